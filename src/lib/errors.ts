@@ -1,0 +1,59 @@
+/** Refusals: what a caller may see of an error. Everything else becomes an opaque 500. */
+
+export type FieldErrorCode =
+  | "required"
+  | "invalid_type"
+  | "invalid_format"
+  | "too_small"
+  | "too_big"
+  | "invalid_value"
+  | "reserved_event"
+  | "unknown_reference";
+
+/** One faulty field of a request; `field` is a dotted path such as `to.1.email`. */
+export type FieldError = { field: string; message: string; code: FieldErrorCode };
+
+export type AppErrorDetails = {
+  errors?: readonly FieldError[];
+  /** What the caller can do about it, one sentence. */
+  suggestion?: string;
+  headers?: Readonly<Record<string, string>>;
+  cause?: unknown;
+};
+
+/** A request refused on purpose. `message` is meant for the caller and names nothing internal. */
+export class AppError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly suggestion: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, code: string, message: string, details: AppErrorDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = "AppError";
+    this.status = status;
+    this.code = code;
+    this.errors = details.errors;
+    this.suggestion = details.suggestion;
+    this.headers = details.headers ?? {};
+  }
+}
+
+/** 422 with every violation at once (specification §7.1). */
+export function validationError(errors: readonly FieldError[]): AppError {
+  return new AppError(422, "VALIDATION_ERROR", "The request is not valid.", { errors });
+}
+
+/** 422 for a single field. */
+export function fieldError(field: string, code: FieldErrorCode, message: string): AppError {
+  return validationError([{ field, message, code }]);
+}
+
+/** 404 `<RESOURCE>_NOT_FOUND`; a resource of another project is "not found" too. */
+export function notFound(resource: string): AppError {
+  const name = resource.toLowerCase();
+  return new AppError(404, `${resource}_NOT_FOUND`, `No such ${name}.`, {
+    suggestion: `Check the ${name} id; it must belong to the project of the API key.`,
+  });
+}
