@@ -1,0 +1,200 @@
+CREATE TABLE `contacts` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`email` text NOT NULL,
+	`is_subscribed` integer NOT NULL,
+	`data` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `contacts_id_unique` ON `contacts` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `contacts_email` ON `contacts` (`project_seq`,`email`);--> statement-breakpoint
+CREATE INDEX `contacts_page` ON `contacts` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `contacts_subscribed_page` ON `contacts` (`project_seq`,`is_subscribed`,`seq`);--> statement-breakpoint
+CREATE TABLE `suppressions` (
+	`project_seq` integer NOT NULL,
+	`email` text NOT NULL,
+	`reason` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`project_seq`, `email`),
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE TABLE `domains` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`domain` text NOT NULL,
+	`status` text NOT NULL,
+	`verified_at` integer,
+	`last_checked_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `domains_id_unique` ON `domains` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `domains_domain_unique` ON `domains` (`domain`);--> statement-breakpoint
+CREATE TABLE `attachment_contents` (
+	`digest` text PRIMARY KEY NOT NULL,
+	`bytes` blob NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `attempts` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`email_seq` integer NOT NULL,
+	`number` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`outcome` text NOT NULL,
+	`class` text NOT NULL,
+	`reason` text,
+	`conversations` text,
+	FOREIGN KEY (`email_seq`) REFERENCES `emails`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `attempts_email` ON `attempts` (`email_seq`);--> statement-breakpoint
+CREATE TABLE `captured_messages` (
+	`email_seq` integer PRIMARY KEY NOT NULL,
+	`raw` blob NOT NULL,
+	FOREIGN KEY (`email_seq`) REFERENCES `emails`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `emails` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`contact_seq` integer,
+	`message_seq` integer NOT NULL,
+	`source` text NOT NULL,
+	`template_id` text,
+	`to_address` text,
+	`to_name` text,
+	`subject` text NOT NULL,
+	`variables` text,
+	`status` text NOT NULL,
+	`priority` integer NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`next_at` integer,
+	`created_at` integer NOT NULL,
+	`sent_at` integer,
+	`delivered_at` integer,
+	`opened_at` integer,
+	`clicked_at` integer,
+	`bounced_at` integer,
+	`complained_at` integer,
+	`last_error` text,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE set null,
+	FOREIGN KEY (`message_seq`) REFERENCES `messages`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `emails_id_unique` ON `emails` (`id`);--> statement-breakpoint
+CREATE INDEX `emails_page` ON `emails` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `emails_contact` ON `emails` (`contact_seq`);--> statement-breakpoint
+CREATE INDEX `emails_message` ON `emails` (`message_seq`);--> statement-breakpoint
+CREATE INDEX `emails_queue` ON `emails` (`status`,`priority`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `message_attachments` (
+	`message_seq` integer NOT NULL,
+	`position` integer NOT NULL,
+	`filename` text NOT NULL,
+	`content_type` text NOT NULL,
+	`content_id` text,
+	`disposition` text NOT NULL,
+	`content_digest` text NOT NULL,
+	PRIMARY KEY(`message_seq`, `position`),
+	FOREIGN KEY (`message_seq`) REFERENCES `messages`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`content_digest`) REFERENCES `attachment_contents`(`digest`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `message_attachments_content` ON `message_attachments` (`content_digest`);--> statement-breakpoint
+CREATE TABLE `messages` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`project_seq` integer NOT NULL,
+	`digest` text NOT NULL,
+	`from_address` text NOT NULL,
+	`from_name` text,
+	`reply_to` text,
+	`html` text NOT NULL,
+	`headers` text NOT NULL,
+	`is_marketing` integer NOT NULL,
+	`has_attachments` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `messages_digest` ON `messages` (`project_seq`,`digest`);--> statement-breakpoint
+CREATE TABLE `events` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`name` text NOT NULL,
+	`contact_seq` integer,
+	`email_seq` integer,
+	`data` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE set null,
+	FOREIGN KEY (`email_seq`) REFERENCES `emails`(`seq`) ON UPDATE no action ON DELETE set null
+);
+--> statement-breakpoint
+CREATE INDEX `events_page` ON `events` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`seq`);--> statement-breakpoint
+CREATE INDEX `events_contact` ON `events` (`contact_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `events_email` ON `events` (`email_seq`) WHERE email_seq IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`digest` text NOT NULL,
+	`last4` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer,
+	`expires_at` integer,
+	`revoked_at` integer,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_id_unique` ON `api_keys` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_digest_unique` ON `api_keys` (`digest`);--> statement-breakpoint
+CREATE TABLE `idempotency_keys` (
+	`scope` text PRIMARY KEY NOT NULL,
+	`request_digest` text NOT NULL,
+	`status` integer NOT NULL,
+	`body` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `projects` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`is_enabled` integer DEFAULT true NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `projects_id_unique` ON `projects` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `projects_name_unique` ON `projects` (`name`);--> statement-breakpoint
+CREATE TABLE `templates` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`subject` text NOT NULL,
+	`body` text NOT NULL,
+	`from_address` text,
+	`from_name` text,
+	`reply_to` text,
+	`type` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `templates_id_unique` ON `templates` (`id`);--> statement-breakpoint
+CREATE INDEX `templates_page` ON `templates` (`project_seq`,`seq`);

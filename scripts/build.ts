@@ -1,0 +1,206 @@
+/**
+ * Builds the executable: the whole program and the Bun that runs it, in one file.
+ *
+ * `bun scripts/build.ts [--target TARGET] [--outfile PATH]`
+ *
+ * Without a target it is made for this machine, from the Bun that runs this script. With one, the
+ * platform's own Bun of the same version is fetched from the npm registry into `.bun/targets/`,
+ * and used after its digest is found to be the one in `bun.lock`. There is one executable for all
+ * x64 processors: it needs SSE4.2, and uses AVX2 where it finds it at run time.
+ */
+
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import lock from "../bun.lock";
+import manifest from "../package.json";
+
+const targets = [
+  "linux-x64",
+  "linux-arm64",
+  "linux-x64-musl",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+  "windows-x64",
+] as const;
+
+type Target = (typeof targets)[number];
+
+/** One executable to make. Without a target it is for this machine. */
+type Job = { target?: Target; outfile: string };
+
+/** A mistake in the arguments. */
+class UsageError extends Error {}
+
+/** The build cannot be made; the message says why. */
+class BuildError extends Error {}
+
+const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH]
+  --target   this machine when absent; or ${targets.join(", ")}, all
+  --outfile  dist/mailstead when absent; dist/mailstead-TARGET with a target`;
+
+const root = resolve(import.meta.dir, "..");
+const bunVersion = manifest.devDependencies.bun;
+
+const isWindows = (target?: Target) =>
+  target === undefined ? process.platform === "win32" : target.startsWith("windows-");
+
+function readArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: { target: { type: "string" }, outfile: { type: "string" } },
+    }).values;
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+  }
+}
+
+/** What the arguments ask for. A path is relative to the caller's folder. */
+function planJobs(args: string[]): Job[] {
+  const { target: name, outfile } = readArguments(args);
+  if (outfile === "") throw new UsageError("--outfile: expected a path");
+  if (name === undefined) return [{ outfile: resolve(outfile ?? defaultOutfile()) }];
+  if (name === "all") {
+    if (outfile !== undefined) throw new UsageError("--outfile: not with --target all");
+    return targets.map((target) => ({ target, outfile: defaultOutfile(target) }));
+  }
+  const target = targets.find((known) => known === name);
+  if (target === undefined) {
+    throw new UsageError(`--target ${name}: expected ${targets.join(", ")} or all`);
+  }
+  return [{ target, outfile: resolve(outfile ?? defaultOutfile(target)) }];
+}
+
+function defaultOutfile(target?: Target): string {
+  const name = target === undefined ? "mailstead" : `mailstead-${target}`;
+  return join(root, "dist", isWindows(target) ? `${name}.exe` : name);
+}
+
+/** Runs this Bun with the arguments; if that fails, its output ends the build. */
+function runBun(args: string[], cwd: string): void {
+  const result = Bun.spawnSync([process.execPath, ...args], {
+    cwd,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  if (result.success) return;
+  const output = `${result.stdout.toString()}${result.stderr.toString()}`;
+  throw new BuildError(`bun ${args.join(" ")}\n${output.trim()}`);
+}
+
+/** The commit of this checkout, marked when there are changes on top; empty outside a repository. */
+function readRevision(): string {
+  const git = Bun.which("git");
+  if (git === null) return "";
+  const describe = ["describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"];
+  const result = Bun.spawnSync([git, "--no-optional-locks", ...describe], {
+    cwd: root,
+    // A repository that merely contains this folder is not ours.
+    env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(root) },
+    stderr: "ignore",
+  });
+  return result.success ? result.stdout.toString().trim() : "";
+}
+
+/** Path of the target's own Bun, fetched from the npm registry when it is not here yet. */
+async function fetchBun(target: Target): Promise<string> {
+  const packageName = `@oven/bun-${target.replace("arm64", "aarch64")}`;
+  const folder = join(root, ".bun", "targets", `${target}-${bunVersion}`);
+  const path = join(
+    folder,
+    "node_modules",
+    packageName,
+    "bin",
+    isWindows(target) ? "bun.exe" : "bun",
+  );
+  if (existsSync(path)) return path;
+
+  await mkdir(dirname(folder), { recursive: true });
+  const draft = await mkdtemp(`${folder}-`);
+  try {
+    await Bun.write(
+      join(draft, "package.json"),
+      JSON.stringify({ private: true, dependencies: { [packageName]: bunVersion } }),
+    );
+    const anyPlatform = ["--os=*", "--cpu=*", "--libc=*"];
+    runBun(["install", "--ignore-scripts", "--no-progress", ...anyPlatform], draft);
+    await verifyDigest(packageName, join(draft, "bun.lock"));
+    await rm(folder, { recursive: true, force: true });
+    await rename(draft, folder);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+  return path;
+}
+
+/** Bun checks what it downloads against its lock file; that one must say what ours says. */
+async function verifyDigest(packageName: string, lockPath: string): Promise<void> {
+  const digest = lock.packages[packageName]?.at(-1);
+  if (typeof digest !== "string") throw new BuildError(`bun.lock does not list ${packageName}`);
+  const fetched = await Bun.file(lockPath).text();
+  if (!fetched.includes(JSON.stringify(digest))) {
+    throw new BuildError(
+      `${packageName}@${bunVersion} of the registry is not the one of bun.lock, ${digest}`,
+    );
+  }
+}
+
+async function compile(job: Job, revision: string): Promise<void> {
+  const platform =
+    job.target === undefined
+      ? []
+      : [`--target=bun-${job.target}`, `--compile-executable-path=${await fetchBun(job.target)}`];
+  await mkdir(dirname(job.outfile), { recursive: true });
+  // Built aside and moved: an executable that is running cannot be overwritten, only replaced,
+  // and Bun leaves a second copy of the embedded source map beside what it builds.
+  const draft = await mkdtemp(join(dirname(job.outfile), ".build-"));
+  const executable = join(draft, isWindows(job.target) ? "mailstead.exe" : "mailstead");
+  try {
+    const flags = [
+      "--compile",
+      "--production",
+      "--sourcemap",
+      "--bytecode",
+      "--format=esm",
+      "--no-compile-autoload-dotenv",
+      "--no-compile-autoload-bunfig",
+      `--define=BUILD_VERSION=${JSON.stringify(manifest.version)}`,
+      `--define=BUILD_REVISION=${JSON.stringify(revision)}`,
+      ...platform,
+      `--outfile=${executable}`,
+    ];
+    runBun(["build", ...flags, join(root, "src", "main.ts")], root);
+    await rename(executable, job.outfile);
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function main(args: string[]): Promise<void> {
+  const jobs = planJobs(args);
+  if (Bun.version !== bunVersion) {
+    throw new BuildError(
+      `this is Bun ${Bun.version}, and package.json pins ${bunVersion}; run ./scripts/setup`,
+    );
+  }
+  const revision = readRevision();
+  for (const job of jobs) {
+    const startedMs = performance.now();
+    await compile(job, revision);
+    const sizeMb = (Bun.file(job.outfile).size / 1_000_000).toFixed(1);
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    console.log(`${job.outfile}  ${sizeMb} MB  ${seconds} s`);
+  }
+}
+
+try {
+  await main(Bun.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError || error instanceof BuildError)) throw error;
+  console.error(`build: ${error.message}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

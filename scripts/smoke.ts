@@ -1,0 +1,363 @@
+/**
+ * Smoke test of the executable, met as an operator meets it: alone in an empty folder.
+ *
+ * `bun scripts/smoke.ts [EXECUTABLE]`; `dist/mailstead` when left out.
+ *
+ * In order: start, wait until ready, make a project and a domain, send a mail with an attachment to
+ * an SMTP server on loopback and compare what arrives, kill without warning, start again, find the
+ * state intact and the mail not sent twice, stop politely. Each check prints one line; the first
+ * that fails prints the server's log and ends the test. Nothing waits without a limit, and on any
+ * exit the processes are gone and the folder is removed.
+ */
+
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { copyFile, mkdir, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Subprocess } from "bun";
+import { type ParsedMail, simpleParser } from "mailparser";
+import { SMTPServer } from "smtp-server";
+
+const totalLimitMs = 120_000;
+const readyLimitMs = 15_000;
+const deliveryLimitMs = 10_000;
+const stopLimitMs = 10_000;
+const commandLimitMs = 15_000;
+const requestLimitMs = 10_000;
+
+const CreatedProject = Type.Object({
+  project: Type.Object({ id: Type.String(), name: Type.Literal("Smoke") }),
+  secretKey: Type.String({ pattern: "^sk_" }),
+  publicKey: Type.String({ pattern: "^pk_" }),
+});
+
+const SendAnswer = Type.Object({
+  success: Type.Literal(true),
+  data: Type.Object({
+    emails: Type.Array(
+      Type.Object({
+        contact: Type.Object({ id: Type.String(), email: Type.String() }),
+        email: Type.String(),
+      }),
+      { minItems: 1, maxItems: 1 },
+    ),
+    timestamp: Type.String(),
+  }),
+});
+
+const EmailAnswer = Type.Object({
+  success: Type.Literal(true),
+  data: Type.Object({ id: Type.String(), status: Type.String() }),
+});
+
+const ContactsAnswer = Type.Object({ contacts: Type.Array(Type.Object({ email: Type.String() })) });
+
+/** A mail as the SMTP server got it. */
+type Delivery = { sender: string; recipients: string[]; message: Buffer };
+
+/** What the mail was sent with, and must arrive with. */
+const mail = {
+  recipient: "ada@example.net",
+  sender: { name: "Smoke Ünï", email: "hello@example.com" },
+  name: "Ada <b>",
+  attachment: { filename: "résumé.bin", content: randomBytes(100 * 1024) },
+};
+
+const source = resolve(Bun.argv[2] ?? join(import.meta.dir, "..", "dist", "mailstead"));
+const sandbox = mkdtempSync(join(tmpdir(), "mailstead-smoke-"));
+const folder = join(sandbox, "alone");
+const executable = join(folder, basename(source));
+const logPath = join(sandbox, "server.log");
+const children = new Set<Subprocess>();
+
+/** Without the settings of whoever runs the test; and a server ends if this process is killed. */
+const environment = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("MAILSTEAD_")),
+  ),
+  BUN_FEATURE_FLAG_NO_ORPHANS: "1",
+};
+
+/** Runs one check and prints its line. */
+async function check<T>(name: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    const value = await run();
+    console.log(`ok ${name}`);
+    return value;
+  } catch (error) {
+    console.log(`not ok ${name}`);
+    throw error;
+  }
+}
+
+/** Asks again and again until there is an answer. */
+async function until<T>(
+  what: string,
+  limitMs: number,
+  probe: () => T | undefined | Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const answer = await probe();
+    if (answer !== undefined) return answer;
+    if (performance.now() > deadline) throw new Error(`${what}: not within ${limitMs} ms`);
+    await Bun.sleep(25);
+  }
+}
+
+function parse<T extends TSchema>(schema: T, value: unknown): Static<T> {
+  if (Value.Check(schema, value)) return value;
+  const error = Value.Errors(schema, value).First();
+  throw new Error(`${error?.path ?? ""} ${error?.message ?? ""} in ${JSON.stringify(value)}`);
+}
+
+/** An SMTP server that takes everything, and a port of its own. */
+async function startSink(deliveries: Delivery[]) {
+  const sink = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ["AUTH", "STARTTLS"],
+    disableReverseLookup: true,
+    logger: false,
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      const { mailFrom, rcptTo } = session.envelope;
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        deliveries.push({
+          sender: mailFrom === false ? "" : mailFrom.address,
+          recipients: rcptTo.map((recipient) => recipient.address),
+          message: Buffer.concat(chunks),
+        });
+        done();
+      });
+    },
+  });
+  await new Promise<void>((ready) => {
+    sink.listen(0, "127.0.0.1", ready);
+  });
+  const address = sink.server.address();
+  assert(address !== null && typeof address === "object");
+  return { port: address.port, close: () => sink.close() };
+}
+
+/** A port that was free a moment ago. */
+function findFreePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
+
+function startServer(args: string[]): Subprocess {
+  const log = openSync(logPath, "a");
+  try {
+    const child = Bun.spawn([executable, "serve", ...args, "--data", "./data"], {
+      cwd: folder,
+      env: environment,
+      stdin: "ignore",
+      stdout: log,
+      stderr: log,
+    });
+    children.add(child);
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+async function waitUntilReady(server: Subprocess, baseUrl: string): Promise<void> {
+  await until("GET /readyz answers 200", readyLimitMs, async () => {
+    if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`);
+    const response = await fetch(`${baseUrl}/readyz`, {
+      signal: AbortSignal.timeout(requestLimitMs),
+    }).catch(() => undefined);
+    return response?.status === 200 ? true : undefined;
+  });
+}
+
+/** Runs one command of the executable and returns what it prints. */
+async function runCommand(args: string[]): Promise<string> {
+  const child = Bun.spawn([executable, ...args, "--data", "./data"], {
+    cwd: folder,
+    env: environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: commandLimitMs,
+    killSignal: "SIGKILL",
+  });
+  children.add(child);
+  const [output, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  assert.equal(await child.exited, 0, `${args.join(" ")}: ${complaint}${output}`);
+  return output;
+}
+
+/** Calls the interface with a key; anything but 200 is a failure. */
+function connect(baseUrl: string, secretKey: string) {
+  return async (path: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${secretKey}`, "content-type": "application/json" },
+      signal: AbortSignal.timeout(requestLimitMs),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    assert.equal(response.status, 200, `${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  };
+}
+
+async function compareMail(delivery: Delivery): Promise<void> {
+  const parsed: ParsedMail = await simpleParser(delivery.message, {
+    skipHtmlToText: true,
+    skipTextToHtml: true,
+    skipImageLinks: true,
+  });
+  await check("the envelope names the recipient", () => {
+    assert.deepEqual(delivery.recipients, [mail.recipient]);
+  });
+  await check("the subject is rendered, and not escaped", () => {
+    assert.equal(parsed.subject, `Grüße ${mail.name}`);
+  });
+  await check("From and To are the ones given", () => {
+    const from = parsed.from?.value.map(({ name, address }) => ({ name, email: address }));
+    assert.deepEqual(from, [mail.sender]);
+    const to = [parsed.to ?? []].flat().flatMap((field) => field.value);
+    assert.deepEqual(
+      to.map(({ address }) => address),
+      [mail.recipient],
+    );
+  });
+  await check("the HTML part is rendered and escaped", () => {
+    assert.match(parsed.html || "", /<p>Hello Ada &lt;b&gt;<\/p>/);
+  });
+  await check("there is a text alternative", () => {
+    assert.match(parsed.text ?? "", /^Hello Ada <b>\s*$/);
+  });
+  await check("the attachment arrives byte for byte", () => {
+    const [attachment, ...others] = parsed.attachments;
+    assert.equal(attachment?.filename, mail.attachment.filename);
+    assert(attachment?.content.equals(mail.attachment.content), "its content differs");
+    assert.equal(others.length, 0);
+  });
+  await check("there is a Message-ID", () => {
+    assert.match(parsed.messageId ?? "", /^<[^<>@\s]+@[^<>@\s]+>$/);
+  });
+}
+
+async function runSmokeTest(): Promise<void> {
+  const deliveries: Delivery[] = [];
+  const sink = await startSink(deliveries);
+  const port = findFreePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const relayUrl = `smtp://127.0.0.1:${sink.port}?tls=none`;
+  const serveArgs = ["--port", String(port), "--transport", "relay", "--relay-url", relayUrl];
+
+  await check("the executable is copied into an empty folder", async () => {
+    await mkdir(folder);
+    await copyFile(source, executable);
+  });
+
+  const first = startServer(serveArgs);
+  await check("it starts and is ready", () => waitUntilReady(first, baseUrl));
+
+  const created = await check("`project create` makes a project while it runs", async () =>
+    parse(CreatedProject, JSON.parse(await runCommand(["project", "create", "Smoke", "--json"]))),
+  );
+  await check("`domain add --verified` adds the sender's domain", () =>
+    runCommand(["domain", "add", "example.com", "--verified"]),
+  );
+
+  const call = connect(baseUrl, created.secretKey);
+  const emailId = await check("POST /v1/send accepts a mail with an attachment", async () => {
+    const answer = parse(
+      SendAnswer,
+      await call("/v1/send", {
+        to: mail.recipient,
+        from: mail.sender,
+        subject: "Grüße {{ name }}",
+        body: "<p>Hello {{ name }}</p>",
+        data: { name: mail.name },
+        attachments: [
+          {
+            filename: mail.attachment.filename,
+            content: mail.attachment.content.toString("base64"),
+          },
+        ],
+      }),
+    );
+    assert.equal(answer.data.emails[0]?.contact.email, mail.recipient);
+    return answer.data.emails[0].email;
+  });
+
+  const delivery = await check("the SMTP server gets it", () =>
+    until("the mail arrives", deliveryLimitMs, () => deliveries[0]),
+  );
+  await compareMail(delivery);
+
+  const readStatus = async () => parse(EmailAnswer, await call(`/emails/${emailId}`)).data.status;
+  await check("GET /emails/{id} says SENT", () =>
+    until("the status is SENT", deliveryLimitMs, async () =>
+      (await readStatus()) === "SENT" ? true : undefined,
+    ),
+  );
+
+  first.kill("SIGKILL");
+  await first.exited;
+  const second = startServer(serveArgs);
+  await check("after kill -9 it starts again and is ready", () => waitUntilReady(second, baseUrl));
+  await check("the mail is still SENT", async () => assert.equal(await readStatus(), "SENT"));
+  await check("the contact is still there", async () => {
+    const { contacts } = parse(ContactsAnswer, await call("/contacts"));
+    assert.deepEqual(
+      contacts.map(({ email }) => email),
+      [mail.recipient],
+    );
+  });
+
+  await Bun.sleep(1_000); // Time enough for a mail that waits to be sent again.
+  await check("SIGTERM ends it with exit code 0", async () => {
+    second.kill("SIGTERM");
+    await until(
+      "the server ends",
+      stopLimitMs,
+      () => second.exitCode ?? second.signalCode ?? undefined,
+    );
+    assert.equal(second.exitCode, 0, `exit code ${second.exitCode}, signal ${second.signalCode}`);
+  });
+  await check("the mail was not sent again", () => assert.equal(deliveries.length, 1));
+  await check("beside the executable there is only its data folder", async () => {
+    const names = await readdir(folder);
+    assert.deepEqual(names.toSorted(), ["data", basename(executable)].toSorted());
+  });
+  sink.close();
+}
+
+function reportFailure(error: unknown): never {
+  console.log(error instanceof Error ? error.message : String(error));
+  console.log("--- log of the server");
+  console.log(existsSync(logPath) ? readFileSync(logPath, "utf8") : "(none)");
+  process.exit(1);
+}
+
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+  rmSync(sandbox, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+});
+process.on("SIGINT", () => process.exit(130));
+process.on("SIGTERM", () => process.exit(143));
+process.on("SIGHUP", () => process.exit(129));
+setTimeout(() => {
+  console.log("not ok the whole test");
+  reportFailure(new Error(`not done within ${totalLimitMs} ms`));
+}, totalLimitMs);
+
+try {
+  await runSmokeTest();
+  process.exit(0);
+} catch (error) {
+  reportFailure(error);
+}

@@ -1,0 +1,306 @@
+/** One table: setting, flag, environment name, default, check. From it comes one frozen object. */
+
+import { readFileSync } from "node:fs";
+import { hostname as systemHostname } from "node:os";
+import { parseRelayUrl, type Relay } from "./delivery/transports/relay.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./lib/log.ts";
+
+export const TRANSPORTS = ["capture", "relay"] as const;
+export type TransportName = (typeof TRANSPORTS)[number];
+
+export type Config = Readonly<{
+  data: string;
+  host: string;
+  port: number;
+  /** Public base of links, no slash at the end; null: made of host and port. */
+  url: string | null;
+  transport: TransportName;
+  relayUrl: Relay | null;
+  /** EHLO name. */
+  hostname: string;
+  /** Mails per second that leave; 0: no limit. */
+  sendRate: number;
+  /** Requests per minute and project; 0: no limit. */
+  apiRate: number;
+  requireVerifiedDomain: boolean;
+  logLevel: LogLevel;
+  logFormat: LogFormat;
+  /** Installation secret; null: the one kept in the data folder. */
+  secret: string | null;
+}>;
+
+type Parsed<T> = { value: T } | { accepted: string };
+
+type Setting<T> = {
+  flag: string;
+  env: string;
+  fallback: () => T;
+  parse: (text: string) => Parsed<T>;
+  /** How help shows the value and its default. */
+  placeholder: string;
+  shownDefault: string;
+  help: string;
+};
+
+type Settings = { [Name in keyof Config]: Setting<Config[Name]> };
+
+export const SETTINGS: Settings = {
+  data: {
+    flag: "data",
+    env: "MAILSTEAD_DATA",
+    fallback: () => "./mailstead-data",
+    parse: nonEmpty,
+    placeholder: "FOLDER",
+    shownDefault: "./mailstead-data",
+    help: "Folder of the database and the installation secret",
+  },
+  host: {
+    flag: "host",
+    env: "MAILSTEAD_HOST",
+    fallback: () => "127.0.0.1",
+    parse: nonEmpty,
+    placeholder: "ADDRESS",
+    shownDefault: "127.0.0.1",
+    help: "Address to listen on",
+  },
+  port: {
+    flag: "port",
+    env: "MAILSTEAD_PORT",
+    fallback: () => 3000,
+    parse: integerWithin(0, 65_535),
+    placeholder: "PORT",
+    shownDefault: "3000",
+    help: "Port to listen on; 0 takes a free one",
+  },
+  url: {
+    flag: "url",
+    env: "MAILSTEAD_URL",
+    fallback: () => null,
+    parse: publicUrl,
+    placeholder: "URL",
+    shownDefault: "http://host:port",
+    help: "Public base of the links in mails",
+  },
+  transport: {
+    flag: "transport",
+    env: "MAILSTEAD_TRANSPORT",
+    fallback: () => "capture",
+    parse: oneOf(TRANSPORTS),
+    placeholder: TRANSPORTS.join("|"),
+    shownDefault: "capture",
+    help: "How mail leaves: kept and shown (capture) or through an SMTP relay",
+  },
+  relayUrl: {
+    flag: "relay-url",
+    env: "MAILSTEAD_RELAY_URL",
+    fallback: () => null,
+    parse: relayAddress,
+    placeholder: "URL",
+    shownDefault: "none",
+    help: "smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]",
+  },
+  hostname: {
+    flag: "hostname",
+    env: "MAILSTEAD_HOSTNAME",
+    fallback: systemHostname,
+    parse: hostName,
+    placeholder: "NAME",
+    shownDefault: "the system's",
+    help: "Name this server gives in EHLO",
+  },
+  sendRate: {
+    flag: "send-rate",
+    env: "MAILSTEAD_SEND_RATE",
+    fallback: () => 14,
+    parse: numberWithin(0, 100_000),
+    placeholder: "N",
+    shownDefault: "14",
+    help: "Mails per second that leave; 0 for no limit",
+  },
+  apiRate: {
+    flag: "api-rate",
+    env: "MAILSTEAD_API_RATE",
+    fallback: () => 1000,
+    parse: integerWithin(0, 10_000_000),
+    placeholder: "N",
+    shownDefault: "1000",
+    help: "Requests per minute and project; 0 for no limit",
+  },
+  requireVerifiedDomain: {
+    flag: "require-verified-domain",
+    env: "MAILSTEAD_REQUIRE_VERIFIED_DOMAIN",
+    fallback: () => true,
+    parse: trueOrFalse,
+    placeholder: "true|false",
+    shownDefault: "true; false in dev",
+    help: "Refuse senders whose domain is not verified",
+  },
+  logLevel: {
+    flag: "log-level",
+    env: "MAILSTEAD_LOG_LEVEL",
+    fallback: () => "info",
+    parse: oneOf(LOG_LEVELS),
+    placeholder: LOG_LEVELS.join("|"),
+    shownDefault: "info",
+    help: "Least serious line to log",
+  },
+  logFormat: {
+    flag: "log-format",
+    env: "MAILSTEAD_LOG_FORMAT",
+    fallback: () => (process.stderr.isTTY ? "text" : "json"),
+    parse: oneOf(LOG_FORMATS),
+    placeholder: LOG_FORMATS.join("|"),
+    shownDefault: "text on a terminal, json otherwise",
+    help: "How log lines look",
+  },
+  secret: {
+    flag: "secret",
+    env: "MAILSTEAD_SECRET",
+    fallback: () => null,
+    parse: installationSecret,
+    placeholder: "TEXT",
+    shownDefault: "made on first start, kept in the data folder",
+    help: "Installation secret that links and stored keys depend on",
+  },
+};
+
+/** A setting that cannot be used; `message` names the flag and what is accepted. */
+export class ConfigError extends Error {}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Flags win over environment variables, those over defaults. Every variable may be given as
+ * `<NAME>_FILE`, the path of a file holding the value.
+ */
+export function readConfig(
+  flags: Readonly<Record<string, string>>,
+  environment: Environment,
+  defaults: Partial<Config> = {},
+): Config {
+  const config: Config = {
+    data: read("data"),
+    host: read("host"),
+    port: read("port"),
+    url: read("url"),
+    transport: read("transport"),
+    relayUrl: read("relayUrl"),
+    hostname: read("hostname"),
+    sendRate: read("sendRate"),
+    apiRate: read("apiRate"),
+    requireVerifiedDomain: read("requireVerifiedDomain"),
+    logLevel: read("logLevel"),
+    logFormat: read("logFormat"),
+    secret: read("secret"),
+  };
+  if (config.transport === "relay" && config.relayUrl === null) {
+    throw new ConfigError(
+      `--transport relay needs --relay-url (${SETTINGS.relayUrl.env}): ${SETTINGS.relayUrl.help}`,
+    );
+  }
+  return Object.freeze(config);
+
+  function read<Name extends keyof Config>(name: Name): Config[Name] {
+    const setting: Setting<Config[Name]> = SETTINGS[name];
+    const given = givenText(setting, flags, environment);
+    if (given === null) return defaults[name] ?? setting.fallback();
+    const parsed = setting.parse(given.text);
+    if ("value" in parsed) return parsed.value;
+    throw new ConfigError(`${given.source}: expected ${parsed.accepted}`);
+  }
+}
+
+function givenText(
+  setting: { flag: string; env: string },
+  flags: Readonly<Record<string, string>>,
+  environment: Environment,
+): { text: string; source: string } | null {
+  const flag = flags[setting.flag];
+  if (flag !== undefined) return { text: flag, source: `--${setting.flag}` };
+  const file = environment[`${setting.env}_FILE`];
+  const direct = environment[setting.env];
+  if (file !== undefined && direct !== undefined) {
+    throw new ConfigError(`${setting.env} and ${setting.env}_FILE are both set: keep one of them`);
+  }
+  if (file !== undefined) {
+    return { text: readValueFile(`${setting.env}_FILE`, file), source: `${setting.env}_FILE` };
+  }
+  return direct === undefined || direct === "" ? null : { text: direct, source: setting.env };
+}
+
+function readValueFile(source: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  } catch {
+    throw new ConfigError(`${source}: cannot read the file ${path}`);
+  }
+}
+
+function nonEmpty(text: string): Parsed<string> {
+  return text.trim() === "" ? { accepted: "a value that is not empty" } : { value: text };
+}
+
+function integerWithin(least: number, most: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most
+      ? { value }
+      : { accepted: `a whole number from ${least} to ${most}, got "${text}"` };
+  };
+}
+
+function numberWithin(least: number, most: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most
+      ? { value }
+      : { accepted: `a number from ${least} to ${most}, got "${text}"` };
+  };
+}
+
+function oneOf<const T extends string>(values: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const value = values.find((candidate) => candidate === text);
+    return value === undefined
+      ? { accepted: `one of ${values.join(", ")}, got "${text}"` }
+      : { value };
+  };
+}
+
+function trueOrFalse(text: string): Parsed<boolean> {
+  if (text === "true" || text === "1") return { value: true };
+  if (text === "false" || text === "0") return { value: false };
+  return { accepted: `true or false, got "${text}"` };
+}
+
+function publicUrl(text: string): Parsed<string> {
+  const url = URL.parse(text);
+  const isBase =
+    url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  return isBase
+    ? { value: url.href.replace(/\/+$/, "") }
+    : { accepted: `an http or https URL without query, got "${text}"` };
+}
+
+function hostName(text: string): Parsed<string> {
+  return /^(?=.{1,253}$)[a-z0-9_]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9-]*[a-z0-9])?)*$/i.test(
+    text,
+  )
+    ? { value: text.toLowerCase() }
+    : { accepted: `a host name such as mail.example.com, got "${text}"` };
+}
+
+function relayAddress(text: string): Parsed<Relay> {
+  const parsed = parseRelayUrl(text);
+  return parsed.ok
+    ? { value: parsed.relay }
+    : { accepted: `${SETTINGS.relayUrl.help} (${parsed.message})` };
+}
+
+const LEAST_SECRET_CHARACTERS = 32;
+
+function installationSecret(text: string): Parsed<string> {
+  return text.length >= LEAST_SECRET_CHARACTERS
+    ? { value: text }
+    : { accepted: `at least ${LEAST_SECRET_CHARACTERS} characters` };
+}

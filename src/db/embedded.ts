@@ -1,0 +1,17 @@
+/** Runs while bundling (a Bun macro): puts the migrations folder into the executable. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type Migration = { name: string; sql: string };
+
+export function readMigrations(): Migration[] {
+  const folder = join(import.meta.dir, "../../migrations");
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".sql"))
+    .sort()
+    .map((file) => ({
+      name: file.slice(0, -".sql".length),
+      sql: readFileSync(join(folder, file), "utf8"),
+    }));
+}

@@ -1,0 +1,25 @@
+/** Opens the one SQLite file with the settings that every connection of ours needs. */
+
+import { Database } from "bun:sqlite";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+
+/** The query builder and, as `sqlite`, the connection beneath it. */
+export type Db = BunSQLiteDatabase & { sqlite: Database };
+
+/** Keeps the write-ahead log from staying large after a burst. */
+const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+const PAGE_CACHE_KIB = 64 * 1024;
+
+/** Opens `file` (":memory:" for tests), creating it if it is not there. */
+export function openDatabase(file: string): Db {
+  const sqlite = new Database(file, { create: true, strict: true });
+  // WAL + FULL: a commit that was answered survives a power cut. None of these is a default.
+  sqlite.run("PRAGMA busy_timeout = 5000");
+  sqlite.run("PRAGMA journal_mode = WAL");
+  sqlite.run("PRAGMA synchronous = FULL");
+  sqlite.run("PRAGMA foreign_keys = ON");
+  sqlite.run("PRAGMA temp_store = MEMORY");
+  sqlite.run(`PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT_BYTES}`);
+  sqlite.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
+  return Object.assign(drizzle({ client: sqlite }), { sqlite });
+}

@@ -1,0 +1,45 @@
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import { projects } from "./projects.ts";
+
+export const contacts = sqliteTable(
+  "contacts",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    email: text("email").notNull(),
+    isSubscribed: integer("is_subscribed", { mode: "boolean" }).notNull(),
+    /** JSON object. */
+    data: text("data").notNull(),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("contacts_email").on(table.projectSeq, table.email),
+    index("contacts_page").on(table.projectSeq, table.seq),
+    index("contacts_subscribed_page").on(table.projectSeq, table.isSubscribed, table.seq),
+  ],
+);
+
+/** Addresses that must not be written to. */
+export const suppressions = sqliteTable(
+  "suppressions",
+  {
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    email: text("email").notNull(),
+    reason: text("reason", { enum: ["HARD_BOUNCE", "COMPLAINT", "MANUAL"] }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectSeq, table.email] })],
+);

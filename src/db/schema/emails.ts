@@ -1,0 +1,163 @@
+import { sql } from "drizzle-orm";
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import { contacts } from "./contacts.ts";
+import { projects } from "./projects.ts";
+
+export const EMAIL_STATUSES = [
+  "QUEUED",
+  "SENDING",
+  "SENT",
+  "DELIVERED",
+  "OPENED",
+  "CLICKED",
+  "BOUNCED",
+  "COMPLAINED",
+  "FAILED",
+  "SUPPRESSED",
+  "CANCELLED",
+] as const;
+export type EmailStatus = (typeof EMAIL_STATUSES)[number];
+
+export const EMAIL_SOURCES = ["TRANSACTIONAL", "CAMPAIGN", "WORKFLOW", "TEST"] as const;
+
+/**
+ * What many emails share: sender, body source, headers. Stored once per distinct content and
+ * project; a campaign of a million has one row here.
+ */
+export const messages = sqliteTable(
+  "messages",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    /** SHA-256 over all the other columns and the attachments. */
+    digest: text("digest").notNull(),
+    fromAddress: text("from_address").notNull(),
+    fromName: text("from_name"),
+    replyTo: text("reply_to"),
+    /** Template source of the HTML body. */
+    html: text("html").notNull(),
+    /** JSON: [name, value][]. */
+    headers: text("headers").notNull(),
+    /** Marketing mail goes to subscribed contacts only, checked again when it leaves. */
+    isMarketing: integer("is_marketing", { mode: "boolean" }).notNull(),
+    hasAttachments: integer("has_attachments", { mode: "boolean" }).notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [uniqueIndex("messages_digest").on(table.projectSeq, table.digest)],
+);
+
+/** Attachment bytes, stored once per distinct content. */
+export const attachmentContents = sqliteTable("attachment_contents", {
+  digest: text("digest").primaryKey(),
+  bytes: blob("bytes", { mode: "buffer" }).notNull(),
+});
+
+export const messageAttachments = sqliteTable(
+  "message_attachments",
+  {
+    messageSeq: integer("message_seq")
+      .notNull()
+      .references(() => messages.seq, { onDelete: "cascade" }),
+    position: integer("position").notNull(),
+    filename: text("filename").notNull(),
+    contentType: text("content_type").notNull(),
+    contentId: text("content_id"),
+    disposition: text("disposition", { enum: ["attachment", "inline"] }).notNull(),
+    contentDigest: text("content_digest")
+      .notNull()
+      .references(() => attachmentContents.digest),
+  },
+  (table) => [
+    primaryKey({ columns: [table.messageSeq, table.position] }),
+    index("message_attachments_content").on(table.contentDigest),
+  ],
+);
+
+/**
+ * One mail to one recipient, and the delivery queue at once: a row waits or is under way as long
+ * as `next_at` is set. QUEUED: due at `next_at`. SENDING: leased; if the process dies, due again
+ * at `next_at`.
+ */
+export const emails = sqliteTable(
+  "emails",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    /** Null once the contact was deleted. */
+    contactSeq: integer("contact_seq").references(() => contacts.seq, { onDelete: "set null" }),
+    messageSeq: integer("message_seq")
+      .notNull()
+      .references(() => messages.seq),
+    source: text("source", { enum: EMAIL_SOURCES }).notNull(),
+    templateId: text("template_id"),
+    /** Null once the contact was deleted, as `to_name` and `variables`. */
+    to: text("to_address"),
+    toName: text("to_name"),
+    subject: text("subject").notNull(),
+    /** JSON object the body is rendered with; null: the contact's data at the time of leaving. */
+    variables: text("variables"),
+    status: text("status", { enum: EMAIL_STATUSES }).notNull(),
+    /** 0 transactional, 1 campaign: the lower leaves first. */
+    priority: integer("priority").notNull(),
+    /** How many times it was leased; also the token that a settlement must name. */
+    attempts: integer("attempts").notNull().default(0),
+    nextAt: integer("next_at"),
+    createdAt: integer("created_at").notNull(),
+    sentAt: integer("sent_at"),
+    deliveredAt: integer("delivered_at"),
+    openedAt: integer("opened_at"),
+    clickedAt: integer("clicked_at"),
+    bouncedAt: integer("bounced_at"),
+    complainedAt: integer("complained_at"),
+    lastError: text("last_error"),
+  },
+  (table) => [
+    index("emails_page").on(table.projectSeq, table.seq),
+    index("emails_contact").on(table.contactSeq),
+    index("emails_message").on(table.messageSeq),
+    index("emails_queue")
+      .on(table.status, table.priority, table.nextAt)
+      .where(sql`next_at IS NOT NULL`),
+  ],
+);
+
+/** What happened on the wire, one row per attempt. */
+export const attempts = sqliteTable(
+  "attempts",
+  {
+    seq: integer("seq").primaryKey(),
+    emailSeq: integer("email_seq")
+      .notNull()
+      .references(() => emails.seq, { onDelete: "cascade" }),
+    number: integer("number").notNull(),
+    startedAt: integer("started_at").notNull(),
+    durationMs: integer("duration_ms").notNull(),
+    outcome: text("outcome", { enum: ["accepted", "deferred", "bounced", "failed"] }).notNull(),
+    class: text("class").notNull(),
+    reason: text("reason"),
+    /** JSON: Conversation[] (delivery/outcome.ts); null once the contact was deleted. */
+    conversations: text("conversations"),
+  },
+  (table) => [index("attempts_email").on(table.emailSeq)],
+);
+
+/** Whole messages kept by the capture transport. */
+export const capturedMessages = sqliteTable("captured_messages", {
+  emailSeq: integer("email_seq")
+    .primaryKey()
+    .references(() => emails.seq, { onDelete: "cascade" }),
+  raw: blob("raw", { mode: "buffer" }).notNull(),
+});

@@ -1,0 +1,37 @@
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** Tenants. `seq` is the internal key that every other table refers to; `id` is what the API shows. */
+export const projects = sqliteTable("projects", {
+  seq: integer("seq").primaryKey(),
+  id: text("id").notNull().unique(),
+  name: text("name").notNull().unique(),
+  isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
+  createdAt: integer("created_at").notNull(),
+});
+
+/** API keys; only the SHA-256 digest of a key is kept. */
+export const apiKeys = sqliteTable("api_keys", {
+  seq: integer("seq").primaryKey(),
+  id: text("id").notNull().unique(),
+  projectSeq: integer("project_seq")
+    .notNull()
+    .references(() => projects.seq),
+  kind: text("kind", { enum: ["SECRET", "PUBLIC"] }).notNull(),
+  name: text("name").notNull(),
+  digest: text("digest").notNull().unique(),
+  last4: text("last4").notNull(),
+  createdAt: integer("created_at").notNull(),
+  lastUsedAt: integer("last_used_at"),
+  expiresAt: integer("expires_at"),
+  revokedAt: integer("revoked_at"),
+});
+
+/** Stored first responses of requests that carried an Idempotency-Key. */
+export const idempotencyKeys = sqliteTable("idempotency_keys", {
+  /** Digest of project, method, path and key. */
+  scope: text("scope").primaryKey(),
+  requestDigest: text("request_digest").notNull(),
+  status: integer("status").notNull(),
+  body: text("body").notNull(),
+  createdAt: integer("created_at").notNull(),
+});

@@ -1,0 +1,177 @@
+/**
+ * The one door for writes. Changes asked for in the same moment share one immediate transaction
+ * (group commit): each runs in its own savepoint, so a refused one takes nothing with it, and all
+ * are answered only after the commit reached the disk (`synchronous=FULL`).
+ */
+
+import { SQLiteError } from "bun:sqlite";
+import { AppError } from "../lib/errors.ts";
+import { describeError, type Log } from "../lib/log.ts";
+import type { Db } from "./open.ts";
+
+/** An async change would commit at its first `await`; this makes it a type error. */
+export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
+
+/** A set of writes that belong together; runs inside a transaction, never alone. */
+export type Change<T> = () => T;
+
+export type Writer = {
+  /**
+   * Runs `change` in a transaction and resolves once it is on disk. Rejects with what the change
+   * threw, or with 503 SERVICE_UNAVAILABLE where the storage refused; then nothing was changed.
+   */
+  write<T>(change: Change<Sync<T>>): Promise<T>;
+  /** For use inside a change: runs `effect` after the commit, and not at all without one. */
+  afterCommit(effect: () => void): void;
+  /** True unless the storage refused the last write. */
+  isHealthy(): boolean;
+  /** Resolves when nothing is waiting to be written. */
+  drain(): Promise<void>;
+};
+
+/** Beyond this, the rest of the batch waits for the next turn of the event loop. */
+const BATCH_BUDGET_MS = 15;
+
+type Job = {
+  run: () => void;
+  /** Set by `run`; called after the commit. */
+  settle: () => void;
+  reject: (error: unknown) => void;
+  effects: (() => void)[];
+};
+
+export function createWriter({ sqlite }: Db, log: Log): Writer {
+  const begin = sqlite.prepare("BEGIN IMMEDIATE");
+  const commit = sqlite.prepare("COMMIT");
+  const rollback = sqlite.prepare("ROLLBACK");
+  const savepoint = sqlite.prepare("SAVEPOINT change");
+  const release = sqlite.prepare("RELEASE change");
+  const rollbackTo = sqlite.prepare("ROLLBACK TO change");
+
+  let waiting: Job[] = [];
+  let current: Job | null = null;
+  let isScheduled = false;
+  let healthy = true;
+  let idle: (() => void)[] = [];
+
+  function schedule(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    // After the I/O of this turn: whatever arrived together commits together.
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    isScheduled = false;
+    const jobs = waiting;
+    waiting = [];
+    const done: Job[] = [];
+    try {
+      begin.run();
+      const startedAt = performance.now();
+      while (jobs.length > 0 && performance.now() - startedAt < BATCH_BUDGET_MS) {
+        const job = jobs.shift();
+        if (job !== undefined && runInSavepoint(job)) done.push(job);
+      }
+      commit.run();
+      recover();
+      for (const job of done) answer(job);
+    } catch (error) {
+      abandon([...done, ...jobs], error);
+      jobs.length = 0;
+    }
+    waiting = [...jobs, ...waiting];
+    if (waiting.length > 0) schedule();
+    else settleIdle();
+  }
+
+  /** False if the change was refused; throws if the storage failed and took the transaction with it. */
+  function runInSavepoint(job: Job): boolean {
+    current = job;
+    try {
+      savepoint.run();
+      job.run();
+      release.run();
+      return true;
+    } catch (error) {
+      if (isStorageError(error) || !sqlite.inTransaction) {
+        job.reject(storageRefused(error));
+        throw error;
+      }
+      rollbackTo.run();
+      release.run();
+      job.reject(error);
+      return false;
+    } finally {
+      current = null;
+    }
+  }
+
+  /** The transaction is lost, and with it every change that had not been answered yet. */
+  function abandon(lost: readonly Job[], error: unknown): void {
+    if (sqlite.inTransaction) rollback.run();
+    if (healthy) log.error("storage refuses writes", { error: describeError(error) });
+    healthy = false;
+    for (const job of lost) job.reject(storageRefused(error));
+  }
+
+  function recover(): void {
+    if (!healthy) log.info("storage accepts writes again");
+    healthy = true;
+  }
+
+  function answer(job: Job): void {
+    job.settle();
+    for (const effect of job.effects) effect();
+  }
+
+  function settleIdle(): void {
+    const resolvers = idle;
+    idle = [];
+    for (const resolve of resolvers) resolve();
+  }
+
+  return {
+    write<T>(change: Change<Sync<T>>): Promise<T> {
+      return new Promise<T>((resolve, reject) => {
+        const job: Job = {
+          run() {
+            const result = change();
+            job.settle = () => resolve(result);
+          },
+          settle() {},
+          reject,
+          effects: [],
+        };
+        waiting.push(job);
+        schedule();
+      });
+    },
+    afterCommit(effect) {
+      if (current === null) throw new Error("afterCommit outside a change");
+      current.effects.push(effect);
+    },
+    isHealthy: () => healthy,
+    drain() {
+      if (waiting.length === 0) return Promise.resolve();
+      return new Promise((resolve) => idle.push(resolve));
+    },
+  };
+}
+
+const STORAGE_CODES = ["SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN"];
+
+/** Errors that say the disk or the file is at fault, not the statement. */
+function isStorageError(error: unknown): boolean {
+  if (!(error instanceof SQLiteError)) return false;
+  const code = error.code ?? "";
+  return [...STORAGE_CODES, "SQLITE_BUSY", "SQLITE_CORRUPT"].some((name) => code.startsWith(name));
+}
+
+function storageRefused(cause: unknown): AppError {
+  return new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store anything right now.", {
+    suggestion: "Nothing was changed. Try again in a little while.",
+    headers: { "Retry-After": "5" },
+    cause,
+  });
+}

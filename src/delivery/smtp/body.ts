@@ -1,0 +1,72 @@
+/**
+ * The message as it goes over the wire after DATA (RFC 5321 §4.1.1.4, §4.5.2): dots at line starts
+ * doubled, a line end at the end, then the final dot. Blocks without such dots are passed on as
+ * views; the others, and the last, are copied once.
+ */
+
+const BLOCK_BYTES = 131_072;
+const LF = 0x0a;
+const DOT = 0x2e;
+const LINE_START_DOT = Buffer.from("\n.");
+
+/** All blocks but the last. Made one at a time, as the connection takes them. */
+export function* leadingBlocks(message: Uint8Array): Generator<Buffer> {
+  const bytes = viewOf(message);
+  const end = lastBlockStart(bytes);
+  for (let start = 0; start < end; start += BLOCK_BYTES) {
+    yield stuff(bytes, { start, end: start + BLOCK_BYTES, tail: "" });
+  }
+}
+
+/** The last block together with the final dot, so that a small message is a single write. */
+export function finalBlock(message: Uint8Array): Buffer {
+  const bytes = viewOf(message);
+  const tail = bytes.length === 0 || endsLine(bytes) ? ".\r\n" : "\r\n.\r\n";
+  return stuff(bytes, { start: lastBlockStart(bytes), end: bytes.length, tail });
+}
+
+function lastBlockStart(bytes: Buffer): number {
+  return Math.floor(Math.max(0, bytes.length - 1) / BLOCK_BYTES) * BLOCK_BYTES;
+}
+
+function endsLine(bytes: Buffer): boolean {
+  return bytes.at(-1) === LF && bytes.at(-2) === 0x0d;
+}
+
+function stuff(bytes: Buffer, part: { start: number; end: number; tail: string }): Buffer {
+  const dots = lineStartDots(bytes, part.start, part.end);
+  if (dots.length === 0 && part.tail === "") return bytes.subarray(part.start, part.end);
+
+  const out = Buffer.allocUnsafe(part.end - part.start + dots.length + part.tail.length);
+  let from = part.start;
+  let to = 0;
+  for (const dot of dots) {
+    to += bytes.copy(out, to, from, dot);
+    out[to++] = DOT;
+    from = dot;
+  }
+  to += bytes.copy(out, to, from, part.end);
+  out.write(part.tail, to, "latin1");
+  return out;
+}
+
+/**
+ * Positions of dots to double. A dot after a bare LF counts as well: messages have none, but a
+ * receiver that takes LF for a line end must never find an end of data inside one.
+ */
+function lineStartDots(bytes: Buffer, start: number, end: number): number[] {
+  const dots: number[] = [];
+  if (start === 0 && end > 0 && bytes[0] === DOT) dots.push(0);
+  const offset = Math.max(0, start - 1);
+  const block = bytes.subarray(offset, end);
+  let at = block.indexOf(LINE_START_DOT);
+  while (at !== -1) {
+    dots.push(offset + at + 1);
+    at = block.indexOf(LINE_START_DOT, at + 1);
+  }
+  return dots;
+}
+
+function viewOf(message: Uint8Array): Buffer {
+  return Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+}

@@ -1,0 +1,85 @@
+/** Commands and replies over a wire, each written down as a timed step (delivery rule R4). */
+
+import type { Conversation, Step } from "../outcome.ts";
+import type { Fault } from "./failure.ts";
+import { replyText, type Reply } from "./reply.ts";
+import type { Timeouts } from "./timeouts.ts";
+import type { Wire } from "./wire.ts";
+
+const MAX_TEXT_CHARS = 1_024;
+
+export type Question = {
+  step: Step["step"];
+  /** As sent, without line end. */
+  command: string;
+  timeoutMs: number;
+  /** As recorded, where the command holds a secret. */
+  shown?: string;
+  /** Not to appear in what is recorded of the reply either: servers echo. */
+  secrets?: readonly string[];
+};
+
+export class Dialogue {
+  readonly wire: Wire;
+  readonly timeouts: Readonly<Timeouts>;
+  /** The record of the mail at hand. */
+  conversation: Conversation;
+  #stepStartedAt = 0;
+
+  constructor(wire: Wire, timeouts: Readonly<Timeouts>, conversation: Conversation) {
+    this.wire = wire;
+    this.timeouts = timeouts;
+    this.conversation = conversation;
+  }
+
+  /** A step's time runs from here, or from the end of the step before if nothing is sent between. */
+  startStep(): void {
+    this.#stepStartedAt = performance.now();
+  }
+
+  async ask(question: Question): Promise<Reply | Fault> {
+    this.startStep();
+    this.wire.write(`${question.command}\r\n`);
+    return this.hear(question);
+  }
+
+  /** The reply to something sent before, alone or in a group (RFC 2920). */
+  async hear(question: Omit<Question, "command"> & { command: string | null }) {
+    const heard = redact(await this.wire.reply(question.timeoutMs), question.secrets);
+    this.note(question.step, question.shown ?? question.command, heard);
+    return heard;
+  }
+
+  note(step: Step["step"], command: string | null, result: Reply | Fault | string): void {
+    const now = performance.now();
+    const ms = Math.round((now - this.#stepStartedAt) * 10) / 10;
+    this.#stepStartedAt = now;
+    const isReply = typeof result !== "string" && result.kind === "reply";
+    this.conversation.steps.push({
+      step,
+      command,
+      code: isReply ? result.code : null,
+      enhanced: isReply ? result.enhanced : null,
+      text: limit(typeof result === "string" ? result : textOf(result)),
+      ms,
+    });
+  }
+}
+
+function textOf(result: Reply | Fault): string {
+  return result.kind === "reply" ? replyText(result) : result.message;
+}
+
+function limit(text: string): string {
+  return text.length <= MAX_TEXT_CHARS ? text : text.slice(0, MAX_TEXT_CHARS).toWellFormed();
+}
+
+/** What is no reply is not quoted at all: a secret cut short would slip through. */
+function redact(heard: Reply | Fault, secrets: readonly string[] | undefined): Reply | Fault {
+  if (secrets === undefined) return heard;
+  if (heard.kind === "protocol") return { kind: "protocol", message: "not an SMTP reply" };
+  if (heard.kind !== "reply") return heard;
+  const clean = (text: string) =>
+    secrets.reduce((rest, secret) => (secret === "" ? rest : rest.replaceAll(secret, "***")), text);
+  return { ...heard, lines: heard.lines.map(clean) };
+}

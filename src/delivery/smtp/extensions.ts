@@ -1,0 +1,57 @@
+/** What a server offers in its reply to EHLO (RFC 5321 §4.1.1.1). */
+
+import type { Reply } from "./reply.ts";
+
+export type Extensions = {
+  pipelining: boolean;
+  eightBitMime: boolean;
+  smtpUtf8: boolean;
+  startTls: boolean;
+  enhancedStatusCodes: boolean;
+  size: boolean;
+  /** Largest message in octets; null if the server names none (RFC 1870 §4). */
+  maxSizeBytes: number | null;
+  /** SASL mechanisms, upper case. */
+  auth: ReadonlySet<string>;
+};
+
+export const NO_EXTENSIONS: Extensions = {
+  pipelining: false,
+  eightBitMime: false,
+  smtpUtf8: false,
+  startTls: false,
+  enhancedStatusCodes: false,
+  size: false,
+  maxSizeBytes: null,
+  auth: new Set(),
+};
+
+/** The first line is the server's name, each further line a keyword with parameters. */
+export function readExtensions(reply: Reply): Extensions {
+  const offered = new Map<string, string[]>();
+  for (const line of reply.lines.slice(1)) {
+    // "AUTH=LOGIN" was the form before RFC 2554 and is still seen.
+    const [keyword = "", ...parameters] = line
+      .trim()
+      .toUpperCase()
+      .replace(/^AUTH=/, "AUTH ")
+      .split(/ +/);
+    offered.set(keyword, [...(offered.get(keyword) ?? []), ...parameters]);
+  }
+  return {
+    pipelining: offered.has("PIPELINING"),
+    eightBitMime: offered.has("8BITMIME"),
+    smtpUtf8: offered.has("SMTPUTF8"),
+    startTls: offered.has("STARTTLS"),
+    enhancedStatusCodes: offered.has("ENHANCEDSTATUSCODES"),
+    size: offered.has("SIZE"),
+    maxSizeBytes: readSize(offered.get("SIZE")?.[0]),
+    auth: new Set(offered.get("AUTH")),
+  };
+}
+
+/** RFC 1870 §4: zero means that no fixed limit is in force. */
+function readSize(parameter: string | undefined): number | null {
+  if (parameter === undefined || !/^\d{1,20}$/.test(parameter)) return null;
+  return Number(parameter) || null;
+}

@@ -1,0 +1,216 @@
+/**
+ * From nothing to a session that takes mail, as a list of steps:
+ *
+ *   connect → (tls) → greeting → EHLO or HELO → (STARTTLS → tls → EHLO) → (AUTH)
+ *
+ * Each step returns null or what stopped it; the first failure ends the opening.
+ */
+
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import type { TlsInfo } from "../outcome.ts";
+import { authenticate, type Credentials } from "./auth.ts";
+import type { Dialogue } from "./dialogue.ts";
+import { NO_EXTENSIONS, readExtensions, type Extensions } from "./extensions.ts";
+import { describeError, type Failure, type Fault } from "./failure.ts";
+import type { Reply } from "./reply.ts";
+
+/** - opportunistic: STARTTLS where offered, else in clear (delivery rule T1). */
+export type TlsPolicy =
+  | { mode: "none" }
+  | {
+      mode: "implicit" | "starttls" | "opportunistic";
+      /** True: a certificate that does not verify for the host ends the session. */
+      verify: boolean;
+      /** PEM; trusted instead of the built-in authorities. */
+      ca?: string | undefined;
+    };
+
+export type Route = {
+  /** Name for SNI, the certificate and the record. */
+  host: string;
+  port: number;
+  /** Dialled instead of the host's addresses. */
+  address?: string | undefined;
+  localAddress?: string | undefined;
+  /** Name to addresses, in the order to try; the system's resolver if left out. */
+  resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
+  /** Asked about each address before it is dialled: null, or why not (delivery rule W6). */
+  checkAddress?: ((address: string) => string | null) | undefined;
+  /** Our name in EHLO. */
+  hostname: string;
+  tls: TlsPolicy;
+  /** Sent after TLS only, unless `tls.mode` is "none". */
+  credentials?: Credentials | undefined;
+};
+
+/** Delivery rule W5. */
+const MAX_ADDRESSES = 5;
+
+/** EHLO refused with one of these: the server knows only HELO (RFC 5321 §4.1.4). */
+const WITHOUT_EHLO: ReadonlySet<number> = new Set([500, 502, 504]);
+
+export async function openSession(dialogue: Dialogue, route: Route): Promise<Extensions | Failure> {
+  const opening = new Opening(dialogue, route);
+  return (await opening.run()) ?? opening.extensions;
+}
+
+class Opening {
+  extensions: Extensions = NO_EXTENSIONS;
+  readonly #dialogue: Dialogue;
+  readonly #route: Route;
+
+  constructor(dialogue: Dialogue, route: Route) {
+    this.#dialogue = dialogue;
+    this.#route = route;
+  }
+
+  async run(): Promise<Failure | null> {
+    for (const step of this.#steps()) {
+      const failure = await step();
+      if (failure !== null) return failure;
+    }
+    return null;
+  }
+
+  #steps(): (() => Promise<Failure | null>)[] {
+    const isImplicit = this.#route.tls.mode === "implicit";
+    return [
+      () => this.#connect(),
+      ...(isImplicit ? [() => this.#encrypt()] : []),
+      () => this.#greet(),
+      () => this.#introduce(),
+      ...(isImplicit ? [] : [() => this.#startTls()]),
+      () => this.#authenticate(),
+    ];
+  }
+
+  /** Every address in turn until one answers; each is a step of its own in the record. */
+  async #connect(): Promise<Failure | null> {
+    this.#dialogue.startStep();
+    const addresses = await this.#addresses();
+    if ("kind" in addresses) return this.#fail("connect", addresses);
+
+    let last: Fault = { kind: "dns", message: `${this.#route.host} has no address` };
+    if (addresses.length === 0) return this.#fail("connect", last);
+    for (const address of addresses.slice(0, MAX_ADDRESSES)) {
+      const fault = await this.#dial(address);
+      if (fault === null) return null;
+      last = fault;
+    }
+    return { step: "connect", cause: last };
+  }
+
+  async #addresses(): Promise<readonly string[] | Fault> {
+    const { host, address, resolve = resolveBySystem } = this.#route;
+    if (address !== undefined) return [address];
+    if (isIP(host) !== 0) return [host];
+    try {
+      return await within(resolve(host), this.#dialogue.timeouts.connectMs);
+    } catch (error) {
+      return { kind: "dns", message: `${host}: ${describeError(error)}` };
+    }
+  }
+
+  async #dial(address: string): Promise<Fault | null> {
+    const { wire, timeouts, conversation } = this.#dialogue;
+    const { port, localAddress, checkAddress } = this.#route;
+    conversation.address = address;
+    const objection = checkAddress?.(address) ?? null;
+    const fault: Fault | null =
+      objection === null
+        ? await wire.dial({ address, port, localAddress }, timeouts.connectMs)
+        : { kind: "address", message: objection };
+    const target = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
+    this.#dialogue.note("connect", null, `${target} ${fault?.message ?? "connected"}`);
+    return fault === null ? null : { ...fault, message: `${target} ${fault.message}` };
+  }
+
+  async #encrypt(): Promise<Failure | null> {
+    const { tls, host } = this.#route;
+    if (tls.mode === "none") return null;
+    this.#dialogue.startStep();
+    const { wire, timeouts, conversation } = this.#dialogue;
+    const info = await wire.secure({ host, verify: tls.verify, ca: tls.ca }, timeouts.tlsMs);
+    if ("kind" in info) return this.#fail("tls", info);
+    conversation.tls = info;
+    this.#dialogue.note("tls", null, describeTls(info));
+    return null;
+  }
+
+  async #greet(): Promise<Failure | null> {
+    this.#dialogue.startStep();
+    const timeoutMs = this.#dialogue.timeouts.greetingMs;
+    const greeting = await this.#dialogue.hear({ step: "greeting", command: null, timeoutMs });
+    return isSuccess(greeting) ? null : { step: "greeting", cause: greeting };
+  }
+
+  async #introduce(): Promise<Failure | null> {
+    const ehlo = await this.#ask("ehlo", `EHLO ${this.#route.hostname}`);
+    if (ehlo.kind !== "reply") return { step: "ehlo", cause: ehlo };
+    this.extensions = isSuccess(ehlo) ? readExtensions(ehlo) : NO_EXTENSIONS;
+    if (isSuccess(ehlo)) return null;
+    if (!WITHOUT_EHLO.has(ehlo.code)) return { step: "ehlo", cause: ehlo };
+    const helo = await this.#ask("helo", `HELO ${this.#route.hostname}`);
+    return isSuccess(helo) ? null : { step: "helo", cause: helo };
+  }
+
+  async #startTls(): Promise<Failure | null> {
+    const { mode } = this.#route.tls;
+    if (mode === "none") return null;
+    if (!this.extensions.startTls) {
+      if (mode === "opportunistic") return null;
+      this.#dialogue.startStep();
+      return this.#fail("starttls", { kind: "tls", message: "the server does not offer STARTTLS" });
+    }
+    const reply = await this.#ask("starttls", "STARTTLS");
+    if (!isSuccess(reply)) return { step: "starttls", cause: reply };
+    // What was said in clear is forgotten, extensions included (RFC 3207 §4.2).
+    return (await this.#encrypt()) ?? (await this.#introduce());
+  }
+
+  async #authenticate(): Promise<Failure | null> {
+    const { credentials, tls } = this.#route;
+    if (credentials === undefined) return null;
+    if (tls.mode !== "none" && this.#dialogue.conversation.tls === null) {
+      this.#dialogue.startStep();
+      return this.#fail("auth", { kind: "auth", message: "no credentials without TLS" });
+    }
+    return authenticate(this.#dialogue, this.extensions, credentials);
+  }
+
+  #ask(step: "ehlo" | "helo" | "starttls", command: string): Promise<Reply | Fault> {
+    return this.#dialogue.ask({ step, command, timeoutMs: this.#dialogue.timeouts.commandMs });
+  }
+
+  #fail(step: Failure["step"], cause: Fault): Failure {
+    this.#dialogue.note(step, null, cause);
+    return { step, cause };
+  }
+}
+
+function isSuccess(heard: Reply | Fault): boolean {
+  return heard.kind === "reply" && heard.code >= 200 && heard.code < 300;
+}
+
+function describeTls(info: TlsInfo): string {
+  return `${info.version} ${info.cipher}, certificate ${info.verified ? "" : "not "}verified`;
+}
+
+async function resolveBySystem(host: string): Promise<string[]> {
+  const addresses = await lookup(host, { all: true });
+  return addresses.map((entry) => entry.address);
+}
+
+/** The answer, or an error once the time is over; a late answer is not missed by anyone. */
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`no answer within ${timeoutMs / 1_000} s`));
+  }, timeoutMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,144 @@
+/** Replies of an SMTP server (RFC 5321 §4.2, RFC 2034), read as they arrive and within bounds. */
+
+/** A complete reply, single-line or multi-line. */
+export type Reply = {
+  kind: "reply";
+  code: number;
+  /** `x.y.z` (RFC 3463), null if absent or of another class than the code (RFC 2034 §4). */
+  enhanced: string | null;
+  /** Texts without code and enhanced code; control characters are replaced by spaces. */
+  lines: readonly string[];
+};
+
+/** The server does not speak SMTP, or not within the bounds. Nothing after it can be trusted. */
+export type ProtocolFault = { kind: "protocol"; message: string };
+
+/** RFC 5321 §4.5.3.1.5 allows 512 octets a line; eight times that is still a line. */
+const MAX_LINE_BYTES = 4_096;
+const MAX_REPLY_BYTES = 65_536;
+const MAX_REPLY_LINES = 512;
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const HYPHEN = 0x2d;
+
+const CONTROL = /\p{Cc}/gu;
+const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/;
+
+/** The reply's text on one line. */
+export function replyText(reply: Reply): string {
+  return reply.lines.length === 1 ? (reply.lines[0] ?? "") : reply.lines.join(" ").trim();
+}
+
+/** Code, enhanced code and text on one line, as people quote a reply. */
+export function quoteReply(reply: Reply): string {
+  const codes = reply.enhanced === null ? String(reply.code) : `${reply.code} ${reply.enhanced}`;
+  return `${codes} ${replyText(reply)}`.trimEnd();
+}
+
+/** Takes bytes in any portions, gives complete replies; stops for good at the first fault. */
+export class ReplyParser {
+  #isBroken = false;
+  /** The beginning of a line whose end has not come yet. */
+  #partial: Buffer | null = null;
+  #partialBytes = 0;
+  #code = 0;
+  #lines: string[] = [];
+  #replyBytes = 0;
+
+  /** True between the first byte of a reply and its end. */
+  get isMidReply(): boolean {
+    return this.#partialBytes > 0 || this.#lines.length > 0;
+  }
+
+  push(chunk: Buffer): (Reply | ProtocolFault)[] {
+    const results: (Reply | ProtocolFault)[] = [];
+    let from = 0;
+    while (from < chunk.length && !this.#isBroken) {
+      const end = chunk.indexOf(LF, from);
+      const result =
+        end === -1
+          ? this.#keep(chunk.subarray(from))
+          : this.#takeLine(this.#completeLine(chunk.subarray(from, end)));
+      if (result !== null) results.push(result);
+      if (end === -1) break;
+      from = end + 1;
+    }
+    return results;
+  }
+
+  /** A fixed buffer, so that a server sending byte by byte costs no quadratic copying. */
+  #keep(bytes: Buffer): ProtocolFault | null {
+    if (this.#partialBytes + bytes.length > MAX_LINE_BYTES) return this.#break("overlong line");
+    this.#partial ??= Buffer.allocUnsafe(MAX_LINE_BYTES);
+    bytes.copy(this.#partial, this.#partialBytes);
+    this.#partialBytes += bytes.length;
+    return null;
+  }
+
+  #completeLine(bytes: Buffer): Buffer {
+    if (this.#partial === null || this.#partialBytes === 0) return bytes;
+    const line = Buffer.concat([this.#partial.subarray(0, this.#partialBytes), bytes]);
+    this.#partialBytes = 0;
+    return line;
+  }
+
+  #takeLine(line: Buffer): Reply | ProtocolFault | null {
+    if (line.length > MAX_LINE_BYTES) return this.#break("overlong line");
+    this.#replyBytes += line.length + 1;
+    if (this.#replyBytes > MAX_REPLY_BYTES) return this.#break("reply larger than 64 KiB");
+    if (this.#lines.length === MAX_REPLY_LINES) return this.#break("reply of more than 512 lines");
+
+    const length = line.at(-1) === CR ? line.length - 1 : line.length;
+    const code = readCode(line, length);
+    if (code === null) return this.#break(`not an SMTP reply: ${quoteGarbage(line)}`);
+    if (this.#lines.length > 0 && code !== this.#code) {
+      return this.#break(`codes ${this.#code} and ${code} within one reply`);
+    }
+    this.#code = code;
+    this.#lines.push(line.toString("utf8", Math.min(4, length), length).replace(CONTROL, " "));
+    return line[3] === HYPHEN && length > 3 ? null : this.#finish();
+  }
+
+  #finish(): Reply {
+    const reply = separateEnhanced(this.#code, this.#lines);
+    this.#lines = [];
+    this.#replyBytes = 0;
+    return reply;
+  }
+
+  #break(message: string): ProtocolFault {
+    this.#isBroken = true;
+    return { kind: "protocol", message };
+  }
+}
+
+/** Three digits, the first of 2 to 5, followed by space, hyphen or the line's end. */
+function readCode(line: Buffer, length: number): number | null {
+  if (length < 3) return null;
+  const [a = 0, b = 0, c = 0, separator = 0] = line;
+  if (length > 3 && separator !== SPACE && separator !== HYPHEN) return null;
+  if (a < 0x32 || a > 0x35 || !isDigit(b) || !isDigit(c)) return null;
+  return (a - 0x30) * 100 + (b - 0x30) * 10 + (c - 0x30);
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= 0x30 && byte <= 0x39;
+}
+
+/** RFC 2034 §4: every line of a reply begins with the same enhanced code. */
+function separateEnhanced(code: number, lines: readonly string[]): Reply {
+  const enhanced = ENHANCED.exec(lines[0] ?? "")?.[1] ?? null;
+  if (enhanced === null || enhanced[0] !== String(code)[0]) {
+    return { kind: "reply", code, enhanced: null, lines };
+  }
+  const texts = lines.map((line) =>
+    ENHANCED.exec(line)?.[1] === enhanced ? line.slice(enhanced.length).trimStart() : line,
+  );
+  return { kind: "reply", code, enhanced, lines: texts };
+}
+
+function quoteGarbage(line: Buffer): string {
+  return JSON.stringify(line.toString("latin1", 0, Math.min(line.length, 60)).trimEnd());
+}

@@ -1,0 +1,99 @@
+/** Reads request bodies: bounded, UTF-8 and JSON as they must be, before any schema sees them. */
+
+import { AppError, type FieldError, validationError } from "../lib/errors.ts";
+
+/** Interface decision A: 20 MiB. */
+export const BODY_CAP_BYTES = 20 * 1024 * 1024;
+
+/** The parsed JSON body, or undefined where there is none. */
+export async function readJson(request: Request): Promise<unknown> {
+  const bytes = await readBounded(request);
+  if (bytes.byteLength === 0) return undefined;
+  const text = decodeUtf8(bytes);
+  const value = parseJson(text);
+  if (MAY_HIDE_BAD_TEXT.test(text)) refuseBadText(value);
+  return value;
+}
+
+async function readBounded(request: Request): Promise<Uint8Array> {
+  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (announced > BODY_CAP_BYTES) throw tooLarge();
+  if (request.body === null) return new Uint8Array();
+  if (Number.isFinite(announced)) return request.bytes();
+  return readChunked(request.body);
+}
+
+/** No length was announced: count what arrives, and stop at the cap. */
+async function readChunked(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.byteLength;
+    if (size > BODY_CAP_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw invalidJson("The body is not UTF-8.");
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw invalidJson(error instanceof SyntaxError ? error.message : "The body is not JSON.");
+  }
+}
+
+/** NUL and lone surrogates can only come in as escapes; most bodies have none and skip the walk. */
+const MAY_HIDE_BAD_TEXT = /\\u(?:0000|[dD][89a-fA-F])/;
+
+/** Text that cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and values. */
+function refuseBadText(value: unknown): void {
+  const errors: FieldError[] = [];
+  collectBadText(value, [], errors);
+  if (errors.length > 0) throw validationError(errors);
+}
+
+function collectBadText(value: unknown, path: readonly string[], errors: FieldError[]): void {
+  if (typeof value === "string") {
+    if (isBadText(value)) errors.push(badText(path));
+  } else if (typeof value === "object" && value !== null) {
+    for (const [name, inner] of Object.entries(value)) {
+      if (isBadText(name)) errors.push(badText(path));
+      collectBadText(inner, [...path, name], errors);
+    }
+  }
+}
+
+function isBadText(text: string): boolean {
+  return text.includes("\0") || !text.isWellFormed();
+}
+
+function badText(path: readonly string[]): FieldError {
+  return {
+    field: path.map((part) => part.toWellFormed().replaceAll("\0", "\u{fffd}")).join("."),
+    message: "NUL characters and lone surrogates are not allowed.",
+    code: "invalid_format",
+  };
+}
+
+function tooLarge(): AppError {
+  return new AppError(413, "PAYLOAD_TOO_LARGE", "The body is larger than 20 MiB.", {
+    suggestion: "Send less at once: split the recipients or shrink the attachments.",
+  });
+}
+
+function invalidJson(message: string): AppError {
+  return new AppError(400, "INVALID_JSON", message, {
+    suggestion: "Send a JSON document in UTF-8 with Content-Type: application/json.",
+  });
+}

@@ -1,0 +1,93 @@
+/** Shapes that all answers share: the success envelope, lists, and what routes may answer besides. */
+
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+
+const DateTime = Type.String({ format: "date-time" });
+
+/** Structured error body (specification §7.1). */
+export const ErrorBody = Type.Object(
+  {
+    success: Type.Literal(false),
+    error: Type.Object({
+      code: Type.String({ description: "Machine-readable code such as VALIDATION_ERROR" }),
+      message: Type.String(),
+      statusCode: Type.Integer(),
+      requestId: Type.String(),
+      errors: Type.Optional(
+        Type.Array(
+          Type.Object({
+            field: Type.String({ description: "Dotted path such as to.1.email" }),
+            message: Type.String(),
+            code: Type.String(),
+          }),
+        ),
+      ),
+      suggestion: Type.String(),
+    }),
+    timestamp: DateTime,
+    code: Type.Optional(Type.Integer({ description: "On /v1/*: the HTTP status again (§7.2)" })),
+    message: Type.Optional(Type.String({ description: "On /v1/*: the message again" })),
+    time: Type.Optional(Type.Integer({ description: "On /v1/*: milliseconds since the epoch" })),
+  },
+  { description: "Error" },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** `{success: true, data}` (specification §2.9). */
+export function Envelope<T extends TSchema>(data: T) {
+  return Type.Object({ success: Type.Literal(true), data });
+}
+
+export function envelope<T>(data: T) {
+  return { success: true as const, data };
+}
+
+/** On `/v1/*` the members of `data` are repeated beside it (interface decision A). */
+export function MirroredEnvelope<T extends { [key: string]: TSchema }>(members: T) {
+  return Type.Object({ success: Type.Literal(true), data: Type.Object(members), ...members });
+}
+
+export function mirroredEnvelope<T extends object>(data: T) {
+  return { success: true as const, data, ...data };
+}
+
+/** Generic list under `data` (specification §2.9). */
+export function ListEnvelope<T extends TSchema>(item: T) {
+  return Envelope(
+    Type.Object({
+      items: Type.Array(item),
+      nextCursor: Type.Union([Type.String(), Type.Null()]),
+      hasMore: Type.Boolean(),
+      total: Type.Integer({ description: "Exact count of the filtered set" }),
+    }),
+  );
+}
+
+/** A page of any list, before it takes its shape on the wire. */
+export type Page<T> = { items: T[]; nextCursor: string | null; hasMore: boolean; total: number };
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const IdParams = Type.Object({ id: Type.String() });
+
+/** 204 has no body (interface decision A). */
+export const NoContent = Type.Void({ description: "Done; no body" });
+
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503;
+
+/** What every authenticated route may answer beside its own success. */
+export function withErrors<T extends { [status: number]: TSchema }>(success: T) {
+  return {
+    ...success,
+    400: ErrorBody,
+    401: ErrorBody,
+    403: ErrorBody,
+    404: ErrorBody,
+    409: ErrorBody,
+    413: ErrorBody,
+    422: ErrorBody,
+    429: ErrorBody,
+    500: ErrorBody,
+    503: ErrorBody,
+  } satisfies { [Status in Exclude<ErrorStatus, 405>]: TSchema } & T;
+}

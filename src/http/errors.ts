@@ -1,0 +1,67 @@
+/** The one place where errors become answers: structured, with a request id, opaque where internal. */
+
+import { KindGuard } from "@sinclair/typebox";
+import { ValidationError } from "elysia";
+import { AppError, validationError } from "../lib/errors.ts";
+import { describeError, type Log } from "../lib/log.ts";
+import type { ErrorBody } from "./envelope.ts";
+import { fieldErrors } from "./validation.ts";
+
+const SUGGESTIONS: Readonly<Record<number, string>> = {
+  400: "Check the request against the documentation at /docs.",
+  401: "Send the header Authorization: Bearer <API key>.",
+  403: "Use a key that is allowed to do this.",
+  404: "Check the address; GET /openapi.json lists every route.",
+  405: "Use one of the methods that the Allow header names.",
+  409: "Read the current state first, then decide again.",
+  422: "Mend the fields listed in errors and send the request again.",
+  429: "Wait for the seconds in Retry-After, then try again.",
+  503: "Try again in a little while.",
+};
+const DEFAULT_SUGGESTION =
+  "Try again; if it stays, give the operator the requestId, it is on every log line.";
+
+export type ErrorContext = { requestId: string; path: string; nowMs: number; log: Log };
+
+/** The refusal that an error of any origin amounts to; unknown ones are logged and opaque. */
+export function toAppError(error: unknown, context: ErrorContext): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof ValidationError && error.type !== "response") return refusalOf(error);
+  // Errors thrown while a body is parsed come wrapped.
+  if (error instanceof Error && error.cause instanceof AppError) return error.cause;
+  context.log.error("unexpected error", {
+    requestId: context.requestId,
+    path: context.path,
+    error: describeError(error),
+  });
+  return new AppError(500, "INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+}
+
+function refusalOf(error: ValidationError): AppError {
+  const schema: unknown = Reflect.get(error.validator, "schema");
+  const found = KindGuard.IsSchema(schema) ? fieldErrors(schema, error.value) : [];
+  return validationError(
+    found.length > 0
+      ? found
+      : [{ field: error.type, message: "The value is not valid.", code: "invalid_value" }],
+  );
+}
+
+/** Specification §7.1, and on `/v1/*` the members of §7.2 beside it. */
+export function errorBody(error: AppError, context: ErrorContext): ErrorBody {
+  return {
+    success: false,
+    error: {
+      code: error.code,
+      message: error.message,
+      statusCode: error.status,
+      requestId: context.requestId,
+      ...(error.errors === undefined ? {} : { errors: [...error.errors] }),
+      suggestion: error.suggestion ?? SUGGESTIONS[error.status] ?? DEFAULT_SUGGESTION,
+    },
+    timestamp: new Date(context.nowMs).toISOString(),
+    ...(context.path.startsWith("/v1/")
+      ? { code: error.status, message: error.message, time: context.nowMs }
+      : {}),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * `Idempotency-Key`: the first answer is stored in the transaction of its effect and replayed for
+ * 24 hours (interface decision A). A refused request stores nothing, so its key stays free.
+ */
+
+import { eq, lt, sql } from "drizzle-orm";
+import type { Db } from "../db/open.ts";
+import { idempotencyKeys } from "../db/schema/projects.ts";
+import type { Change, Sync, Writer } from "../db/writer.ts";
+import type { Clock } from "../lib/clock.ts";
+import { sha256 } from "../lib/crypto.ts";
+import { AppError, fieldError } from "../lib/errors.ts";
+
+const KEPT_MS = 24 * 60 * 60 * 1000;
+const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
+/** Rows removed in one go, so that clearing up never holds the writer for long. */
+const PURGE_CHUNK = 1000;
+
+export type Answer<T> = { status: number; body: T };
+
+/** What identifies the request: who asks for what, with which key and body. */
+export type Ask = { projectSeq: number; method: string; path: string; body: unknown };
+
+export type Idempotency = {
+  /**
+   * Prepares a change and commits it, once per key. `prepare` validates and may wait; the change
+   * it returns writes and makes the answer.
+   */
+  once<T>(
+    key: string | null,
+    ask: Ask,
+    prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+  ): Promise<{ answer: Answer<T>; isReplay: boolean }>;
+  /** Forgets answers older than 24 hours, a chunk at a time; returns how many went. */
+  purge(): Promise<number>;
+};
+
+export function createIdempotency(deps: { db: Db; writer: Writer; clock: Clock }): Idempotency {
+  const { db, writer, clock } = deps;
+  /** Keys being worked on right now: the second use waits for the first. */
+  const underway = new Map<string, Promise<unknown>>();
+  const find = db
+    .select()
+    .from(idempotencyKeys)
+    .where(eq(idempotencyKeys.scope, sql.placeholder("scope")))
+    .limit(1)
+    .prepare();
+
+  /** The stored answer; its body was the JSON of a T when it was stored. */
+  function replayOf<T>(scope: string, requestDigest: string): Answer<T> | null {
+    const stored = find.get({ scope });
+    if (stored === undefined || stored.createdAt <= clock.now() - KEPT_MS) return null;
+    if (stored.requestDigest !== requestDigest) throw keyReused();
+    return { status: stored.status, body: JSON.parse(stored.body) };
+  }
+
+  function remember(scope: string, requestDigest: string, answer: Answer<unknown>): void {
+    const row = {
+      scope,
+      requestDigest,
+      status: answer.status,
+      body: JSON.stringify(answer.body),
+      createdAt: clock.now(),
+    };
+    db.insert(idempotencyKeys)
+      .values(row)
+      .onConflictDoUpdate({ target: idempotencyKeys.scope, set: row })
+      .run();
+  }
+
+  return {
+    async once<T>(
+      key: string | null,
+      ask: Ask,
+      prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+    ) {
+      if (key === null) return { answer: await writer.write(await prepare()), isReplay: false };
+      if (!KEY_PATTERN.test(key)) throw badKey();
+      const scope = sha256(JSON.stringify([ask.projectSeq, ask.method, ask.path, key]));
+      const requestDigest = sha256(JSON.stringify(ask.body ?? null));
+      for (;;) {
+        const earlier = underway.get(scope);
+        if (earlier === undefined) break;
+        await earlier.catch(() => undefined); // Its own caller hears of its failure.
+      }
+      const replay = replayOf<T>(scope, requestDigest);
+      if (replay !== null) return { answer: replay, isReplay: true };
+      const run = (async () => {
+        const change = await prepare();
+        return writer.write(() => {
+          const answer = change();
+          remember(scope, requestDigest, answer);
+          return answer;
+        });
+      })();
+      underway.set(scope, run);
+      try {
+        return { answer: await run, isReplay: false };
+      } finally {
+        underway.delete(scope);
+      }
+    },
+    purge() {
+      return writer.write(
+        () =>
+          db
+            .delete(idempotencyKeys)
+            .where(
+              sql`${idempotencyKeys.scope} IN (
+                SELECT scope FROM idempotency_keys
+                WHERE ${lt(idempotencyKeys.createdAt, clock.now() - KEPT_MS)} LIMIT ${PURGE_CHUNK})`,
+            )
+            .returning({ scope: idempotencyKeys.scope })
+            .all().length,
+      );
+    },
+  };
+}
+
+function keyReused(): AppError {
+  return new AppError(
+    409,
+    "IDEMPOTENCY_KEY_REUSED",
+    "This Idempotency-Key was used with another request body.",
+    { suggestion: "Use a new key for every distinct request." },
+  );
+}
+
+function badKey(): AppError {
+  return fieldError(
+    "Idempotency-Key",
+    "invalid_format",
+    "Expected 1 to 255 printable ASCII characters.",
+  );
+}

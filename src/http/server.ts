@@ -1,0 +1,93 @@
+/** The root of all routes: request ids, error answers, 404 and 405, CORS for the public endpoint. */
+
+import { Elysia } from "elysia";
+import { newId } from "../lib/id.ts";
+import { AppError } from "../lib/errors.ts";
+import type { Log } from "../lib/log.ts";
+import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+/** The one route that browsers call from anywhere (interface decision A). */
+const PUBLIC_PATH = "/v1/track";
+
+export function createRoot(options: { log: Log; now: () => number }) {
+  const { log, now } = options;
+  const requestIds = new WeakMap<Request, string>();
+  let findRoute: (method: string, path: string) => boolean = () => false;
+
+  function contextOf(request: Request): ErrorContext {
+    return {
+      requestId: requestIds.get(request) ?? newId(now()),
+      path: pathOf(request.url),
+      nowMs: now(),
+      log,
+    };
+  }
+
+  const root = new Elysia({ name: "root" })
+    .onRequest(({ request, set }) => {
+      const given = request.headers.get("x-request-id");
+      const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
+      requestIds.set(request, requestId);
+      set.headers["x-request-id"] = requestId;
+      if (pathOf(request.url) !== PUBLIC_PATH) return;
+      set.headers["access-control-allow-origin"] = "*";
+      if (request.method === "OPTIONS") return preflight(requestId);
+    })
+    .onError(({ error, code, request, set }) => {
+      const context = contextOf(request);
+      const refusal =
+        code === "NOT_FOUND" ? noRoute(request, findRoute) : toAppError(error, context);
+      set.status = refusal.status;
+      Object.assign(set.headers, refusal.headers, { "x-request-id": context.requestId });
+      if (refusal.status === 503) log.warn("refused", { requestId: context.requestId });
+      return errorBody(refusal, context);
+    })
+    .onAfterResponse(({ request, set }) => {
+      const requestId = requestIds.get(request);
+      log.debug("request", {
+        requestId,
+        method: request.method,
+        path: pathOf(request.url),
+        status: set.status ?? 200,
+      });
+    });
+
+  return {
+    root,
+    /** Told once, when all routes are there: which paths exist, for 405. */
+    learnRoutes(find: (method: string, path: string) => boolean) {
+      findRoute = find;
+    },
+  };
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("?", start);
+  return end === -1 ? url.slice(start) : url.slice(start, end);
+}
+
+function noRoute(request: Request, find: (method: string, path: string) => boolean): AppError {
+  const allowed = METHODS.filter((method) => find(method, pathOf(request.url)));
+  if (allowed.length === 0) {
+    return new AppError(404, "ROUTE_NOT_FOUND", "There is no such route.");
+  }
+  return new AppError(405, "METHOD_NOT_ALLOWED", `${request.method} is not possible here.`, {
+    headers: { Allow: allowed.join(", ") },
+  });
+}
+
+function preflight(requestId: string): Response {
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Allow-Methods": "POST",
+      "Access-Control-Allow-Headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+      "Access-Control-Max-Age": "86400",
+      "X-Request-Id": requestId,
+    },
+  });
+}

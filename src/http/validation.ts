@@ -1,0 +1,176 @@
+/** Turns schema violations into the `errors[]` of a 422: all of them, each with a dotted path. */
+
+import { FormatRegistry, Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { Value } from "@sinclair/typebox/value";
+import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
+
+/** More would help nobody, and a body of a thousand faults must not become a megabyte of answer. */
+const MOST_ERRORS = 100;
+
+/**
+ * Rules that no schema can say (fields that need each other). A schema carries them under
+ * `checks`; they run on any value, valid or not, so that they add to the schema's own findings.
+ */
+export type Checks = (value: Readonly<Record<string, unknown>>) => FieldError[];
+
+const CHECKS = Symbol("checks");
+
+/** Attaches cross-field rules to an object schema. */
+export function withChecks<T extends TSchema>(schema: T, checks: Checks): T {
+  return { ...schema, [CHECKS]: checks };
+}
+
+/** Every violation of `schema` by `value`, in document order, at most one per field. */
+export function fieldErrors(schema: TSchema, value: unknown): FieldError[] {
+  const found = [...Value.Errors(schema, value)].flatMap(toFieldErrors);
+  return distinctByField([...found, ...crossFieldErrors(schema, value)]).slice(0, MOST_ERRORS);
+}
+
+/** A body that its schema passed still has to pass the rules attached by `withChecks`: 422 if not. */
+export function ensureChecks(schema: TSchema, value: unknown): void {
+  const errors = crossFieldErrors(schema, value);
+  if (errors.length > 0) throw validationError(errors.slice(0, MOST_ERRORS));
+}
+
+function crossFieldErrors(schema: TSchema, value: unknown): FieldError[] {
+  const checks = findChecks(schema);
+  return checks !== null && isRecord(value) ? checks(value) : [];
+}
+
+function findChecks(schema: object): Checks | null {
+  for (const symbol of Object.getOwnPropertySymbols(schema)) {
+    if (symbol !== CHECKS) continue;
+    const checks: unknown = Reflect.get(schema, symbol);
+    if (typeof checks === "function") return (value) => Reflect.apply(checks, undefined, [value]);
+  }
+  return null;
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function distinctByField(errors: readonly FieldError[]): FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter((error) => !seen.has(error.field) && seen.add(error.field));
+}
+
+function toFieldErrors(error: ValueError): FieldError[] {
+  if (error.type === ValueErrorType.Union) return unionErrors(error);
+  return [
+    {
+      field: dotted(error.path),
+      message: messageOf(error),
+      code: codeOf(error),
+    },
+  ];
+}
+
+/**
+ * A value that fits no variant is measured against the one it was meant to be: the variant whose
+ * JSON type it has. So a bad address inside an array of recipients is named itself.
+ */
+function unionErrors(error: ValueError): FieldError[] {
+  const variants: TSchema[] = error.schema["anyOf"];
+  const literals = variants.flatMap((variant) => ("const" in variant ? [variant["const"]] : []));
+  if (literals.length > 0 && typeof error.value === "string") {
+    const message = `Expected one of ${literals.join(", ")}.`;
+    return [{ field: dotted(error.path), message, code: "invalid_value" }];
+  }
+  const index = variants.findIndex((variant) => variant["type"] === jsonType(error.value));
+  const inner = error.errors[index];
+  if (inner === undefined) {
+    const types = variants.map((variant) => variant["type"]).join(" or ");
+    return [{ field: dotted(error.path), message: `Expected ${types}.`, code: "invalid_type" }];
+  }
+  return [...inner].flatMap(toFieldErrors);
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return typeof value;
+}
+
+function dotted(path: string): string {
+  return path
+    .slice(1)
+    .split("/")
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .join(".");
+}
+
+const CODES: Partial<Record<ValueErrorType, FieldErrorCode>> = {
+  [ValueErrorType.ObjectRequiredProperty]: "required",
+  [ValueErrorType.StringFormat]: "invalid_format",
+  [ValueErrorType.StringFormatUnknown]: "invalid_format",
+  [ValueErrorType.StringPattern]: "invalid_format",
+  [ValueErrorType.StringMinLength]: "too_small",
+  [ValueErrorType.StringMaxLength]: "too_big",
+  [ValueErrorType.ArrayMinItems]: "too_small",
+  [ValueErrorType.ArrayMaxItems]: "too_big",
+  [ValueErrorType.ObjectMinProperties]: "too_small",
+  [ValueErrorType.ObjectMaxProperties]: "too_big",
+  [ValueErrorType.NumberMinimum]: "too_small",
+  [ValueErrorType.NumberMaximum]: "too_big",
+  [ValueErrorType.NumberExclusiveMinimum]: "too_small",
+  [ValueErrorType.IntegerMinimum]: "too_small",
+  [ValueErrorType.IntegerMaximum]: "too_big",
+  [ValueErrorType.Literal]: "invalid_value",
+};
+
+function codeOf(error: ValueError): FieldErrorCode {
+  if (error.type === ValueErrorType.Kind) return queryCode(error);
+  return CODES[error.type] ?? "invalid_type";
+}
+
+function messageOf(error: ValueError): string {
+  if (error.type === ValueErrorType.ObjectRequiredProperty) return "This field is required.";
+  if (error.type === ValueErrorType.StringFormat) {
+    return `Expected a valid ${String(error.schema["format"])}.`;
+  }
+  if (error.type === ValueErrorType.Kind) return queryMessage(error.schema);
+  return `${error.message}.`;
+}
+
+/** A string that is one of `values`. */
+export function OneOf<const T extends string>(values: readonly T[]) {
+  return Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
+}
+
+/* Query strings carry text; these kinds check the text and are documented as what it stands for. */
+
+const QUERY_INTEGER = "QueryInteger";
+const QUERY_BOOLEAN = "QueryBoolean";
+
+export function QueryInteger(options: { minimum: number; maximum: number; default: number }) {
+  return Type.Unsafe<string>({ ...options, [Kind]: QUERY_INTEGER, type: "integer" });
+}
+
+export function QueryBoolean() {
+  return Type.Unsafe<"true" | "false">({ [Kind]: QUERY_BOOLEAN, type: "boolean" });
+}
+
+type Bounds = { minimum: number; maximum: number };
+
+TypeRegistry.Set<Bounds>(QUERY_INTEGER, ({ minimum, maximum }, value) => {
+  const isInteger = typeof value === "string" && /^-?\d{1,15}$/.test(value);
+  return isInteger && Number(value) >= minimum && Number(value) <= maximum;
+});
+TypeRegistry.Set(QUERY_BOOLEAN, (_, value) => value === "true" || value === "false");
+
+function queryCode({ schema, value }: ValueError): FieldErrorCode {
+  if (schema[Kind] !== QUERY_INTEGER || !/^-?\d+$/.test(String(value))) return "invalid_type";
+  return Number(value) < schema["minimum"] ? "too_small" : "too_big";
+}
+
+function queryMessage(schema: TSchema): string {
+  if (schema[Kind] === QUERY_BOOLEAN) return "Expected true or false.";
+  return `Expected a whole number from ${schema["minimum"]} to ${schema["maximum"]}.`;
+}
+
+/** Registers a string format of ours; `isValid` decides. */
+export function defineFormat(name: string, isValid: (text: string) => boolean): void {
+  FormatRegistry.Set(name, isValid);
+}

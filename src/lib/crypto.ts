@@ -1,0 +1,67 @@
+/** Digests, keyed digests, random keys and sealed values. */
+
+import {
+  createCipheriv,
+  createDecipheriv,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/** Bytes at or above this would make some characters likelier than others. */
+const BASE62_FAIR_LIMIT = 256 - (256 % 62);
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** SHA-256 of text or bytes, hexadecimal. */
+export function sha256(value: string | Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(value).digest("hex");
+}
+
+/** HMAC-SHA-256, raw 32 bytes. */
+export function hmac(key: Uint8Array, value: string | Uint8Array): Buffer {
+  return new Bun.CryptoHasher("sha256", key).update(value).digest();
+}
+
+/** Compares without telling by its time where two values differ. */
+export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b);
+}
+
+/** `length` characters of [0-9A-Za-z]; 43 of them carry 256 bits. */
+export function randomBase62(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length)) {
+      if (byte < BASE62_FAIR_LIMIT && text.length < length) text += BASE62.charAt(byte % 62);
+    }
+  }
+  return text;
+}
+
+/** One 32-byte key per purpose from the installation secret (RFC 5869). */
+export function deriveKey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secret, "mailstead", purpose, 32));
+}
+
+/** AES-256-GCM: iv, tag and ciphertext in one value. */
+export function seal(key: Uint8Array, plain: Uint8Array): Buffer {
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv("aes-256-gcm", key, iv);
+  const sealed = Buffer.concat([cipher.update(plain), cipher.final()]);
+  return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
+}
+
+/** The reverse of `seal`; null if the key is another or the value was altered. */
+export function unseal(key: Uint8Array, sealed: Uint8Array): Buffer | null {
+  if (sealed.byteLength < IV_BYTES + TAG_BYTES) return null;
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, IV_BYTES));
+  decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  const start = decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES));
+  try {
+    return Buffer.concat([start, decipher.final()]);
+  } catch {
+    return null; // Authentication failed: that is the answer, not a fault.
+  }
+}

@@ -1,0 +1,56 @@
+/** Structured log: text for people on a terminal, JSON lines for machines. */
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export const LOG_FORMATS = ["text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+export type LogFields = Readonly<Record<string, unknown>>;
+export type Log = {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+};
+
+export type LogOptions = {
+  level: LogLevel;
+  format: LogFormat;
+  write?: (line: string) => void;
+  now?: () => number;
+};
+
+export function createLog(options: LogOptions): Log {
+  const write = options.write ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const now = options.now ?? Date.now;
+  const lowest = LOG_LEVELS.indexOf(options.level);
+  const line = options.format === "json" ? jsonLine : textLine;
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (LOG_LEVELS.indexOf(level) < lowest) return;
+      write(line(new Date(now()).toISOString(), level, message, fields));
+    };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** For tests and commands that print their own result. */
+export const silentLog: Log = createLog({ level: "silent", format: "json" });
+
+/** What the log keeps of an unknown thrown value; callers never see this. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? "" : ` <- ${describeError(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  return JSON.stringify({ time, level, message, ...fields });
+}
+
+function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
+  const rest = Object.entries(fields)
+    .map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join("");
+  return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${message}${rest}`;
+}

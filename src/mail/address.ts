@@ -1,0 +1,119 @@
+/**
+ * Email addresses as the platform knows them: RFC 5321 §4.1.2 and RFC 5322 §3.4.1 addr-spec with
+ * RFC 6531 (UTF-8 local parts) and RFC 5891 (domains as A-labels), in one canonical spelling.
+ */
+
+import { domainToASCII } from "node:url";
+
+export type ParsedAddress =
+  | {
+      ok: true;
+      /** Canonical: trimmed, lower-cased, local part in NFC, domain as A-labels. */
+      address: string;
+      local: string;
+      domain: string;
+    }
+  | {
+      ok: false;
+      /** A sentence for the caller, without the address. */
+      reason: string;
+    };
+
+/** RFC 5321 §4.5.3.1: octets of local part, domain, and path without its angle brackets. */
+const LONGEST_LOCAL = 64;
+const LONGEST_DOMAIN = 255;
+const LONGEST_ADDRESS = 254;
+
+/** What nearly every address looks like; everything else takes the thorough way. */
+const PLAIN =
+  /^([a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/;
+
+/** Parses and canonicalises one bare address (no display name, no comments, no address literal). */
+export function parseAddress(text: string): ParsedAddress {
+  if (text.length > 4 * LONGEST_ADDRESS) return refuse("The address is too long.");
+  const lower = text.trim().toLowerCase();
+  const plain = lower.length <= LONGEST_ADDRESS ? PLAIN.exec(lower) : null;
+  const [, local = "", domain = ""] = plain ?? [];
+  const isPlain =
+    plain !== null && local.length <= LONGEST_LOCAL && !domain.includes("xn--") && !hasBreak(text);
+  return isPlain ? { ok: true, address: lower, local, domain } : parseThoroughly(text);
+}
+
+function parseThoroughly(text: string): ParsedAddress {
+  if (hasBreak(text) || FORBIDDEN.test(text.trim())) {
+    return refuse("The address contains a control or invisible character.");
+  }
+  const trimmed = text.trim();
+  const at = trimmed.lastIndexOf("@");
+  if (at < 0) return refuse("The address has no @.");
+  if (at === 0) return refuse("The part before the @ is empty.");
+  const local = canonicalLocal(trimmed.slice(0, at));
+  if (local === null) return refuse("The part before the @ is not valid.");
+  if (Buffer.byteLength(local) > LONGEST_LOCAL) {
+    return refuse("The part before the @ is longer than 64 octets.");
+  }
+  const domain = canonicalDomain(trimmed.slice(at + 1));
+  if (domain === null) return refuse("The domain is not valid.");
+  const address = `${local}@${domain}`;
+  if (Buffer.byteLength(address) > LONGEST_ADDRESS) return refuse("The address is too long.");
+  return { ok: true, address, local, domain };
+}
+
+function refuse(reason: string): ParsedAddress {
+  return { ok: false, reason };
+}
+
+/** Delivery rule C2; also where trimming would hide it. */
+function hasBreak(text: string): boolean {
+  return /[\r\n\0]/.test(text);
+}
+
+/** Controls, format characters (bidi, zero width), lone surrogates, private use, exotic spaces. */
+const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+
+const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u{80}-\\u{10ffff}-]+";
+const DOT_ATOM = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, "u");
+const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
+
+/**
+ * Lower-cased, NFC, and quoted only where needed: `"a.b"` and `a.b` are one mailbox (RFC 5321
+ * §4.1.2: the quoted form must be treated as equivalent). Null if it is no local part.
+ */
+function canonicalLocal(text: string): string | null {
+  const local = text.normalize("NFC").toLowerCase().normalize("NFC");
+  if (DOT_ATOM.test(local)) return local;
+  const content = QUOTED.exec(local)?.[1]?.replace(/\\(.)/gu, "$1");
+  if (content === undefined) return null;
+  return DOT_ATOM.test(content) ? content : `"${content.replace(/["\\]/g, "\\$&")}"`;
+}
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+
+/**
+ * A domain in its one spelling: lower case, A-labels, at least two labels, no final dot (delivery
+ * rule W1 removes it; in an address it is an error). Null for literals and whatever is no domain.
+ */
+export function canonicalDomain(text: string): string | null {
+  const lower = text.normalize("NFC").toLowerCase();
+  // The URL host parser behind domainToASCII decodes %41 and reads 0x7f.1: it sees only these.
+  if (lower.length > LONGEST_DOMAIN || !/^[a-z0-9.\u{80}-\u{10ffff}-]+$/u.test(lower)) return null;
+  const isSimple = !/[^a-z0-9.-]|xn--/.test(lower);
+  const domain = isSimple ? lower : domainToASCII(lower);
+  return isHostname(domain) && /\.(?!\d+$)[^.]+$/.test(domain) ? domain : null;
+}
+
+/** A host name in ASCII (RFC 952, RFC 1123 §2.1): letters, digits, hyphens; one label suffices. */
+export function isHostname(name: string): boolean {
+  return name.length > 0 && name.length <= 253 && HOST_NAME.test(name.toLowerCase());
+}
+
+/** The domain of an address that was parsed before. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1);
+}
+
+/** Whether the address can only be sent to a server that offers SMTPUTF8 (RFC 6531 §3.2). */
+export function needsSmtpUtf8(address: string): boolean {
+  return /[^\0-\x7f]/.test(address);
+}

@@ -1,0 +1,71 @@
+/** Rules for header fields that callers bring (RFC 5322 §2.2, §3.6.8; delivery rule C2). */
+
+import type { FieldError } from "../lib/errors.ts";
+
+/** How many headers of its own a mail may have. */
+export const MOST_HEADERS = 50;
+
+/** Longest value in octets: a line without its end (RFC 5322 §2.1.1). */
+export const LONGEST_HEADER_VALUE = 998;
+
+/** Names the service writes itself; a caller's twin would be a second, contradicting header. */
+const OWNED =
+  /^(?:from|to|cc|bcc|subject|date|message-id|mime-version|content-.*|dkim-signature|received|return-path|sender|arc-.*|authentication-results)$/i;
+
+/** Whether only the service may write this header. */
+export function isOwnedHeader(name: string): boolean {
+  return OWNED.test(name);
+}
+
+/** RFC 5322 §3.6.8 ftext: printable ASCII but the colon. 76 keeps a folded line possible. */
+export function isHeaderName(name: string): boolean {
+  return /^[!-9;-~]{1,76}$/.test(name);
+}
+
+/** Text that may stand in a header: no CR, LF, NUL or other control character but tab. */
+export function isHeaderText(value: string): boolean {
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for.
+  return !/[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/.test(value) && value.isWellFormed();
+}
+
+/** Every fault of the caller's headers; empty if all may be sent. */
+export function checkHeaders(headers: Record<string, string>): FieldError[] {
+  const names = Object.keys(headers);
+  const errors = names.flatMap((name) => checkHeader(name, headers[name] ?? ""));
+  if (names.length > MOST_HEADERS) {
+    const message = `At most ${MOST_HEADERS} headers are allowed.`;
+    errors.unshift({ field: "headers", message, code: "too_big" });
+  }
+  return [...errors, ...checkTwins(names)];
+}
+
+function checkHeader(name: string, value: string): FieldError[] {
+  const field = `headers.${name}`;
+  const errors: FieldError[] = [];
+  if (!isHeaderName(name)) {
+    const message = "A header name has 1–76 printable ASCII characters without colon and space.";
+    errors.push({ field, message, code: "invalid_format" });
+  } else if (isOwnedHeader(name)) {
+    errors.push({ field, message: "This header is set by the service.", code: "invalid_value" });
+  }
+  if (!isHeaderText(value)) {
+    const message = "A header value may not contain line breaks or control characters.";
+    errors.push({ field, message, code: "invalid_format" });
+  }
+  if (Buffer.byteLength(value) > LONGEST_HEADER_VALUE) {
+    const message = `A header value has at most ${LONGEST_HEADER_VALUE} octets.`;
+    errors.push({ field, message, code: "too_big" });
+  }
+  return errors;
+}
+
+/** Names are case-insensitive (RFC 5322 §1.2.2), the keys of a JSON object are not. */
+function checkTwins(names: string[]): FieldError[] {
+  const seen = new Set<string>();
+  return names.flatMap((name): FieldError[] => {
+    const isTwin = seen.has(name.toLowerCase());
+    seen.add(name.toLowerCase());
+    const message = "This header is given twice.";
+    return isTwin ? [{ field: `headers.${name}`, message, code: "invalid_value" }] : [];
+  });
+}

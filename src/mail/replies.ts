@@ -1,0 +1,191 @@
+/**
+ * Reads an SMTP reply: is it for now or for good, and whose matter is it (delivery rules R1–R3).
+ *
+ * In order: the first digit of the basic code decides between later and never (RFC 5321 §4.2.1);
+ * steps in which only we can be at fault; enhanced codes that mean the same everywhere (RFC 3463,
+ * RFC 7372); known texts; "no such recipient"; the other enhanced codes; the basic code.
+ */
+
+import type { ReplyClass, Step } from "../delivery/outcome.ts";
+import { GREYLISTING, KNOWN_TEXTS, UNKNOWN_RECIPIENT } from "./reply-texts.ts";
+
+export type Reply = {
+  step: Step["step"];
+  /** Basic reply code; what is not 500–599 counts as temporary. */
+  code: number;
+  /** Enhanced status code `x.y.z`; if null, one inside the text is looked for. */
+  enhanced: string | null;
+  text: string;
+};
+
+export type Verdict = {
+  kind: "deferred" | "bounced";
+  class: ReplyClass;
+  /** Only where the reply named a time: 1 minute to 24 hours. */
+  retryAfterMs?: number;
+};
+
+/** Classifies a negative reply. Only a permanent one can be `no_such_recipient` (rule R2). */
+export function classifyReply(reply: Reply): Verdict {
+  const parsed = parse(reply);
+  if (parsed.permanent) return { kind: "bounced", class: classOf(parsed) ?? "policy" };
+  const retryAfterMs = retryHint(parsed.text);
+  const found = classOf(parsed) ?? "temporary";
+  return { kind: "deferred", class: found, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+type Parsed = {
+  step: Step["step"];
+  code: number;
+  permanent: boolean;
+  /** First part of the enhanced code, null if there is no code. */
+  series: number | null;
+  /** Subject and detail of the enhanced code: `1.1` of `5.1.1`; empty if there is no code. */
+  detail: string;
+  text: string;
+};
+
+function parse({ step, code, enhanced, text }: Reply): Parsed {
+  const [, series, subject, detail] = CODE.exec(enhanced ?? codeInText(text)) ?? [];
+  return {
+    step,
+    code,
+    permanent: code >= 500 && code <= 599,
+    series: series === undefined ? null : Number(series),
+    detail: series === undefined ? "" : `${Number(subject)}.${Number(detail)}`,
+    text: bareText(text),
+  };
+}
+
+const CODE = /^\s*([245])\.(\d{1,3})\.(\d{1,3})\s*$/;
+
+/** Some write the code into the text: in front, or as qmail does, `(#5.1.1)`. */
+function codeInText(text: string): string {
+  return /(?:^\s*|#)([245]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text)?.[1] ?? "";
+}
+
+const LONGEST_TEXT = 2_048;
+
+/** The text without addresses, codes and line breaks: a mailbox named "spam" is no spam verdict. */
+function bareText(text: string): string {
+  return text
+    .slice(0, LONGEST_TEXT)
+    .replace(/<[^<>]{0,320}>|[^\s<>@]{1,64}@[^\s<>@]{1,255}/g, " ")
+    .replace(/\b[245]\d\d-|\b[245]\.\d{1,3}\.\d{1,3}\b(?!\.)/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+function classOf(reply: Parsed): ReplyClass | null {
+  if (OUR_STEPS.has(reply.step)) return "infrastructure";
+  return (
+    UNAMBIGUOUS.get(reply.detail) ?? textClass(reply) ?? detailClass(reply) ?? codeClass(reply)
+  );
+}
+
+/** Steps in which a refusal says nothing about recipient or message: our TLS, our log-in. */
+const OUR_STEPS: ReadonlySet<Step["step"]> = new Set(["connect", "tls", "starttls", "auth"]);
+
+/** RFC 3463, RFC 7372; those of Gmail (7.30–40) and Microsoft (7.508–515). */
+const UNAMBIGUOUS: ReadonlyMap<string, ReplyClass> = new Map<string, ReplyClass>([
+  ["2.2", "mailbox_full"],
+  ["2.3", "content"],
+  ["3.4", "content"],
+  ["7.20", "authentication"],
+  ["7.21", "authentication"],
+  ["7.22", "authentication"],
+  ["7.23", "authentication"],
+  ["7.24", "authentication"],
+  ["7.25", "infrastructure"],
+  ["7.26", "authentication"],
+  ["7.27", "authentication"],
+  // "Mail flood detected" in the registry and a rate limit at Gmail: not what its neighbours are.
+  ["7.28", "rate_limited"],
+  ["7.29", "authentication"],
+  ["7.30", "authentication"],
+  ["7.32", "authentication"],
+  ["7.40", "authentication"],
+  ["7.508", "rate_limited"],
+  ["7.509", "authentication"],
+  ["7.512", "content"],
+  ["7.515", "authentication"],
+]);
+
+function textClass(reply: Parsed): ReplyClass | null {
+  if (!reply.permanent && GREYLISTING.test(reply.text)) return "greylisted";
+  const known = KNOWN_TEXTS.find(({ pattern }) => pattern.test(reply.text))?.class ?? null;
+  const isVague = known === "content" || known === "policy";
+  return isVague && namesNoRecipient(reply) ? null : known;
+}
+
+function detailClass(reply: Parsed): ReplyClass | null {
+  if (namesNoRecipient(reply) || saysNoRecipient(reply)) return "no_such_recipient";
+  const [subject, number = 0] = reply.detail.split(".").map(Number);
+  if (subject === 1 && (number === 7 || number === 8)) return "infrastructure";
+  if (reply.detail === "4.5" || reply.detail === "5.3") return "rate_limited";
+  if (subject === 5 && number > 0 && reply.permanent) return "infrastructure";
+  if (subject === 6) return "content";
+  return subject === 7 ? securityClass(number, reply.permanent) : null;
+}
+
+/** X.7.x: log-in codes of RFC 4954, Microsoft's from 500 on, and the rest. */
+function securityClass(number: number, permanent: boolean): ReplyClass | null {
+  if (number >= 8 && number <= 14) return "infrastructure";
+  if (number >= 500 && number <= 699 && !permanent) return "rate_limited";
+  if ((number >= 501 && number <= 503) || number === 511) return "reputation";
+  if ((number >= 606 && number <= 649) || (number >= 700 && number <= 799)) return "reputation";
+  return permanent ? "policy" : null;
+}
+
+/** Delivery rule R1: the only enhanced codes by which an address is gone. */
+const GONE: ReadonlySet<string> = new Set(["1.1", "1.2", "1.3", "1.6", "1.10", "2.1"]);
+
+/** The steps that speak of the recipient; a session has only one (S6). */
+const RECIPIENT_STEPS: ReadonlySet<Step["step"]> = new Set(["rcpt", "data", "dot"]);
+
+function namesNoRecipient({ step, permanent, series, detail }: Parsed): boolean {
+  return permanent && series === 5 && RECIPIENT_STEPS.has(step) && GONE.has(detail);
+}
+
+/** No code, or "other or undefined" (RFC 3463 §3), which says as much as none: the text decides. */
+const UNDEFINED: ReadonlySet<string> = new Set(["", "0.0", "1.0", "2.0", "5.0"]);
+
+function saysNoRecipient({ step, code, series, detail, text }: Parsed): boolean {
+  if (step !== "rcpt" || (code !== 550 && code !== 551 && code !== 553)) return false;
+  return series !== 4 && UNDEFINED.has(detail) && UNKNOWN_RECIPIENT.test(text);
+}
+
+/** RFC 5321 §4.2.3, RFC 4954 §6: what is left where neither enhanced code nor text helped. */
+function codeClass({ code, text }: Parsed): ReplyClass | null {
+  if (code === 552) return UNKNOWN_RECIPIENT.test(text) ? null : "mailbox_full";
+  if (code >= 500 && code <= 504) return "infrastructure";
+  if (code === 530 || code === 534 || code === 535 || code === 538) return "infrastructure";
+  return null;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const HINT =
+  /(?:again|back|retry|retried|resend|gr[ea]y-?\s?list(?:ed|ing)?|wait|delayed|deferred)[^.;!?]{0,40}?\b(\d{1,2}:\d{2}:\d{2}|\d{1,6} ?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b(?:(?:,| and)? \d{1,6} ?(?:secs?|seconds?|mins?|minutes?)\b)*)/i;
+
+/** The waiting time a reply names ("in 300 seconds", "come back in 00:04:59"), bounded; or null. */
+function retryHint(text: string): number | null {
+  const span = HINT.exec(text)?.[1];
+  if (span === undefined) return null;
+  const ms = span.includes(":") ? clockMs(span) : unitsMs(span);
+  return Math.min(Math.max(ms, MINUTE_MS), DAY_MS);
+}
+
+function clockMs(span: string): number {
+  return span.split(":").reduce((total, part) => total * 60 + Number(part), 0) * 1_000;
+}
+
+function unitsMs(span: string): number {
+  let total = 0;
+  for (const [, amount, unit] of span.matchAll(/(\d+) ?([smh])/gi)) {
+    const seconds = unit?.toLowerCase() === "h" ? 3_600 : unit?.toLowerCase() === "m" ? 60 : 1;
+    total += Number(amount) * seconds;
+  }
+  return total * 1_000;
+}

@@ -1,0 +1,64 @@
+/** Compiled templates by source, so that a body sent a thousand times is parsed once. */
+
+import { type Compiled, compileTemplate, type Template, type TemplateKind } from "./template.ts";
+
+export type TemplateCache = {
+  /** As `compileTemplate`; faulty templates are compiled each time. */
+  compile(source: string, kind: TemplateKind): Compiled;
+  readonly entries: number;
+  /** Rough estimate of what is held. */
+  readonly bytes: number;
+};
+
+/** A parsed template takes about this many times the room of its source, plus a little. */
+const BYTES_PER_UNIT = 4;
+const BYTES_PER_ENTRY = 1_024;
+
+/** A cache that drops what was used longest ago. Its state lives in the returned object only. */
+export function templateCache(limits: { maxEntries: number; maxBytes: number }): TemplateCache {
+  const found: Record<TemplateKind, Map<string, Template>> = { html: new Map(), text: new Map() };
+  /** Both kinds in order of use: the first was used longest ago. */
+  const order = new Set<Template>();
+  let bytes = 0;
+
+  function touch(template: Template): void {
+    order.delete(template);
+    order.add(template);
+  }
+
+  function keep(template: Template): void {
+    if (sizeOf(template) > limits.maxBytes || limits.maxEntries < 1) return;
+    found[template.kind].set(template.source, template);
+    order.add(template);
+    bytes += sizeOf(template);
+    for (const oldest of order) {
+      if (order.size <= limits.maxEntries && bytes <= limits.maxBytes) return;
+      found[oldest.kind].delete(oldest.source);
+      order.delete(oldest);
+      bytes -= sizeOf(oldest);
+    }
+  }
+
+  return {
+    compile(source, kind) {
+      const template = found[kind].get(source);
+      if (template !== undefined) {
+        touch(template);
+        return { ok: true, template };
+      }
+      const compiled = compileTemplate(source, kind);
+      if (compiled.ok) keep(compiled.template);
+      return compiled;
+    },
+    get entries() {
+      return order.size;
+    },
+    get bytes() {
+      return bytes;
+    },
+  };
+}
+
+function sizeOf(template: Template): number {
+  return template.source.length * BYTES_PER_UNIT + BYTES_PER_ENTRY;
+}

@@ -1,0 +1,214 @@
+/** Contacts: one per project and address, upserted by every public endpoint. */
+
+import { and, count, desc, eq, lt, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { contacts } from "../../db/schema/contacts.ts";
+import { attempts, capturedMessages, emails } from "../../db/schema/emails.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import { type Clock, isoTime } from "../../lib/clock.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import type { Events } from "../events/service.ts";
+import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
+import type { Contact, ContactPatch, ContactQuery } from "./model.ts";
+
+export type ContactRow = typeof contacts.$inferSelect;
+export type Contacts = ReturnType<typeof createContacts>;
+
+/** `email` is normalised already (mail/address). */
+export type Upsert = {
+  projectSeq: number;
+  email: string;
+  /** Undefined: an existing contact keeps its state, a new one gets `defaultSubscribed`. */
+  subscribed: boolean | undefined;
+  defaultSubscribed: boolean;
+  /** Merged; null clears; undefined changes nothing. */
+  data: JsonObject | null | undefined;
+};
+
+export function createContacts(deps: { db: Db; clock: Clock; events: Events; cursors: Cursors }) {
+  const { db, clock, events, cursors } = deps;
+  const findByEmail = db
+    .select()
+    .from(contacts)
+    .where(
+      and(
+        eq(contacts.projectSeq, sql.placeholder("projectSeq")),
+        eq(contacts.email, sql.placeholder("email")),
+      ),
+    )
+    .limit(1)
+    .prepare();
+  const insert = db
+    .insert(contacts)
+    .values({
+      id: sql.placeholder("id"),
+      projectSeq: sql.placeholder("projectSeq"),
+      email: sql.placeholder("email"),
+      isSubscribed: sql.placeholder("isSubscribed"),
+      data: sql.placeholder("data"),
+      createdAt: sql.placeholder("createdAt"),
+      updatedAt: sql.placeholder("createdAt"),
+    })
+    .returning()
+    .prepare();
+
+  function find(projectSeq: number, id: string): ContactRow | null {
+    const match = and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, id));
+    return db.select().from(contacts).where(match).limit(1).get() ?? null;
+  }
+
+  function get(projectSeq: number, id: string): ContactRow {
+    const contact = find(projectSeq, id);
+    if (contact === null) throw notFound("CONTACT");
+    return contact;
+  }
+
+  /** Writes what differs, and the event if the subscription changed. */
+  function update(contact: ContactRow, next: Pick<ContactRow, "email" | "isSubscribed" | "data">) {
+    const isSame =
+      contact.email === next.email &&
+      contact.isSubscribed === next.isSubscribed &&
+      contact.data === next.data;
+    if (isSame) return contact;
+    const updated = db
+      .update(contacts)
+      .set({ ...next, updatedAt: clock.now() })
+      .where(eq(contacts.seq, contact.seq))
+      .returning()
+      .get();
+    if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated);
+    return updated;
+  }
+
+  function recordSubscription(contact: ContactRow): void {
+    events.record({
+      projectSeq: contact.projectSeq,
+      name: contact.isSubscribed ? "contact.subscribed" : "contact.unsubscribed",
+      contactSeq: contact.seq,
+      at: clock.now(),
+    });
+  }
+
+  function create(fields: Upsert): ContactRow {
+    const now = clock.now();
+    const contact = insert.get({
+      id: newId(now),
+      projectSeq: fields.projectSeq,
+      email: fields.email,
+      isSubscribed: fields.subscribed ?? fields.defaultSubscribed,
+      data: serializeData(mergeData({}, fields.data ?? {})),
+      createdAt: now,
+    });
+    if (contact === undefined) throw new Error("an inserted contact came back empty");
+    if (contact.isSubscribed) recordSubscription(contact);
+    return contact;
+  }
+
+  return {
+    get,
+
+    findByEmail: (projectSeq: number, email: string): ContactRow | null =>
+      findByEmail.get({ projectSeq, email }) ?? null,
+
+    /** Part of a change. */
+    upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {
+      const existing = findByEmail.get({ projectSeq: fields.projectSeq, email: fields.email });
+      if (existing === undefined) return { contact: create(fields), isNew: true };
+      const contact = update(existing, {
+        email: existing.email,
+        isSubscribed: fields.subscribed ?? existing.isSubscribed,
+        data: mergedText(existing, fields.data),
+      });
+      return { contact, isNew: false };
+    },
+
+    patch(
+      projectSeq: number,
+      id: string,
+      patch: ContactPatch & { email?: string },
+    ): Change<ContactRow> {
+      return () => {
+        const contact = get(projectSeq, id);
+        const email = patch.email ?? contact.email;
+        const holder = findByEmail.get({ projectSeq, email });
+        if (holder !== undefined && holder.seq !== contact.seq) throw emailTaken(email);
+        return update(contact, {
+          email,
+          isSubscribed: patch.subscribed ?? contact.isSubscribed,
+          data: mergedText(contact, patch.data),
+        });
+      };
+    },
+
+    /**
+     * Removes the contact. Its mails and events stay, without anything that tells who it was; what
+     * was still queued is cancelled, since there is no address left to send it to.
+     */
+    remove(projectSeq: number, id: string): Change<void> {
+      return () => {
+        const { seq } = get(projectSeq, id);
+        const theirs = sql`email_seq IN (SELECT seq FROM emails WHERE contact_seq = ${seq})`;
+        db.update(attempts).set({ conversations: null, reason: null }).where(theirs).run();
+        db.delete(capturedMessages).where(theirs).run();
+        db.update(emails)
+          .set({ status: "CANCELLED", nextAt: null, lastError: "The contact was deleted." })
+          .where(and(eq(emails.contactSeq, seq), eq(emails.status, "QUEUED")))
+          .run();
+        db.update(emails)
+          .set({ to: null, toName: null, variables: null, subject: "" })
+          .where(eq(emails.contactSeq, seq))
+          .run();
+        db.delete(contacts).where(eq(contacts.seq, seq)).run();
+      };
+    },
+
+    list(projectSeq: number, query: ContactQuery): Page<Contact> {
+      const scope = `${projectSeq}:contacts`;
+      const request = cursors.read(scope, query);
+      const filter = and(
+        eq(contacts.projectSeq, projectSeq),
+        query.subscribed === undefined
+          ? undefined
+          : eq(contacts.isSubscribed, query.subscribed === "true"),
+        query.search === undefined
+          ? undefined
+          : sql`instr(${contacts.email}, ${query.search.trim().toLowerCase()}) > 0`,
+      );
+      const before = request.before === null ? undefined : lt(contacts.seq, request.before);
+      const rows = db
+        .select()
+        .from(contacts)
+        .where(and(filter, before))
+        .orderBy(desc(contacts.seq))
+        .limit(request.limit + 1)
+        .all();
+      const total = db.select({ total: count() }).from(contacts).where(filter).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, rows, { total, present: presentContact });
+    },
+  };
+}
+
+function mergedText(contact: ContactRow, patch: JsonObject | null | undefined): string {
+  if (patch === undefined) return contact.data;
+  return serializeData(mergeData(parseData(contact.data), patch));
+}
+
+export function presentContact(contact: ContactRow): Contact {
+  return {
+    id: contact.id,
+    email: contact.email,
+    subscribed: contact.isSubscribed,
+    data: parseData(contact.data),
+    createdAt: isoTime(contact.createdAt),
+    updatedAt: isoTime(contact.updatedAt),
+  };
+}
+
+function emailTaken(email: string): AppError {
+  return new AppError(409, "CONFLICT", `Another contact has the address ${email}.`, {
+    suggestion: "Update that contact, or delete it first.",
+  });
+}

@@ -1,0 +1,105 @@
+/** API keys: made once, shown once, stored as digests, revoked with the next request. */
+
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { apiKeys, projects } from "../../db/schema/projects.ts";
+import type { Change, Writer } from "../../db/writer.ts";
+import type { KeyKind, KnownKey } from "../../http/admission.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { randomBase62, sha256 } from "../../lib/crypto.ts";
+import { notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+
+export type KeyRow = typeof apiKeys.$inferSelect;
+export type Keys = ReturnType<typeof createKeys>;
+
+/** 43 base62 characters carry 256 bits (interface decision A). */
+const RANDOM_CHARACTERS = 43;
+const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const satisfies Record<KeyKind, string>;
+
+export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
+  /** Digest → moment of last use, written in one go by `flushUses`. */
+  let uses = new Map<string, number>();
+  const findByDigest = db
+    .select({
+      kind: apiKeys.kind,
+      expiresAt: apiKeys.expiresAt,
+      revokedAt: apiKeys.revokedAt,
+      isProjectEnabled: projects.isEnabled,
+      project: { seq: projects.seq, id: projects.id, name: projects.name },
+    })
+    .from(apiKeys)
+    .innerJoin(projects, eq(projects.seq, apiKeys.projectSeq))
+    .where(eq(apiKeys.digest, sql.placeholder("digest")))
+    .limit(1)
+    .prepare();
+
+  return {
+    /** Read from the database on every request, so that a revocation counts at once. */
+    findByDigest(digest: string): KnownKey | null {
+      const row = findByDigest.get({ digest });
+      if (row === undefined) return null;
+      const now = clock.now();
+      const isUsable = row.revokedAt === null && (row.expiresAt === null || row.expiresAt > now);
+      if (isUsable) uses.set(digest, now);
+      return { ...row, isUsable };
+    },
+
+    /** Writes the moments of last use since the last call. */
+    async flushUses(writer: Writer): Promise<void> {
+      if (uses.size === 0) return;
+      const taken = uses;
+      uses = new Map();
+      await writer.write(() => {
+        for (const [digest, lastUsedAt] of taken) {
+          db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.digest, digest)).run();
+        }
+      });
+    },
+
+    /** The text of the key exists only in the result. */
+    create(
+      projectSeq: number,
+      options: { kind: KeyKind; name: string; expiresAt: number | null },
+    ): Change<{ key: KeyRow; text: string }> {
+      return () => {
+        const now = clock.now();
+        const text = PREFIXES[options.kind] + randomBase62(RANDOM_CHARACTERS);
+        const key = db
+          .insert(apiKeys)
+          .values({
+            ...options,
+            id: newId(now),
+            projectSeq,
+            digest: sha256(text),
+            last4: text.slice(-4),
+            createdAt: now,
+          })
+          .returning()
+          .get();
+        return { key, text };
+      };
+    },
+
+    list: (projectSeq: number): KeyRow[] =>
+      db
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.projectSeq, projectSeq))
+        .orderBy(desc(apiKeys.seq))
+        .all(),
+
+    /** Revoking twice keeps the first moment. */
+    revoke(id: string): Change<KeyRow> {
+      return () => {
+        db.update(apiKeys)
+          .set({ revokedAt: clock.now() })
+          .where(and(eq(apiKeys.id, id), isNull(apiKeys.revokedAt)))
+          .run();
+        const key = db.select().from(apiKeys).where(eq(apiKeys.id, id)).limit(1).get();
+        if (key === undefined) throw notFound("KEY");
+        return key;
+      };
+    },
+  };
+}

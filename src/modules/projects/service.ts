@@ -1,0 +1,81 @@
+/** Projects: the tenants of an installation. Made and switched by the operator on the command line. */
+
+import { asc, eq, or } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { projects } from "../../db/schema/projects.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+
+export type ProjectRow = typeof projects.$inferSelect;
+export type Projects = ReturnType<typeof createProjects>;
+
+export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
+  function find(idOrName: string): ProjectRow | null {
+    const match = or(eq(projects.id, idOrName), eq(projects.name, idOrName));
+    return db.select().from(projects).where(match).limit(1).get() ?? null;
+  }
+
+  return {
+    find,
+
+    list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),
+
+    /** The one named, or the only one there is. Throws 404 or 409 where that does not say which. */
+    resolve(idOrName: string | null): ProjectRow {
+      if (idOrName !== null) {
+        const project = find(idOrName);
+        if (project === null) throw noSuchProject(idOrName);
+        return project;
+      }
+      const [first, second] = db.select().from(projects).orderBy(asc(projects.seq)).limit(2).all();
+      if (first === undefined) throw noSuchProject(null);
+      if (second !== undefined) throw ambiguousProject();
+      return first;
+    },
+
+    create(name: string): Change<ProjectRow> {
+      return () => {
+        if (find(name) !== null) throw nameTaken(name);
+        const now = clock.now();
+        return db
+          .insert(projects)
+          .values({ id: newId(now), name, createdAt: now })
+          .returning()
+          .get();
+      };
+    },
+
+    setEnabled(project: ProjectRow, isEnabled: boolean): Change<ProjectRow> {
+      return () =>
+        db
+          .update(projects)
+          .set({ isEnabled })
+          .where(eq(projects.seq, project.seq))
+          .returning()
+          .get();
+    },
+  };
+}
+
+function noSuchProject(name: string | null): AppError {
+  return new AppError(
+    404,
+    "PROJECT_NOT_FOUND",
+    name === null ? "There is no project yet." : `There is no project "${name}".`,
+    { suggestion: "Make one with: mailstead project create NAME" },
+  );
+}
+
+function ambiguousProject(): AppError {
+  return new AppError(409, "CONFLICT", "There are several projects.", {
+    suggestion: "Say which with --project ID|NAME; mailstead project list shows them.",
+  });
+}
+
+function nameTaken(name: string): AppError {
+  return new AppError(409, "CONFLICT", `There is a project "${name}" already.`, {
+    suggestion: "Choose another name.",
+  });
+}

@@ -1,0 +1,61 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { OneOf, withChecks } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import { checkTemplate } from "../../mail/template.ts";
+
+export const EmailAddress = Type.String({ format: "email", maxLength: 320 });
+export const HeaderText = Type.String({ format: "header-text", maxLength: 255 });
+
+/** Source of a subject: one line; its length counts after rendering. */
+export const SubjectSource = Type.String({
+  format: "header-text",
+  minLength: 1,
+  maxLength: 10_000,
+});
+export const BodySource = Type.String({ minLength: 1, description: "HTML, a Liquid template" });
+
+const TemplateType = OneOf(TEMPLATE_TYPES);
+
+/** Specification §2.2 and interface decision F. */
+export const Template = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  subject: Type.String(),
+  body: Type.String(),
+  from: Nullable(Type.String()),
+  fromName: Nullable(Type.String()),
+  replyTo: Nullable(Type.String()),
+  type: TemplateType,
+  createdAt: Type.String({ format: "date-time" }),
+  updatedAt: Type.String({ format: "date-time" }),
+});
+export type Template = Static<typeof Template>;
+
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  subject: SubjectSource,
+  body: BodySource,
+  from: Type.Optional(Nullable(EmailAddress)),
+  fromName: Type.Optional(Nullable(HeaderText)),
+  replyTo: Type.Optional(Nullable(EmailAddress)),
+  type: TemplateType,
+};
+
+export const TemplateInput = withChecks(Type.Object(fields), templateErrors);
+export type TemplateInput = Static<typeof TemplateInput>;
+
+export const TemplatePatch = withChecks(Type.Partial(Type.Object(fields)), templateErrors);
+export type TemplatePatch = Static<typeof TemplatePatch>;
+
+/** Syntax errors of subject and body, wherever they are given as text. */
+export function templateErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  const { subject, body } = value;
+  return [
+    ...(typeof subject === "string" ? checkTemplate(subject, "subject", "text") : []),
+    ...(typeof body === "string" ? checkTemplate(body, "body", "html") : []),
+  ];
+}

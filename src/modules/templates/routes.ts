@@ -1,0 +1,89 @@
+/**
+ * GET    /templates
+ * POST   /templates
+ * GET    /templates/{id}
+ * PATCH  /templates/{id}
+ * DELETE /templates/{id}
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import { Template, TemplateInput, TemplatePatch } from "./model.ts";
+import { presentTemplate, type Templates } from "./service.ts";
+
+const tags = ["Templates"];
+
+export function templateRoutes(deps: {
+  admission: Admission;
+  templates: Templates;
+  writer: Writer;
+}) {
+  const { admission, templates, writer } = deps;
+  return new Elysia({ name: "template-routes", prefix: "/templates" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(templates.list(project.seq, query)), {
+      query: PageQuery,
+      response: withErrors({ 200: ListEnvelope(Template) }),
+      detail: { tags, summary: "List templates" },
+    })
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(() => {
+          ensureChecks(TemplateInput, body);
+          const create = templates.create(project.seq, body);
+          return () => ({ status: 201, body: envelope(presentTemplate(create())) });
+        }),
+      {
+        body: TemplateInput,
+        response: withErrors({ 201: Envelope(Template) }),
+        detail: { tags, summary: "Create a template" },
+      },
+    )
+    .get(
+      "/:id",
+      ({ project, params }) => envelope(presentTemplate(templates.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Template) }),
+        detail: { tags, summary: "Template details" },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ project, params, body }) => {
+        ensureChecks(TemplatePatch, body);
+        const patch = templates.patch(project.seq, params.id, body);
+        return envelope(presentTemplate(await writer.write(patch)));
+      },
+      {
+        params: IdParams,
+        body: TemplatePatch,
+        response: withErrors({ 200: Envelope(Template) }),
+        detail: { tags, summary: "Update a template" },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await writer.write(templates.remove(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a template" },
+      },
+    );
+}

@@ -1,0 +1,121 @@
+/** Templates: subject and body in Liquid, with an optional sender. */
+
+import { and, count, desc, eq, lt, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { templates } from "../../db/schema/templates.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import type { Cursors, PageQuery } from "../../http/pagination.ts";
+import { type Clock, isoTime } from "../../lib/clock.ts";
+import { notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
+
+export type TemplateRow = typeof templates.$inferSelect;
+export type Templates = ReturnType<typeof createTemplates>;
+
+export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }) {
+  const { db, clock, cursors } = deps;
+  const findById = db
+    .select()
+    .from(templates)
+    .where(
+      and(
+        eq(templates.projectSeq, sql.placeholder("projectSeq")),
+        eq(templates.id, sql.placeholder("id")),
+      ),
+    )
+    .limit(1)
+    .prepare();
+
+  function get(projectSeq: number, id: string): TemplateRow {
+    const template = findById.get({ projectSeq, id });
+    if (template === undefined) throw notFound("TEMPLATE");
+    return template;
+  }
+
+  return {
+    get,
+
+    create(projectSeq: number, input: TemplateInput): Change<TemplateRow> {
+      return () => {
+        const now = clock.now();
+        const { name, subject, body, type } = input;
+        const row = { name, subject, body, type, ...optionalFields(input) };
+        return db
+          .insert(templates)
+          .values({ ...row, id: newId(now), projectSeq, createdAt: now, updatedAt: now })
+          .returning()
+          .get();
+      };
+    },
+
+    patch(projectSeq: number, id: string, patch: TemplatePatch): Change<TemplateRow> {
+      return () => {
+        const template = get(projectSeq, id);
+        const { name, subject, body, type } = { ...template, ...patch };
+        return db
+          .update(templates)
+          .set({ name, subject, body, type, ...optionalFields(patch), updatedAt: clock.now() })
+          .where(eq(templates.seq, template.seq))
+          .returning()
+          .get();
+      };
+    },
+
+    remove(projectSeq: number, id: string): Change<void> {
+      return () => {
+        db.delete(templates)
+          .where(eq(templates.seq, get(projectSeq, id).seq))
+          .run();
+      };
+    },
+
+    list(projectSeq: number, query: PageQuery): Page<Template> {
+      const scope = `${projectSeq}:templates`;
+      const request = cursors.read(scope, query);
+      const inProject = eq(templates.projectSeq, projectSeq);
+      const before = request.before === null ? undefined : lt(templates.seq, request.before);
+      const rows = db
+        .select()
+        .from(templates)
+        .where(and(inProject, before))
+        .orderBy(desc(templates.seq))
+        .limit(request.limit + 1)
+        .all();
+      const total =
+        db.select({ total: count() }).from(templates).where(inProject).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, rows, { total, present: presentTemplate });
+    },
+  };
+}
+
+/** Only what was given: undefined leaves a column as it is. */
+function optionalFields(fields: TemplatePatch) {
+  return {
+    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...(fields.from === undefined ? {} : { from: fields.from && normalizedAddress(fields.from) }),
+    ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
+    ...(fields.replyTo === undefined
+      ? {}
+      : { replyTo: fields.replyTo && normalizedAddress(fields.replyTo) }),
+  };
+}
+
+export function presentTemplate(row: TemplateRow): Template {
+  const { id, name, description, subject, body, from, fromName, replyTo, type } = row;
+  return {
+    id,
+    name,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
