@@ -28,6 +28,11 @@ export function isHeaderText(value: string): boolean {
   return !/[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/.test(value) && value.isWellFormed();
 }
 
+/** What may stand between the angle brackets of a Content-ID: visible ASCII (RFC 2392 §2). */
+export function isContentId(value: string): boolean {
+  return /^[!-;=?-~]{1,200}$/.test(value);
+}
+
 /** Every fault of the caller's headers; empty if all may be sent. */
 export function checkHeaders(headers: Record<string, string>): FieldError[] {
   const names = Object.keys(headers);

@@ -65,8 +65,10 @@ export type ScriptServer = {
   ended: number;
   /** Lines that came but were not read, because the script let the server hang. */
   pendingLines(): number;
-  /** Ends all connections, after these words. */
-  drop(words: string): void;
+  /** Says these words on all connections, whether asked or not. */
+  say(words: string): void;
+  /** Ends all connections. */
+  drop(): void;
   close(): Promise<void>;
 };
 
@@ -81,8 +83,11 @@ export async function startScript(options: ScriptOptions = {}): Promise<ScriptSe
     bodies: [],
     ended: 0,
     pendingLines: () => connections.reduce((sum, each) => sum + each.pendingLines, 0),
-    drop: (words) => {
-      for (const socket of sockets) socket.end(words);
+    say: (words) => {
+      for (const socket of sockets) socket.write(words);
+    },
+    drop: () => {
+      for (const socket of sockets) socket.end();
     },
     close: () => closeServer(server, sockets),
   };

@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /** Tenants. `seq` is the internal key that every other table refers to; `id` is what the API shows. */
 export const projects = sqliteTable("projects", {
@@ -27,11 +27,15 @@ export const apiKeys = sqliteTable("api_keys", {
 });
 
 /** Stored first responses of requests that carried an Idempotency-Key. */
-export const idempotencyKeys = sqliteTable("idempotency_keys", {
-  /** Digest of project, method, path and key. */
-  scope: text("scope").primaryKey(),
-  requestDigest: text("request_digest").notNull(),
-  status: integer("status").notNull(),
-  body: text("body").notNull(),
-  createdAt: integer("created_at").notNull(),
-});
+export const idempotencyKeys = sqliteTable(
+  "idempotency_keys",
+  {
+    /** Digest of project, method, path and key. */
+    scope: text("scope").primaryKey(),
+    requestDigest: text("request_digest").notNull(),
+    status: integer("status").notNull(),
+    body: text("body").notNull(),
+    createdAt: integer("created_at").notNull(),
+  },
+  (table) => [index("idempotency_keys_age").on(table.createdAt)],
+);

@@ -54,7 +54,8 @@ export class Deadline {
     const now = performance.now();
     const at = Math.min(this.#stepAt, this.#watchdogAt);
     if (now < at) return this.#schedule(at, now);
+    const waitedMs = at === this.#stepAt ? this.#stepMs : this.#watchdogMs;
     this.disarm();
-    this.#expired(at === this.#stepAt ? this.#stepMs : this.#watchdogMs);
+    this.#expired(waitedMs);
   }
 }

@@ -6,8 +6,6 @@ import { replyText, type Reply } from "./reply.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Wire } from "./wire.ts";
 
-const MAX_TEXT_CHARS = 1_024;
-
 export type Question = {
   step: Step["step"];
   /** As sent, without line end. */
@@ -60,7 +58,7 @@ export class Dialogue {
       command,
       code: isReply ? result.code : null,
       enhanced: isReply ? result.enhanced : null,
-      text: limit(typeof result === "string" ? result : textOf(result)),
+      text: typeof result === "string" ? result : textOf(result),
       ms,
     });
   }
@@ -68,10 +66,6 @@ export class Dialogue {
 
 function textOf(result: Reply | Fault): string {
   return result.kind === "reply" ? replyText(result) : result.message;
-}
-
-function limit(text: string): string {
-  return text.length <= MAX_TEXT_CHARS ? text : text.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
 /** What is no reply is not quoted at all: a secret cut short would slip through. */

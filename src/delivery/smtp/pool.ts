@@ -52,7 +52,7 @@ export class Pool {
   readonly #options: Required<PoolOptions>;
   readonly #lanes = new Map<string, Lane>();
   #sweeper: ReturnType<typeof setTimeout> | null = null;
-  #isClosing = false;
+  #closing: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
 
   constructor(options: PoolOptions) {
@@ -60,13 +60,13 @@ export class Pool {
   }
 
   async deliver(destination: Destination, dispatch: Dispatch): Promise<PoolDelivery> {
-    if (this.#isClosing) return unopened(POOL_CLOSED, []);
+    if (this.#closing !== null) return unopened(POOL_CLOSED, []);
     const lane = this.#laneOf(destination);
     const session = await this.#take(lane);
     if (session === null) return unopened(POOL_CLOSED, []);
 
     const first = await deliverOver(session, dispatch);
-    if (!isStale(first) || this.#isClosing) {
+    if (!isStale(first) || this.#closing !== null) {
       this.#giveBack(lane, session);
       return first;
     }
@@ -77,8 +77,12 @@ export class Pool {
   }
 
   /** QUIT on idle sessions; mails under way have a short grace, then their sessions are dropped. */
-  async close(): Promise<void> {
-    this.#isClosing = true;
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
     if (this.#sweeper !== null) clearTimeout(this.#sweeper);
     const { promise: empty, resolve } = Promise.withResolvers<void>();
     this.#onEmpty = resolve;
@@ -126,7 +130,7 @@ export class Pool {
 
   #giveBack(lane: Lane, session: Session): void {
     if (!session.isUsable) return this.#forget(lane, session);
-    if (this.#isClosing || session.messages >= this.#options.maxMessages) {
+    if (this.#closing !== null || session.messages >= this.#options.maxMessages) {
       return this.#retire(lane, session);
     }
     const next = lane.waiting.shift();

@@ -17,6 +17,7 @@ export type ProtocolFault = { kind: "protocol"; message: string };
 const MAX_LINE_BYTES = 4_096;
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_LINES = 512;
+const MAX_TEXT_CHARS = 1_024;
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -26,12 +27,13 @@ const HYPHEN = 0x2d;
 const CONTROL = /\p{Cc}/gu;
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/;
 
-/** The reply's text on one line. */
+/** The reply's text on one line, at most 1,024 characters. */
 export function replyText(reply: Reply): string {
-  return reply.lines.length === 1 ? (reply.lines[0] ?? "") : reply.lines.join(" ").trim();
+  const text = reply.lines.join(" ").trim();
+  return text.length <= MAX_TEXT_CHARS ? text : text.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
-/** Code, enhanced code and text on one line, as people quote a reply. */
+/** Code, enhanced code and text on one line, as people quote a reply; bounded like the text. */
 export function quoteReply(reply: Reply): string {
   const codes = reply.enhanced === null ? String(reply.code) : `${reply.code} ${reply.enhanced}`;
   return `${codes} ${replyText(reply)}`.trimEnd();

@@ -78,9 +78,9 @@ export class Session {
     const dialogue = this.#dialogue;
     if (this.#messages++ > 0) {
       dialogue.conversation = { ...dialogue.conversation, reused: true, steps: [] };
+      this.#wire.watch(this.#timeouts.totalMs);
     }
     this.#wire.endRest();
-    this.#wire.watch(this.#timeouts.totalMs);
     const delivery = await transact(dialogue, this.#extensions, dispatch);
     if (delivery.kind === "refused" && this.#wire.fault === null) await this.#reset();
     this.#wire.rest();
@@ -89,11 +89,7 @@ export class Session {
 
   /** Says goodbye and closes, whatever the answer (RFC 5321 §4.1.1.10). */
   async quit(): Promise<void> {
-    this.#wire.endRest();
-    // The last mail's record is out of our hands by now.
-    this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
-    const timeoutMs = this.#timeouts.quitMs;
-    await this.#dialogue.ask({ step: "quit", command: "QUIT", timeoutMs });
+    if (this.isUsable) await this.#sayQuit();
     this.close();
   }
 
@@ -107,5 +103,13 @@ export class Session {
     const timeoutMs = this.#timeouts.resetMs;
     const heard = await this.#dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
     if (heard.kind !== "reply" || heard.code >= 300) this.#wire.close();
+  }
+
+  async #sayQuit(): Promise<void> {
+    this.#wire.endRest();
+    // The last mail's record is out of our hands by now.
+    this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
+    const timeoutMs = this.#timeouts.quitMs;
+    await this.#dialogue.ask({ step: "quit", command: "QUIT", timeoutMs });
   }
 }

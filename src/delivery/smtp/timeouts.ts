@@ -14,7 +14,7 @@ export type Timeouts = {
   /** RSET and QUIT come when the outcome is known: only the connection is at stake. */
   resetMs: number;
   quitMs: number;
-  /** Watchdog over opening a session, and over each mail, however busy the server seems. */
+  /** Watchdog over each mail, however busy the server seems; opening counts for the first one. */
   totalMs: number;
 };
 

@@ -118,11 +118,10 @@ export class Wire {
     this.#isResting = false;
   }
 
-  /** Drops the connection; `fault` is what whoever waits gets to hear. */
-  close(fault: Fault = CLOSED): void {
+  /** Drops the connection for good; whoever waits gets to hear it. */
+  close(): void {
     this.#isClosed = true;
-    this.#break(fault);
-    this.#socket?.destroy();
+    this.#break(CLOSED);
   }
 
   /** Makes this the wire's socket; what the one before still has to say is not heard any more. */

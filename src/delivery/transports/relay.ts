@@ -34,6 +34,8 @@ export type RelayOptions = {
   timeouts?: Partial<Timeouts> | undefined;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
+  /** Name to addresses; the system's resolver if left out. */
+  resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
 };
 
 const DEFAULT_CONCURRENCY = 20;
@@ -132,7 +134,13 @@ function isLoopback(host: string): boolean {
   return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
 }
 
-function sessionOptionsOf({ relay, hostname, timeouts, ca }: RelayOptions): SessionOptions {
+function sessionOptionsOf({
+  relay,
+  hostname,
+  timeouts,
+  ca,
+  resolve,
+}: RelayOptions): SessionOptions {
   const { host, port, user, pass = "" } = relay;
   const tls: TlsPolicy =
     relay.tls === "none" ? { mode: "none" } : { mode: relay.tls, verify: true, ca };
@@ -145,6 +153,7 @@ function sessionOptionsOf({ relay, hostname, timeouts, ca }: RelayOptions): Sess
     tls,
     credentials,
     timeouts,
+    resolve,
     checkAddress: isClear ? requireLoopback : undefined,
   };
 }

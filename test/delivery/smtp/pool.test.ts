@@ -143,12 +143,21 @@ describe("a connection that went stale", () => {
     const server = await scripted();
     const sessions = pool();
     await sessions.deliver(to(server.port), MAIL);
-    server.drop("421 4.4.2 Idle too long\r\n");
+    server.drop();
     await until(() => server.ended === 1);
     const { delivery, conversations } = await sessions.deliver(to(server.port), MAIL);
     expect(delivery.kind).toBe("accepted");
-    expect(conversations.length).toBeLessThanOrEqual(2);
-    expect(conversations.at(-1)?.reused).toBe(false);
+    expect(conversations.map(({ reused }) => reused)).toEqual([false]);
+  });
+
+  test("is not replaced where it used up its time in silence", async () => {
+    const server = await scripted({ script: [{ mail: [null, "hang"] }, {}] });
+    const sessions = pool();
+    const destination = to(server.port, { timeouts: { commandMs: 60 } });
+    await sessions.deliver(destination, MAIL);
+    const { delivery } = await sessions.deliver(destination, MAIL);
+    expect(delivery).toMatchObject({ kind: "broken", failure: { cause: { kind: "timeout" } } });
+    expect(server.transcripts.length).toBe(1);
   });
 
   test("is replaced once, not again and again", async () => {

@@ -183,6 +183,15 @@ describe("opening a session", () => {
     expect(causeOf(await opening)).toMatch(/ closed$/);
   });
 
+  test("shares the watchdog with the first mail", async () => {
+    const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
+    const client = await opened(server.port, { timeouts: { totalMs: 60 } });
+    expect((await client.send(mail())).delivery).toMatchObject({
+      kind: "broken",
+      failure: { step: "mail", cause: { message: "no answer within 0.06 s" } },
+    });
+  });
+
   test("the watchdog ends an opening in which every step is quick enough", async () => {
     const script = { ehlo: "hang" } as const;
     const server = await scripted({ script });
@@ -429,18 +438,26 @@ describe("a session that breaks", () => {
     });
   });
 
-  test("notices between two mails that the server is gone", async () => {
-    for (const farewell of ["", "421 4.4.2 Too long\r\n"]) {
+  test.each(["drop", "say"] as const)(
+    "notices a server that leaves between mails by %s",
+    async (how) => {
       const server = await scripted();
       const client = await opened(server.port);
       await client.send(mail());
       const lost = new Promise<void>((resolve) => {
         client.onLost = resolve;
       });
-      server.drop(farewell);
+      server[how]("421 4.4.2 Idle too long\r\n");
       await lost;
       expect(client.isUsable).toBe(false);
-    }
+    },
+  );
+
+  test("is not used again where one reply too many came", async () => {
+    const dot = { raw: "250 2.0.0 Taken\r\n250 2.0.0 Taken\r\n" };
+    const client = await opened((await scripted({ script: { dot } })).port);
+    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+    expect(client.isUsable).toBe(false);
   });
 
   test("gives every further mail back unsent", async () => {

@@ -137,6 +137,21 @@ describe("TLS with a real server", () => {
   });
 });
 
+describe("a handshake", () => {
+  test("that is not answered is a timeout", async () => {
+    const server = await scripted({ script: { connect: "hang" } });
+    const tls = { mode: "implicit", verify: true } as const;
+    const client = session(server.port, { tls, timeouts: { tlsMs: 30 } });
+    expect(causeOf(await client.open())).toBe("tls timeout");
+  });
+
+  test("that the server breaks off is a matter of TLS", async () => {
+    const server = await scripted({ script: { connect: "close" } });
+    const client = session(server.port, { tls: { mode: "implicit", verify: true } });
+    expect(causeOf(await client.open())).toBe("tls tls");
+  });
+});
+
 const EXPIRED = makeCertificate(["mx.test"], {
   validFrom: new Date("2001-01-01"),
   validTo: new Date("2002-01-01"),
@@ -253,7 +268,7 @@ describe("STARTTLS", () => {
     expect(causeOf(await session(server.port).open())).toBe("tls tls");
   });
 
-  test("followed by silence is a timeout of the handshake", async () => {
+  test("that is not answered is a timeout", async () => {
     const server = await scripted({ extensions: ["STARTTLS"], script: { starttls: "hang" } });
     const client = session(server.port, { timeouts: { commandMs: 30 } });
     expect(causeOf(await client.open())).toBe("starttls timeout");

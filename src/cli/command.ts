@@ -1,0 +1,117 @@
+/** What a command is, and how its arguments are read. */
+
+import { type Config, SETTINGS } from "../config.ts";
+
+export type SettingName = keyof Config;
+
+export type Flag = {
+  name: string;
+  /** Absent: the flag takes no value. */
+  placeholder?: string;
+  help: string;
+};
+
+export type Command = {
+  /** Words after `mailstead`. */
+  name: string;
+  summary: string;
+  /** More than one line, for `help COMMAND`. */
+  details?: string;
+  positionals: readonly { name: string; isOptional?: true; help: string }[];
+  flags: readonly Flag[];
+  settings: readonly SettingName[];
+  run: (input: Input) => Promise<number>;
+};
+
+export type Input = {
+  positionals: string[];
+  /** Values of flags that are not settings; "" for a flag without value. */
+  flags: Readonly<Record<string, string>>;
+  /** Values of flags that are settings. */
+  settings: Readonly<Record<string, string>>;
+  environment: Readonly<Record<string, string | undefined>>;
+  isJson: boolean;
+};
+
+/** Wrong words on the command line; exit 2. */
+export class UsageError extends Error {}
+
+export const JSON_FLAG: Flag = { name: "json", help: "Answer in JSON, for machines" };
+export const HELP_FLAG: Flag = { name: "help", help: "Show this help" };
+
+/** All flags that a command takes. */
+export function flagsOf(command: Command): Flag[] {
+  const settings = command.settings.map((name) => {
+    const { flag, placeholder, help } = SETTINGS[name];
+    return { name: flag, placeholder, help };
+  });
+  return [...command.flags, ...settings, JSON_FLAG, HELP_FLAG];
+}
+
+export type ParsedArguments = {
+  positionals: string[];
+  flags: Record<string, string>;
+  settings: Record<string, string>;
+};
+
+/** `--flag value`, `--flag=value`, `--` ends flags. Throws UsageError naming what is accepted. */
+export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
+  const known = new Map(flagsOf(command).map((flag) => [flag.name, flag]));
+  const settingFlags = new Set(command.settings.map((name) => SETTINGS[name].flag));
+  const parsed: ParsedArguments = { positionals: [], flags: {}, settings: {} };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    if (word === "--") {
+      parsed.positionals.push(...rest.splice(0));
+    } else if (word === "-h") {
+      parsed.flags["help"] = "";
+    } else if (!word.startsWith("-") || word === "-") {
+      parsed.positionals.push(word);
+    } else {
+      readFlag(word);
+    }
+  }
+  if (parsed.flags["help"] === undefined) checkPositionals(command, parsed.positionals);
+  return parsed;
+
+  function readFlag(word: string): void {
+    const equals = word.indexOf("=");
+    const name = word.slice(2, equals === -1 ? undefined : equals);
+    const flag = word.startsWith("--") ? known.get(name) : undefined;
+    if (flag === undefined) throw unknownFlag(command, word);
+    const inline = equals === -1 ? undefined : word.slice(equals + 1);
+    const target = settingFlags.has(name) ? parsed.settings : parsed.flags;
+    if (flag.placeholder === undefined) {
+      if (inline !== undefined) throw new UsageError(`--${name} takes no value`);
+      target[name] = "";
+      return;
+    }
+    const value = inline ?? rest.shift();
+    if (value === undefined) throw new UsageError(`--${name} needs a value: ${flag.placeholder}`);
+    target[name] = value;
+  }
+}
+
+function unknownFlag(command: Command, word: string): UsageError {
+  const accepted = flagsOf(command)
+    .map((flag) => `--${flag.name}`)
+    .join(", ");
+  return new UsageError(
+    `unknown flag ${word.split("=")[0]}; mailstead ${command.name} accepts ${accepted}`,
+  );
+}
+
+function checkPositionals(command: Command, given: readonly string[]): void {
+  const required = command.positionals.filter((positional) => positional.isOptional !== true);
+  const missing = required[given.length];
+  if (missing !== undefined) {
+    throw new UsageError(`mailstead ${command.name} needs ${missing.name}: ${missing.help}`);
+  }
+  const extra = given[command.positionals.length];
+  if (extra !== undefined) {
+    const expected = command.positionals.map((positional) => positional.name).join(" ");
+    throw new UsageError(
+      `unexpected "${extra}"; mailstead ${command.name} takes ${expected || "no arguments"}`,
+    );
+  }
+}

@@ -1,0 +1,88 @@
+/** mailstead dev: capture, no domain needed, a project with keys, and a line to paste. */
+
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { App } from "../app.ts";
+import { readConfig } from "../config.ts";
+import { sha256 } from "../lib/crypto.ts";
+import { VERSION } from "../lib/version.ts";
+import type { Command } from "./command.ts";
+import { runServer, SERVER_SETTINGS } from "./serve.ts";
+
+/** Keys are stored as digests; on a laptop they should be the same tomorrow, so they are kept. */
+const DevKeys = Type.Object({ secretKey: Type.String(), publicKey: Type.String() });
+type DevKeys = { secretKey: string; publicKey: string };
+
+const PROJECT_NAME = "Development";
+
+export const dev: Command = {
+  name: "dev",
+  summary: "Run on a laptop: every mail is caught, keys are made and printed",
+  details:
+    "The same server as serve, with --transport capture and --require-verified-domain false.\n" +
+    "A project and its keys are made on the first start and kept in the data folder.",
+  positionals: [],
+  flags: [],
+  settings: SERVER_SETTINGS,
+  run: async (input) => {
+    const config = readConfig(input.settings, input.environment, { requireVerifiedDomain: false });
+    return runServer(config, async ({ app, address, folder }) => {
+      const keys = await devKeys(app, join(folder, "dev-keys.json"));
+      const facts = { version: VERSION, data: folder, url: address, ...keys };
+      console.log(input.isJson ? JSON.stringify(facts) : welcome(facts));
+    });
+  },
+};
+
+async function devKeys(app: App, file: string): Promise<DevKeys> {
+  const kept = readKeys(file);
+  const isValid = kept !== null && app.keys.findByDigest(sha256(kept.secretKey))?.isUsable === true;
+  if (isValid) return kept;
+  const made = await app.writer.write(() => {
+    const project = app.projects.find(PROJECT_NAME) ?? app.projects.create(PROJECT_NAME)();
+    const key = (kind: "SECRET" | "PUBLIC") =>
+      app.keys.create(project.seq, { kind, name: "mailstead dev", expiresAt: null })().text;
+    return { secretKey: key("SECRET"), publicKey: key("PUBLIC") };
+  });
+  writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
+  return made;
+}
+
+function readKeys(file: string): DevKeys | null {
+  if (!existsSync(file)) return null;
+  const kept: unknown = JSON.parse(readFileSync(file, "utf8"));
+  return Value.Check(DevKeys, kept) ? kept : null;
+}
+
+function welcome(facts: { version: string; data: string; url: string } & DevKeys): string {
+  const auth = `-H 'Authorization: Bearer ${facts.secretKey}'`;
+  const mail = JSON.stringify({
+    to: "ada@example.com",
+    from: { name: "Mailstead", email: "hello@example.org" },
+    subject: "Hello {{ name }}",
+    body: "<h1>It works, {{ name }}!</h1>",
+    data: { name: "Ada" },
+  });
+  return `
+Mailstead ${facts.version} catches every mail and sends none.
+
+  API         ${facts.url}
+  docs        ${facts.url}/docs
+  data        ${facts.data}
+  secret key  ${facts.secretKey}
+  public key  ${facts.publicKey}
+
+Send a mail:
+
+  curl ${facts.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
+
+Read what was caught, newest first, and one message whole:
+
+  curl '${facts.url}/emails?limit=5' ${auth}
+  curl ${facts.url}/emails/ID/raw ${auth}
+
+Stop with Ctrl-C.
+`;
+}

@@ -1,0 +1,134 @@
+/** Finds the command, reads its arguments, runs it, and turns what it throws into an exit code. */
+
+import { ConfigError } from "../config.ts";
+import { DataFolderError } from "../db/folder.ts";
+import { DatabaseTooNewError } from "../db/migrate.ts";
+import { AppError } from "../lib/errors.ts";
+import { describeError } from "../lib/log.ts";
+import { type Command, type Input, parseArguments, UsageError } from "./command.ts";
+import { dev } from "./dev.ts";
+import { domainAdd, domainList } from "./domain.ts";
+import { commandHelp, overview } from "./help.ts";
+import { keyCreate, keyList, keyRevoke } from "./key.ts";
+import { migrateCommand } from "./migrate.ts";
+import { projectCreate, projectDisable, projectEnable, projectList } from "./project.ts";
+import { serve } from "./serve.ts";
+import { version } from "./version.ts";
+
+const COMMANDS: readonly Command[] = [
+  serve,
+  dev,
+  projectCreate,
+  projectList,
+  projectDisable,
+  projectEnable,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  domainAdd,
+  domainList,
+  migrateCommand,
+  version,
+];
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** Runs `mailstead …words` and resolves to the exit code. */
+export async function runCli(
+  words: readonly string[],
+  environment: Input["environment"],
+): Promise<number> {
+  const isJson = words.includes("--json");
+  try {
+    return await dispatch(words, environment, isJson);
+  } catch (error) {
+    return report(error, isJson);
+  }
+}
+
+async function dispatch(
+  words: readonly string[],
+  environment: Input["environment"],
+  isJson: boolean,
+): Promise<number> {
+  const [first] = words;
+  if (first === undefined || first === "--help" || first === "-h") {
+    console.log(overview(COMMANDS));
+    return 0;
+  }
+  if (first === "help") return help(words.slice(1));
+  if (first === "--version") return dispatch(["version", ...words.slice(1)], environment, isJson);
+  const found = findCommand(words);
+  const { positionals, flags, settings } = parseArguments(found.command, found.rest);
+  if (flags["help"] !== undefined) {
+    console.log(commandHelp(found.command));
+    return 0;
+  }
+  return found.command.run({ positionals, flags, settings, environment, isJson });
+}
+
+function help(words: readonly string[]): number {
+  const name = words.filter((word) => !word.startsWith("-")).join(" ");
+  const matching = COMMANDS.filter(
+    (command) => command.name === name || command.name.startsWith(`${name} `),
+  );
+  if (name === "" || name === "help") console.log(overview(COMMANDS));
+  else if (matching.length === 0) throw unknownCommand(name);
+  else console.log(matching.map(commandHelp).join("\n\n"));
+  return 0;
+}
+
+/** The command with the most words that the line begins with. */
+function findCommand(words: readonly string[]): { command: Command; rest: readonly string[] } {
+  for (const length of [2, 1]) {
+    const name = words.slice(0, length).join(" ");
+    const command = COMMANDS.find((candidate) => candidate.name === name);
+    if (command !== undefined) return { command, rest: words.slice(length) };
+  }
+  throw unknownCommand(
+    words
+      .filter((word) => !word.startsWith("-"))
+      .slice(0, 2)
+      .join(" "),
+  );
+}
+
+function unknownCommand(name: string): UsageError {
+  const group = name.split(" ")[0] ?? "";
+  const near = COMMANDS.filter((command) => command.name.startsWith(`${group} `));
+  const choices = (near.length > 0 ? near : COMMANDS).map((command) => command.name).join(", ");
+  return new UsageError(`unknown command "${name}"; there are ${choices} and help`);
+}
+
+function report(error: unknown, isJson: boolean): number {
+  const { code, message, suggestion, exit } = explain(error);
+  if (isJson) console.error(JSON.stringify({ error: { code, message, suggestion } }));
+  else console.error(`mailstead: ${message}${suggestion === null ? "" : `\n${suggestion}`}`);
+  return exit;
+}
+
+function explain(error: unknown): {
+  code: string;
+  message: string;
+  suggestion: string | null;
+  exit: number;
+} {
+  if (error instanceof UsageError || error instanceof ConfigError) {
+    const suggestion = "mailstead help shows every command and flag.";
+    return { code: "USAGE", message: error.message, suggestion, exit: EXIT_USAGE };
+  }
+  if (error instanceof AppError) {
+    const suggestion = error.suggestion ?? null;
+    return { code: error.code, message: error.message, suggestion, exit: EXIT_FAILED };
+  }
+  if (error instanceof DataFolderError || error instanceof DatabaseTooNewError) {
+    return { code: "DATA_FOLDER", message: error.message, suggestion: null, exit: EXIT_FAILED };
+  }
+  return {
+    code: "FAILED",
+    message: describeError(error),
+    suggestion: null,
+    exit: EXIT_FAILED,
+  };
+}

@@ -1,0 +1,169 @@
+/** mailstead serve, and the life of a server that `dev` shares. */
+
+import { createApp, type App } from "../app.ts";
+import { type Config, readConfig } from "../config.ts";
+import { lockDataFolder, openDataFolder } from "../db/folder.ts";
+import { migrate } from "../db/migrate.ts";
+import { openDatabase } from "../db/open.ts";
+import { systemClock } from "../lib/clock.ts";
+import { createLog, describeError } from "../lib/log.ts";
+import { VERSION } from "../lib/version.ts";
+import { type Command, type SettingName, UsageError } from "./command.ts";
+
+export const SERVER_SETTINGS: readonly SettingName[] = [
+  "data",
+  "host",
+  "port",
+  "url",
+  "transport",
+  "relayUrl",
+  "hostname",
+  "sendRate",
+  "apiRate",
+  "requireVerifiedDomain",
+  "logLevel",
+  "logFormat",
+  "secret",
+];
+
+export const serve: Command = {
+  name: "serve",
+  summary: "Run the server",
+  positionals: [],
+  flags: [],
+  settings: SERVER_SETTINGS,
+  run: async (input) => {
+    const config = readConfig(input.settings, input.environment);
+    return runServer(config, async ({ address, folder }) => {
+      const facts = {
+        version: VERSION,
+        data: folder,
+        url: address,
+        publicUrl: config.url ?? address,
+        transport: config.transport,
+        unsafe: unsafeChoices(config),
+      };
+      console.log(input.isJson ? JSON.stringify(facts) : startText(facts));
+    });
+  },
+};
+
+export type Running = { app: App; address: string; folder: string };
+
+/** Runs until SIGTERM or SIGINT; resolves to the exit code after an orderly stop. */
+export async function runServer(
+  given: Config,
+  greet: (running: Running) => Promise<void>,
+): Promise<number> {
+  const log = createLog({ level: given.logLevel, format: given.logFormat });
+  const folder = openDataFolder(given.data, given.secret);
+  const unlock = lockDataFolder(folder.path);
+  const db = openDatabase(folder.databaseFile);
+  const applied = migrate(db.sqlite);
+  if (applied.length > 0) log.info("database brought up to date", { applied });
+  const config = given.port === 0 ? { ...given, port: freePort(given.host) } : given;
+  const app = createApp({
+    config,
+    db,
+    folder: folder.path,
+    secret: folder.secret,
+    clock: systemClock,
+    log,
+  });
+  const stopped = stopOnSignal(async () => {
+    log.info("stopping");
+    await app.stop();
+    db.sqlite.close();
+    unlock();
+    log.info("stopped");
+  });
+  try {
+    await app.listen();
+  } catch (error) {
+    throw cannotListen(config, error);
+  }
+  await app.start();
+  await greet({
+    app,
+    address: `http://${hostInUrl(config.host)}:${config.port}`,
+    folder: folder.path,
+  });
+  try {
+    await stopped;
+    return 0;
+  } catch (error) {
+    log.error("the stop was not orderly", { error: describeError(error) });
+    return 1;
+  }
+}
+
+/** The second signal does not wait. */
+function stopOnSignal(stop: () => Promise<void>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let isStopping = false;
+  const onSignal = () => {
+    if (isStopping) process.exit(130);
+    isStopping = true;
+    stop().then(resolve, reject);
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return promise.then(
+    () => process.exit(0),
+    (error: unknown) => {
+      throw error;
+    },
+  );
+}
+
+/** Links need the port before the server listens. */
+function freePort(hostname: string): number {
+  const probe = Bun.serve({ hostname, port: 0, fetch: () => new Response() });
+  const { port } = probe;
+  void probe.stop(true);
+  if (port === undefined) throw new Error("no free port");
+  return port;
+}
+
+function cannotListen(config: Config, error: unknown): UsageError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new UsageError(
+    `cannot listen on ${config.host}:${config.port} (${why}); choose another --port or --host`,
+  );
+}
+
+/** What an operator should know before trusting this server. */
+export function unsafeChoices(config: Config): string[] {
+  const isLocal = ["127.0.0.1", "localhost", "::1"].includes(config.host);
+  return [
+    ...(config.transport === "capture" ? ["mail is captured, not sent (--transport)"] : []),
+    ...(config.requireVerifiedDomain ? [] : ["any sender domain may be used"]),
+    ...(!isLocal && !config.url?.startsWith("https:")
+      ? ["API keys travel without TLS: put a TLS proxy in front and set --url https://…"]
+      : []),
+    ...(config.relayUrl?.tls === "none" ? ["mail goes to the relay without TLS"] : []),
+  ];
+}
+
+function startText(facts: {
+  version: string;
+  data: string;
+  url: string;
+  publicUrl: string;
+  transport: string;
+  unsafe: readonly string[];
+}): string {
+  return [
+    `Mailstead ${facts.version}`,
+    `  data       ${facts.data}`,
+    `  listening  ${facts.url}`,
+    `  links      ${facts.publicUrl}`,
+    `  docs       ${facts.url}/docs`,
+    `  transport  ${facts.transport}`,
+    ...facts.unsafe.map((choice) => `  unsafe     ${choice}`),
+  ].join("\n");
+}
+
+export function hostInUrl(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}

@@ -1,0 +1,82 @@
+/** The database as commands use it: opened beside a running server, brought up to date if need be. */
+
+import { type Config, readConfig } from "../config.ts";
+import { type DataFolder, DataFolderError, lockDataFolder, openDataFolder } from "../db/folder.ts";
+import { migrate, pendingMigrations } from "../db/migrate.ts";
+import { type Db, openDatabase } from "../db/open.ts";
+import { createWriter } from "../db/writer.ts";
+import { systemClock } from "../lib/clock.ts";
+import { silentLog } from "../lib/log.ts";
+import { createDomains } from "../modules/domains/service.ts";
+import { createKeys } from "../modules/keys/service.ts";
+import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
+import type { Flag, Input, SettingName } from "./command.ts";
+
+export const STORE_SETTINGS: readonly SettingName[] = ["data"];
+
+export const PROJECT_FLAG: Flag = {
+  name: "project",
+  placeholder: "ID|NAME",
+  help: "Which project; may be left out where there is only one",
+};
+
+export type Store = {
+  config: Config;
+  folder: DataFolder;
+  db: Db;
+  writer: ReturnType<typeof createWriter>;
+  projects: ReturnType<typeof createProjects>;
+  keys: ReturnType<typeof createKeys>;
+  domains: ReturnType<typeof createDomains>;
+  /** The project that `--project` names, or the only one. */
+  project: () => ProjectRow;
+};
+
+/** Opens the store for one command and closes it after. */
+export async function withStore<T>(input: Input, use: (store: Store) => Promise<T>): Promise<T> {
+  const config = readConfig(input.settings, input.environment);
+  const folder = openDataFolder(config.data, config.secret);
+  const db = openDatabase(folder.databaseFile);
+  try {
+    upgradeUnlessServed(db, folder.path);
+    const clock = systemClock;
+    const projects = createProjects({ db, clock });
+    return await use({
+      config,
+      folder,
+      db,
+      writer: createWriter(db, silentLog),
+      projects,
+      keys: createKeys({ db, clock }),
+      domains: createDomains({ db, clock }),
+      project: () => projects.resolve(input.flags["project"] ?? null),
+    });
+  } finally {
+    db.sqlite.close();
+  }
+}
+
+/** Applies migrations unless a server has the database open; returns their names. */
+export function upgradeUnlessServed(db: Db, path: string): string[] {
+  if (pendingMigrations(db.sqlite).length === 0) return [];
+  let unlock: () => void;
+  try {
+    unlock = lockDataFolder(path);
+  } catch (error) {
+    if (!(error instanceof DataFolderError)) throw error;
+    throw new DataFolderError(
+      "A running server uses this database with an older schema. Restart it with this version first.",
+    );
+  }
+  try {
+    return migrate(db.sqlite);
+  } finally {
+    unlock();
+  }
+}
+
+/** One result, for people or for machines. */
+export function print(input: Input, machine: unknown, human: string): number {
+  console.log(input.isJson ? JSON.stringify(machine) : human);
+  return 0;
+}

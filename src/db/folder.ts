@@ -1,0 +1,90 @@
+/**
+ * The data folder: database, installation secret, and the lock that keeps a second server out.
+ * The lock is an open transaction on a file of its own: the system drops it with the process,
+ * however that ends.
+ */
+
+import { Database } from "bun:sqlite";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { randomBase62 } from "../lib/crypto.ts";
+
+export type DataFolder = {
+  /** Absolute. */
+  path: string;
+  databaseFile: string;
+  secret: string;
+};
+
+/** Something about the folder that the operator has to mend; the message says what. */
+export class DataFolderError extends Error {}
+
+const SECRET_CHARACTERS = 43;
+const OWNER_ONLY_FOLDER = 0o700;
+const OWNER_ONLY_FILE = 0o600;
+
+/** Makes the folder and the secret where they are missing. `given` overrides the kept secret. */
+export function openDataFolder(folder: string, given: string | null): DataFolder {
+  const path = resolve(folder);
+  try {
+    mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    return {
+      path,
+      databaseFile: join(path, "mailstead.db"),
+      secret: given ?? keptSecret(join(path, "secret")),
+    };
+  } catch (error) {
+    if (error instanceof DataFolderError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DataFolderError(`The data folder ${path} cannot be used: ${why}`);
+  }
+}
+
+function keptSecret(file: string): string {
+  if (!existsSync(file)) {
+    // "wx": of two processes that start at once, one writes and both read the same.
+    try {
+      writeFileSync(file, `${randomBase62(SECRET_CHARACTERS)}\n`, {
+        mode: OWNER_ONLY_FILE,
+        flag: "wx",
+        flush: true,
+      });
+    } catch (error) {
+      if (!existsSync(file)) throw error;
+    }
+  }
+  const secret = readFileSync(file, "utf8").trim();
+  if (secret.length < SECRET_CHARACTERS) {
+    throw new DataFolderError(
+      `${file} is damaged: it must hold the installation secret. Restore it from a backup; ` +
+        "without it, links in mails that were sent and stored keys are lost.",
+    );
+  }
+  chmodSync(file, OWNER_ONLY_FILE);
+  return secret;
+}
+
+/** Keeps other servers out until the returned function is called or the process ends. */
+export function lockDataFolder(path: string): () => void {
+  const lock = new Database(join(path, "lock"), { create: true });
+  try {
+    lock.run("PRAGMA busy_timeout = 0");
+    lock.run("BEGIN EXCLUSIVE");
+  } catch {
+    lock.close();
+    throw new DataFolderError(
+      `Another mailstead serves the data folder ${path}. ` +
+        "Stop it first, or give this one a folder of its own with --data.",
+    );
+  }
+  return () => {
+    lock.run("ROLLBACK");
+    lock.close();
+  };
+}
+
+/** Bytes that may still be written there. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}

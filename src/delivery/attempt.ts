@@ -1,0 +1,107 @@
+/**
+ * One attempt, a list of steps that each may end it:
+ * still wanted? → sender still verified? → render → compose → transport.
+ * It touches no row: it ends in a verdict that `settle` writes.
+ */
+
+import type { Clock } from "../lib/clock.ts";
+import { domainOf } from "../mail/address.ts";
+import { recipientLinks } from "../mail/links.ts";
+import { composeMessage } from "../mail/message.ts";
+import { messageIdOf } from "../mail/message-id.ts";
+import { render } from "../mail/template.ts";
+import type { TemplateCache } from "../mail/template-cache.ts";
+import { htmlToText } from "../mail/text.ts";
+import { templateVariables } from "../mail/variables.ts";
+import type { Consignment } from "./load.ts";
+import type { Outcome, Transport } from "./outcome.ts";
+
+/** Ends before anything was tried: the recipient or the sender does not want it any more. */
+export type Verdict =
+  Outcome | { kind: "suppressed"; reason: string } | { kind: "cancelled"; reason: string };
+
+export type AttemptDeps = {
+  transport: Transport;
+  templateCache: TemplateCache;
+  clock: Clock;
+  /** The reason for which an address is suppressed, or null. */
+  suppressionOf: (projectSeq: number, address: string) => string | null;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  /** Base of links in mails, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+};
+
+export type Attempt = (consignment: Consignment) => Promise<Verdict>;
+
+export function createAttempt(deps: AttemptDeps): Attempt {
+  return async function attempt(mail) {
+    const unwanted = whyUnwanted(mail);
+    if (unwanted !== null) return unwanted;
+    const held = whyHeld(mail);
+    if (held !== null) return held;
+    const html = renderBody(mail);
+    if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
+    const composed = await compose(mail, html.text);
+    if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
+    return deps.transport.send({
+      envelope: { from: mail.fromAddress, to: mail.to ?? "" },
+      message: composed.message,
+    });
+  };
+
+  function whyUnwanted(mail: Consignment): Verdict | null {
+    if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
+    const suppression = deps.suppressionOf(mail.projectSeq, mail.to);
+    if (suppression !== null) return { kind: "suppressed", reason: suppression };
+    if (mail.isMarketing && !mail.isSubscribed) {
+      return { kind: "cancelled", reason: "The recipient is not subscribed any more." };
+    }
+    return null;
+  }
+
+  /** Faults of the operator's side that can be mended: the mail waits for it. */
+  function whyHeld(mail: Consignment): Verdict | null {
+    if (!mail.isProjectEnabled) return waiting("The project is disabled.");
+    const domain = domainOf(mail.fromAddress);
+    if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
+    return waiting(`The sender's domain ${domain} is not verified any more.`);
+  }
+
+  function renderBody(mail: Consignment) {
+    const compiled = deps.templateCache.compile(mail.html, "html");
+    if (!compiled.ok) return { ok: false as const, reason: compiled.message };
+    const variables = templateVariables({
+      id: mail.contactId ?? "",
+      email: mail.to ?? "",
+      data: JSON.parse(mail.variables),
+      links: recipientLinks(deps.url, deps.linkKey, mail.id),
+      projectName: mail.projectName,
+    });
+    return render(compiled.template, variables);
+  }
+
+  function compose(mail: Consignment, html: string) {
+    return composeMessage({
+      from: { name: mail.fromName, address: mail.fromAddress },
+      to: { name: mail.toName, address: mail.to ?? "" },
+      replyTo: mail.replyTo,
+      subject: mail.subject,
+      html,
+      text: htmlToText(html),
+      headers: JSON.parse(mail.headers),
+      attachments: mail.attachments,
+      // Fixed at acceptance: a retry carries the same message.
+      messageId: messageIdOf(mail.id, mail.fromAddress),
+      date: new Date(mail.acceptedAt),
+    });
+  }
+}
+
+function failed(reason: string): Verdict {
+  return { kind: "failed", class: "content", reason, conversations: [] };
+}
+
+function waiting(reason: string): Verdict {
+  return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
+}

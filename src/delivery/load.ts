@@ -1,0 +1,86 @@
+/** Reads a leased mail with everything that sending it needs. */
+
+import type { Db } from "../db/open.ts";
+import type { Attachment } from "../mail/message.ts";
+import type { Lease } from "./queue.ts";
+
+/** A mail under way. */
+export type Consignment = Lease & {
+  id: string;
+  projectSeq: number;
+  projectName: string;
+  isProjectEnabled: boolean;
+  contactSeq: number | null;
+  contactId: string | null;
+  isSubscribed: boolean;
+  to: string | null;
+  toName: string | null;
+  subject: string;
+  /** JSON object that the body is rendered with. */
+  variables: string;
+  priority: number;
+  acceptedAt: number;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  html: string;
+  /** JSON: [name, value][]. */
+  headers: string;
+  isMarketing: boolean;
+  attachments: Attachment[];
+};
+
+type Row = Omit<
+  Consignment,
+  "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "attempts"
+> & {
+  isProjectEnabled: number;
+  isSubscribed: number | null;
+  isMarketing: number;
+  messageSeq: number;
+  hasAttachments: number;
+};
+
+type AttachmentRow = {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  disposition: "attachment" | "inline";
+  bytes: Uint8Array;
+};
+
+export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
+  const findEmail = sqlite.prepare<Row, [number]>(`
+    SELECT e.seq, e.id, e.project_seq AS projectSeq, p.name AS projectName,
+           p.is_enabled AS isProjectEnabled, e.contact_seq AS contactSeq, c.id AS contactId,
+           c.is_subscribed AS isSubscribed, e.to_address AS "to", e.to_name AS toName, e.subject,
+           coalesce(e.variables, c.data, '{}') AS variables, e.priority,
+           e.created_at AS acceptedAt, e.message_seq AS messageSeq,
+           m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
+           m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments
+    FROM emails e
+    JOIN messages m ON m.seq = e.message_seq
+    JOIN projects p ON p.seq = e.project_seq
+    LEFT JOIN contacts c ON c.seq = e.contact_seq
+    WHERE e.seq = ?`);
+  const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
+    SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,
+           b.bytes
+    FROM message_attachments a
+    JOIN attachment_contents b ON b.digest = a.content_digest
+    WHERE a.message_seq = ? ORDER BY a.position`);
+
+  return (lease) => {
+    const row = findEmail.get(lease.seq);
+    if (row === null) return null;
+    const attachments = row.hasAttachments === 1 ? findAttachments.all(row.messageSeq) : [];
+    return {
+      ...row,
+      attempts: lease.attempts,
+      isProjectEnabled: row.isProjectEnabled === 1,
+      isSubscribed: row.isSubscribed === 1,
+      isMarketing: row.isMarketing === 1,
+      attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
+    };
+  };
+}

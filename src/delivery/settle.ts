@@ -1,0 +1,153 @@
+/** Writes what became of an attempt: state, next time, attempt record, event, suppression. */
+
+import type { Db } from "../db/open.ts";
+import type { Verdict } from "./attempt.ts";
+import type { Consignment } from "./load.ts";
+import type { Outcome } from "./outcome.ts";
+import { nextAttemptAt } from "./retry.ts";
+
+export type Settlement = {
+  mail: Consignment;
+  verdict: Verdict;
+  startedAt: number;
+  durationMs: number;
+  now: number;
+};
+
+export type EmailFact = {
+  projectSeq: number;
+  name: "email.sent" | "email.delivered" | "email.bounced" | "email.failed" | "email.suppressed";
+  contactSeq: number | null;
+  emailSeq: number;
+  data?: unknown;
+  at: number;
+};
+
+export type SettleDeps = {
+  db: Db;
+  random: () => number;
+  recordFact: (fact: EmailFact) => void;
+  /** An address that cannot receive mail (delivery rule R2). */
+  suppress: (projectSeq: number, address: string, at: number) => void;
+};
+
+type State = {
+  status: string;
+  nextAt: number | null;
+  sentAt: number | null;
+  deliveredAt: number | null;
+  bouncedAt: number | null;
+  lastError: string | null;
+};
+
+/** Longest reason kept in a row; the attempt has the whole conversation. */
+const LONGEST_REASON = 1000;
+
+/** Part of a change. False if the lease was lost meanwhile; then nothing is written. */
+export type Settle = (settlement: Settlement) => boolean;
+
+export function createSettle(deps: SettleDeps): Settle {
+  const { sqlite } = deps.db;
+  const update = sqlite.prepare<{ seq: number }, [State & { seq: number; attempts: number }]>(`
+    UPDATE emails
+    SET status = $status, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
+        bounced_at = $bouncedAt, last_error = $lastError
+    WHERE seq = $seq AND status = 'SENDING' AND attempts = $attempts
+    RETURNING seq`);
+  const insertAttempt = sqlite.prepare<
+    unknown,
+    [number, number, number, number, string, string, string | null, string]
+  >(`
+    INSERT INTO attempts
+      (email_seq, number, started_at, duration_ms, outcome, class, reason, conversations)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const keepRaw = sqlite.prepare<unknown, [number, Uint8Array]>(`
+    INSERT INTO captured_messages (email_seq, raw) VALUES (?, ?) ON CONFLICT DO NOTHING`);
+
+  return function settle(settlement) {
+    const { mail } = settlement;
+    const verdict = withDeadline(settlement, deps.random());
+    const state = stateAfter(settlement, verdict);
+    const isOurs = update.get({ ...state, seq: mail.seq, attempts: mail.attempts }) !== null;
+    if (!isOurs) return false;
+    if ("conversations" in verdict) recordAttempt(settlement, verdict);
+    recordFacts(settlement, verdict);
+    return true;
+  };
+
+  function recordAttempt(settlement: Settlement, outcome: Outcome): void {
+    const { mail, startedAt, durationMs } = settlement;
+    insertAttempt.run(
+      mail.seq,
+      mail.attempts,
+      startedAt,
+      durationMs,
+      outcome.kind,
+      outcome.class,
+      outcome.kind === "accepted" ? null : outcome.reason.slice(0, LONGEST_REASON),
+      JSON.stringify(outcome.conversations),
+    );
+    if (outcome.kind === "accepted" && outcome.captured !== undefined) {
+      keepRaw.run(mail.seq, outcome.captured);
+    }
+  }
+
+  function recordFacts({ mail, now }: Settlement, verdict: TimedVerdict): void {
+    const { projectSeq, contactSeq, seq: emailSeq } = mail;
+    const record = (name: EmailFact["name"], data?: unknown) =>
+      deps.recordFact({ projectSeq, name, contactSeq, emailSeq, data, at: now });
+    switch (verdict.kind) {
+      case "accepted":
+        record("email.sent");
+        if (verdict.final) record("email.delivered");
+        return;
+      case "bounced":
+        record("email.bounced", { class: verdict.class, reason: verdict.reason });
+        if (verdict.class === "no_such_recipient" && mail.to !== null) {
+          deps.suppress(projectSeq, mail.to, now);
+        }
+        return;
+      case "failed":
+        record("email.failed", { class: verdict.class, reason: verdict.reason });
+        return;
+      case "suppressed":
+        record("email.suppressed", { reason: verdict.reason });
+    }
+  }
+}
+
+/** A deferral knows its next time; one whose time is up has become a bounce (4.4.7). */
+type TimedVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextAt: number });
+type Deferred = Extract<Outcome, { kind: "deferred" }>;
+
+function withDeadline({ mail, verdict, now }: Settlement, random: number): TimedVerdict {
+  if (verdict.kind !== "deferred") return verdict;
+  const { attempts, acceptedAt, priority } = mail;
+  const { retryAfterMs } = verdict;
+  const nextAt = nextAttemptAt({ attempts, acceptedAt, now, priority, retryAfterMs, random });
+  if (nextAt !== null) return { ...verdict, nextAt };
+  const reason = `4.4.7 Given up after too many attempts; last: ${verdict.reason}`;
+  return { kind: "bounced", class: verdict.class, reason, conversations: verdict.conversations };
+}
+
+function stateAfter({ now }: Settlement, verdict: TimedVerdict): State {
+  const state = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
+  if (verdict.kind === "accepted") {
+    return verdict.final
+      ? { ...state, status: "DELIVERED", sentAt: now, deliveredAt: now }
+      : { ...state, status: "SENT", sentAt: now };
+  }
+  const lastError = verdict.reason.slice(0, LONGEST_REASON);
+  switch (verdict.kind) {
+    case "deferred":
+      return { ...state, status: "QUEUED", nextAt: verdict.nextAt, lastError };
+    case "bounced":
+      return { ...state, status: "BOUNCED", bouncedAt: now, lastError };
+    case "failed":
+      return { ...state, status: "FAILED", lastError };
+    case "suppressed":
+      return { ...state, status: "SUPPRESSED", lastError };
+    case "cancelled":
+      return { ...state, status: "CANCELLED", lastError };
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * `GET /openapi.json`, made from the routes themselves, and `GET /docs`, which shows it. All assets
+ * come from the executable.
+ */
+
+import swagger from "@elysiajs/swagger";
+import { type AnyElysia, Elysia } from "elysia";
+import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import { VERSION } from "../lib/version.ts";
+import { isRecord } from "./validation.ts";
+
+const DESCRIPTION = `An email platform in one executable.
+
+Every request carries \`Authorization: Bearer <API key>\`: a secret key (\`sk_…\`), or for \`/v1/track\`
+a public one (\`pk_…\`). POST requests that create something take an \`Idempotency-Key\` header; the
+first answer is replayed for 24 hours. Errors all have one shape; \`error.code\` is for machines.`;
+
+const SPEC_PATH = "/spec";
+
+/** Reads the routes of `api` and describes them; made once, when first asked for. */
+export function openApiRoutes(api: AnyElysia) {
+  let document: Promise<string> | null = null;
+  return new Elysia({ name: "openapi-routes" })
+    .get(
+      "/openapi.json",
+      async () => {
+        document ??= describe(api);
+        return asset(await document, "application/json");
+      },
+      hidden,
+    )
+    .get("/docs", () => asset(PAGE, "text/html; charset=utf-8"), hidden)
+    .get("/docs/start.js", () => asset(START, "text/javascript; charset=utf-8"), hidden)
+    .get(
+      "/docs/swagger-ui.js",
+      () => asset(Bun.file(bundlePath), "text/javascript; charset=utf-8"),
+      hidden,
+    )
+    .get(
+      "/docs/swagger-ui.css",
+      () => asset(Bun.file(stylePath), "text/css; charset=utf-8"),
+      hidden,
+    );
+}
+
+const hidden = { detail: { hide: true } };
+
+function asset(body: string | Blob, contentType: string): Response {
+  return new Response(body, {
+    headers: {
+      "Content-Type": contentType,
+      "Content-Security-Policy":
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:",
+      "X-Content-Type-Options": "nosniff",
+    },
+  });
+}
+
+/** The plugin would also serve a page that loads its assets from elsewhere: only its document is used. */
+async function describe(api: AnyElysia): Promise<string> {
+  const documented = new Elysia().use(api).use(
+    swagger({
+      path: "/page",
+      specPath: SPEC_PATH,
+      excludeStaticFile: false,
+      exclude: [/^\/docs/, "/openapi.json", SPEC_PATH, "/page"],
+      documentation: {
+        info: { title: "Mailstead", version: VERSION, description: DESCRIPTION },
+        security: [{ secretKey: [] }],
+        components: {
+          securitySchemes: {
+            secretKey: { type: "http", scheme: "bearer", bearerFormat: "sk_…" },
+            publicKey: { type: "http", scheme: "bearer", bearerFormat: "pk_…" },
+          },
+        },
+      },
+    }),
+  );
+  const response = await documented.handle(new Request(`http://localhost${SPEC_PATH}`));
+  return JSON.stringify(mend(await response.json()));
+}
+
+/** 3.1 knows `null` and `const`; bodies are JSON only; every response needs a description. */
+function mend(document: unknown): unknown {
+  if (!isRecord(document) || !isRecord(document["paths"])) throw new Error("no OpenAPI document");
+  const paths = Object.entries(document["paths"]).map(([path, item]) => [
+    path,
+    mapObject(item, mendOperation),
+  ]);
+  return { ...document, openapi: "3.1.0", paths: Object.fromEntries(paths) };
+}
+
+function mendOperation(operation: unknown): unknown {
+  if (!isRecord(operation)) return operation;
+  const responses = Object.entries(isRecord(operation["responses"]) ? operation["responses"] : {});
+  return {
+    ...operation,
+    requestBody: jsonOnly(operation["requestBody"]),
+    responses: Object.fromEntries(
+      responses.map(([status, response]) => [status, mendResponse(status, response)]),
+    ),
+  };
+}
+
+function mendResponse(status: string, response: unknown): unknown {
+  const fallback = DESCRIPTIONS[status] ?? "Done";
+  if (!isRecord(response) || status === "204") return { description: fallback };
+  return jsonOnly({ ...response, description: response["description"] ?? fallback });
+}
+
+function jsonOnly(holder: unknown): unknown {
+  if (!isRecord(holder) || !isRecord(holder["content"])) return holder;
+  const json: unknown = holder["content"]["application/json"];
+  return json === undefined ? holder : { ...holder, content: { "application/json": json } };
+}
+
+function mapObject(value: unknown, map: (inner: unknown) => unknown): unknown {
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner)]));
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  200: "Done",
+  201: "Created",
+  202: "Accepted; the work goes on",
+  204: "Done; no body",
+  400: "Malformed request",
+  401: "No valid API key",
+  403: "Not permitted",
+  404: "No such resource",
+  409: "Conflict with the current state",
+  413: "Body too large",
+  422: "Validation failed; details in errors",
+  429: "Rate limit exceeded",
+  500: "Unexpected error",
+  503: "Not available right now",
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Mailstead API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="docs"></div>
+<script src="/docs/swagger-ui.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>`;
+
+const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;

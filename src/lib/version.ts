@@ -1,0 +1,11 @@
+/** What this program is; the build puts the constants in, a checkout reads its package.json. */
+
+import manifest from "../../package.json" with { type: "json" };
+
+declare const BUILD_VERSION: string | undefined;
+declare const BUILD_REVISION: string | undefined;
+
+export const VERSION: string = typeof BUILD_VERSION === "string" ? BUILD_VERSION : manifest.version;
+
+/** Git revision; empty where it is not known. */
+export const REVISION: string = typeof BUILD_REVISION === "string" ? BUILD_REVISION : "";

@@ -1,0 +1,7 @@
+/** Message-ID `<uuid@sender-domain>` (delivery rule C3), fixed at acceptance: it is the email's id. */
+
+import { domainOf } from "./address.ts";
+
+export function messageIdOf(emailId: string, fromAddress: string): string {
+  return `<${emailId}@${domainOf(fromAddress)}>`;
+}

@@ -1,0 +1,105 @@
+/** The plain-text alternative of an HTML body (delivery rule C7). */
+
+import { compile, type DomNode, type FormatCallback } from "html-to-text";
+
+/** What is read of a body, and the most that is written, in UTF-16 units. */
+const LONGEST = 512 * 1024;
+
+/** Tags that are read of a body: the parser takes time by the square of the depth of nesting. */
+const MOST_TAGS = 25_000;
+
+/** Elements within elements; layout tables in real mail stay below fifty. */
+const DEEPEST = 100;
+
+const LINE_LENGTH = 78;
+
+/**
+ * Readable text: links as `text [url]`, images by their alternative text, table rows as lines.
+ * Never throws; a body of any size or depth takes bounded time.
+ */
+export function htmlToText(html: string): string {
+  const start = bounded(html);
+  try {
+    return withoutPadding(convert(start).slice(0, LONGEST)).trim().toWellFormed();
+  } catch {
+    return withoutTags(start).trim().toWellFormed();
+  }
+}
+
+function bounded(html: string): string {
+  let end = html.length <= 3 * MOST_TAGS ? -1 : html.indexOf("<");
+  for (let tags = 0; end !== -1 && tags < MOST_TAGS; tags++) end = html.indexOf("<", end + 1);
+  return html.slice(0, end === -1 ? LONGEST : Math.min(end, LONGEST));
+}
+
+/** The image's alternative text; an image without one says nothing (a tracking pixel, a spacer). */
+const image: FormatCallback = (element, _walk, builder) => {
+  const alt: unknown = element.attribs?.alt;
+  if (typeof alt === "string") builder.addInline(` ${alt} `, { noWordTransform: true });
+};
+
+/** A row of short cells is a line of data; cells with blocks inside are layout: one by one. */
+const row: FormatCallback = (element, walk, builder) => {
+  const cells = element.children.filter(({ name }) => name === "td" || name === "th");
+  const isData = cells.length > 1 && !cells.some((cell) => hasBlock(cell, 0));
+  builder.openBlock({ leadingLineBreaks: 1 });
+  let isFirst = true;
+  for (const cell of cells) {
+    if (isData && isBlank(cell)) continue;
+    if (!isData) builder.openBlock({ leadingLineBreaks: 1 });
+    if (isData && !isFirst) builder.addInline(" | ");
+    walk(cell.children, builder);
+    if (!isData) builder.closeBlock({ trailingLineBreaks: 1 });
+    isFirst = false;
+  }
+  builder.closeBlock({ trailingLineBreaks: 1 });
+};
+
+const BLOCKS: ReadonlySet<string> = new Set(
+  "table div p h1 h2 h3 h4 h5 h6 ul ol blockquote pre hr br center section".split(" "),
+);
+
+function hasBlock(element: DomNode, depth: number): boolean {
+  if (depth > DEEPEST) return true;
+  return (element.children ?? []).some(
+    (child) => BLOCKS.has(child.name ?? "") || hasBlock(child, depth + 1),
+  );
+}
+
+function isBlank(cell: DomNode): boolean {
+  return cell.children.every(({ type, data }) => type === "text" && (data ?? "").trim() === "");
+}
+
+const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
+const paragraph = { leadingLineBreaks: 2, trailingLineBreaks: 2 };
+const heading = { ...paragraph, uppercase: false };
+
+/** Compiled once: putting the options together takes longer than converting a mail. */
+const convert = compile({
+  wordwrap: LINE_LENGTH,
+  limits: { maxDepth: DEEPEST },
+  // No search for the body: the whole document is converted, but for what is skipped below.
+  baseElements: { selectors: [], returnDomByDefault: true },
+  // No-break spaces included: nobody needs them here, and spacers are full of them.
+  whitespaceCharacters: " \t\r\n\f\u200b\u00a0",
+  formatters: { image, row },
+  selectors: [
+    { selector: "a", options: { hideLinkHrefIfSameAsText: true, linkBrackets: ["[", "]"] } },
+    { selector: "img", format: "image" },
+    { selector: "table", format: "block", options: block },
+    { selector: "tr", format: "row" },
+    { selector: "center", format: "block", options: block },
+    { selector: "head", format: "skip" },
+    { selector: "title", format: "skip" },
+    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: heading })),
+  ],
+});
+
+/** Takes out the invisible characters that keep a preview text short. */
+function withoutPadding(text: string): string {
+  return text.replace(/(?:(?:\u200c|\u200d|\u200e|\u00ad|\u034f|\ufeff)\s*){3,}/g, "\n");
+}
+
+function withoutTags(html: string): string {
+  return html.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+}

@@ -1,0 +1,291 @@
+/**
+ * Accepting `POST /v1/send` (interface decision B), all or nothing, in this order:
+ * template → sender → message → recipients → render each → one change that writes contacts,
+ * message, emails and events. Nothing is stored before everything was checked.
+ */
+
+import type { Change } from "../../db/writer.ts";
+import type { Project } from "../../http/admission.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { type Clock, isoTime } from "../../lib/clock.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { domainOf } from "../../mail/address.ts";
+import { contentTypeOf } from "../../mail/content-type.ts";
+import { recipientLinks } from "../../mail/links.ts";
+import { isHeaderText } from "../../mail/headers.ts";
+import { render, type Template } from "../../mail/template.ts";
+import type { TemplateCache } from "../../mail/template-cache.ts";
+import { templateVariables } from "../../mail/variables.ts";
+import {
+  type JsonObject,
+  mergeData,
+  parseData,
+  persistentData,
+  resolvedData,
+} from "../contacts/data.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Domains } from "../domains/service.ts";
+import type { Events } from "../events/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
+import type { TemplateRow, Templates } from "../templates/service.ts";
+import type { SendInput } from "./model.ts";
+import type { EmailStore, SharedMessage } from "./store.ts";
+
+export type Accepted = {
+  emails: { contact: { id: string; email: string }; email: string }[];
+  timestamp: string;
+};
+
+export type AcceptDeps = {
+  clock: Clock;
+  contacts: Contacts;
+  domains: Domains;
+  events: Events;
+  store: EmailStore;
+  suppressions: Suppressions;
+  templateCache: TemplateCache;
+  templates: Templates;
+  requireVerifiedDomain: boolean;
+  /** Base of links in mails, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+};
+
+type Sender = { address: string; name: string | null; replyTo: string | null };
+type Recipient = { address: string; name: string | null };
+/** One mail, rendered as far as acceptance needs it. */
+type Draft = Recipient & { emailId: string; subject: string; variables: string };
+type Source = { subject: Template; body: Template; html: string };
+
+const TRANSACTIONAL_PRIORITY = 0;
+const LONGEST_SUBJECT = 998;
+/** Rendering for many recipients lets others have a turn after this long. */
+const TURN_MS = 10;
+
+export function createAccept(deps: AcceptDeps) {
+  const { clock, contacts, store } = deps;
+
+  return async function accept(project: Project, input: SendInput): Promise<Change<Accepted>> {
+    const now = clock.now();
+    const template =
+      input.template === undefined ? null : deps.templates.get(project.seq, input.template);
+    const sender = resolveSender(input, template);
+    requireVerified(project, sender);
+    const source = compileSource(input, template);
+    const message = sharedMessage(project, input, { sender, template, html: source.html });
+    const drafts = await renderAll(project, input, source);
+    return () => commit({ project, input, template, message, drafts, now });
+  };
+
+  /** Exactly the sender's domain (interface decision B). */
+  function requireVerified(project: Project, sender: Sender): void {
+    const domain = domainOf(sender.address);
+    if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;
+    throw new AppError(
+      403,
+      "DOMAIN_NOT_VERIFIED",
+      `The sender's domain ${domain} is not a verified domain of this project.`,
+      { suggestion: `Add it with: mailstead domain add ${domain}` },
+    );
+  }
+
+  function compileSource(input: SendInput, template: TemplateRow | null): Source {
+    const html = input.body ?? template?.body ?? "";
+    return {
+      html,
+      subject: compiled(input.subject ?? template?.subject ?? "", "subject", "text"),
+      body: compiled(html, "body", "html"),
+    };
+  }
+
+  function compiled(source: string, field: string, kind: "html" | "text"): Template {
+    const result = deps.templateCache.compile(source, kind);
+    if (result.ok) return result.template;
+    const { line, column, message } = result;
+    throw fieldError(field, "invalid_format", `Line ${line}, column ${column}: ${message}`);
+  }
+
+  async function renderAll(project: Project, input: SendInput, source: Source): Promise<Draft[]> {
+    const data = resolvedData(input.data ?? {});
+    const drafts: Draft[] = [];
+    let turnStartedAt = performance.now();
+    for (const recipient of recipientsOf(input)) {
+      drafts.push(draft(project, recipient, { data, input, source }));
+      if (performance.now() - turnStartedAt < TURN_MS) continue;
+      await Bun.sleep(0);
+      turnStartedAt = performance.now();
+    }
+    return drafts;
+  }
+
+  /** Renders subject and body as they will leave, so that what cannot be rendered is refused now. */
+  function draft(
+    project: Project,
+    recipient: Recipient,
+    { data, input, source }: { data: JsonObject; input: SendInput; source: Source },
+  ): Draft {
+    const contact = contacts.findByEmail(project.seq, recipient.address);
+    const known = contact === null ? {} : parseData(contact.data);
+    const snapshot = { ...mergeData(known, contactData(input, recipient)), ...data };
+    const emailId = newId(clock.now());
+    const variables = templateVariables({
+      id: contact?.id ?? "",
+      email: recipient.address,
+      data: snapshot,
+      links: recipientLinks(deps.url, deps.linkKey, emailId),
+      projectName: project.name,
+    });
+    const subject = rendered(source.subject, variables, "subject");
+    refuseBadSubject(subject);
+    rendered(source.body, variables, "body");
+    return { ...recipient, emailId, subject, variables: JSON.stringify(snapshot) };
+  }
+
+  /** The one write. What may have changed since the checks is looked at again here. */
+  function commit(work: {
+    project: Project;
+    input: SendInput;
+    template: TemplateRow | null;
+    message: SharedMessage;
+    drafts: readonly Draft[];
+    now: number;
+  }): Accepted {
+    const messageSeq = store.saveMessage(work.message, work.now);
+    const emails = work.drafts.map((draft) => commitOne(work, messageSeq, draft));
+    return { emails, timestamp: isoTime(work.now) };
+  }
+
+  function commitOne(
+    work: {
+      project: Project;
+      input: SendInput;
+      template: TemplateRow | null;
+      message: SharedMessage;
+      now: number;
+    },
+    messageSeq: number,
+    draft: Draft,
+  ): Accepted["emails"][number] {
+    const { project, input, message, now } = work;
+    const { contact } = contacts.upsert({
+      projectSeq: project.seq,
+      email: draft.address,
+      subscribed: input.subscribed,
+      defaultSubscribed: false,
+      data: contactData(input, draft),
+    });
+    if (message.isMarketing && !contact.isSubscribed) throw unsubscribed(draft.address);
+    const suppression = deps.suppressions.reasonFor(project.seq, draft.address);
+    const emailSeq = store.insertEmail({
+      id: draft.emailId,
+      projectSeq: project.seq,
+      contactSeq: contact.seq,
+      messageSeq,
+      source: "TRANSACTIONAL",
+      templateId: work.template?.id ?? null,
+      to: draft.address,
+      toName: draft.name,
+      subject: draft.subject,
+      variables: draft.variables,
+      status: suppression === null ? "QUEUED" : "SUPPRESSED",
+      priority: TRANSACTIONAL_PRIORITY,
+      createdAt: now,
+    });
+    if (suppression !== null) {
+      deps.events.record({
+        projectSeq: project.seq,
+        name: "email.suppressed",
+        contactSeq: contact.seq,
+        emailSeq,
+        data: { reason: suppression },
+        at: now,
+      });
+    }
+    return { contact: { id: contact.id, email: contact.email }, email: draft.emailId };
+  }
+}
+
+/** Request `from` → template `from`; `from.name` → `name` → template `fromName` → none. */
+function resolveSender(input: SendInput, template: TemplateRow | null): Sender {
+  const given =
+    typeof input.from === "string" ? { email: input.from, name: undefined } : input.from;
+  const address = given?.email ?? template?.from;
+  if (address === undefined || address === null) {
+    throw fieldError("from", "required", "Neither the request nor its template names a sender.");
+  }
+  const reply = input.reply ?? template?.replyTo;
+  return {
+    address: normalizedAddress(address),
+    name: given?.name ?? input.name ?? template?.fromName ?? null,
+    replyTo: reply === undefined || reply === null ? null : normalizedAddress(reply),
+  };
+}
+
+function sharedMessage(
+  project: Project,
+  input: SendInput,
+  rest: { sender: Sender; template: TemplateRow | null; html: string },
+): SharedMessage {
+  return {
+    projectSeq: project.seq,
+    fromAddress: rest.sender.address,
+    fromName: rest.sender.name,
+    replyTo: rest.sender.replyTo,
+    html: rest.html,
+    headers: Object.entries(input.headers ?? {}),
+    isMarketing: rest.template?.type === "MARKETING",
+    attachments: (input.attachments ?? []).map((attachment) => ({
+      filename: attachment.filename,
+      contentType: attachment.contentType ?? contentTypeOf(attachment.filename),
+      contentId: attachment.contentId ?? null,
+      disposition: attachment.disposition ?? "attachment",
+      bytes: Buffer.from(attachment.content, "base64"),
+    })),
+  };
+}
+
+function recipientsOf(input: SendInput): Recipient[] {
+  const entries = Array.isArray(input.to) ? input.to : [input.to];
+  return entries.map((entry) =>
+    typeof entry === "string"
+      ? { address: normalizedAddress(entry), name: null }
+      : { address: normalizedAddress(entry.email), name: entry.name ?? null },
+  );
+}
+
+/** What the contact keeps of a request: persistent values, and the name it was addressed by. */
+function contactData(input: SendInput, recipient: Recipient): JsonObject {
+  const kept = persistentData(input.data ?? {});
+  return recipient.name === null ? kept : { ...kept, name: recipient.name };
+}
+
+function rendered(template: Template, variables: JsonObject, field: string): string {
+  const result = render(template, variables);
+  if (result.ok) return result.text;
+  throw fieldError(field, "invalid_value", `This cannot be rendered: ${result.reason}`);
+}
+
+function refuseBadSubject(subject: string): void {
+  if (!isHeaderText(subject)) {
+    const message = "The rendered subject has a line break or another control character.";
+    throw fieldError("subject", "invalid_format", message);
+  }
+  if (subject.length === 0) throw fieldError("subject", "too_small", "It renders to nothing.");
+  if (subject.length > LONGEST_SUBJECT) {
+    throw fieldError(
+      "subject",
+      "too_big",
+      `It renders to more than ${LONGEST_SUBJECT} characters.`,
+    );
+  }
+}
+
+function unsubscribed(address: string): AppError {
+  return new AppError(
+    400,
+    "RECIPIENT_UNSUBSCRIBED",
+    `${address} is not subscribed, and the template is MARKETING.`,
+    { suggestion: "Leave this recipient out, or use a TRANSACTIONAL template. Nothing was sent." },
+  );
+}

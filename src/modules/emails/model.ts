@@ -1,0 +1,196 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { isRecord, OneOf, withChecks } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import { isMediaType } from "../../mail/content-type.ts";
+import { checkHeaders } from "../../mail/headers.ts";
+import {
+  BodySource,
+  EmailAddress,
+  HeaderText,
+  SubjectSource,
+  templateErrors,
+} from "../templates/model.ts";
+
+const MOST_RECIPIENTS = 1000;
+const MOST_ATTACHMENTS = 10;
+/** Decoded, all attachments together (specification §8). */
+const ATTACHMENTS_CAP_BYTES = 10 * 1024 * 1024;
+
+const NamedAddress = Type.Object({ name: Type.Optional(HeaderText), email: EmailAddress });
+const Recipient = Type.Union([EmailAddress, NamedAddress]);
+
+const Attachment = Type.Object({
+  filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
+  content: Type.String({ description: "base64" }),
+  contentType: Type.Optional(Type.String({ maxLength: 255 })),
+  contentId: Type.Optional(Type.String({ pattern: "^[\\x21-\\x3b\\x3d\\x3f-\\x7e]{1,255}$" })),
+  disposition: Type.Optional(OneOf(["attachment", "inline"])),
+});
+
+/** Specification §2.4 with the names of interface decision B. */
+export const SendInput = withChecks(
+  Type.Object({
+    to: Type.Union([
+      EmailAddress,
+      NamedAddress,
+      Type.Array(Recipient, { minItems: 1, maxItems: MOST_RECIPIENTS }),
+    ]),
+    subject: Type.Optional(SubjectSource),
+    body: Type.Optional(BodySource),
+    template: Type.Optional(Type.String({ description: "Template id" })),
+    from: Type.Optional(Type.Union([EmailAddress, NamedAddress])),
+    name: Type.Optional(HeaderText),
+    reply: Type.Optional(EmailAddress),
+    subscribed: Type.Optional(Type.Boolean()),
+    data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    attachments: Type.Optional(Type.Array(Attachment, { maxItems: MOST_ATTACHMENTS })),
+  }),
+  sendErrors,
+);
+export type SendInput = Static<typeof SendInput>;
+
+/** Rules across fields; the value may be anything that a caller sends. */
+function sendErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  const { headers, attachments } = value;
+  return [
+    ...(value["template"] === undefined ? inlineErrors(value) : []),
+    ...templateErrors(value),
+    ...(isTextRecord(headers) ? checkHeaders(headers) : []),
+    ...(Array.isArray(attachments) ? attachmentErrors(attachments) : []),
+  ];
+}
+
+/** Without a template, subject, body and sender must be there (specification §2.4). */
+function inlineErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  return ["subject", "body", "from"]
+    .filter((field) => value[field] === undefined)
+    .map((field) => ({
+      field,
+      message: "This field is required when no template is used.",
+      code: "required" as const,
+    }));
+}
+
+function isTextRecord(value: unknown): value is Record<string, string> {
+  return isRecord(value) && Object.values(value).every((inner) => typeof inner === "string");
+}
+
+function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
+  const errors: FieldError[] = [];
+  let sizeBytes = 0;
+  attachments.slice(0, MOST_ATTACHMENTS).forEach((attachment, i) => {
+    if (!isRecord(attachment)) return;
+    const { content, contentType, contentId, disposition } = attachment;
+    const at = (name: string) => `attachments.${i}.${name}`;
+    if (typeof content === "string") {
+      sizeBytes += decodedSize(content);
+      if (!isBase64(content)) {
+        errors.push({ field: at("content"), message: "Expected base64.", code: "invalid_format" });
+      }
+    }
+    if (typeof contentType === "string" && !isMediaType(contentType)) {
+      const message = "Expected a media type such as application/pdf.";
+      errors.push({ field: at("contentType"), message, code: "invalid_format" });
+    }
+    if (disposition === "inline" && contentId === undefined) {
+      const message = "An inline attachment needs a contentId.";
+      errors.push({ field: at("contentId"), message, code: "required" });
+    }
+  });
+  if (sizeBytes > ATTACHMENTS_CAP_BYTES) {
+    const message = "All attachments together may take 10 MiB, decoded.";
+    errors.push({ field: "attachments", message, code: "too_big" });
+  }
+  return errors;
+}
+
+/** RFC 4648 §4, with padding. */
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
+}
+
+function decodedSize(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.floor((base64.length * 3) / 4) - padding;
+}
+
+/** Specification §2.5. */
+export const SentMembers = {
+  emails: Type.Array(
+    Type.Object({
+      contact: Type.Object({ id: Type.String(), email: Type.String() }),
+      email: Type.String({ description: "Id of the email record" }),
+    }),
+  ),
+  timestamp: Type.String({ format: "date-time" }),
+};
+
+const Moment = Nullable(Type.String({ format: "date-time" }));
+
+const Step = Type.Object({
+  step: Type.String(),
+  command: Nullable(Type.String()),
+  code: Nullable(Type.Integer()),
+  enhanced: Nullable(Type.String()),
+  text: Type.String(),
+  ms: Type.Number(),
+});
+
+const Attempt = Type.Object({
+  number: Type.Integer(),
+  startedAt: Type.String({ format: "date-time" }),
+  durationMs: Type.Integer(),
+  outcome: OneOf(["accepted", "deferred", "bounced", "failed"]),
+  class: Type.String(),
+  reason: Nullable(Type.String()),
+  conversations: Type.Array(
+    Type.Object({
+      host: Type.String(),
+      address: Nullable(Type.String()),
+      port: Type.Integer(),
+      tls: Nullable(
+        Type.Object({ version: Type.String(), cipher: Type.String(), verified: Type.Boolean() }),
+      ),
+      reused: Type.Boolean(),
+      steps: Type.Array(Step),
+    }),
+  ),
+});
+export type Attempt = Static<typeof Attempt>;
+
+/** Interface decision B. */
+export const Email = Type.Object({
+  id: Type.String(),
+  contactId: Nullable(Type.String()),
+  to: Nullable(Type.String({ description: "null once the contact was deleted" })),
+  from: Type.String(),
+  subject: Type.String(),
+  status: OneOf(EMAIL_STATUSES),
+  source: OneOf(EMAIL_SOURCES),
+  templateId: Nullable(Type.String()),
+  campaignId: Nullable(Type.String()),
+  workflowExecutionId: Nullable(Type.String()),
+  messageId: Type.String(),
+  createdAt: Type.String({ format: "date-time" }),
+  sentAt: Moment,
+  deliveredAt: Moment,
+  openedAt: Moment,
+  clickedAt: Moment,
+  bouncedAt: Moment,
+  complainedAt: Moment,
+  lastError: Nullable(Type.String()),
+  nextAttemptAt: Moment,
+  attempts: Type.Array(Attempt),
+});
+export type Email = Static<typeof Email>;
+
+export const EmailQuery = Type.Object({
+  ...PageQuery.properties,
+  status: Type.Optional(OneOf(EMAIL_STATUSES)),
+  contactId: Type.Optional(Type.String()),
+});
+export type EmailQuery = Static<typeof EmailQuery>;

@@ -1,0 +1,90 @@
+/**
+ * POST /v1/send
+ * GET  /emails
+ * GET  /emails/{id}
+ * GET  /emails/{id}/raw    capture mode: the exact message
+ */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  MirroredEnvelope,
+  mirroredEnvelope,
+  withErrors,
+} from "../../http/envelope.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import type { createAccept } from "./accept.ts";
+import { Email, EmailQuery, SendInput, SentMembers } from "./model.ts";
+import type { Emails } from "./service.ts";
+
+const tags = ["Emails"];
+
+export function emailRoutes(deps: {
+  admission: Admission;
+  accept: ReturnType<typeof createAccept>;
+  emails: Emails;
+  writer: Writer;
+  /** Tells the dispatcher that there is something to send. */
+  wake: () => void;
+}) {
+  const { admission, accept, emails, writer, wake } = deps;
+  return new Elysia({ name: "email-routes" })
+    .use(admission.secretKey)
+    .post(
+      "/v1/send",
+      ({ project, body, once }) =>
+        once(async () => {
+          ensureChecks(SendInput, body);
+          const commit = await accept(project, body);
+          return () => {
+            const accepted = commit();
+            writer.afterCommit(wake);
+            return { status: 200, body: mirroredEnvelope(accepted) };
+          };
+        }),
+      {
+        body: SendInput,
+        response: withErrors({ 200: MirroredEnvelope(SentMembers) }),
+        detail: {
+          tags,
+          summary: "Send a mail to one or several recipients",
+          description: "200 means durably queued. All or nothing: one fault and nothing is stored.",
+        },
+      },
+    )
+    .get("/emails", ({ project, query }) => envelope(emails.list(project.seq, query)), {
+      query: EmailQuery,
+      response: withErrors({ 200: ListEnvelope(Email) }),
+      detail: { tags, summary: "List emails" },
+    })
+    .get("/emails/:id", ({ project, params }) => envelope(emails.get(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(Email) }),
+      detail: { tags, summary: "What became of an email, with every attempt" },
+    })
+    .get(
+      "/emails/:id/raw",
+      ({ project, params }) =>
+        new Response(emails.raw(project.seq, params.id), {
+          headers: {
+            "Content-Type": "message/rfc822",
+            "Content-Disposition": `inline; filename="${params.id}.eml"`,
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "sandbox",
+          },
+        }),
+      {
+        params: IdParams,
+        response: withErrors({
+          200: Type.Unsafe<Response>(Type.Any({ description: "message/rfc822" })),
+        }),
+        detail: { tags, summary: "The exact message, as captured" },
+      },
+    );
+}

@@ -1,0 +1,149 @@
+/** Email records: what became of every mail. */
+
+import { and, asc, count, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { contacts } from "../../db/schema/contacts.ts";
+import { attempts, capturedMessages, emails, messages } from "../../db/schema/emails.ts";
+import type { Page } from "../../http/envelope.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { messageIdOf } from "../../mail/message-id.ts";
+import type { Attempt, Email, EmailQuery } from "./model.ts";
+
+export type Emails = ReturnType<typeof createEmails>;
+
+export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
+  function select(where: SQL | undefined, limit: number) {
+    return db
+      .select({
+        email: emails,
+        seq: emails.seq,
+        contactId: contacts.id,
+        from: messages.fromAddress,
+      })
+      .from(emails)
+      .innerJoin(messages, eq(messages.seq, emails.messageSeq))
+      .leftJoin(contacts, eq(contacts.seq, emails.contactSeq))
+      .where(where)
+      .orderBy(desc(emails.seq))
+      .limit(limit)
+      .all();
+  }
+
+  type Row = ReturnType<typeof select>[number];
+
+  /** One query for all the attempts of a page. */
+  function attemptsOf(rows: readonly Row[]): Map<number, Attempt[]> {
+    const seqs = rows.map((row) => row.seq);
+    const found = new Map<number, Attempt[]>(seqs.map((seq) => [seq, []]));
+    const all = db
+      .select()
+      .from(attempts)
+      .where(inArray(attempts.emailSeq, seqs))
+      .orderBy(asc(attempts.seq))
+      .all();
+    for (const row of all) found.get(row.emailSeq)?.push(presentAttempt(row));
+    return found;
+  }
+
+  function find(projectSeq: number, id: string): Row {
+    const [row] = select(and(eq(emails.projectSeq, projectSeq), eq(emails.id, id)), 1);
+    if (row === undefined) throw notFound("EMAIL");
+    return row;
+  }
+
+  return {
+    get(projectSeq: number, id: string): Email {
+      const row = find(projectSeq, id);
+      return present(row, attemptsOf([row]).get(row.seq) ?? []);
+    },
+
+    list(projectSeq: number, query: EmailQuery): Page<Email> {
+      const scope = `${projectSeq}:emails`;
+      const request = cursors.read(scope, query);
+      const filter = and(
+        eq(emails.projectSeq, projectSeq),
+        query.status === undefined ? undefined : eq(emails.status, query.status),
+        query.contactId === undefined
+          ? undefined
+          : inArray(
+              emails.contactSeq,
+              db
+                .select({ seq: contacts.seq })
+                .from(contacts)
+                .where(and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, query.contactId))),
+            ),
+      );
+      const before = request.before === null ? undefined : lt(emails.seq, request.before);
+      const rows = select(and(filter, before), request.limit + 1);
+      const total = db.select({ total: count() }).from(emails).where(filter).all()[0]?.total ?? 0;
+      const theirs = attemptsOf(rows);
+      return cursors.page(scope, request, rows, {
+        total,
+        present: (row) => present(row, theirs.get(row.seq) ?? []),
+      });
+    },
+
+    /** The exact message, where the capture transport kept it. */
+    raw(projectSeq: number, id: string): Buffer {
+      const row = find(projectSeq, id);
+      const captured = db
+        .select()
+        .from(capturedMessages)
+        .where(eq(capturedMessages.emailSeq, row.seq))
+        .limit(1)
+        .get();
+      if (captured === undefined) throw notCaptured();
+      return captured.raw;
+    },
+  };
+}
+
+function present({ email, contactId, from }: RowShape, theirs: Attempt[]): Email {
+  const { id, to, subject, status, source, templateId, lastError } = email;
+  return {
+    id,
+    contactId,
+    to,
+    from,
+    subject,
+    status,
+    source,
+    templateId,
+    campaignId: null,
+    workflowExecutionId: null,
+    messageId: messageIdOf(id, from),
+    createdAt: isoTime(email.createdAt),
+    sentAt: isoTimeOrNull(email.sentAt),
+    deliveredAt: isoTimeOrNull(email.deliveredAt),
+    openedAt: isoTimeOrNull(email.openedAt),
+    clickedAt: isoTimeOrNull(email.clickedAt),
+    bouncedAt: isoTimeOrNull(email.bouncedAt),
+    complainedAt: isoTimeOrNull(email.complainedAt),
+    lastError,
+    nextAttemptAt: isoTimeOrNull(email.nextAt),
+    attempts: theirs,
+  };
+}
+
+type RowShape = { email: typeof emails.$inferSelect; contactId: string | null; from: string };
+
+function presentAttempt(row: typeof attempts.$inferSelect): Attempt {
+  const { number, durationMs, outcome, reason } = row;
+  return {
+    number,
+    startedAt: isoTime(row.startedAt),
+    durationMs,
+    outcome,
+    class: row.class,
+    reason,
+    conversations: row.conversations === null ? [] : JSON.parse(row.conversations),
+  };
+}
+
+function notCaptured(): AppError {
+  return new AppError(404, "EMAIL_NOT_FOUND", "The message of this email was not kept.", {
+    suggestion: "Only --transport capture keeps messages, once they were sent.",
+  });
+}

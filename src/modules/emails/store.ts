@@ -1,0 +1,135 @@
+/** Writes mails and what they share. Everything here is part of a change. */
+
+import { and, eq, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import {
+  attachmentContents,
+  emails,
+  messageAttachments,
+  messages,
+} from "../../db/schema/emails.ts";
+import { sha256 } from "../../lib/crypto.ts";
+
+export type StoredAttachment = {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  disposition: "attachment" | "inline";
+  bytes: Buffer;
+};
+
+/** What all mails of one acceptance share. */
+export type SharedMessage = {
+  projectSeq: number;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  /** Template source. */
+  html: string;
+  headers: [name: string, value: string][];
+  isMarketing: boolean;
+  attachments: StoredAttachment[];
+};
+
+export type NewEmail = {
+  id: string;
+  projectSeq: number;
+  contactSeq: number;
+  messageSeq: number;
+  source: (typeof emails.$inferInsert)["source"];
+  templateId: string | null;
+  to: string;
+  toName: string | null;
+  subject: string;
+  variables: string;
+  status: "QUEUED" | "SUPPRESSED";
+  priority: number;
+  createdAt: number;
+};
+
+export type EmailStore = ReturnType<typeof createEmailStore>;
+
+export function createEmailStore({ db }: { db: Db }) {
+  const findMessage = db
+    .select({ seq: messages.seq })
+    .from(messages)
+    .where(
+      and(
+        eq(messages.projectSeq, sql.placeholder("projectSeq")),
+        eq(messages.digest, sql.placeholder("digest")),
+      ),
+    )
+    .limit(1)
+    .prepare();
+  const insertEmail = db
+    .insert(emails)
+    .values({
+      id: sql.placeholder("id"),
+      projectSeq: sql.placeholder("projectSeq"),
+      contactSeq: sql.placeholder("contactSeq"),
+      messageSeq: sql.placeholder("messageSeq"),
+      source: sql.placeholder("source"),
+      templateId: sql.placeholder("templateId"),
+      to: sql.placeholder("to"),
+      toName: sql.placeholder("toName"),
+      subject: sql.placeholder("subject"),
+      variables: sql.placeholder("variables"),
+      status: sql.placeholder("status"),
+      priority: sql.placeholder("priority"),
+      nextAt: sql.placeholder("nextAt"),
+      createdAt: sql.placeholder("createdAt"),
+    })
+    .returning({ seq: emails.seq })
+    .prepare();
+
+  function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
+    const { attachments, headers, ...columns } = message;
+    const { seq } = db
+      .insert(messages)
+      .values({
+        ...columns,
+        digest,
+        headers: JSON.stringify(headers),
+        hasAttachments: attachments.length > 0,
+        createdAt,
+      })
+      .returning({ seq: messages.seq })
+      .get();
+    attachments.forEach((attachment, position) => insertAttachment(seq, position, attachment));
+    return seq;
+  }
+
+  function insertAttachment(messageSeq: number, position: number, attachment: StoredAttachment) {
+    const { bytes, ...columns } = attachment;
+    const contentDigest = sha256(bytes);
+    db.insert(attachmentContents)
+      .values({ digest: contentDigest, bytes })
+      .onConflictDoNothing()
+      .run();
+    db.insert(messageAttachments)
+      .values({ ...columns, messageSeq, position, contentDigest })
+      .run();
+  }
+
+  return {
+    /** The `seq` of this content, stored now or before. */
+    saveMessage(message: SharedMessage, createdAt: number): number {
+      const digest = messageDigest(message);
+      const known = findMessage.get({ projectSeq: message.projectSeq, digest });
+      return known?.seq ?? insertMessage(message, digest, createdAt);
+    },
+
+    /** Due at once unless it is suppressed. Returns its `seq`. */
+    insertEmail(email: NewEmail): number {
+      const nextAt = email.status === "QUEUED" ? email.createdAt : null;
+      const row = insertEmail.get({ ...email, nextAt });
+      if (row === undefined) throw new Error("an inserted email came back empty");
+      return row.seq;
+    },
+  };
+}
+
+function messageDigest(message: SharedMessage): string {
+  const attachments = message.attachments.map(({ bytes, ...rest }) => [rest, sha256(bytes)]);
+  return sha256(JSON.stringify({ ...message, attachments }));
+}
