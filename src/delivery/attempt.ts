@@ -42,7 +42,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (held !== null) return held;
     const html = renderBody(mail);
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
-    const composed = await compose(mail, html.text);
+    const composed = compose(mail, html.text);
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     return deps.transport.send({
       envelope: { from: mail.fromAddress, to: mail.to ?? "" },

@@ -96,7 +96,7 @@ export function createAdmission(options: AdmissionOptions) {
     if (!decision.isAllowed) throw rateExceeded(decision.resetSeconds);
   }
 
-  function gate<const Name extends string>(name: Name, kinds: readonly KeyKind[]) {
+  function gate(name: string, kinds: readonly KeyKind[]) {
     return new Elysia({ name })
       .onParse({ as: "scoped" }, (incoming) => {
         admit(incoming, kinds);

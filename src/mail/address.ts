@@ -117,8 +117,3 @@ export function domainOf(address: string): string {
 export function needsSmtpUtf8(address: string): boolean {
   return /[^\0-\x7f]/.test(address);
 }
-
-/** The Message-ID of a mail, with angle brackets: `<id@sender-domain>` (delivery rule C3). */
-export function messageIdOf(id: string, from: string): string {
-  return `<${id}@${domainOf(from)}>`;
-}

@@ -7,15 +7,9 @@
 
 import { type Liquid, LiquidError, type Template as LiquidNode } from "liquidjs";
 import type { FieldError } from "../lib/errors.ts";
-import {
-  causeOf,
-  LimitError,
-  liquidEngine,
-  LONGEST_OUTPUT,
-  RENDER_LIMIT_MS,
-  renderNodes,
-} from "./template-engine.ts";
+import { causeOf, liquidEngine, renderNodes } from "./template-engine.ts";
 import { rewriteFallbacks, type Shift, sourceOffset } from "./template-fallback.ts";
+import { LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./template-limits.ts";
 
 export type TemplateKind = "html" | "text";
 

@@ -20,7 +20,7 @@ const LINE_LENGTH = 78;
 export function htmlToText(html: string): string {
   const start = bounded(html);
   try {
-    return withoutPadding(convert(start).slice(0, LONGEST)).trim().toWellFormed();
+    return tidy(convert(start).slice(0, LONGEST)).trim().toWellFormed();
   } catch {
     return withoutTags(start).trim().toWellFormed();
   }
@@ -35,7 +35,7 @@ function bounded(html: string): string {
 /** The image's alternative text; an image without one says nothing (a tracking pixel, a spacer). */
 const image: FormatCallback = (element, _walk, builder) => {
   const alt: unknown = element.attribs?.alt;
-  if (typeof alt === "string") builder.addInline(` ${alt} `, { noWordTransform: true });
+  if (typeof alt === "string") builder.addInline(` ${alt} `);
 };
 
 /** A row of short cells is a line of data; cells with blocks inside are layout: one by one. */
@@ -95,9 +95,11 @@ const convert = compile({
   ],
 });
 
-/** Takes out the invisible characters that keep a preview text short. */
-function withoutPadding(text: string): string {
-  return text.replace(/(?:(?:\u200c|\u200d|\u200e|\u00ad|\u034f|\ufeff)\s*){3,}/g, "\n");
+/** Takes out the invisible characters that keep a preview text short, and piles of empty lines. */
+function tidy(text: string): string {
+  return text
+    .replace(/(?:(?:\u200c|\u200d|\u200e|\u00ad|\u034f|\ufeff)\s*){3,}/g, "\n")
+    .replace(/\n{3,}/g, "\n\n");
 }
 
 function withoutTags(html: string): string {

@@ -270,7 +270,7 @@ describe("STARTTLS", () => {
 
   test("that is not answered is a timeout", async () => {
     const server = await scripted({ extensions: ["STARTTLS"], script: { starttls: "hang" } });
-    const client = session(server.port, { timeouts: { commandMs: 30 } });
+    const client = session(server.port, { timeouts: { commandMs: 150 } });
     expect(causeOf(await client.open())).toBe("starttls timeout");
   });
 
@@ -354,7 +354,7 @@ describe("AUTH", () => {
     "that ends in %j is no login",
     async (auth) => {
       const server = await scripted({ script: { auth } });
-      const client = session(server.port, { tls, credentials, timeouts: { commandMs: 30 } });
+      const client = session(server.port, { tls, credentials, timeouts: { commandMs: 150 } });
       expect((await client.open())?.step).toBe("auth");
       expect(client.isUsable).toBe(false);
     },
