@@ -7,7 +7,9 @@ import type { Page } from "./envelope.ts";
 import { QueryInteger } from "./validation.ts";
 
 export const PageQuery = Type.Object({
-  limit: Type.Optional(QueryInteger({ minimum: 1, maximum: 100, default: 20 })),
+  limit: Type.Optional(
+    QueryInteger({ minimum: 1, maximum: 100, description: "Page size, default 20" }),
+  ),
   cursor: Type.Optional(Type.String({ description: "Value from the previous response" })),
 });
 export type PageQuery = Static<typeof PageQuery>;

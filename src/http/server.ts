@@ -35,7 +35,7 @@ export function createRoot(options: { log: Log; now: () => number }) {
       set.headers["access-control-allow-origin"] = "*";
       if (request.method === "OPTIONS") return preflight(requestId);
     })
-    .onError(({ error, code, request, set }) => {
+    .onError({ as: "global" }, ({ error, code, request, set }) => {
       const context = contextOf(request);
       const refusal =
         code === "NOT_FOUND" ? noRoute(request, findRoute) : toAppError(error, context);
@@ -44,7 +44,7 @@ export function createRoot(options: { log: Log; now: () => number }) {
       if (refusal.status === 503) log.warn("refused", { requestId: context.requestId });
       return errorBody(refusal, context);
     })
-    .onAfterResponse(({ request, set }) => {
+    .onAfterResponse({ as: "global" }, ({ request, set }) => {
       const requestId = requestIds.get(request);
       log.debug("request", {
         requestId,

@@ -144,7 +144,8 @@ export function OneOf<const T extends string>(values: readonly T[]) {
 const QUERY_INTEGER = "QueryInteger";
 const QUERY_BOOLEAN = "QueryBoolean";
 
-export function QueryInteger(options: { minimum: number; maximum: number; default: number }) {
+/** No `default` in the schema: Elysia would fill it in as a number, and the query carries text. */
+export function QueryInteger(options: { minimum: number; maximum: number; description: string }) {
   return Type.Unsafe<string>({ ...options, [Kind]: QUERY_INTEGER, type: "integer" });
 }
 
