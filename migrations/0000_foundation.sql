@@ -1,3 +1,10 @@
+CREATE TABLE `contact_counts` (
+	`project_seq` integer PRIMARY KEY NOT NULL,
+	`total` integer NOT NULL,
+	`subscribed` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
 CREATE TABLE `contacts` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -85,6 +92,8 @@ CREATE TABLE `emails` (
 	`clicked_at` integer,
 	`bounced_at` integer,
 	`complained_at` integer,
+	`machine_opened_at` integer,
+	`machine_clicked_at` integer,
 	`last_error` text,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE set null,
@@ -126,6 +135,26 @@ CREATE TABLE `messages` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_digest` ON `messages` (`project_seq`,`digest`);--> statement-breakpoint
+CREATE TABLE `contact_events` (
+	`contact_seq` integer NOT NULL,
+	`name_seq` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`contact_seq`, `name_seq`),
+	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`name_seq`) REFERENCES `event_names`(`seq`) ON UPDATE no action ON DELETE no action
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `contact_events_recent` ON `contact_events` (`name_seq`,`last_at`);--> statement-breakpoint
+CREATE TABLE `event_names` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`project_seq` integer NOT NULL,
+	`name` text NOT NULL,
+	`count` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `event_names_name` ON `event_names` (`project_seq`,`name`);--> statement-breakpoint
+CREATE INDEX `event_names_rank` ON `event_names` (`project_seq`,`count`,`seq`);--> statement-breakpoint
 CREATE TABLE `events` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -144,6 +173,27 @@ CREATE INDEX `events_page` ON `events` (`project_seq`,`seq`);--> statement-break
 CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_contact` ON `events` (`contact_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_seq`) WHERE email_seq IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `jobs` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`kind` text NOT NULL,
+	`status` text NOT NULL,
+	`input` text NOT NULL,
+	`cursor` integer DEFAULT 0 NOT NULL,
+	`processed` integer DEFAULT 0 NOT NULL,
+	`total` integer,
+	`created` integer DEFAULT 0 NOT NULL,
+	`updated` integer DEFAULT 0 NOT NULL,
+	`failed` integer DEFAULT 0 NOT NULL,
+	`errors` text DEFAULT '[]' NOT NULL,
+	`created_at` integer NOT NULL,
+	`finished_at` integer,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `jobs_id_unique` ON `jobs` (`id`);--> statement-breakpoint
+CREATE INDEX `jobs_status` ON `jobs` (`status`,`seq`);--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -175,6 +225,8 @@ CREATE TABLE `projects` (
 	`id` text NOT NULL,
 	`name` text NOT NULL,
 	`is_enabled` integer DEFAULT true NOT NULL,
+	`tracking` text DEFAULT 'MARKETING_ONLY' NOT NULL,
+	`language` text DEFAULT 'en' NOT NULL,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
@@ -185,6 +237,33 @@ CREATE TABLE `readiness` (
 	`at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `segment_members` (
+	`segment_seq` integer NOT NULL,
+	`contact_seq` integer NOT NULL,
+	PRIMARY KEY(`segment_seq`, `contact_seq`),
+	FOREIGN KEY (`segment_seq`) REFERENCES `segments`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE cascade
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `segment_members_contact` ON `segment_members` (`contact_seq`);--> statement-breakpoint
+CREATE TABLE `segments` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`name` text NOT NULL,
+	`slug` text NOT NULL,
+	`description` text,
+	`type` text NOT NULL,
+	`condition` text,
+	`track_membership` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `segments_id_unique` ON `segments` (`id`);--> statement-breakpoint
+CREATE INDEX `segments_page` ON `segments` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `segments_slug` ON `segments` (`project_seq`,`slug`);--> statement-breakpoint
 CREATE TABLE `templates` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -203,4 +282,17 @@ CREATE TABLE `templates` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `templates_id_unique` ON `templates` (`id`);--> statement-breakpoint
-CREATE INDEX `templates_page` ON `templates` (`project_seq`,`seq`);
+CREATE INDEX `templates_page` ON `templates` (`project_seq`,`seq`);--> statement-breakpoint
+-- By hand from here: drizzle-kit knows neither WITHOUT ROWID (above) nor triggers.
+CREATE TRIGGER `projects_counted` AFTER INSERT ON `projects` BEGIN
+	INSERT INTO `contact_counts` (`project_seq`, `total`, `subscribed`) VALUES (new.`seq`, 0, 0);
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_counted_in` AFTER INSERT ON `contacts` BEGIN
+	UPDATE `contact_counts` SET `total` = `total` + 1, `subscribed` = `subscribed` + new.`is_subscribed` WHERE `project_seq` = new.`project_seq`;
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_counted_out` AFTER DELETE ON `contacts` BEGIN
+	UPDATE `contact_counts` SET `total` = `total` - 1, `subscribed` = `subscribed` - old.`is_subscribed` WHERE `project_seq` = old.`project_seq`;
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_counted_anew` AFTER UPDATE OF `is_subscribed` ON `contacts` WHEN new.`is_subscribed` <> old.`is_subscribed` BEGIN
+	UPDATE `contact_counts` SET `subscribed` = `subscribed` + new.`is_subscribed` - old.`is_subscribed` WHERE `project_seq` = new.`project_seq`;
+END;

@@ -136,6 +136,8 @@ export function createApp(options: AppOptions) {
     .use(contactRoutes({ admission, contacts, writer }))
     .use(templateRoutes({ admission, templates, writer }));
   const http = new Elysia({
+    // Normalising rebuilds bodies before they are checked, and makes objects of what is none.
+    normalize: false,
     serve: {
       maxRequestBodySize: TRANSPORT_BODY_CAP_BYTES,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
@@ -145,7 +147,11 @@ export function createApp(options: AppOptions) {
     .use(root)
     .use(api)
     .use(openApiRoutes(api));
-  learnRoutes((method, path) => http.router.http.find(method, path) !== null);
+  learnRoutes(
+    (method, path) =>
+      http.router.static[path]?.[method] !== undefined ||
+      http.router.http.find(method, path) !== null,
+  );
 
   /** Recurring work: name, pattern (croner), what it does. */
   const recurring = [

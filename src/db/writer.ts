@@ -65,6 +65,16 @@ export function createWriter({ sqlite }: Db, log: Log): Writer {
     isScheduled = false;
     const jobs = waiting;
     waiting = [];
+    const done = commitTogether(jobs);
+    // What did not fit into this batch goes before what has come since.
+    waiting = [...jobs, ...waiting];
+    for (const job of done) answer(job);
+    if (waiting.length > 0) schedule();
+    else settleIdle();
+  }
+
+  /** Takes from the front of `jobs` what fits into one batch; returns those to be answered. */
+  function commitTogether(jobs: Job[]): Job[] {
     const done: Job[] = [];
     try {
       begin.run();
@@ -75,14 +85,11 @@ export function createWriter({ sqlite }: Db, log: Log): Writer {
       }
       commit.run();
       recover();
-      for (const job of done) answer(job);
+      return done;
     } catch (error) {
-      abandon([...done, ...jobs], error);
-      jobs.length = 0;
+      abandon([...done, ...jobs.splice(0)], error);
+      return [];
     }
-    waiting = [...jobs, ...waiting];
-    if (waiting.length > 0) schedule();
-    else settleIdle();
   }
 
   /** False if the change was refused; throws if the storage failed and took the transaction with it. */
@@ -122,7 +129,16 @@ export function createWriter({ sqlite }: Db, log: Log): Writer {
 
   function answer(job: Job): void {
     job.settle();
-    for (const effect of job.effects) effect();
+    for (const effect of job.effects) runEffect(effect);
+  }
+
+  /** What was committed stays so, whatever an effect does. */
+  function runEffect(effect: () => void): void {
+    try {
+      effect();
+    } catch (error) {
+      log.error("something after a commit failed", { error: describeError(error) });
+    }
   }
 
   function settleIdle(): void {
@@ -166,6 +182,11 @@ function isStorageError(error: unknown): boolean {
   if (!(error instanceof SQLiteError)) return false;
   const code = error.code ?? "";
   return [...STORAGE_CODES, "SQLITE_BUSY", "SQLITE_CORRUPT"].some((name) => code.startsWith(name));
+}
+
+/** Whether a write failed because the storage refused it: the same write may succeed later. */
+export function isStorageRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status === 503;
 }
 
 function storageRefused(cause: unknown): AppError {

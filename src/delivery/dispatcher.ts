@@ -4,7 +4,7 @@
  * timer sleeps until the earliest due time.
  */
 
-import type { Writer } from "../db/writer.ts";
+import { isStorageRefusal, type Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
@@ -43,16 +43,38 @@ const STORAGE_PAUSE_MS = 1000;
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { queue, pace, writer, clock, log, concurrency } = deps;
   let running = false;
+  /** The storage refused: nothing is leased until the pause is over. */
+  let isPausing = false;
   /** Permits that have not led to a lease yet. */
   let claims = 0;
-  let takers: ((lease: Lease | null) => void)[] = [];
+  let takers: ((mail: Consignment | null) => void)[] = [];
+  let isRefillScheduled = false;
   let cancelTimer = () => {};
 
+  /** Whatever happens in one turn of the event loop is one reason to look, not many. */
+  function refillSoon(): void {
+    if (isRefillScheduled || !running) return;
+    isRefillScheduled = true;
+    setImmediate(() => {
+      isRefillScheduled = false;
+      refill();
+    });
+  }
+
   function refill(): void {
-    if (!running) return;
-    const now = clock.now();
+    if (!running || isPausing) return;
     const free = concurrency - pace.waiting() - pace.active();
-    const unclaimed = queue.dueCount(claims + Math.max(0, free), now) - claims;
+    // Where no place is free, the end of an attempt leads here again.
+    if (free <= 0) return;
+    try {
+      claimDue(free, clock.now());
+    } catch (error) {
+      pauseAfter(error);
+    }
+  }
+
+  function claimDue(free: number, now: number): void {
+    const unclaimed = queue.dueCount(claims + free, now) - claims;
     for (let i = Math.min(free, unclaimed); i > 0; i--) claim();
     sleepUntilDue(now);
   }
@@ -62,7 +84,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     pace.add(deliverOne);
   }
 
-  /** Only for rows that are not due yet: those that are have a permit, or get one when one is free. */
+  /** Where a permit is still to be used, its lease leads here again. */
   function sleepUntilDue(now: number): void {
     cancelTimer();
     const next = claims > 0 ? null : queue.nextDueAt();
@@ -71,17 +93,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   async function deliverOne(): Promise<void> {
-    const lease = await take();
-    if (lease === null) return;
-    const mail = deps.load(lease);
+    const mail = await take();
     if (mail === null) return;
     await settle(await attemptTimed(mail));
     // This task still holds its place; its end frees it.
-    setImmediate(refill);
+    refillSoon();
   }
 
   /** Permits used in the same moment lease together, in one transaction. */
-  function take(): Promise<Lease | null> {
+  function take(): Promise<Consignment | null> {
     return new Promise((resolve) => {
       takers.push(resolve);
       if (takers.length === 1) void leaseForTakers();
@@ -90,29 +110,31 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   async function leaseForTakers(): Promise<void> {
     let waiting: typeof takers = [];
-    let leases: Lease[] = [];
+    let mails: (Consignment | null)[] = [];
     try {
-      leases = await writer.write(() => {
-        waiting = takers;
-        takers = [];
-        return running ? queue.lease(waiting.length, clock.now()) : [];
+      mails = await writer.write(() => {
+        waiting = takers.splice(0);
+        return running ? queue.lease(waiting.length, clock.now()).map(deps.load) : [];
       });
     } catch (error) {
-      if (waiting.length === 0) {
-        waiting = takers;
-        takers = [];
-      }
+      if (waiting.length === 0) waiting = takers.splice(0);
       pauseAfter(error);
     }
     claims -= waiting.length;
-    waiting.forEach((resolve, i) => resolve(leases[i] ?? null));
-    if (leases.length < waiting.length) setImmediate(refill);
+    waiting.forEach((resolve, i) => resolve(mails[i] ?? null));
+    // More may have come due, and the timer for what comes next was not set while permits waited.
+    refillSoon();
   }
 
   function pauseAfter(error: unknown): void {
-    log.warn("no mail leaves while the storage refuses writes", { error: describeError(error) });
+    if (isPausing || !running) return;
+    log.warn("no mail leaves while the storage refuses", { error: describeError(error) });
+    isPausing = true;
     cancelTimer();
-    cancelTimer = clock.after(STORAGE_PAUSE_MS, refill);
+    cancelTimer = clock.after(STORAGE_PAUSE_MS, () => {
+      isPausing = false;
+      refill();
+    });
   }
 
   async function attemptTimed(mail: Consignment): Promise<Settlement> {
@@ -132,20 +154,26 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** What happened out there must be written down, however long the storage takes to recover. */
   async function settle(settlement: Settlement): Promise<void> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       try {
         const isOurs = await writer.write(() => deps.settle(settlement));
         return report(settlement, isOurs);
       } catch (error) {
-        log.error("an outcome could not be stored yet", {
-          email: settlement.mail.id,
-          outcome: settlement.verdict.kind,
-          error: describeError(error),
-        });
-        if (!running) return;
+        if (tries === 1) logUnsettled(settlement, error);
+        // A fault of ours does not mend itself: the lease stays, and ends with this process.
+        if (!running || !isStorageRefusal(error)) return;
         await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
       }
     }
+  }
+
+  function logUnsettled({ mail, verdict }: Settlement, error: unknown): void {
+    log.error("an outcome could not be stored", {
+      email: mail.id,
+      outcome: verdict.kind,
+      willTryAgain: running && isStorageRefusal(error),
+      error: describeError(error),
+    });
   }
 
   function report({ mail, verdict, durationMs }: Settlement, isOurs: boolean): void {
@@ -168,17 +196,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       running = true;
       refill();
     },
-    wake: refill,
+    wake: refillSoon,
     isRunning: () => running,
     async stop(graceMs) {
       running = false;
       cancelTimer();
+      claims -= pace.waiting();
       pace.clear();
-      claims = 0;
-      return Promise.race([
-        pace.idle().then(() => true),
-        new Promise<boolean>((resolve) => clock.after(graceMs, () => resolve(false))),
-      ]);
+      const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
+      const cancelGrace = clock.after(graceMs, () => resolve(false));
+      const allEnded = await Promise.race([pace.idle().then(() => true), graceOver]);
+      cancelGrace();
+      return allEnded;
     },
     async returnLeases() {
       await writer.write(() => queue.returnLeases());

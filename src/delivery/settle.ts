@@ -48,12 +48,12 @@ export type Settle = (settlement: Settlement) => boolean;
 
 export function createSettle(deps: SettleDeps): Settle {
   const { sqlite } = deps.db;
-  const update = sqlite.prepare<{ seq: number }, [State & { seq: number; attempts: number }]>(`
+  const update = sqlite.prepare<Recipient, [State & { seq: number; attempts: number }]>(`
     UPDATE emails
     SET status = $status, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
-        bounced_at = $bouncedAt, last_error = $lastError
+        bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError)
     WHERE seq = $seq AND status = 'SENDING' AND attempts = $attempts
-    RETURNING seq`);
+    RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
   const insertAttempt = sqlite.prepare<
     unknown,
     [number, number, number, number, string, string, string | null, string]
@@ -68,15 +68,16 @@ export function createSettle(deps: SettleDeps): Settle {
     const { mail } = settlement;
     const verdict = withDeadline(settlement, deps.random());
     const state = stateAfter(settlement, verdict);
-    const isOurs = update.get({ ...state, seq: mail.seq, attempts: mail.attempts }) !== null;
-    if (!isOurs) return false;
-    if ("conversations" in verdict) recordAttempt(settlement, verdict);
-    recordFacts(settlement, verdict);
+    const recipient = update.get({ ...state, seq: mail.seq, attempts: mail.attempts });
+    if (recipient === null) return false;
+    if ("conversations" in verdict) recordAttempt(settlement, verdict, recipient);
+    recordFacts(settlement, verdict, recipient);
     return true;
   };
 
-  function recordAttempt(settlement: Settlement, outcome: Outcome): void {
+  function recordAttempt(settlement: Settlement, outcome: Outcome, { isDeleted }: Recipient): void {
     const { mail, startedAt, durationMs } = settlement;
+    const isNameless = isDeleted === 1;
     insertAttempt.run(
       mail.seq,
       mail.attempts,
@@ -84,10 +85,10 @@ export function createSettle(deps: SettleDeps): Settle {
       durationMs,
       outcome.kind,
       outcome.class,
-      outcome.kind === "accepted" ? null : outcome.reason.slice(0, LONGEST_REASON),
-      JSON.stringify(outcome.conversations),
+      outcome.kind === "accepted" || isNameless ? null : outcome.reason.slice(0, LONGEST_REASON),
+      isNameless ? null : JSON.stringify(outcome.conversations),
     );
-    if (outcome.kind === "accepted" && outcome.captured !== undefined) {
+    if (outcome.kind === "accepted" && outcome.captured !== undefined && !isNameless) {
       keepRaw.run(mail.seq, outcome.captured);
     }
   }

@@ -98,9 +98,10 @@ export function createAdmission(options: AdmissionOptions) {
 
   function gate(name: string, kinds: readonly KeyKind[]) {
     return new Elysia({ name })
-      .onParse({ as: "scoped" }, (incoming) => {
+      .onParse({ as: "scoped" }, async (incoming) => {
         admit(incoming, kinds);
-        return readJson(incoming.request);
+        // Anything but undefined keeps Elysia from reading the body once more.
+        return (await readJson(incoming.request)) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
         const project = admit(incoming, kinds);

@@ -4,9 +4,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { hmac, isSameBytes } from "../lib/crypto.ts";
 import { fieldError } from "../lib/errors.ts";
 import type { Page } from "./envelope.ts";
-import { QueryInteger } from "./validation.ts";
+import { Input, QueryInteger } from "./validation.ts";
 
-export const PageQuery = Type.Object({
+export const PageQuery = Input({
   limit: Type.Optional(
     QueryInteger({ minimum: 1, maximum: 100, description: "Page size, default 20" }),
   ),

@@ -1,6 +1,13 @@
 /** Turns schema violations into the `errors[]` of a 422: all of them, each with a dotted path. */
 
-import { FormatRegistry, Kind, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
+import {
+  FormatRegistry,
+  Kind,
+  type TProperties,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value } from "@sinclair/typebox/value";
 import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
@@ -132,6 +139,11 @@ function messageOf(error: ValueError): string {
   }
   if (error.type === ValueErrorType.Kind) return queryMessage(error.schema);
   return `${error.message}.`;
+}
+
+/** An object that a caller sends: unknown fields pass and are ignored (interface decision A). */
+export function Input<T extends TProperties>(properties: T) {
+  return Type.Object(properties, { additionalProperties: true });
 }
 
 /** A string that is one of `values`. */

@@ -43,3 +43,12 @@ export const suppressions = sqliteTable(
   },
   (table) => [primaryKey({ columns: [table.projectSeq, table.email] })],
 );
+
+/** How many contacts a project has, kept by triggers (see the migration). */
+export const contactCounts = sqliteTable("contact_counts", {
+  projectSeq: integer("project_seq")
+    .primaryKey()
+    .references(() => projects.seq),
+  total: integer("total").notNull(),
+  subscribed: integer("subscribed").notNull(),
+});

@@ -122,6 +122,9 @@ export const emails = sqliteTable(
     clickedAt: integer("clicked_at"),
     bouncedAt: integer("bounced_at"),
     complainedAt: integer("complained_at"),
+    /** First fetch by a machine (prefetch, scanner): never taken for a person. */
+    machineOpenedAt: integer("machine_opened_at"),
+    machineClickedAt: integer("machine_clicked_at"),
     lastError: text("last_error"),
   },
   (table) => [

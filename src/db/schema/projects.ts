@@ -1,11 +1,18 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
+export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const;
+export type TrackingMode = (typeof TRACKING_MODES)[number];
+
 /** Tenants. `seq` is the internal key that every other table refers to; `id` is what the API shows. */
 export const projects = sqliteTable("projects", {
   seq: integer("seq").primaryKey(),
   id: text("id").notNull().unique(),
   name: text("name").notNull().unique(),
   isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
+  /** Opens and clicks: of which mail (interface decision L). */
+  tracking: text("tracking", { enum: TRACKING_MODES }).notNull().default("MARKETING_ONLY"),
+  /** Of the pages that recipients see: BCP 47, such as `en`. */
+  language: text("language").notNull().default("en"),
   createdAt: integer("created_at").notNull(),
 });
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { QueryBoolean } from "../../http/validation.ts";
+import { Input, QueryBoolean } from "../../http/validation.ts";
 
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
@@ -24,20 +24,20 @@ export const UpsertedContact = Type.Object({
   _meta: Type.Object({ isNew: Type.Boolean(), isUpdate: Type.Boolean() }),
 });
 
-export const ContactInput = Type.Object({
+export const ContactInput = Input({
   email: EmailAddress,
   subscribed: Type.Optional(Type.Boolean({ description: "Default true for a new contact" })),
   data: Type.Optional(Nullable(Data)),
 });
 
-export const ContactPatch = Type.Object({
+export const ContactPatch = Input({
   email: Type.Optional(EmailAddress),
   subscribed: Type.Optional(Type.Boolean()),
   data: Type.Optional(Nullable(Data)),
 });
 export type ContactPatch = Static<typeof ContactPatch>;
 
-export const ContactQuery = Type.Object({
+export const ContactQuery = Input({
   ...PageQuery.properties,
   subscribed: Type.Optional(QueryBoolean()),
   search: Type.Optional(

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { isRecord, OneOf, withChecks } from "../../http/validation.ts";
+import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { isMediaType } from "../../mail/content-type.ts";
 import { checkHeaders } from "../../mail/headers.ts";
@@ -19,10 +19,10 @@ const MOST_ATTACHMENTS = 10;
 /** Decoded, all attachments together (specification §8). */
 const ATTACHMENTS_CAP_BYTES = 10 * 1024 * 1024;
 
-const NamedAddress = Type.Object({ name: Type.Optional(HeaderText), email: EmailAddress });
+const NamedAddress = Input({ name: Type.Optional(HeaderText), email: EmailAddress });
 const Recipient = Type.Union([EmailAddress, NamedAddress]);
 
-const Attachment = Type.Object({
+const Attachment = Input({
   filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
   content: Type.String({ description: "base64" }),
   contentType: Type.Optional(Type.String({ maxLength: 255 })),
@@ -32,7 +32,7 @@ const Attachment = Type.Object({
 
 /** Specification §2.4 with the names of interface decision B. */
 export const SendInput = withChecks(
-  Type.Object({
+  Input({
     to: Type.Union([
       EmailAddress,
       NamedAddress,
@@ -188,7 +188,7 @@ export const Email = Type.Object({
 });
 export type Email = Static<typeof Email>;
 
-export const EmailQuery = Type.Object({
+export const EmailQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(OneOf(EMAIL_STATUSES)),
   contactId: Type.Optional(Type.String()),

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
 import { Nullable } from "../../http/envelope.ts";
-import { OneOf, withChecks } from "../../http/validation.ts";
+import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkTemplate } from "../../mail/template.ts";
 
@@ -45,10 +45,10 @@ const fields = {
   type: TemplateType,
 };
 
-export const TemplateInput = withChecks(Type.Object(fields), templateErrors);
+export const TemplateInput = withChecks(Input(fields), templateErrors);
 export type TemplateInput = Static<typeof TemplateInput>;
 
-export const TemplatePatch = withChecks(Type.Partial(Type.Object(fields)), templateErrors);
+export const TemplatePatch = withChecks(Type.Partial(Input(fields)), templateErrors);
 export type TemplatePatch = Static<typeof TemplatePatch>;
 
 /** Syntax errors of subject and body, wherever they are given as text. */
