@@ -169,7 +169,7 @@ CREATE TABLE `events` (
 	FOREIGN KEY (`email_seq`) REFERENCES `emails`(`seq`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
-CREATE INDEX `events_page` ON `events` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `events_page` ON `events` (`project_seq`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_contact` ON `events` (`contact_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_seq`) WHERE email_seq IS NOT NULL;--> statement-breakpoint

@@ -34,12 +34,14 @@ import { createAccept } from "./modules/emails/accept.ts";
 import { emailRoutes } from "./modules/emails/routes.ts";
 import { createEmails } from "./modules/emails/service.ts";
 import { createEmailStore } from "./modules/emails/store.ts";
+import { eventRoutes } from "./modules/events/routes.ts";
 import { createEvents } from "./modules/events/service.ts";
 import { createKeys } from "./modules/keys/service.ts";
 import { createProjects } from "./modules/projects/service.ts";
 import { createSuppressions } from "./modules/suppressions/service.ts";
 import { templateRoutes } from "./modules/templates/routes.ts";
 import { createTemplates } from "./modules/templates/service.ts";
+import { trackRoutes } from "./modules/track/routes.ts";
 
 export type AppOptions = {
   config: Config;
@@ -72,7 +74,7 @@ export function createApp(options: AppOptions) {
   const writer = createWriter(db, log);
   const cursors = createCursors(deriveKey(secret, "cursors"));
 
-  const events = createEvents({ db });
+  const events = createEvents({ db, cursors });
   const suppressions = createSuppressions({ db });
   const projects = createProjects({ db, clock });
   const keys = createKeys({ db, clock });
@@ -134,7 +136,9 @@ export function createApp(options: AppOptions) {
     .use(healthRoutes(readiness))
     .use(emailRoutes({ admission, accept, emails, writer, wake: dispatcher.wake }))
     .use(contactRoutes({ admission, contacts, writer }))
-    .use(templateRoutes({ admission, templates, writer }));
+    .use(templateRoutes({ admission, templates, writer }))
+    .use(trackRoutes({ admission, clock, contacts, events }))
+    .use(eventRoutes({ admission, events }));
   const http = new Elysia({
     // Normalising rebuilds bodies before they are checked, and makes objects of what is none.
     normalize: false,

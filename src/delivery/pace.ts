@@ -25,7 +25,10 @@ export type Pace = {
 const GUARD = 1.01;
 const SECOND_MS = 1000;
 
-/** `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. */
+/**
+ * `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. Above 1 a fraction does not
+ * count: no second can hold half a mail.
+ */
 export function createPace(options: { ratePerSecond: number; concurrency: number }): Pace {
   const { ratePerSecond, concurrency } = options;
   const queue = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
@@ -39,10 +42,11 @@ export function createPace(options: { ratePerSecond: number; concurrency: number
   };
 }
 
+/** Never below a second: a shorter interval would let two bursts into one. */
 function limitOf(ratePerSecond: number) {
   if (ratePerSecond === 0) return {};
   const intervalCap = Math.max(1, Math.floor(ratePerSecond));
-  const interval = Math.ceil((intervalCap / ratePerSecond) * SECOND_MS * GUARD);
+  const interval = Math.ceil(Math.max(SECOND_MS, SECOND_MS / ratePerSecond) * GUARD);
   return { intervalCap, interval, strict: true };
 }
 

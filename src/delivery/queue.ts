@@ -56,17 +56,17 @@ export function createQueue({ sqlite }: Db): Queue {
       for (const priority of PRIORITIES) {
         const left = limit - taken.length;
         if (left === 0) break;
-        taken.push(
-          ...lease.all({
-            now,
-            priority,
-            limit: left,
-            delay: ORPHAN_DELAY_MS,
-            doublings: MOST_DOUBLINGS,
-          }),
-        );
+        const leases = lease.all({
+          now,
+          priority,
+          limit: left,
+          delay: ORPHAN_DELAY_MS,
+          doublings: MOST_DOUBLINGS,
+        });
+        // RETURNING names no order.
+        taken.push(...leases.sort((a, b) => a.seq - b.seq));
       }
-      return taken.sort((a, b) => a.seq - b.seq);
+      return taken;
     },
     dueCount(limit, now) {
       let due = 0;

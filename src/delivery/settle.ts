@@ -40,6 +40,9 @@ type State = {
   lastError: string | null;
 };
 
+/** As it is when the outcome is written: the contact may have been deleted since it was loaded. */
+type Recipient = { contactSeq: number | null; isDeleted: number };
+
 /** Longest reason kept in a row; the attempt has the whole conversation. */
 const LONGEST_REASON = 1000;
 
@@ -66,18 +69,18 @@ export function createSettle(deps: SettleDeps): Settle {
 
   return function settle(settlement) {
     const { mail } = settlement;
-    const verdict = withDeadline(settlement, deps.random());
-    const state = stateAfter(settlement, verdict);
+    const timed = withDeadline(settlement, deps.random());
+    const state = stateAfter(settlement, timed);
     const recipient = update.get({ ...state, seq: mail.seq, attempts: mail.attempts });
     if (recipient === null) return false;
-    if ("conversations" in verdict) recordAttempt(settlement, verdict, recipient);
-    recordFacts(settlement, verdict, recipient);
+    const verdict = recipient.isDeleted === 1 ? withoutTraces(timed) : timed;
+    if ("conversations" in verdict) recordAttempt(settlement, verdict);
+    recordFacts(settlement, verdict, recipient.contactSeq);
     return true;
   };
 
-  function recordAttempt(settlement: Settlement, outcome: Outcome, { isDeleted }: Recipient): void {
+  function recordAttempt(settlement: Settlement, outcome: Outcome): void {
     const { mail, startedAt, durationMs } = settlement;
-    const isNameless = isDeleted === 1;
     insertAttempt.run(
       mail.seq,
       mail.attempts,
@@ -85,16 +88,20 @@ export function createSettle(deps: SettleDeps): Settle {
       durationMs,
       outcome.kind,
       outcome.class,
-      outcome.kind === "accepted" || isNameless ? null : outcome.reason.slice(0, LONGEST_REASON),
-      isNameless ? null : JSON.stringify(outcome.conversations),
+      outcome.kind === "accepted" ? null : outcome.reason.slice(0, LONGEST_REASON),
+      JSON.stringify(outcome.conversations),
     );
-    if (outcome.kind === "accepted" && outcome.captured !== undefined && !isNameless) {
+    if (outcome.kind === "accepted" && outcome.captured !== undefined) {
       keepRaw.run(mail.seq, outcome.captured);
     }
   }
 
-  function recordFacts({ mail, now }: Settlement, verdict: TimedVerdict): void {
-    const { projectSeq, contactSeq, seq: emailSeq } = mail;
+  function recordFacts(
+    { mail, now }: Settlement,
+    verdict: TimedVerdict,
+    contactSeq: number | null,
+  ): void {
+    const { projectSeq, seq: emailSeq } = mail;
     const record = (name: EmailFact["name"], data?: unknown) =>
       deps.recordFact({ projectSeq, name, contactSeq, emailSeq, data, at: now });
     switch (verdict.kind) {
@@ -129,6 +136,15 @@ function withDeadline({ mail, verdict, now }: Settlement, random: number): Timed
   if (nextAt !== null) return { ...verdict, nextAt };
   const reason = `4.4.7 Given up after too many attempts; last: ${verdict.reason}`;
   return { kind: "bounced", class: verdict.class, reason, conversations: verdict.conversations };
+}
+
+/** Of a contact that was deleted meanwhile nothing is kept that tells who it was. */
+function withoutTraces(verdict: TimedVerdict): TimedVerdict {
+  const reason = "The contact was deleted.";
+  if (!("conversations" in verdict)) return { ...verdict, reason };
+  if (verdict.kind !== "accepted") return { ...verdict, reason, conversations: [] };
+  const { captured: _, ...rest } = verdict;
+  return { ...rest, reason, conversations: [] };
 }
 
 function stateAfter({ now }: Settlement, verdict: TimedVerdict): State {

@@ -26,6 +26,7 @@ export type ErrorContext = { requestId: string; path: string; nowMs: number; log
 /** The refusal that an error of any origin amounts to; unknown ones are logged and opaque. */
 export function toAppError(error: unknown, context: ErrorContext): AppError {
   if (error instanceof AppError) return error;
+  if (error instanceof ValidationError && error.type === "params") return badPath();
   if (error instanceof ValidationError && error.type !== "response") return refusalOf(error);
   // Errors thrown while a body is parsed come wrapped.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause;
@@ -35,6 +36,11 @@ export function toAppError(error: unknown, context: ErrorContext): AppError {
     error: describeError(error),
   });
   return new AppError(500, "INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+}
+
+/** Parameters of a path are strings; only broken percent-encoding is none. */
+function badPath(): AppError {
+  return new AppError(400, "BAD_REQUEST", "The path is not valid percent-encoded UTF-8.");
 }
 
 function refusalOf(error: ValidationError): AppError {

@@ -1,6 +1,6 @@
 /** String formats of the interface, as the schemas name them. */
 
-import { isHeaderText } from "../mail/headers.ts";
+import { isContentId, isHeaderText } from "../mail/headers.ts";
 import { parseAddress } from "../mail/address.ts";
 import { defineFormat } from "./validation.ts";
 
@@ -8,6 +8,7 @@ import { defineFormat } from "./validation.ts";
 export function defineFormats(): void {
   defineFormat("email", (text) => parseAddress(text).ok);
   defineFormat("header-text", isHeaderText);
+  defineFormat("content-id", isContentId);
   defineFormat("date-time", isDateTime);
 }
 

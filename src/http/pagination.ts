@@ -1,6 +1,8 @@
 /** Cursor pagination (specification §4.9): opaque, signed, tied to project and list. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { lt, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { hmac, isSameBytes } from "../lib/crypto.ts";
 import { fieldError } from "../lib/errors.ts";
 import type { Page } from "./envelope.ts";
@@ -16,67 +18,79 @@ export type PageQuery = Static<typeof PageQuery>;
 
 const DEFAULT_LIMIT = 20;
 const SIGNATURE_BYTES = 12;
-const POSITION_BYTES = 8;
+const NUMBER_BYTES = 8;
 
-/** A place in a list: `before` is the `seq` of the last row already shown. */
-export type PageRequest = { limit: number; before: number | null };
+/** A place in a list: the numbers of the last row shown, in the order of the list's sorting. */
+export type PageRequest = { limit: number; after: readonly number[] | null };
 
 export type Cursors = {
   /** Reads `limit` and `cursor`; a cursor that was not issued for this list is a 422. */
   read(scope: string, query: PageQuery): PageRequest;
   /** Cuts rows (one more than `limit` was asked for) into a page. */
-  page<Row extends { seq: number }, Item>(
+  page<Row, Item>(
     scope: string,
     request: PageRequest,
     rows: readonly Row[],
-    rest: { total: number; present: (row: Row) => Item },
+    rest: {
+      total: number;
+      positionOf: (row: Row) => readonly number[];
+      present: (row: Row) => Item;
+    },
   ): Page<Item>;
 };
 
 export function createCursors(key: Uint8Array): Cursors {
   function sign(scope: string, position: Uint8Array): Uint8Array {
-    return hmac(key, `${scope}\0${Buffer.from(position).toString("hex")}`).subarray(
-      0,
-      SIGNATURE_BYTES,
-    );
+    const text = `${scope}\0${Buffer.from(position).toString("hex")}`;
+    return hmac(key, text).subarray(0, SIGNATURE_BYTES);
   }
 
-  function issue(scope: string, seq: number): string {
-    const position = Buffer.alloc(POSITION_BYTES);
-    position.writeBigUInt64BE(BigInt(seq));
-    return Buffer.concat([position, sign(scope, position)]).toString("base64url");
+  function issue(scope: string, numbers: readonly number[]): string {
+    const position = Buffer.alloc(NUMBER_BYTES * numbers.length);
+    numbers.forEach((number, i) => position.writeDoubleBE(number, i * NUMBER_BYTES));
+    return Buffer.concat([sign(scope, position), position]).toString("base64url");
   }
 
-  function open(scope: string, cursor: string): number {
+  function open(scope: string, cursor: string): number[] {
     const bytes = Buffer.from(cursor, "base64url");
-    const position = bytes.subarray(0, POSITION_BYTES);
+    const position = bytes.subarray(SIGNATURE_BYTES);
     const isOurs =
-      bytes.byteLength === POSITION_BYTES + SIGNATURE_BYTES &&
+      bytes.byteLength > SIGNATURE_BYTES &&
       bytes.toString("base64url") === cursor &&
-      isSameBytes(bytes.subarray(POSITION_BYTES), sign(scope, position));
+      isSameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(scope, position));
     if (!isOurs) {
       throw fieldError("cursor", "invalid_value", "This cursor was not issued for this list.");
     }
-    return Number(position.readBigUInt64BE());
+    const count = position.byteLength / NUMBER_BYTES;
+    return Array.from({ length: count }, (_, i) => position.readDoubleBE(i * NUMBER_BYTES));
   }
 
   return {
     read(scope, query) {
       return {
         limit: query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit),
-        before: query.cursor === undefined ? null : open(scope, query.cursor),
+        after: query.cursor === undefined ? null : open(scope, query.cursor),
       };
     },
-    page(scope, request, rows, { total, present }) {
+    page(scope, request, rows, { total, positionOf, present }) {
       const shown = rows.slice(0, request.limit);
       const last = shown.at(-1);
       const hasMore = rows.length > request.limit;
       return {
         items: shown.map(present),
-        nextCursor: hasMore && last !== undefined ? issue(scope, last.seq) : null,
+        nextCursor: hasMore && last !== undefined ? issue(scope, positionOf(last)) : null,
         hasMore,
         total,
       };
     },
   };
 }
+
+/** The condition that goes with `bySeq`. */
+export function olderThan(seq: SQLiteColumn, request: PageRequest): SQL | undefined {
+  const [before] = request.after ?? [];
+  return before === undefined ? undefined : lt(seq, before);
+}
+
+/** For lists sorted by `seq` alone, newest first. */
+export const bySeq = (row: { seq: number }): readonly number[] => [row.seq];

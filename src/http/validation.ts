@@ -13,7 +13,7 @@ import { Value } from "@sinclair/typebox/value";
 import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
 
 /** More would help nobody, and a body of a thousand faults must not become a megabyte of answer. */
-const MOST_ERRORS = 100;
+export const MOST_ERRORS = 100;
 
 /**
  * Rules that no schema can say (fields that need each other). A schema carries them under
@@ -30,8 +30,13 @@ export function withChecks<T extends TSchema>(schema: T, checks: Checks): T {
 
 /** Every violation of `schema` by `value`, in document order, at most one per field. */
 export function fieldErrors(schema: TSchema, value: unknown): FieldError[] {
-  const found = [...Value.Errors(schema, value)].flatMap(toFieldErrors);
-  return distinctByField([...found, ...crossFieldErrors(schema, value)]).slice(0, MOST_ERRORS);
+  return firstByField(allErrors(schema, value));
+}
+
+/** Lazily: a body may have a million faults, and only the first hundred are told. */
+function* allErrors(schema: TSchema, value: unknown): Generator<FieldError> {
+  for (const error of Value.Errors(schema, value)) yield* toFieldErrors(error);
+  yield* crossFieldErrors(schema, value);
 }
 
 /** A body that its schema passed still has to pass the rules attached by `withChecks`: 422 if not. */
@@ -58,40 +63,40 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function distinctByField(errors: readonly FieldError[]): FieldError[] {
-  const seen = new Set<string>();
-  return errors.filter((error) => !seen.has(error.field) && seen.add(error.field));
+function firstByField(errors: Iterable<FieldError>): FieldError[] {
+  const found = new Map<string, FieldError>();
+  for (const error of errors) {
+    if (!found.has(error.field)) found.set(error.field, error);
+    if (found.size === MOST_ERRORS) break;
+  }
+  return [...found.values()];
 }
 
-function toFieldErrors(error: ValueError): FieldError[] {
-  if (error.type === ValueErrorType.Union) return unionErrors(error);
-  return [
-    {
-      field: dotted(error.path),
-      message: messageOf(error),
-      code: codeOf(error),
-    },
-  ];
+function* toFieldErrors(error: ValueError): Generator<FieldError> {
+  if (error.type === ValueErrorType.Union) yield* unionErrors(error);
+  else yield { field: dotted(error.path), message: messageOf(error), code: codeOf(error) };
 }
 
 /**
  * A value that fits no variant is measured against the one it was meant to be: the variant whose
  * JSON type it has. So a bad address inside an array of recipients is named itself.
  */
-function unionErrors(error: ValueError): FieldError[] {
+function* unionErrors(error: ValueError): Generator<FieldError> {
+  const field = dotted(error.path);
   const variants: TSchema[] = error.schema["anyOf"];
   const literals = variants.flatMap((variant) => ("const" in variant ? [variant["const"]] : []));
   if (literals.length > 0 && typeof error.value === "string") {
-    const message = `Expected one of ${literals.join(", ")}.`;
-    return [{ field: dotted(error.path), message, code: "invalid_value" }];
+    yield { field, message: `Expected one of ${literals.join(", ")}.`, code: "invalid_value" };
+    return;
   }
   const index = variants.findIndex((variant) => variant["type"] === jsonType(error.value));
   const inner = error.errors[index];
   if (inner === undefined) {
     const types = variants.map((variant) => variant["type"]).join(" or ");
-    return [{ field: dotted(error.path), message: `Expected ${types}.`, code: "invalid_type" }];
+    yield { field, message: `Expected ${types}.`, code: "invalid_type" };
+    return;
   }
-  return [...inner].flatMap(toFieldErrors);
+  for (const fault of inner) yield* toFieldErrors(fault);
 }
 
 function jsonType(value: unknown): string {

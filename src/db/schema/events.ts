@@ -31,7 +31,7 @@ export const events = sqliteTable(
     createdAt: integer("created_at").notNull(),
   },
   (table) => [
-    index("events_page").on(table.projectSeq, table.seq),
+    index("events_page").on(table.projectSeq, table.createdAt, table.seq),
     index("events_name").on(table.projectSeq, table.name, table.seq),
     index("events_contact").on(table.contactSeq, table.seq),
     index("events_email")

@@ -1,12 +1,12 @@
 /** Contacts: one per project and address, upserted by every public endpoint. */
 
-import { and, count, desc, eq, lt, sql } from "drizzle-orm";
+import { and, count, desc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { attempts, capturedMessages, emails } from "../../db/schema/emails.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -177,7 +177,7 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
           ? undefined
           : sql`instr(${contacts.email}, ${query.search.trim().toLowerCase()}) > 0`,
       );
-      const before = request.before === null ? undefined : lt(contacts.seq, request.before);
+      const before = olderThan(contacts.seq, request);
       const rows = db
         .select()
         .from(contacts)
@@ -186,7 +186,11 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
         .limit(request.limit + 1)
         .all();
       const total = db.select({ total: count() }).from(contacts).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, { total, present: presentContact });
+      return cursors.page(scope, request, rows, {
+        total,
+        positionOf: bySeq,
+        present: presentContact,
+      });
     },
   };
 }

@@ -26,7 +26,7 @@ const Attachment = Input({
   filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
   content: Type.String({ description: "base64" }),
   contentType: Type.Optional(Type.String({ maxLength: 255 })),
-  contentId: Type.Optional(Type.String({ pattern: "^[\\x21-\\x3b\\x3d\\x3f-\\x7e]{1,255}$" })),
+  contentId: Type.Optional(Type.String({ format: "content-id", maxLength: 255 })),
   disposition: Type.Optional(OneOf(["attachment", "inline"])),
 });
 

@@ -1,11 +1,11 @@
 /** Email records: what became of every mail. */
 
-import { and, asc, count, desc, eq, inArray, lt, type SQL } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { attempts, capturedMessages, emails, messages } from "../../db/schema/emails.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { messageIdOf } from "../../mail/message-id.ts";
@@ -75,12 +75,13 @@ export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
                 .where(and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, query.contactId))),
             ),
       );
-      const before = request.before === null ? undefined : lt(emails.seq, request.before);
+      const before = olderThan(emails.seq, request);
       const rows = select(and(filter, before), request.limit + 1);
       const total = db.select({ total: count() }).from(emails).where(filter).all()[0]?.total ?? 0;
       const theirs = attemptsOf(rows);
       return cursors.page(scope, request, rows, {
         total,
+        positionOf: bySeq,
         present: (row) => present(row, theirs.get(row.seq) ?? []),
       });
     },

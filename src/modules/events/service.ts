@@ -1,19 +1,15 @@
 /** The log of facts. Each is written in the transaction of its cause; readers follow by `seq`. */
 
-import { sql } from "drizzle-orm";
+import { and, count, desc, eq, gte, lt, lte, or, sql, sum } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
-import { events } from "../../db/schema/events.ts";
+import { contacts } from "../../db/schema/contacts.ts";
+import { emails } from "../../db/schema/emails.ts";
+import { eventNames, events } from "../../db/schema/events.ts";
+import type { Page } from "../../http/envelope.ts";
+import type { Cursors, PageQuery, PageRequest } from "../../http/pagination.ts";
+import { isoTime } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
-
-/** Names that the service itself gives (interface decision J). */
-export type BuiltInEvent =
-  | "email.sent"
-  | "email.delivered"
-  | "email.bounced"
-  | "email.failed"
-  | "email.suppressed"
-  | "contact.subscribed"
-  | "contact.unsubscribed";
+import type { Event, EventQuery } from "./model.ts";
 
 export type Fact = {
   projectSeq: number;
@@ -26,32 +22,141 @@ export type Fact = {
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ db }: { db: Db }) {
-  const insert = db
-    .insert(events)
-    .values({
-      id: sql.placeholder("id"),
-      projectSeq: sql.placeholder("projectSeq"),
-      name: sql.placeholder("name"),
-      contactSeq: sql.placeholder("contactSeq"),
-      emailSeq: sql.placeholder("emailSeq"),
-      data: sql.placeholder("data"),
-      createdAt: sql.placeholder("at"),
-    })
-    .returning({ seq: events.seq })
-    .prepare();
+export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
+  const { sqlite } = db;
+  const insert = sqlite.prepare<
+    unknown,
+    [string, number, string, number | null, number | null, string | null, number]
+  >(`
+    INSERT INTO events (id, project_seq, name, contact_seq, email_seq, data, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const countName = sqlite.prepare<{ seq: number }, [number, string]>(`
+    INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, 1)
+    ON CONFLICT (project_seq, name) DO UPDATE SET count = count + 1
+    RETURNING seq`);
+  const noteContact = sqlite.prepare<unknown, [number, number, number]>(`
+    INSERT INTO contact_events (contact_seq, name_seq, last_at) VALUES (?, ?, ?)
+    ON CONFLICT (contact_seq, name_seq) DO UPDATE SET last_at = max(last_at, excluded.last_at)`);
+
+  /** Exact: by the counters where they suffice, else by an index. */
+  function totalOf(projectSeq: number, query: EventQuery, filter: ReturnType<typeof filterOf>) {
+    const { event, email, contactId, from, to } = query;
+    if ([email, contactId, from, to].some((value) => value !== undefined)) {
+      return db.select({ total: count() }).from(events).where(filter).all()[0]?.total ?? 0;
+    }
+    const named = event === undefined ? undefined : eq(eventNames.name, event);
+    const [row] = db
+      .select({ total: sum(eventNames.count) })
+      .from(eventNames)
+      .where(and(eq(eventNames.projectSeq, projectSeq), named))
+      .all();
+    return Number(row?.total ?? 0);
+  }
+
+  function filterOf(projectSeq: number, query: EventQuery) {
+    return and(
+      eq(events.projectSeq, projectSeq),
+      query.event === undefined ? undefined : eq(events.name, query.event),
+      ofContact(projectSeq, query),
+      query.from === undefined ? undefined : gte(events.createdAt, Date.parse(query.from)),
+      query.to === undefined ? undefined : lte(events.createdAt, Date.parse(query.to)),
+    );
+  }
+
+  function ofContact(projectSeq: number, { email, contactId }: EventQuery) {
+    if (email === undefined && contactId === undefined) return undefined;
+    const [contact] = db
+      .select({ seq: contacts.seq })
+      .from(contacts)
+      .where(
+        and(
+          eq(contacts.projectSeq, projectSeq),
+          email === undefined ? undefined : eq(contacts.email, email.trim().toLowerCase()),
+          contactId === undefined ? undefined : eq(contacts.id, contactId),
+        ),
+      )
+      .limit(1)
+      .all();
+    return contact === undefined ? sql`false` : eq(events.contactSeq, contact.seq);
+  }
 
   return {
     /** Part of a change: appends one fact and returns its id. */
     record(fact: Fact): string {
-      const id = newId(fact.at);
-      insert.get({
-        ...fact,
-        id,
-        emailSeq: fact.emailSeq ?? null,
-        data: fact.data === undefined ? null : JSON.stringify(fact.data),
-      });
+      const { projectSeq, name, contactSeq, emailSeq = null, data, at } = fact;
+      const id = newId(at);
+      const json = data === undefined ? null : JSON.stringify(data);
+      insert.run(id, projectSeq, name, contactSeq, emailSeq, json, at);
+      const nameSeq = countName.get(projectSeq, name)?.seq;
+      if (nameSeq !== undefined && contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);
       return id;
     },
+
+    /** Newest first; events of the same millisecond by their order in the log. */
+    list(projectSeq: number, query: EventQuery): Page<Event> {
+      const scope = `${projectSeq}:events`;
+      const request = cursors.read(scope, query);
+      const filter = filterOf(projectSeq, query);
+      const rows = db
+        .select({
+          event: events,
+          contactId: contacts.id,
+          contactEmail: contacts.email,
+          emailId: emails.id,
+        })
+        .from(events)
+        .leftJoin(contacts, eq(contacts.seq, events.contactSeq))
+        .leftJoin(emails, eq(emails.seq, events.emailSeq))
+        .where(and(filter, olderEvents(request)))
+        .orderBy(desc(events.createdAt), desc(events.seq))
+        .limit(request.limit + 1)
+        .all();
+      return cursors.page(scope, request, rows, {
+        total: totalOf(projectSeq, query, filter),
+        positionOf: ({ event }) => [event.createdAt, event.seq],
+        present: ({ event, ...rest }) => ({
+          id: event.id,
+          name: event.name,
+          data: event.data === null ? null : JSON.parse(event.data),
+          ...rest,
+          createdAt: isoTime(event.createdAt),
+        }),
+      });
+    },
+
+    /** Unique names, most used first. */
+    names(projectSeq: number, query: PageQuery): Page<string> {
+      const scope = `${projectSeq}:event-names`;
+      const request = cursors.read(scope, query);
+      const [uses, seq] = request.after ?? [];
+      const after =
+        uses === undefined || seq === undefined
+          ? undefined
+          : or(
+              lt(eventNames.count, uses),
+              and(eq(eventNames.count, uses), lt(eventNames.seq, seq)),
+            );
+      const inProject = eq(eventNames.projectSeq, projectSeq);
+      const rows = db
+        .select()
+        .from(eventNames)
+        .where(and(inProject, after))
+        .orderBy(desc(eventNames.count), desc(eventNames.seq))
+        .limit(request.limit + 1)
+        .all();
+      const total =
+        db.select({ total: count() }).from(eventNames).where(inProject).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, rows, {
+        total,
+        positionOf: (row) => [row.count, row.seq],
+        present: (row) => row.name,
+      });
+    },
   };
+}
+
+function olderEvents(request: PageRequest) {
+  const [at, seq] = request.after ?? [];
+  if (at === undefined || seq === undefined) return undefined;
+  return sql`(${events.createdAt}, ${events.seq}) < (${at}, ${seq})`;
 }

@@ -1,11 +1,11 @@
 /** Templates: subject and body in Liquid, with an optional sender. */
 
-import { and, count, desc, eq, lt, sql } from "drizzle-orm";
+import { and, count, desc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { templates } from "../../db/schema/templates.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageQuery } from "../../http/pagination.ts";
+import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -76,7 +76,7 @@ export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }
       const scope = `${projectSeq}:templates`;
       const request = cursors.read(scope, query);
       const inProject = eq(templates.projectSeq, projectSeq);
-      const before = request.before === null ? undefined : lt(templates.seq, request.before);
+      const before = olderThan(templates.seq, request);
       const rows = db
         .select()
         .from(templates)
@@ -86,7 +86,11 @@ export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }
         .all();
       const total =
         db.select({ total: count() }).from(templates).where(inProject).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, { total, present: presentTemplate });
+      return cursors.page(scope, request, rows, {
+        total,
+        positionOf: bySeq,
+        present: presentTemplate,
+      });
     },
   };
 }

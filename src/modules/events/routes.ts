@@ -1,0 +1,29 @@
+/**
+ * GET /events          the log, filtered
+ * GET /events/names    unique names, most used first
+ */
+
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Admission } from "../../http/admission.ts";
+import { envelope, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { Event, EventQuery } from "./model.ts";
+import type { Events } from "./service.ts";
+
+const tags = ["Events"];
+
+export function eventRoutes({ admission, events }: { admission: Admission; events: Events }) {
+  return new Elysia({ name: "event-routes", prefix: "/events" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(events.list(project.seq, query)), {
+      query: EventQuery,
+      response: withErrors({ 200: ListEnvelope(Event) }),
+      detail: { tags, summary: "List events" },
+    })
+    .get("/names", ({ project, query }) => envelope(events.names(project.seq, query)), {
+      query: PageQuery,
+      response: withErrors({ 200: ListEnvelope(Type.String()) }),
+      detail: { tags, summary: "List unique event names, most used first" },
+    });
+}

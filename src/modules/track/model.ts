@@ -1,0 +1,36 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { withChecks } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import { Data, EmailAddress } from "../contacts/model.ts";
+
+/** Interface decision C. */
+export const TrackInput = withChecks(
+  Type.Object({
+    event: Type.String({ minLength: 1, maxLength: 255 }),
+    email: EmailAddress,
+    subscribed: Type.Optional(Type.Boolean({ description: "Default true for a new contact" })),
+    data: Type.Optional(Data),
+  }),
+  reservedNames,
+);
+export type TrackInput = Static<typeof TrackInput>;
+
+/** Names that only the service gives: nobody may claim that a mail was opened. */
+const RESERVED = [
+  /^email\./,
+  /^contact\.(subscribed|unsubscribed)$/,
+  /^segment\..*\.(entry|exit)$/,
+] as const;
+
+function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError[] {
+  if (typeof event !== "string" || !RESERVED.some((pattern) => pattern.test(event))) return [];
+  const message = "This name is reserved for events of the service itself.";
+  return [{ field: "event", message, code: "reserved_event" }];
+}
+
+/** Specification §2.6. */
+export const TrackedMembers = {
+  contact: Type.String({ description: "Contact id" }),
+  event: Type.String({ description: "Event id" }),
+  timestamp: Type.String({ format: "date-time" }),
+};

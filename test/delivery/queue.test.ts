@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createQueue } from "../../src/delivery/queue.ts";
+import { openOutbox, planOf } from "../support/outbox.ts";
+
+const NOW = 1_000_000;
+const ORPHAN_DELAY_MS = 30_000;
+const TRANSACTIONAL = 0;
+const CAMPAIGN = 1;
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function queued() {
+  const outbox = openOutbox();
+  return { outbox, queue: createQueue(outbox.db) };
+}
+
+describe("leasing", () => {
+  test("takes transactional mail before campaign mail, each in the order of its due time", () => {
+    const { outbox, queue } = queued();
+    const early = outbox.add({ priority: CAMPAIGN, nextAt: 1 });
+    const late = outbox.add({ priority: TRANSACTIONAL, nextAt: 900 });
+    const middle = outbox.add({ priority: TRANSACTIONAL, nextAt: 500 });
+    expect(queue.lease(1, NOW).map(({ seq }) => seq)).toEqual([middle]);
+    expect(queue.lease(2, NOW).map(({ seq }) => seq)).toEqual([late, early]);
+    expect(queue.lease(1, NOW)).toEqual([]);
+  });
+
+  test("takes no more than asked for", () => {
+    const { outbox, queue } = queued();
+    for (let i = 0; i < 5; i++) outbox.add({ priority: i % 2 });
+    expect(queue.lease(3, NOW)).toHaveLength(3);
+    expect(queue.lease(0, NOW)).toEqual([]);
+    expect(queue.lease(9, NOW)).toHaveLength(2);
+  });
+
+  test("takes a mail at its due time and not before", () => {
+    const { outbox, queue } = queued();
+    outbox.add({ nextAt: NOW });
+    expect(queue.lease(1, NOW - 1)).toEqual([]);
+    expect(queue.lease(1, NOW)).toHaveLength(1);
+  });
+
+  test.each([
+    "SENDING",
+    "SENT",
+    "DELIVERED",
+    "BOUNCED",
+    "FAILED",
+    "SUPPRESSED",
+    "CANCELLED",
+  ] as const)("leaves a mail alone that is %s", (status) => {
+    const { outbox, queue } = queued();
+    outbox.add({ status });
+    expect(queue.lease(1, NOW)).toEqual([]);
+  });
+
+  test("counts the attempt and sets the time at which an orphan is due, twice as far each time", () => {
+    const { outbox, queue } = queued();
+    const seqs = [0, 1, 2, 9, 10, 50].map((attempts) => outbox.add({ attempts }));
+    expect(queue.lease(9, NOW)).toEqual(
+      seqs.map((seq, i) => ({ seq, attempts: [1, 2, 3, 10, 11, 51][i] ?? 0 })),
+    );
+    expect(seqs.map((seq) => (outbox.row(seq).nextAt ?? 0) - NOW)).toEqual(
+      [1, 2, 4, 512, 512, 512].map((factor) => factor * ORPHAN_DELAY_MS),
+    );
+    expect(seqs.map((seq) => outbox.row(seq).status)).toEqual(seqs.map(() => "SENDING" as const));
+  });
+
+  test("gives no mail to two", () => {
+    const { outbox, queue } = queued();
+    outbox.add();
+    const other = createQueue(outbox.db);
+    expect([...queue.lease(1, NOW), ...other.lease(1, NOW)]).toHaveLength(1);
+  });
+});
+
+describe("looking ahead", () => {
+  test("counts what is due, of both kinds, up to a limit", () => {
+    const { outbox, queue } = queued();
+    expect(queue.dueCount(10, NOW)).toBe(0);
+    for (let i = 0; i < 6; i++) outbox.add({ priority: i % 2 });
+    outbox.add({ nextAt: NOW + 1 });
+    outbox.add({ status: "SENDING" });
+    expect(queue.dueCount(10, NOW)).toBe(6);
+    expect(queue.dueCount(4, NOW)).toBe(4);
+    expect(queue.dueCount(2, NOW)).toBe(2);
+  });
+
+  test("finds the earliest due time of what waits, due or not", () => {
+    const { outbox, queue } = queued();
+    expect(queue.nextDueAt()).toBeNull();
+    outbox.add({ status: "SENDING", nextAt: 1 });
+    outbox.add({ status: "SENT", nextAt: null });
+    expect(queue.nextDueAt()).toBeNull();
+    outbox.add({ priority: TRANSACTIONAL, nextAt: NOW + 500 });
+    outbox.add({ priority: CAMPAIGN, nextAt: NOW + 300 });
+    expect(queue.nextDueAt()).toBe(NOW + 300);
+    outbox.add({ priority: TRANSACTIONAL, nextAt: NOW + 200 });
+    expect(queue.nextDueAt()).toBe(NOW + 200);
+  });
+});
+
+describe("after a crash", () => {
+  test("what was being sent is not sent at once, but at its time", () => {
+    const folder = mkdtempSync(join(tmpdir(), "mailstead-queue-"));
+    folders.push(folder);
+    const file = join(folder, "mailstead.db");
+    const before = openOutbox(file);
+    const orphan = before.add();
+    const waiting = before.add({ nextAt: NOW + 5 });
+    createQueue(before.db).lease(1, NOW);
+    before.db.sqlite.close();
+
+    const after = openOutbox(file);
+    const queue = createQueue(after.db);
+    expect(queue.lease(9, NOW + 1)).toEqual([]);
+    expect(queue.returnLeases()).toBe(1);
+    expect(after.row(orphan)).toMatchObject({
+      status: "QUEUED",
+      attempts: 1,
+      nextAt: NOW + ORPHAN_DELAY_MS,
+    });
+    expect(queue.nextDueAt()).toBe(NOW + 5);
+    expect(queue.lease(9, NOW + 5)).toEqual([{ seq: waiting, attempts: 1 }]);
+    expect(queue.lease(9, NOW + ORPHAN_DELAY_MS - 1)).toEqual([]);
+    expect(queue.lease(9, NOW + ORPHAN_DELAY_MS)).toEqual([{ seq: orphan, attempts: 2 }]);
+    after.db.sqlite.close();
+  });
+
+  test("returning leases touches nothing that waits or has ended", () => {
+    const { outbox, queue } = queued();
+    const others = [
+      outbox.add({ nextAt: NOW }),
+      outbox.add({ status: "SENT", nextAt: null }),
+      outbox.add({ status: "CANCELLED", nextAt: null }),
+    ];
+    const before = others.map((seq) => outbox.row(seq));
+    expect(queue.returnLeases()).toBe(0);
+    expect(others.map((seq) => outbox.row(seq))).toEqual(before);
+  });
+});
+
+describe("its statements", () => {
+  test("all use the partial index, without sorting and without reading the table", () => {
+    const outbox = openOutbox();
+    const prepare = spyOn(outbox.db.sqlite, "prepare");
+    createQueue(outbox.db);
+    const statements = prepare.mock.calls.map(([sql]) => sql);
+    prepare.mockRestore();
+    expect(statements).toHaveLength(4);
+    for (const sql of statements) {
+      const plan = planOf(outbox.db, sql);
+      expect(plan).toMatch(/SEARCH emails USING (COVERING )?INDEX emails_queue \(status=\?/);
+      expect(plan).not.toContain("SCAN emails");
+      expect(plan).not.toContain("TEMP B-TREE FOR ORDER");
+    }
+    const dueOnly = /emails_queue \(status=\? AND priority=\? AND next_at<\?\)/;
+    expect(statements.filter((sql) => dueOnly.test(planOf(outbox.db, sql)))).toHaveLength(2);
+  });
+});

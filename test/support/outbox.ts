@@ -1,0 +1,178 @@
+/** A really migrated database with one project, into which a test puts mails as rows. */
+
+import { migrate } from "../../src/db/migrate.ts";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import type { EmailStatus } from "../../src/db/schema/emails.ts";
+import { createLoader, type Consignment } from "../../src/delivery/load.ts";
+
+export type Outbox = ReturnType<typeof openOutbox>;
+
+export type MailOptions = {
+  to?: string;
+  status?: EmailStatus;
+  /** 0 transactional, 1 campaign. */
+  priority?: number;
+  attempts?: number;
+  nextAt?: number | null;
+  createdAt?: number;
+  html?: string;
+  isMarketing?: boolean;
+  isSubscribed?: boolean;
+};
+
+export type EmailRow = {
+  status: EmailStatus;
+  attempts: number;
+  nextAt: number | null;
+  sentAt: number | null;
+  deliveredAt: number | null;
+  bouncedAt: number | null;
+  lastError: string | null;
+};
+
+export type AttemptRow = {
+  number: number;
+  startedAt: number;
+  durationMs: number;
+  outcome: string;
+  class: string;
+  reason: string | null;
+  conversations: string | null;
+};
+
+export type EventRow = {
+  name: string;
+  contactSeq: number | null;
+  emailSeq: number | null;
+  data: string | null;
+  createdAt: number;
+};
+
+/** `file` may be one that was opened before: then the project is there already. */
+export function openOutbox(file = ":memory:") {
+  const db = openDatabase(file);
+  migrate(db.sqlite);
+  db.sqlite.run(
+    "INSERT OR IGNORE INTO projects (seq, id, name, created_at) VALUES (1, 'acme', 'acme', 0)",
+  );
+  const load = createLoader(db);
+  const inserted = (sql: string, values: (string | number | null)[]): number =>
+    db.sqlite.query<{ seq: number }, typeof values>(`${sql} RETURNING seq`).get(...values)?.seq ??
+    0;
+
+  function addContact(email: string, isSubscribed: boolean): number {
+    return inserted(
+      `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+       VALUES (?, 1, ?, ?, '{}', 0, 0)`,
+      [crypto.randomUUID(), email, Number(isSubscribed)],
+    );
+  }
+
+  function addMessage(html: string, isMarketing: boolean): number {
+    return inserted(
+      `INSERT INTO messages (project_seq, digest, from_address, html, headers, is_marketing,
+         has_attachments, created_at)
+       VALUES (1, ?, 'news@acme.test', ?, '[]', ?, 0, 0)`,
+      [crypto.randomUUID(), html, Number(isMarketing)],
+    );
+  }
+
+  return {
+    db,
+
+    /** A mail of its own contact and message; due at 0 unless told otherwise. */
+    add(options: MailOptions = {}): number {
+      const { to = `${crypto.randomUUID()}@example.net`, createdAt = 0, nextAt = 0 } = options;
+      const contactSeq = addContact(to, options.isSubscribed ?? true);
+      const messageSeq = addMessage(options.html ?? "<p>Hello</p>", options.isMarketing ?? false);
+      return inserted(
+        `INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, to_address,
+           subject, variables, status, priority, attempts, next_at, created_at)
+         VALUES (?, 1, ?, ?, 'TRANSACTIONAL', ?, 'Hi', '{}', ?, ?, ?, ?, ?)`,
+        [
+          crypto.randomUUID(),
+          contactSeq,
+          messageSeq,
+          to,
+          options.status ?? "QUEUED",
+          options.priority ?? 0,
+          options.attempts ?? 0,
+          nextAt,
+          createdAt,
+        ],
+      );
+    },
+
+    /** A mail as leased for its first attempt, ready to be settled. */
+    addLeased(options: MailOptions = {}): Consignment {
+      const seq = this.add({ status: "SENDING", attempts: 1, ...options });
+      return this.loaded(seq);
+    },
+
+    loaded(seq: number): Consignment {
+      const mail = load({ seq, attempts: this.row(seq).attempts });
+      if (mail === null) throw new Error(`no email ${seq}`);
+      return mail;
+    },
+
+    row(seq: number): EmailRow {
+      const row = db.sqlite
+        .query<EmailRow, [number]>(
+          `SELECT status, attempts, next_at AS nextAt, sent_at AS sentAt,
+             delivered_at AS deliveredAt, bounced_at AS bouncedAt, last_error AS lastError
+           FROM emails WHERE seq = ?`,
+        )
+        .get(seq);
+      if (row === null) throw new Error(`no email ${seq}`);
+      return row;
+    },
+
+    attemptsOf: (seq: number): AttemptRow[] =>
+      db.sqlite
+        .query<AttemptRow, [number]>(
+          `SELECT number, started_at AS startedAt, duration_ms AS durationMs, outcome, class,
+             reason, conversations
+           FROM attempts WHERE email_seq = ? ORDER BY seq`,
+        )
+        .all(seq),
+
+    events: (): EventRow[] =>
+      db.sqlite
+        .query<EventRow, []>(
+          `SELECT name, contact_seq AS contactSeq, email_seq AS emailSeq, data,
+             created_at AS createdAt
+           FROM events ORDER BY seq`,
+        )
+        .all(),
+
+    suppressed: (): string[] =>
+      db.sqlite
+        .query<{ email: string }, []>("SELECT email FROM suppressions ORDER BY email")
+        .all()
+        .map(({ email }) => email),
+
+    /** As deleting a contact does: nothing is left that names it. */
+    deleteContact(contactSeq: number | null): void {
+      const values = [contactSeq];
+      db.sqlite.run(
+        "UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL WHERE contact_seq = ?",
+        values,
+      );
+      db.sqlite.run("DELETE FROM contacts WHERE seq = ?", values);
+    },
+  };
+}
+
+/** Runs with a statement's text and plan: which index answers it. */
+export function planOf({ sqlite }: Db, sql: string): string {
+  const named = new Set(sql.match(/\$\w+/g));
+  const values = named.size > 0 ? Object.fromEntries([...named].map((n) => [n.slice(1), 1])) : null;
+  const statement = sqlite.query<{ detail: string }, Record<string, number>[] | number[]>(
+    `EXPLAIN QUERY PLAN ${sql}`,
+  );
+  const rows =
+    values === null
+      ? statement.all(...Array.from(sql.matchAll(/\?/g), () => 1))
+      : statement.all(values);
+  return rows.map(({ detail }) => detail).join("\n");
+}
