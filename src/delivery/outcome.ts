@@ -1,21 +1,10 @@
 /** What an attempt to deliver one mail ended in, and the wire conversation that led there. */
 
+import type { ReplyClass, SmtpStep } from "../mail/reply-classes.ts";
+
 /** One step of an SMTP session, timed (delivery rule R4). Secrets never appear in `command`. */
 export type Step = {
-  step:
-    | "connect"
-    | "tls"
-    | "greeting"
-    | "ehlo"
-    | "helo"
-    | "starttls"
-    | "auth"
-    | "mail"
-    | "rcpt"
-    | "data"
-    | "dot"
-    | "rset"
-    | "quit";
+  step: SmtpStep;
   /** What was sent, without line end and secrets; null where nothing is sent. */
   command: string | null;
   /** Basic reply code (RFC 5321 §4.2), null if no complete reply came. */
@@ -39,20 +28,6 @@ export type Conversation = {
   reused: boolean;
   steps: Step[];
 };
-
-/** Classes of replies (delivery rule R1). */
-export type ReplyClass =
-  | "accepted"
-  | "greylisted"
-  | "rate_limited"
-  | "mailbox_full"
-  | "temporary"
-  | "no_such_recipient"
-  | "content"
-  | "policy"
-  | "reputation"
-  | "authentication"
-  | "infrastructure";
 
 type Ended = {
   /** One line for people: what happened, with reply code where there was one. */

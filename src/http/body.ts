@@ -63,15 +63,18 @@ function refuseBadText(value: unknown): void {
   if (errors.length > 0) throw validationError(errors);
 }
 
+type Path = (string | number)[];
+
 /** `path` is where `value` stands; it is the same array all the way down. */
-function collectBadText(value: unknown, path: string[], errors: FieldError[]): void {
+function collectBadText(value: unknown, path: Path, errors: FieldError[]): void {
   if (errors.length >= MOST_ERRORS) return;
   if (typeof value === "string") {
     if (isBadText(value)) errors.push(badText(path));
   } else if (typeof value === "object" && value !== null) {
     if (path.length >= DEEPEST_NESTING) throw tooDeep();
-    for (const [name, inner] of Object.entries(value)) {
-      if (isBadText(name)) errors.push(badText(path));
+    const members = Array.isArray(value) ? value.entries() : Object.entries(value);
+    for (const [name, inner] of members) {
+      if (typeof name === "string" && isBadText(name)) errors.push(badText(path));
       path.push(name);
       collectBadText(inner, path, errors);
       path.pop();
@@ -83,9 +86,9 @@ function isBadText(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }
 
-function badText(path: readonly string[]): FieldError {
+function badText(path: Path): FieldError {
   return {
-    field: path.map((part) => part.toWellFormed().replaceAll("\0", "\u{fffd}")).join("."),
+    field: path.map((part) => String(part).toWellFormed().replaceAll("\0", "\u{fffd}")).join("."),
     message: "NUL characters and lone surrogates are not allowed.",
     code: "invalid_format",
   };

@@ -6,11 +6,11 @@
  * RFC 7372); known texts; "no such recipient"; the other enhanced codes; the basic code.
  */
 
-import type { ReplyClass, Step } from "../delivery/outcome.ts";
+import type { ReplyClass, SmtpStep } from "./reply-classes.ts";
 import { GREYLISTING, KNOWN_TEXTS, UNKNOWN_RECIPIENT } from "./reply-texts.ts";
 
 export type Reply = {
-  step: Step["step"];
+  step: SmtpStep;
   /** Basic reply code; what is not 500–599 counts as temporary. */
   code: number;
   /** Enhanced status code `x.y.z`; if null, one inside the text is looked for. */
@@ -35,7 +35,7 @@ export function classifyReply(reply: Reply): Verdict {
 }
 
 type Parsed = {
-  step: Step["step"];
+  step: SmtpStep;
   code: number;
   permanent: boolean;
   /** First part of the enhanced code, null if there is no code. */
@@ -84,7 +84,7 @@ function classOf(reply: Parsed): ReplyClass | null {
 }
 
 /** Steps in which a refusal says nothing about recipient or message: our TLS, our log-in. */
-const OUR_STEPS: ReadonlySet<Step["step"]> = new Set(["connect", "tls", "starttls", "auth"]);
+const OUR_STEPS: ReadonlySet<SmtpStep> = new Set(["connect", "tls", "starttls", "auth"]);
 
 /** RFC 3463, RFC 7372; those of Gmail (7.30–40) and Microsoft (7.508–515). */
 const UNAMBIGUOUS: ReadonlyMap<string, ReplyClass> = new Map<string, ReplyClass>([
@@ -141,7 +141,7 @@ function securityClass(number: number, permanent: boolean): ReplyClass | null {
 const GONE: ReadonlySet<string> = new Set(["1.1", "1.2", "1.3", "1.6", "1.10", "2.1"]);
 
 /** The steps that speak of the recipient; a session has only one (S6). */
-const RECIPIENT_STEPS: ReadonlySet<Step["step"]> = new Set(["rcpt", "data", "dot"]);
+const RECIPIENT_STEPS: ReadonlySet<SmtpStep> = new Set(["rcpt", "data", "dot"]);
 
 function namesNoRecipient({ step, permanent, series, detail }: Parsed): boolean {
   return permanent && series === 5 && RECIPIENT_STEPS.has(step) && GONE.has(detail);

@@ -4,7 +4,7 @@
  * stands before the general.
  */
 
-import type { ReplyClass } from "../delivery/outcome.ts";
+import type { ReplyClass } from "./reply-classes.ts";
 
 export type KnownText = { readonly class: ReplyClass; readonly pattern: RegExp };
 

@@ -47,7 +47,7 @@ describe("the time of the next attempt", () => {
     [0.25, 4.5],
     [0.75, 5.5],
     [1 - Number.EPSILON, 6],
-  ])("varies by 20 %: random %d gives %d minutes instead of 5", (random, minutes) => {
+  ])("varies by a fifth: random %d gives %d minutes instead of 5", (random, minutes) => {
     expect(delayMinutes({ random })).toBeCloseTo(minutes, 4);
   });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { ReplyClass, Step } from "../../src/delivery/outcome.ts";
+import type { ReplyClass, SmtpStep } from "../../src/mail/reply-classes.ts";
 import { classifyReply } from "../../src/mail/replies.ts";
 
-type StepName = Step["step"];
+type StepName = SmtpStep;
 type Case = [server: string, step: StepName, reply: string, expected: ReplyClass];
 
 const STEPS: readonly StepName[] = [

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
+import { Input } from "../../http/validation.ts";
 
 /** Interface decision J. */
 export const Event = Type.Object({
@@ -14,7 +15,7 @@ export const Event = Type.Object({
 });
 export type Event = Static<typeof Event>;
 
-export const EventQuery = Type.Object({
+export const EventQuery = Input({
   ...PageQuery.properties,
   event: Type.Optional(Type.String({ maxLength: 255, description: "Name, exactly" })),
   email: Type.Optional(Type.String({ maxLength: 320 })),

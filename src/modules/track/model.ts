@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { withChecks } from "../../http/validation.ts";
+import { Input, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { Data, EmailAddress } from "../contacts/model.ts";
 
 /** Interface decision C. */
 export const TrackInput = withChecks(
-  Type.Object({
+  Input({
     event: Type.String({ minLength: 1, maxLength: 255 }),
     email: EmailAddress,
     subscribed: Type.Optional(Type.Boolean({ description: "Default true for a new contact" })),

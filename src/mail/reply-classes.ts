@@ -1,0 +1,31 @@
+/** The words in which replies and outcomes are told apart. */
+
+/** Where in a session a reply came (RFC 5321 §3). */
+export type SmtpStep =
+  | "connect"
+  | "tls"
+  | "greeting"
+  | "ehlo"
+  | "helo"
+  | "starttls"
+  | "auth"
+  | "mail"
+  | "rcpt"
+  | "data"
+  | "dot"
+  | "rset"
+  | "quit";
+
+/** Classes of outcomes (delivery rule R1). */
+export type ReplyClass =
+  | "accepted"
+  | "greylisted"
+  | "rate_limited"
+  | "mailbox_full"
+  | "temporary"
+  | "no_such_recipient"
+  | "content"
+  | "policy"
+  | "reputation"
+  | "authentication"
+  | "infrastructure";

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
+import { createPace, type Pace } from "../../src/delivery/pace.ts";
+
+const START = Date.parse("2026-03-02T10:00:00Z");
+const SECOND_MS = 1000;
+
+/** Lets promises and what they lead to run; no time passes. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+async function pass(ms: number): Promise<void> {
+  for (let i = 0; i < ms; i++) {
+    jest.advanceTimersByTime(1);
+    await settle();
+  }
+}
+
+/** Asks for `count` permits; the moments at which they are used, in ms from now. */
+function startsOf(pace: Pace, count: number, task = () => Promise.resolve()): number[] {
+  const starts: number[] = [];
+  for (let i = 0; i < count; i++) {
+    pace.add(() => {
+      starts.push(Date.now() - START);
+      return task();
+    });
+  }
+  return starts;
+}
+
+function mostInAnySecond(starts: readonly number[]): number {
+  const inSecondFrom = (from: number) =>
+    starts.filter((at) => at >= from && at < from + SECOND_MS).length;
+  return Math.max(0, ...starts.map(inSecondFrom));
+}
+
+describe("the rate", () => {
+  beforeEach(() => void jest.useFakeTimers({ now: START }));
+  afterEach(() => void jest.useRealTimers());
+
+  test.each([
+    [14, 14, 70],
+    [1, 1, 5],
+    [14.5, 14, 70],
+    [100, 100, 500],
+  ])("%d per second: never more than %d in any second", async (ratePerSecond, most, total) => {
+    const pace = createPace({ ratePerSecond, concurrency: 20 });
+    const starts = startsOf(pace, total);
+    await pass(5 * SECOND_MS + 500);
+    expect(starts).toHaveLength(total);
+    expect(mostInAnySecond(starts)).toBe(most);
+  });
+
+  test("below one is a mail every so many seconds", async () => {
+    const pace = createPace({ ratePerSecond: 0.5, concurrency: 20 });
+    const starts = startsOf(pace, 3);
+    await pass(4_100);
+    expect(starts).toEqual([0, 2_020, 4_040]);
+  });
+
+  test("holds after a pause and for permits that come at any time", async () => {
+    const pace = createPace({ ratePerSecond: 14, concurrency: 20 });
+    const starts: number[] = [];
+    for (const waitMs of [900, 50, 50, 300, 5_000, 700, 100, 250, 1]) {
+      const more = startsOf(pace, 9, () => {
+        starts.push(Date.now() - START);
+        return Promise.resolve();
+      });
+      await pass(waitMs);
+      expect(more.length).toBeLessThanOrEqual(9);
+    }
+    await pass(4 * SECOND_MS);
+    expect(starts).toHaveLength(81);
+    expect(mostInAnySecond(starts)).toBe(14);
+  });
+
+  test("is not the rate of ends: slow tasks do not gather a burst", async () => {
+    const pace = createPace({ ratePerSecond: 10, concurrency: 5 });
+    const starts = startsOf(pace, 40, () => new Promise((resolve) => setTimeout(resolve, 400)));
+    await pass(6 * SECOND_MS);
+    expect(starts).toHaveLength(40);
+    expect(mostInAnySecond(starts)).toBeLessThanOrEqual(10);
+  });
+
+  test("of zero is no limit", async () => {
+    const pace = createPace({ ratePerSecond: 0, concurrency: 20 });
+    const starts = startsOf(pace, 1000);
+    await pace.idle();
+    expect(starts).toHaveLength(1000);
+    expect(Date.now()).toBe(START);
+  });
+});
+
+describe("permits", () => {
+  test("at most `concurrency` are in use at once", async () => {
+    const pace = createPace({ ratePerSecond: 0, concurrency: 3 });
+    const ends: (() => void)[] = [];
+    const starts = startsOf(pace, 5, () => new Promise<void>((resolve) => ends.push(resolve)));
+    expect([pace.active(), pace.waiting(), starts.length]).toEqual([3, 2, 3]);
+    ends[0]?.();
+    await settle();
+    expect([pace.active(), pace.waiting(), starts.length]).toEqual([3, 1, 4]);
+  });
+
+  test("are forgotten by clear; what is under way goes on", async () => {
+    const pace = createPace({ ratePerSecond: 0, concurrency: 1 });
+    let end = () => {};
+    const starts = startsOf(pace, 3, () => new Promise<void>((resolve) => (end = resolve)));
+    pace.clear();
+    expect([pace.active(), pace.waiting()]).toEqual([1, 0]);
+    const idle = pace.idle();
+    end();
+    await idle;
+    expect(starts).toHaveLength(1);
+    expect(pace.active()).toBe(0);
+  });
+
+  test("nothing to wait for is idle at once", async () => {
+    await createPace({ ratePerSecond: 14, concurrency: 20 }).idle();
+  });
+});
