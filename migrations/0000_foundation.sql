@@ -22,28 +22,50 @@ CREATE UNIQUE INDEX `contacts_email` ON `contacts` (`project_seq`,`email`);--> s
 CREATE INDEX `contacts_page` ON `contacts` (`project_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `contacts_subscribed_page` ON `contacts` (`project_seq`,`is_subscribed`,`seq`);--> statement-breakpoint
 CREATE TABLE `suppressions` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_seq` integer NOT NULL,
 	`email` text NOT NULL,
 	`reason` text NOT NULL,
 	`created_at` integer NOT NULL,
-	PRIMARY KEY(`project_seq`, `email`),
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `suppressions_email` ON `suppressions` (`project_seq`,`email`);--> statement-breakpoint
+CREATE INDEX `suppressions_page` ON `suppressions` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE TABLE `dkim_keys` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`domain_seq` integer NOT NULL,
+	`algorithm` text NOT NULL,
+	`selector` text NOT NULL,
+	`private_key` blob NOT NULL,
+	`public_key` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`domain_seq`) REFERENCES `domains`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dkim_keys_selector` ON `dkim_keys` (`domain_seq`,`selector`);--> statement-breakpoint
 CREATE TABLE `domains` (
-	`seq` integer PRIMARY KEY NOT NULL,
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
 	`project_seq` integer NOT NULL,
 	`domain` text NOT NULL,
 	`status` text NOT NULL,
+	`is_by_word` integer DEFAULT false NOT NULL,
+	`findings` text DEFAULT '[]' NOT NULL,
+	`has_return_path` integer DEFAULT false NOT NULL,
 	`verified_at` integer,
 	`last_checked_at` integer,
+	`failing_since` integer,
+	`misses` integer DEFAULT 0 NOT NULL,
+	`next_check_at` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `domains_id_unique` ON `domains` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `domains_domain_unique` ON `domains` (`domain`);--> statement-breakpoint
+CREATE INDEX `domains_page` ON `domains` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `domains_due` ON `domains` (`next_check_at`);--> statement-breakpoint
 CREATE TABLE `attachment_contents` (
 	`digest` text PRIMARY KEY NOT NULL,
 	`bytes` blob NOT NULL

@@ -16,7 +16,6 @@ import { createSettle } from "./delivery/settle.ts";
 import { captureTransport } from "./delivery/transports/capture.ts";
 import { relayTransport } from "./delivery/transports/relay.ts";
 import { createAdmission } from "./http/admission.ts";
-import { BODY_CAP_BYTES } from "./http/body.ts";
 import { defineFormats } from "./http/formats.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -62,14 +61,16 @@ const STOP_GRACE_MS = 10_000;
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
 const IDLE_TIMEOUT_SECONDS = 60;
-/** Bun refuses with a bare 413; our own, with the right shape, comes first. */
-const TRANSPORT_BODY_CAP_BYTES = 2 * BODY_CAP_BYTES;
+/** None: Bun would refuse with a bare 413. `http/body` bounds what is read; the rest is discarded. */
+const TRANSPORT_BODY_CAP_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createApp(options: AppOptions) {
   const { config, db, folder, secret, clock, log } = options;
   defineFormats();
   const url = config.url ?? `http://${config.host}:${config.port}`;
   const linkKey = deriveKey(secret, "recipient-links");
+  const trackingUrl = config.trackingUrl ?? url;
+  const trackingKey = deriveKey(secret, "tracking-links");
   const templateCache = createTemplateCache(TEMPLATE_CACHE);
   const writer = createWriter(db, log);
   const cursors = createCursors(deriveKey(secret, "cursors"));
@@ -110,6 +111,8 @@ export function createApp(options: AppOptions) {
         !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain),
       url,
       linkKey,
+      trackingUrl,
+      trackingKey,
     }),
     settle: createSettle({
       db,

@@ -14,6 +14,8 @@ export type Config = Readonly<{
   port: number;
   /** Public base of links, no slash at the end; null: made of host and port. */
   url: string | null;
+  /** The same for tracked links and pixels; null: as `url`. */
+  trackingUrl: string | null;
   transport: TransportName;
   relayUrl: Relay | null;
   /** EHLO name. */
@@ -23,6 +25,10 @@ export type Config = Readonly<{
   /** Requests per minute and project; 0: no limit. */
   apiRate: number;
   requireVerifiedDomain: boolean;
+  /** Days that things are kept; 0: for ever. */
+  retainBodies: number;
+  retainRaw: number;
+  retainEvents: number;
   logLevel: LogLevel;
   logFormat: LogFormat;
   /** Installation secret; null: the one kept in the data folder. */
@@ -43,6 +49,9 @@ type Setting<T> = {
 };
 
 type Settings = { [Name in keyof Config]: Setting<Config[Name]> };
+
+/** A hundred years. */
+const MOST_DAYS = 36_500;
 
 export const SETTINGS: Settings = {
   data: {
@@ -80,6 +89,15 @@ export const SETTINGS: Settings = {
     placeholder: "URL",
     shownDefault: "http://host:port",
     help: "Public base of the links in mails",
+  },
+  trackingUrl: {
+    flag: "tracking-url",
+    env: "MAILSTEAD_TRACKING_URL",
+    fallback: () => null,
+    parse: publicUrl,
+    placeholder: "URL",
+    shownDefault: "as --url",
+    help: "Public base of tracked links and pixels, where it is another one",
   },
   transport: {
     flag: "transport",
@@ -135,6 +153,33 @@ export const SETTINGS: Settings = {
     shownDefault: "true; false in dev",
     help: "Refuse senders whose domain is not verified",
   },
+  retainBodies: {
+    flag: "retain-bodies",
+    env: "MAILSTEAD_RETAIN_BODIES",
+    fallback: () => 90,
+    parse: integerWithin(0, MOST_DAYS),
+    placeholder: "DAYS",
+    shownDefault: "90",
+    help: "Days that body, variables and attachments of a mail are kept; 0 for ever",
+  },
+  retainRaw: {
+    flag: "retain-raw",
+    env: "MAILSTEAD_RETAIN_RAW",
+    fallback: () => 30,
+    parse: integerWithin(0, MOST_DAYS),
+    placeholder: "DAYS",
+    shownDefault: "30",
+    help: "Days that captured messages are kept; 0 for ever",
+  },
+  retainEvents: {
+    flag: "retain-events",
+    env: "MAILSTEAD_RETAIN_EVENTS",
+    fallback: () => 0,
+    parse: integerWithin(0, MOST_DAYS),
+    placeholder: "DAYS",
+    shownDefault: "0",
+    help: "Days that events are kept; 0 for ever",
+  },
   logLevel: {
     flag: "log-level",
     env: "MAILSTEAD_LOG_LEVEL",
@@ -183,12 +228,16 @@ export function readConfig(
     host: read("host"),
     port: read("port"),
     url: read("url"),
+    trackingUrl: read("trackingUrl"),
     transport: read("transport"),
     relayUrl: read("relayUrl"),
     hostname: read("hostname"),
     sendRate: read("sendRate"),
     apiRate: read("apiRate"),
     requireVerifiedDomain: read("requireVerifiedDomain"),
+    retainBodies: read("retainBodies"),
+    retainRaw: read("retainRaw"),
+    retainEvents: read("retainEvents"),
     logLevel: read("logLevel"),
     logFormat: read("logFormat"),
     secret: read("secret"),

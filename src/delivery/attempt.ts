@@ -9,9 +9,9 @@ import { domainOf } from "../mail/address.ts";
 import { recipientLinks } from "../mail/links.ts";
 import { composeMessage } from "../mail/message.ts";
 import { messageIdOf } from "../mail/message-id.ts";
+import { prepareOutgoing } from "../mail/outgoing.ts";
 import { render } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
-import { htmlToText } from "../mail/text.ts";
 import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
 import type { Outcome, Transport } from "./outcome.ts";
@@ -27,9 +27,12 @@ export type AttemptDeps = {
   /** The reason for which an address is suppressed, or null. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  /** Base of links in mails, and the key that signs them. */
+  /** Base of links that recipients act with, and the key that signs them. */
   url: string;
   linkKey: Uint8Array;
+  /** The same for links and pixels that only count. */
+  trackingUrl: string;
+  trackingKey: Uint8Array;
 };
 
 export type Attempt = (consignment: Consignment) => Promise<Verdict>;
@@ -75,27 +78,48 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       id: mail.contactId ?? "",
       email: mail.to ?? "",
       data: JSON.parse(mail.variables),
-      links: recipientLinks(deps.url, deps.linkKey, mail.id),
+      links: linksOf(mail),
       projectName: mail.projectName,
     });
     return render(compiled.template, variables);
   }
 
-  function compose(mail: Consignment, html: string) {
+  function linksOf(mail: Consignment) {
+    return recipientLinks(deps.url, deps.linkKey, mail.id);
+  }
+
+  function compose(mail: Consignment, body: string) {
+    const { html, text, headers } = prepareOutgoing({
+      emailId: mail.id,
+      html: body,
+      headers: JSON.parse(mail.headers),
+      links: linksOf(mail),
+      marketing: mail.isMarketing ? { ...mail, feedbackId: feedbackId(mail) } : null,
+      tracking: isTracked(mail) ? { url: deps.trackingUrl, key: deps.trackingKey } : null,
+    });
     return composeMessage({
       from: { name: mail.fromName, address: mail.fromAddress },
       to: { name: mail.toName, address: mail.to ?? "" },
       replyTo: mail.replyTo,
       subject: mail.subject,
       html,
-      text: htmlToText(html),
-      headers: JSON.parse(mail.headers),
+      text,
+      headers,
       attachments: mail.attachments,
       // Fixed at acceptance: a retry carries the same message.
       messageId: messageIdOf(mail.id, mail.fromAddress),
       date: new Date(mail.acceptedAt),
     });
   }
+}
+
+function isTracked({ tracking, isMarketing }: Consignment): boolean {
+  return tracking === "ENABLED" || (tracking === "MARKETING_ONLY" && isMarketing);
+}
+
+/** What mailbox providers count complaints by: this content, this project; their last part is us. */
+function feedbackId({ messageSeq, projectId }: Consignment): string {
+  return `${messageSeq}:${projectId}:marketing:mailstead`;
 }
 
 function failed(reason: string): Verdict {

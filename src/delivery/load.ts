@@ -1,6 +1,7 @@
 /** Reads a leased mail with everything that sending it needs. */
 
 import type { Db } from "../db/open.ts";
+import type { TrackingMode } from "../db/schema/projects.ts";
 import type { Attachment } from "../mail/message.ts";
 import type { Lease } from "./queue.ts";
 
@@ -8,8 +9,12 @@ import type { Lease } from "./queue.ts";
 export type Consignment = Lease & {
   id: string;
   projectSeq: number;
+  projectId: string;
   projectName: string;
   isProjectEnabled: boolean;
+  tracking: TrackingMode;
+  /** BCP 47. */
+  language: string;
   contactSeq: number | null;
   contactId: string | null;
   isSubscribed: boolean;
@@ -20,6 +25,8 @@ export type Consignment = Lease & {
   variables: string;
   priority: number;
   acceptedAt: number;
+  /** What it shares with the other mails of its content. */
+  messageSeq: number;
   fromAddress: string;
   fromName: string | null;
   replyTo: string | null;
@@ -37,7 +44,6 @@ type Row = Omit<
   isProjectEnabled: number;
   isSubscribed: number | null;
   isMarketing: number;
-  messageSeq: number;
   hasAttachments: number;
 };
 
@@ -51,9 +57,10 @@ type AttachmentRow = {
 
 export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
   const findEmail = sqlite.prepare<Row, [number]>(`
-    SELECT e.seq, e.id, e.project_seq AS projectSeq, p.name AS projectName,
-           p.is_enabled AS isProjectEnabled, e.contact_seq AS contactSeq, c.id AS contactId,
-           c.is_subscribed AS isSubscribed, e.to_address AS "to", e.to_name AS toName, e.subject,
+    SELECT e.seq, e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
+           p.is_enabled AS isProjectEnabled, p.tracking, p.language,
+           e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
+           e.to_address AS "to", e.to_name AS toName, e.subject,
            coalesce(e.variables, c.data, '{}') AS variables, e.priority,
            e.created_at AS acceptedAt, e.message_seq AS messageSeq,
            m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,

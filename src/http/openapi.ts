@@ -8,6 +8,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import { VERSION } from "../lib/version.ts";
+import { ErrorBody } from "./envelope.ts";
 import { isRecord } from "./validation.ts";
 
 const DESCRIPTION = `An email platform in one executable.
@@ -81,43 +82,49 @@ async function describe(api: AnyElysia): Promise<string> {
   return JSON.stringify(mend(await response.json()));
 }
 
-/** 3.1 knows `null` and `const`; bodies are JSON only; every response needs a description. */
+/** 3.1 knows `null` and `const`, which our schemas use; the rest is said once and in one form. */
 function mend(document: unknown): unknown {
-  if (!isRecord(document) || !isRecord(document["paths"])) throw new Error("no OpenAPI document");
-  const paths = Object.entries(document["paths"]).map(([path, item]) => [
-    path,
-    mapObject(item, mendOperation),
-  ]);
-  return { ...document, openapi: "3.1.0", paths: Object.fromEntries(paths) };
+  if (!isRecord(document)) throw new Error("no OpenAPI document");
+  return {
+    ...document,
+    openapi: "3.1.0",
+    components: { ...Object(document["components"]), schemas: { Error: ErrorBody } },
+    paths: mapObject(document["paths"], (item) => mapObject(item, mendOperation)),
+  };
 }
 
 function mendOperation(operation: unknown): unknown {
   if (!isRecord(operation)) return operation;
-  const responses = Object.entries(isRecord(operation["responses"]) ? operation["responses"] : {});
+  const { requestBody, responses, ...rest } = operation;
   return {
-    ...operation,
-    requestBody: jsonOnly(operation["requestBody"]),
-    responses: Object.fromEntries(
-      responses.map(([status, response]) => [status, mendResponse(status, response)]),
-    ),
+    ...rest,
+    ...(isRecord(requestBody)
+      ? { requestBody: { required: true, ...contentOf(requestBody) } }
+      : {}),
+    responses: mapObject(responses, mendResponse),
   };
 }
 
-function mendResponse(status: string, response: unknown): unknown {
-  const fallback = DESCRIPTIONS[status] ?? "Done";
-  if (!isRecord(response) || status === "204") return { description: fallback };
-  return jsonOnly({ ...response, description: response["description"] ?? fallback });
+/** All errors share one schema: told once, and referred to. */
+function mendResponse(response: unknown, status: string): unknown {
+  const description = DESCRIPTIONS[status] ?? "Done";
+  if (!isRecord(response) || status === "204") return { description };
+  if (Number(status) < 400) return { description, ...contentOf(response) };
+  const schema = { $ref: "#/components/schemas/Error" };
+  return { description, content: { "application/json": { schema } } };
 }
 
-function jsonOnly(holder: unknown): unknown {
-  if (!isRecord(holder) || !isRecord(holder["content"])) return holder;
-  const json: unknown = holder["content"]["application/json"];
-  return json === undefined ? holder : { ...holder, content: { "application/json": json } };
+/** The plugin names three media types; there is one: JSON, unless the schema says another. */
+function contentOf({ content }: Readonly<Record<string, unknown>>): { content?: unknown } {
+  const json = isRecord(content) ? content["application/json"] : undefined;
+  if (!isRecord(json)) return {};
+  const mediaType = isRecord(json["schema"]) ? json["schema"]["contentMediaType"] : undefined;
+  return { content: { [String(mediaType ?? "application/json")]: json } };
 }
 
-function mapObject(value: unknown, map: (inner: unknown) => unknown): unknown {
+function mapObject(value: unknown, map: (inner: unknown, name: string) => unknown): unknown {
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner, name)]));
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
@@ -153,4 +160,5 @@ const PAGE = `<!doctype html>
 </body>
 </html>`;
 
-const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;
+/** Without `validatorUrl` the page would show the document to a service of somebody else. */
+const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", validatorUrl: null, deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;

@@ -70,7 +70,9 @@ function pathOf(url: string): string {
 }
 
 function noRoute(request: Request, find: (method: string, path: string) => boolean): AppError {
-  const allowed = METHODS.filter((method) => find(method, pathOf(request.url)));
+  // As Elysia does: a slash at the end changes nothing.
+  const path = pathOf(request.url).replace(/(?<=.)\/$/, "");
+  const allowed = METHODS.filter((method) => find(method, path));
   if (allowed.length === 0) {
     return new AppError(404, "ROUTE_NOT_FOUND", "There is no such route.");
   }

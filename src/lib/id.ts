@@ -3,3 +3,15 @@
 export function newId(epochMs: number): string {
   return Bun.randomUUIDv7("hex", epochMs);
 }
+
+/** The 16 bytes of an id. */
+export function bytesOfId(id: string): Buffer {
+  return Buffer.from(id.replaceAll("-", ""), "hex");
+}
+
+/** The reverse of `bytesOfId`. */
+export function idOfBytes(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes).toString("hex");
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return [...groups, hex.slice(20)].join("-");
+}

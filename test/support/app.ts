@@ -1,87 +1,108 @@
 /** A whole application on an in-memory, really migrated database, with one project and its keys. */
 
-import { createApp } from "../../src/app.ts";
+import "./production.ts";
+import { type App, createApp } from "../../src/app.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { migrate } from "../../src/db/migrate.ts";
-import { openDatabase } from "../../src/db/open.ts";
+import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { Transport } from "../../src/delivery/outcome.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
-import { manualClock } from "./clock.ts";
+import { type ManualClock, manualClock } from "./clock.ts";
+import { at, textAt } from "./json.ts";
 
 export type TestApp = Awaited<ReturnType<typeof testApp>>;
 
 export type Answered = {
   status: number;
   headers: Headers;
-  /** Parsed JSON; undefined for an empty body. */
-  body: any;
+  /** Parsed JSON, other text as it is; undefined for an empty body. */
+  body: unknown;
+  /** What stands at a dotted path of the body. */
+  at: (path: string) => unknown;
+  /** The same where it has to be text. */
+  text: (path: string) => string;
 };
 
-export async function testApp(
-  options: { config?: Partial<Config>; transport?: Transport; log?: Log } = {},
-) {
-  const clock = manualClock();
-  const db = openDatabase(":memory:");
+export type TestOptions = {
+  config?: Partial<Config>;
+  transport?: Transport;
+  log?: Log;
+  clock?: ManualClock;
+  /** A database that is there already, as after a restart. */
+  db?: Db;
+  folder?: string;
+  /** Name of the project; its domain is `<name>.test`. */
+  project?: string;
+};
+
+export type CallOptions = {
+  key?: string | null;
+  headers?: Record<string, string>;
+  raw?: string | Uint8Array | ReadableStream;
+};
+
+export async function testApp(options: TestOptions = {}) {
+  const clock = options.clock ?? manualClock();
+  const db = options.db ?? openDatabase(":memory:");
   migrate(db.sqlite);
   const defaults = { sendRate: 0, apiRate: 0, hostname: "sender.test", ...options.config };
   const app = createApp({
     config: readConfig({}, {}, defaults),
     db,
-    folder: null,
+    folder: options.folder ?? null,
     secret: "a secret for tests, long enough to be taken",
     clock,
     log: options.log ?? silentLog,
     ...(options.transport === undefined ? {} : { transport: options.transport }),
   });
-  const makeProject = (name: string) =>
-    app.writer.write(() => {
-      const project = app.projects.create(name)();
-      const key = (kind: "SECRET" | "PUBLIC") =>
-        app.keys.create(project.seq, { kind, name: "test", expiresAt: null })().text;
-      app.domains.addVerified(project.seq, `${name}.test`)();
-      return { project, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
-    });
-  const acme = await makeProject("acme");
+  const acme = await makeProject(app, options.project ?? "acme");
 
   /** A request with the secret key of acme unless another one is given; null sends none. */
   async function call(
     method: string,
     path: string,
     body?: unknown,
-    rest: {
-      key?: string | null;
-      headers?: Record<string, string>;
-      raw?: string | Uint8Array | ReadableStream;
-    } = {},
+    { key = acme.secretKey, headers, raw }: CallOptions = {},
   ): Promise<Answered> {
-    const key = rest.key === undefined ? acme.secretKey : rest.key;
-    const response = await app.handle(
-      new Request(`http://localhost${path}`, {
-        method,
-        headers: {
-          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...rest.headers,
-        },
-        body: rest.raw ?? (body === undefined ? null : JSON.stringify(body)),
-      }),
-    );
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") ?? false;
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: isJson && text !== "" ? JSON.parse(text) : text === "" ? undefined : text,
-    };
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+    });
+    return answered(await app.handle(request));
   }
+
+  /** What every table holds, but for bookkeeping that is not data. */
+  const contents = (): Record<string, unknown[]> =>
+    Object.fromEntries(
+      db.sqlite
+        .query<{ name: string }, []>(
+          `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'readiness'
+           AND name NOT LIKE 'sqlite_%'`,
+        )
+        .all()
+        .map(({ name }) => [name, db.sqlite.query(`SELECT * FROM ${name}`).all()]),
+    );
 
   return {
     app,
     db,
     clock,
     call,
-    makeProject,
+    contents,
+    makeProject: (name: string) => makeProject(app, name),
     ...acme,
+
+    /** Creates something and returns the id that the answer names at `path`. */
+    async create(path: string, body: unknown, idPath: string, rest?: CallOptions): Promise<string> {
+      const answer = await call("POST", path, body, rest);
+      if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+      return answer.text(idPath);
+    },
 
     /** Names of the events written so far, oldest first. */
     eventNames: (): string[] =>
@@ -110,4 +131,29 @@ export async function testApp(
 
     close: () => app.stop(),
   };
+}
+
+/** Reads an answer whole. */
+export async function answered(response: Response): Promise<Answered> {
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  const body: unknown = text === "" ? undefined : isJson ? JSON.parse(text) : text;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body,
+    at: (path) => at(body, path),
+    text: (path) => textAt(body, path),
+  };
+}
+
+/** The project of that name, made if it is not there, with two new keys and a verified domain. */
+function makeProject(app: App, name: string) {
+  return app.writer.write(() => {
+    const project = app.projects.find(name) ?? app.projects.create(name)();
+    const key = (kind: "SECRET" | "PUBLIC") =>
+      app.keys.create(project.seq, { kind, name: "test", expiresAt: null })().text;
+    app.domains.addVerified(project.seq, `${name}.test`)();
+    return { project, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
+  });
 }

@@ -1,11 +1,4 @@
-import {
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const contacts = sqliteTable(
@@ -30,18 +23,24 @@ export const contacts = sqliteTable(
   ],
 );
 
+export const SUPPRESSION_REASONS = ["HARD_BOUNCE", "COMPLAINT", "MANUAL"] as const;
+
 /** Addresses that must not be written to. */
 export const suppressions = sqliteTable(
   "suppressions",
   {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
     projectSeq: integer("project_seq")
       .notNull()
       .references(() => projects.seq),
     email: text("email").notNull(),
-    reason: text("reason", { enum: ["HARD_BOUNCE", "COMPLAINT", "MANUAL"] }).notNull(),
+    reason: text("reason", { enum: SUPPRESSION_REASONS }).notNull(),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.projectSeq, table.email] })],
+  (table) => [
+    uniqueIndex("suppressions_email").on(table.projectSeq, table.email),
+    index("suppressions_page").on(table.projectSeq, table.seq),
+  ],
 );
 
 /** How many contacts a project has, kept by triggers (see the migration). */

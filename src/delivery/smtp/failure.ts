@@ -6,6 +6,7 @@ import { quoteReply, type ProtocolFault, type Reply } from "./reply.ts";
 /**
  * - dns: the host has no address, or nobody could be asked.
  * - address: the address is not to be dialled (delivery rule W6).
+ * - unroutable: there is no way to the address from this machine, or from the address it is to use.
  * - network: refused, unreachable, reset.
  * - timeout: nothing came in time.
  * - closed: the server, or we ourselves, ended the connection.
@@ -16,7 +17,7 @@ import { quoteReply, type ProtocolFault, type Reply } from "./reply.ts";
 export type Fault =
   | ProtocolFault
   | {
-      kind: "dns" | "address" | "network" | "timeout" | "closed" | "tls" | "auth";
+      kind: "dns" | "address" | "unroutable" | "network" | "timeout" | "closed" | "tls" | "auth";
       message: string;
     };
 
@@ -43,10 +44,29 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the name servers did not answer",
 };
 
+/** Errors that say something about this machine and nothing about the other one. */
+const LOCAL_ERRORS: ReadonlySet<string> = new Set([
+  "EADDRNOTAVAIL",
+  "EAFNOSUPPORT",
+  "EINVAL",
+  "ENETUNREACH",
+]);
+
+/** A socket's error as a fault. */
+export function networkFault(error: unknown): Fault {
+  const kind = LOCAL_ERRORS.has(codeOf(error)) ? "unroutable" : "network";
+  return { kind, message: describeError(error) };
+}
+
 /** What the operating system's error says, in words where we have better ones. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
   const words = SOCKET_ERRORS[code];
   return words === undefined ? error.message : `${words} (${code})`;
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error) || !("code" in error)) return "";
+  return typeof error.code === "string" ? error.code : "";
 }

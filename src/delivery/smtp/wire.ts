@@ -7,7 +7,7 @@ import net from "node:net";
 import tls from "node:tls";
 import type { TlsInfo } from "../outcome.ts";
 import { Deadline } from "./deadline.ts";
-import { describeError, type Fault } from "./failure.ts";
+import { describeError, networkFault, type Fault } from "./failure.ts";
 import { ReplyParser, type Reply } from "./reply.ts";
 
 export type Target = { address: string; port: number; localAddress?: string | undefined };
@@ -59,7 +59,7 @@ export class Wire {
       const { address: host, port, localAddress } = target;
       this.#adopt(net.connect({ host, port, ...(localAddress && { localAddress }) }), "connect");
     } catch (error) {
-      this.#break({ kind: "network", message: describeError(error) });
+      this.#break(networkFault(error));
     }
     return this.#untilReady(timeoutMs);
   }
@@ -140,7 +140,7 @@ export class Wire {
     socket.on("end", ifCurrent(this.#becomeEnded));
     socket.on("close", ifCurrent(this.#becomeEnded));
     socket.on("error", (error) => {
-      if (this.#socket === socket) this.#break({ kind: "network", message: describeError(error) });
+      if (this.#socket === socket) this.#break(networkFault(error));
     });
   }
 

@@ -28,6 +28,9 @@ export type Upsert = {
   data: JsonObject | null | undefined;
 };
 
+/** What a change of the subscription is put down to. */
+export type Cause = { emailSeq: number; data: JsonObject };
+
 export function createContacts(deps: { db: Db; clock: Clock; events: Events; cursors: Cursors }) {
   const { db, clock, events, cursors } = deps;
   const findByEmail = db
@@ -67,7 +70,11 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
   }
 
   /** Writes what differs, and the event if the subscription changed. */
-  function update(contact: ContactRow, next: Pick<ContactRow, "email" | "isSubscribed" | "data">) {
+  function update(
+    contact: ContactRow,
+    next: Pick<ContactRow, "email" | "isSubscribed" | "data">,
+    cause?: Cause,
+  ): ContactRow {
     const isSame =
       contact.email === next.email &&
       contact.isSubscribed === next.isSubscribed &&
@@ -79,15 +86,16 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
       .where(eq(contacts.seq, contact.seq))
       .returning()
       .get();
-    if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated);
+    if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
     return updated;
   }
 
-  function recordSubscription(contact: ContactRow): void {
+  function recordSubscription(contact: ContactRow, cause?: Cause): void {
     events.record({
       projectSeq: contact.projectSeq,
       name: contact.isSubscribed ? "contact.subscribed" : "contact.unsubscribed",
       contactSeq: contact.seq,
+      ...cause,
       at: clock.now(),
     });
   }
@@ -142,6 +150,10 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
         });
       };
     },
+
+    /** Part of a change: what the recipient of a mail decided there. */
+    decide: (contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow =>
+      update(contact, { ...contact, isSubscribed }, cause),
 
     /**
      * Removes the contact. Its mails and events stay, without anything that tells who it was; what

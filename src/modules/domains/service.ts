@@ -44,6 +44,7 @@ export function createDomains({ db, clock }: { db: Db; clock: Clock }) {
             domain,
             status: "VERIFIED",
             verifiedAt: now,
+            nextCheckAt: now,
             createdAt: now,
           })
           .onConflictDoUpdate({

@@ -82,7 +82,9 @@ export function emailRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({
-          200: Type.Unsafe<Response>(Type.Any({ description: "message/rfc822" })),
+          200: Type.Unsafe<Response>(
+            Type.Any({ type: "string", contentMediaType: "message/rfc822" }),
+          ),
         }),
         detail: { tags, summary: "The exact message, as captured" },
       },

@@ -167,7 +167,7 @@ describe("opening a session", () => {
     const server = await scripted();
     await opened(server.port, { localAddress: "127.0.0.9" });
     const elsewhere = session(server.port, { localAddress: "192.0.2.77" });
-    expect(causeOf(await elsewhere.open())).toBe("connect network");
+    expect(causeOf(await elsewhere.open())).toBe("connect unroutable");
   });
 
   test("records the time of every step", async () => {

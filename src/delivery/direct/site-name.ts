@@ -1,0 +1,65 @@
+/**
+ * The site behind a set of MX hosts: what shares a receiver's limits (delivery rule S7). Not the
+ * recipient's domain: thousands of them lie with one provider.
+ */
+
+import { sha256 } from "../../lib/crypto.ts";
+
+/**
+ * Providers that give customers MX hosts of their own, or several groups of them, and count what
+ * comes from one sender over all. The host is the name or lies below it.
+ */
+const PROVIDERS: readonly string[] = [
+  "barracudanetworks.com",
+  "cloudflare.net",
+  "forwardemail.net",
+  "gmx.net",
+  "google.com",
+  "googlemail.com",
+  "gpphosted.com",
+  "hornetsecurity.com",
+  "icloud.com",
+  "iphmx.com",
+  "kundenserver.de",
+  "mail.protection.outlook.com",
+  "mailgun.org",
+  "messagelabs.com",
+  "messagingengine.com",
+  "mimecast.com",
+  "mx.microsoft",
+  "olc.protection.outlook.com",
+  "one.com",
+  "ovh.net",
+  "ppe-hosted.com",
+  "pphosted.com",
+  "protonmail.ch",
+  "psmtp.com",
+  "qq.com",
+  "registrar-servers.com",
+  "secureserver.net",
+  "t-online.de",
+  "trendmicro.com",
+  "trendmicro.eu",
+  "yahoodns.net",
+  "yandex.net",
+  "zoho.com",
+  "zoho.eu",
+];
+
+const LONGEST_NAME = 120;
+
+/**
+ * `best` are the hosts of the best preference, sorted. A provider's name, or the hosts themselves:
+ * domains with the same ones share a site. Two small servers never become one by chance.
+ */
+export function siteName(best: readonly string[]): string {
+  const providers = new Set(best.map(providerOf));
+  const [provider = null] = providers;
+  if (provider !== null && providers.size === 1) return provider;
+  const name = best.join(" ");
+  return name.length <= LONGEST_NAME ? name : sha256(name);
+}
+
+function providerOf(host: string): string | null {
+  return PROVIDERS.find((name) => host === name || host.endsWith(`.${name}`)) ?? null;
+}

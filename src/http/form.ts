@@ -1,0 +1,44 @@
+/** Reads the small forms that recipients and their mail programs post: bounded, never throwing. */
+
+/** Far more than any of these forms has. */
+const FORM_CAP_BYTES = 4 * 1024;
+
+export type Form = { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
+
+/** Fields of an urlencoded or multipart body; what is neither has none. */
+export async function readForm(request: Request): Promise<Form> {
+  const announced = Number(request.headers.get("content-length") ?? 0);
+  const bytes = announced > FORM_CAP_BYTES ? null : await readUpTo(request, FORM_CAP_BYTES);
+  if (bytes === null) return { isTooLarge: true };
+  return { isTooLarge: false, fields: await fieldsOf(bytes, request.headers.get("content-type")) };
+}
+
+/** Null if there is more; the rest is left unread. */
+async function readUpTo(request: Request, capBytes: number): Promise<Uint8Array | null> {
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request.body) {
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > capBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, sizeBytes);
+}
+
+async function fieldsOf(
+  bytes: Uint8Array,
+  contentType: string | null,
+): Promise<Map<string, string>> {
+  const fields = new Map<string, string>();
+  const headers = { "content-type": contentType ?? "application/x-www-form-urlencoded" };
+  try {
+    const form = await new Response(Buffer.from(bytes), { headers }).formData();
+    form.forEach((value, name) => {
+      if (typeof value === "string") fields.set(name, value);
+    });
+  } catch {
+    return fields; // Malformed: that is a form without fields.
+  }
+  return fields;
+}

@@ -1,0 +1,117 @@
+/**
+ * HTML pages for people who follow a link from a mail: plain, readable on a phone and in the dark,
+ * with nothing loaded from anywhere. They are private to the reader: no cache, no search engine and
+ * no other site learns their address.
+ */
+
+import type { Texts } from "../mail/language.ts";
+
+export type Page = {
+  /** BCP 47. */
+  language: string;
+  title: string;
+  /** All of these are text, not HTML. */
+  paragraphs: readonly string[];
+  /** Who writes; null where that is not known. */
+  sender: string | null;
+  /** Posts back to the address of the page. */
+  button: { label: string; name: string; value: string; isMain: boolean } | null;
+  /** Said after the button, in small. */
+  note: string | null;
+};
+
+/** `status` and the page as an answer; HEAD gets no body. */
+export function pageResponse(page: Page, status: number): Response {
+  return new Response(htmlOf(page), { status, headers: PAGE_HEADERS });
+}
+
+/** What goes with a link that is not one of ours. */
+export function badLinkPage(texts: Texts): Page {
+  return plainPage(texts, texts.badLink);
+}
+
+/** What goes with a fault of ours. */
+export function troublePage(texts: Texts): Page {
+  return plainPage(texts, texts.trouble);
+}
+
+function plainPage({ language }: Texts, { title, text }: { title: string; text: string }): Page {
+  return { language, title, paragraphs: [text], sender: null, button: null, note: null };
+}
+
+function htmlOf(page: Page): string {
+  const { language, sender } = page;
+  const title = Bun.escapeHTML(page.title);
+  const from = sender === null ? "" : Bun.escapeHTML(sender);
+  const paragraphs = page.paragraphs.map((text) => `<p>${Bun.escapeHTML(text)}</p>`).join("\n");
+  return `<!doctype html>
+<html lang="${Bun.escapeHTML(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${from === "" ? title : `${title} – ${from}`}</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+${from === "" ? "" : `<p class="sender">${from}</p>\n`}<h1>${title}</h1>
+${paragraphs}
+${formOf(page)}${page.note === null ? "" : `<p class="note">${Bun.escapeHTML(page.note)}</p>\n`}</main>
+</body>
+</html>
+`;
+}
+
+/** Without an action: it goes where the page came from, whatever proxies stand in between. */
+function formOf({ button }: Page): string {
+  if (button === null) return "";
+  const { name, value, label, isMain } = button;
+  return (
+    `<form method="post"><button name="${name}" value="${value}"` +
+    `${isMain ? "" : ' class="second"'}>${Bun.escapeHTML(label)}</button></form>\n`
+  );
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --paper: #f3f4f7; --card: #fff; --ink: #1b2230; --soft: #566072;
+  --line: #dde1e9; --main: #1d56c4; --on-main: #fff }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #12151b; --card: #1b2028; --ink: #e9edf4; --soft: #a5afc0;
+    --line: #313947; --main: #8fb6ff; --on-main: #0a1631 }
+}
+* { box-sizing: border-box }
+html { -webkit-text-size-adjust: 100% }
+body { margin: 0; min-height: 100vh; min-height: 100dvh; padding: 1.5rem 1rem;
+  display: grid; place-items: center; background: var(--paper); color: var(--ink);
+  font: 1.0625rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif }
+main { width: 100%; max-width: 30rem; padding: 2.25rem; background: var(--card);
+  border: 1px solid var(--line); border-radius: 1rem; overflow-wrap: anywhere }
+.sender { margin: 0 0 .5rem; color: var(--soft); font-size: .9375rem }
+h1 { margin: 0 0 1rem; font-size: 1.625rem; line-height: 1.25; text-wrap: balance }
+p { margin: 0 0 1rem }
+form { margin: 1.75rem 0 0 }
+button { width: 100%; min-height: 3rem; padding: .625rem 1.25rem; border: 1px solid var(--main);
+  border-radius: .625rem; background: var(--main); color: var(--on-main); font: inherit;
+  font-weight: 600; cursor: pointer }
+button.second { background: transparent; color: var(--main) }
+button:hover { filter: brightness(1.08) }
+button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }
+.note { margin: 1.25rem 0 0; color: var(--soft); font-size: .9375rem }
+main > :last-child { margin-bottom: 0 }
+@media (max-width: 26rem) { main { padding: 1.5rem } }
+`;
+
+const STYLE_HASH = new Bun.CryptoHasher("sha256").update(STYLE).digest("base64");
+
+const PAGE_HEADERS = {
+  "Content-Type": "text/html; charset=utf-8",
+  "Content-Security-Policy":
+    `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src data:; ` +
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "Referrer-Policy": "no-referrer",
+  "X-Robots-Tag": "noindex, nofollow",
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+};

@@ -1,0 +1,26 @@
+/** Which names may be sending domains. */
+
+import { getPublicSuffix } from "tldts";
+import { canonicalDomain } from "../../mail/address.ts";
+
+export type SendingDomain = { ok: true; domain: string } | { ok: false; reason: string };
+
+/** Longer ones leave no room for the names of their own records (RFC 1035 §2.3.4). */
+const LONGEST_DOMAIN = 200;
+
+/** In canonical spelling: lower case, A-labels, without the final dot. */
+export function parseSendingDomain(text: string): SendingDomain {
+  const domain = canonicalDomain(text.trim().replace(/\.$/, ""));
+  if (domain === null) return refuse("Expected a domain such as example.com.");
+  if (domain.length > LONGEST_DOMAIN) {
+    return refuse(`A sending domain has at most ${LONGEST_DOMAIN} characters.`);
+  }
+  if (getPublicSuffix(domain) === domain) {
+    return refuse(`${domain} is a public suffix: names below it belong to many owners.`);
+  }
+  return { ok: true, domain };
+}
+
+function refuse(reason: string): SendingDomain {
+  return { ok: false, reason };
+}

@@ -1,0 +1,44 @@
+/** SPF records (RFC 7208) as far as advice about them needs it. Pure. */
+
+import ipaddr from "ipaddr.js";
+
+export function isSpfRecord(record: string): boolean {
+  return /^v=spf1( |$)/i.test(record);
+}
+
+/** How an address is allowed (RFC 7208 §5.6). */
+export function addressMechanism(address: string): string {
+  return `${ipaddr.parse(address).kind() === "ipv4" ? "ip4" : "ip6"}:${address}`;
+}
+
+/**
+ * Whether the record allows what `mechanism` allows: by the same words, or by a network that the
+ * address lies in. What other mechanisms lead to is not looked up.
+ */
+export function allows(record: string, mechanism: string): boolean {
+  const terms = record.toLowerCase().split(/ +/).slice(1);
+  const wanted = mechanism.toLowerCase();
+  return terms.some((term) => {
+    const bare = term.replace(/^\+/, "");
+    return bare === wanted || contains(bare, wanted);
+  });
+}
+
+function contains(term: string, wanted: string): boolean {
+  const [, kind, network] = /^(ip4|ip6):(.+\/\d+)$/.exec(term) ?? [];
+  const [, wantedKind, address] = /^(ip4|ip6):([^/]+)$/.exec(wanted) ?? [];
+  if (network === undefined || address === undefined || kind !== wantedKind) return false;
+  return ipaddr.isValidCIDR(network) && ipaddr.isValid(address)
+    ? ipaddr.parse(address).match(ipaddr.parseCIDR(network))
+    : false;
+}
+
+/** One record that allows what all of `records` did and `mechanisms` besides. */
+export function mergeSpf(records: readonly string[], mechanisms: readonly string[]): string {
+  const terms = records.flatMap((record) => record.split(/ +/).slice(1));
+  const isEnd = (term: string) => /^([+?~-]?all|redirect=.*)$/i.test(term);
+  const kept = terms.filter((term) => !isEnd(term));
+  const missing = mechanisms.filter((wanted) => !records.some((record) => allows(record, wanted)));
+  const ends = terms.filter(isEnd);
+  return ["v=spf1", ...new Set([...missing, ...kept]), ends[0] ?? "~all"].join(" ");
+}

@@ -1,0 +1,25 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../http/envelope.ts";
+
+/** Interface decision D: only this much is demanded; what is wrong beyond it is the answer. */
+export const VerifyInput = Type.Object({
+  email: Type.String({ maxLength: 320, pattern: "@" }),
+});
+
+/** Specification §2.7 and interface decision D. */
+export const VerificationMembers = {
+  email: Type.String(),
+  valid: Type.Boolean(),
+  isDisposable: Type.Boolean(),
+  isAlias: Type.Boolean({ description: "A forwarding service hides the real address" }),
+  isTypo: Type.Boolean(),
+  isPlusAddressed: Type.Boolean(),
+  isPersonalEmail: Type.Boolean(),
+  domainExists: Type.Boolean(),
+  hasWebsite: Type.Boolean({ description: "The domain has an address; nothing is fetched" }),
+  hasMxRecords: Type.Boolean(),
+  suggestedEmail: Nullable(Type.String()),
+  reasons: Type.Array(Type.String()),
+};
+const Verification = Type.Object(VerificationMembers);
+export type Verification = Static<typeof Verification>;

@@ -1,0 +1,20 @@
+/**
+ * POST /v1/verify    looks at an address: syntax, lists, DNS; nothing is sent or fetched
+ */
+
+import { Elysia } from "elysia";
+import type { Admission } from "../../http/admission.ts";
+import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
+import { VerificationMembers, VerifyInput } from "./model.ts";
+import type { Verify } from "./verify.ts";
+
+export function verificationRoutes(deps: { admission: Admission; verify: Verify }) {
+  const { admission, verify } = deps;
+  return new Elysia({ name: "verification-routes" })
+    .use(admission.secretKey)
+    .post("/v1/verify", async ({ body }) => mirroredEnvelope(await verify(body.email)), {
+      body: VerifyInput,
+      response: withErrors({ 200: MirroredEnvelope(VerificationMembers) }),
+      detail: { tags: ["Verification"], summary: "Verify an email address" },
+    });
+}

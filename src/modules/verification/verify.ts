@@ -1,0 +1,133 @@
+/**
+ * Verifies an address in this order (interface decision D): syntax → lists → DNS. What may be
+ * wrong for a moment only is said in `reasons` and does not make an address invalid.
+ */
+
+import type { Dns } from "../../lib/dns/client.ts";
+import { parseAddress } from "../../mail/address.ts";
+import {
+  correctedDomain,
+  isAliasDomain,
+  isDisposableDomain,
+  isPersonalDomain,
+  LISTS_DATE,
+} from "./lists.ts";
+import type { Verification } from "./model.ts";
+
+export type Verify = (email: string) => Promise<Verification>;
+
+/** What DNS says of a domain. `unknown` where it did not answer in time. */
+type Reachability = {
+  existence: "exists" | "missing" | "unknown";
+  hasAddress: boolean;
+  mx: "records" | "null" | "none" | "unknown";
+};
+
+/** All look-ups for one address together (interface decision D). */
+const LOOKUP_TIMEOUT_MS = 5000;
+
+export function createVerify({ dns }: { dns: Dns }): Verify {
+  return async function verify(email) {
+    const trimmed = email.trim();
+    const parsed = parseAddress(trimmed);
+    if (!parsed.ok) return invalidSyntax(trimmed, parsed.reason);
+    const reachability = await withTimeout(reach(parsed.domain));
+    return judge(parsed.address, parsed.local, parsed.domain, reachability);
+  };
+
+  async function reach(domain: string): Promise<Reachability> {
+    const [mx, v4, v6] = await Promise.all([
+      dns.resolve(domain, "MX"),
+      dns.resolve(domain, "A"),
+      dns.resolve(domain, "AAAA"),
+    ]);
+    const answers = [mx, v4, v6];
+    const isMissing = answers.some((answer) => answer.kind === "nxdomain");
+    const isKnown = answers.some((answer) => answer.kind !== "failed");
+    return {
+      existence: isMissing ? "missing" : isKnown ? "exists" : "unknown",
+      hasAddress: v4.kind === "records" || v6.kind === "records",
+      mx: mx.kind === "records" ? mxKind(mx.records) : mx.kind === "failed" ? "unknown" : "none",
+    };
+  }
+}
+
+/** RFC 7505: one record with an empty name says that the domain takes no mail. */
+function mxKind(records: readonly { exchange: string }[]): "records" | "null" {
+  const [first] = records;
+  const isNull = records.length === 1 && (first?.exchange === "" || first?.exchange === ".");
+  return isNull ? "null" : "records";
+}
+
+async function withTimeout(work: Promise<Reachability>): Promise<Reachability> {
+  const { promise, resolve } = Promise.withResolvers<Reachability>();
+  const timer = setTimeout(
+    () => resolve({ existence: "unknown", hasAddress: false, mx: "unknown" }),
+    LOOKUP_TIMEOUT_MS,
+  );
+  work.then(resolve, () => resolve({ existence: "unknown", hasAddress: false, mx: "unknown" }));
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function judge(
+  email: string,
+  local: string,
+  domain: string,
+  { existence, hasAddress, mx }: Reachability,
+): Verification {
+  const corrected = correctedDomain(domain);
+  const facts = {
+    isDisposable: isDisposableDomain(domain),
+    isAlias: isAliasDomain(domain),
+    isTypo: corrected !== null,
+    isPlusAddressed: local.includes("+"),
+    isPersonalEmail: isPersonalDomain(domain),
+  };
+  const canReceive = mx === "records" || mx === "unknown" || (mx === "none" && hasAddress);
+  return {
+    email,
+    valid: existence !== "missing" && (canReceive || existence === "unknown"),
+    ...facts,
+    domainExists: existence !== "missing",
+    hasWebsite: hasAddress,
+    hasMxRecords: mx === "records",
+    suggestedEmail: corrected === null ? null : `${local}@${corrected}`,
+    reasons: [
+      ...(existence === "missing" ? [`The domain ${domain} does not exist.`] : []),
+      ...(mx === "null" ? [`The domain ${domain} says that it takes no mail (null MX).`] : []),
+      ...(existence === "exists" && mx === "none" && !hasAddress
+        ? [`The domain ${domain} has neither MX records nor an address.`]
+        : []),
+      ...(existence === "exists" && mx === "none" && hasAddress
+        ? [`The domain ${domain} has no MX records; mail goes to its own address.`]
+        : []),
+      ...(mx === "unknown" ? ["DNS did not answer; this may be different in a moment."] : []),
+      ...(corrected === null ? [] : [`Did you mean ${corrected}?`]),
+      ...(facts.isDisposable
+        ? [`The domain is a disposable-address service (list of ${LISTS_DATE}).`]
+        : []),
+      ...(facts.isAlias ? ["The address is an alias of a forwarding service."] : []),
+      ...(facts.isPlusAddressed ? ["The local part has a +tag."] : []),
+      ...(facts.isPersonalEmail
+        ? [`The domain is a personal mail provider (list of ${LISTS_DATE}).`]
+        : []),
+    ],
+  };
+}
+
+function invalidSyntax(email: string, reason: string): Verification {
+  return {
+    email,
+    valid: false,
+    isDisposable: false,
+    isAlias: false,
+    isTypo: false,
+    isPlusAddressed: false,
+    isPersonalEmail: false,
+    domainExists: false,
+    hasWebsite: false,
+    hasMxRecords: false,
+    suggestedEmail: null,
+    reasons: [`This is not an email address: ${reason}`],
+  };
+}

@@ -1,0 +1,417 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { createWriter } from "../../src/db/writer.ts";
+import { createDispatcher } from "../../src/delivery/dispatcher.ts";
+import { createLoader } from "../../src/delivery/load.ts";
+import { createPace } from "../../src/delivery/pace.ts";
+import { createQueue } from "../../src/delivery/queue.ts";
+import { createSettle } from "../../src/delivery/settle.ts";
+import { createLog, silentLog } from "../../src/lib/log.ts";
+import { testApp, type TestApp } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { openOutbox } from "../support/outbox.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
+
+const MINUTE = 60_000;
+const STORAGE_PAUSE_MS = 1000;
+
+const apps: TestApp[] = [];
+
+afterEach(async () => {
+  for (const t of apps.splice(0)) {
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    const stopped = t.close();
+    await quiet();
+    t.clock.advance(MINUTE); // Over any pause and the grace of what still hangs.
+    await stopped;
+  }
+});
+
+/** A running application; its transport, its log, and what its rows say. */
+async function running(options: Parameters<typeof testTransport>[0] = {}) {
+  const transport = testTransport(options);
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
+  const t = await testApp({ transport, log });
+  apps.push(t);
+  await t.app.start();
+
+  /** Ids of the email records. */
+  async function send(count = 1): Promise<string[]> {
+    const to = Array.from({ length: count }, () => `${crypto.randomUUID()}@example.net`);
+    const answer = await t.call("POST", "/v1/send", {
+      to,
+      from: "hello@acme.test",
+      subject: "Hi",
+      body: "<p>Hello</p>",
+    });
+    expect(answer.status).toBe(200);
+    return to.map((_, i) => answer.text(`emails.${i}.email`));
+  }
+
+  return {
+    t,
+    transport,
+    send,
+    logged: (message: string) => lines.filter((line) => line.includes(message)).length,
+    stored: (id: string) =>
+      t.db.sqlite
+        .query<{ status: string; attempts: number; nextAt: number }, [string]>(
+          "SELECT status, attempts, next_at AS nextAt FROM emails WHERE id = ?",
+        )
+        .get(id),
+    statuses: () =>
+      t.db.sqlite
+        .query<{ status: string }, []>("SELECT status FROM emails ORDER BY seq")
+        .all()
+        .map(({ status }) => status),
+  };
+}
+
+/** Only what a single mail needs. */
+async function runningWithOne(options: Parameters<typeof testTransport>[0] = {}) {
+  const parts = await running(options);
+  const [id = ""] = await parts.send();
+  return { ...parts, id, one: () => parts.stored(id) };
+}
+
+describe("mail that is due", () => {
+  test("leaves as soon as it is accepted", async () => {
+    const { one, transport } = await runningWithOne({ answer: ACCEPTED });
+    await eventually(() => one()?.status === "SENT");
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("that waited while nothing ran leaves at the start", async () => {
+    const transport = testTransport({ answer: ACCEPTED });
+    const t = await testApp({ transport });
+    apps.push(t);
+    await t.call("POST", "/v1/send", {
+      to: "b@example.net",
+      from: "hello@acme.test",
+      subject: "Hi",
+      body: "<p>Hello</p>",
+    });
+    await quiet();
+    expect(transport.handed).toHaveLength(0);
+    await t.app.start();
+    await eventually(() => transport.handed.length === 1);
+  });
+
+  test("is under way only as often as the transport takes it", async () => {
+    const { send, transport, statuses } = await running({ concurrency: 2 });
+    await send(5);
+    await eventually(() => transport.open().length === 2);
+    await quiet();
+    expect(transport.handed).toHaveLength(2);
+    expect(statuses().toSorted()).toEqual(["QUEUED", "QUEUED", "QUEUED", "SENDING", "SENDING"]);
+    while (transport.open().length > 0) {
+      transport.open()[0]?.end(ACCEPTED);
+      await quiet();
+      expect(transport.open().length).toBeLessThanOrEqual(2);
+    }
+    expect(statuses()).toEqual(["SENT", "SENT", "SENT", "SENT", "SENT"]);
+    expect(transport.handed).toHaveLength(5);
+  });
+
+  test("for a person overtakes campaign mail that queued before", async () => {
+    const { t, send, transport } = await running({ concurrency: 1 });
+    await send(3);
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run("UPDATE emails SET priority = 1 WHERE status = 'QUEUED'");
+    await send(1);
+    const urgent = t.db.sqlite
+      .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq DESC LIMIT 1")
+      .get()?.to;
+    transport.open()[0]?.end(ACCEPTED);
+    await eventually(() => transport.handed.length === 2);
+    expect(transport.handed[1]?.dispatch.envelope.to).toBe(urgent ?? "");
+  });
+});
+
+describe("mail that is due later", () => {
+  test("is tried again at its time and not before", async () => {
+    const { t, one, transport } = await runningWithOne({ answer: DEFERRED });
+    await eventually(() => one()?.status === "QUEUED" && one()?.attempts === 1);
+    const waitMs = (one()?.nextAt ?? 0) - t.clock.now();
+    expect(waitMs).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
+    await quiet();
+    t.clock.advance(waitMs - 1);
+    await quiet();
+    expect(transport.handed).toHaveLength(1);
+    transport.answer = ACCEPTED;
+    t.clock.advance(1);
+    await eventually(() => one()?.status === "SENT");
+    expect(transport.handed).toHaveLength(2);
+    expect(one()?.attempts).toBe(2);
+  });
+
+  test("wakes it for the earliest of all, whichever came first", async () => {
+    const { t, send, stored, transport } = await running({ answer: DEFERRED });
+    const ids = [...(await send()), ...(await send())];
+    await eventually(() => ids.every((id) => stored(id)?.attempts === 1));
+    await eventually(() => ids.every((id) => stored(id)?.status === "QUEUED"));
+    await quiet();
+    const times = ids.map((id) => stored(id)?.nextAt ?? 0);
+    transport.answer = ACCEPTED;
+    t.clock.advance(Math.min(...times) - t.clock.now());
+    await eventually(() => ids.filter((id) => stored(id)?.status === "SENT").length === 1);
+    t.clock.advance(Math.max(...times) - t.clock.now());
+    await eventually(() => ids.every((id) => stored(id)?.status === "SENT"));
+  });
+
+  test("does not wait for an attempt that takes for ever", async () => {
+    const { t, send, stored, transport } = await running({ answer: DEFERRED });
+    const [later = ""] = await send();
+    await eventually(() => stored(later)?.status === "QUEUED" && stored(later)?.attempts === 1);
+    transport.answer = null;
+    await send();
+    await eventually(() => transport.open().length === 1);
+    await quiet();
+    t.clock.advance((stored(later)?.nextAt ?? 0) - t.clock.now());
+    await eventually(() => transport.open().length === 2);
+    expect(stored(later)).toMatchObject({ status: "SENDING", attempts: 2 });
+  });
+});
+
+describe("an attempt that throws", () => {
+  test("keeps the mail for its next time and says so", async () => {
+    const { t, one, id, transport, logged } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    transport.open()[0]?.fail(new Error("a defect"));
+    await eventually(() => one()?.status === "QUEUED");
+    expect((one()?.nextAt ?? 0) - t.clock.now()).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
+    const answer = await t.call("GET", `/emails/${id}`);
+    expect(answer.at("data.attempts")).toMatchObject([
+      { outcome: "deferred", class: "infrastructure" },
+    ]);
+    expect(JSON.stringify(answer.body)).not.toContain("a defect");
+    expect(logged("an attempt failed unexpectedly")).toBe(1);
+  });
+});
+
+describe("storage that refuses writes", () => {
+  test("keeps an outcome until it can be stored, exactly once", async () => {
+    const { t, one, transport, logged } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    transport.open()[0]?.end(ACCEPTED);
+    for (let i = 0; i < 3; i++) {
+      await quiet();
+      expect(one()?.status).toBe("SENDING");
+      t.clock.advance(STORAGE_PAUSE_MS);
+    }
+    await quiet();
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await eventually(() => one()?.status === "SENT");
+    await quiet();
+    expect(t.countRows("attempts")).toBe(1);
+    expect(t.eventNames().filter((name) => name === "email.sent")).toHaveLength(1);
+    expect(transport.handed).toHaveLength(1);
+    expect(logged("an outcome could not be stored")).toBe(1);
+  });
+
+  test("lets no mail leave, tries once a second, and goes on when it is back", async () => {
+    const { t, send, statuses, transport, logged } = await running({ answer: ACCEPTED });
+    await t.app.stop();
+    await send(3);
+    await t.app.start();
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    await quiet();
+    for (let seconds = 1; seconds <= 3; seconds++) {
+      expect(logged("no mail leaves")).toBe(seconds);
+      t.clock.advance(STORAGE_PAUSE_MS);
+      await quiet();
+    }
+    expect(transport.handed).toHaveLength(0);
+    expect(statuses()).toEqual(["QUEUED", "QUEUED", "QUEUED"]);
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await eventually(() => statuses().every((status) => status === "SENT"));
+    expect(transport.handed).toHaveLength(3);
+  });
+
+  test("survives that not even reading works", async () => {
+    const { t, send, statuses } = await running({ answer: ACCEPTED });
+    await t.app.stop();
+    await send(1);
+    await t.app.start();
+    t.db.sqlite.run("ALTER TABLE emails RENAME TO emails_elsewhere");
+    await quiet();
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await quiet();
+    t.db.sqlite.run("ALTER TABLE emails_elsewhere RENAME TO emails");
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await eventually(() => statuses().every((status) => status === "SENT"));
+  });
+
+  test("a row that cannot be written does not stop the others", async () => {
+    const { t, send, stored, transport, logged } = await running({ concurrency: 1 });
+    const [bad = ""] = await send();
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run(
+      `CREATE TRIGGER defect BEFORE INSERT ON attempts
+       WHEN new.email_seq = (SELECT seq FROM emails WHERE id = '${bad}')
+       BEGIN SELECT raise(ABORT, 'a defect'); END`,
+    );
+    transport.answer = ACCEPTED;
+    transport.open()[0]?.end(ACCEPTED);
+    const [good = ""] = await send();
+    await eventually(() => stored(good)?.status === "SENT");
+    expect(stored(bad)?.status).toBe("SENDING");
+    expect(logged("an outcome could not be stored")).toBe(1);
+  });
+
+  test("outcomes of contacts that were deleted meanwhile are stored", async () => {
+    const { t, one, transport } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    const contacts = await t.call("GET", "/contacts");
+    await t.call("DELETE", `/contacts/${contacts.text("contacts.0.id")}`);
+    transport.open()[0]?.end(ACCEPTED);
+    await eventually(() => one()?.status === "SENT");
+    expect(t.eventNames()).toContain("email.sent");
+  });
+});
+
+describe("stopping", () => {
+  test("lets what is under way end, and starts nothing more", async () => {
+    const { t, send, statuses, transport } = await running({ concurrency: 1 });
+    await send(2);
+    await eventually(() => transport.open().length === 1);
+    const stopped = t.app.stop();
+    await quiet();
+    transport.open()[0]?.end(ACCEPTED);
+    await stopped;
+    expect(statuses()).toEqual(["SENT", "QUEUED"]);
+    t.clock.advance(24 * 60 * MINUTE);
+    await quiet();
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("waits ten seconds for what hangs, then gives the lease back for its time", async () => {
+    const { t, one, transport } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    let isStopped = false;
+    const stopped = t.app.stop().then(() => (isStopped = true));
+    await quiet();
+    t.clock.advance(9_999);
+    await quiet();
+    expect(isStopped).toBe(false);
+    t.clock.advance(1);
+    await stopped;
+    expect(one()).toMatchObject({ status: "QUEUED", attempts: 1 });
+    expect((one()?.nextAt ?? 0) - t.clock.now()).toBe(20_000);
+  });
+
+  test("an outcome that comes after the lease was given back changes nothing", async () => {
+    const { t, one, transport, logged } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    const stopped = t.app.stop();
+    await quiet();
+    t.clock.advance(10_000);
+    await stopped;
+    const before = one();
+    transport.open()[0]?.end(ACCEPTED);
+    await quiet();
+    expect(one()).toEqual(before);
+    expect(t.countRows("attempts")).toBe(0);
+    expect(logged("after its lease was lost")).toBe(1);
+  });
+
+  test("does not wait for storage that refuses an outcome", async () => {
+    const { t, one, transport } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    transport.open()[0]?.end(ACCEPTED);
+    await quiet();
+    const stopped = t.app.stop().catch(String);
+    await quiet();
+    t.clock.advance(STORAGE_PAUSE_MS);
+    expect(await stopped).toContain("cannot store anything");
+    expect(one()?.status).toBe("SENDING");
+  });
+
+  test("can be followed by another start", async () => {
+    const { t, send, statuses } = await running({ answer: ACCEPTED });
+    await t.app.stop();
+    await send(2);
+    await quiet();
+    expect(statuses()).toEqual(["QUEUED", "QUEUED"]);
+    await t.app.start();
+    await eventually(() => statuses().every((status) => status === "SENT"));
+  });
+});
+
+describe("a quiet queue", () => {
+  /** The real parts, with a count of how often the queue is asked and timers are set. */
+  async function counting() {
+    const outbox = openOutbox();
+    const queue = createQueue(outbox.db);
+    const clock = manualClock();
+    const transport = testTransport({ answer: ACCEPTED });
+    const counts = { questions: 0, timers: 0 };
+    const dispatcher = createDispatcher({
+      queue: {
+        ...queue,
+        dueCount(limit, now) {
+          counts.questions++;
+          return queue.dueCount(limit, now);
+        },
+      },
+      pace: createPace({ ratePerSecond: 0, concurrency: 20 }),
+      load: createLoader(outbox.db),
+      attempt: () => transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0) }),
+      settle: createSettle({
+        db: outbox.db,
+        random: () => 0.5,
+        recordFact: () => {},
+        suppress: () => {},
+      }),
+      writer: createWriter(outbox.db, silentLog),
+      clock: {
+        now: clock.now,
+        after(delayMs, run) {
+          counts.timers++;
+          return clock.after(delayMs, run);
+        },
+      },
+      log: silentLog,
+      concurrency: 20,
+    });
+    await dispatcher.start();
+    await quiet();
+    return { outbox, clock, transport, dispatcher, counts };
+  }
+
+  test("asks nothing and sets no timer while nothing waits", async () => {
+    const { clock, counts } = await counting();
+    expect(counts).toEqual({ questions: 1, timers: 0 });
+    clock.advance(24 * 60 * MINUTE);
+    await quiet();
+    expect(counts).toEqual({ questions: 1, timers: 0 });
+  });
+
+  test("sleeps on one timer until the earliest due time", async () => {
+    const { outbox, clock, dispatcher, transport, counts } = await counting();
+    const due = clock.now() + 60 * MINUTE;
+    for (const nextAt of [due + 1, due, due + 2]) outbox.add({ nextAt });
+    dispatcher.wake();
+    await quiet();
+    expect(counts).toEqual({ questions: 2, timers: 1 });
+    clock.advance(60 * MINUTE - 1);
+    await quiet();
+    expect(counts).toEqual({ questions: 2, timers: 1 });
+    expect(transport.handed).toHaveLength(0);
+    clock.advance(1);
+    await quiet();
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("takes many wake-ups of one moment as one", async () => {
+    const { dispatcher, counts } = await counting();
+    for (let i = 0; i < 100; i++) dispatcher.wake();
+    await quiet();
+    expect(counts.questions).toBe(2);
+  });
+});

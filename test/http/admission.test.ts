@@ -1,0 +1,271 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { BODY_CAP_BYTES } from "../../src/http/body.ts";
+import { type TestApp, testApp } from "../support/app.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+const MINUTE_MS = 60_000;
+const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+
+describe("a request without a usable key", () => {
+  let t: TestApp;
+  let keys: Record<"revoked" | "expired" | "disabled" | "disabledPublic", string>;
+  beforeAll(async () => {
+    t = await testApp();
+    const { app } = t;
+    const off = await t.makeProject("off");
+    keys = await app.writer.write(() => {
+      const options = { kind: "SECRET", name: "test", expiresAt: null } as const;
+      const revoked = app.keys.create(t.project.seq, options)();
+      app.keys.revoke(revoked.key.id)();
+      const expiresAt = t.clock.now() + 1;
+      const expired = app.keys.create(t.project.seq, { ...options, expiresAt })();
+      app.projects.setEnabled(off.project, false)();
+      return {
+        revoked: revoked.text,
+        expired: expired.text,
+        disabled: off.secretKey,
+        disabledPublic: off.publicKey,
+      };
+    });
+    t.clock.advance(1);
+  });
+  afterAll(() => t.close());
+
+  type Case = [why: string, header: () => string | null, status: number, code: string];
+  const unknown = `sk_${"x".repeat(43)}`;
+  const cases: Case[] = [
+    ["no header", () => null, 401, "MISSING_AUTH"],
+    ["an empty header", () => "", 401, "MISSING_AUTH"],
+    ["the scheme alone", () => "Bearer", 401, "MISSING_AUTH"],
+    ["a key without scheme", () => t.secretKey, 401, "MISSING_AUTH"],
+    ["another scheme", () => `Basic ${t.secretKey}`, 401, "MISSING_AUTH"],
+    ["two words", () => `Bearer ${t.secretKey} x`, 401, "MISSING_AUTH"],
+    ["two spaces", () => `Bearer  ${t.secretKey}`, 401, "MISSING_AUTH"],
+    ["two headers", () => `Bearer ${t.secretKey}, Bearer ${t.secretKey}`, 401, "MISSING_AUTH"],
+    ["letters beyond ASCII", () => "Bearer sk_ü", 401, "MISSING_AUTH"],
+    ["a key longer than any", () => `Bearer ${"x".repeat(513)}`, 401, "MISSING_AUTH"],
+    ["an unknown key", () => `Bearer ${unknown}`, 401, "INVALID_API_KEY"],
+    ["a key in other letters", () => `Bearer ${t.secretKey.toLowerCase()}`, 401, "INVALID_API_KEY"],
+    ["a key cut short", () => `Bearer ${t.secretKey.slice(0, -1)}`, 401, "INVALID_API_KEY"],
+    ["a key with SQL in it", () => "Bearer '||1--", 401, "INVALID_API_KEY"],
+    ["a revoked key", () => `Bearer ${keys.revoked}`, 401, "INVALID_API_KEY"],
+    ["an expired key", () => `Bearer ${keys.expired}`, 401, "INVALID_API_KEY"],
+    ["a public key", () => `Bearer ${t.publicKey}`, 403, "FORBIDDEN"],
+    ["a disabled project", () => `Bearer ${keys.disabled}`, 403, "PROJECT_DISABLED"],
+    [
+      "a disabled project's public key",
+      () => `Bearer ${keys.disabledPublic}`,
+      403,
+      "PROJECT_DISABLED",
+    ],
+  ];
+
+  for (const [why, header, status, code] of cases) {
+    test(`${why}: ${code}, and nothing changes`, async () => {
+      t.clock.advance(MINUTE_MS); // Failures are counted; here each stands for itself.
+      const before = t.contents();
+      const authorization = header();
+      const headers: Record<string, string> = authorization === null ? {} : { authorization };
+      for (const body of [mail, { to: 3 }, undefined]) {
+        const answer = await t.call("POST", "/v1/send", body, { key: null, headers });
+        expectRefusal(answer, { status, code });
+        expect(answer.headers.get("ratelimit-limit")).toBeNull();
+      }
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("the scheme may be written in any case", async () => {
+    const headers = { authorization: `bEARER ${t.secretKey}` };
+    expect((await t.call("GET", "/contacts", undefined, { key: null, headers })).status).toBe(200);
+  });
+
+  test("a key works until the moment it expires", async () => {
+    const expiresAt = t.clock.now() + 1000;
+    const options = { kind: "SECRET", name: "short", expiresAt } as const;
+    const { text } = await t.app.writer.write(t.app.keys.create(t.project.seq, options));
+    t.clock.advance(999);
+    expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(200);
+    t.clock.advance(1);
+    expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(401);
+  });
+
+  test("a revocation counts with the next request", async () => {
+    const options = { kind: "SECRET", name: "lost", expiresAt: null } as const;
+    const { key, text } = await t.app.writer.write(t.app.keys.create(t.project.seq, options));
+    expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(200);
+    await t.app.writer.write(t.app.keys.revoke(key.id));
+    expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(401);
+  });
+
+  test("a project works again once it is enabled", async () => {
+    const project = t.app.projects.resolve("off");
+    await t.app.writer.write(t.app.projects.setEnabled(project, true));
+    const answer = await t.call("GET", "/contacts", undefined, { key: keys.disabled });
+    expect(answer.status).toBe(200);
+    await t.app.writer.write(t.app.projects.setEnabled(project, false));
+  });
+
+  test("a public key may be used for /v1/track", async () => {
+    const body = { email: "eve@example.com", event: "opened the shop" };
+    expect((await t.call("POST", "/v1/track", body, { key: t.publicKey })).status).toBe(200);
+  });
+});
+
+describe("the order of checks", () => {
+  let t: TestApp;
+  beforeAll(async () => {
+    t = await testApp({ config: { apiRate: 1 } });
+  });
+  afterAll(() => t.close());
+
+  const tooLarge = new Uint8Array(BODY_CAP_BYTES + 1).fill(0x20);
+  const json = { "content-type": "application/json" };
+  const badBodies: [string, string | Uint8Array][] = [
+    ["broken JSON", "{"],
+    ["an invalid body", "{}"],
+    ["no body", ""],
+    ["a body that is too large", tooLarge],
+  ];
+
+  for (const [what, raw] of badBodies) {
+    test(`a stranger with ${what} hears 401 and no schema`, async () => {
+      t.clock.advance(MINUTE_MS);
+      for (const key of [null, "sk_unknown"]) {
+        const answer = await t.call("POST", "/v1/send", undefined, { key, raw, headers: json });
+        const code = key === null ? "MISSING_AUTH" : "INVALID_API_KEY";
+        expectRefusal(answer, { status: 401, code });
+        expect(JSON.stringify(answer.body)).not.toContain("subject");
+      }
+    });
+
+    test(`a public key with ${what} hears 403`, async () => {
+      const rest = { key: t.publicKey, raw, headers: json };
+      const answer = await t.call("POST", "/v1/send", undefined, rest);
+      expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+    });
+
+    test(`beyond the rate limit, ${what} is not read: 429`, async () => {
+      t.clock.advance(MINUTE_MS);
+      expect((await t.call("GET", "/contacts")).status).toBe(200);
+      const answer = await t.call("POST", "/v1/send", undefined, { raw, headers: json });
+      expectRefusal(answer, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    });
+  }
+
+  const routing: [method: string, path: string, status: number, allow: string | null][] = [
+    ["GET", "/nowhere", 404, null],
+    ["POST", "/v1/sent", 404, null],
+    ["GET", "/contacts/1/2/3", 404, null],
+    ["GET", "/v1/send", 405, "POST"],
+    ["DELETE", "/contacts", 405, "GET, POST"],
+    ["PUT", "/contacts/1", 405, "GET, PATCH, DELETE"],
+    ["POST", "/emails/1/raw", 405, "GET"],
+    ["POST", "/livez", 405, "GET"],
+    ["OPTIONS", "/contacts", 405, "GET, POST"],
+  ];
+  for (const [method, path, status, allow] of routing) {
+    test(`${method} ${path} is ${status} before anybody asks for a key`, async () => {
+      const answer = await t.call(method, path, undefined, { key: null });
+      const code = status === 404 ? "ROUTE_NOT_FOUND" : "METHOD_NOT_ALLOWED";
+      expectRefusal(answer, { status, code });
+      expect(answer.headers.get("allow")).toBe(allow);
+    });
+  }
+
+  test("broken JSON comes before what a valid body would be refused for", async () => {
+    t.clock.advance(MINUTE_MS);
+    const rest = { raw: "{", headers: json };
+    const answer = await t.call("PATCH", "/contacts/nobody", undefined, rest);
+    expectRefusal(answer, { status: 400, code: "INVALID_JSON" });
+  });
+
+  test("validation comes before the handler looks anything up", async () => {
+    t.clock.advance(MINUTE_MS);
+    const answer = await t.call("PATCH", "/contacts/nobody", { email: 3 });
+    const errors = [["email", "invalid_type"]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+});
+
+describe("the rate limit of a project", () => {
+  test("accepts as many requests as it says, counts down, and then says when to come back", async () => {
+    const t = await testApp({ config: { apiRate: 3 } });
+    const seen = [];
+    for (let i = 0; i < 5; i++) {
+      const { status, headers } = await t.call("GET", "/contacts");
+      const named = ["limit", "remaining", "reset"].map((name) => headers.get(`ratelimit-${name}`));
+      seen.push([status, ...named, headers.get("retry-after")]);
+      t.clock.advance(10_000);
+    }
+    expect(seen).toEqual([
+      [200, "3", "2", "60", null],
+      [200, "3", "1", "50", null],
+      [200, "3", "0", "40", null],
+      [429, "3", "0", "30", "30"],
+      [429, "3", "0", "20", "20"],
+    ]);
+    t.clock.advance(10_000); // The first request is 60 s old now.
+    expect((await t.call("GET", "/contacts")).status).toBe(200);
+    expect((await t.call("GET", "/contacts")).status).toBe(429);
+    await t.close();
+  });
+
+  test("is told on refusals too, and refused requests count unless they were too many", async () => {
+    const t = await testApp({ config: { apiRate: 3 } });
+    const remaining = async (method: string, path: string, body?: unknown) => {
+      const answer = await t.call(method, path, body);
+      return [answer.status, answer.headers.get("ratelimit-remaining")];
+    };
+    expect(await remaining("GET", "/contacts/nobody")).toEqual([404, "2"]);
+    expect(await remaining("POST", "/contacts", {})).toEqual([422, "1"]);
+    expect(await remaining("POST", "/contacts", { email: "a@b.co" })).toEqual([201, "0"]);
+    expect(await remaining("GET", "/contacts")).toEqual([429, "0"]);
+    await t.close();
+  });
+
+  test("is shared by the keys of a project and not by projects", async () => {
+    const t = await testApp({ config: { apiRate: 1 } });
+    const other = await t.makeProject("other");
+    const event = { email: "a@b.co", event: "x" };
+    expect((await t.call("POST", "/v1/track", event, { key: t.publicKey })).status).toBe(200);
+    expect((await t.call("GET", "/contacts")).status).toBe(429);
+    expect((await t.call("GET", "/contacts", undefined, { key: other.secretKey })).status).toBe(
+      200,
+    );
+    await t.close();
+  });
+
+  test("is not used up by strangers or by requests that are not permitted", async () => {
+    const t = await testApp({ config: { apiRate: 1 } });
+    await t.call("GET", "/contacts", undefined, { key: null });
+    await t.call("GET", "/contacts", undefined, { key: t.publicKey });
+    expect((await t.call("GET", "/contacts")).status).toBe(200);
+    await t.close();
+  });
+
+  test("0 switches it off, and its headers", async () => {
+    const t = await testApp({ config: { apiRate: 0 } });
+    const answer = await t.call("GET", "/contacts");
+    expect(answer.headers.get("ratelimit-limit")).toBeNull();
+    await t.close();
+  });
+});
+
+describe("failed authentication", () => {
+  test("is limited to 20 a minute; a good key is not held up", async () => {
+    const t = await testApp();
+    const guess = (i: number) =>
+      t.call("POST", "/v1/send", {}, { key: i % 2 === 0 ? null : `sk_guess${i}` });
+    for (let i = 0; i < 20; i++) expect((await guess(i)).status).toBe(401);
+    const refused = await guess(20);
+    expectRefusal(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect((await t.call("GET", "/contacts")).status).toBe(200);
+    t.clock.advance(MINUTE_MS - 1);
+    expect((await guess(21)).headers.get("retry-after")).toBe("1");
+    t.clock.advance(1);
+    expect((await guess(22)).status).toBe(401);
+    await t.close();
+  });
+});

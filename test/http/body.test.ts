@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { BODY_CAP_BYTES } from "../../src/http/body.ts";
+import { type TestApp, testApp } from "../support/app.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+afterAll(() => t.close());
+
+type Body = string | Uint8Array | ReadableStream;
+const json = { "content-type": "application/json" };
+const postContact = (raw: Body, headers: Record<string, string> = json) =>
+  t.call("POST", "/contacts", undefined, { raw, headers });
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const around = (...bytes: number[]) =>
+  Buffer.concat([utf8('{"email":"a@b.co","data":{"x":"'), Buffer.from(bytes), utf8('"}}')]);
+const nested = (depth: number, inner = "1") =>
+  `{"email":"deep@b.co","data":${'{"a":'.repeat(depth - 1)}${inner}${"}".repeat(depth - 1)}}`;
+
+describe("a body that is no JSON is 400 INVALID_JSON and changes nothing", () => {
+  const cases: [why: string, raw: Body][] = [
+    ["a brace alone", "{"],
+    ["a comma too many", '{"email":"a@b.co",}'],
+    ["single quotes", "{'email':'a@b.co'}"],
+    ["two documents", '{"email":"a@b.co"}{}'],
+    ["a form", "email=a%40b.co"],
+    ["NaN", '{"email":"a@b.co","data":{"x":NaN}}'],
+    ["blanks only", "  "],
+    ["a NUL byte in a string", around(0)],
+    ["a raw line break in a string", around(0x0a)],
+    ["a stray continuation byte", around(0x80)],
+    ["a sequence cut short", around(0xe2, 0x82)],
+    ["an overlong sequence", around(0xc0, 0xaf)],
+    ["a surrogate in UTF-8", around(0xed, 0xa0, 0x80)],
+    ["ISO 8859-1", Buffer.from('{"email":"a@b.co","data":{"x":"grüß"}}', "latin1")],
+    ["UTF-16", Buffer.from('{"email":"a@b.co"}', "utf16le")],
+    ["101 levels of objects", nested(101)],
+    ["a hundred thousand levels of arrays", "[".repeat(1e5) + "]".repeat(1e5)],
+    ["a million levels, never closed", '{"a":'.repeat(1e6)],
+  ];
+  for (const [why, raw] of cases) {
+    test(why, async () => {
+      const before = t.contents();
+      expectRefusal(await postContact(raw), { status: 400, code: "INVALID_JSON" });
+      expect(t.contents()).toEqual(before);
+    });
+  }
+});
+
+describe("a body that is JSON but no object is 422", () => {
+  const cases: [why: string, raw: Body | undefined, headers?: Record<string, string>][] = [
+    ["none", undefined],
+    ["none with a content type", undefined, json],
+    ["an empty one", "", json],
+    ["an empty one without content type", ""],
+    ["null", "null", json],
+    ["an array", "[]", json],
+    ["an array of objects", '[{"email":"a@b.co"}]', json],
+    ["text", '"email"', json],
+    ["a number", "1", json],
+  ];
+  for (const [why, raw, headers] of cases) {
+    test(why, async () => {
+      const answer = await t.call("POST", "/contacts", undefined, {
+        ...(raw === undefined ? {} : { raw }),
+        ...(headers === undefined ? {} : { headers }),
+      });
+      const errors = [["", "invalid_type"]] as const;
+      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    });
+  }
+});
+
+describe("text that cannot be stored or sent faithfully is 422 and names its place", () => {
+  const cases: [why: string, raw: string, field: string][] = [
+    ["NUL in a value", String.raw`{"email":"a@b.co","data":{"x":"a\u0000b"}}`, "data.x"],
+    ["NUL in a name", String.raw`{"email":"a@b.co","data":{"a\u0000b":1}}`, "data"],
+    ["NUL under a name with NUL", String.raw`{"a\u0000":{"b":"\u0000"}}`, ""],
+    [
+      "a lone high surrogate",
+      String.raw`{"email":"a@b.co","data":{"x":["ok","\ud83d"]}}`,
+      "data.x.1",
+    ],
+    ["a lone low surrogate", String.raw`{"email":"a@b.co","data":{"x":"\uDE00"}}`, "data.x"],
+    ["surrogates in the wrong order", String.raw`{"email":"a\ude00\ud83d@b.co"}`, "email"],
+  ];
+  for (const [why, raw, field] of cases) {
+    test(why, async () => {
+      const before = t.contents();
+      const answer = await postContact(raw);
+      expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+      expect(answer.at("error.errors.0.code")).toBe("invalid_format");
+      expect(JSON.stringify(answer.body)).not.toContain(String.raw`\u0000`);
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("many at once are named, up to a hundred", async () => {
+    const answer = await postContact(`{"data":[${'"\\u0000",'.repeat(1000)}1]}`);
+    expect(answer.at("error.errors.99.field")).toBe("data.99");
+    expect(answer.at("error.errors.100")).toBeUndefined();
+  });
+});
+
+describe("a body that is accepted", () => {
+  const cases: [why: string, raw: Body, headers?: Record<string, string>][] = [
+    ["a surrogate pair", String.raw`{"email":"ok1@b.co","data":{"x":"\ud83d\ude00"}}`],
+    ["UTF-8", '{"email":"ok2@b.co","data":{"x":"grüß 😀"}}'],
+    ["a byte order mark", '\u{feff}{"email":"ok3@b.co"}'],
+    ["without a content type", '{"email":"ok4@b.co"}', {}],
+    [
+      "as text/plain, which browsers send unasked",
+      '{"email":"ok5@b.co"}',
+      { "content-type": "text/plain" },
+    ],
+    [
+      "with a charset",
+      '{"email":"ok6@b.co"}',
+      { "content-type": "application/json; charset=utf-8" },
+    ],
+    [
+      "as JSON while it says form",
+      '{"email":"ok7@b.co"}',
+      { "content-type": "multipart/form-data; boundary=x" },
+    ],
+    ["unknown fields", '{"email":"ok8@b.co","id":"mine","createdAt":1,"_meta":{}}'],
+    ["a hundred levels", nested(100)],
+    ["in chunks", chunks(['{"email":', '"ok9@b.co"}'])],
+    [
+      "in chunks that cut a character",
+      chunks([around(0xc3, 0xbc).subarray(0, 32), around(0xc3, 0xbc).subarray(32)]),
+    ],
+  ];
+  for (const [why, raw, headers] of cases) {
+    test(why, async () => {
+      const answer = await postContact(raw, headers);
+      expect(answer.status).toBeOneOf([200, 201]);
+    });
+  }
+
+  test("unknown fields are ignored by every endpoint, and unknown query parameters too", async () => {
+    const mail = { to: "z@b.co", from: "a@acme.test", subject: "s", body: "b" };
+    const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };
+    const templateId = await t.create("/templates?what=1", { ...template, zzz: 1 }, "data.id");
+    const contactId = await t.create("/contacts", { email: "z@b.co" }, "id");
+    const deep = {
+      to: [{ email: "z@b.co", zzz: 1 }],
+      from: { email: "a@acme.test", zzz: 1 },
+      zzz: 1,
+    };
+    const calls: [string, string, unknown?][] = [
+      ["POST", "/v1/send", { ...mail, ...deep }],
+      ["POST", "/v1/track", { email: "z@b.co", event: "x", zzz: 1 }],
+      ["PATCH", `/contacts/${contactId}`, { zzz: 1 }],
+      ["PATCH", `/templates/${templateId}`, { zzz: 1 }],
+      ...["/contacts", "/templates", "/emails", "/events", "/events/names"].map(
+        (path): [string, string] => ["GET", `${path}?zzz=1`],
+      ),
+    ];
+    for (const [method, path, body] of calls) {
+      expect([path, (await t.call(method, path, body)).status]).toEqual([path, 200]);
+    }
+  });
+});
+
+describe("the cap of 20 MiB", () => {
+  const padded = (size: number) => {
+    const bytes = new Uint8Array(size).fill(0x20);
+    bytes.set(utf8('{"email":"big@b.co"}'));
+    return bytes;
+  };
+
+  test("lets exactly that much in, announced or in chunks", async () => {
+    const body = padded(BODY_CAP_BYTES);
+    const announced = { ...json, "content-length": String(BODY_CAP_BYTES) };
+    expect((await postContact(body, announced)).status).toBe(201);
+    expect((await postContact(chunks([body, new Uint8Array()]))).status).toBe(200);
+  });
+
+  const tooLarge: [why: string, raw: () => Body, headers?: Record<string, string>][] = [
+    [
+      "announced",
+      () => padded(BODY_CAP_BYTES + 1),
+      { "content-length": String(BODY_CAP_BYTES + 1) },
+    ],
+    ["in one piece without a length", () => padded(BODY_CAP_BYTES + 1)],
+    ["in chunks", () => chunks([padded(BODY_CAP_BYTES), utf8(" ")])],
+    ["announced and never sent", () => utf8("{"), { "content-length": "99999999999" }],
+  ];
+  for (const [why, raw, headers] of tooLarge) {
+    test(`one byte more ${why} is 413`, async () => {
+      const before = t.contents();
+      const answer = await postContact(raw(), { ...json, ...headers });
+      expectRefusal(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("a body without end is left as soon as it is too large", async () => {
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 1 << 20;
+        controller.enqueue(new Uint8Array(1 << 20));
+      },
+    });
+    expect((await postContact(endless)).status).toBe(413);
+    expect(sent).toBeLessThan(BODY_CAP_BYTES + 4 * (1 << 20));
+  });
+});
+
+describe("bodies made to be slow", () => {
+  const many = (count: number, item: string) => Array.from({ length: count }, () => item).join();
+  const mail = '"from":"a@acme.test","subject":"s","body":"b"';
+  const cases: [why: string, path: string, raw: string][] = [
+    ["a million wrong recipients", "/v1/send", `{${mail},"to":[${many(1e6, "1")}]}`],
+    ["a million bad addresses", "/v1/send", `{${mail},"to":[${many(1e6, '"x"')}]}`],
+    [
+      "a million attachments",
+      "/v1/send",
+      `{${mail},"to":"a@b.co","attachments":[${many(1e6, "1")}]}`,
+    ],
+    ["a million NULs", "/contacts", `{"data":[${many(1e6, String.raw`"\u0000"`)}]}`],
+  ];
+  for (const [why, path, raw] of cases) {
+    test(`${why}: a short 422, soon`, async () => {
+      const startedAt = performance.now();
+      const answer = await t.call("POST", path, undefined, { raw, headers: json });
+      expect(performance.now() - startedAt).toBeLessThan(1500);
+      expect(answer.status).toBe(422);
+      expect(JSON.stringify(answer.body).length).toBeLessThan(20_000);
+    });
+  }
+});
+
+function chunks(parts: readonly (string | Uint8Array)[]): ReadableStream {
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const part of parts) controller.enqueue(typeof part === "string" ? utf8(part) : part);
+      controller.close();
+    },
+  });
+}

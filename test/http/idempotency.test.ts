@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createIdempotency } from "../../src/http/idempotency.ts";
+import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const send = (key: string, body: unknown = mail, app: TestApp = t) =>
+  app.call("POST", "/v1/send", body, { headers: { "idempotency-key": key } });
+const isReplay = (answer: Answered) => answer.headers.get("idempotency-replayed") === "true";
+
+describe("the same key again", () => {
+  test("is answered as before, without a second mail", async () => {
+    const first = await send("order 1");
+    t.clock.advance(1000);
+    const second = await send("order 1");
+    expect([first.status, isReplay(first)]).toEqual([200, false]);
+    expect([second.status, isReplay(second)]).toEqual([200, true]);
+    expect(second.body).toEqual(first.body);
+    expect(t.countRows("emails")).toBe(1);
+  });
+
+  test("repeats the status too", async () => {
+    const create = () =>
+      t.call("POST", "/contacts", { email: "a@b.co" }, { headers: { "idempotency-key": "k" } });
+    const [first, second] = [await create(), await create()];
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.body).toEqual(first.body);
+    expect(second.at("_meta.isNew")).toBe(true);
+  });
+
+  test("with another body is 409 and changes nothing", async () => {
+    await send("order 1");
+    const before = t.contents();
+    const answer = await send("order 1", { ...mail, subject: "Ho" });
+    expectRefusal(answer, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" });
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("twenty at once make one mail, one answer and nineteen replays", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => send("order 1")));
+    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 20 }, () => 200));
+    expect(answers.filter(isReplay)).toHaveLength(19);
+    expect(new Set(answers.map((answer) => answer.text("emails.0.email"))).size).toBe(1);
+    expect(t.countRows("emails")).toBe(1);
+  });
+
+  test("at once with two bodies: one runs, the other is 409", async () => {
+    const other = { ...mail, to: "bob@example.com" };
+    const answers = await Promise.all([send("order 1"), send("order 1", other)]);
+    expect(answers.map((answer) => answer.status)).toEqual([200, 409]);
+    expect(t.countRows("emails")).toBe(1);
+  });
+
+  test("while a first use fails, the second runs for itself", async () => {
+    const unsubscribed = { ...mail, template: await marketingTemplate() };
+    const answers = await Promise.all([send("k", unsubscribed), send("k", mail), send("k", mail)]);
+    expect(answers.map((answer) => answer.status)).toEqual([400, 200, 200]);
+    expect(answers.map(isReplay)).toEqual([false, false, true]);
+    expect(t.countRows("emails")).toBe(1);
+  });
+
+  test("after a restart is still a replay", async () => {
+    const first = await send("order 1");
+    const reopened = await testApp({ db: t.db, clock: t.clock });
+    const second = await send("order 1", mail, reopened);
+    expect(isReplay(second)).toBe(true);
+    expect(second.body).toEqual(first.body);
+    await reopened.close();
+  });
+
+  test("after 24 hours is a new run, and not a millisecond before", async () => {
+    await send("order 1");
+    t.clock.advance(DAY_MS - 1);
+    expect(isReplay(await send("order 1"))).toBe(true);
+    t.clock.advance(1);
+    const late = await send("order 1", { ...mail, subject: "Another" });
+    expect([late.status, isReplay(late)]).toEqual([200, false]);
+    expect(isReplay(await send("order 1", { ...mail, subject: "Another" }))).toBe(true);
+    expect(t.countRows("emails")).toBe(2);
+  });
+});
+
+describe("a key stays free", () => {
+  const cases: [why: string, body: unknown, status: number][] = [
+    ["after 422", { ...mail, to: "nope" }, 422],
+    ["after 404", { ...mail, template: "nope" }, 404],
+    ["after 403", { ...mail, from: "a@elsewhere.test" }, 403],
+  ];
+  for (const [why, body, status] of cases) {
+    test(why, async () => {
+      expect((await send("order 1", body)).status).toBe(status);
+      expect(t.countRows("idempotency_keys")).toBe(0);
+      const answer = await send("order 1");
+      expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+    });
+  }
+
+  test("after 400, which is found in the middle of the change", async () => {
+    const template = await marketingTemplate();
+    expect((await send("order 1", { ...mail, template })).status).toBe(400);
+    expect((await send("order 1")).status).toBe(200);
+  });
+
+  test("after 503: what was not stored may be sent again", async () => {
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    expect((await send("order 1")).status).toBe(503);
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    const answer = await send("order 1");
+    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+  });
+});
+
+describe("a key belongs to", () => {
+  test("a project", async () => {
+    const other = await t.makeProject("other");
+    await send("k");
+    const theirs = { ...mail, from: "a@other.test" };
+    const rest = { key: other.secretKey, headers: { "idempotency-key": "k" } };
+    const answer = await t.call("POST", "/v1/send", theirs, rest);
+    expect([answer.status, isReplay(answer)]).toEqual([200, false]);
+  });
+
+  test("a project, whichever of its keys is used", async () => {
+    const again = await testApp({ db: t.db, clock: t.clock }); // Makes new keys.
+    await send("k");
+    expect(isReplay(await send("k", mail, again))).toBe(true);
+    await again.close();
+  });
+
+  test("a path", async () => {
+    await send("k");
+    const rest = { headers: { "idempotency-key": "k" } };
+    expect((await t.call("POST", "/contacts", { email: "a@b.co" }, rest)).status).toBe(201);
+  });
+
+  test("its exact letters", async () => {
+    await send("k");
+    expect(isReplay(await send("K"))).toBe(false);
+  });
+});
+
+describe("what a key may be", () => {
+  for (const key of ["x", " ".repeat(1) + "a b", "x".repeat(255), "~!{}[]'\""]) {
+    test(`${JSON.stringify(key.slice(0, 20))} is taken`, async () => {
+      expect((await send(key)).status).toBe(200);
+    });
+  }
+  for (const key of ["", "x".repeat(256), "ü", "a\tb"]) {
+    test(`${JSON.stringify(key.slice(0, 20))} is refused`, async () => {
+      const errors = [["Idempotency-Key", "invalid_format"]] as const;
+      expectRefusal(await send(key), { status: 422, code: "VALIDATION_ERROR", errors });
+      expect(t.countRows("emails")).toBe(0);
+    });
+  }
+
+  test("without one every request runs", async () => {
+    await t.call("POST", "/v1/send", mail);
+    await t.call("POST", "/v1/send", mail);
+    expect(t.countRows("emails")).toBe(2);
+  });
+});
+
+test("keys are kept for every POST that creates something", async () => {
+  const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };
+  const calls: [path: string, body: unknown, table: string][] = [
+    ["/v1/send", mail, "emails"],
+    ["/v1/track", { email: "a@b.co", event: "x" }, "events"],
+    ["/contacts", { email: "new@b.co" }, "contacts"],
+    ["/templates", template, "templates"],
+  ];
+  for (const [path, body, table] of calls) {
+    const rest = { headers: { "idempotency-key": "k" } };
+    const first = await t.call("POST", path, body, rest);
+    const stored = t.countRows(table);
+    const second = await t.call("POST", path, body, rest);
+    expect([path, isReplay(second), t.countRows(table)]).toEqual([path, true, stored]);
+    expect(second.body).toEqual(first.body);
+  }
+});
+
+test("old answers are forgotten a chunk at a time, young ones never", async () => {
+  const { purge } = createIdempotency({ db: t.db, writer: t.app.writer, clock: t.clock });
+  const insert = t.db.sqlite.prepare("INSERT INTO idempotency_keys VALUES (?, '', 200, '{}', ?)");
+  for (let i = 0; i < 1500; i++) insert.run(`old ${i}`, t.clock.now());
+  t.clock.advance(DAY_MS + 1);
+  for (let i = 0; i < 3; i++) insert.run(`young ${i}`, t.clock.now());
+  expect([await purge(), await purge(), await purge()]).toEqual([1000, 500, 0]);
+  expect(t.countRows("idempotency_keys")).toBe(3);
+});
+
+function marketingTemplate(): Promise<string> {
+  const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };
+  return t.create("/templates", template, "data.id");
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { at, listAt, textAt } from "../support/json.ts";
+
+let t: TestApp;
+let answer: Answered;
+beforeAll(async () => {
+  t = await testApp();
+  answer = await t.call("GET", "/openapi.json", undefined, { key: null });
+});
+afterAll(() => t.close());
+
+type Operation = { path: string; method: string; operation: object };
+const METHODS = ["get", "post", "put", "patch", "delete", "options", "head"];
+
+function operations(): Operation[] {
+  return Object.entries(Object(answer.at("paths"))).flatMap(([path, item]) =>
+    Object.entries(Object(item)).map(([method, operation]) => {
+      if (!METHODS.includes(method)) throw new Error(`${path}: ${method} is no method`);
+      return { path, method, operation: Object(operation) };
+    }),
+  );
+}
+
+const members = (value: unknown) => Object.entries<unknown>(Object(value));
+
+/** The document's own objects, each with the way to it. */
+function* walk(value: unknown, path = "#"): Generator<[path: string, value: object]> {
+  if (typeof value !== "object" || value === null) return;
+  yield [path, value];
+  for (const [name, inner] of members(value)) {
+    yield* walk(inner, `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  }
+}
+
+function resolve(reference: string): unknown {
+  const parts = reference.replace(/^#\//, "").split("/");
+  return parts.reduce<unknown>(
+    (value, part) => Reflect.get(Object(value), part.replaceAll("~1", "/").replaceAll("~0", "~")),
+    answer.body,
+  );
+}
+
+test("the document is OpenAPI 3.1, open to everybody, and a few dozen kilobytes", () => {
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(answer.text("openapi")).toMatch(/^3\.1\.\d$/);
+  expect(answer.text("info.title")).toBe("Mailstead");
+  expect(answer.text("info.version")).toMatch(/^\d+\.\d+\.\d+/);
+  const known = ["openapi", "info", "servers", "security", "components", "paths", "tags"];
+  for (const [name] of members(answer.body)) expect(known).toContain(name);
+  expect(JSON.stringify(answer.body).length).toBeLessThan(400_000);
+});
+
+test("every route is in it, and nothing else", () => {
+  const registered = t.app.http.routes
+    .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, "{$1}")}`)
+    .filter((route) => !/^get \/(docs|openapi\.json)/.test(route));
+  const documented = operations().map(({ method, path }) => `${method} ${path}`);
+  expect(documented.sort()).toEqual(registered.sort());
+  expect(documented).toContain("post /v1/send");
+});
+
+describe("every operation", () => {
+  test("has a summary, a tag and a name of its own", () => {
+    const ids = operations().map(({ path, method, operation }) => {
+      expect([path, method, typeof at(operation, "summary")]).toEqual([path, method, "string"]);
+      expect(listAt(operation, "tags")).toHaveLength(1);
+      return textAt(operation, "operationId");
+    });
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("declares its parameters: those of the path, and known places", () => {
+    for (const { path, method, operation } of operations()) {
+      const parameters =
+        at(operation, "parameters") === undefined ? [] : listAt(operation, "parameters");
+      const inPath = parameters.filter((parameter) => at(parameter, "in") === "path");
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      expect([method, path, inPath.map((p) => at(p, "name"))]).toEqual([method, path, names]);
+      for (const parameter of inPath) expect(at(parameter, "required")).toBe(true);
+      for (const parameter of parameters) {
+        expect(["path", "query", "header"]).toContain(textAt(parameter, "in"));
+        expect(at(parameter, "schema")).toBeObject();
+      }
+    }
+  });
+
+  test("describes each response, with a schema unless there is no body", () => {
+    for (const { path, method, operation } of operations()) {
+      const responses = members(at(operation, "responses"));
+      expect(responses.length).toBeGreaterThan(0);
+      for (const [status, response] of responses) {
+        const where = `${method} ${path} ${status}`;
+        expect([where, status]).toEqual([where, expect.stringMatching(/^[2345]\d\d$/)]);
+        expect([where, textAt(response, "description").length > 3]).toEqual([where, true]);
+        const content = members(at(response, "content"));
+        expect([where, content.length]).toEqual([where, status === "204" ? 0 : 1]);
+        for (const [, media] of content)
+          expect([where, at(media, "schema")]).toEqual([where, expect.any(Object)]);
+      }
+    }
+  });
+
+  test("tells a success and, where a key is needed, every refusal, all in the one error shape", () => {
+    for (const { path, method, operation } of operations()) {
+      const statuses = members(at(operation, "responses")).map(([status]) => status);
+      const where = `${method} ${path}`;
+      expect([where, statuses.some((status) => status.startsWith("2"))]).toEqual([where, true]);
+      const isOpen = listAtOrNull(operation, "security")?.length === 0;
+      const needed = isOpen
+        ? []
+        : ["400", "401", "403", "404", "409", "413", "422", "429", "500", "503"];
+      expect([where, needed.filter((status) => !statuses.includes(status))]).toEqual([where, []]);
+      for (const status of statuses.filter((text) => text >= "400")) {
+        const schema = at(operation, `responses.${status}.content`);
+        expect(schema).toEqual({
+          "application/json": { schema: { $ref: "#/components/schemas/Error" } },
+        });
+      }
+    }
+  });
+
+  test("takes JSON that is checked, and lets unknown fields pass", () => {
+    const withBody = operations().filter(({ operation }) => "requestBody" in operation);
+    for (const { path, method, operation } of withBody) {
+      const where = `${method} ${path}`;
+      expect([where, at(operation, "requestBody.required")]).toEqual([where, true]);
+      for (const [, media] of members(at(operation, "requestBody.content"))) {
+        expect([where, at(media, "schema.type")]).toEqual([where, "object"]);
+        expect([where, at(media, "schema.additionalProperties")]).toEqual([where, true]);
+      }
+    }
+    expect(withBody.map(({ path }) => path)).toContain("/v1/send");
+  });
+});
+
+describe("security", () => {
+  test("both kinds of key are bearer tokens; the secret one is the rule", () => {
+    expect(answer.at("components.securitySchemes")).toMatchObject({
+      secretKey: { type: "http", scheme: "bearer" },
+      publicKey: { type: "http", scheme: "bearer" },
+    });
+    expect(answer.at("security")).toEqual([{ secretKey: [] }]);
+  });
+
+  test("/v1/track takes either, health takes none, nothing else departs from the rule", () => {
+    const departing = operations()
+      .filter(({ operation }) => "security" in operation)
+      .map(({ path, operation }) => [path, at(operation, "security")]);
+    expect(Object.fromEntries(departing)).toEqual({
+      "/livez": [],
+      "/readyz": [],
+      "/v1/track": [{ publicKey: [] }, { secretKey: [] }],
+    });
+  });
+
+  test("what the document calls open is open, and what it closes is closed", async () => {
+    for (const { path, method, operation } of operations()) {
+      const isOpen = listAtOrNull(operation, "security")?.length === 0;
+      const real = path.replaceAll(/\{\w+\}/g, "x");
+      const { status } = await t.call(method.toUpperCase(), real, undefined, { key: null });
+      t.clock.advance(60_000); // Failed authentication is limited.
+      expect([method, path, status === 401]).toEqual([method, path, !isOpen]);
+    }
+  });
+});
+
+test("every reference leads somewhere", () => {
+  const references = [...walk(answer.body)].flatMap(([, value]) =>
+    "$ref" in value ? [String(value.$ref)] : [],
+  );
+  expect(references.length).toBeGreaterThan(10);
+  for (const reference of new Set(references)) {
+    expect(reference).toStartWith("#/");
+    expect([reference, resolve(reference)]).toEqual([reference, expect.any(Object)]);
+  }
+});
+
+test("schemas speak JSON Schema 2020-12: known types, nothing of OpenAPI 3.0, nothing of TypeBox", () => {
+  const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
+  const schemas = [...walk(answer.body)].filter(([path]) =>
+    /\/schema(\/|$)|\/schemas\//.test(path),
+  );
+  expect(schemas.length).toBeGreaterThan(200);
+  for (const [path, value] of schemas) {
+    if (/\/(properties|patternProperties|schemas)$/.test(path) || Array.isArray(value)) continue;
+    if ("type" in value)
+      expect([path, types]).toEqual([path, expect.arrayContaining([value.type])]);
+    for (const old of ["nullable", "example", "discriminator"]) {
+      expect([path, old in value]).toEqual([path, false]);
+    }
+    if ("required" in value && Array.isArray(value.required)) {
+      const properties = members(at(value, "properties")).map(([name]) => name);
+      expect([path, properties]).toEqual([path, expect.arrayContaining(value.required)]);
+    }
+    if ("enum" in value || "anyOf" in value) {
+      expect(listAt(value, "enum" in value ? "enum" : "anyOf").length).toBeGreaterThan(0);
+    }
+  }
+});
+
+describe("the page", () => {
+  const assets = ["/docs", "/docs/start.js", "/docs/swagger-ui.js", "/docs/swagger-ui.css"];
+
+  for (const path of assets) {
+    test(`${path} is served by us, without a key, and may load nothing from elsewhere`, async () => {
+      const { status, headers, body } = await t.call("GET", path, undefined, { key: null });
+      expect(status).toBe(200);
+      expect(String(body).length).toBeGreaterThan(100);
+      const types = { "/docs": "text/html", css: "text/css", js: "text/javascript" };
+      const type = Object.entries(types).find(([end]) => path.endsWith(end))?.[1] ?? "?";
+      expect(headers.get("content-type")).toStartWith(type);
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      const policy = headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).not.toMatch(/https?:|\*/);
+    });
+  }
+
+  test("names no other host, and every asset it names is one of ours", async () => {
+    const page = String((await t.call("GET", "/docs", undefined, { key: null })).body);
+    const start = String((await t.call("GET", "/docs/start.js", undefined, { key: null })).body);
+    expect(page + start).not.toMatch(/(https?:)?\/\/\w/);
+    const named = [...page.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path = ""]) => path);
+    expect(named.sort()).toEqual(assets.slice(1).sort());
+    expect(start).toContain('url: "/openapi.json"');
+    expect(start).toContain("validatorUrl: null");
+  });
+
+  test("its style sheet loads nothing", async () => {
+    const css = String(
+      (await t.call("GET", "/docs/swagger-ui.css", undefined, { key: null })).body,
+    );
+    expect(css.match(/url\((?!["']?data:)[^)]*\)|@import/g)).toBeNull();
+  });
+});
+
+function listAtOrNull(value: unknown, path: string): unknown[] | null {
+  return at(value, path) === undefined ? null : listAt(value, path);
+}

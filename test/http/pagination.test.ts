@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createCursors } from "../../src/http/pagination.ts";
+import { deriveKey } from "../../src/lib/crypto.ts";
+import { type TestApp, testApp } from "../support/app.ts";
+import { at, listAt } from "../support/json.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+type Page = { ids: unknown[]; cursor: unknown; hasMore: unknown; total: unknown };
+
+/** Both shapes of a list as one. */
+async function readPage(t: TestApp, path: string, key = t.secretKey): Promise<Page> {
+  const answer = await t.call("GET", path, undefined, { key });
+  if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  const isContacts = answer.at("contacts") !== undefined;
+  const list = isContacts ? answer.body : answer.at("data");
+  return {
+    ids: listAt(list, isContacts ? "contacts" : "items").map((item) => at(item, "id")),
+    cursor: at(list, isContacts ? "cursor" : "nextCursor"),
+    hasMore: at(list, "hasMore"),
+    total: at(list, "total"),
+  };
+}
+
+const template = { subject: "s", body: "b", type: "TRANSACTIONAL" };
+const mail = { from: "a@acme.test", subject: "s", body: "b" };
+const lists: [path: string, create: (t: TestApp, n: number) => Promise<string>][] = [
+  ["/contacts", (t, n) => t.create("/contacts", { email: `c${n}@b.co` }, "id")],
+  ["/templates", (t, n) => t.create("/templates", { ...template, name: `t${n}` }, "data.id")],
+  ["/emails", (t, n) => t.create("/v1/send", { ...mail, to: `m${n}@b.co` }, "data.emails.0.email")],
+];
+
+for (const [path, create] of lists) {
+  describe(`${path}, page by page`, () => {
+    let t: TestApp;
+    const created: string[] = [];
+    beforeAll(async () => {
+      t = await testApp();
+      // All in one millisecond: the order is that of creation all the same.
+      for (let n = 0; n < 45; n++) created.unshift(await create(t, n));
+      const other = await t.makeProject("other");
+      await t.call("POST", "/contacts", { email: "c1@b.co" }, { key: other.secretKey });
+    });
+    afterAll(() => t.close());
+
+    test("has 20 on a page unless told otherwise, newest first, and an exact total", async () => {
+      const page = await readPage(t, path);
+      expect(page.ids).toEqual(created.slice(0, 20));
+      expect([page.hasMore, page.total, typeof page.cursor]).toEqual([true, 45, "string"]);
+    });
+
+    for (const limit of [1, 7, 44, 45, 46, 100]) {
+      test(`by ${limit}: everything once, in order, and null at the end`, async () => {
+        const seen: unknown[] = [];
+        let cursor = "";
+        for (;;) {
+          const page = await readPage(t, `${path}?limit=${limit}${cursor}`);
+          seen.push(...page.ids);
+          expect([page.total, page.hasMore]).toEqual([45, seen.length < 45]);
+          if (page.hasMore !== true) {
+            expect(page.cursor).toBeNull();
+            break;
+          }
+          expect(page.ids).toHaveLength(limit);
+          cursor = `&cursor=${String(page.cursor)}`;
+        }
+        expect(seen).toEqual(created);
+      });
+    }
+
+    const badLimits: [string, string][] = [
+      ["0", "too_small"],
+      ["-1", "too_small"],
+      ["101", "too_big"],
+      ["abc", "invalid_type"],
+      ["", "invalid_type"],
+      ["1.5", "invalid_type"],
+    ];
+    for (const [limit, code] of badLimits) {
+      test(`limit ${JSON.stringify(limit)} is 422`, async () => {
+        const answer = await t.call("GET", `${path}?limit=${limit}`);
+        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["limit", code]] });
+      });
+    }
+
+    test("a cursor that we did not issue for this list is 422", async () => {
+      const { cursor } = await readPage(t, `${path}?limit=1`);
+      const good = String(cursor);
+      const [otherPath = ""] = lists.map(([name]) => name).filter((name) => name !== path);
+      const foreign = await t.makeProject("foreign");
+      for (let n = 0; n < 2; n++) {
+        const body = { email: `f${n}@b.co` };
+        await t.call("POST", "/contacts", body, { key: foreign.secretKey });
+        await t.call("POST", "/templates", { ...template, name: "t" }, { key: foreign.secretKey });
+        const theirMail = { ...mail, from: "a@foreign.test", to: "x@b.co" };
+        await t.call("POST", "/v1/send", theirMail, { key: foreign.secretKey });
+      }
+      const theirs = await readPage(t, `${path}?limit=1`, foreign.secretKey);
+      const bytes = Buffer.from(good, "base64url");
+      const altered = Array.from(bytes, (_, i) => {
+        const copy = Buffer.from(bytes);
+        copy[i] = (copy[i] ?? 0) ^ 1;
+        return copy.toString("base64url");
+      });
+      const bad = [
+        "",
+        "x",
+        "1",
+        "0",
+        "null",
+        "%00",
+        "😀",
+        "e30=",
+        encodeURIComponent(`${good}=`),
+        `${good}A`,
+        `%20${good}`,
+        good.slice(0, -1),
+        good.slice(1),
+        good.toUpperCase(),
+        bytes.toString("hex"),
+        "A".repeat(good.length),
+        "A".repeat(5000),
+        String((await readPage(t, `${otherPath}?limit=1`)).cursor),
+        String(theirs.cursor),
+        ...altered,
+      ];
+      for (const text of bad) {
+        const answer = await t.call("GET", `${path}?cursor=${text}`);
+        const errors = [["cursor", "invalid_value"]] as const;
+        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      }
+      expect((await t.call("GET", `${path}?cursor=${good}`)).status).toBe(200);
+    });
+
+    test("the fields of a page are these and no others", async () => {
+      const answer = await t.call("GET", path);
+      const names = (value: unknown) => Object.keys(Object(value)).sort();
+      if (path === "/contacts") {
+        expect(names(answer.body)).toEqual(["contacts", "cursor", "hasMore", "total"]);
+      } else {
+        expect(names(answer.body)).toEqual(["data", "success"]);
+        expect(names(answer.at("data"))).toEqual(["hasMore", "items", "nextCursor", "total"]);
+      }
+    });
+  });
+}
+
+describe("while rows come and go between pages", () => {
+  test("nothing is repeated or skipped, and the total is exact (random runs)", async () => {
+    const t = await testApp();
+    const model: { id: string; email: string }[] = []; // Newest first.
+    let made = 0;
+    const add = async () => {
+      const email = `p${made++}@b.co`;
+      model.unshift({ id: await t.create("/contacts", { email }, "id"), email });
+    };
+    const removeAny = async () => {
+      const [gone] = model.splice(Math.floor(Math.random() * model.length), 1);
+      if (gone !== undefined) await t.call("DELETE", `/contacts/${gone.id}`);
+    };
+    for (let run = 0; run < 12; run++) {
+      while (model.length < 25) await add();
+      const start = new Set(model.map(({ id }) => id));
+      const limit = 1 + Math.floor(Math.random() * 6);
+      const seen: unknown[] = [];
+      let path = `/contacts?limit=${limit}`;
+      for (;;) {
+        const page = await readPage(t, path);
+        seen.push(...page.ids);
+        expect(page.total).toBe(model.length);
+        if (page.hasMore !== true) break;
+        path = `/contacts?limit=${limit}&cursor=${String(page.cursor)}`;
+        for (let i = Math.floor(Math.random() * 4); i > 0; i--) {
+          await (Math.random() < 0.5 ? add() : removeAny());
+        }
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.filter((id) => !start.has(String(id)))).toEqual([]);
+      const stillThere = model.filter(({ id }) => start.has(id)).map(({ id }) => id);
+      expect(seen.filter((id) => stillThere.includes(String(id)))).toEqual(stillThere);
+    }
+    await t.close();
+  });
+
+  test("a page may start at a row that is gone", async () => {
+    const t = await testApp();
+    for (let n = 0; n < 3; n++) await t.create("/contacts", { email: `g${n}@b.co` }, "id");
+    const first = await readPage(t, "/contacts?limit=1");
+    await t.call("DELETE", `/contacts/${String(first.ids[0])}`);
+    const rest = await readPage(t, `/contacts?limit=5&cursor=${String(first.cursor)}`);
+    expect([rest.ids.length, rest.total]).toEqual([2, 2]);
+    await t.close();
+  });
+
+  test("a row that changes keeps its place", async () => {
+    const t = await testApp();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++)
+      ids.unshift(await t.create("/contacts", { email: `u${n}@b.co` }, "id"));
+    t.clock.advance(1000);
+    await t.call("PATCH", `/contacts/${ids[2]}`, { data: { x: 1 } });
+    expect((await readPage(t, "/contacts")).ids).toEqual(ids);
+    await t.close();
+  });
+});
+
+describe("a cursor", () => {
+  const cursors = createCursors(deriveKey("secret", "cursors"));
+  const rows = [
+    { at: 5, seq: 9 },
+    { at: 5, seq: 8 },
+  ];
+  const rest = {
+    total: 2,
+    positionOf: (row: { at: number; seq: number }) => [row.at, row.seq],
+    present: String,
+  };
+  const issue = (scope: string) =>
+    cursors.page(scope, { limit: 1, after: null }, rows, rest).nextCursor ?? "";
+
+  test("brings back the position it was issued for", () => {
+    expect(cursors.read("1:events", { cursor: issue("1:events") })).toEqual({
+      limit: 20,
+      after: [5, 9],
+    });
+  });
+
+  test("holds nothing that can be read as a number of rows, and is safe in a URL", () => {
+    expect(issue("1:events")).toMatch(/^[\w-]{30,}$/);
+  });
+
+  test("is worth nothing with another secret", () => {
+    const others = createCursors(deriveKey("another", "cursors"));
+    expect(() => others.read("1:events", { cursor: issue("1:events") })).toThrow("not valid");
+  });
+});

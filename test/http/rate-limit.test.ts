@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { slidingWindow } from "../../src/http/rate-limit.ts";
+import { manualClock } from "../support/clock.ts";
+
+const WINDOW_MS = 1000;
+
+/** What the sliding window promises, in the plainest words. */
+function naiveWindow(limit: number, now: () => number) {
+  const accepted: number[] = [];
+  return {
+    accepted,
+    take() {
+      const inWindow = accepted.filter((at) => at > now() - WINDOW_MS);
+      const isAllowed = inWindow.length < limit;
+      if (isAllowed) accepted.push(now());
+      const oldest = isAllowed ? (inWindow[0] ?? now()) : (inWindow[0] ?? 0);
+      return {
+        isAllowed,
+        remaining: isAllowed ? limit - inWindow.length - 1 : 0,
+        resetSeconds: Math.max(1, Math.ceil((oldest + WINDOW_MS - now()) / 1000)),
+      };
+    },
+  };
+}
+
+describe("a sliding window", () => {
+  for (const limit of [1, 2, 3, 15, 16, 17, 40, 100]) {
+    test(`of ${limit} answers as a naive one does, and no window holds more`, () => {
+      const clock = manualClock();
+      const ours = slidingWindow({ limit, windowMs: WINDOW_MS, now: clock.now, maxKeys: 10 });
+      const naive = naiveWindow(limit, clock.now);
+      for (let i = 0; i < 3000; i++) {
+        const calm = Math.random() < 0.05 ? WINDOW_MS : WINDOW_MS / limit;
+        clock.advance(Math.random() < 0.4 ? 0 : Math.floor(Math.random() * calm));
+        expect(ours.take("key")).toEqual(naive.take());
+      }
+      const { accepted } = naive;
+      for (let i = 0; i + limit < accepted.length; i++) {
+        expect((accepted[i + limit] ?? 0) - (accepted[i] ?? 0)).toBeGreaterThanOrEqual(WINDOW_MS);
+      }
+      expect(accepted.length).toBeGreaterThan(limit);
+    });
+  }
+
+  test("counts every key for itself", () => {
+    const clock = manualClock();
+    const window = slidingWindow({ limit: 1, windowMs: WINDOW_MS, now: clock.now, maxKeys: 10 });
+    expect([window.take(1), window.take("1"), window.take(1)].map((d) => d.isAllowed)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test("forgets the keys unused for longest, never one that is in use", () => {
+    const clock = manualClock();
+    const window = slidingWindow({ limit: 1, windowMs: WINDOW_MS, now: clock.now, maxKeys: 3 });
+    window.take("busy");
+    for (let i = 0; i < 100; i++) {
+      window.take(`other ${i}`);
+      expect(window.take("busy").isAllowed).toBe(false);
+      expect(window.size()).toBeLessThanOrEqual(3);
+    }
+  });
+
+  test("takes up room as it is used, not as it is allowed", () => {
+    const clock = manualClock();
+    const limit = 1_000_000_000;
+    const window = slidingWindow({ limit, windowMs: WINDOW_MS, now: clock.now, maxKeys: 10 });
+    expect(window.take("key").remaining).toBe(limit - 1);
+  });
+});

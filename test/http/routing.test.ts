@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import { createRoot } from "../../src/http/server.ts";
+import { AppError } from "../../src/lib/errors.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { answered, type TestApp, testApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+afterAll(() => t.close());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe("X-Request-Id", () => {
+  const kept = ["a", "x".repeat(128), "Req_1.2-3", "0"];
+  for (const id of kept) {
+    test(`is the caller's: ${id.slice(0, 20)}`, async () => {
+      const headers = { "x-request-id": id };
+      for (const [path, key] of [
+        ["/contacts", t.secretKey],
+        ["/contacts", null],
+        ["/nowhere", null],
+      ] as const) {
+        const answer = await t.call("GET", path, undefined, { headers, key });
+        expect(answer.headers.get("x-request-id")).toBe(id);
+        if (answer.status >= 400) expect(answer.at("error.requestId")).toBe(id);
+      }
+    });
+  }
+
+  const replaced = ["", "x".repeat(129), "a b", "ü", "a/b", "<script>", "a,b", "a;b", '"'];
+  for (const id of replaced) {
+    test(`is made anew for ${JSON.stringify(id.slice(0, 20))}`, async () => {
+      const headers = { "x-request-id": id };
+      const { headers: answer } = await t.call("GET", "/livez", undefined, { headers });
+      expect(answer.get("x-request-id")).toMatch(UUID);
+    });
+  }
+
+  test("differs from request to request", async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const { headers } = await t.call("GET", "/contacts");
+        return headers.get("x-request-id");
+      }),
+    );
+    expect(new Set(ids).size).toBe(50);
+  });
+
+  test("is on the answers of every kind: list, 204, raw text, documents", async () => {
+    const id = await t.create("/contacts", { email: "rid@example.com" }, "id");
+    for (const [method, path] of [
+      ["GET", "/contacts"],
+      ["DELETE", `/contacts/${id}`],
+      ["GET", "/docs"],
+      ["GET", "/openapi.json"],
+    ] as const) {
+      const answer = await t.call(method, path, undefined, { headers: { "x-request-id": "mine" } });
+      expect([path, answer.headers.get("x-request-id")]).toEqual([path, "mine"]);
+    }
+  });
+});
+
+describe("CORS", () => {
+  const origin = { origin: "https://shop.example" };
+  const cors = (headers: Headers) =>
+    [...headers.keys()].filter((name) => name.startsWith("access-control"));
+
+  test("a preflight of /v1/track is answered without a key", async () => {
+    const headers = {
+      ...origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization, content-type, idempotency-key",
+    };
+    const answer = await t.call("OPTIONS", "/v1/track", undefined, { key: null, headers });
+    expect(answer.status).toBe(204);
+    expect(answer.body).toBeUndefined();
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-allow-methods")).toBe("POST");
+    const allowed = answer.headers.get("access-control-allow-headers")?.toLowerCase();
+    for (const name of ["authorization", "content-type", "idempotency-key"]) {
+      expect(allowed).toContain(name);
+    }
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+
+  test("every answer of /v1/track may be read anywhere, refusals too", async () => {
+    const event = { email: "c@example.com", event: "x" };
+    const calls: [number, unknown, string | null][] = [
+      [200, event, t.publicKey],
+      [422, {}, t.publicKey],
+      [401, event, null],
+    ];
+    for (const [status, body, key] of calls) {
+      const answer = await t.call("POST", "/v1/track?x=1", body, { key, headers: origin });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
+        status,
+        "*",
+      ]);
+    }
+  });
+
+  test("nothing else says a word about it", async () => {
+    const calls: [string, string][] = [
+      ["GET", "/contacts"],
+      ["OPTIONS", "/contacts"],
+      ["POST", "/v1/send"],
+      ["OPTIONS", "/v1/send"],
+      ["GET", "/livez"],
+      ["GET", "/docs"],
+      ["GET", "/nowhere"],
+      ["OPTIONS", "/v1/tracks"],
+      ["OPTIONS", "/x/v1/track"],
+    ];
+    for (const [method, path] of calls) {
+      const answer = await t.call(method, path, undefined, { headers: origin });
+      expect([path, cors(answer.headers)]).toEqual([path, []]);
+    }
+  });
+});
+
+describe("paths", () => {
+  test("one whose escapes are broken is 400, not a fault of ours", async () => {
+    for (const id of ["%E0%A4%A", "%ff", "%", "%zz"]) {
+      const answer = await t.call("GET", `/contacts/${id}`);
+      expectRefusal(answer, { status: 400, code: "BAD_REQUEST" });
+    }
+  });
+
+  test("a slash at the end changes nothing", async () => {
+    expect((await t.call("GET", "/contacts/")).status).toBe(200);
+    expect((await t.call("PUT", "/contacts/")).status).toBe(405);
+  });
+
+  test("HEAD answers as GET does, without a body", async () => {
+    for (const path of ["/livez", "/contacts"]) {
+      const answer = await t.call("HEAD", path);
+      expect([answer.status, answer.body]).toEqual([200, undefined]);
+    }
+    expect((await t.call("HEAD", "/contacts", undefined, { key: null })).status).toBe(401);
+  });
+
+  test("names of JavaScript are no routes", async () => {
+    for (const path of ["/__proto__", "/constructor", "/contacts/__proto__/x", "//", "/%2e%2e/x"]) {
+      const answer = await t.call("GET", path, undefined, { key: null });
+      expectRefusal(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
+    }
+  });
+});
+
+describe("errors of every origin", () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
+  const { root } = createRoot({ log, now: () => 0 });
+  const secret = "the password is hunter2";
+  const app = new Elysia({ normalize: false }).use(root).use(
+    new Elysia()
+      .get("/throws", () => {
+        throw new Error(secret);
+      })
+      .get("/rejects", async () =>
+        Promise.reject(new TypeError(secret, { cause: new Error("deeper") })),
+      )
+      .get("/throws-text", () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- what a careless library does.
+        throw secret;
+      })
+      .get("/lies", () => JSON.parse(`{"a":"${secret}"}`), {
+        response: Type.Object({ a: Type.Number() }),
+      })
+      .get("/v1/throws", () => {
+        throw new Error(secret);
+      })
+      .get("/refuses", () => {
+        throw new AppError(409, "CONFLICT", "No.", { headers: { "X-Why": "because" } });
+      }),
+  );
+  const get = async (path: string) =>
+    answered(
+      await app.handle(
+        new Request(`http://localhost${path}`, { headers: { "x-request-id": "rid" } }),
+      ),
+    );
+
+  for (const path of ["/throws", "/rejects", "/throws-text", "/lies", "/v1/throws"]) {
+    test(`${path}: an opaque 500; only the log knows more`, async () => {
+      lines.length = 0;
+      const answer = await get(path);
+      expectRefusal(answer, { status: 500, code: "INTERNAL_SERVER_ERROR" });
+      expect(JSON.stringify(answer.body)).not.toContain("hunter2");
+      const [line] = lines.filter((text) => text.includes('"error"'));
+      expect(JSON.parse(line ?? "{}")).toMatchObject({ level: "error", requestId: "rid", path });
+      expect(line).toContain(secret);
+    });
+  }
+
+  test("a refusal carries its headers and is no error in the log", async () => {
+    lines.length = 0;
+    const answer = await get("/refuses");
+    expect([answer.status, answer.headers.get("x-why")]).toEqual([409, "because"]);
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+  });
+
+  test("on /v1/* the older shape stands beside it, nowhere else", async () => {
+    const v1 = await get("/v1/throws");
+    expect(v1.body).toMatchObject({ code: 500, message: v1.at("error.message"), time: 0 });
+    const { body } = await get("/throws");
+    expect(Object.keys(Object(body)).sort()).toEqual(["error", "success", "timestamp"]);
+  });
+});
+
+test("every request is on the log once, with its id and without its key", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
+  const logged = await testApp({ log });
+  const headers = { "x-request-id": "rid" };
+  await logged.call("GET", "/contacts?search=ada", undefined, { headers });
+  await logged.call("GET", "/contacts/nobody", undefined, { headers });
+  await eventually(() => lines.length >= 2);
+  const requests = lines.map((line): unknown => JSON.parse(line));
+  expect(requests).toMatchObject([
+    { requestId: "rid", method: "GET", path: "/contacts", status: 200 },
+    { requestId: "rid", method: "GET", path: "/contacts/nobody", status: 404 },
+  ]);
+  expect(lines.join()).not.toContain(logged.secretKey);
+  await logged.close();
+});

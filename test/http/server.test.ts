@@ -1,0 +1,180 @@
+/** What only a server that really listens can show. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { BODY_CAP_BYTES } from "../../src/http/body.ts";
+import { answered, type TestApp, testApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { rawRequest, readRaw } from "../support/raw-http.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+let port: number;
+let url: string;
+beforeAll(async () => {
+  t = await testApp({ config: { port: 0 } });
+  await t.app.start();
+  port = await t.app.listen();
+  url = `http://127.0.0.1:${port}`;
+});
+afterAll(() => t.close());
+
+const MIB = 1024 * 1024;
+const headers = () => ({
+  authorization: `Bearer ${t.secretKey}`,
+  "content-type": "application/json",
+});
+const headLines = () => [
+  "POST /contacts HTTP/1.1",
+  ...Object.entries(headers()).map((line) => line.join(": ")),
+];
+const post = async (body: Uint8Array | ReadableStream) =>
+  answered(await fetch(`${url}/contacts`, { method: "POST", headers: headers(), body }));
+
+function* chunked(count: number): Generator<Uint8Array | string> {
+  const piece = new Uint8Array(MIB).fill(0x20);
+  for (let i = 0; i < count; i++) {
+    yield `${MIB.toString(16)}\r\n`;
+    yield piece;
+    yield "\r\n";
+  }
+  yield "0\r\n\r\n";
+}
+
+function stream(count: number): ReadableStream<Uint8Array> {
+  let sent = 0;
+  return new ReadableStream({
+    pull(controller) {
+      if (sent++ === count) controller.close();
+      else controller.enqueue(new Uint8Array(MIB).fill(0x20));
+    },
+  });
+}
+
+describe("a body of more than 20 MiB is the structured 413", () => {
+  const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
+
+  test("fetched with a length", async () => {
+    for (const size of [BODY_CAP_BYTES + 1, 45 * MIB]) {
+      expectRefusal(await post(new Uint8Array(size)), tooLarge);
+    }
+  });
+
+  test("fetched in chunks", async () => {
+    for (const count of [21, 45]) expectRefusal(await post(stream(count)), tooLarge);
+  });
+
+  test("announced on a socket and never sent", async () => {
+    for (const length of [BODY_CAP_BYTES + 1, 45 * MIB, 99_999_999_999]) {
+      const answer = await rawRequest({
+        port,
+        head: [...headLines(), `Content-Length: ${length}`],
+      });
+      expectRefusal(readRaw(answer), tooLarge);
+    }
+  });
+
+  test("sent in chunks on a socket", async () => {
+    const head = [...headLines(), "Transfer-Encoding: chunked"];
+    expectRefusal(readRaw(await rawRequest({ port, head, body: chunked(45) })), tooLarge);
+  });
+
+  test("and stored nothing; the server goes on", async () => {
+    expect(t.countRows("contacts")).toBe(0);
+    const body = new Uint8Array(BODY_CAP_BYTES).fill(0x20);
+    body.set(new TextEncoder().encode('{"email":"big@example.com"}'));
+    expect((await post(body)).status).toBe(201);
+  });
+});
+
+test("a stranger's body is not read", async () => {
+  t.clock.advance(60_000);
+  const head = ["POST /contacts HTTP/1.1", "Transfer-Encoding: chunked"];
+  const answer = readRaw(await rawRequest({ port, head, body: chunked(45) }));
+  expectRefusal(answer, { status: 401, code: "MISSING_AUTH" });
+});
+
+test("failed authentication is limited by address; nobody else is held up", async () => {
+  t.clock.advance(60_000);
+  const guess = async (localAddress: string) => {
+    const head = ["GET /contacts HTTP/1.1", "Authorization: Bearer sk_guess"];
+    return readRaw(await rawRequest({ port, head, localAddress })).status;
+  };
+  for (let i = 0; i < 20; i++) expect(await guess("127.0.0.1")).toBe(401);
+  expect(await guess("127.0.0.1")).toBe(429);
+  expect(await guess("127.0.0.2")).toBe(401);
+  expect((await fetch(`${url}/contacts`, { headers: headers() })).status).toBe(200);
+});
+
+describe("a template that never ends", () => {
+  const mail = {
+    to: "slow@example.com",
+    from: "a@acme.test",
+    subject: "s",
+    body: `${"{% for i in data.list %}".repeat(5)}{{ i }}${"{% endfor %}".repeat(5)}`,
+    data: { list: Array.from({ length: 1000 }, () => "") },
+  };
+
+  test("is refused, and others wait little more than a second", async () => {
+    const longestWait = watchOthers();
+    const response = await fetch(`${url}/v1/send`, {
+      method: "POST",
+      headers: headers(),
+      body: JSON.stringify(mail),
+    });
+    const errors = [["body", "invalid_value"]] as const;
+    expectRefusal(await answered(response), { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(await longestWait()).toBeLessThan(2000);
+    expect(t.countRows("emails")).toBe(0);
+  });
+
+  test("as a subject, too", async () => {
+    const response = await fetch(`${url}/v1/send`, {
+      method: "POST",
+      headers: headers(),
+      body: JSON.stringify({ ...mail, subject: mail.body, body: "b" }),
+    });
+    expect((await answered(response)).at("error.errors.0.field")).toBe("subject");
+  });
+
+  /** Asks again and again; the returned function stops and tells the longest wait. */
+  function watchOthers(): () => Promise<number> {
+    let isOver = false;
+    let longestMs = 0;
+    const watching = (async () => {
+      while (!isOver) {
+        const startedAt = performance.now();
+        await fetch(`${url}/livez`);
+        longestMs = Math.max(longestMs, performance.now() - startedAt);
+      }
+    })();
+    return async () => {
+      isOver = true;
+      await watching;
+      return longestMs;
+    };
+  }
+});
+
+test("a stop lets requests in flight finish, and then nobody is answered any more", async () => {
+  const own = await testApp({ config: { port: 0 } });
+  await own.app.start();
+  const ownUrl = `http://127.0.0.1:${await own.app.listen()}`;
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  async function* body() {
+    yield '{"email":';
+    await released;
+    yield '"last@example.com"}';
+  }
+  const answer = fetch(`${ownUrl}/contacts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${own.secretKey}` },
+    body: new Response(body()).body,
+  });
+  await eventually(() => (own.app.http.server?.pendingRequests ?? 0) > 0);
+  const stopped = own.app.stop().then(() => own.countRows("contacts"));
+  release();
+  expect((await answer).status).toBe(201);
+  expect(await stopped).toBe(1);
+  const refusal = await fetch(`${ownUrl}/livez`).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(Error);
+});

@@ -1,0 +1,449 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
+import {
+  ensureChecks,
+  fieldErrors,
+  Input,
+  OneOf,
+  QueryBoolean,
+  QueryInteger,
+  withChecks,
+} from "../../src/http/validation.ts";
+import { AppError } from "../../src/lib/errors.ts";
+import { type TestApp, testApp } from "../support/app.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+type Violation = readonly [field: string, code: string];
+
+describe("violations of a schema", () => {
+  const Person = Input({
+    name: Type.String({ minLength: 2, maxLength: 4 }),
+    age: Type.Optional(Type.Integer({ minimum: 0, maximum: 150 })),
+    tags: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 2 })),
+    kind: Type.Optional(OneOf(["CAT", "DOG"])),
+    code: Type.Optional(Type.String({ pattern: "^[a-z]+$" })),
+    extra: Type.Optional(Type.Record(Type.String(), Type.Number())),
+    either: Type.Optional(
+      Type.Union([Type.String({ minLength: 2 }), Type.Array(Type.Object({ x: Type.Integer() }))]),
+    ),
+  });
+  const cases: [why: string, value: unknown, violations: Violation[]][] = [
+    ["none", { name: "Ada", age: 36, tags: ["a"], kind: "CAT", extra: { a: 1.5 } }, []],
+    ["unknown fields are no violation", { name: "Ada", zzz: 1 }, []],
+    ["a missing field", {}, [["name", "required"]]],
+    ["null is not missing", { name: null }, [["name", "invalid_type"]]],
+    ["text as number", { name: "Ada", age: "36" }, [["age", "invalid_type"]]],
+    ["number as text", { name: 36 }, [["name", "invalid_type"]]],
+    ["a fraction", { name: "Ada", age: 1.5 }, [["age", "invalid_type"]]],
+    [
+      "too small and too big",
+      { name: "A", age: 151 },
+      [
+        ["name", "too_small"],
+        ["age", "too_big"],
+      ],
+    ],
+    [
+      "too big and too small",
+      { name: "Adaaa", age: -1 },
+      [
+        ["name", "too_big"],
+        ["age", "too_small"],
+      ],
+    ],
+    ["too few items", { name: "Ada", tags: [] }, [["tags", "too_small"]]],
+    ["too many items", { name: "Ada", tags: ["a", "b", "c"] }, [["tags", "too_big"]]],
+    ["an object for a list", { name: "Ada", tags: { 0: "a" } }, [["tags", "invalid_type"]]],
+    ["an item of the wrong type", { name: "Ada", tags: ["a", 1] }, [["tags.1", "invalid_type"]]],
+    ["none of the values", { name: "Ada", kind: "cat" }, [["kind", "invalid_value"]]],
+    ["no text among values", { name: "Ada", kind: 1 }, [["kind", "invalid_type"]]],
+    ["a pattern", { name: "Ada", code: "A" }, [["code", "invalid_format"]]],
+    ["a list for a record", { name: "Ada", extra: [] }, [["extra", "invalid_type"]]],
+    [
+      "a record's value",
+      { name: "Ada", extra: { "a/b~c": "x" } },
+      [["extra.a/b~c", "invalid_type"]],
+    ],
+    ["the variant that was meant", { name: "Ada", either: "x" }, [["either", "too_small"]]],
+    ["deep in a variant", { name: "Ada", either: [{ x: 1 }, {}] }, [["either.1.x", "required"]]],
+    ["no variant at all", { name: "Ada", either: 1 }, [["either", "invalid_type"]]],
+    ["no object", 5, [["", "invalid_type"]]],
+    ["a list is no object", [], [["", "invalid_type"]]],
+  ];
+  for (const [why, value, violations] of cases) {
+    test(why, () => {
+      const found = fieldErrors(Person, value);
+      expect(found.map(({ field, code }): Violation => [field, code])).toEqual(violations);
+    });
+  }
+
+  test("one per field, and a hundred at most", () => {
+    const Numbers = Type.Array(Type.Number({ minimum: 5, multipleOf: 2 }));
+    expect(fieldErrors(Numbers, [1]).map(({ field }) => field)).toEqual(["0"]);
+    expect(
+      fieldErrors(
+        Numbers,
+        Array.from({ length: 500 }, () => 1),
+      ),
+    ).toHaveLength(100);
+  });
+
+  test("rules across fields run beside the schema, on whatever came", () => {
+    const Both = withChecks(Input({ a: Type.Number() }), (value) =>
+      value["b"] === undefined ? [{ field: "b", code: "required", message: "Give b." }] : [],
+    );
+    expect(fieldErrors(Both, { a: "x" }).map(({ field }) => field)).toEqual(["a", "b"]);
+    expect(fieldErrors(Both, []).map(({ field }) => field)).toEqual([""]);
+    expect(() => ensureChecks(Both, { a: 1 })).toThrow(AppError);
+    expect(() => ensureChecks(Both, { a: 1, b: 1 })).not.toThrow();
+    expect(() => ensureChecks(Person, {})).not.toThrow();
+  });
+});
+
+describe("query values", () => {
+  const Query = Input({
+    n: Type.Optional(QueryInteger({ minimum: 1, maximum: 100, description: "" })),
+    b: Type.Optional(QueryBoolean()),
+  });
+  const cases: [value: Record<string, unknown>, violations: Violation[]][] = [
+    [{ n: "1", b: "true" }, []],
+    [{ n: "100", b: "false" }, []],
+    [{ n: "007" }, []],
+    [{ n: "0" }, [["n", "too_small"]]],
+    [{ n: "-1" }, [["n", "too_small"]]],
+    [{ n: "101" }, [["n", "too_big"]]],
+    [{ n: "99999999999999999999" }, [["n", "too_big"]]],
+    [{ n: "-99999999999999999999" }, [["n", "too_small"]]],
+    [{ n: "abc" }, [["n", "invalid_type"]]],
+    [{ n: "" }, [["n", "invalid_type"]]],
+    [{ n: "1.0" }, [["n", "invalid_type"]]],
+    [{ n: "1e1" }, [["n", "invalid_type"]]],
+    [{ n: " 1" }, [["n", "invalid_type"]]],
+    [{ n: "0x10" }, [["n", "invalid_type"]]],
+    [{ b: "TRUE" }, [["b", "invalid_type"]]],
+    [{ b: "1" }, [["b", "invalid_type"]]],
+    [{ b: "" }, [["b", "invalid_type"]]],
+    [
+      { n: "x", b: "x" },
+      [
+        ["n", "invalid_type"],
+        ["b", "invalid_type"],
+      ],
+    ],
+  ];
+  for (const [value, violations] of cases) {
+    test(JSON.stringify(value), () => {
+      const found = fieldErrors(Query, value);
+      expect(found.map(({ field, code }): Violation => [field, code])).toEqual(violations);
+    });
+  }
+});
+
+describe("every violation of a body is reported at once, and nothing is stored", () => {
+  let t: TestApp;
+  beforeAll(async () => {
+    t = await testApp();
+    await t.create("/contacts", { email: "known@example.com" }, "id");
+  });
+  afterAll(() => t.close());
+
+  const inline = { subject: "s", body: "b", from: "a@acme.test" };
+  const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
+  const cases: [why: string, path: string, body: unknown, violations: Violation[]][] = [
+    [
+      "send: nothing at all",
+      "/v1/send",
+      {},
+      [
+        ["to", "required"],
+        ["subject", "required"],
+        ["body", "required"],
+        ["from", "required"],
+      ],
+    ],
+    [
+      "send: every field of the wrong type",
+      "/v1/send",
+      {
+        to: 3,
+        subject: 4,
+        body: true,
+        template: 1,
+        from: [],
+        name: {},
+        reply: 1,
+        subscribed: "true",
+        data: [],
+        headers: [],
+        attachments: {},
+      },
+      [
+        ["to", "invalid_type"],
+        ["subject", "invalid_type"],
+        ["body", "invalid_type"],
+        ["template", "invalid_type"],
+        ["from", "invalid_type"],
+        ["name", "invalid_type"],
+        ["reply", "invalid_type"],
+        ["subscribed", "invalid_type"],
+        ["data", "invalid_type"],
+        ["headers", "invalid_type"],
+        ["attachments", "invalid_type"],
+      ],
+    ],
+    [
+      "send: null is no value",
+      "/v1/send",
+      {
+        to: null,
+        subject: null,
+        body: null,
+        from: null,
+        reply: null,
+        data: null,
+        attachments: null,
+      },
+      [
+        ["to", "invalid_type"],
+        ["subject", "invalid_type"],
+        ["body", "invalid_type"],
+        ["from", "invalid_type"],
+        ["reply", "invalid_type"],
+        ["data", "invalid_type"],
+        ["attachments", "invalid_type"],
+      ],
+    ],
+    [
+      "send: recipients, each for itself",
+      "/v1/send",
+      {
+        ...inline,
+        to: ["a@b.co", 1, "x", { email: "nope", name: 3 }, { name: "a" }, null, [], ""],
+      },
+      [
+        ["to.1", "invalid_type"],
+        ["to.2", "invalid_format"],
+        ["to.3.name", "invalid_type"],
+        ["to.3.email", "invalid_format"],
+        ["to.4.email", "required"],
+        ["to.5", "invalid_type"],
+        ["to.6", "invalid_type"],
+        ["to.7", "invalid_format"],
+      ],
+    ],
+    ["send: no recipient", "/v1/send", { ...inline, to: [] }, [["to", "too_small"]]],
+    [
+      "send: a bad single recipient",
+      "/v1/send",
+      { ...inline, to: "x@" },
+      [["to", "invalid_format"]],
+    ],
+    [
+      "send: a single recipient without address",
+      "/v1/send",
+      { ...inline, to: {} },
+      [["to.email", "required"]],
+    ],
+    [
+      "send: empty texts",
+      "/v1/send",
+      { to: "a@b.co", subject: "", body: "", from: "" },
+      [
+        ["subject", "too_small"],
+        ["body", "too_small"],
+        ["from", "invalid_format"],
+      ],
+    ],
+    [
+      "send: a subject source beyond all measure, a name too",
+      "/v1/send",
+      {
+        ...inline,
+        to: { email: "a@b.co", name: "x".repeat(256) },
+        subject: "x".repeat(10_001),
+        name: "x".repeat(256),
+      },
+      [
+        ["to.name", "too_big"],
+        ["subject", "too_big"],
+        ["name", "too_big"],
+      ],
+    ],
+    [
+      "send: attachments",
+      "/v1/send",
+      {
+        ...inline,
+        to: "a@b.co",
+        attachments: [
+          1,
+          {},
+          { filename: "", content: 1 },
+          {
+            filename: "a.pdf",
+            content: "!!!!",
+            contentType: "pdf",
+            contentId: "a b",
+            disposition: "inlin",
+          },
+          { filename: "a.png", content: "QQ==", disposition: "inline" },
+        ],
+      },
+      [
+        ["attachments.0", "invalid_type"],
+        ["attachments.1.filename", "required"],
+        ["attachments.1.content", "required"],
+        ["attachments.2.filename", "too_small"],
+        ["attachments.2.content", "invalid_type"],
+        ["attachments.3.contentId", "invalid_format"],
+        ["attachments.3.disposition", "invalid_value"],
+        ["attachments.3.content", "invalid_format"],
+        ["attachments.3.contentType", "invalid_format"],
+        ["attachments.4.contentId", "required"],
+      ],
+    ],
+    [
+      "send: headers",
+      "/v1/send",
+      {
+        ...inline,
+        to: "a@b.co",
+        headers: { "X-Ok": "x", Subject: "x", "X Y": "x", "X-Long": "x".repeat(999) },
+      },
+      [
+        ["headers.Subject", "invalid_value"],
+        ["headers.X Y", "invalid_format"],
+        ["headers.X-Long", "too_big"],
+      ],
+    ],
+    [
+      "send: header values are text",
+      "/v1/send",
+      { ...inline, to: "a@b.co", headers: { "X-A": 1 } },
+      [["headers.X-A", "invalid_type"]],
+    ],
+    [
+      "send: schema and rules together",
+      "/v1/send",
+      { to: "x", subject: "{{ a", body: "{% if %}", from: "a@acme.test", headers: { To: "x" } },
+      [
+        ["to", "invalid_format"],
+        ["subject", "invalid_format"],
+        ["body", "invalid_format"],
+        ["headers.To", "invalid_value"],
+      ],
+    ],
+    ["contact: nothing at all", "/contacts", {}, [["email", "required"]]],
+    [
+      "contact: every field of the wrong type",
+      "/contacts",
+      { email: 1, subscribed: "true", data: "3" },
+      [
+        ["email", "invalid_type"],
+        ["subscribed", "invalid_type"],
+        ["data", "invalid_type"],
+      ],
+    ],
+    [
+      "contact: 0 and 1 are no booleans",
+      "/contacts",
+      { email: "a@b.co", subscribed: 1 },
+      [["subscribed", "invalid_type"]],
+    ],
+    [
+      "contact: an address too long",
+      "/contacts",
+      { email: `${"x".repeat(320)}@b.co` },
+      [["email", "too_big"]],
+    ],
+    [
+      "contact: data as a list",
+      "/contacts",
+      { email: "a@b.co", data: [1] },
+      [["data", "invalid_type"]],
+    ],
+    [
+      "template: nothing at all",
+      "/templates",
+      {},
+      [
+        ["name", "required"],
+        ["subject", "required"],
+        ["body", "required"],
+        ["type", "required"],
+      ],
+    ],
+    [
+      "template: every field of the wrong type",
+      "/templates",
+      { name: 1, description: 1, subject: 1, body: 1, from: 1, fromName: 1, replyTo: 1, type: 1 },
+      [
+        ["name", "invalid_type"],
+        ["description", "invalid_type"],
+        ["subject", "invalid_type"],
+        ["body", "invalid_type"],
+        ["from", "invalid_type"],
+        ["fromName", "invalid_type"],
+        ["replyTo", "invalid_type"],
+        ["type", "invalid_type"],
+      ],
+    ],
+    [
+      "template: null where something is needed",
+      "/templates",
+      { ...template, name: null, subject: null },
+      [
+        ["name", "invalid_type"],
+        ["subject", "invalid_type"],
+      ],
+    ],
+    [
+      "template: another type",
+      "/templates",
+      { ...template, type: "transactional" },
+      [["type", "invalid_value"]],
+    ],
+    [
+      "template: bad addresses",
+      "/templates",
+      { ...template, from: "x", replyTo: "@" },
+      [
+        ["from", "invalid_format"],
+        ["replyTo", "invalid_format"],
+      ],
+    ],
+    [
+      "template: texts out of bounds",
+      "/templates",
+      { ...template, name: "", description: "x".repeat(1001), subject: "", body: "" },
+      [
+        ["name", "too_small"],
+        ["description", "too_big"],
+        ["subject", "too_small"],
+        ["body", "too_small"],
+      ],
+    ],
+    [
+      "track: nothing at all",
+      "/v1/track",
+      {},
+      [
+        ["event", "required"],
+        ["email", "required"],
+      ],
+    ],
+  ];
+  for (const [why, path, body, errors] of cases) {
+    test(why, async () => {
+      const before = t.contents();
+      const answer = await t.call("POST", path, body);
+      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("the message of a list of values says which there are", async () => {
+    const answer = await t.call("POST", "/templates", { ...template, type: "NEWS" });
+    expect(answer.at("error.errors.0.message")).toBe("Expected one of TRANSACTIONAL, MARKETING.");
+  });
+});

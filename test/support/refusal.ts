@@ -1,0 +1,36 @@
+/** The structured error (specification §7) as every endpoint has to answer it. */
+
+import { expect } from "bun:test";
+import { at, listAt, textAt } from "./json.ts";
+
+type Answer = { status: number; headers: Headers; body: unknown };
+
+export type Refusal = {
+  status: number;
+  code: string;
+  /** Field and code of every violation, in order. */
+  errors?: readonly (readonly [field: string, code: string])[];
+};
+
+/** Checks the whole shape, not only the code. */
+export function expectRefusal(answer: Answer, { status, code, errors }: Refusal): void {
+  const { body } = answer;
+  expect({ status: answer.status, code: at(body, "error.code"), errors: violations(body) }).toEqual(
+    { status, code, errors: errors?.map((error) => [...error]) },
+  );
+  expect(at(body, "success")).toBe(false);
+  expect(at(body, "error.statusCode")).toBe(status);
+  expect(textAt(body, "error.message").length).toBeGreaterThan(5);
+  expect(textAt(body, "error.suggestion")).toMatch(/^[A-Z].{10,}[.=}\]\w]$/);
+  expect(textAt(body, "error.requestId")).toBe(answer.headers.get("x-request-id") ?? "");
+  expect(textAt(body, "timestamp")).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(answer.headers.get("content-type")).toStartWith("application/json");
+}
+
+function violations(body: unknown): unknown[][] | undefined {
+  if (at(body, "error.errors") === undefined) return undefined;
+  return listAt(body, "error.errors").map((error) => {
+    expect(textAt(error, "message").length).toBeGreaterThan(5);
+    return [at(error, "field"), at(error, "code")];
+  });
+}
