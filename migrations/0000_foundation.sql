@@ -21,6 +21,7 @@ CREATE UNIQUE INDEX `contacts_id_unique` ON `contacts` (`id`);--> statement-brea
 CREATE UNIQUE INDEX `contacts_email` ON `contacts` (`project_seq`,`email`);--> statement-breakpoint
 CREATE INDEX `contacts_page` ON `contacts` (`project_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `contacts_subscribed_page` ON `contacts` (`project_seq`,`is_subscribed`,`seq`);--> statement-breakpoint
+CREATE INDEX `contacts_touched` ON `contacts` (`project_seq`,`updated_at`);--> statement-breakpoint
 CREATE TABLE `suppressions` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`project_seq` integer NOT NULL,
@@ -161,12 +162,12 @@ CREATE TABLE `contact_events` (
 	`contact_seq` integer NOT NULL,
 	`name_seq` integer NOT NULL,
 	`last_at` integer NOT NULL,
-	PRIMARY KEY(`contact_seq`, `name_seq`),
+	PRIMARY KEY(`name_seq`, `contact_seq`),
 	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`name_seq`) REFERENCES `event_names`(`seq`) ON UPDATE no action ON DELETE no action
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `contact_events_recent` ON `contact_events` (`name_seq`,`last_at`);--> statement-breakpoint
+CREATE INDEX `contact_events_contact` ON `contact_events` (`contact_seq`);--> statement-breakpoint
 CREATE TABLE `event_names` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`project_seq` integer NOT NULL,
@@ -216,6 +217,11 @@ CREATE TABLE `jobs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_id_unique` ON `jobs` (`id`);--> statement-breakpoint
 CREATE INDEX `jobs_status` ON `jobs` (`status`,`seq`);--> statement-breakpoint
+CREATE TABLE `purge_marks` (
+	`name` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -278,6 +284,8 @@ CREATE TABLE `segments` (
 	`type` text NOT NULL,
 	`condition` text,
 	`track_membership` integer NOT NULL,
+	`baseline_at` integer,
+	`deleted_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action

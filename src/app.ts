@@ -13,8 +13,6 @@ import type { Transport } from "./delivery/outcome.ts";
 import { createPace } from "./delivery/pace.ts";
 import { createQueue } from "./delivery/queue.ts";
 import { createSettle } from "./delivery/settle.ts";
-import { captureTransport } from "./delivery/transports/capture.ts";
-import { relayTransport } from "./delivery/transports/relay.ts";
 import { createAdmission } from "./http/admission.ts";
 import { defineFormats } from "./http/formats.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
@@ -22,12 +20,23 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createCursors } from "./http/pagination.ts";
 import { createRoot } from "./http/server.ts";
+import { installationOf } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
+import { createDns, type Dns } from "./lib/dns/client.ts";
+import { systemDnsServers } from "./lib/dns/servers.ts";
 import { describeError, type Log } from "./lib/log.ts";
+import { domainOf } from "./mail/address.ts";
+import { type DkimKeyPair, generateDkimKeys } from "./mail/dkim-keys.ts";
+import { makeReturnPath } from "./mail/return-path.ts";
 import { templateCache as createTemplateCache } from "./mail/template-cache.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
+import { createDomainChecks } from "./modules/domains/checks.ts";
+import { createDkimKeys } from "./modules/domains/keys.ts";
+import { createLookUp } from "./modules/domains/look.ts";
+import { createLooks } from "./modules/domains/looks.ts";
+import { domainRoutes } from "./modules/domains/routes.ts";
 import { createDomains } from "./modules/domains/service.ts";
 import { createAccept } from "./modules/emails/accept.ts";
 import { emailRoutes } from "./modules/emails/routes.ts";
@@ -37,10 +46,19 @@ import { eventRoutes } from "./modules/events/routes.ts";
 import { createEvents } from "./modules/events/service.ts";
 import { createKeys } from "./modules/keys/service.ts";
 import { createProjects } from "./modules/projects/service.ts";
+import { createRetention } from "./modules/retention/service.ts";
+import { subscriptionRoutes } from "./modules/subscription/routes.ts";
+import { createSubscriptions } from "./modules/subscription/service.ts";
+import { createSuppressionList } from "./modules/suppressions/list.ts";
+import { suppressionRoutes } from "./modules/suppressions/routes.ts";
 import { createSuppressions } from "./modules/suppressions/service.ts";
 import { templateRoutes } from "./modules/templates/routes.ts";
 import { createTemplates } from "./modules/templates/service.ts";
 import { trackRoutes } from "./modules/track/routes.ts";
+import { createCollector } from "./modules/tracking/collector.ts";
+import { createCount } from "./modules/tracking/count.ts";
+import { trackingRoutes } from "./modules/tracking/routes.ts";
+import { createTransport } from "./transport.ts";
 
 export type AppOptions = {
   config: Config;
@@ -52,6 +70,8 @@ export type AppOptions = {
   log: Log;
   /** For tests; otherwise made as the configuration says. */
   transport?: Transport;
+  dns?: Dns;
+  makeDkimKeys?: () => Promise<DkimKeyPair[]>;
 };
 
 export type App = ReturnType<typeof createApp>;
@@ -69,6 +89,7 @@ export function createApp(options: AppOptions) {
   defineFormats();
   const url = config.url ?? `http://${config.host}:${config.port}`;
   const linkKey = deriveKey(secret, "recipient-links");
+  const returnPathKey = deriveKey(secret, "return-paths");
   const trackingUrl = config.trackingUrl ?? url;
   const trackingKey = deriveKey(secret, "tracking-links");
   const templateCache = createTemplateCache(TEMPLATE_CACHE);
@@ -77,9 +98,26 @@ export function createApp(options: AppOptions) {
 
   const events = createEvents({ db, cursors });
   const suppressions = createSuppressions({ db });
+  const suppressionList = createSuppressionList({ db, cursors });
   const projects = createProjects({ db, clock });
   const keys = createKeys({ db, clock });
-  const domains = createDomains({ db, clock });
+  const dns = options.dns ?? createDns({ servers: config.dns ?? systemDnsServers(), clock });
+  const dkimKeys = createDkimKeys({
+    db,
+    clock,
+    sealKey: deriveKey(secret, "dkim-keys"),
+    makePairs: options.makeDkimKeys ?? generateDkimKeys,
+  });
+  const installation = installationOf(config);
+  const domains = createDomains({ db, clock, cursors, keys: dkimKeys, installation });
+  const domainChecks = createDomainChecks({
+    domains,
+    looks: createLooks({ db, clock }),
+    lookUp: createLookUp(dns),
+    writer,
+    clock,
+    log,
+  });
   const templates = createTemplates({ db, clock, cursors });
   const contacts = createContacts({ db, clock, events, cursors });
   const emails = createEmails({ db, cursors });
@@ -97,7 +135,7 @@ export function createApp(options: AppOptions) {
     linkKey,
   });
 
-  const transport = options.transport ?? createTransport(config);
+  const transport = options.transport ?? createTransport(config, { dns, clock, log });
   const dispatcher = createDispatcher({
     queue: createQueue(db),
     pace: createPace({ ratePerSecond: config.sendRate, concurrency: transport.concurrency }),
@@ -109,6 +147,8 @@ export function createApp(options: AppOptions) {
       suppressionOf: suppressions.reasonFor,
       isSenderVerified: (projectSeq, domain) =>
         !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain),
+      signerOf: domains.signerOf,
+      returnPathOf,
       url,
       linkKey,
       trackingUrl,
@@ -124,8 +164,24 @@ export function createApp(options: AppOptions) {
     writer,
     clock,
     log,
-    concurrency: transport.concurrency,
   });
+
+  const count = createCount({ db, clock, record: events.record });
+  const collector = createCollector({ count, writer, clock, log });
+  const subscriptions = createSubscriptions({ db, contacts });
+  const retention = createRetention({
+    db,
+    writer,
+    clock,
+    days: { bodies: config.retainBodies, raw: config.retainRaw, events: config.retainEvents },
+  });
+
+  /** Where bounces of a mail go (delivery rule C5). */
+  function returnPathOf(mail: { id: string; projectSeq: number; fromAddress: string }): string {
+    const host = domains.bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
+    const path = host === null ? null : makeReturnPath(returnPathKey, mail.id, host);
+    return path ?? mail.fromAddress;
+  }
 
   const idempotency = createIdempotency({ db, writer, clock });
   const admission = createAdmission({
@@ -140,8 +196,12 @@ export function createApp(options: AppOptions) {
     .use(emailRoutes({ admission, accept, emails, writer, wake: dispatcher.wake }))
     .use(contactRoutes({ admission, contacts, writer }))
     .use(templateRoutes({ admission, templates, writer }))
+    .use(domainRoutes({ admission, domains, checks: domainChecks, writer }))
+    .use(suppressionRoutes({ admission, clock, list: suppressionList, suppressions, writer }))
     .use(trackRoutes({ admission, clock, contacts, events }))
-    .use(eventRoutes({ admission, events }));
+    .use(eventRoutes({ admission, events }))
+    .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
+    .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
     // Normalising rebuilds bodies before they are checked, and makes objects of what is none.
     normalize: false,
@@ -164,6 +224,7 @@ export function createApp(options: AppOptions) {
   const recurring = [
     { name: "key uses", pattern: "*/30 * * * * *", run: () => keys.flushUses(writer) },
     { name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge },
+    { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];
 
@@ -200,6 +261,7 @@ export function createApp(options: AppOptions) {
 
     async start(): Promise<void> {
       await dispatcher.start();
+      domainChecks.start();
       timers = recurring.map(
         ({ name, pattern, run }) =>
           new Cron(pattern, { name: `${name} ${crypto.randomUUID()}`, protect: true }, async () => {
@@ -226,17 +288,16 @@ export function createApp(options: AppOptions) {
     async stop(): Promise<void> {
       for (const timer of timers) timer.stop();
       if (http.server !== null) await http.stop();
+      const checksEnded = domainChecks.stop();
       const allEnded = await dispatcher.stop(STOP_GRACE_MS);
       if (!allEnded) log.warn("some mails were still under way; they wait for their next time");
       await transport.close();
+      dns.close();
+      await checksEnded;
+      await collector.flush();
       await keys.flushUses(writer);
       await dispatcher.returnLeases();
       await writer.drain();
     },
   };
-}
-
-function createTransport(config: Config): Transport {
-  if (config.transport === "capture" || config.relayUrl === null) return captureTransport();
-  return relayTransport({ relay: config.relayUrl, hostname: config.hostname });
 }

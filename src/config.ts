@@ -1,11 +1,13 @@
 /** One table: setting, flag, environment name, default, check. From it comes one frozen object. */
 
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { hostname as systemHostname } from "node:os";
 import { parseRelayUrl, type Relay } from "./delivery/transports/relay.ts";
+import { type DnsServer, parseDnsServers } from "./lib/dns/servers.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./lib/log.ts";
 
-export const TRANSPORTS = ["capture", "relay"] as const;
+export const TRANSPORTS = ["capture", "relay", "direct"] as const;
 export type TransportName = (typeof TRANSPORTS)[number];
 
 export type Config = Readonly<{
@@ -20,6 +22,14 @@ export type Config = Readonly<{
   relayUrl: Relay | null;
   /** EHLO name. */
   hostname: string;
+  /** Name servers to ask; null: those of the system. */
+  dns: readonly DnsServer[] | null;
+  /** Port of the servers that mail goes to without a relay. */
+  directPort: number;
+  /** Addresses of this machine that mail leaves from; empty: the system chooses. */
+  sourceAddresses: readonly string[];
+  /** Dial addresses that do not belong to the open internet; for tests. */
+  allowPrivateAddresses: boolean;
   /** Mails per second that leave; 0: no limit. */
   sendRate: number;
   /** Requests per minute and project; 0: no limit. */
@@ -106,7 +116,7 @@ export const SETTINGS: Settings = {
     parse: oneOf(TRANSPORTS),
     placeholder: TRANSPORTS.join("|"),
     shownDefault: "capture",
-    help: "How mail leaves: kept and shown (capture) or through an SMTP relay",
+    help: "How mail leaves: kept and shown, through an SMTP relay, or straight to its recipients",
   },
   relayUrl: {
     flag: "relay-url",
@@ -125,6 +135,42 @@ export const SETTINGS: Settings = {
     placeholder: "NAME",
     shownDefault: "the system's",
     help: "Name this server gives in EHLO",
+  },
+  dns: {
+    flag: "dns",
+    env: "MAILSTEAD_DNS",
+    fallback: () => null,
+    parse: dnsServers,
+    placeholder: "ADDRESS[:PORT],…",
+    shownDefault: "the system's",
+    help: "Name servers to ask",
+  },
+  directPort: {
+    flag: "direct-port",
+    env: "MAILSTEAD_DIRECT_PORT",
+    fallback: () => 25,
+    parse: integerWithin(1, 65_535),
+    placeholder: "PORT",
+    shownDefault: "25",
+    help: "Port of the receiving servers, with --transport direct; another one is for tests",
+  },
+  sourceAddresses: {
+    flag: "source-address",
+    env: "MAILSTEAD_SOURCE_ADDRESS",
+    fallback: () => [],
+    parse: ipAddresses,
+    placeholder: "ADDRESS,…",
+    shownDefault: "the system's choice",
+    help: "Addresses of this machine that mail leaves from, with --transport direct",
+  },
+  allowPrivateAddresses: {
+    flag: "allow-private-addresses",
+    env: "MAILSTEAD_ALLOW_PRIVATE_ADDRESSES",
+    fallback: () => false,
+    parse: trueOrFalse,
+    placeholder: "true|false",
+    shownDefault: "false",
+    help: "Deliver to private and loopback addresses as well; for tests",
   },
   sendRate: {
     flag: "send-rate",
@@ -232,6 +278,10 @@ export function readConfig(
     transport: read("transport"),
     relayUrl: read("relayUrl"),
     hostname: read("hostname"),
+    dns: read("dns"),
+    directPort: read("directPort"),
+    sourceAddresses: read("sourceAddresses"),
+    allowPrivateAddresses: read("allowPrivateAddresses"),
     sendRate: read("sendRate"),
     apiRate: read("apiRate"),
     requireVerifiedDomain: read("requireVerifiedDomain"),
@@ -266,15 +316,16 @@ function givenText(
 ): { text: string; source: string } | null {
   const flag = flags[setting.flag];
   if (flag !== undefined) return { text: flag, source: `--${setting.flag}` };
-  const file = environment[`${setting.env}_FILE`];
-  const direct = environment[setting.env];
-  if (file !== undefined && direct !== undefined) {
+  // Empty is as good as absent: that is how compose files leave a variable out.
+  const file = environment[`${setting.env}_FILE`] ?? "";
+  const direct = environment[setting.env] ?? "";
+  if (file !== "" && direct !== "") {
     throw new ConfigError(`${setting.env} and ${setting.env}_FILE are both set: keep one of them`);
   }
-  if (file !== undefined) {
+  if (file !== "") {
     return { text: readValueFile(`${setting.env}_FILE`, file), source: `${setting.env}_FILE` };
   }
-  return direct === undefined || direct === "" ? null : { text: direct, source: setting.env };
+  return direct === "" ? null : { text: direct, source: setting.env };
 }
 
 function readValueFile(source: string, path: string): string {
@@ -337,6 +388,20 @@ function hostName(text: string): Parsed<string> {
   )
     ? { value: text.toLowerCase() }
     : { accepted: `a host name such as mail.example.com, got "${text}"` };
+}
+
+function dnsServers(text: string): Parsed<readonly DnsServer[]> {
+  const parsed = parseDnsServers(text);
+  return parsed.ok
+    ? { value: parsed.servers }
+    : { accepted: `addresses of name servers, but the value ${parsed.message}` };
+}
+
+function ipAddresses(text: string): Parsed<readonly string[]> {
+  const addresses = text.split(/[\s,]+/).filter((word) => word !== "");
+  return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0)
+    ? { value: addresses }
+    : { accepted: `IP addresses separated by commas, got "${text}"` };
 }
 
 function relayAddress(text: string): Parsed<Relay> {

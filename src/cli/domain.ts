@@ -1,30 +1,51 @@
-/** mailstead domain add | list */
+/** mailstead domain add | list | records | verify | remove */
 
-import { isoTimeOrNull } from "../lib/clock.ts";
-import { canonicalDomain } from "../mail/address.ts";
+import { createDns } from "../lib/dns/client.ts";
+import { systemDnsServers } from "../lib/dns/servers.ts";
+import { isoTimeOrNull, systemClock } from "../lib/clock.ts";
+import { AppError } from "../lib/errors.ts";
+import { silentLog } from "../lib/log.ts";
+import { createDomainChecks } from "../modules/domains/checks.ts";
+import { createLookUp } from "../modules/domains/look.ts";
+import { createLooks } from "../modules/domains/looks.ts";
+import { parseSendingDomain } from "../modules/domains/name.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
-import { type Command, UsageError } from "./command.ts";
-import { print, PROJECT_FLAG, STORE_SETTINGS, withStore } from "./store.ts";
+import { type Command, type Input, type SettingName, UsageError } from "./command.ts";
+import { recordsText } from "./domain-text.ts";
+import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
+
+/** The records depend on how the server sends: give its settings here as well. */
+const DOMAIN_SETTINGS: readonly SettingName[] = [
+  ...STORE_SETTINGS,
+  "secret",
+  "transport",
+  "relayUrl",
+  "hostname",
+  "sourceAddresses",
+  "dns",
+];
+const SAME_SETTINGS =
+  "The records depend on how the server sends: give the settings that serve gets.";
+const NAME = { name: "NAME", help: "Domain such as example.com" };
 
 export const domainAdd: Command = {
   name: "domain add",
-  summary: "Let a project send from a domain",
-  details: "With --verified it may be used at once: you say that you control it.",
-  positionals: [{ name: "NAME", help: "Domain such as example.com" }],
+  summary: "Let a project send from a domain: makes its keys, shows its DNS records",
+  details: `${SAME_SETTINGS}\nWith --verified it may be used at once: you say that you control it.`,
+  positionals: [NAME],
   flags: [
     PROJECT_FLAG,
-    { name: "verified", help: "Mark it as verified by your word, without looking at DNS" },
+    { name: "verified", help: "Mark it as verified by your word, whatever the DNS says" },
   ],
-  settings: STORE_SETTINGS,
+  settings: DOMAIN_SETTINGS,
   run: (input) =>
     withStore(input, async ({ writer, domains, project }) => {
-      const domain = canonicalDomain(input.positionals[0] ?? "");
-      if (domain === null) throw new UsageError("NAME: expected a domain such as example.com");
-      if (input.flags["verified"] === undefined) {
-        throw new UsageError("--verified is needed: this version takes your word for a domain");
-      }
-      const row = await writer.write(domains.addVerified(project().seq, domain));
-      return print(input, { domain: present(row) }, `${row.domain} may be used as a sender.`);
+      const isByWord = input.flags["verified"] !== undefined;
+      const domain = domainName(input);
+      const add = await domains.add({ projectSeq: project().seq, domain, isByWord });
+      const { row } = await writer.write(add);
+      const shown = domains.present(row);
+      return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
     }),
 };
 
@@ -36,16 +57,102 @@ export const domainList: Command = {
   settings: STORE_SETTINGS,
   run: (input) =>
     withStore(input, async ({ domains, project }) => {
-      const all = domains.list(project().seq);
+      const all = domains.all(project().seq);
       const human = all.map(({ domain, status }) => `${status.padEnd(8)}  ${domain}`).join("\n");
       return print(
         input,
-        { domains: all.map(present) },
-        human || "No domain yet. Add one: mailstead domain add NAME --verified",
+        { domains: all.map(summary) },
+        human || "No domain yet. Add one: mailstead domain add NAME",
       );
     }),
 };
 
-function present({ id, domain, status, verifiedAt }: DomainRow) {
-  return { id, domain, status, verifiedAt: isoTimeOrNull(verifiedAt) };
+export const domainRecords: Command = {
+  name: "domain records",
+  summary: "Show what to put into the DNS of a domain, and what was found there",
+  details: SAME_SETTINGS,
+  positionals: [NAME],
+  flags: [PROJECT_FLAG],
+  settings: DOMAIN_SETTINGS,
+  run: (input) =>
+    withStore(input, async (store) => {
+      const { records } = store.domains.present(rowOf(input, store));
+      return print(input, { records }, recordsText(records));
+    }),
+};
+
+export const domainVerify: Command = {
+  name: "domain verify",
+  summary: "Look at the DNS of a domain now; exit 1 if it is not verified",
+  details: SAME_SETTINGS,
+  positionals: [NAME],
+  flags: [PROJECT_FLAG],
+  settings: DOMAIN_SETTINGS,
+  run: (input) => withStore(input, (store) => verify(input, store)),
+};
+
+export const domainRemove: Command = {
+  name: "domain remove",
+  summary: "Remove a domain with its keys; nothing may send from it any more",
+  positionals: [NAME],
+  flags: [PROJECT_FLAG],
+  settings: STORE_SETTINGS,
+  run: (input) =>
+    withStore(input, async (store) => {
+      const { projectSeq, id, domain } = rowOf(input, store);
+      await store.writer.write(store.domains.remove(projectSeq, id));
+      return print(input, { removed: domain }, `${domain} is removed.`);
+    }),
+};
+
+async function verify(input: Input, store: Store): Promise<number> {
+  const { config, db, domains, writer } = store;
+  const clock = systemClock;
+  const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });
+  const looks = createLooks({ db, clock });
+  const lookUp = createLookUp(dns);
+  const checks = createDomainChecks({ domains, looks, lookUp, writer, clock, log: silentLog });
+  const { projectSeq, id } = rowOf(input, store);
+  await checks.check(await writer.write(domains.askForLook(projectSeq, id)));
+  dns.close();
+  const row = domains.get(projectSeq, id);
+  const shown = domains.present(row);
+  print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
+  return shown.verified ? 0 : 1;
+}
+
+function rowOf(input: Input, { domains, project }: Store): DomainRow {
+  const domain = domainName(input);
+  const row = domains.find(project().seq, domain);
+  if (row !== null) return row;
+  throw new AppError(404, "DOMAIN_NOT_FOUND", `The project has no domain ${domain}.`, {
+    suggestion: "List its domains: mailstead domain list",
+  });
+}
+
+function domainName(input: Input): string {
+  const parsed = parseSendingDomain(input.positionals[0] ?? "");
+  if (!parsed.ok) throw new UsageError(`NAME: ${parsed.reason}`);
+  return parsed.domain;
+}
+
+function stateOf({ domain, status, isByWord, failingSince }: DomainRow): string {
+  if (status === "PENDING") {
+    return `${domain} is not verified yet. Put these records into its DNS; the server looks again.`;
+  }
+  if (status === "FAILED") return `${domain} may not send any more: its key is gone from the DNS.`;
+  if (isByWord) return `${domain} may be used as a sender: by your word.`;
+  return failingSince === null
+    ? `${domain} may be used as a sender.`
+    : `${domain} may still be used as a sender, but its key is gone from the DNS.`;
+}
+
+function summary({ id, domain, status, verifiedAt, lastCheckedAt }: DomainRow) {
+  return {
+    id,
+    domain,
+    status,
+    verifiedAt: isoTimeOrNull(verifiedAt),
+    lastCheckedAt: isoTimeOrNull(lastCheckedAt),
+  };
 }

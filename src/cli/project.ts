@@ -1,8 +1,10 @@
-/** mailstead project create | list | disable | enable */
+/** mailstead project create | list | set | disable | enable */
 
+import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
-import type { ProjectRow } from "../modules/projects/service.ts";
-import { type Command, UsageError } from "./command.ts";
+import { LANGUAGES } from "../mail/language.ts";
+import type { ProjectRow, ProjectSettings } from "../modules/projects/service.ts";
+import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withStore } from "./store.ts";
 
 const LONGEST_NAME = 100;
@@ -59,6 +61,57 @@ export const projectList: Command = {
     }),
 };
 
+export const projectSet: Command = {
+  name: "project set",
+  summary: "Change what a project's mail is like",
+  details:
+    "Tracking: links and opens are counted in all mail, in marketing mail only, or in none.\n" +
+    "Language: of the footer of marketing mail, and of the pages behind its links.",
+  positionals: [{ name: "ID|NAME", isOptional: true, help: "Which project" }],
+  flags: [
+    { name: "tracking", placeholder: TRACKING_MODES.join("|"), help: "Which mail is tracked" },
+    { name: "language", placeholder: LANGUAGES.join("|"), help: "What recipients read" },
+  ],
+  settings: STORE_SETTINGS,
+  run: (input) =>
+    withStore(input, async ({ writer, projects }) => {
+      const fields = settingsIn(input);
+      const project = projects.resolve(input.positionals[0] ?? null);
+      const changed = await writer.write(projects.set(project, fields));
+      const { name, tracking, language } = changed;
+      return print(
+        input,
+        { project: present(changed) },
+        `Project ${name}: tracking ${tracking}, language ${language}.`,
+      );
+    }),
+};
+
+function settingsIn({ flags }: Input): ProjectSettings {
+  const tracking = choiceIn(flags, "tracking", TRACKING_MODES);
+  const language = choiceIn(flags, "language", LANGUAGES);
+  if (tracking === undefined && language === undefined) {
+    throw new UsageError("say what to set: --tracking, --language or both");
+  }
+  return {
+    ...(tracking === undefined ? {} : { tracking }),
+    ...(language === undefined ? {} : { language }),
+  };
+}
+
+/** In any case; undefined where the flag was not given. */
+function choiceIn<T extends string>(
+  flags: Input["flags"],
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const given = flags[name];
+  if (given === undefined) return undefined;
+  const choice = choices.find((one) => one.toLowerCase() === given.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw new UsageError(`--${name}: expected one of ${choices.join(", ")}, got "${given}"`);
+}
+
 export const projectDisable = switchCommand("disable", false);
 export const projectEnable = switchCommand("enable", true);
 
@@ -80,6 +133,6 @@ function switchCommand(verb: "disable" | "enable", isEnabled: boolean): Command 
   };
 }
 
-function present({ id, name, isEnabled, createdAt }: ProjectRow) {
-  return { id, name, enabled: isEnabled, createdAt: isoTime(createdAt) };
+function present({ id, name, isEnabled, tracking, language, createdAt }: ProjectRow) {
+  return { id, name, enabled: isEnabled, tracking, language, createdAt: isoTime(createdAt) };
 }

@@ -7,11 +7,18 @@ import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
 import { type Command, type Input, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
-import { domainAdd, domainList } from "./domain.ts";
+import { doctor } from "./doctor.ts";
+import { domainAdd, domainList, domainRecords, domainRemove, domainVerify } from "./domain.ts";
 import { commandHelp, overview } from "./help.ts";
 import { keyCreate, keyList, keyRevoke } from "./key.ts";
 import { migrateCommand } from "./migrate.ts";
-import { projectCreate, projectDisable, projectEnable, projectList } from "./project.ts";
+import {
+  projectCreate,
+  projectDisable,
+  projectEnable,
+  projectList,
+  projectSet,
+} from "./project.ts";
 import { serve } from "./serve.ts";
 import { version } from "./version.ts";
 
@@ -20,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   dev,
   projectCreate,
   projectList,
+  projectSet,
   projectDisable,
   projectEnable,
   keyCreate,
@@ -27,6 +35,10 @@ const COMMANDS: readonly Command[] = [
   keyRevoke,
   domainAdd,
   domainList,
+  domainRecords,
+  domainVerify,
+  domainRemove,
+  doctor,
   migrateCommand,
   version,
 ];

@@ -5,8 +5,13 @@ import { type DataFolder, DataFolderError, lockDataFolder, openDataFolder } from
 import { migrate, pendingMigrations } from "../db/migrate.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { createWriter } from "../db/writer.ts";
+import { createCursors } from "../http/pagination.ts";
+import { installationOf } from "../installation.ts";
 import { systemClock } from "../lib/clock.ts";
+import { deriveKey } from "../lib/crypto.ts";
 import { silentLog } from "../lib/log.ts";
+import { generateDkimKeys } from "../mail/dkim-keys.ts";
+import { createDkimKeys } from "../modules/domains/keys.ts";
 import { createDomains } from "../modules/domains/service.ts";
 import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
@@ -48,12 +53,23 @@ export async function withStore<T>(input: Input, use: (store: Store) => Promise<
       writer: createWriter(db, silentLog),
       projects,
       keys: createKeys({ db, clock }),
-      domains: createDomains({ db, clock }),
+      domains: openDomains(db, folder.secret, config),
       project: () => projects.resolve(input.flags["project"] ?? null),
     });
   } finally {
     db.sqlite.close();
   }
+}
+
+function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
+  const sealKey = deriveKey(secret, "dkim-keys");
+  return createDomains({
+    db,
+    clock: systemClock,
+    cursors: createCursors(deriveKey(secret, "cursors")),
+    keys: createDkimKeys({ db, clock: systemClock, sealKey, makePairs: generateDkimKeys }),
+    installation: installationOf(config),
+  });
 }
 
 /** Applies migrations unless a server has the database open; returns their names. */

@@ -1,11 +1,12 @@
 /**
  * One attempt, a list of steps that each may end it:
- * still wanted? → sender still verified? → render → compose → transport.
+ * still wanted? → sender still verified? → render → compose → sign → transport.
  * It touches no row: it ends in a verdict that `settle` writes.
  */
 
 import type { Clock } from "../lib/clock.ts";
 import { domainOf } from "../mail/address.ts";
+import { type Signer, signMessage } from "../mail/dkim.ts";
 import { recipientLinks } from "../mail/links.ts";
 import { composeMessage } from "../mail/message.ts";
 import { messageIdOf } from "../mail/message-id.ts";
@@ -14,7 +15,7 @@ import { render } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
 import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
-import type { Outcome, Transport } from "./outcome.ts";
+import type { Leave, Outcome, Transport } from "./outcome.ts";
 
 /** Ends before anything was tried: the recipient or the sender does not want it any more. */
 export type Verdict =
@@ -27,6 +28,10 @@ export type AttemptDeps = {
   /** The reason for which an address is suppressed, or null. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  /** The keys of a domain; null if it has none. Throws if they cannot be read. */
+  signerOf: (projectSeq: number, domain: string) => Signer | null;
+  /** The address that bounces go to (delivery rule C5). */
+  returnPathOf: (mail: Consignment) => string;
   /** Base of links that recipients act with, and the key that signs them. */
   url: string;
   linkKey: Uint8Array;
@@ -35,10 +40,10 @@ export type AttemptDeps = {
   trackingKey: Uint8Array;
 };
 
-export type Attempt = (consignment: Consignment) => Promise<Verdict>;
+export type Attempt = (consignment: Consignment, leave: Leave) => Promise<Verdict>;
 
 export function createAttempt(deps: AttemptDeps): Attempt {
-  return async function attempt(mail) {
+  return async function attempt(mail, leave) {
     const unwanted = whyUnwanted(mail);
     if (unwanted !== null) return unwanted;
     const held = whyHeld(mail);
@@ -47,10 +52,10 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
     const composed = compose(mail, html.text);
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
-    return deps.transport.send({
-      envelope: { from: mail.fromAddress, to: mail.to ?? "" },
-      message: composed.message,
-    });
+    const signed = await sign(mail, composed.message);
+    if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
+    const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
+    return deps.transport.send({ envelope, message: signed.message, leave });
   };
 
   function whyUnwanted(mail: Consignment): Verdict | null {
@@ -82,6 +87,18 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       projectName: mail.projectName,
     });
     return render(compiled.template, variables);
+  }
+
+  /** Mail of a domain that has keys never leaves unsigned (delivery rule C4). */
+  async function sign(mail: Consignment, message: Uint8Array) {
+    try {
+      const signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
+      const at = new Date(deps.clock.now());
+      const signed = signer === null ? message : await signMessage(message, signer, at);
+      return { ok: true as const, message: signed };
+    } catch (error) {
+      return { ok: false as const, reason: messageOf(error) };
+    }
   }
 
   function linksOf(mail: Consignment) {
@@ -120,6 +137,10 @@ function isTracked({ tracking, isMarketing }: Consignment): boolean {
 /** What mailbox providers count complaints by: this content, this project; their last part is us. */
 function feedbackId({ messageSeq, projectId }: Consignment): string {
   return `${messageSeq}:${projectId}:marketing:mailstead`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function failed(reason: string): Verdict {

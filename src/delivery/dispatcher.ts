@@ -1,6 +1,6 @@
 /**
- * Keeps mail moving: asks the valve for as many permits as mails are due, leases a mail when a
- * permit is used, attempts it and settles it. Memory never holds the only copy of anything; one
+ * Keeps mail moving: leases a few due mails ahead, so that one is ready whenever the valve lets the
+ * next one go, attempts them and settles them. Memory never holds the only copy of anything; one
  * timer sleeps until the earliest due time.
  */
 
@@ -22,8 +22,6 @@ export type DispatcherDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
-  /** Mails under way at once. */
-  concurrency: number;
 };
 
 export type Dispatcher = {
@@ -39,16 +37,19 @@ export type Dispatcher = {
 
 /** After the storage refused: long enough not to spin, short enough to be there when it is back. */
 const STORAGE_PAUSE_MS = 1000;
+/** How long a mail may be on its way to a server before another one is made ready beside it. */
+const PATIENCE_MS = 1000;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { queue, pace, writer, clock, log, concurrency } = deps;
+  const { queue, pace, writer, clock, log } = deps;
   let running = false;
   /** The storage refused: nothing is leased until the pause is over. */
   let isPausing = false;
-  /** Permits that have not led to a lease yet. */
-  let claims = 0;
-  let takers: ((mail: Consignment | null) => void)[] = [];
+  let isLeasing = false;
   let isRefillScheduled = false;
+  /** Leased mails whose turn to leave has not come yet. */
+  let ahead = 0;
+  const underWay = new Set<Promise<void>>();
   let cancelTimer = () => {};
 
   /** Whatever happens in one turn of the event loop is one reason to look, not many. */
@@ -62,67 +63,50 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function refill(): void {
-    if (!running || isPausing) return;
-    const free = concurrency - pace.waiting() - pace.active();
-    // Where no place is free, the end of an attempt leads here again.
-    if (free <= 0) return;
+    if (!running || isPausing || isLeasing) return;
+    // Where enough mails are ready, the turn of the next one leads here again.
+    if (roomAhead() <= 0) return;
     try {
-      claimDue(free, clock.now());
+      leaseOrSleep(clock.now());
     } catch (error) {
       pauseAfter(error);
     }
   }
 
-  function claimDue(free: number, now: number): void {
-    const unclaimed = queue.dueCount(claims + free, now) - claims;
-    for (let i = Math.min(free, unclaimed); i > 0; i--) claim();
-    sleepUntilDue(now);
+  function roomAhead(): number {
+    return Math.min(pace.ahead - ahead, concurrency + pace.ahead - underWay.size);
   }
 
-  function claim(): void {
-    claims++;
-    pace.add(deliverOne);
-  }
-
-  /** Where a permit is still to be used, its lease leads here again. */
-  function sleepUntilDue(now: number): void {
+  function leaseOrSleep(now: number): void {
     cancelTimer();
-    const next = claims > 0 ? null : queue.nextDueAt();
-    if (next === null || next <= now) return;
-    cancelTimer = clock.after(next - now, refill);
+    const next = queue.nextDueAt();
+    if (next === null) return;
+    if (next <= now) keepTrack(leaseDue());
+    else cancelTimer = clock.after(next - now, refill);
   }
 
-  async function deliverOne(): Promise<void> {
-    const mail = await take();
-    if (mail === null) return;
-    await settle(await attemptTimed(mail));
-    // This task still holds its place; its end frees it.
+  async function leaseDue(): Promise<void> {
+    isLeasing = true;
+    try {
+      const mails = await writer.write(() =>
+        running ? queue.lease(roomAhead(), clock.now()).map(deps.load) : [],
+      );
+      for (const mail of mails) if (mail !== null) keepTrack(deliver(mail));
+    } catch (error) {
+      pauseAfter(error);
+    }
+    isLeasing = false;
     refillSoon();
   }
 
-  /** Permits used in the same moment lease together, in one transaction. */
-  function take(): Promise<Consignment | null> {
-    return new Promise((resolve) => {
-      takers.push(resolve);
-      if (takers.length === 1) void leaseForTakers();
-    });
+  function keepTrack(work: Promise<void>): void {
+    underWay.add(work);
+    void work.then(() => underWay.delete(work));
   }
 
-  async function leaseForTakers(): Promise<void> {
-    let waiting: typeof takers = [];
-    let mails: (Consignment | null)[] = [];
-    try {
-      mails = await writer.write(() => {
-        waiting = takers.splice(0);
-        return running ? queue.lease(waiting.length, clock.now()).map(deps.load) : [];
-      });
-    } catch (error) {
-      if (waiting.length === 0) waiting = takers.splice(0);
-      pauseAfter(error);
-    }
-    claims -= waiting.length;
-    waiting.forEach((resolve, i) => resolve(mails[i] ?? null));
-    // More may have come due, and the timer for what comes next was not set while permits waited.
+  async function deliver(mail: Consignment): Promise<void> {
+    await settle(await attemptTimed(mail));
+    // A deferral may be due before what the timer waits for.
     refillSoon();
   }
 
@@ -137,12 +121,40 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     });
   }
 
+  /** The time that counts is from the mail's turn on, if it gets one. */
   async function attemptTimed(mail: Consignment): Promise<Settlement> {
-    const startedAt = clock.now();
-    const startedMs = performance.now();
-    const verdict = await deps.attempt(mail).catch((error: unknown) => defect(mail, error));
+    let startedAt = clock.now();
+    let startedMs = performance.now();
+    const noteTurn = countAhead();
+    const verdict = await deps
+      .attempt(mail, (transact) =>
+        pace.run(() => {
+          noteTurn();
+          startedAt = clock.now();
+          startedMs = performance.now();
+          return transact();
+        }),
+      )
+      .catch((error: unknown) => defect(mail, error));
+    noteTurn();
     const durationMs = Math.round(performance.now() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
+  }
+
+  /** Counts a mail as ready for its turn, until that comes: the returned function says so. */
+  function countAhead(): () => void {
+    let isAhead = true;
+    ahead++;
+    const end = () => {
+      cancelPatience();
+      if (!isAhead) return;
+      isAhead = false;
+      ahead--;
+      refillSoon();
+    };
+    // Whoever takes long to reach a server does not keep the others from theirs.
+    const cancelPatience = clock.after(PATIENCE_MS, end);
+    return end;
   }
 
   /** A fault of ours: the mail is kept and tried again, and the log says so. */
@@ -189,6 +201,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     else log.debug("delivery", fields);
   }
 
+  async function nothingUnderWay(): Promise<true> {
+    while (underWay.size > 0) await Promise.all(underWay);
+    return true;
+  }
+
   return {
     async start() {
       const returned = await writer.write(() => queue.returnLeases());
@@ -201,11 +218,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async stop(graceMs) {
       running = false;
       cancelTimer();
-      claims -= pace.waiting();
-      pace.clear();
       const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
       const cancelGrace = clock.after(graceMs, () => resolve(false));
-      const allEnded = await Promise.race([pace.idle().then(() => true), graceOver]);
+      const allEnded = await Promise.race([nothingUnderWay(), graceOver]);
       cancelGrace();
       return allEnded;
     },

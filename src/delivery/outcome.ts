@@ -29,6 +29,9 @@ export type Conversation = {
   steps: Step[];
 };
 
+/** Told about each step at its end; `conversation` is as far as it has come. */
+export type StepListener = (step: Step, conversation: Conversation) => void;
+
 type Ended = {
   /** One line for people: what happened, with reply code where there was one. */
   reason: string;
@@ -53,7 +56,14 @@ export type Dispatch = {
   envelope: { from: string; to: string };
   /** The message as sent, CRLF line ends, no dot-stuffing. */
   message: Uint8Array;
+  /**
+   * Runs the transaction when the mail's turn has come. To be called when nothing else is left to
+   * wait for, on an open session: the pace is that of arrivals. Absent: it is its turn.
+   */
+  leave?: Leave | undefined;
 };
+
+export type Leave = <T>(transact: () => Promise<T>) => Promise<T>;
 
 /** A way out of the house. `send` never rejects for what the network does: that is an outcome. */
 export type Transport = {

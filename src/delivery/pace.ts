@@ -1,21 +1,18 @@
 /**
- * The valve: how many mails may start per second and be under way at once. A p-queue in strict
- * mode, so no sliding second ever sees more starts than the rate. It holds permits, not mails:
- * which mail leaves is decided when a permit is used.
+ * The valve: how many mails may leave per second and be under way at once. A p-queue in strict mode,
+ * so no sliding second ever sees more starts than the rate.
  */
 
 import PQueue from "p-queue";
 
 export type Pace = {
-  /** Runs `task` as soon as a permit is free. */
-  add(task: () => Promise<void>): void;
-  /** Permits asked for and not yet used. */
-  waiting(): number;
-  /** Tasks under way. */
-  active(): number;
-  /** Forgets waiting permits. */
-  clear(): void;
-  idle(): Promise<void>;
+  /** Runs `task` when its turn comes. */
+  run<T>(task: () => Promise<T>): Promise<T>;
+  /**
+   * How many mails should be ready for their turn: enough that none is late, few enough that one
+   * which is more urgent hardly waits behind them.
+   */
+  readonly ahead: number;
 };
 
 /**
@@ -24,6 +21,8 @@ export type Pace = {
  */
 const GUARD = 1.01;
 const SECOND_MS = 1000;
+/** Mails that leave within this time are made ready. */
+const AHEAD_SECONDS = 1 / 7;
 
 /**
  * `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. Above 1 a fraction does not
@@ -32,13 +31,10 @@ const SECOND_MS = 1000;
 export function createPace(options: { ratePerSecond: number; concurrency: number }): Pace {
   const { ratePerSecond, concurrency } = options;
   const queue = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
+  const most = Math.ceil(concurrency / 2);
   return {
-    // The promise of a task that `clear` forgot rejects: nobody waits for it.
-    add: (task) => void queue.add(task).catch(ignoreAbort),
-    waiting: () => queue.size,
-    active: () => queue.pending,
-    clear: () => queue.clear(),
-    idle: () => queue.onIdle(),
+    run: (task) => queue.add(task),
+    ahead: ratePerSecond === 0 ? most : Math.min(most, Math.ceil(ratePerSecond * AHEAD_SECONDS)),
   };
 }
 
@@ -48,9 +44,4 @@ function limitOf(ratePerSecond: number) {
   const intervalCap = Math.max(1, Math.floor(ratePerSecond));
   const interval = Math.ceil(Math.max(SECOND_MS, SECOND_MS / ratePerSecond) * GUARD);
   return { intervalCap, interval, strict: true };
-}
-
-function ignoreAbort(error: unknown): void {
-  if (error instanceof DOMException && error.name === "AbortError") return;
-  throw error;
 }

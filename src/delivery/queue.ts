@@ -11,8 +11,6 @@ export type Lease = { seq: number; attempts: number };
 export type Queue = {
   /** Part of a change: takes up to `limit` due mails, transactional ones first. */
   lease(limit: number, now: number): Lease[];
-  /** How many mails are due, counted up to `limit`. */
-  dueCount(limit: number, now: number): number;
   /** When the next mail is due; null if none waits. */
   nextDueAt(): number | null;
   /** Part of a change: mails that an earlier process was sending wait for their time again. */
@@ -39,10 +37,6 @@ export function createQueue({ sqlite }: Db): Queue {
       WHERE status = 'QUEUED' AND priority = $priority AND next_at <= $now
       ORDER BY next_at LIMIT $limit)
     RETURNING seq, attempts`);
-  const count = sqlite.prepare<{ due: number }, [number, number, number]>(`
-    SELECT count(*) AS due FROM (
-      SELECT 1 FROM emails
-      WHERE status = 'QUEUED' AND priority = ? AND next_at <= ? LIMIT ?)`);
   const earliest = sqlite.prepare<{ at: number | null }, [number]>(`
     SELECT min(next_at) AS at FROM emails
     WHERE status = 'QUEUED' AND priority = ? AND next_at IS NOT NULL`);
@@ -67,13 +61,6 @@ export function createQueue({ sqlite }: Db): Queue {
         taken.push(...leases.sort((a, b) => a.seq - b.seq));
       }
       return taken;
-    },
-    dueCount(limit, now) {
-      let due = 0;
-      for (const priority of PRIORITIES) {
-        if (due < limit) due += count.get(priority, now, limit - due)?.due ?? 0;
-      }
-      return due;
     },
     nextDueAt() {
       const times = PRIORITIES.flatMap((priority) => earliest.get(priority)?.at ?? []);

@@ -3,14 +3,21 @@
 /** Far more than any of these forms has. */
 const FORM_CAP_BYTES = 4 * 1024;
 
-export type Form = { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
+export type Form =
+  { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
 
-/** Fields of an urlencoded or multipart body; what is neither has none. */
+/** Fields of an urlencoded or multipart body; what is neither, or breaks off, has none. */
 export async function readForm(request: Request): Promise<Form> {
   const announced = Number(request.headers.get("content-length") ?? 0);
-  const bytes = announced > FORM_CAP_BYTES ? null : await readUpTo(request, FORM_CAP_BYTES);
-  if (bytes === null) return { isTooLarge: true };
-  return { isTooLarge: false, fields: await fieldsOf(bytes, request.headers.get("content-type")) };
+  if (announced > FORM_CAP_BYTES) return { isTooLarge: true };
+  try {
+    const bytes = await readUpTo(request, FORM_CAP_BYTES);
+    if (bytes === null) return { isTooLarge: true };
+    const fields = await fieldsOf(bytes, request.headers.get("content-type"));
+    return { isTooLarge: false, fields };
+  } catch {
+    return { isTooLarge: false, fields: new Map() };
+  }
 }
 
 /** Null if there is more; the rest is left unread. */
@@ -32,13 +39,9 @@ async function fieldsOf(
 ): Promise<Map<string, string>> {
   const fields = new Map<string, string>();
   const headers = { "content-type": contentType ?? "application/x-www-form-urlencoded" };
-  try {
-    const form = await new Response(Buffer.from(bytes), { headers }).formData();
-    form.forEach((value, name) => {
-      if (typeof value === "string") fields.set(name, value);
-    });
-  } catch {
-    return fields; // Malformed: that is a form without fields.
-  }
+  const form = await new Response(Buffer.from(bytes), { headers }).formData();
+  form.forEach((value, name) => {
+    if (typeof value === "string") fields.set(name, value);
+  });
   return fields;
 }

@@ -42,7 +42,9 @@ export type Texts = {
 };
 
 const ALL: readonly Texts[] = [en, de, fr, es, nl, pt, it, pl, ja];
-const BY_LANGUAGE: ReadonlyMap<string, Texts> = new Map(ALL.map((texts) => [texts.language, texts]));
+const BY_LANGUAGE: ReadonlyMap<string, Texts> = new Map(
+  ALL.map((texts) => [texts.language, texts]),
+);
 
 /** Languages there are texts in. */
 export const LANGUAGES: readonly string[] = ALL.map((texts) => texts.language);

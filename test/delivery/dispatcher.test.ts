@@ -104,7 +104,8 @@ describe("mail that is due", () => {
     await eventually(() => transport.open().length === 2);
     await quiet();
     expect(transport.handed).toHaveLength(2);
-    expect(statuses().toSorted()).toEqual(["QUEUED", "QUEUED", "QUEUED", "SENDING", "SENDING"]);
+    // One more is ready for its turn.
+    expect(statuses().toSorted()).toEqual(["QUEUED", "QUEUED", "SENDING", "SENDING", "SENDING"]);
     while (transport.open().length > 0) {
       transport.open()[0]?.end(ACCEPTED);
       await quiet();
@@ -116,16 +117,21 @@ describe("mail that is due", () => {
 
   test("for a person overtakes campaign mail that queued before", async () => {
     const { t, send, transport } = await running({ concurrency: 1 });
-    await send(3);
+    await send(5);
     await eventually(() => transport.open().length === 1);
+    await quiet();
     t.db.sqlite.run("UPDATE emails SET priority = 1 WHERE status = 'QUEUED'");
     await send(1);
-    const urgent = t.db.sqlite
-      .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq DESC LIMIT 1")
-      .get()?.to;
+    transport.answer = ACCEPTED;
     transport.open()[0]?.end(ACCEPTED);
-    await eventually(() => transport.handed.length === 2);
-    expect(transport.handed[1]?.dispatch.envelope.to).toBe(urgent ?? "");
+    await eventually(() => transport.handed.length === 6);
+    const recipients = t.db.sqlite
+      .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq")
+      .all()
+      .map(({ to }) => to);
+    const order = transport.handed.map(({ dispatch }) => recipients.indexOf(dispatch.envelope.to));
+    // The first was under way, the second ready: those it cannot overtake.
+    expect(order).toEqual([0, 1, 5, 2, 3, 4]);
   });
 });
 
@@ -354,14 +360,15 @@ describe("a quiet queue", () => {
     const dispatcher = createDispatcher({
       queue: {
         ...queue,
-        dueCount(limit, now) {
+        nextDueAt() {
           counts.questions++;
-          return queue.dueCount(limit, now);
+          return queue.nextDueAt();
         },
       },
       pace: createPace({ ratePerSecond: 0, concurrency: 20 }),
       load: createLoader(outbox.db),
-      attempt: () => transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0) }),
+      attempt: (_, leave) =>
+        leave(() => transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0) })),
       settle: createSettle({
         db: outbox.db,
         random: () => 0.5,
@@ -377,7 +384,6 @@ describe("a quiet queue", () => {
         },
       },
       log: silentLog,
-      concurrency: 20,
     });
     await dispatcher.start();
     await quiet();

@@ -20,7 +20,7 @@ async function pass(ms: number): Promise<void> {
 function startsOf(pace: Pace, count: number, task = () => Promise.resolve()): number[] {
   const starts: number[] = [];
   for (let i = 0; i < count; i++) {
-    pace.add(() => {
+    void pace.run(() => {
       starts.push(Date.now() - START);
       return task();
     });
@@ -81,37 +81,38 @@ describe("the rate", () => {
   test("of zero is no limit", async () => {
     const pace = createPace({ ratePerSecond: 0, concurrency: 20 });
     const starts = startsOf(pace, 1000);
-    await pace.idle();
+    for (let i = 0; i < 200; i++) await settle();
     expect(starts).toHaveLength(1000);
     expect(Date.now()).toBe(START);
   });
 });
 
-describe("permits", () => {
-  test("at most `concurrency` are in use at once", async () => {
+describe("the valve", () => {
+  test("lets at most `concurrency` be under way at once", async () => {
     const pace = createPace({ ratePerSecond: 0, concurrency: 3 });
     const ends: (() => void)[] = [];
     const starts = startsOf(pace, 5, () => new Promise<void>((resolve) => ends.push(resolve)));
-    expect([pace.active(), pace.waiting(), starts.length]).toEqual([3, 2, 3]);
+    expect(starts).toHaveLength(3);
     ends[0]?.();
     await settle();
-    expect([pace.active(), pace.waiting(), starts.length]).toEqual([3, 1, 4]);
+    expect(starts).toHaveLength(4);
   });
 
-  test("are forgotten by clear; what is under way goes on", async () => {
-    const pace = createPace({ ratePerSecond: 0, concurrency: 1 });
-    let end = () => {};
-    const starts = startsOf(pace, 3, () => new Promise<void>((resolve) => (end = resolve)));
-    pace.clear();
-    expect([pace.active(), pace.waiting()]).toEqual([1, 0]);
-    const idle = pace.idle();
-    end();
-    await idle;
-    expect(starts).toHaveLength(1);
-    expect(pace.active()).toBe(0);
+  test("hands on what a task ends in", async () => {
+    const pace = createPace({ ratePerSecond: 14, concurrency: 3 });
+    expect(await pace.run(() => Promise.resolve("sent"))).toBe("sent");
+    expect(pace.run(() => Promise.reject(new Error("not sent")))).rejects.toThrow("not sent");
   });
 
-  test("nothing to wait for is idle at once", async () => {
-    await createPace({ ratePerSecond: 14, concurrency: 20 }).idle();
+  test.each([
+    [0, 20, 10],
+    [0, 1, 1],
+    [14, 20, 2],
+    [1, 20, 1],
+    [0.1, 20, 1],
+    [1000, 20, 10],
+    [14, 2, 1],
+  ])("at rate %d and %d at once wants %d ready", (ratePerSecond, concurrency, ahead) => {
+    expect(createPace({ ratePerSecond, concurrency }).ahead).toBe(ahead);
   });
 });

@@ -82,17 +82,6 @@ describe("leasing", () => {
 });
 
 describe("looking ahead", () => {
-  test("counts what is due, of both kinds, up to a limit", () => {
-    const { outbox, queue } = queued();
-    expect(queue.dueCount(10, NOW)).toBe(0);
-    for (let i = 0; i < 6; i++) outbox.add({ priority: i % 2 });
-    outbox.add({ nextAt: NOW + 1 });
-    outbox.add({ status: "SENDING" });
-    expect(queue.dueCount(10, NOW)).toBe(6);
-    expect(queue.dueCount(4, NOW)).toBe(4);
-    expect(queue.dueCount(2, NOW)).toBe(2);
-  });
-
   test("finds the earliest due time of what waits, due or not", () => {
     const { outbox, queue } = queued();
     expect(queue.nextDueAt()).toBeNull();
@@ -154,7 +143,7 @@ describe("its statements", () => {
     createQueue(outbox.db);
     const statements = prepare.mock.calls.map(([sql]) => sql);
     prepare.mockRestore();
-    expect(statements).toHaveLength(4);
+    expect(statements).toHaveLength(3);
     for (const sql of statements) {
       const plan = planOf(outbox.db, sql);
       expect(plan).toMatch(/SEARCH emails USING (COVERING )?INDEX emails_queue \(status=\?/);
@@ -162,6 +151,6 @@ describe("its statements", () => {
       expect(plan).not.toContain("TEMP B-TREE FOR ORDER");
     }
     const dueOnly = /emails_queue \(status=\? AND priority=\? AND next_at<\?\)/;
-    expect(statements.filter((sql) => dueOnly.test(planOf(outbox.db, sql)))).toHaveLength(2);
+    expect(statements.filter((sql) => dueOnly.test(planOf(outbox.db, sql)))).toHaveLength(1);
   });
 });

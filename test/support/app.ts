@@ -6,8 +6,11 @@ import { type Config, readConfig } from "../../src/config.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { Transport } from "../../src/delivery/outcome.ts";
+import type { Dns } from "../../src/lib/dns/client.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
+import { dkimPairs } from "./dkim.ts";
+import { NO_DNS } from "./dns.ts";
 import { at, textAt } from "./json.ts";
 
 export type TestApp = Awaited<ReturnType<typeof testApp>>;
@@ -26,6 +29,8 @@ export type Answered = {
 export type TestOptions = {
   config?: Partial<Config>;
   transport?: Transport;
+  /** Nobody answers unless told otherwise. */
+  dns?: Dns;
   log?: Log;
   clock?: ManualClock;
   /** A database that is there already, as after a restart. */
@@ -53,6 +58,8 @@ export async function testApp(options: TestOptions = {}) {
     secret: "a secret for tests, long enough to be taken",
     clock,
     log: options.log ?? silentLog,
+    dns: options.dns ?? NO_DNS,
+    makeDkimKeys: dkimPairs,
     ...(options.transport === undefined ? {} : { transport: options.transport }),
   });
   const acme = await makeProject(app, options.project ?? "acme");

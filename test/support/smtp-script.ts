@@ -53,6 +53,9 @@ export type ScriptOptions = {
   /** Keywords in the reply to EHLO; STARTTLS is added where `tls` is given. */
   extensions?: readonly string[];
   tls?: { key: string; cert: string; implicit?: boolean };
+  /** Where it listens; 127.0.0.1 and a free port if left out. */
+  address?: string;
+  port?: number;
 };
 
 export type ScriptServer = {
@@ -61,6 +64,10 @@ export type ScriptServer = {
   transcripts: string[][];
   /** The messages as on the wire, dot-stuffed, with the final dot. */
   bodies: string[];
+  /** The clients' addresses, connection by connection. */
+  peers: string[];
+  /** The names in SNI (RFC 6066 §3), one for each STARTTLS that came so far. */
+  serverNames: string[];
   /** Connections that have been ended by either side. */
   ended: number;
   /** Lines that came but were not read, because the script let the server hang. */
@@ -81,6 +88,8 @@ export async function startScript(options: ScriptOptions = {}): Promise<ScriptSe
     port: 0,
     transcripts: [],
     bodies: [],
+    peers: [],
+    serverNames: [],
     ended: 0,
     pendingLines: () => connections.reduce((sum, each) => sum + each.pendingLines, 0),
     say: (words) => {
@@ -98,6 +107,7 @@ export async function startScript(options: ScriptOptions = {}): Promise<ScriptSe
       state.ended++;
     });
     socket.on("error", () => socket.destroy());
+    state.peers.push(socket.remoteAddress ?? "");
     const script = scriptOf(options, state.transcripts.length);
     const connection = new ScriptConnection(socket, { options, script, state });
     connections.push(connection);
@@ -109,7 +119,7 @@ export async function startScript(options: ScriptOptions = {}): Promise<ScriptSe
       : net.createServer(accept);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
-  server.listen(0, "127.0.0.1", resolve);
+  server.listen(options.port ?? 0, options.address ?? "127.0.0.1", resolve);
   await promise;
   state.port = portOf(server);
   return state;
@@ -223,7 +233,11 @@ class ScriptConnection {
     this.#pending = Buffer.alloc(0);
     const { key, cert } = certificate;
     const secureContext = tls.createSecureContext({ key, cert });
-    this.#socket = new tls.TLSSocket(this.#socket, { isServer: true, secureContext });
+    const SNICallback: tls.TlsOptions["SNICallback"] = (name, use) => {
+      this.#context.state.serverNames.push(name);
+      use(null, secureContext);
+    };
+    this.#socket = new tls.TLSSocket(this.#socket, { isServer: true, secureContext, SNICallback });
     this.#socket.on("data", this.#receive);
     this.#socket.on("error", () => this.#socket.destroy());
     this.#isSecure = true;

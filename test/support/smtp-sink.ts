@@ -21,6 +21,9 @@ export type SinkOptions = {
   countOnly?: boolean;
   maxSizeBytes?: number;
   pipelining?: boolean;
+  /** Where it listens; 127.0.0.1 and a free port if left out. */
+  address?: string;
+  port?: number;
 };
 
 export type Sink = {
@@ -51,7 +54,7 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
-  server.listen(0, "127.0.0.1", resolve);
+  server.listen(options.port ?? 0, options.address ?? "127.0.0.1", resolve);
   await promise;
   return {
     port: portOf(server),

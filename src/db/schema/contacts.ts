@@ -20,6 +20,7 @@ export const contacts = sqliteTable(
     uniqueIndex("contacts_email").on(table.projectSeq, table.email),
     index("contacts_page").on(table.projectSeq, table.seq),
     index("contacts_subscribed_page").on(table.projectSeq, table.isSubscribed, table.seq),
+    index("contacts_touched").on(table.projectSeq, table.updatedAt),
   ],
 );
 

@@ -59,7 +59,8 @@ export const eventNames = sqliteTable(
 
 /**
  * When each contact last had an event of each name: what event filters ask, without reading the
- * log. Written with the event; WITHOUT ROWID (see the migration).
+ * log. Written with the event; WITHOUT ROWID (see the migration). By name first: filters walk the
+ * contacts of one name in their order, and a repeated event changes its row in place, no index.
  */
 export const contactEvents = sqliteTable(
   "contact_events",
@@ -73,7 +74,7 @@ export const contactEvents = sqliteTable(
     lastAt: integer("last_at").notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.contactSeq, table.nameSeq] }),
-    index("contact_events_recent").on(table.nameSeq, table.lastAt),
+    primaryKey({ columns: [table.nameSeq, table.contactSeq] }),
+    index("contact_events_contact").on(table.contactSeq),
   ],
 );

@@ -27,6 +27,13 @@ export const segments = sqliteTable(
     /** JSON condition; null for a STATIC one. */
     condition: text("condition"),
     trackMembership: integer("track_membership", { mode: "boolean" }).notNull(),
+    /**
+     * Since when the members of a tracked DYNAMIC segment are known; null while they are recorded
+     * for the first time under its present condition, which emits nothing.
+     */
+    baselineAt: integer("baseline_at"),
+    /** Gone for everybody; the row stays until its members are removed, in small steps. */
+    deletedAt: integer("deleted_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },

@@ -9,11 +9,8 @@ import { canonicalDomain, domainOf } from "../../mail/address.ts";
 import type { ReplyClass } from "../../mail/reply-classes.ts";
 
 /** Why a mail goes nowhere. `reason` begins with the enhanced status code (RFC 3463). */
-export type Obstacle = {
-  kind: "deferred" | "bounced" | "failed";
-  class: ReplyClass;
-  reason: string;
-};
+export type Obstacle = Finding<"deferred"> | Finding<"bounced"> | Finding<"failed">;
+type Finding<Kind> = { kind: Kind; class: ReplyClass; reason: string };
 
 export type Hosts = {
   /** In the order to try; names in lower case. */

@@ -11,8 +11,6 @@ import { sha256 } from "../../lib/crypto.ts";
  */
 const PROVIDERS: readonly string[] = [
   "barracudanetworks.com",
-  "cloudflare.net",
-  "forwardemail.net",
   "gmx.net",
   "google.com",
   "googlemail.com",
@@ -22,28 +20,17 @@ const PROVIDERS: readonly string[] = [
   "iphmx.com",
   "kundenserver.de",
   "mail.protection.outlook.com",
-  "mailgun.org",
   "messagelabs.com",
-  "messagingengine.com",
   "mimecast.com",
   "mx.microsoft",
   "olc.protection.outlook.com",
-  "one.com",
   "ovh.net",
   "ppe-hosted.com",
   "pphosted.com",
-  "protonmail.ch",
-  "psmtp.com",
-  "qq.com",
-  "registrar-servers.com",
   "secureserver.net",
-  "t-online.de",
   "trendmicro.com",
   "trendmicro.eu",
   "yahoodns.net",
-  "yandex.net",
-  "zoho.com",
-  "zoho.eu",
 ];
 
 const LONGEST_NAME = 120;

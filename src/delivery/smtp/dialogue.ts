@@ -1,6 +1,6 @@
 /** Commands and replies over a wire, each written down as a timed step (delivery rule R4). */
 
-import type { Conversation, Step } from "../outcome.ts";
+import type { Conversation, Step, StepListener } from "../outcome.ts";
 import type { Fault } from "./failure.ts";
 import { replyText, type Reply } from "./reply.ts";
 import type { Timeouts } from "./timeouts.ts";
@@ -22,6 +22,7 @@ export class Dialogue {
   readonly timeouts: Readonly<Timeouts>;
   /** The record of the mail at hand. */
   conversation: Conversation;
+  onStep: StepListener | undefined;
   #stepStartedAt = 0;
 
   constructor(wire: Wire, timeouts: Readonly<Timeouts>, conversation: Conversation) {
@@ -53,14 +54,16 @@ export class Dialogue {
     const ms = Math.round((now - this.#stepStartedAt) * 10) / 10;
     this.#stepStartedAt = now;
     const isReply = typeof result !== "string" && result.kind === "reply";
-    this.conversation.steps.push({
+    const noted: Step = {
       step,
       command,
       code: isReply ? result.code : null,
       enhanced: isReply ? result.enhanced : null,
       text: typeof result === "string" ? result : textOf(result),
       ms,
-    });
+    };
+    this.conversation.steps.push(noted);
+    this.onStep?.(noted, this.conversation);
   }
 }
 

@@ -178,7 +178,9 @@ export class Pool {
 async function deliverOver(session: Session, dispatch: Dispatch): Promise<PoolDelivery> {
   const failure = session.messages === 0 ? await session.open() : null;
   if (failure !== null) return unopened(failure, [session.conversation]);
-  const { delivery, conversation } = await session.send(dispatch);
+  const transact = () => session.send(dispatch);
+  const { leave } = dispatch;
+  const { delivery, conversation } = await (leave === undefined ? transact() : leave(transact));
   return { delivery, conversations: [conversation] };
 }
 

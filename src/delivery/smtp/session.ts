@@ -1,6 +1,6 @@
 /** One SMTP session: opened once, then one mail at a time, then QUIT. It never throws. */
 
-import type { Conversation, Dispatch } from "../outcome.ts";
+import type { Conversation, Dispatch, StepListener } from "../outcome.ts";
 import { Dialogue } from "./dialogue.ts";
 import { NO_EXTENSIONS, type Extensions } from "./extensions.ts";
 import type { Failure } from "./failure.ts";
@@ -9,7 +9,10 @@ import { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
 import { transact, type Delivery } from "./transaction.ts";
 import { Wire } from "./wire.ts";
 
-export type SessionOptions = Route & { timeouts?: Partial<Timeouts> | undefined };
+export type SessionOptions = Route & {
+  timeouts?: Partial<Timeouts> | undefined;
+  onStep?: StepListener | undefined;
+};
 
 export type Sent = { delivery: Delivery; conversation: Conversation };
 
@@ -33,6 +36,7 @@ export class Session {
       reused: false,
       steps: [],
     });
+    this.#dialogue.onStep = options.onStep;
   }
 
   /** What the server offers; without meaning before `open`. */

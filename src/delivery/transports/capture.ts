@@ -1,6 +1,6 @@
 /** Keeps every mail instead of sending it: for development and for a first look. */
 
-import type { Transport } from "../outcome.ts";
+import type { Outcome, Transport } from "../outcome.ts";
 
 const CONCURRENCY = 20;
 
@@ -8,14 +8,21 @@ export function captureTransport(): Transport {
   return {
     name: "capture",
     concurrency: CONCURRENCY,
-    send: async ({ message }) => ({
-      kind: "accepted",
-      class: "accepted",
-      reason: "captured",
-      final: false,
-      captured: message,
-      conversations: [],
-    }),
+    send: (dispatch) => {
+      const keep = () => Promise.resolve(captured(dispatch.message));
+      return dispatch.leave === undefined ? keep() : dispatch.leave(keep);
+    },
     close: async () => {},
+  };
+}
+
+function captured(message: Uint8Array): Outcome {
+  return {
+    kind: "accepted",
+    class: "accepted",
+    reason: "captured",
+    final: false,
+    captured: message,
+    conversations: [],
   };
 }

@@ -7,7 +7,14 @@
 import ipaddr from "ipaddr.js";
 import type { ReplyClass } from "../../mail/reply-classes.ts";
 import { classifyReply } from "../../mail/replies.ts";
-import type { Conversation, Dispatch, Outcome, Step, Transport } from "../outcome.ts";
+import type {
+  Conversation,
+  Dispatch,
+  Outcome,
+  Step,
+  StepListener,
+  Transport,
+} from "../outcome.ts";
 import type { Credentials } from "../smtp/auth.ts";
 import type { Unsendable } from "../smtp/envelope.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";
@@ -33,6 +40,7 @@ export type RelayOptions = {
   /** Connections, and so mails, at once. */
   concurrency?: number | undefined;
   timeouts?: Partial<Timeouts> | undefined;
+  onStep?: StepListener | undefined;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
   /** Name to addresses; the system's resolver if left out. */
@@ -57,6 +65,19 @@ export function relayTransport(options: RelayOptions): Transport {
     send: async (dispatch: Dispatch) => outcomeOf(name, await pool.deliver(destination, dispatch)),
     close: () => pool.close(),
   };
+}
+
+/** Opens a session and says goodbye: what stood in the way, or null. For the operator's question. */
+export async function openRelaySession(
+  options: RelayOptions,
+): Promise<{ failure: string | null; conversation: Conversation }> {
+  const objection = objectToClearPassword(options.relay);
+  if (objection !== null) throw new Error(objection);
+  const session = new Session(sessionOptionsOf(options));
+  const failure = await session.open();
+  const { conversation } = session;
+  await session.quit();
+  return { failure: failure === null ? null : describeFailure(failure), conversation };
 }
 
 export type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string };
@@ -139,6 +160,7 @@ function sessionOptionsOf({
   relay,
   hostname,
   timeouts,
+  onStep,
   ca,
   resolve,
 }: RelayOptions): SessionOptions {
@@ -154,6 +176,7 @@ function sessionOptionsOf({
     tls,
     credentials,
     timeouts,
+    onStep,
     resolve,
     checkAddress: isClear ? requireLoopback : undefined,
   };

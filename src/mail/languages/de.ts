@@ -6,14 +6,32 @@ export const de: Texts = {
   language: "de",
   unsubscribe: "Abbestellen",
   subscribe: "Abonnieren",
-  askUnsubscribe: { title: "Newsletter abbestellen?", text: "{project} schickt dann keine Newsletter mehr an {email}." },
-  askSubscribe: { title: "Newsletter abonnieren?", text: "{project} schickt dann Newsletter an {email}." },
-  unsubscribed: { title: "Sie sind abgemeldet", text: "{project} schickt keine Newsletter mehr an {email}." },
+  askUnsubscribe: {
+    title: "Newsletter abbestellen?",
+    text: "{project} schickt dann keine Newsletter mehr an {email}.",
+  },
+  askSubscribe: {
+    title: "Newsletter abonnieren?",
+    text: "{project} schickt dann Newsletter an {email}.",
+  },
+  unsubscribed: {
+    title: "Sie sind abgemeldet",
+    text: "{project} schickt keine Newsletter mehr an {email}.",
+  },
   subscribed: { title: "Sie sind angemeldet", text: "{project} schickt Newsletter an {email}." },
   manage: "Ihr Abonnement",
   note: "Nachrichten zu Bestellungen oder zu Ihrem Konto können weiterhin kommen.",
-  gone: { title: "Hier ist nichts mehr zu tun", text: "Diese Adresse ist nicht mehr gespeichert und erhält keine Newsletter." },
-  badLink: { title: "Dieser Link funktioniert nicht", text: "Vielleicht ist er unvollständig. Öffnen Sie ihn noch einmal aus der E-Mail oder kopieren Sie ihn ganz." },
-  trouble: { title: "Das hat nicht geklappt", text: "Bei uns ist ein Fehler aufgetreten. Bitte versuchen Sie es in ein paar Minuten noch einmal." },
+  gone: {
+    title: "Hier ist nichts mehr zu tun",
+    text: "Diese Adresse ist nicht mehr gespeichert und erhält keine Newsletter.",
+  },
+  badLink: {
+    title: "Dieser Link funktioniert nicht",
+    text: "Vielleicht ist er unvollständig. Öffnen Sie ihn noch einmal aus der E-Mail oder kopieren Sie ihn ganz.",
+  },
+  trouble: {
+    title: "Das hat nicht geklappt",
+    text: "Bei uns ist ein Fehler aufgetreten. Bitte versuchen Sie es in ein paar Minuten noch einmal.",
+  },
   footer: "Sie erhalten diese E-Mail, weil Sie Newsletter von {project} abonniert haben.",
 };

@@ -6,14 +6,29 @@ export const en: Texts = {
   language: "en",
   unsubscribe: "Unsubscribe",
   subscribe: "Subscribe",
-  askUnsubscribe: { title: "Unsubscribe?", text: "{project} will no longer send newsletters to {email}." },
+  askUnsubscribe: {
+    title: "Unsubscribe?",
+    text: "{project} will no longer send newsletters to {email}.",
+  },
   askSubscribe: { title: "Subscribe?", text: "{project} will send its newsletters to {email}." },
-  unsubscribed: { title: "You are unsubscribed", text: "{project} no longer sends newsletters to {email}." },
+  unsubscribed: {
+    title: "You are unsubscribed",
+    text: "{project} no longer sends newsletters to {email}.",
+  },
   subscribed: { title: "You are subscribed", text: "{project} sends its newsletters to {email}." },
   manage: "Your subscription",
   note: "Messages about your orders or your account may still reach you.",
-  gone: { title: "Nothing left to do", text: "This address is no longer on file, so it gets no newsletters." },
-  badLink: { title: "This link does not work", text: "It may be incomplete. Open it again from the email, or copy the whole link." },
-  trouble: { title: "That did not work", text: "Something went wrong on our side. Please try again in a few minutes." },
+  gone: {
+    title: "Nothing left to do",
+    text: "This address is no longer on file, so it gets no newsletters.",
+  },
+  badLink: {
+    title: "This link does not work",
+    text: "It may be incomplete. Open it again from the email, or copy the whole link.",
+  },
+  trouble: {
+    title: "That did not work",
+    text: "Something went wrong on our side. Please try again in a few minutes.",
+  },
   footer: "You receive this email because you subscribed to newsletters from {project}.",
 };

@@ -6,14 +6,26 @@ export const es: Texts = {
   language: "es",
   unsubscribe: "Darse de baja",
   subscribe: "Suscribirse",
-  askUnsubscribe: { title: "¿Darse de baja?", text: "{project} ya no enviará boletines a {email}." },
+  askUnsubscribe: {
+    title: "¿Darse de baja?",
+    text: "{project} ya no enviará boletines a {email}.",
+  },
   askSubscribe: { title: "¿Suscribirse?", text: "{project} enviará sus boletines a {email}." },
   unsubscribed: { title: "Baja confirmada", text: "{project} ya no envía boletines a {email}." },
   subscribed: { title: "Suscripción confirmada", text: "{project} envía sus boletines a {email}." },
   manage: "Su suscripción",
   note: "Es posible que siga recibiendo mensajes sobre sus pedidos o su cuenta.",
-  gone: { title: "Ya no hay nada que hacer", text: "Esta dirección ya no está guardada y no recibe boletines." },
-  badLink: { title: "Este enlace no funciona", text: "Puede que esté incompleto. Ábralo de nuevo desde el correo o cópielo entero." },
-  trouble: { title: "No ha funcionado", text: "Se ha producido un error por nuestra parte. Inténtelo de nuevo dentro de unos minutos." },
+  gone: {
+    title: "Ya no hay nada que hacer",
+    text: "Esta dirección ya no está guardada y no recibe boletines.",
+  },
+  badLink: {
+    title: "Este enlace no funciona",
+    text: "Puede que esté incompleto. Ábralo de nuevo desde el correo o cópielo entero.",
+  },
+  trouble: {
+    title: "No ha funcionado",
+    text: "Se ha producido un error por nuestra parte. Inténtelo de nuevo dentro de unos minutos.",
+  },
   footer: "Recibe este correo porque se suscribió a los boletines de {project}.",
 };

@@ -6,14 +6,29 @@ export const fr: Texts = {
   language: "fr",
   unsubscribe: "Se désabonner",
   subscribe: "S’abonner",
-  askUnsubscribe: { title: "Se désabonner ?", text: "{project} n’enverra plus de newsletters à {email}." },
+  askUnsubscribe: {
+    title: "Se désabonner ?",
+    text: "{project} n’enverra plus de newsletters à {email}.",
+  },
   askSubscribe: { title: "S’abonner ?", text: "{project} enverra ses newsletters à {email}." },
-  unsubscribed: { title: "Désabonnement confirmé", text: "{project} n’envoie plus de newsletters à {email}." },
+  unsubscribed: {
+    title: "Désabonnement confirmé",
+    text: "{project} n’envoie plus de newsletters à {email}.",
+  },
   subscribed: { title: "Abonnement confirmé", text: "{project} envoie ses newsletters à {email}." },
   manage: "Votre abonnement",
   note: "Vous pouvez encore recevoir des messages concernant vos commandes ou votre compte.",
-  gone: { title: "Il n’y a plus rien à faire", text: "Cette adresse n’est plus enregistrée et ne reçoit pas de newsletters." },
-  badLink: { title: "Ce lien ne fonctionne pas", text: "Il est peut-être incomplet. Ouvrez-le de nouveau depuis l’e-mail ou copiez-le en entier." },
-  trouble: { title: "Cela n’a pas fonctionné", text: "Une erreur s’est produite de notre côté. Veuillez réessayer dans quelques minutes." },
+  gone: {
+    title: "Il n’y a plus rien à faire",
+    text: "Cette adresse n’est plus enregistrée et ne reçoit pas de newsletters.",
+  },
+  badLink: {
+    title: "Ce lien ne fonctionne pas",
+    text: "Il est peut-être incomplet. Ouvrez-le de nouveau depuis l’e-mail ou copiez-le en entier.",
+  },
+  trouble: {
+    title: "Cela n’a pas fonctionné",
+    text: "Une erreur s’est produite de notre côté. Veuillez réessayer dans quelques minutes.",
+  },
   footer: "Vous recevez cet e-mail car vous vous êtes abonné(e) aux newsletters de {project}.",
 };

@@ -6,14 +6,35 @@ export const it: Texts = {
   language: "it",
   unsubscribe: "Annulla l’iscrizione",
   subscribe: "Iscriviti",
-  askUnsubscribe: { title: "Annullare l’iscrizione?", text: "{project} non invierà più newsletter a {email}." },
-  askSubscribe: { title: "Vuoi iscriverti?", text: "{project} invierà le sue newsletter a {email}." },
-  unsubscribed: { title: "Iscrizione annullata", text: "{project} non invia più newsletter a {email}." },
-  subscribed: { title: "Iscrizione confermata", text: "{project} invia le sue newsletter a {email}." },
+  askUnsubscribe: {
+    title: "Annullare l’iscrizione?",
+    text: "{project} non invierà più newsletter a {email}.",
+  },
+  askSubscribe: {
+    title: "Vuoi iscriverti?",
+    text: "{project} invierà le sue newsletter a {email}.",
+  },
+  unsubscribed: {
+    title: "Iscrizione annullata",
+    text: "{project} non invia più newsletter a {email}.",
+  },
+  subscribed: {
+    title: "Iscrizione confermata",
+    text: "{project} invia le sue newsletter a {email}.",
+  },
   manage: "La tua iscrizione",
   note: "Potresti ricevere ancora messaggi sui tuoi ordini o sul tuo account.",
-  gone: { title: "Non c’è più nulla da fare", text: "Questo indirizzo non è più registrato e non riceve newsletter." },
-  badLink: { title: "Questo link non funziona", text: "Forse è incompleto. Aprilo di nuovo dall’e-mail o copialo per intero." },
-  trouble: { title: "Qualcosa è andato storto", text: "Si è verificato un errore da parte nostra. Riprova tra qualche minuto." },
+  gone: {
+    title: "Non c’è più nulla da fare",
+    text: "Questo indirizzo non è più registrato e non riceve newsletter.",
+  },
+  badLink: {
+    title: "Questo link non funziona",
+    text: "Forse è incompleto. Aprilo di nuovo dall’e-mail o copialo per intero.",
+  },
+  trouble: {
+    title: "Qualcosa è andato storto",
+    text: "Si è verificato un errore da parte nostra. Riprova tra qualche minuto.",
+  },
   footer: "Ricevi questa e-mail perché hai scelto di ricevere le newsletter di {project}.",
 };

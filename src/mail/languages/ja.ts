@@ -6,14 +6,35 @@ export const ja: Texts = {
   language: "ja",
   unsubscribe: "配信を停止する",
   subscribe: "購読する",
-  askUnsubscribe: { title: "配信を停止しますか？", text: "{project} から {email} へのメールマガジンの配信を停止します。" },
-  askSubscribe: { title: "購読しますか？", text: "{project} のメールマガジンを {email} にお送りします。" },
-  unsubscribed: { title: "配信は停止されています", text: "{project} から {email} にメールマガジンは届きません。" },
-  subscribed: { title: "購読中です", text: "{project} のメールマガジンを {email} にお送りしています。" },
+  askUnsubscribe: {
+    title: "配信を停止しますか？",
+    text: "{project} から {email} へのメールマガジンの配信を停止します。",
+  },
+  askSubscribe: {
+    title: "購読しますか？",
+    text: "{project} のメールマガジンを {email} にお送りします。",
+  },
+  unsubscribed: {
+    title: "配信は停止されています",
+    text: "{project} から {email} にメールマガジンは届きません。",
+  },
+  subscribed: {
+    title: "購読中です",
+    text: "{project} のメールマガジンを {email} にお送りしています。",
+  },
   manage: "配信の設定",
   note: "ご注文やアカウントに関するメールは、引き続き届くことがあります。",
-  gone: { title: "お手続きは不要です", text: "このアドレスは登録されていないため、メールマガジンは届きません。" },
-  badLink: { title: "このリンクは使えません", text: "リンクが途中で切れている可能性があります。メールからもう一度開くか、リンク全体をコピーしてください。" },
-  trouble: { title: "処理できませんでした", text: "こちら側で問題が発生しました。数分後にもう一度お試しください。" },
+  gone: {
+    title: "お手続きは不要です",
+    text: "このアドレスは登録されていないため、メールマガジンは届きません。",
+  },
+  badLink: {
+    title: "このリンクは使えません",
+    text: "リンクが途中で切れている可能性があります。メールからもう一度開くか、リンク全体をコピーしてください。",
+  },
+  trouble: {
+    title: "処理できませんでした",
+    text: "こちら側で問題が発生しました。数分後にもう一度お試しください。",
+  },
   footer: "このメールは、{project} のメールマガジンを購読されている方にお送りしています。",
 };

@@ -6,14 +6,32 @@ export const nl: Texts = {
   language: "nl",
   unsubscribe: "Uitschrijven",
   subscribe: "Inschrijven",
-  askUnsubscribe: { title: "Uitschrijven?", text: "{project} stuurt dan geen nieuwsbrieven meer naar {email}." },
+  askUnsubscribe: {
+    title: "Uitschrijven?",
+    text: "{project} stuurt dan geen nieuwsbrieven meer naar {email}.",
+  },
   askSubscribe: { title: "Inschrijven?", text: "{project} stuurt dan nieuwsbrieven naar {email}." },
-  unsubscribed: { title: "U bent uitgeschreven", text: "{project} stuurt geen nieuwsbrieven meer naar {email}." },
-  subscribed: { title: "U bent ingeschreven", text: "{project} stuurt nieuwsbrieven naar {email}." },
+  unsubscribed: {
+    title: "U bent uitgeschreven",
+    text: "{project} stuurt geen nieuwsbrieven meer naar {email}.",
+  },
+  subscribed: {
+    title: "U bent ingeschreven",
+    text: "{project} stuurt nieuwsbrieven naar {email}.",
+  },
   manage: "Uw inschrijving",
   note: "Berichten over uw bestellingen of uw account kunt u nog steeds ontvangen.",
-  gone: { title: "Hier hoeft u niets meer te doen", text: "Dit adres is niet meer opgeslagen en krijgt geen nieuwsbrieven." },
-  badLink: { title: "Deze link werkt niet", text: "Misschien is hij niet volledig. Open hem opnieuw vanuit de e-mail of kopieer de hele link." },
-  trouble: { title: "Dat is niet gelukt", text: "Er ging iets mis aan onze kant. Probeer het over een paar minuten opnieuw." },
+  gone: {
+    title: "Hier hoeft u niets meer te doen",
+    text: "Dit adres is niet meer opgeslagen en krijgt geen nieuwsbrieven.",
+  },
+  badLink: {
+    title: "Deze link werkt niet",
+    text: "Misschien is hij niet volledig. Open hem opnieuw vanuit de e-mail of kopieer de hele link.",
+  },
+  trouble: {
+    title: "Dat is niet gelukt",
+    text: "Er ging iets mis aan onze kant. Probeer het over een paar minuten opnieuw.",
+  },
   footer: "U ontvangt deze e-mail omdat u zich hebt ingeschreven voor nieuwsbrieven van {project}.",
 };

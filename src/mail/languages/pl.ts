@@ -6,14 +6,35 @@ export const pl: Texts = {
   language: "pl",
   unsubscribe: "Wypisz się",
   subscribe: "Zapisz się",
-  askUnsubscribe: { title: "Wypisać się?", text: "{project} nie będzie już wysyłać newsletterów na adres {email}." },
-  askSubscribe: { title: "Zapisać się?", text: "{project} będzie wysyłać newslettery na adres {email}." },
-  unsubscribed: { title: "Wypisano z newslettera", text: "{project} nie wysyła już newsletterów na adres {email}." },
-  subscribed: { title: "Zapisano do newslettera", text: "{project} wysyła newslettery na adres {email}." },
+  askUnsubscribe: {
+    title: "Wypisać się?",
+    text: "{project} nie będzie już wysyłać newsletterów na adres {email}.",
+  },
+  askSubscribe: {
+    title: "Zapisać się?",
+    text: "{project} będzie wysyłać newslettery na adres {email}.",
+  },
+  unsubscribed: {
+    title: "Wypisano z newslettera",
+    text: "{project} nie wysyła już newsletterów na adres {email}.",
+  },
+  subscribed: {
+    title: "Zapisano do newslettera",
+    text: "{project} wysyła newslettery na adres {email}.",
+  },
   manage: "Twoja subskrypcja",
   note: "Nadal możesz otrzymywać wiadomości o zamówieniach lub o swoim koncie.",
-  gone: { title: "Nie trzeba już nic robić", text: "Tego adresu nie ma już w bazie i nie dostaje on newsletterów." },
-  badLink: { title: "Ten link nie działa", text: "Być może jest niepełny. Otwórz go ponownie z wiadomości lub skopiuj w całości." },
-  trouble: { title: "Nie udało się", text: "Wystąpił błąd po naszej stronie. Spróbuj ponownie za kilka minut." },
+  gone: {
+    title: "Nie trzeba już nic robić",
+    text: "Tego adresu nie ma już w bazie i nie dostaje on newsletterów.",
+  },
+  badLink: {
+    title: "Ten link nie działa",
+    text: "Być może jest niepełny. Otwórz go ponownie z wiadomości lub skopiuj w całości.",
+  },
+  trouble: {
+    title: "Nie udało się",
+    text: "Wystąpił błąd po naszej stronie. Spróbuj ponownie za kilka minut.",
+  },
   footer: "Otrzymujesz tę wiadomość, ponieważ subskrybujesz newslettery {project}.",
 };

@@ -6,14 +6,29 @@ export const pt: Texts = {
   language: "pt",
   unsubscribe: "Cancelar inscrição",
   subscribe: "Inscrever-se",
-  askUnsubscribe: { title: "Cancelar inscrição?", text: "{project} não enviará mais newsletters para {email}." },
+  askUnsubscribe: {
+    title: "Cancelar inscrição?",
+    text: "{project} não enviará mais newsletters para {email}.",
+  },
   askSubscribe: { title: "Inscrever-se?", text: "{project} enviará newsletters para {email}." },
-  unsubscribed: { title: "Inscrição cancelada", text: "{project} não envia mais newsletters para {email}." },
+  unsubscribed: {
+    title: "Inscrição cancelada",
+    text: "{project} não envia mais newsletters para {email}.",
+  },
   subscribed: { title: "Inscrição confirmada", text: "{project} envia newsletters para {email}." },
   manage: "Sua inscrição",
   note: "Você ainda pode receber mensagens sobre seus pedidos ou sua conta.",
-  gone: { title: "Não há mais nada a fazer", text: "Este endereço não está mais guardado e não recebe newsletters." },
-  badLink: { title: "Este link não funciona", text: "Talvez esteja incompleto. Abra-o de novo a partir do e-mail ou copie-o por inteiro." },
-  trouble: { title: "Não deu certo", text: "Ocorreu um erro do nosso lado. Tente novamente em alguns minutos." },
+  gone: {
+    title: "Não há mais nada a fazer",
+    text: "Este endereço não está mais guardado e não recebe newsletters.",
+  },
+  badLink: {
+    title: "Este link não funciona",
+    text: "Talvez esteja incompleto. Abra-o de novo a partir do e-mail ou copie-o por inteiro.",
+  },
+  trouble: {
+    title: "Não deu certo",
+    text: "Ocorreu um erro do nosso lado. Tente novamente em alguns minutos.",
+  },
   footer: "Você recebe este e-mail porque se inscreveu nas newsletters de {project}.",
 };

@@ -4,6 +4,7 @@ import { and, count, desc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { attempts, capturedMessages, emails } from "../../db/schema/emails.ts";
+import { events as eventLog } from "../../db/schema/events.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
@@ -152,8 +153,10 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
     },
 
     /** Part of a change: what the recipient of a mail decided there. */
-    decide: (contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow =>
-      update(contact, { ...contact, isSubscribed }, cause),
+    decide(contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow {
+      const { email, data } = contact;
+      return update(contact, { email, data, isSubscribed }, cause);
+    },
 
     /**
      * Removes the contact. Its mails and events stay, without anything that tells who it was; what
@@ -165,13 +168,14 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
         const theirs = sql`email_seq IN (SELECT seq FROM emails WHERE contact_seq = ${seq})`;
         db.update(attempts).set({ conversations: null, reason: null }).where(theirs).run();
         db.delete(capturedMessages).where(theirs).run();
+        db.update(eventLog).set({ data: null }).where(eq(eventLog.contactSeq, seq)).run();
+        db.update(emails)
+          .set({ to: null, toName: null, variables: null, subject: "", lastError: null })
+          .where(eq(emails.contactSeq, seq))
+          .run();
         db.update(emails)
           .set({ status: "CANCELLED", nextAt: null, lastError: "The contact was deleted." })
           .where(and(eq(emails.contactSeq, seq), eq(emails.status, "QUEUED")))
-          .run();
-        db.update(emails)
-          .set({ to: null, toName: null, variables: null, subject: "" })
-          .where(eq(emails.contactSeq, seq))
           .run();
         db.delete(contacts).where(eq(contacts.seq, seq)).run();
       };

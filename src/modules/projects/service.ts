@@ -9,6 +9,7 @@ import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
+export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>;
 export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
@@ -45,6 +46,12 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
           .returning()
           .get();
       };
+    },
+
+    /** What is undefined stays as it is. */
+    set(project: ProjectRow, fields: ProjectSettings): Change<ProjectRow> {
+      return () =>
+        db.update(projects).set(fields).where(eq(projects.seq, project.seq)).returning().get();
     },
 
     setEnabled(project: ProjectRow, isEnabled: boolean): Change<ProjectRow> {

@@ -129,7 +129,9 @@ describe("the hosts in their order", () => {
 
   test("a shuffle loses nothing and leaves its input alone", () => {
     const items = [1, 2, 3, 4, 5];
-    for (let i = 0; i < 100; i++) expect(shuffle(items, Math.random).sort()).toEqual(items);
+    for (let i = 0; i < 100; i++) {
+      expect(new Set(shuffle(items, Math.random))).toEqual(new Set(items));
+    }
     expect(items).toEqual([1, 2, 3, 4, 5]);
     expect(shuffle([], Math.random)).toEqual([]);
   });

@@ -1,0 +1,92 @@
+/** How fast a full queue is delivered, with everything that is written about it. */
+
+import { Type } from "@sinclair/typebox";
+import {
+  Listening,
+  removeFolder,
+  residentMiB,
+  startHelper,
+  startServer,
+  temporaryFolder,
+} from "./children.ts";
+import { fixed, judge, say, whole } from "./report.ts";
+import { openReader, prepareStore } from "./store.ts";
+
+const CONNECTIONS = 20;
+/** As our own pool has it (delivery rule S6). */
+const PER_CONNECTION = 100;
+const LIMIT_MS = 180_000;
+const Sunk = Type.Object({ count: Type.Number() });
+const Result = Type.Object({ seconds: Type.Number() });
+
+export async function benchDeliver(options: { binary: string | null; isQuick: boolean }) {
+  const mails = options.isQuick ? 4_000 : 20_000;
+  console.log(`deliver: ${whole(mails)} queued mails to an SMTP server on this machine`);
+  const baseline = mails / (await sendWithPool(mails));
+  say("baseline, nodemailer's pool", `${whole(baseline)}/s (composed before, nothing stored)`);
+
+  const data = temporaryFolder();
+  await prepareStore(data, mails);
+  const sink = startHelper("sink.ts", { withTimes: false });
+  const { port } = await sink.next(Listening);
+  const startedAt = performance.now();
+  const server = await startServer({
+    binary: options.binary,
+    data,
+    args: ["--transport", "relay", "--relay-url", `smtp://127.0.0.1:${port}?tls=none`, ...NO_LIMIT],
+  });
+  const reader = openReader(data);
+  await untilSent(reader, mails);
+  const startToEnd = (performance.now() - startedAt) / 1000;
+  const memory = residentMiB(server.pid);
+  const stop = await server.stop();
+  sink.finish();
+  const { count } = await sink.next(Sunk);
+  // From the first attempt on: starting the process is measured elsewhere.
+  const [first = 0] = reader.numbers("SELECT min(started_at) AS n FROM attempts");
+  const [last = 0] = reader.numbers("SELECT max(sent_at) AS n FROM emails");
+  const written = {
+    sent: reader.count("emails WHERE status = 'SENT' AND attempts = 1 AND next_at IS NULL"),
+    attempts: reader.count("attempts WHERE outcome = 'accepted'"),
+    events: reader.count("events WHERE name = 'email.sent'"),
+  };
+  reader.close();
+  removeFolder(data);
+
+  const rate = mails / ((last - first) / 1000);
+  const ratio = rate / baseline;
+  say("delivered", `${whole(rate)}/s (${fixed(startToEnd, 1)} s with the start of the process)`);
+  say("memory at the end", `${whole(memory)} MiB`);
+  const isComplete = [count, ...Object.values(written)].every((n) => n === mails) && stop === 0;
+  return judge([
+    { name: "ratio", isMet: ratio >= 0.5, measured: fixed(ratio, 2), wanted: "≥ 0.5" },
+    {
+      name: "arrived, SENT, attempts, events",
+      isMet: isComplete,
+      measured: [count, ...Object.values(written)].map(whole).join(", "),
+      wanted: `${whole(mails)} each`,
+    },
+  ]);
+}
+
+export const NO_LIMIT = ["--send-rate", "0", "--api-rate", "0"];
+
+async function sendWithPool(mails: number): Promise<number> {
+  const sink = startHelper("sink.ts", { withTimes: false });
+  const { port } = await sink.next(Listening);
+  const settings = { port, mails, connections: CONNECTIONS, perConnection: PER_CONNECTION };
+  const { seconds } = await startHelper("pool.ts", settings).next(Result);
+  sink.kill();
+  return seconds;
+}
+
+async function untilSent(reader: ReturnType<typeof openReader>, mails: number): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  while (reader.count("emails WHERE status IN ('QUEUED', 'SENDING')") > 0) {
+    if (performance.now() > deadline) {
+      const sent = reader.count("emails WHERE status = 'SENT'");
+      throw new Error(`only ${sent} of ${mails} were sent within ${LIMIT_MS} ms`);
+    }
+    await Bun.sleep(100);
+  }
+}

@@ -1,0 +1,96 @@
+/** How fast opens and clicks are answered while they are counted, and links are rewritten. */
+
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { redirectUrl } from "../../src/mail/links.ts";
+import { rewriteHtml } from "../../src/mail/rewrite.ts";
+import { Listening, removeFolder, startHelper, startServer, temporaryFolder } from "./children.ts";
+import { fixed, judge, quantile, say, whole } from "./report.ts";
+import { openReader, prepareStore } from "./store.ts";
+
+const RATE = 1_000;
+const CONNECTIONS = 32;
+const MAILS = 5_000;
+const Result = Type.Object({
+  answered: Type.Number(),
+  p50: Type.Number(),
+  p99: Type.Number(),
+  max: Type.Number(),
+});
+
+export async function benchTracking(options: { binary: string | null; isQuick: boolean }) {
+  const requests = RATE * (options.isQuick ? 5 : 15);
+  console.log(`tracking: ${whole(requests)} opens and clicks, ${whole(RATE)} a second`);
+  const data = temporaryFolder();
+  await prepareStore(data, MAILS);
+  markAsSent(data);
+  const visit = (port: number) =>
+    startHelper("visits.ts", { port, data, connections: CONNECTIONS, requests, rate: RATE }).next(
+      Result,
+    );
+  const pixel = startHelper("pixel.ts", {});
+  const baseline = await visit((await pixel.next(Listening)).port);
+  pixel.kill();
+  say("baseline, a pixel for everybody", latencies(baseline));
+
+  const server = await startServer({ binary: options.binary, data, args: [] });
+  const result = await visit(server.port);
+  await server.stop();
+  say("answered and counted", latencies(result));
+  const reader = openReader(data);
+  const counted = reader.count("emails WHERE clicked_at IS NOT NULL");
+  const expected = Math.min(MAILS, Math.floor(requests / 3));
+  reader.close();
+  removeFolder(data);
+
+  const rewriting = measureRewriting();
+  say("rewriting 2 KB, 3 links and a pixel", `${fixed(rewriting, 1)} µs`);
+  return judge([
+    {
+      name: "p99",
+      isMet: result.p99 < 5,
+      measured: `${fixed(result.p99, 2)} ms`,
+      wanted: "< 5 ms",
+    },
+    {
+      name: "mails clicked",
+      isMet: counted === expected,
+      measured: whole(counted),
+      wanted: whole(expected),
+    },
+    {
+      name: "rewriting",
+      isMet: rewriting < 100,
+      measured: `${fixed(rewriting, 1)} µs`,
+      wanted: "< 100 µs",
+    },
+  ]);
+}
+
+/** Long ago, so that the visits are those of people. */
+function markAsSent(data: string): void {
+  const sqlite = new Database(join(data, "mailstead.db"));
+  sqlite.run("UPDATE emails SET status = 'SENT', sent_at = 0, next_at = NULL");
+  sqlite.close();
+}
+
+function latencies({ p50, p99, max }: { p50: number; p99: number; max: number }): string {
+  return `p50 / p99 / max ${[p50, p99, max].map((ms) => fixed(ms, 2)).join(" / ")} ms`;
+}
+
+/** Median of runs of a hundred, in microseconds. */
+function measureRewriting(): number {
+  const key = new Uint8Array(32).fill(1);
+  const emailId = crypto.randomUUID();
+  const link = `<p><a href="https://shop.example/a?b=1&amp;c=2" style="color:#123456">Sale</a></p>`;
+  const text = "<p>All of it is on sale until Sunday, and shipping is free.</p>";
+  const html = `<!doctype html><html><body>${link.repeat(3)}${text.repeat(28)}</body></html>`;
+  const redirect = (target: string) => redirectUrl("https://go.example", key, { emailId, target });
+  const runs = Array.from({ length: 100 }, () => {
+    const startedAt = performance.now();
+    for (let i = 0; i < 100; i++) rewriteHtml(html, { redirect, ending: "<img>" });
+    return (performance.now() - startedAt) * 10;
+  });
+  return quantile(runs, 0.5);
+}

@@ -1,0 +1,90 @@
+/** mailstead doctor: looks at everything that mail depends on, one line each. */
+
+import { readConfig } from "../config.ts";
+import { systemClock } from "../lib/clock.ts";
+import { createDns } from "../lib/dns/client.ts";
+import { systemDnsServers } from "../lib/dns/servers.ts";
+import { describeError } from "../lib/log.ts";
+import type { Command } from "./command.ts";
+import { type Check, fail, type Finding, lineOf, type World } from "./doctor/check.ts";
+import { checkClock, checkFolder, checkStorage } from "./doctor/machine.ts";
+import { checkHostname, checkPort, checkResolver } from "./doctor/network.ts";
+import { checkDomains, checkLinks, checkRelay, checkTransport } from "./doctor/sending.ts";
+import { realWorld } from "./doctor/world.ts";
+
+/** In the order in which they are told. */
+const CHECKS: readonly Check[] = [
+  checkTransport,
+  checkClock,
+  checkFolder,
+  checkStorage,
+  checkResolver,
+  checkHostname,
+  checkPort,
+  checkRelay,
+  checkLinks,
+  checkDomains,
+];
+
+/** For one check; they run side by side. */
+const LIMIT_MS = 30_000;
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "Look at everything that delivery depends on; exit 1 if something fails",
+  details:
+    "Give the settings that serve gets. It asks the DNS, a time server and, with\n" +
+    "--transport direct, port 25 of large mail providers; nothing is sent or changed.",
+  positionals: [],
+  flags: [],
+  settings: [
+    "data",
+    "secret",
+    "host",
+    "port",
+    "url",
+    "transport",
+    "relayUrl",
+    "hostname",
+    "dns",
+    "directPort",
+    "sourceAddresses",
+  ],
+  run: async (input) => {
+    const config = readConfig(input.settings, input.environment);
+    const dns = createDns({
+      servers: config.dns ?? systemDnsServers(),
+      clock: systemClock,
+      timeoutMs: 3_000,
+    });
+    const findings: Finding[] = [];
+    for await (const finding of examine(realWorld(input, config, dns), LIMIT_MS)) {
+      findings.push(finding);
+      if (!input.isJson) console.log(lineOf(finding));
+    }
+    dns.close();
+    const failed = findings.filter(({ level }) => level === "fail").length;
+    if (input.isJson) console.log(JSON.stringify({ failed, checks: findings }));
+    return failed > 0 ? 1 : 0;
+  },
+};
+
+/** All checks at once; what they find in their order, as soon as it is known. */
+export async function* examine(world: World, limitMs: number): AsyncGenerator<Finding> {
+  const running = CHECKS.map((check) => within(check(world).catch(fault), limitMs));
+  for (const findings of running) yield* await findings;
+}
+
+function fault(error: unknown): Finding[] {
+  return [fail("doctor", describeError(error), "this is a fault of ours: please report it")];
+}
+
+async function within(findings: Promise<Finding[]>, limitMs: number): Promise<Finding[]> {
+  const { promise: late, resolve } = Promise.withResolvers<Finding[]>();
+  const finding = `a check was not done within ${limitMs / 1000} s`;
+  const timer = setTimeout(
+    () => resolve([fail("doctor", finding, "see what keeps the network from answering")]),
+    limitMs,
+  );
+  return Promise.race([findings, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,127 @@
+/** Looks at the network as other mail servers see it: resolver, name and addresses, port 25. */
+
+import { isIP } from "node:net";
+import type { DnsAnswer } from "../../lib/dns/answer.ts";
+import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
+
+/** Where nearly every installation has mail to send to. */
+const PROBE_DOMAINS = ["gmail.com", "outlook.com", "yahoo.com"] as const;
+
+/** A resolver that answers for names which do not exist sends misspelt domains somewhere else. */
+export const checkResolver: Check = async ({ dns }) => {
+  const what = "DNS resolver";
+  const label = crypto.randomUUID().replaceAll("-", "");
+  const [known, unknown] = await Promise.all([
+    dns.resolve(PROBE_DOMAINS[0], "MX"),
+    dns.resolve(`${label}.com`, "A"),
+  ]);
+  if (known.kind === "failed") {
+    return [fail(what, known.reason, "set --dns to a resolver that answers, best one of your own")];
+  }
+  if (known.kind !== "records") {
+    const finding = `it says that ${PROBE_DOMAINS[0]} receives no mail`;
+    return [fail(what, finding, "set --dns to a resolver that tells the truth")];
+  }
+  if (unknown.kind === "records") {
+    const finding = `it answers ${unknown.records[0] ?? "something"} for a name that does not exist`;
+    return [fail(what, finding, "set --dns to a resolver that tells the truth")];
+  }
+  return [ok(what, "answers, and says so when a name does not exist")];
+};
+
+/** RFC 5321 §4.1.4, RFC 1912 §2.1: the name we give resolves, and its addresses name us. */
+export const checkHostname: Check = async (world) => {
+  const what = "hostname";
+  const { hostname, transport } = world.config;
+  if (transport !== "direct") return [ok(what, `${hostname}; receivers see the relay's, not this`)];
+  if (!hostname.includes(".") || isIP(hostname) !== 0) {
+    const finding = `“${hostname}” is no full name`;
+    return [fail(what, finding, "set --hostname to a name in your DNS such as mail.example.com")];
+  }
+  const addresses = await addressesOf(world, hostname);
+  if (typeof addresses === "string") return [warn(what, addresses, "run this again later")];
+  if (addresses.length === 0) {
+    const mend = `add an A record for ${hostname} with the public address of this server`;
+    return [fail(what, `${hostname} has no address in the DNS`, mend)];
+  }
+  const reverse = await Promise.all(
+    sendingAddresses(world, addresses).map((address) => checkReverse(world, address)),
+  );
+  return [...differing(world, addresses), ...reverse];
+};
+
+/** Those that mail leaves from, as far as they can be known. */
+function sendingAddresses({ config }: World, ofHostname: readonly string[]): readonly string[] {
+  return config.sourceAddresses.length > 0 ? config.sourceAddresses : ofHostname;
+}
+
+function differing({ ownAddresses, config }: World, ofHostname: readonly string[]): Finding[] {
+  const own = ownAddresses();
+  const others = own.filter((address) => !ofHostname.includes(address));
+  if (own.length === 0 || others.length === 0 || config.sourceAddresses.length > 0) return [];
+  const finding = `this server also has ${others.join(", ")}, which ${config.hostname} does not name`;
+  const mend = "add it to the DNS, or choose with --source-address what mail leaves from";
+  return [warn("hostname", finding, mend)];
+}
+
+async function checkReverse({ dns, config }: World, address: string): Promise<Finding> {
+  const what = "PTR";
+  const { hostname } = config;
+  const answer = await dns.reverse(address);
+  if (answer.kind === "failed") return warn(what, answer.reason, "run this again later");
+  const names = answer.kind === "records" ? answer.records : [];
+  if (names.includes(hostname)) return ok(what, `${address} is ${hostname}, and the other way round`);
+  const finding = names.length === 0 ? `${address} has no name` : `${address} is ${names.join(", ")}`;
+  const mend = `have the owner of the address (your provider) set its PTR record to ${hostname}`;
+  return fail(what, finding, mend);
+}
+
+/** Whether servers out there can be reached at all: most providers block port 25 at first. */
+export const checkPort: Check = async (world) => {
+  const { transport, directPort } = world.config;
+  const what = `port ${directPort}`;
+  if (transport !== "direct") return [];
+  const reasons: string[] = [];
+  for (const domain of PROBE_DOMAINS.slice(0, 2)) {
+    const target = await mailServerOf(world, domain);
+    if ("reason" in target) {
+      reasons.push(target.reason);
+      continue;
+    }
+    const greeting = await world.greet(target.address, directPort);
+    const answer = greeting.ok ? greeting.line : greeting.reason;
+    if (greeting.ok && greeting.line.startsWith("220")) {
+      return [ok(what, `${target.host} answers: ${answer.slice(0, 60)}`)];
+    }
+    reasons.push(`${target.host} (${target.address}): ${answer}`);
+  }
+  const mend =
+    "ask your provider to open port 25 outwards (many block it at first), " +
+    "or send through a relay: --transport relay";
+  return [fail(what, reasons.join("; "), mend)];
+};
+
+async function mailServerOf(
+  world: World,
+  domain: string,
+): Promise<{ host: string; address: string } | { reason: string }> {
+  const mx = await world.dns.resolve(domain, "MX");
+  if (mx.kind !== "records") return { reason: `no mail server of ${domain} is known` };
+  const [best] = [...mx.records].sort((a, b) => a.preference - b.preference);
+  const host = best?.exchange ?? domain;
+  const addresses = await addressesOf(world, host);
+  const [address] = typeof addresses === "string" ? [] : addresses;
+  return address === undefined ? { reason: `${host} has no address` } : { host, address };
+}
+
+/** IPv4 first; a sentence where nobody could say. */
+async function addressesOf({ dns }: World, host: string): Promise<string[] | string> {
+  const answers = await Promise.all([dns.resolve(host, "A"), dns.resolve(host, "AAAA")]);
+  const found = answers.flatMap((answer) => (answer.kind === "records" ? answer.records : []));
+  const failed = answers.find(isFailed);
+  return found.length === 0 && failed !== undefined ? failed.reason : found;
+}
+
+function isFailed(answer: DnsAnswer<string>): answer is Extract<DnsAnswer<string>, { kind: "failed" }> {
+  return answer.kind === "failed";
+}

@@ -1,0 +1,57 @@
+/** Looks at what sending needs: the relay, the records of each domain, links that work. */
+
+import type { Domain } from "../../modules/domains/model.ts";
+import { type Check, fail, type Finding, ok, warn } from "./check.ts";
+
+export const checkRelay: Check = async ({ config, tryRelay }) => {
+  const { transport, relayUrl } = config;
+  if (transport !== "relay" || relayUrl === null) return [];
+  const what = `relay ${relayUrl.host}:${relayUrl.port}`;
+  const trial = await tryRelay();
+  if (!trial.ok) return [fail(what, trial.reason, "mend --relay-url, or what keeps it from answering")];
+  const login = trial.isAuthenticated ? "logged in" : "without a login";
+  if (trial.tls === null) {
+    const mend = "remove tls=none from --relay-url unless the relay is on this machine";
+    return [warn(what, `answers, ${login}, without TLS`, mend)];
+  }
+  return [ok(what, `answers, ${trial.tls}, ${login}`)];
+};
+
+export const checkTransport: Check = async ({ config }) =>
+  config.transport === "capture"
+    ? [warn("transport", "mail is caught, not sent", "set --transport relay or direct")]
+    : [ok("transport", config.transport)];
+
+export const checkLinks: Check = async ({ config }) => {
+  const what = "links in mails";
+  if (config.url === null) {
+    const finding = `they lead to http://${config.host}:${config.port}`;
+    return [warn(what, finding, "set --url to the public address, such as https://mail.example.com")];
+  }
+  return config.url.startsWith("https:")
+    ? [ok(what, config.url)]
+    : [warn(what, `${config.url} is without TLS`, "put a TLS proxy in front and set --url https://…")];
+};
+
+export const checkDomains: Check = async (world) => {
+  if (world.folder === null) return [];
+  const domains = await world.domains();
+  if (domains.length === 0) {
+    return [warn("domains", "there is none to send from", "mailstead domain add NAME")];
+  }
+  return domains.map(judgeDomain);
+};
+
+function judgeDomain(domain: Domain): Finding {
+  const what = `domain ${domain.domain}`;
+  const wrong = domain.records.filter(({ status }) => status !== "OK");
+  const names = wrong.map(({ purpose, type, status }) => `${purpose} ${type} ${status}`).join(", ");
+  const mend = `mailstead domain records ${domain.domain} shows what to put into its DNS`;
+  const isKeyWrong = wrong.some(({ required }) => required);
+  if (domain.status === "FAILED") return fail(what, `may not send: ${names}`, mend);
+  if (isKeyWrong && domain.verified) {
+    return fail(what, `our signatures do not verify: ${names}`, mend);
+  }
+  if (!domain.verified) return warn(what, `not verified yet: ${names}`, mend);
+  return wrong.length > 0 ? warn(what, names, mend) : ok(what, "all records are there");
+}

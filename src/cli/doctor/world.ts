@@ -1,0 +1,114 @@
+/** The world as it is: sockets, files, interfaces, the database beside a running server. */
+
+import { existsSync, statSync } from "node:fs";
+import net from "node:net";
+import { networkInterfaces } from "node:os";
+import { join, resolve } from "node:path";
+import type { Config } from "../../config.ts";
+import { freeBytes } from "../../db/folder.ts";
+import { openRelaySession } from "../../delivery/transports/relay.ts";
+import { isPublicAddress } from "../../lib/addresses.ts";
+import type { Dns } from "../../lib/dns/client.ts";
+import { createLookUp } from "../../modules/domains/look.ts";
+import { presentDomain } from "../../modules/domains/present.ts";
+import type { Domain } from "../../modules/domains/model.ts";
+import type { Input } from "../command.ts";
+import { withStore } from "../store.ts";
+import type { Greeting, RelayTrial, World } from "./check.ts";
+import { askTimeServer } from "./sntp.ts";
+
+const TIME_SERVERS = "pool.ntp.org";
+const TIMEOUT_MS = 8_000;
+const MOST_DOMAINS = 50;
+
+export function realWorld(input: Input, config: Config, dns: Dns): World {
+  const path = resolve(config.data);
+  const isThere = existsSync(join(path, "mailstead.db"));
+  return {
+    config,
+    folder: isThere ? path : null,
+    dns,
+    ownAddresses,
+    greet: (address, port) => greet(address, port, config.sourceAddresses),
+    clockAheadMs: () => clockAheadMs(dns),
+    freeBytes,
+    modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
+    tryRelay: () => tryRelay(config),
+    domains: () => lookAtDomains(input, dns),
+  };
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces())
+    .flatMap((addresses = []) => addresses)
+    .map(({ address }) => address)
+    .filter(isPublicAddress);
+}
+
+/** From where mail would leave. */
+export function greet(
+  address: string,
+  port: number,
+  sources: readonly string[] = [],
+): Promise<Greeting> {
+  const family = net.isIP(address);
+  const localAddress = sources.find((source) => net.isIP(source) === family);
+  const { promise, resolve } = Promise.withResolvers<Greeting>();
+  const socket = net.connect({
+    host: address,
+    port,
+    ...(localAddress !== undefined && { localAddress }),
+  });
+  let text = "";
+  const seconds = TIMEOUT_MS / 1000;
+  const timer = setTimeout(
+    () => resolve({ ok: false, reason: `no answer within ${seconds} s` }),
+    TIMEOUT_MS,
+  );
+  socket.on("error", (error) => resolve({ ok: false, reason: error.message }));
+  socket.on("close", () => resolve({ ok: false, reason: "it closed the connection" }));
+  socket.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+    const [line, rest] = text.split("\r\n", 2);
+    if (line === undefined || rest === undefined) return;
+    socket.write("QUIT\r\n");
+    resolve({ ok: true, line });
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}
+
+async function clockAheadMs(dns: Dns): Promise<number | null> {
+  const answer = await dns.resolve(TIME_SERVERS, "A");
+  const [address] = answer.kind === "records" ? answer.records : [];
+  return address === undefined ? null : askTimeServer(address, { timeoutMs: TIMEOUT_MS / 2 });
+}
+
+async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
+  if (relayUrl === null) return { ok: false, reason: "none is set" };
+  const { failure, conversation } = await openRelaySession({ relay: relayUrl, hostname });
+  if (failure !== null) return { ok: false, reason: failure };
+  return {
+    ok: true,
+    tls: conversation.tls?.version ?? null,
+    isAuthenticated: conversation.steps.some(({ step }) => step === "auth"),
+  };
+}
+
+/** What the DNS says now; nothing of it is stored. */
+function lookAtDomains(input: Input, dns: Dns): Promise<Domain[]> {
+  const lookUp = createLookUp(dns);
+  return withStore(input, async ({ projects, domains }) => {
+    const rows = projects.list().flatMap(({ seq }) => domains.all(seq));
+    return Promise.all(
+      rows.slice(0, MOST_DOMAINS).map(async (row) => {
+        const records = domains.recordsOf(row);
+        const look = await lookUp(row.domain, records);
+        const findings = look.flatMap(({ finding }) => finding ?? []);
+        return presentDomain({ ...row, findings: JSON.stringify(findings) }, records);
+      }),
+    );
+  });
+}

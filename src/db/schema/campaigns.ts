@@ -1,0 +1,110 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { projects } from "./projects.ts";
+import { segments } from "./segments.ts";
+
+export const AUDIENCE_TYPES = ["ALL", "SEGMENT", "FILTERED"] as const;
+
+export const CAMPAIGN_STATUSES = [
+  "DRAFT",
+  "SCHEDULED",
+  "SENDING",
+  "PAUSED",
+  "SENT",
+  "CANCELLED",
+] as const;
+export type CampaignStatus = (typeof CAMPAIGN_STATUSES)[number];
+
+export const campaigns = sqliteTable(
+  "campaigns",
+  {
+    seq: integer("seq").primaryKey({ autoIncrement: true }),
+    id: text("id").notNull().unique(),
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    name: text("name").notNull(),
+    description: text("description"),
+    subject: text("subject").notNull(),
+    body: text("body").notNull(),
+    from: text("from_address").notNull(),
+    fromName: text("from_name"),
+    replyTo: text("reply_to"),
+    audienceType: text("audience_type", { enum: AUDIENCE_TYPES }).notNull(),
+    segmentSeq: integer("segment_seq").references(() => segments.seq),
+    /** JSON condition; only for FILTERED. */
+    audienceFilter: text("audience_filter"),
+    /** Mails per second, lower than the installation's; null: no limit of its own. */
+    rate: real("rate"),
+    status: text("status", { enum: CAMPAIGN_STATUSES }).notNull(),
+    /** Why it is PAUSED, where nobody asked for it. */
+    statusReason: text("status_reason"),
+    /** When a SCHEDULED one starts; a row with a due time, so it survives the process. */
+    scheduledAt: integer("scheduled_at"),
+    startedAt: integer("started_at"),
+    finishedAt: integer("finished_at"),
+    /**
+     * The audience is fixed when sending starts: contacts up to `audience_end`. Everybody up to
+     * `audience_cursor` has a row; committed with those rows. Null before the start.
+     */
+    audienceCursor: integer("audience_cursor"),
+    audienceEnd: integer("audience_end"),
+    createdAt: integer("created_at").notNull(),
+    updatedAt: integer("updated_at").notNull(),
+  },
+  (table) => [
+    index("campaigns_page").on(table.projectSeq, table.seq),
+    index("campaigns_due").on(table.scheduledAt).where(sql`status = 'SCHEDULED'`),
+    index("campaigns_active").on(table.status).where(sql`status IN ('SENDING', 'PAUSED')`),
+    index("campaigns_segment").on(table.segmentSeq).where(sql`segment_seq IS NOT NULL`),
+  ],
+);
+
+/** Counters of a campaign, each changed in the transaction of its event. */
+export const campaignCounts = sqliteTable("campaign_counts", {
+  campaignSeq: integer("campaign_seq")
+    .primaryKey()
+    .references(() => campaigns.seq, { onDelete: "cascade" }),
+  totalRecipients: integer("total_recipients").notNull().default(0),
+  sent: integer("sent").notNull().default(0),
+  delivered: integer("delivered").notNull().default(0),
+  opened: integer("opened").notNull().default(0),
+  clicked: integer("clicked").notNull().default(0),
+  machineOpens: integer("machine_opens").notNull().default(0),
+  machineClicks: integer("machine_clicks").notNull().default(0),
+  bounced: integer("bounced").notNull().default(0),
+  complained: integer("complained").notNull().default(0),
+  unsubscribed: integer("unsubscribed").notNull().default(0),
+  failed: integer("failed").notNull().default(0),
+  suppressed: integer("suppressed").notNull().default(0),
+  cancelled: integer("cancelled").notNull().default(0),
+});
+
+/** Clicks per link of a campaign. */
+export const campaignLinks = sqliteTable(
+  "campaign_links",
+  {
+    campaignSeq: integer("campaign_seq")
+      .notNull()
+      .references(() => campaigns.seq, { onDelete: "cascade" }),
+    url: text("url").notNull(),
+    clicks: integer("clicks").notNull(),
+    uniqueClicks: integer("unique_clicks").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaignSeq, table.url] })],
+);
+
+/** Opens and clicks per hour. */
+export const campaignHours = sqliteTable(
+  "campaign_hours",
+  {
+    campaignSeq: integer("campaign_seq")
+      .notNull()
+      .references(() => campaigns.seq, { onDelete: "cascade" }),
+    /** Start of the hour, milliseconds since the epoch. */
+    hour: integer("hour").notNull(),
+    opens: integer("opens").notNull(),
+    clicks: integer("clicks").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.campaignSeq, table.hour] })],
+);

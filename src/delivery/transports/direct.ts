@@ -1,0 +1,243 @@
+/**
+ * Delivery straight to the recipients' own mail servers. One mail's way:
+ *
+ *   domain → place (S7) → MX and policy (W2–W4, T5) → site's place → host after host (W5, S3) → end
+ *
+ * A mail for which there is no place is turned back at once, untried.
+ */
+
+import { isIP } from "node:net";
+import { isPublicAddress } from "../../lib/addresses.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Dns } from "../../lib/dns/client.ts";
+import { ExpiringMap } from "../../lib/expiring-map.ts";
+import type { Log } from "../../lib/log.ts";
+import { Gate, type Admission, type Busy, type Pass } from "../direct/gate.ts";
+import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/lookup.ts";
+import {
+  domainWithoutHost,
+  invalidDomain,
+  recipientDomain,
+  unusableHosts,
+  type Obstacle,
+  type Route,
+} from "../direct/route.ts";
+import { deliverToHosts, type Memory, type RunDeps, type RunEnd } from "../direct/run.ts";
+import { siteName } from "../direct/site-name.ts";
+import { createSources, hasIPv6 } from "../direct/sources.ts";
+import type { MtaSts } from "../mta-sts/mta-sts.ts";
+import { allowsHost } from "../mta-sts/policy.ts";
+import type { Dispatch, Outcome, StepListener, Transport } from "../outcome.ts";
+import { Pool } from "../smtp/pool.ts";
+import { DEFAULT_TIMEOUTS, type Timeouts } from "../smtp/timeouts.ts";
+
+export type DirectOptions = {
+  dns: Pick<Dns, "resolve">;
+  /** Our name in EHLO. */
+  hostname: string;
+  clock: Pick<Clock, "now">;
+  log: Log;
+  /** 25 on the open internet. */
+  port?: number | undefined;
+  /** Mail leaves from these in turn, each for targets of its family; none: as the system says. */
+  sourceAddresses?: readonly string[] | undefined;
+  /** For tests and private networks: delivery rule W6 is off. */
+  allowPrivateAddresses?: boolean | undefined;
+  /** Names of this server beside `hostname`, for loops (delivery rule W4). */
+  ownNames?: readonly string[] | undefined;
+  timeouts?: Partial<Timeouts> | undefined;
+  onStep?: StepListener | undefined;
+  /** Mails at once, over all sites. */
+  concurrency?: number | undefined;
+  /** Without it no policy is looked for. */
+  mtaSts?: MtaSts | null | undefined;
+  /** PEM; trusted instead of the built-in authorities. */
+  ca?: string | undefined;
+  random?: (() => number) | undefined;
+};
+
+export type DirectTransport = Omit<Transport, "send"> & {
+  /**
+   * A place for one mail to this address, or when to ask again; at once, from what is known. A pass
+   * belongs to the mail: it goes into `send`, or is released.
+   */
+  admit(to: string): Admission;
+  /** Without a pass it asks for one itself, and without a place the outcome is untried. */
+  send(dispatch: Dispatch, pass?: Pass): Promise<Outcome>;
+};
+
+const SMTP_PORT = 25;
+const DEFAULT_CONCURRENCY = 50;
+/** How long a host goes in clear after its TLS failed (delivery rule T2). */
+const CLEAR_MS = 3_600_000;
+/** How long an address that did not answer is tried last. */
+const DEAD_MS = 300_000;
+const MOST_REMEMBERED = 10_000;
+
+/** True for a mail that was turned back at the door: no attempt, so it must not count as one. */
+export function isUntried(outcome: Outcome): outcome is Extract<Outcome, { kind: "deferred" }> {
+  const isTurnedBack = outcome.kind === "deferred" && outcome.class === "rate_limited";
+  return isTurnedBack && outcome.conversations.length === 0;
+}
+
+export function directTransport(options: DirectOptions): DirectTransport {
+  const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { sourceAddresses = [], ownNames = [], random = Math.random } = options;
+  const pool = new Pool({ maxConnections: concurrency });
+  const gate = new Gate({ places: concurrency, clock });
+  const sources = createSources(sourceAddresses);
+  const totalMs = options.timeouts?.totalMs ?? DEFAULT_TIMEOUTS.totalMs;
+  const lookup: LookupOptions = {
+    dns,
+    ownNames: new Set([hostname, ...ownNames].map((name) => name.toLowerCase())),
+    families: sources.families,
+    random,
+  };
+  const runDeps: Omit<RunDeps, "isLate"> = {
+    pool,
+    port: options.port ?? SMTP_PORT,
+    addressesOf: (host) => lookUpAddresses(host, lookup),
+    session: {
+      hostname,
+      timeouts: options.timeouts,
+      onStep: options.onStep,
+      checkAddress: options.allowPrivateAddresses === true ? undefined : objectToAddress,
+    },
+    sourceFor: sources.next,
+    withoutTls: memory(CLEAR_MS, clock, (key) =>
+      options.log.info("TLS failed with a host: in clear for an hour", { host: key }),
+    ),
+    dead: memory(DEAD_MS, clock),
+    ca: options.ca,
+  };
+
+  return {
+    name: "direct",
+    concurrency,
+    admit,
+    async send(dispatch, pass) {
+      const domain = recipientDomain(dispatch.envelope.to);
+      const admission = pass ?? (domain === null ? FREE_PASS : gate.admit(domain));
+      if (admission.kind === "busy") return turnBack(dispatch, admission);
+      try {
+        return domain === null
+          ? ended(invalidDomain())
+          : await travel({ domain, dispatch, pass: admission });
+      } finally {
+        admission.release();
+      }
+    },
+    close: () => pool.close(),
+  };
+
+  function admit(to: string): Admission {
+    const domain = recipientDomain(to);
+    return domain === null ? FREE_PASS : gate.admit(domain);
+  }
+
+  async function travel({ domain, dispatch, pass }: Trip): Promise<Outcome> {
+    const [route, policy] = await Promise.all([
+      lookUpRoute(domain, lookup),
+      mtaSts?.policyFor(domain) ?? null,
+    ]);
+    if (route.kind === "obstacle") return ended(route.obstacle);
+    const requiresTls = policy?.mode === "enforce";
+    const hosts = requiresTls
+      ? route.hosts.filter((host) => allowsHost(policy, host))
+      : route.hosts;
+    if (hosts.length === 0) return ended(forbiddenHosts(domain, route.hosts));
+
+    const entry = pass.enter(siteName(route.best));
+    if (entry.kind === "busy") return turnBack(dispatch, entry);
+    if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
+    const startedAt = performance.now();
+    const isLate = () => performance.now() - startedAt > totalMs;
+    const end = await deliverToHosts({ ...runDeps, isLate }, { dispatch, hosts, requiresTls });
+    if (end.result !== null) pass.end(end.result);
+    if (end.outcome === null) return nowhere(domain, route, end);
+    return requiresTls ? nameThePolicy(end.outcome, domain) : end.outcome;
+  }
+}
+
+type Trip = { domain: string; dispatch: Dispatch; pass: Pass };
+
+/** For what cannot be delivered anyway. */
+const FREE_PASS: Pass = {
+  kind: "pass",
+  enter: () => ({ kind: "entered" }),
+  end: () => {},
+  release: () => {},
+};
+
+function memory(
+  lifetimeMs: number,
+  clock: Pick<Clock, "now">,
+  onAdd: (key: string) => void = () => {},
+): Memory {
+  const keys = new ExpiringMap<true>({ maxEntries: MOST_REMEMBERED, clock });
+  return {
+    has: (key) => keys.get(key) === true,
+    add(key) {
+      keys.set(key, true, lifetimeMs);
+      onAdd(key);
+    },
+  };
+}
+
+/** Delivery rule W6, asked about each address that is about to be dialled. */
+function objectToAddress(address: string): string | null {
+  if (!isPublicAddress(address)) return "not an address of the open internet";
+  return isIP(address) === 6 && !hasIPv6() ? "this machine has no IPv6" : null;
+}
+
+function ended(obstacle: Obstacle): Outcome {
+  return { ...obstacle, conversations: [] };
+}
+
+/** RFC 3463 §3.5: X.4.5, congestion. */
+function turnBack({ envelope }: Dispatch, busy: Busy): Outcome {
+  const domain = recipientDomain(envelope.to);
+  return {
+    kind: "deferred",
+    class: "rate_limited",
+    reason: `4.4.5 not tried, ${domain} has to wait: ${busy.reason}`,
+    retryAfterMs: busy.retryAfterMs,
+    conversations: [],
+  };
+}
+
+function suspended(domain: string, reason: string): Obstacle {
+  const text = `4.4.1 not tried, no host of ${domain} could be reached a moment ago: ${reason}`;
+  return { kind: "deferred", class: "infrastructure", reason: text };
+}
+
+/** RFC 8461 §5: such a host must not get the mail; the policy or the MX records may be mended. */
+function forbiddenHosts(domain: string, hosts: readonly string[]): Obstacle {
+  const names = hosts.slice(0, 3).join(", ");
+  const reason = `4.7.5 the MTA-STS policy of ${domain} allows none of its hosts: ${names}`;
+  return { kind: "deferred", class: "infrastructure", reason };
+}
+
+/** None of the hosts has an address. */
+function nowhere(domain: string, route: Extract<Route, { kind: "hosts" }>, end: RunEnd): Outcome {
+  const conversations = route.isImplicit ? [] : end.conversations;
+  return { ...whyNowhere(domain, route, end), conversations };
+}
+
+function whyNowhere(
+  domain: string,
+  route: Extract<Route, { kind: "hosts" }>,
+  { missing }: RunEnd,
+): Obstacle {
+  const failed = missing.find(({ kind }) => kind === "failed");
+  if (failed !== undefined) {
+    return { kind: "deferred", class: "infrastructure", reason: failed.reason };
+  }
+  return route.isImplicit ? domainWithoutHost(domain) : unusableHosts(domain);
+}
+
+function nameThePolicy(outcome: Outcome, domain: string): Outcome {
+  if (outcome.kind !== "deferred" || outcome.class !== "infrastructure") return outcome;
+  const reason = `${outcome.reason}; the MTA-STS policy of ${domain} demands valid TLS`;
+  return { ...outcome, reason };
+}

@@ -1,0 +1,149 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from "../../db/schema/campaigns.ts";
+import { EMAIL_STATUSES } from "../../db/schema/emails.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { OneOf, withChecks } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import {
+  BodySource,
+  EmailAddress,
+  HeaderText,
+  SubjectSource,
+  templateErrors,
+} from "../templates/model.ts";
+
+const DateTime = Type.String({ format: "date-time" });
+
+/** Specification §2.3 and interface decision G. */
+export const Campaign = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  subject: Type.String(),
+  body: Type.String(),
+  from: Type.String(),
+  fromName: Nullable(Type.String()),
+  replyTo: Nullable(Type.String()),
+  type: OneOf(AUDIENCE_TYPES),
+  audienceType: OneOf(AUDIENCE_TYPES),
+  segmentId: Nullable(Type.String()),
+  audienceFilter: Nullable(Type.Unknown()),
+  rate: Nullable(Type.Number()),
+  status: OneOf(CAMPAIGN_STATUSES),
+  statusReason: Nullable(Type.String()),
+  scheduledAt: Nullable(DateTime),
+  startedAt: Nullable(DateTime),
+  finishedAt: Nullable(DateTime),
+  createdAt: DateTime,
+  updatedAt: DateTime,
+});
+export type Campaign = Static<typeof Campaign>;
+
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  subject: SubjectSource,
+  body: BodySource,
+  from: EmailAddress,
+  fromName: Type.Optional(Nullable(HeaderText)),
+  replyTo: Type.Optional(Nullable(EmailAddress)),
+  audienceType: OneOf(AUDIENCE_TYPES),
+  segmentId: Type.Optional(Nullable(Type.String())),
+  audienceFilter: Type.Optional(Nullable(Type.Unknown())),
+  rate: Type.Optional(
+    Nullable(Type.Number({ exclusiveMinimum: 0, description: "Mails per second at most" })),
+  ),
+};
+
+export const CampaignInput = withChecks(Type.Object(fields), (value) => [
+  ...templateErrors(value),
+  ...audienceErrors(value),
+]);
+export type CampaignInput = Static<typeof CampaignInput>;
+
+export const CampaignPatch = withChecks(Type.Partial(Type.Object(fields)), templateErrors);
+export type CampaignPatch = Static<typeof CampaignPatch>;
+
+/** What each audience type needs (specification §2.3). */
+export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  const { audienceType, segmentId, audienceFilter } = value;
+  if (audienceType === "SEGMENT" && typeof segmentId !== "string") {
+    const message = "A campaign to a SEGMENT needs its id.";
+    return [{ field: "segmentId", message, code: "required" }];
+  }
+  if (audienceType === "FILTERED" && (audienceFilter === undefined || audienceFilter === null)) {
+    const message = "A FILTERED campaign needs a filter.";
+    return [{ field: "audienceFilter", message, code: "required" }];
+  }
+  return [];
+}
+
+export const SendCampaignInput = Type.Object({
+  scheduledFor: Type.Optional(Nullable(DateTime)),
+});
+
+export const TestCampaignInput = Type.Object({ email: EmailAddress });
+
+export const PreviewInput = Type.Object({
+  contactId: Type.Optional(Type.String()),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+
+export const Preview = Type.Object({
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String(),
+});
+
+const Count = Type.Integer();
+const Rate = Type.Number({ description: "0 to 1 of sent" });
+
+/** Interface decision G. */
+export const CampaignStats = Type.Object({
+  totalRecipients: Count,
+  queued: Count,
+  sent: Count,
+  delivered: Count,
+  opened: Count,
+  clicked: Count,
+  machineOpens: Count,
+  machineClicks: Count,
+  bounced: Count,
+  complained: Count,
+  unsubscribed: Count,
+  failed: Count,
+  suppressed: Count,
+  cancelled: Count,
+  deliveryRate: Rate,
+  openRate: Rate,
+  clickRate: Rate,
+  bounceRate: Rate,
+  complaintRate: Rate,
+  unsubscribeRate: Rate,
+  links: Type.Array(Type.Object({ url: Type.String(), clicks: Count, uniqueClicks: Count })),
+  timeline: Type.Array(Type.Object({ at: DateTime, opens: Count, clicks: Count })),
+});
+export type CampaignStats = Static<typeof CampaignStats>;
+
+export const CampaignQuery = Type.Object({
+  ...PageQuery.properties,
+  status: Type.Optional(OneOf(CAMPAIGN_STATUSES)),
+});
+export type CampaignQuery = Static<typeof CampaignQuery>;
+
+export const RecipientQuery = Type.Object({
+  ...PageQuery.properties,
+  status: Type.Optional(OneOf(EMAIL_STATUSES)),
+});
+export type RecipientQuery = Static<typeof RecipientQuery>;
+
+export const Recipient = Type.Object({
+  emailId: Type.String(),
+  contactId: Nullable(Type.String()),
+  email: Nullable(Type.String()),
+  status: OneOf(EMAIL_STATUSES),
+  lastError: Nullable(Type.String()),
+  sentAt: Nullable(DateTime),
+});
+export type Recipient = Static<typeof Recipient>;

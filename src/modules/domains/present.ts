@@ -1,0 +1,39 @@
+/** A domain as the interface shows it: what its records should be, and what was found of them. */
+
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { type Finding, findingFor, parseFindings, valueFor } from "./findings.ts";
+import type { Domain } from "./model.ts";
+import type { ExpectedRecord } from "./records.ts";
+import type { DomainRow } from "./service.ts";
+
+export function presentDomain(row: DomainRow, records: readonly ExpectedRecord[]): Domain {
+  const findings = parseFindings(row.findings);
+  return {
+    id: row.id,
+    domain: row.domain,
+    status: row.status,
+    verified: row.status === "VERIFIED",
+    records: records.map((record) => presentRecord(record, findingFor(record, findings))),
+    verifiedAt: isoTimeOrNull(row.verifiedAt),
+    lastCheckedAt: isoTimeOrNull(row.lastCheckedAt),
+    failingSince: isoTimeOrNull(row.failingSince),
+    createdAt: isoTime(row.createdAt),
+  };
+}
+
+function presentRecord(
+  record: ExpectedRecord,
+  finding: Finding | undefined,
+): Domain["records"][number] {
+  const { purpose, type, name, required, note } = record;
+  return {
+    purpose,
+    type,
+    name,
+    value: valueFor(record, finding),
+    required,
+    status: finding?.status ?? "PENDING",
+    found: finding?.found ?? [],
+    note,
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * GET    /domains              list, filtered by status
+ * POST   /domains              add; its keys are made, and the DNS is looked at
+ * GET    /domains/{id}
+ * DELETE /domains/{id}
+ * POST   /domains/{id}/verify  look at the DNS now
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { fieldError } from "../../lib/errors.ts";
+import type { DomainChecks } from "./checks.ts";
+import { Domain, DomainInput, DomainQuery } from "./model.ts";
+import { parseSendingDomain } from "./name.ts";
+import type { Domains } from "./service.ts";
+
+const tags = ["Domains"];
+
+export function domainRoutes(deps: {
+  admission: Admission;
+  domains: Domains;
+  checks: DomainChecks;
+  writer: Writer;
+}) {
+  const { admission, domains, checks, writer } = deps;
+  return new Elysia({ name: "domain-routes", prefix: "/domains" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(domains.list(project.seq, query)), {
+      query: DomainQuery,
+      response: withErrors({ 200: ListEnvelope(Domain) }),
+      detail: { tags, summary: "List domains" },
+    })
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(async () => {
+          const domain = domainOf(body.domain);
+          const add = await domains.add({ projectSeq: project.seq, domain, isByWord: false });
+          return () => {
+            const { row, isNew } = add();
+            writer.afterCommit(checks.wake);
+            return { status: isNew ? 201 : 200, body: envelope(domains.present(row)) };
+          };
+        }),
+      {
+        body: DomainInput,
+        response: withErrors({ 200: Envelope(Domain), 201: Envelope(Domain) }),
+        detail: { tags, summary: "Add a domain for verification" },
+      },
+    )
+    .get(
+      "/:id",
+      ({ project, params }) => envelope(domains.present(domains.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Domain) }),
+        detail: { tags, summary: "Domain details" },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await writer.write(domains.remove(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Remove a domain; 409 while something sends from it" },
+      },
+    )
+    .post(
+      "/:id/verify",
+      async ({ project, params }) => {
+        const row = await writer.write(domains.askForLook(project.seq, params.id));
+        await checks.check(row);
+        return envelope(domains.present(domains.get(project.seq, params.id)));
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Domain) }),
+        detail: { tags, summary: "Look at the domain's DNS records now" },
+      },
+    );
+}
+
+function domainOf(text: string): string {
+  const parsed = parseSendingDomain(text);
+  if (!parsed.ok) throw fieldError("domain", "invalid_format", parsed.reason);
+  return parsed.domain;
+}

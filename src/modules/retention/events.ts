@@ -1,0 +1,35 @@
+/**
+ * Events. The counts beside the log go down with it; when a contact last had an event of a name
+ * stays known, since that is what segments ask.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Purge } from "./purge.ts";
+
+type Row = { seq: number; projectSeq: number; name: string; createdAt: number };
+
+const PAGE = 100;
+
+export function createEventPurge({ sqlite }: Db): Purge {
+  const oldest = sqlite.prepare<Row, [number]>(`
+    SELECT seq, project_seq AS projectSeq, name, created_at AS createdAt
+    FROM events ORDER BY seq LIMIT ?`);
+  const drop = sqlite.prepare<unknown, [number]>("DELETE FROM events WHERE seq = ?");
+  const countDown = sqlite.prepare<unknown, [number, string]>(
+    "UPDATE event_names SET count = count - 1 WHERE project_seq = ? AND name = ?",
+  );
+
+  return (before, hasTime) => {
+    while (hasTime()) {
+      const rows = oldest.all(PAGE);
+      for (const { seq, projectSeq, name, createdAt } of rows) {
+        if (createdAt >= before) return false;
+        if (!hasTime()) return true;
+        drop.run(seq);
+        countDown.run(projectSeq, name);
+      }
+      if (rows.length < PAGE) return false;
+    }
+    return true;
+  };
+}

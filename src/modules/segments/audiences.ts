@@ -1,0 +1,81 @@
+/** Counts, pages and walks over audiences, whatever their size, leaving the event loop free. */
+
+import type { Database } from "bun:sqlite";
+import { inArray } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { contacts } from "../../db/schema/contacts.ts";
+import { bind, type Bound } from "./bind.ts";
+import { createCounts } from "./counts.ts";
+import type { Audience } from "./plan.ts";
+import type { Turns } from "./turns.ts";
+import { walk } from "./walk.ts";
+
+export type ContactRow = typeof contacts.$inferSelect;
+export type Audiences = ReturnType<typeof createAudiences>;
+
+export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
+  const deps = { sqlite: db.sqlite, turns };
+  const counts = createCounts(deps);
+
+  return {
+    /** Exactly how many there are. */
+    count: counts.count,
+
+    /** Newest first: up to `limit` contacts, those before `beforeSeq` if it is given. */
+    async page(
+      audience: Audience,
+      { beforeSeq, limit }: { beforeSeq: number | null; limit: number },
+    ): Promise<ContactRow[]> {
+      const found: number[] = [];
+      const from = beforeSeq === null ? {} : { from: beforeSeq - 1 };
+      const options = { yields: "contacts", order: "descending", ...from } as const;
+      for await (const seqs of walk(deps, audience, options)) {
+        found.push(...seqs);
+        if (found.length >= limit) break;
+      }
+      return rowsOf(db, found.slice(0, limit));
+    },
+
+    /**
+     * Everybody, as `contacts.seq` in ascending order, a slice at a time. `afterSeq` goes on where
+     * an earlier walk stopped. The consumer may wait between slices.
+     */
+    async *members(audience: Audience, afterSeq = 0): AsyncGenerator<number[]> {
+      const options = { yields: "contacts", order: "ascending", from: afterSeq + 1 } as const;
+      for await (const seqs of walk(deps, audience, options)) {
+        if (seqs.length > 0) yield seqs;
+      }
+    },
+
+    /** Which of some contacts belong, right now; for use within a change. At most a few hundred. */
+    matching: (audience: Audience, seqs: readonly number[]) =>
+      matching(db.sqlite, audience, seqs),
+  };
+}
+
+function matching(
+  sqlite: Database,
+  { projectSeq, where }: Audience,
+  seqs: readonly number[],
+): number[] {
+  const { text, values } = bind`
+    SELECT contacts.seq FROM json_each(${JSON.stringify(seqs)}) AS asked
+    CROSS JOIN contacts
+    WHERE contacts.seq = asked.value AND +contacts.project_seq = ${projectSeq} AND ${where}`;
+  const statement = sqlite.prepare<unknown, Bound[]>(text);
+  try {
+    return statement.values(...values).map(([seq]) => Number(seq));
+  } finally {
+    statement.finalize();
+  }
+}
+
+function rowsOf(db: Db, seqs: readonly number[]): ContactRow[] {
+  const rows = db
+    .select()
+    .from(contacts)
+    .where(inArray(contacts.seq, [...seqs]))
+    .all();
+  const bySeq = new Map(rows.map((row) => [row.seq, row]));
+  return seqs.flatMap((seq) => bySeq.get(seq) ?? []);
+}

@@ -1,0 +1,35 @@
+/** SQL text and the values bound to it, put together piece by piece: a value never becomes text. */
+
+export type Bound = string | number | bigint;
+
+export type Fragment = { readonly text: string; readonly values: readonly Bound[] };
+
+/** Template tag: inserted fragments become part of the text, everything else becomes a `?`. */
+export function bind(
+  parts: TemplateStringsArray,
+  ...inserted: readonly (Fragment | Bound)[]
+): Fragment {
+  let text = parts[0] ?? "";
+  const values: Bound[] = [];
+  inserted.forEach((piece, i) => {
+    const fragment = typeof piece === "object" ? piece : { text: "?", values: [piece] };
+    text += fragment.text + (parts[i + 1] ?? "");
+    values.push(...fragment.values);
+  });
+  return { text, values };
+}
+
+export function allOf(fragments: readonly Fragment[]): Fragment {
+  return fragments.length === 0 ? bind`1` : joined(fragments, " AND ");
+}
+
+export function anyOf(fragments: readonly Fragment[]): Fragment {
+  return fragments.length === 0 ? bind`0` : joined(fragments, " OR ");
+}
+
+function joined(fragments: readonly Fragment[], between: " AND " | " OR "): Fragment {
+  return {
+    text: `(${fragments.map(({ text }) => text).join(between)})`,
+    values: fragments.flatMap(({ values }) => values),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * From a condition to one SQL expression with bound values, true for the contacts that meet it;
+ * pure. It stands where the table `contacts` is in reach, restricted to one project:
+ * `SELECT … FROM contacts WHERE project_seq = ? AND <expression>`.
+ *
+ * Every test is written so that it is true where it matches and false or NULL where it does not.
+ * AND and OR keep that; the one negation there is says IS NOT TRUE.
+ */
+
+import { allOf, anyOf, bind, type Fragment } from "./bind.ts";
+import { compileData } from "./compile-data.ts";
+import type { Condition, Group } from "./condition.ts";
+import type { MembersTest, ResolvedTest } from "./references.ts";
+import type { EmailTest, EventTest, TimeTest } from "./test.ts";
+
+/** `now`: milliseconds since the epoch, what `within` and `olderThan` count from. */
+export type Context = { projectSeq: number; now: number };
+
+export function compileCondition(
+  condition: Condition<ResolvedTest>,
+  context: Context,
+): Fragment {
+  const groups = condition.groups.map((group) => compileGroup(group, context));
+  return condition.logic === "AND" ? allOf(groups) : anyOf(groups);
+}
+
+function compileGroup({ filters, conditions }: Group<ResolvedTest>, context: Context): Fragment {
+  const parts = filters.map((test) => compileTest(test, context));
+  const nested = conditions === null ? [] : [compileCondition(conditions, context)];
+  return allOf([...parts, ...nested]);
+}
+
+export function compileTest(test: ResolvedTest, context: Context): Fragment {
+  switch (test.kind) {
+    case "email":
+      return compileEmail(test);
+    case "subscribed":
+      return bind`contacts.is_subscribed = ${Number(test.isSubscribed)}`;
+    case "time":
+      return compileTime(test, context.now);
+    case "data":
+      return compileData(test, context.now);
+    case "event":
+      return compileEvent(test, context);
+    case "members":
+      return compileMembers(test);
+    case "condition": {
+      const inner = compileCondition(test.condition, context);
+      return test.isMember ? inner : bind`(${inner} IS NOT TRUE)`;
+    }
+  }
+}
+
+function compileMembers({ segmentSeq, isMember }: MembersTest): Fragment {
+  const belongs = bind`EXISTS (
+    SELECT 1 FROM segment_members AS member
+    WHERE member.segment_seq = ${segmentSeq} AND member.contact_seq = contacts.seq)`;
+  return isMember ? belongs : bind`NOT ${belongs}`;
+}
+
+/** Addresses are kept like this (mail/address), so that upper and lower case do not differ. */
+export function storedEmail(text: string): string {
+  return text.trim().normalize("NFC").toLowerCase();
+}
+
+function compileEmail({ operator, value }: EmailTest): Fragment {
+  const part = storedEmail(value);
+  switch (operator) {
+    case "equals":
+      return bind`contacts.email = ${part}`;
+    case "notEquals":
+      return bind`contacts.email <> ${part}`;
+    case "contains":
+      return bind`instr(contacts.email, ${part}) > 0`;
+    case "notContains":
+      return bind`instr(contacts.email, ${part}) = 0`;
+    case "startsWith":
+      return bind`substr(contacts.email, 1, length(${part})) = ${part}`;
+    case "endsWith":
+      return part === "" ? bind`1` : bind`substr(contacts.email, -length(${part})) = ${part}`;
+  }
+}
+
+const COLUMNS = { createdAt: bind`contacts.created_at`, updatedAt: bind`contacts.updated_at` };
+
+function compileTime(test: TimeTest, now: number): Fragment {
+  const column = COLUMNS[test.column];
+  switch (test.operator) {
+    case "equals":
+      return bind`(${column} >= ${test.period.fromMs} AND ${column} < ${test.period.untilMs})`;
+    case "notEquals":
+      return bind`(${column} < ${test.period.fromMs} OR ${column} >= ${test.period.untilMs})`;
+    case "greaterThan":
+      return bind`${column} >= ${test.period.untilMs}`;
+    case "greaterThanOrEqual":
+      return bind`${column} >= ${test.period.fromMs}`;
+    case "lessThan":
+      return bind`${column} < ${test.period.fromMs}`;
+    case "lessThanOrEqual":
+      return bind`${column} < ${test.period.untilMs}`;
+    case "within":
+      return bind`${column} >= ${now - test.spanMs}`;
+    case "olderThan":
+      return bind`${column} < ${now - test.spanMs}`;
+  }
+}
+
+function compileEvent(test: EventTest, context: Context): Fragment {
+  const happened = bind`EXISTS (
+    SELECT 1 FROM contact_events AS history
+    WHERE history.name_seq = ${eventName(test.name, context)}
+      AND history.contact_seq = contacts.seq AND ${lastTime(test, context.now)})`;
+  const isNegative = test.operator === "notTriggered" || test.operator === "notTriggeredWithin";
+  return isNegative ? bind`NOT ${happened}` : happened;
+}
+
+/** Of a row of `contact_events AS history`: the time that the test asks for, or its opposite. */
+export function lastTime(test: EventTest, now: number): Fragment {
+  switch (test.operator) {
+    case "triggered":
+    case "notTriggered":
+      return bind`1`;
+    case "triggeredWithin":
+    case "notTriggeredWithin":
+      return bind`history.last_at >= ${now - test.spanMs}`;
+    case "triggeredOlderThan":
+      return bind`history.last_at < ${now - test.spanMs}`;
+  }
+}
+
+export function eventName(name: string, { projectSeq }: Context): Fragment {
+  return bind`(
+    SELECT event_names.seq FROM event_names
+    WHERE event_names.project_seq = ${projectSeq} AND event_names.name = ${name})`;
+}

@@ -1,0 +1,113 @@
+/**
+ * The shape that segments, campaign audiences and bulk actions share (interface decision G):
+ * groups of filters, joined by `logic`; a group's filters and its nested condition are ANDed.
+ */
+
+import { isRecord } from "../../http/validation.ts";
+import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
+import { checkFilter, type Filter, type WireFilter } from "./filter.ts";
+import type { Checked } from "./input.ts";
+
+export const LOGICS = ["AND", "OR"] as const;
+export type Logic = (typeof LOGICS)[number];
+
+export type Condition<F> = { logic: Logic; groups: readonly Group<F>[] };
+export type Group<F> = { filters: readonly F[]; conditions: Condition<F> | null };
+
+/** Counted through nesting and through references to other segments (see references.ts). */
+export const DEEPEST_CONDITION = 10;
+export const MOST_FILTERS = 200;
+
+/** Checks a condition that stands at `at` in its request, such as `condition`. */
+export function checkCondition(given: unknown, at: string): Checked<Condition<Filter>> {
+  const check: Check = { errors: [], filters: 0 };
+  const condition = readCondition(check, given, { at, depth: 1 });
+  return condition === null || check.errors.length > 0
+    ? { ok: false, errors: check.errors }
+    : { ok: true, value: condition };
+}
+
+/** What is stored and shown: the members that mean something, and nothing else. */
+export function wireCondition(condition: Condition<Filter>): WireCondition {
+  return {
+    logic: condition.logic,
+    groups: condition.groups.map(({ filters, conditions }) => ({
+      filters: filters.map(({ wire }) => wire),
+      ...(conditions === null ? {} : { conditions: wireCondition(conditions) }),
+    })),
+  };
+}
+
+export type WireCondition = { logic: Logic; groups: WireGroup[] };
+type WireGroup = { filters: WireFilter[]; conditions?: WireCondition };
+
+type Check = { errors: FieldError[]; filters: number };
+type Place = { at: string; depth: number };
+
+function readCondition(check: Check, given: unknown, place: Place): Condition<Filter> | null {
+  const { at, depth } = place;
+  if (depth > DEEPEST_CONDITION) {
+    return fail(check, at, "too_big", `Conditions nest at most ${DEEPEST_CONDITION} levels deep.`);
+  }
+  if (!isRecord(given)) return fail(check, at, "invalid_type", "Expected an object.");
+  const logic = readLogic(check, given["logic"], `${at}.logic`);
+  const groups = readList(check, given["groups"], `${at}.groups`);
+  if (groups?.length === 0) {
+    return fail(check, `${at}.groups`, "too_small", "Expected at least one group.");
+  }
+  const read = (groups ?? []).flatMap((group, i) =>
+    check.filters > MOST_FILTERS
+      ? []
+      : (readGroup(check, group, { at: `${at}.groups.${i}`, depth }) ?? []),
+  );
+  return logic === null ? null : { logic, groups: read };
+}
+
+function readGroup(check: Check, given: unknown, { at, depth }: Place): Group<Filter> | null {
+  if (!isRecord(given)) return fail(check, at, "invalid_type", "Expected an object.");
+  const nested = given["conditions"] ?? null;
+  const list = readList(check, given["filters"], `${at}.filters`);
+  if (list?.length === 0 && nested === null) {
+    return fail(check, `${at}.filters`, "too_small", "Expected at least one filter.");
+  }
+  const filters = (list ?? []).flatMap((filter, i) =>
+    readFilter(check, filter, `${at}.filters.${i}`),
+  );
+  const conditions =
+    nested === null
+      ? null
+      : readCondition(check, nested, { at: `${at}.conditions`, depth: depth + 1 });
+  return { filters, conditions };
+}
+
+/** The first filter too many is told; those after it are not even looked at. */
+function readFilter(check: Check, given: unknown, at: string): Filter[] {
+  if (check.filters > MOST_FILTERS) return [];
+  check.filters++;
+  if (check.filters > MOST_FILTERS) {
+    fail(check, at, "too_big", `A condition has at most ${MOST_FILTERS} filters.`);
+    return [];
+  }
+  const checked = checkFilter(given, at);
+  if (checked.ok) return [checked.value];
+  check.errors.push(...checked.errors);
+  return [];
+}
+
+function readLogic(check: Check, given: unknown, at: string): Logic | null {
+  const logic = LOGICS.find((name) => name === given);
+  if (logic !== undefined) return logic;
+  if (given === undefined) return fail(check, at, "required", "This field is required.");
+  return fail(check, at, "invalid_value", "Expected one of AND, OR.");
+}
+
+function readList(check: Check, given: unknown, at: string): readonly unknown[] | null {
+  if (Array.isArray(given)) return given;
+  if (given === undefined) return fail(check, at, "required", "This field is required.");
+  return fail(check, at, "invalid_type", "Expected an array.");
+}
+
+function fail(check: Check, field: string, code: FieldErrorCode, message: string): null {
+  check.errors.push({ field, message, code });
+  return null;
+}

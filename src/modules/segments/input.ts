@@ -1,0 +1,137 @@
+/** The members of one filter, read one by one; what is wrong is noted under its path. */
+
+import { isRecord } from "../../http/validation.ts";
+import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
+import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
+import { parseField, type Target } from "./fields.ts";
+import type { Scalar } from "./test.ts";
+
+export type Checked<T> =
+  | { ok: true; value: T }
+  /** Every violation, each with the path of the faulty filter. */
+  | { ok: false; errors: FieldError[] };
+
+/** Each member is null where it is missing or wrong; then there is a line in `errors` about it. */
+export type Input = {
+  target(): Target | null;
+  operator<T extends string>(allowed: readonly T[]): T | null;
+  text(): string | null;
+  flag(): boolean | null;
+  scalar(): Scalar | null;
+  comparable(): string | number | null;
+  list(): readonly Scalar[] | null;
+  period(): Period | null;
+  /** `value` and `unit` together, in milliseconds. */
+  span(): number | null;
+};
+
+/** Nothing longer can be stored in a contact's data (interface decision E). */
+const LONGEST_TEXT = 64 * 1024;
+const MOST_VALUES = 1000;
+const LARGEST_AMOUNT = 10_000_000;
+
+export function readFilter(given: unknown, at: string, errors: FieldError[]): Input {
+  const filter = isRecord(given) ? given : {};
+
+  function fail(member: string, code: FieldErrorCode, message: string): null {
+    errors.push({ field: `${at}.${member}`, message, code });
+    return null;
+  }
+
+  function missing(member: string): null {
+    return fail(member, "required", "This field is required.");
+  }
+
+  function wrongType(expected: string): null {
+    const isMissing = filter["value"] === undefined || filter["value"] === null;
+    return isMissing ? missing("value") : fail("value", "invalid_type", `Expected ${expected}.`);
+  }
+
+  function amount(): number | null {
+    const { value } = filter;
+    if (typeof value !== "number") return wrongType("a whole number");
+    if (!Number.isInteger(value)) return wrongType("a whole number");
+    if (value < 1) return fail("value", "too_small", "Expected at least 1.");
+    if (value > LARGEST_AMOUNT) return fail("value", "too_big", `Expected at most ${LARGEST_AMOUNT}.`);
+    return value;
+  }
+
+  function listed(value: unknown, i: number): Scalar[] {
+    const member = `value.${i}`;
+    if (isScalar(value)) return [value];
+    if (typeof value === "string") fail(member, "too_big", TOO_LONG);
+    else fail(member, "invalid_type", "Expected text, a number, true or false.");
+    return [];
+  }
+
+  return {
+    target() {
+      const { field } = filter;
+      if (field === undefined) return missing("field");
+      if (typeof field !== "string") return fail("field", "invalid_type", "Expected text.");
+      const target = parseField(field);
+      return typeof target === "string" ? fail("field", "invalid_value", target) : target;
+    },
+    operator(allowed) {
+      const { operator } = filter;
+      if (operator === undefined) return missing("operator");
+      const known = allowed.find((name) => name === operator);
+      const message = `Expected one of ${allowed.join(", ")} for this field.`;
+      return known ?? fail("operator", "invalid_value", message);
+    },
+    text() {
+      const { value } = filter;
+      if (typeof value !== "string") return wrongType("text");
+      return value.length > LONGEST_TEXT ? fail("value", "too_big", TOO_LONG) : value;
+    },
+    flag() {
+      const { value } = filter;
+      return typeof value === "boolean" ? value : wrongType("true or false");
+    },
+    scalar() {
+      const { value } = filter;
+      if (isScalar(value)) return value;
+      if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
+      return wrongType("text, a number, true or false");
+    },
+    comparable() {
+      const { value } = filter;
+      if (isScalar(value) && typeof value !== "boolean") return value;
+      if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
+      return wrongType("text or a number");
+    },
+    list() {
+      const { value } = filter;
+      if (!Array.isArray(value)) return wrongType("an array of texts, numbers, true or false");
+      if (value.length === 0) return fail("value", "too_small", "Expected at least one value.");
+      if (value.length > MOST_VALUES) {
+        return fail("value", "too_big", `Expected at most ${MOST_VALUES} values.`);
+      }
+      const values = value.flatMap(listed);
+      return values.length === value.length ? values : null;
+    },
+    period() {
+      const { value } = filter;
+      if (typeof value !== "string") return wrongType("a date");
+      const message = "Expected a date such as 2026-01-31 or 2026-01-31T12:00:00Z.";
+      return parsePeriod(value) ?? fail("value", "invalid_format", message);
+    },
+    span() {
+      const value = amount();
+      if (filter["unit"] === undefined) return missing("unit");
+      const unit = UNITS.find((name) => name === filter["unit"]);
+      if (unit === undefined) {
+        return fail("unit", "invalid_value", `Expected one of ${UNITS.join(", ")}.`);
+      }
+      return value === null ? null : spanMs(value, unit);
+    },
+  };
+}
+
+const TOO_LONG = "A text has at most 65536 characters.";
+
+/** JSON has numbers that no double holds: 1e999 is read as infinity. */
+function isScalar(value: unknown): value is Scalar {
+  if (typeof value === "string") return value.length <= LONGEST_TEXT;
+  return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));
+}

@@ -1,0 +1,151 @@
+import { Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
+import { SEGMENT_TYPES } from "../../db/schema/segments.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import { EmailAddress } from "../contacts/model.ts";
+import { checkCondition } from "./condition.ts";
+
+const CONDITION = "FilterCondition";
+TypeRegistry.Set(CONDITION, () => true);
+
+/** Checked by condition.ts, which names the faulty filter; here it is only described. */
+export const ConditionSchema = Type.Unsafe<unknown>({
+  [Kind]: CONDITION,
+  type: "object",
+  required: ["logic", "groups"],
+  description:
+    "Groups of filters joined by logic. All filters of a group must hold, and its nested " +
+    "`conditions` (of this same shape) as well. At most 10 levels and 200 filters, those of " +
+    "referenced segments included.",
+  properties: {
+    logic: { type: "string", enum: ["AND", "OR"] },
+    groups: {
+      type: "array",
+      minItems: 1,
+      items: {
+        type: "object",
+        required: ["filters"],
+        properties: {
+          filters: {
+            type: "array",
+            items: {
+              type: "object",
+              required: ["field", "operator"],
+              properties: {
+                field: {
+                  type: "string",
+                  description:
+                    "email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
+                    "email.<opened|clicked|sent|delivered|bounced|complained> or segment.<id>. " +
+                    "In a path, `\\.` is a dot that belongs to a key.",
+                },
+                operator: { type: "string" },
+                value: {},
+                unit: { type: "string", enum: ["minutes", "hours", "days"] },
+              },
+            },
+          },
+          conditions: { type: "object", description: "A nested condition" },
+        },
+      },
+    },
+  },
+  example: {
+    logic: "AND",
+    groups: [
+      {
+        filters: [
+          { field: "data.plan", operator: "equals", value: "pro" },
+          { field: "event.login", operator: "triggeredWithin", value: 30, unit: "days" },
+        ],
+      },
+    ],
+  },
+});
+
+const SegmentType = OneOf(SEGMENT_TYPES);
+
+/** Interface decision H, and the slug that stands in the names of its events. */
+export const Segment = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  slug: Type.String({ description: "In the names segment.<slug>.entry and segment.<slug>.exit" }),
+  description: Nullable(Type.String()),
+  type: SegmentType,
+  condition: Nullable(ConditionSchema),
+  memberCount: Type.Integer({ description: "Exact when read" }),
+  trackMembership: Type.Boolean(),
+  createdAt: Type.String({ format: "date-time" }),
+  updatedAt: Type.String({ format: "date-time" }),
+});
+export type Segment = Static<typeof Segment>;
+
+const name = Type.String({ minLength: 1, maxLength: 255 });
+const optional = {
+  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  type: Type.Optional(SegmentType),
+  condition: Type.Optional(Nullable(ConditionSchema)),
+  trackMembership: Type.Optional(
+    Type.Boolean({ description: "Entering and leaving are events; default false" }),
+  ),
+};
+
+export const SegmentInput = withChecks(Input({ name, ...optional }), (value) => [
+  ...conditionErrors(value["condition"]),
+  ...typeErrors(value),
+]);
+export type SegmentInput = Static<typeof SegmentInput>;
+
+export const SegmentPatch = withChecks(Input({ name: Type.Optional(name), ...optional }), (value) =>
+  conditionErrors(value["condition"]),
+);
+export type SegmentPatch = Static<typeof SegmentPatch>;
+
+const emails = Type.Array(EmailAddress, { minItems: 1, maxItems: 1000 });
+
+export const MembersInput = Input({
+  emails,
+  createMissing: Type.Optional(
+    Type.Boolean({ description: "Creates contacts for unknown addresses; default false" }),
+  ),
+});
+export type MembersInput = Static<typeof MembersInput>;
+
+export const MembersRemoval = Input({ emails });
+
+const notFound = Type.Array(Type.String(), { description: "Addresses without a contact, as sent" });
+
+export const AddedMembers = Type.Object({
+  added: Type.Integer({ description: "Those that were no members before" }),
+  created: Type.Integer({ description: "New contacts among them" }),
+  notFound,
+});
+
+export const RemovedMembers = Type.Object({
+  removed: Type.Integer({ description: "Those that were members" }),
+  notFound,
+});
+
+/** More would make lists of segments too large to be useful. */
+const LONGEST_CONDITION_BYTES = 256 * 1024;
+
+export function conditionErrors(given: unknown): FieldError[] {
+  if (given === undefined || given === null) return [];
+  const checked = checkCondition(given, "condition");
+  if (!checked.ok) return checked.errors;
+  if (Buffer.byteLength(JSON.stringify(given)) <= LONGEST_CONDITION_BYTES) return [];
+  return [{ field: "condition", message: "A condition may take 256 KiB.", code: "too_big" }];
+}
+
+/** A DYNAMIC segment is its condition, a STATIC one has none. */
+export function typeErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  const hasCondition = value["condition"] !== undefined && value["condition"] !== null;
+  if (value["type"] === "STATIC" && hasCondition) {
+    const message = "A STATIC segment has no condition; its members are added by email.";
+    return [{ field: "condition", message, code: "invalid_value" }];
+  }
+  const isDynamic = value["type"] === undefined || value["type"] === "DYNAMIC";
+  if (!isDynamic || hasCondition) return [];
+  return [{ field: "condition", message: "A DYNAMIC segment needs one.", code: "required" }];
+}

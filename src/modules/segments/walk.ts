@@ -1,0 +1,74 @@
+/**
+ * Goes through an audience in slices of a few milliseconds, without holding the event loop or a
+ * read transaction in between. Each contact is judged once, at the moment that its slice is read;
+ * contacts that come after the start are not visited.
+ */
+
+import type { Database } from "bun:sqlite";
+import type { Audience } from "./plan.ts";
+import { createSlices, type Order, type Range } from "./slices.ts";
+import type { Turns } from "./turns.ts";
+
+export type WalkOptions = {
+  /** What comes for each slice: how many contacts belong, or who. */
+  yields: "count" | "contacts";
+  order: Order;
+  /** The first `contacts.seq` to be visited; the last one where the order is descending. */
+  from?: number;
+};
+
+const TURN_MS = 8;
+/** A slice that took longer is followed by one of half its size. */
+const SLICE_MS = 4;
+const FIRST_SIZE = 64;
+const SMALLEST_SIZE = 8;
+/** Bounds what one slice costs where rows suddenly become expensive. */
+const LARGEST_SIZE = 2048;
+
+export async function* walk(
+  deps: { sqlite: Database; turns: Turns },
+  audience: Audience,
+  options: WalkOptions,
+): AsyncGenerator<number[]> {
+  const { sqlite, turns } = deps;
+  await turns.next();
+  let turnEndsAt = performance.now() + TURN_MS;
+  const slices = createSlices(sqlite, audience, options);
+  try {
+    let size = FIRST_SIZE;
+    let left = wholeRange(sqlite, options);
+    while (left.first <= left.last) {
+      if (performance.now() > turnEndsAt) {
+        await turns.next();
+        turnEndsAt = performance.now() + TURN_MS;
+      }
+      const startedAt = performance.now();
+      const slice = slices.cut(left, size);
+      const found = slices.read(slice, size);
+      size = nextSize(size, performance.now() - startedAt);
+      left = after(slice, left, options.order);
+      yield found;
+    }
+  } finally {
+    slices.close();
+  }
+}
+
+function wholeRange(sqlite: Database, { order, from }: WalkOptions): Range {
+  const [row] = sqlite.query("SELECT max(seq) FROM contacts").values();
+  const newest = Number(row?.[0] ?? 0);
+  return order === "ascending"
+    ? { first: from ?? 1, last: newest }
+    : { first: 1, last: Math.min(from ?? newest, newest) };
+}
+
+function after(slice: Range, left: Range, order: Order): Range {
+  return order === "ascending"
+    ? { ...left, first: slice.last + 1 }
+    : { ...left, last: slice.first - 1 };
+}
+
+function nextSize(size: number, elapsedMs: number): number {
+  if (elapsedMs > SLICE_MS) return Math.max(SMALLEST_SIZE, Math.floor(size / 2));
+  return elapsedMs < SLICE_MS / 2 ? Math.min(LARGEST_SIZE, size * 2) : size;
+}

@@ -1,0 +1,61 @@
+/**
+ * GET    /suppressions          list, filtered by email and reason
+ * POST   /suppressions          never write to this address
+ * DELETE /suppressions/{email}  write to it again
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import { Envelope, envelope, ListEnvelope, NoContent, withErrors } from "../../http/envelope.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { presentSuppression, type SuppressionList } from "./list.ts";
+import { EmailParams, Suppression, SuppressionInput, SuppressionQuery } from "./model.ts";
+import type { Suppressions } from "./service.ts";
+
+const tags = ["Suppressions"];
+
+export function suppressionRoutes(deps: {
+  admission: Admission;
+  clock: Clock;
+  list: SuppressionList;
+  suppressions: Suppressions;
+  writer: Writer;
+}) {
+  const { admission, clock, list, suppressions, writer } = deps;
+  return new Elysia({ name: "suppression-routes", prefix: "/suppressions" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(list(project.seq, query)), {
+      query: SuppressionQuery,
+      response: withErrors({ 200: ListEnvelope(Suppression) }),
+      detail: { tags, summary: "List addresses that are not written to" },
+    })
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(() => () => {
+          const email = normalizedAddress(body.email);
+          const entry = { reason: body.reason ?? "MANUAL", at: clock.now() } as const;
+          const { row, isNew } = suppressions.put(project.seq, email, entry);
+          return { status: isNew ? 201 : 200, body: envelope(presentSuppression(row)) };
+        }),
+      {
+        body: SuppressionInput,
+        response: withErrors({ 200: Envelope(Suppression), 201: Envelope(Suppression) }),
+        detail: { tags, summary: "Never write to an address; the first reason stays" },
+      },
+    )
+    .delete(
+      "/:email",
+      async ({ project, params }) => {
+        await writer.write(suppressions.remove(project.seq, params.email));
+        return status(204, undefined);
+      },
+      {
+        params: EmailParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Write to an address again" },
+      },
+    );
+}

@@ -1,0 +1,95 @@
+/** Writes down what a visit means: the first open, every click, the status, the events. */
+
+import type { Db } from "../../db/open.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { ExpiringMap } from "../../lib/expiring-map.ts";
+import type { Fact } from "../events/service.ts";
+import { SOONEST_MS } from "./machines.ts";
+
+/** One fetch of a pixel or of a link. */
+export type Visit = {
+  kind: "open" | "click";
+  emailId: string;
+  /** Target of the link; null for the pixel. */
+  url: string | null;
+  at: number;
+  /** The request itself says that no person made it. */
+  isMachine: boolean;
+};
+
+/** Part of a change. */
+export type Count = (visit: Visit) => void;
+
+type Row = {
+  seq: number;
+  projectSeq: number;
+  contactSeq: number | null;
+  source: string;
+  sentAt: number | null;
+};
+
+/** The same link of the same mail again within this time is one click: a double click, a reload. */
+const ONE_CLICK_MS = 10_000;
+const MOST_REMEMBERED = 20_000;
+
+export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) => void }): Count {
+  const { record } = deps;
+  const { sqlite } = deps.db;
+  /** The first click of late on each link. */
+  const clicks = new ExpiringMap<Visit>({ maxEntries: MOST_REMEMBERED, clock: deps.clock });
+  const find = sqlite.prepare<Row, [string]>(`
+    SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, source, sent_at AS sentAt
+    FROM emails WHERE id = ?`);
+  // The status never goes back, and stays what it is where the mail bounced or was complained of.
+  const open = sqlite.prepare<{ seq: number }, [number, number]>(`
+    UPDATE emails
+    SET opened_at = ?, status = iif(status IN ('SENT', 'DELIVERED'), 'OPENED', status)
+    WHERE seq = ? AND opened_at IS NULL RETURNING seq`);
+  const click = sqlite.prepare<unknown, [number, number]>(`
+    UPDATE emails
+    SET clicked_at = ?, status = iif(status IN ('SENT', 'DELIVERED', 'OPENED'), 'CLICKED', status)
+    WHERE seq = ? AND clicked_at IS NULL`);
+  const noteMachine = {
+    open: sqlite.prepare<unknown, [number, number]>(`
+      UPDATE emails SET machine_opened_at = ? WHERE seq = ? AND machine_opened_at IS NULL`),
+    click: sqlite.prepare<unknown, [number, number]>(`
+      UPDATE emails SET machine_clicked_at = ? WHERE seq = ? AND machine_clicked_at IS NULL`),
+  };
+
+  return function count(visit) {
+    const email = find.get(visit.emailId);
+    if (email === null || isUncounted(email)) return;
+    if (visit.isMachine || isTooSoon(visit, email)) {
+      noteMachine[visit.kind].run(visit.at, email.seq);
+      return;
+    }
+    // Who clicks has opened, also where images are not shown.
+    if (open.get(visit.at, email.seq) !== null) record(factOf("email.opened", visit, email));
+    if (visit.kind === "open" || isRepeated(visit)) return;
+    click.run(visit.at, email.seq);
+    record(factOf("email.clicked", visit, email));
+  };
+
+  /** A visit does not repeat itself: its change may be run once more. */
+  function isRepeated(visit: Visit): boolean {
+    const link = `${visit.emailId} ${visit.url}`;
+    const first = clicks.get(link);
+    if (first === undefined) clicks.set(link, visit, ONE_CLICK_MS);
+    return first !== undefined && first !== visit;
+  }
+}
+
+/** Of a contact that was deleted nothing is noted any more; test mails are in no statistics. */
+function isUncounted({ contactSeq, source }: Row): boolean {
+  return contactSeq === null || source === "TEST";
+}
+
+/** What has not left yet, or only just, is being looked at by a scanner on its way. */
+function isTooSoon({ kind, at }: Visit, { sentAt }: Row): boolean {
+  return sentAt === null || at - sentAt < SOONEST_MS[kind];
+}
+
+function factOf(name: string, { url, at }: Visit, { seq, projectSeq, contactSeq }: Row): Fact {
+  const data = url === null || name !== "email.clicked" ? {} : { data: { url } };
+  return { projectSeq, name, contactSeq, emailSeq: seq, ...data, at };
+}

@@ -1,0 +1,49 @@
+/** Makes the way out that the configuration names. */
+
+import type { Config } from "./config.ts";
+import { createMtaSts, memoryPolicyStore } from "./delivery/mta-sts/mta-sts.ts";
+import { policyFetcher } from "./delivery/mta-sts/fetch.ts";
+import type { StepListener, Transport } from "./delivery/outcome.ts";
+import { captureTransport } from "./delivery/transports/capture.ts";
+import { directTransport } from "./delivery/transports/direct.ts";
+import { relayTransport } from "./delivery/transports/relay.ts";
+import type { Clock } from "./lib/clock.ts";
+import type { Dns } from "./lib/dns/client.ts";
+import type { Log } from "./lib/log.ts";
+
+export type TransportDeps = {
+  dns: Dns;
+  clock: Clock;
+  log: Log;
+  /** Hears of every step as it happens. */
+  onStep?: StepListener;
+};
+
+export function createTransport(config: Config, deps: TransportDeps): Transport {
+  const { transport, relayUrl, hostname } = config;
+  if (transport === "direct") return direct(config, deps);
+  if (transport === "capture" || relayUrl === null) return captureTransport();
+  return relayTransport({ relay: relayUrl, hostname, onStep: deps.onStep });
+}
+
+function direct(config: Config, deps: TransportDeps): Transport {
+  const { hostname, directPort, sourceAddresses, allowPrivateAddresses } = config;
+  const { dns, clock, log, onStep } = deps;
+  return directTransport({
+    dns,
+    hostname,
+    clock,
+    log,
+    port: directPort,
+    sourceAddresses,
+    allowPrivateAddresses,
+    onStep,
+    mtaSts: createMtaSts({
+      dns,
+      fetchPolicy: policyFetcher({ dns, allowPrivateAddresses }),
+      store: memoryPolicyStore(clock),
+      clock,
+      log,
+    }),
+  });
+}

@@ -1,0 +1,149 @@
+/** Reading the command line, and help; in this process. */
+
+import { describe, expect, test } from "bun:test";
+import { type Command, parseArguments, UsageError } from "../../src/cli/command.ts";
+import { dev } from "../../src/cli/dev.ts";
+import { domainAdd, domainList } from "../../src/cli/domain.ts";
+import { commandHelp, overview } from "../../src/cli/help.ts";
+import { keyCreate, keyList, keyRevoke } from "../../src/cli/key.ts";
+import { migrateCommand } from "../../src/cli/migrate.ts";
+import {
+  projectCreate,
+  projectDisable,
+  projectEnable,
+  projectList,
+} from "../../src/cli/project.ts";
+import { serve, SERVER_SETTINGS, unsafeChoices } from "../../src/cli/serve.ts";
+import { version } from "../../src/cli/version.ts";
+import { readConfig, SETTINGS } from "../../src/config.ts";
+
+const commands: readonly Command[] = [
+  serve,
+  dev,
+  projectCreate,
+  projectList,
+  projectDisable,
+  projectEnable,
+  keyCreate,
+  keyList,
+  keyRevoke,
+  domainAdd,
+  domainList,
+  migrateCommand,
+  version,
+];
+
+const sample: Command = {
+  name: "sample run",
+  summary: "A command for tests",
+  positionals: [
+    { name: "NAME", help: "who" },
+    { name: "MORE", isOptional: true, help: "what else" },
+  ],
+  flags: [
+    { name: "project", placeholder: "ID|NAME", help: "which" },
+    { name: "verified", help: "really" },
+  ],
+  settings: ["data", "port"],
+  run: async () => 0,
+};
+
+describe("arguments", () => {
+  const cases: [words: string[], parsed: object][] = [
+    [["a"], { positionals: ["a"] }],
+    [["a", "b"], { positionals: ["a", "b"] }],
+    [["a", "--project", "p"], { positionals: ["a"], flags: { project: "p" } }],
+    [["--project=p", "a"], { positionals: ["a"], flags: { project: "p" } }],
+    [["--project=", "a"], { positionals: ["a"], flags: { project: "" } }],
+    [["--project", "--verified", "a"], { positionals: ["a"], flags: { project: "--verified" } }],
+    [["--project=a=b", "a"], { positionals: ["a"], flags: { project: "a=b" } }],
+    [["--verified", "a"], { positionals: ["a"], flags: { verified: "" } }],
+    [["a", "--port", "1", "--data=x"], { positionals: ["a"], settings: { port: "1", data: "x" } }],
+    [["a", "--json"], { positionals: ["a"], flags: { json: "" } }],
+    [["--", "--verified"], { positionals: ["--verified"] }],
+    [["a", "--", "-x"], { positionals: ["a", "-x"] }],
+    [["-"], { positionals: ["-"] }],
+    [["--help"], { flags: { help: "" } }],
+    [["-h"], { flags: { help: "" } }],
+    [["--project", "a", "--project", "b", "c"], { positionals: ["c"], flags: { project: "b" } }],
+  ];
+  for (const [words, parsed] of cases) {
+    test(words.join(" "), () => {
+      const empty = { positionals: [], flags: {}, settings: {} };
+      expect(parseArguments(sample, words)).toEqual({ ...empty, ...parsed });
+    });
+  }
+
+  const accepted = "accepts --project, --verified, --data, --port, --json, --help";
+  const refused: [words: string[], message: string][] = [
+    [["a", "--colour"], `unknown flag --colour; mailstead sample run ${accepted}`],
+    [["a", "--colour=red"], `unknown flag --colour; mailstead sample run ${accepted}`],
+    [["a", "--host", "x"], `unknown flag --host; mailstead sample run ${accepted}`],
+    [["a", "-v"], `unknown flag -v; mailstead sample run ${accepted}`],
+    [["a", "-port", "1"], `unknown flag -port; mailstead sample run ${accepted}`],
+    [["a", "--" + "constructor"], `unknown flag --constructor; mailstead sample run ${accepted}`],
+    [["a", "--project"], "--project needs a value: ID|NAME"],
+    [["a", "--verified=yes"], "--verified takes no value"],
+    [[], "mailstead sample run needs NAME: who"],
+    [["a", "b", "c"], 'unexpected "c"; mailstead sample run takes NAME MORE'],
+  ];
+  for (const [words, message] of refused) {
+    test(`refused: ${words.join(" ") || "nothing"}`, () => {
+      expect(() => parseArguments(sample, words)).toThrow(UsageError);
+      expect(() => parseArguments(sample, words)).toThrow(message);
+    });
+  }
+});
+
+describe("help", () => {
+  test("the overview names every command with its arguments and what it does", () => {
+    const text = overview(commands);
+    for (const { name, summary } of commands) {
+      expect(text).toMatch(new RegExp(`^  ${name}( .*)?  ${RegExp.escape(summary)}$`, "m"));
+    }
+    expect(text).toContain("mailstead dev");
+  });
+
+  for (const command of commands) {
+    test(`of ${command.name} names every flag, every setting with variable and default, and nothing else`, () => {
+      const text = commandHelp(command);
+      expect(text).toStartWith(`mailstead ${command.name}`);
+      const flags = [...text.matchAll(/^  --([a-z-]+)/gm)].map(([, flag]) => flag);
+      const own = command.flags.map(({ name }) => name);
+      const settings = command.settings.map((name) => SETTINGS[name].flag);
+      expect(flags.sort()).toEqual([...own, ...settings, "json", "help"].sort());
+      for (const name of command.settings) {
+        const { env, shownDefault, help } = SETTINGS[name];
+        expect(text).toContain(`${help} [${env}, default: ${shownDefault}]`);
+      }
+      for (const { name, help } of command.positionals)
+        expect(text).toContain(`  ${name}  ${help}`);
+    });
+  }
+
+  test("serve and dev take every setting there is", () => {
+    expect(SERVER_SETTINGS.toSorted().map(String)).toEqual(Object.keys(SETTINGS).toSorted());
+    expect([serve.settings, dev.settings]).toEqual([SERVER_SETTINGS, SERVER_SETTINGS]);
+  });
+});
+
+describe("what is unsafe is said on start", () => {
+  const relay = { transport: "relay", "relay-url": "smtp://x.example" };
+  const cases: [flags: Record<string, string>, said: RegExp[]][] = [
+    [relay, []],
+    [{}, [/captured, not sent/]],
+    [{ ...relay, "require-verified-domain": "false" }, [/any sender domain/]],
+    [{ ...relay, host: "0.0.0.0" }, [/without TLS.*--url/]],
+    [{ ...relay, host: "0.0.0.0", url: "http://x.example" }, [/without TLS/]],
+    [{ ...relay, host: "0.0.0.0", url: "https://x.example" }, []],
+    [{ ...relay, host: "::1" }, []],
+    [{ transport: "relay", "relay-url": "smtp://x.example?tls=none" }, [/relay without TLS/]],
+  ];
+  for (const [flags, said] of cases) {
+    test(JSON.stringify(flags), () => {
+      const choices = unsafeChoices(readConfig(flags, {}));
+      expect(choices).toHaveLength(said.length);
+      for (const [i, pattern] of said.entries()) expect(choices[i]).toMatch(pattern);
+    });
+  }
+});

@@ -1,0 +1,354 @@
+/** The program from outside: exit codes, output, and a server while commands run beside it. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answered } from "../support/app.ts";
+import { mailstead, type Running, startMailstead } from "../support/cli.ts";
+import { at, listAt, textAt } from "../support/json.ts";
+
+let parent: string;
+const running: Running[] = [];
+beforeAll(() => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-cli-"));
+});
+afterAll(async () => {
+  for (const { child } of running) child.kill("SIGKILL");
+  await Promise.all(running.map(({ child }) => child.exited));
+  rmSync(parent, { recursive: true, force: true });
+});
+
+async function start(
+  words: readonly string[],
+  isReady: (greeting: string) => boolean,
+): Promise<Running> {
+  const server = await startMailstead(words, isReady);
+  running.push(server);
+  return server;
+}
+
+const isJsonLine = (text: string) => text.startsWith("{") && text.endsWith("\n");
+const CHILD_LIMIT_MS = 30_000;
+
+test(
+  "wrong words end with 2 and say what is accepted; nothing is made",
+  async () => {
+    const data = join(parent, "never");
+    const env = { MAILSTEAD_DATA: data };
+    const cases: [words: string[], env: Record<string, string>, message: RegExp][] = [
+      [["frobnicate"], env, /unknown command "frobnicate"; there are serve, dev, project create/],
+      [
+        ["project", "frobnicate"],
+        env,
+        /unknown command "project frobnicate"; there are project create, project list/,
+      ],
+      [
+        ["serve", "--colour"],
+        env,
+        /unknown flag --colour; mailstead serve accepts --data, --host, --port/,
+      ],
+      [["serve", "--port", "x"], env, /--port: expected a whole number from 0 to 65535, got "x"/],
+      [
+        ["key", "create", "--kind", "OPEN"],
+        { ...env, MAILSTEAD_DATA: join(parent, "kind") },
+        /--kind: expected SECRET or PUBLIC/,
+      ],
+      [
+        ["serve"],
+        { ...env, MAILSTEAD_SEND_RATE: "fast" },
+        /MAILSTEAD_SEND_RATE: expected a number from 0/,
+      ],
+      [["help", "frobnicate"], env, /unknown command "frobnicate"/],
+    ];
+    const results = await Promise.all(
+      cases.map(([words, environment]) => mailstead(words, environment)),
+    );
+    for (const [i, [words, , message]] of cases.entries()) {
+      const result = results[i];
+      expect([words, result?.code, result?.stdout]).toEqual([words, 2, ""]);
+      expect(result?.stderr).toMatch(message);
+      expect(result?.stderr).toStartWith("mailstead: ");
+    }
+    expect(existsSync(data)).toBe(false);
+  },
+  CHILD_LIMIT_MS,
+);
+
+test(
+  "help and version end with 0; machines get JSON, of errors too",
+  async () => {
+    const [nothing, help, ofCommand, flag, version, error] = await Promise.all([
+      mailstead([]),
+      mailstead(["help"]),
+      mailstead(["help", "key"]),
+      mailstead(["serve", "--help"]),
+      mailstead(["--version", "--json"]),
+      mailstead(["serve", "--port", "x", "--json"]),
+    ]);
+    for (const { code, stderr } of [nothing, help, ofCommand, flag, version])
+      expect([code, stderr]).toEqual([0, ""]);
+    expect(nothing.stdout).toBe(help.stdout);
+    expect(help.stdout).toContain("Commands:");
+    for (const name of ["key create", "key list", "key revoke"])
+      expect(ofCommand.stdout).toContain(`mailstead ${name}`);
+    expect(flag.stdout).toContain("MAILSTEAD_RELAY_URL");
+    expect(version.json).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      revision: null,
+      bun: Bun.version,
+    });
+    expect([error.code, JSON.parse(error.stderr)]).toEqual([
+      2,
+      {
+        error: {
+          code: "USAGE",
+          message: expect.stringContaining("--port"),
+          suggestion: expect.any(String),
+        },
+      },
+    ]);
+  },
+  CHILD_LIMIT_MS,
+);
+
+describe("a server with commands beside it", () => {
+  let data: string;
+  let server: Running;
+  let url: string;
+  let shop: { id: string; secretKey: string; publicKey: string };
+  const run = async (...words: string[]) => {
+    const result = await mailstead([...words, "--json", "--data", data]);
+    return {
+      ...result,
+      error: result.stderr === "" ? null : at(JSON.parse(result.stderr), "error.code"),
+    };
+  };
+  const call = async (method: string, path: string, body: unknown, key = shop.secretKey) =>
+    answered(
+      await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: body === undefined ? null : JSON.stringify(body),
+      }),
+    );
+
+  beforeAll(async () => {
+    data = join(parent, "served");
+    server = await start(["serve", "--data", data, "--port", "0", "--json"], isJsonLine);
+    url = textAt(JSON.parse(server.greeting), "url");
+    const { json } = await run("project", "create", "Shop");
+    shop = {
+      id: textAt(json, "project.id"),
+      secretKey: textAt(json, "secretKey"),
+      publicKey: textAt(json, "publicKey"),
+    };
+    await run("domain", "add", "shop.test", "--verified");
+  }, CHILD_LIMIT_MS);
+
+  test("it says on start what it is, where, and what is unsafe", () => {
+    expect(JSON.parse(server.greeting)).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      data,
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      publicUrl: url,
+      transport: "capture",
+      unsafe: [expect.stringContaining("captured")],
+    });
+  });
+
+  test("the folder and the secret are for their owner only", () => {
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(statSync(join(data, "secret")).mode & 0o777).toBe(0o600);
+  });
+
+  test("a project, its keys and its domain work at once, without a restart", async () => {
+    const mail = { to: "ada@example.com", from: "a@shop.test", subject: "Hi", body: "b" };
+    expect((await call("POST", "/v1/send", mail)).status).toBe(200);
+    expect(
+      (await call("POST", "/v1/send", { ...mail, from: "a@other.test" })).at("error.code"),
+    ).toBe("DOMAIN_NOT_VERIFIED");
+    const event = { email: "ada@example.com", event: "x" };
+    expect((await call("POST", "/v1/track", event, shop.publicKey)).status).toBe(200);
+    expect((await call("GET", "/readyz", undefined)).status).toBe(200);
+  });
+
+  test(
+    "a key is made, listed, and revoked: that counts with the next request",
+    async () => {
+      const made = await run(
+        "key",
+        "create",
+        "--project",
+        "Shop",
+        "--name",
+        "for tests",
+        "--kind",
+        "secret",
+        "--expires",
+        "2999-01-01",
+      );
+      const [id, text] = [textAt(made.json, "key.id"), textAt(made.json, "key.text")];
+      expect(text).toMatch(/^sk_[0-9A-Za-z]{43}$/);
+      expect((await call("GET", "/contacts", undefined, text)).status).toBe(200);
+      const listed = await run("key", "list", "--project", "Shop");
+      const keys = listAt(listed.json, "keys");
+      expect(keys.length).toBe(3);
+      expect(keys[0]).toEqual({
+        id,
+        kind: "SECRET",
+        name: "for tests",
+        last4: text.slice(-4),
+        createdAt: expect.any(String),
+        lastUsedAt: null,
+        expiresAt: "2999-01-01T00:00:00.000Z",
+        revokedAt: null,
+      });
+      expect(listed.stdout).not.toContain(text);
+      const revoked = await run("key", "revoke", id);
+      expect([revoked.code, at(revoked.json, "key.revokedAt")]).toEqual([0, expect.any(String)]);
+      expect((await call("GET", "/contacts", undefined, text)).at("error.code")).toBe(
+        "INVALID_API_KEY",
+      );
+      expect((await call("GET", "/contacts", undefined)).status).toBe(200);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "a project is disabled and enabled, by name or id",
+    async () => {
+      expect((await run("project", "disable", "Shop")).json).toMatchObject({
+        project: { id: shop.id, enabled: false },
+      });
+      expect((await call("GET", "/contacts", undefined)).at("error.code")).toBe("PROJECT_DISABLED");
+      expect((await run("project", "enable", shop.id)).json).toMatchObject({
+        project: { name: "Shop", enabled: true },
+      });
+      expect((await call("GET", "/contacts", undefined)).status).toBe(200);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "what cannot be done ends with 1 and says why",
+    async () => {
+      const cases: [words: string[], code: string][] = [
+        [["project", "create", "Shop"], "CONFLICT"],
+        [["project", "disable", "Nowhere"], "PROJECT_NOT_FOUND"],
+        [["key", "list", "--project", "Nowhere"], "PROJECT_NOT_FOUND"],
+        [["key", "revoke", "nope"], "KEY_NOT_FOUND"],
+        [["serve", "--port", "0"], "DATA_FOLDER"],
+      ];
+      const results = await Promise.all(cases.map(([words]) => run(...words)));
+      const seen = results.map(({ code, stdout, error }, i) => [
+        cases[i]?.[0],
+        code,
+        stdout,
+        error,
+      ]);
+      expect(seen).toEqual(cases.map(([words, code]) => [words, 1, "", code]));
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "with two projects a command asks which; nothing is done unasked",
+    async () => {
+      const other = await run("project", "create", "Other");
+      expect(other.code).toBe(0);
+      const results = await Promise.all([
+        run("key", "list"),
+        run("key", "list", "--project", "Other"),
+        run("domain", "add", "shop.test", "--verified", "--project", "Other"),
+        run("project", "list"),
+      ]);
+      expect(results.map(({ code, error }) => [code, error])).toEqual([
+        [1, "CONFLICT"],
+        [0, null],
+        [1, "CONFLICT"],
+        [0, null],
+      ]);
+      expect(listAt(results[1]?.json, "keys")).toHaveLength(2);
+      expect(listAt(results[3]?.json, "projects").map((project) => at(project, "name"))).toEqual([
+        "Shop",
+        "Other",
+      ]);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "SIGTERM ends it in order with 0, and what was accepted is there after the next start",
+    async () => {
+      const own = join(parent, "stopped");
+      const words = ["serve", "--data", own, "--port", "0", "--json", "--log-format", "json"];
+      const first = await start(words, isJsonLine);
+      const made = await mailstead(["project", "create", "P", "--json", "--data", own]);
+      const init = { headers: { authorization: `Bearer ${textAt(made.json, "secretKey")}` } };
+      const create = { ...init, method: "POST", body: '{"email":"ada@example.com"}' };
+      const answer = await fetch(`${textAt(JSON.parse(first.greeting), "url")}/contacts`, create);
+      expect(answer.status).toBe(201);
+      const { code, log } = await first.stop();
+      const messages = log
+        .trim()
+        .split("\n")
+        .map((line): unknown => at(JSON.parse(line), "message"));
+      expect([code, messages.slice(-2)]).toEqual([0, ["stopping", "stopped"]]);
+      const second = await start(words, isJsonLine);
+      const list = await answered(
+        await fetch(`${textAt(JSON.parse(second.greeting), "url")}/contacts`, init),
+      );
+      expect(list.at("contacts.0.email")).toBe("ada@example.com");
+      expect((await second.stop()).code).toBe(0);
+    },
+    CHILD_LIMIT_MS,
+  );
+});
+
+test(
+  "dev prints keys and a line to paste that works; the next start knows the same keys",
+  async () => {
+    const data = join(parent, "dev");
+    const words = ["dev", "--data", data, "--port", "0"];
+    const first = await start(words, (greeting) => greeting.includes("Stop with"));
+    const { url, init } = readCurl(first.greeting);
+    const sent = await answered(await fetch(url, init));
+    expect(sent.status).toBe(200);
+    const id = sent.text("emails.0.email");
+    const base = new URL(url).origin;
+    const key = /secret key {2}(sk_\w+)/.exec(first.greeting)?.[1] ?? "";
+    const headers = { authorization: `Bearer ${key}` };
+    const raw = await eventuallyOk(`${base}/emails/${id}/raw`, headers);
+    expect(raw).toContain("Subject: Hello Ada");
+    expect((await fetch(`${base}/docs`)).status).toBe(200);
+    expect(first.greeting).toMatch(/public key {2}pk_\w{43}/);
+    expect((await first.stop()).code).toBe(0);
+    const second = await start(words, (greeting) => greeting.includes("Stop with"));
+    expect(second.greeting).toContain(key);
+    expect((await second.stop()).code).toBe(0);
+  },
+  CHILD_LIMIT_MS,
+);
+
+/** The printed line as a request. */
+function readCurl(greeting: string): { url: string; init: RequestInit } {
+  const [, url = "", rest = ""] = /^ {2}curl (http\S+\/v1\/send) (.*)$/m.exec(greeting) ?? [];
+  const headers = [...rest.matchAll(/-H '([^:]+): ([^']*)'/g)].map(
+    ([, name = "", value = ""]): [string, string] => [name, value],
+  );
+  const body = /-d '([^']*)'/.exec(rest)?.[1] ?? "";
+  return { url, init: { method: "POST", headers, body } };
+}
+
+/** The mail leaves by itself: asks until it is there. */
+async function eventuallyOk(url: string, headers: Record<string, string>): Promise<string> {
+  const deadline = performance.now() + 5000;
+  for (;;) {
+    const response = await fetch(url, { headers });
+    const text = await response.text();
+    if (response.ok) return text;
+    if (performance.now() > deadline) throw new Error(text);
+    await Bun.sleep(10);
+  }
+}

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Config, ConfigError, readConfig, SETTINGS } from "../src/config.ts";
+
+type Name = keyof Config;
+type Row = [name: Name, flag: string, env: string, fallback: unknown, text: string, value: unknown];
+
+const relay = { host: "smtp.example.com", port: 587, user: "u", pass: "p:@", tls: "starttls" };
+const secret = "0123456789abcdefghijklmnopqrstuv";
+
+/** The settings as the README tells them. */
+const table: Row[] = [
+  [
+    "data",
+    "data",
+    "MAILSTEAD_DATA",
+    "./mailstead-data",
+    "/var/lib/mailstead",
+    "/var/lib/mailstead",
+  ],
+  ["host", "host", "MAILSTEAD_HOST", "127.0.0.1", "0.0.0.0", "0.0.0.0"],
+  ["port", "port", "MAILSTEAD_PORT", 3000, "8080", 8080],
+  [
+    "url",
+    "url",
+    "MAILSTEAD_URL",
+    null,
+    "https://Mail.Example.com/base/",
+    "https://mail.example.com/base",
+  ],
+  ["transport", "transport", "MAILSTEAD_TRANSPORT", "capture", "capture", "capture"],
+  [
+    "relayUrl",
+    "relay-url",
+    "MAILSTEAD_RELAY_URL",
+    null,
+    "smtp://u:p%3A%40@smtp.example.com",
+    relay,
+  ],
+  [
+    "hostname",
+    "hostname",
+    "MAILSTEAD_HOSTNAME",
+    hostname(),
+    "Mail.Example.com",
+    "mail.example.com",
+  ],
+  ["sendRate", "send-rate", "MAILSTEAD_SEND_RATE", 14, "0.5", 0.5],
+  ["apiRate", "api-rate", "MAILSTEAD_API_RATE", 1000, "0", 0],
+  [
+    "requireVerifiedDomain",
+    "require-verified-domain",
+    "MAILSTEAD_REQUIRE_VERIFIED_DOMAIN",
+    true,
+    "false",
+    false,
+  ],
+  ["logLevel", "log-level", "MAILSTEAD_LOG_LEVEL", "info", "debug", "debug"],
+  [
+    "logFormat",
+    "log-format",
+    "MAILSTEAD_LOG_FORMAT",
+    process.stderr.isTTY ? "text" : "json",
+    "text",
+    "text",
+  ],
+  ["secret", "secret", "MAILSTEAD_SECRET", null, secret, secret],
+];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "mailstead-config-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(text: string): string {
+  const path = join(folder, crypto.randomUUID());
+  writeFileSync(path, text);
+  return path;
+}
+
+const messageOf = (flags: Record<string, string>, environment: Record<string, string> = {}) => {
+  try {
+    readConfig(flags, environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  return "no error";
+};
+
+function read(
+  name: Name,
+  flags: Record<string, string>,
+  environment: Record<string, string>,
+): unknown {
+  return readConfig(flags, environment)[name];
+}
+
+describe("every setting", () => {
+  for (const [name, flag, env, fallback, text, value] of table) {
+    test(`${name}: default, --${flag}, ${env}, ${env}_FILE`, () => {
+      expect(SETTINGS[name]).toMatchObject({ flag, env });
+      expect(read(name, {}, {})).toEqual(fallback);
+      expect(read(name, { [flag]: text }, {})).toEqual(value);
+      expect(read(name, {}, { [env]: text })).toEqual(value);
+      expect(read(name, {}, { [`${env}_FILE`]: fileWith(text) })).toEqual(value);
+      expect(read(name, {}, { [`${env}_FILE`]: fileWith(`${text}\n`) })).toEqual(value);
+      expect(read(name, {}, { [`${env}_FILE`]: fileWith(`${text}\r\n`) })).toEqual(value);
+    });
+
+    test(`${name}: a flag wins over the environment, and an empty variable is none`, () => {
+      const impossible = "\0";
+      expect(read(name, { [flag]: text }, { [env]: impossible })).toEqual(value);
+      expect(read(name, { [flag]: text }, { [`${env}_FILE`]: "/nowhere" })).toEqual(value);
+      expect(read(name, {}, { [env]: "" })).toEqual(fallback);
+      expect(read(name, {}, { [env]: "", [`${env}_FILE`]: "" })).toEqual(fallback);
+      expect(read(name, {}, { [env]: "", [`${env}_FILE`]: fileWith(text) })).toEqual(value);
+    });
+  }
+
+  test("has a flag, a variable and a help text of its own, all told alike", () => {
+    const all = Object.values(SETTINGS);
+    for (const { flag, env, help, placeholder, shownDefault } of all) {
+      expect(flag).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(env).toBe(`MAILSTEAD_${flag.replaceAll("-", "_").toUpperCase()}`);
+      for (const text of [help, placeholder, shownDefault]) expect(text).not.toBe("");
+    }
+    expect(new Set(all.map(({ flag }) => flag)).size).toBe(all.length);
+  });
+});
+
+describe("a command's own defaults", () => {
+  test("stand before the general ones and behind what the user says", () => {
+    const defaults = { requireVerifiedDomain: false };
+    const env = { MAILSTEAD_REQUIRE_VERIFIED_DOMAIN: "true" };
+    expect(readConfig({}, {}, defaults).requireVerifiedDomain).toBe(false);
+    expect(readConfig({}, env, defaults).requireVerifiedDomain).toBe(true);
+  });
+});
+
+describe("a bad value names the flag and what is accepted", () => {
+  const cases: [flag: string, values: string[], accepted: RegExp][] = [
+    ["data", ["", " "], /not empty/],
+    ["host", [""], /not empty/],
+    [
+      "port",
+      ["-1", "65536", "80a", "", "1.5", "0x50", " 80", "1e3"],
+      /whole number from 0 to 65535, got /,
+    ],
+    [
+      "url",
+      ["", "example.com", "ftp://x", "http://x/?a=1", "http://x/#a", "javascript:alert(1)"],
+      /http or https URL/,
+    ],
+    ["transport", ["smtp", "", "CAPTURE"], /one of capture, relay.*, got /],
+    [
+      "relay-url",
+      [
+        "",
+        "smtp.example.com",
+        "http://x",
+        "smtp://",
+        "smtp://x/path",
+        "smtp://x?tls=maybe",
+        "smtp://x?a=1",
+      ],
+      /smtp\[s\]:\/\/user:pass@host:port/,
+    ],
+    ["hostname", ["", "a b", "-a.com", "a..b", "a.com.", "ü.example"], /host name such as/],
+    [
+      "send-rate",
+      ["-1", "fast", "", "100001", "1e2", "NaN", "Infinity"],
+      /number from 0 to 100000, got /,
+    ],
+    ["api-rate", ["-1", "1.5", "", "many"], /whole number from 0 to/],
+    ["require-verified-domain", ["yes", "", "TRUE", "2"], /true or false, got /],
+    ["log-level", ["verbose", "INFO"], /one of debug, info, warn, error, silent, got /],
+    ["log-format", ["xml"], /one of text, json, got /],
+    ["secret", ["", "short", "x".repeat(31)], /at least 32 characters/],
+  ];
+  for (const [flag, values, accepted] of cases) {
+    for (const value of values) {
+      test(`--${flag} ${JSON.stringify(value)}`, () => {
+        const message = messageOf({ [flag]: value });
+        expect(message).toStartWith(`--${flag}: expected `);
+        expect(message).toMatch(accepted);
+      });
+    }
+  }
+
+  test("or the variable, or the file, from which it came", () => {
+    expect(messageOf({}, { MAILSTEAD_PORT: "x" })).toStartWith("MAILSTEAD_PORT: expected");
+    const path = fileWith("x");
+    expect(messageOf({}, { MAILSTEAD_PORT_FILE: path })).toStartWith(
+      "MAILSTEAD_PORT_FILE: expected",
+    );
+    expect(messageOf({}, { MAILSTEAD_PORT_FILE: "/nowhere" })).toBe(
+      "MAILSTEAD_PORT_FILE: cannot read the file /nowhere",
+    );
+    expect(messageOf({}, { MAILSTEAD_PORT: "1", MAILSTEAD_PORT_FILE: path })).toContain("both set");
+  });
+
+  test("and never repeats what is secret", () => {
+    expect(messageOf({ secret: "hunter2" })).not.toContain("hunter2");
+    for (const url of [
+      "smtp://u:hunter2@host/path",
+      "http://u:hunter2@host",
+      "smtp://u:hunter2@",
+      "smtp://u:hunter2@h?tls=x",
+    ]) {
+      expect(messageOf({ "relay-url": url })).not.toContain("hunter2");
+    }
+  });
+
+  test("a relay without its address names the missing flag", () => {
+    expect(messageOf({ transport: "relay" })).toMatch(
+      /--transport relay needs --relay-url \(MAILSTEAD_RELAY_URL\)/,
+    );
+    expect(messageOf({ transport: "relay" }, { MAILSTEAD_RELAY_URL: "smtp://x" })).toBe("no error");
+  });
+});
+
+test("the configuration cannot be changed", () => {
+  expect(Object.isFrozen(readConfig({}, {}))).toBe(true);
+});

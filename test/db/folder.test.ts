@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DataFolderError, freeBytes, lockDataFolder, openDataFolder } from "../../src/db/folder.ts";
+import { openDatabase } from "../../src/db/open.ts";
+
+let parent: string;
+let path: string;
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-folder-"));
+  path = join(parent, "deep", "data");
+});
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+const mode = (file: string) => statSync(file).mode & 0o777;
+
+describe("the data folder", () => {
+  test("is made with all that is above it, for its owner only", () => {
+    const folder = openDataFolder(path, null);
+    expect(folder).toEqual({
+      path,
+      databaseFile: join(path, "mailstead.db"),
+      secret: expect.any(String),
+    });
+    expect(mode(path)).toBe(0o700);
+  });
+
+  test("keeps a secret of 43 characters, for its owner only, the same ever after", () => {
+    const { secret } = openDataFolder(path, null);
+    expect(secret).toMatch(/^[0-9A-Za-z]{43}$/);
+    expect(mode(join(path, "secret"))).toBe(0o600);
+    expect(openDataFolder(path, null).secret).toBe(secret);
+    expect(openDataFolder(join(parent, "other"), null).secret).not.toBe(secret);
+  });
+
+  test("takes a secret that is readable by others back", () => {
+    openDataFolder(path, null);
+    chmodSync(join(path, "secret"), 0o644);
+    openDataFolder(path, null);
+    expect(mode(join(path, "secret"))).toBe(0o600);
+  });
+
+  test("a secret that was given is used and not written down", () => {
+    expect(openDataFolder(path, "given").secret).toBe("given");
+    expect(existsSync(join(path, "secret"))).toBe(false);
+  });
+
+  test("a damaged secret is refused and left as it is", () => {
+    openDataFolder(path, null);
+    writeFileSync(join(path, "secret"), "short\n");
+    expect(() => openDataFolder(path, null)).toThrow(/secret is damaged.*backup/s);
+    expect(readFileSync(join(path, "secret"), "utf8")).toBe("short\n");
+  });
+
+  test("a path that is a file is refused with its name", () => {
+    const file = join(parent, "file");
+    writeFileSync(file, "");
+    for (const bad of [file, join(file, "below")]) {
+      expect(() => openDataFolder(bad, null)).toThrow(DataFolderError);
+      expect(() => openDataFolder(bad, null)).toThrow(bad);
+    }
+  });
+
+  test("knows how much may still be written", () => {
+    expect(freeBytes(parent)).toBeGreaterThan(0);
+  });
+});
+
+describe("the lock", () => {
+  test("keeps a second server out until the first lets go", () => {
+    openDataFolder(path, null);
+    const unlock = lockDataFolder(path);
+    expect(() => lockDataFolder(path)).toThrow(/Another mailstead serves.*--data/s);
+    unlock();
+    lockDataFolder(path)();
+  });
+
+  test("is one for each folder", () => {
+    const other = join(parent, "other");
+    for (const folder of [path, other]) openDataFolder(folder, null);
+    const unlocks = [path, other].map(lockDataFolder);
+    for (const unlock of unlocks) unlock();
+  });
+});
+
+test("the database is opened so that a commit survives a power cut", () => {
+  const { databaseFile } = openDataFolder(path, null);
+  const { sqlite } = openDatabase(databaseFile);
+  const value = (pragma: string) =>
+    Object.values(Object(sqlite.query(`PRAGMA ${pragma}`).get()))[0];
+  const settings = [
+    "journal_mode",
+    "synchronous",
+    "foreign_keys",
+    "busy_timeout",
+    "temp_store",
+  ].map(value);
+  expect(settings).toEqual(["wal", 2, 1, 5000, 2]);
+  sqlite.close();
+});

@@ -1,0 +1,305 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import { createWriter, type Writer } from "../../src/db/writer.ts";
+import { AppError } from "../../src/lib/errors.ts";
+import { createLog } from "../../src/lib/log.ts";
+
+let db: Db;
+let writer: Writer;
+let lines: string[];
+beforeEach(() => {
+  db = openDatabase(":memory:");
+  db.sqlite.run("CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT UNIQUE, body BLOB)");
+  lines = [];
+  writer = createWriter(
+    db,
+    createLog({ level: "debug", format: "json", write: (line) => lines.push(line) }),
+  );
+});
+afterEach(() => db.sqlite.close());
+
+const insert = (name: string, body: Uint8Array | null = null) => {
+  db.sqlite.run("INSERT INTO things (name, body) VALUES (?, ?)", [name, body]);
+  return name;
+};
+const names = () =>
+  db.sqlite
+    .query<{ name: string }, []>("SELECT name FROM things ORDER BY id")
+    .all()
+    .map(({ name }) => name);
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+const unavailable = {
+  error: expect.objectContaining({ status: 503, code: "SERVICE_UNAVAILABLE" }),
+};
+
+describe("a write", () => {
+  test("resolves to what the change returned, once it is committed", async () => {
+    const promise = writer.write(() => insert("a"));
+    expect(names()).toEqual([]); // Nothing happens before the turn of the event loop ends.
+    expect(await promise).toBe("a");
+    expect([names(), db.sqlite.inTransaction]).toEqual([["a"], false]);
+  });
+
+  test("rejects with what the change threw, and takes its rows with it", async () => {
+    const refusal = new AppError(409, "CONFLICT", "No.");
+    const promise = writer.write(() => {
+      insert("a");
+      throw refusal;
+    });
+    expect(await outcome(promise)).toEqual({ error: refusal });
+    expect([names(), writer.isHealthy()]).toEqual([[], true]);
+  });
+
+  test("of a constraint is the caller's matter, not a failure of the storage", async () => {
+    await writer.write(() => insert("a"));
+    const { error } = Object(await outcome(writer.write(() => insert("a"))));
+    expect(error).toMatchObject({ code: "SQLITE_CONSTRAINT_UNIQUE" });
+    expect(writer.isHealthy()).toBe(true);
+  });
+
+  test("may be asked for inside a change; it runs afterwards, for itself", async () => {
+    const inner: Promise<unknown>[] = [];
+    const outer = writer.write(() => {
+      inner.push(writer.write(() => insert("inner")));
+      insert("outer");
+      throw new Error("no");
+    });
+    await outcome(outer);
+    await Promise.all(inner);
+    expect(names()).toEqual(["inner"]);
+  });
+});
+
+describe("writes of one moment", () => {
+  test("share one transaction: none is answered before the last has run", async () => {
+    const seen: string[] = [];
+    const write = (name: string) =>
+      writer.write(() => void seen.push(`run ${name}`)).then(() => seen.push(`answer ${name}`));
+    await Promise.all([write("a"), write("b"), write("c")]);
+    expect(seen).toEqual(["run a", "run b", "run c", "answer a", "answer b", "answer c"]);
+  });
+
+  test("see what those before them wrote, and nothing of those that were refused", async () => {
+    const results = await Promise.all([
+      outcome(writer.write(() => insert("a"))),
+      outcome(
+        writer.write(() => {
+          insert("b");
+          throw new Error("refused");
+        }),
+      ),
+      outcome(writer.write(() => names())),
+    ]);
+    expect(results[2]).toEqual({ value: ["a"] });
+    expect(names()).toEqual(["a"]);
+  });
+
+  test("keep their order, however many there are and however long they take", async () => {
+    const order: number[] = [];
+    const writes = Array.from({ length: 60 }, (_, i) =>
+      writer.write(() => {
+        const until = performance.now() + 1; // Together far beyond what one transaction may take.
+        while (performance.now() < until);
+        order.push(i);
+        insert(String(i));
+      }),
+    );
+    await Promise.all(writes);
+    expect(order).toEqual(Array.from({ length: 60 }, (_, i) => i));
+    expect(names()).toHaveLength(60);
+  });
+
+  test("leave turns to others when they take long", async () => {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const writes = Array.from({ length: 40 }, () =>
+      writer.write(() => {
+        const until = performance.now() + 5;
+        while (performance.now() < until);
+      }),
+    );
+    await Promise.all(writes);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
+  test("random ones end as a plain model says", async () => {
+    for (let round = 0; round < 40; round++) {
+      const model = new Set(names());
+      const expected: string[] = [];
+      const promises = Array.from({ length: Math.ceil(Math.random() * 30) }, () => {
+        const name = `n${Math.floor(Math.random() * 60)}`;
+        const isRefused = Math.random() < 0.3;
+        const isTaken = model.has(name);
+        if (!isRefused && !isTaken) model.add(name);
+        expected.push(isTaken ? "taken" : isRefused ? "refused" : name);
+        return writer
+          .write(() => {
+            insert(name);
+            if (isRefused) throw new Error("refused");
+            return name;
+          })
+          .catch((error: unknown) =>
+            error instanceof Error && error.message === "refused" ? "refused" : "taken",
+          );
+      });
+      expect(await Promise.all(promises)).toEqual(expected);
+      expect(new Set(names())).toEqual(model);
+    }
+  });
+});
+
+describe("afterCommit", () => {
+  test("runs after the commit, and before others are answered it may already read", async () => {
+    let seen: unknown;
+    await writer.write(() => {
+      insert("a");
+      writer.afterCommit(() => {
+        seen = [names(), db.sqlite.inTransaction];
+      });
+    });
+    expect(seen).toEqual([["a"], false]);
+  });
+
+  test("does not run for a change that was refused", async () => {
+    const ran: string[] = [];
+    const refused = writer.write(() => {
+      writer.afterCommit(() => ran.push("refused"));
+      throw new Error("no");
+    });
+    const good = writer.write(() => writer.afterCommit(() => ran.push("good")));
+    await Promise.all([outcome(refused), good]);
+    expect(ran).toEqual(["good"]);
+  });
+
+  test("does not run where the storage failed", async () => {
+    const ran: string[] = [];
+    const good = writer.write(() => writer.afterCommit(() => ran.push("good")));
+    const failing = writer.write(() => {
+      db.sqlite.run("PRAGMA query_only = ON");
+      insert("a");
+    });
+    expect(await Promise.all([outcome(good), outcome(failing)])).toEqual([
+      unavailable,
+      unavailable,
+    ]);
+    expect(ran).toEqual([]);
+  });
+
+  test("that fails harms nobody: what was committed is answered as committed", async () => {
+    const first = writer.write(() => {
+      writer.afterCommit(() => {
+        throw new Error("the effect failed");
+      });
+      return insert("a");
+    });
+    const second = writer.write(() => insert("b"));
+    expect(await Promise.all([outcome(first), outcome(second)])).toEqual([
+      { value: "a" },
+      { value: "b" },
+    ]);
+    expect(writer.isHealthy()).toBe(true);
+    expect(lines.join()).toContain("the effect failed");
+  });
+
+  test("has no meaning outside a change", () => {
+    expect(() => writer.afterCommit(() => {})).toThrow("outside a change");
+  });
+});
+
+describe("when the storage refuses", () => {
+  const faults: [name: string, strike: () => void, mend: () => void][] = [
+    [
+      "because it is read-only",
+      () => db.sqlite.run("PRAGMA query_only = ON"),
+      () => db.sqlite.run("PRAGMA query_only = OFF"),
+    ],
+    [
+      "because it is full",
+      () => db.sqlite.run("PRAGMA max_page_count = 1"),
+      () => db.sqlite.run("PRAGMA max_page_count = 100000"),
+    ],
+  ];
+  for (const [name, strike, mend] of faults) {
+    test(`${name}, every write of the moment is 503, and nothing of any is kept`, async () => {
+      await writer.write(() => insert("before"));
+      strike();
+      const body = new Uint8Array(100_000);
+      const writes = ["a", "b", "c"].map((text) => outcome(writer.write(() => insert(text, body))));
+      expect(await Promise.all(writes)).toEqual([unavailable, unavailable, unavailable]);
+      expect([names(), db.sqlite.inTransaction, writer.isHealthy()]).toEqual([
+        ["before"],
+        false,
+        false,
+      ]);
+      mend();
+      expect(await writer.write(() => insert("after", body))).toBe("after");
+      expect([names(), writer.isHealthy()]).toEqual([["before", "after"], true]);
+    });
+  }
+
+  test("in the middle, those before it in the same moment are not answered as written", async () => {
+    const good = outcome(writer.write(() => insert("good")));
+    const bad = outcome(
+      writer.write(() => {
+        db.sqlite.run("PRAGMA max_page_count = 1");
+        insert("bad", new Uint8Array(1_000_000));
+      }),
+    );
+    const later = outcome(writer.write(() => insert("later")));
+    expect(await Promise.all([good, bad, later])).toEqual([unavailable, unavailable, unavailable]);
+    expect(names()).toEqual([]);
+  });
+
+  test("because another process holds it for too long, it is 503 as well", async () => {
+    const file = `${process.env["TMPDIR"] ?? "/tmp"}/mailstead-writer-${crypto.randomUUID()}.db`;
+    const mine = openDatabase(file);
+    const theirs = openDatabase(file);
+    mine.sqlite.run("CREATE TABLE things (name TEXT)");
+    mine.sqlite.run("PRAGMA busy_timeout = 10");
+    const own = createWriter(mine, createLog({ level: "silent", format: "json" }));
+    theirs.sqlite.run("BEGIN IMMEDIATE");
+    const write = () => own.write(() => void mine.sqlite.run("INSERT INTO things VALUES ('a')"));
+    expect(await outcome(write())).toEqual(unavailable);
+    theirs.sqlite.run("ROLLBACK");
+    expect(await outcome(write())).toEqual({ value: undefined });
+    for (const { sqlite } of [mine, theirs]) sqlite.close();
+    for (const end of ["", "-wal", "-shm"])
+      await Bun.file(file + end)
+        .delete()
+        .catch(() => {});
+  });
+
+  test("the log says so once, and once when it is over", async () => {
+    db.sqlite.run("PRAGMA query_only = ON");
+    for (let i = 0; i < 3; i++) await outcome(writer.write(() => insert("a")));
+    db.sqlite.run("PRAGMA query_only = OFF");
+    for (let i = 0; i < 3; i++) await writer.write(() => insert(String(i)));
+    const told = lines.map((line) => Object(JSON.parse(line)).message);
+    expect(told).toEqual(["storage refuses writes", "storage accepts writes again"]);
+  });
+});
+
+describe("drain", () => {
+  test("waits for everything that was asked for", async () => {
+    const writes = Array.from({ length: 30 }, (_, i) =>
+      writer.write(() => {
+        const until = performance.now() + 2;
+        while (performance.now() < until);
+        insert(String(i));
+      }),
+    );
+    await writer.drain();
+    expect(names()).toHaveLength(30);
+    await Promise.all(writes);
+  });
+
+  test("is over at once where nothing waits", async () => {
+    await writer.drain();
+    expect(names()).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test";
+import { Site, type SiteResult } from "../../../src/delivery/direct/site.ts";
+
+const ACCEPTED: SiteResult = { kind: "accepted" };
+const FAILED: SiteResult = { kind: "failed" };
+const LIMITED: SiteResult = { kind: "limited", retryAfterMs: undefined };
+
+/** As many mails at once as it takes, `rounds` times. */
+function fill(site: Site, rounds: number, result: SiteResult = ACCEPTED, ms = 10): void {
+  for (let i = 0; i < rounds; i++) {
+    const stays = Array.from({ length: site.limit }, () => site.begin(0));
+    for (const stay of stays) site.end(stay, result, ms);
+  }
+}
+
+describe("how many mails a site takes at once", () => {
+  test("are two at first", () => {
+    expect(new Site().limit).toBe(2);
+  });
+
+  test("grow by one with each full round, up to twenty", () => {
+    const site = new Site();
+    fill(site, 1);
+    expect(site.limit).toBe(3);
+    fill(site, 5);
+    expect(site.limit).toBe(8);
+    fill(site, 50);
+    expect(site.limit).toBe(20);
+  });
+
+  test("do not grow where one at a time suffices", () => {
+    const site = new Site();
+    for (let i = 0; i < 100; i++) site.end(site.begin(0), ACCEPTED, 10);
+    expect(site.limit).toBe(2);
+  });
+
+  test("are halved by a failure, one at least", () => {
+    const site = new Site();
+    fill(site, 50);
+    for (const limit of [10, 5, 2, 1, 1]) {
+      site.end(site.begin(0), FAILED, 10);
+      expect(site.limit).toBe(limit);
+    }
+    fill(site, 1);
+    expect(site.limit).toBe(2);
+  });
+
+  test("are left alone by refusals for the mail's sake", () => {
+    const site = new Site();
+    fill(site, 5);
+    const { limit } = site;
+    fill(site, 20, { kind: "answered" });
+    expect(site.limit).toBe(limit);
+  });
+});
+
+describe("a site that gets too much", () => {
+  test("is paused for a minute, and takes one at a time after it", () => {
+    const site = new Site();
+    fill(site, 10);
+    site.end(site.begin(0), LIMITED, 1_000);
+    expect(site.limit).toBe(1);
+    expect(site.pauseMs(1_000)).toBe(60_000);
+    expect(site.pauseMs(60_999)).toBe(1);
+    expect(site.pauseMs(61_000)).toBe(0);
+  });
+
+  test("is paused longer each time, an hour at most, until it accepts again", () => {
+    const site = new Site();
+    const pauses: number[] = [];
+    let now = 0;
+    for (let i = 0; i < 6; i++) {
+      site.end(site.begin(now), LIMITED, now);
+      pauses.push(site.pauseMs(now) / 60_000);
+      now += site.pauseMs(now);
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 16]);
+    site.end(site.begin(now), ACCEPTED, now);
+    site.end(site.begin(now), LIMITED, now);
+    expect(site.pauseMs(now)).toBe(60_000);
+  });
+
+  test.each([
+    [600_000, 600_000],
+    [1_000, 60_000],
+    [86_400_000, 3_600_000],
+  ])("and names %i ms is paused for %i ms", (retryAfterMs, pauseMs) => {
+    const site = new Site();
+    site.end(site.begin(0), { kind: "limited", retryAfterMs }, 0);
+    expect(site.pauseMs(0)).toBe(pauseMs);
+  });
+
+  test("is paused once by mails that hear it at the same time", () => {
+    const site = new Site();
+    const stays = Array.from({ length: 20 }, () => site.begin(0));
+    for (const stay of stays) site.end(stay, LIMITED, 5);
+    expect(site.pauseMs(5)).toBe(60_000);
+    site.end(site.begin(70_000), LIMITED, 70_000);
+    expect(site.pauseMs(70_000)).toBe(120_000);
+  });
+});
+
+describe("a site that cannot be reached", () => {
+  const unreachable: SiteResult = { kind: "unreachable", reason: "connection refused" };
+
+  test("is left alone for a minute after three times in a row", () => {
+    const site = new Site();
+    for (const reason of [null, null, "connection refused"]) {
+      site.end(site.begin(0), unreachable, 0);
+      expect(site.suspensionAt(0)).toBe(reason);
+    }
+    expect(site.suspensionAt(59_999)).toBe("connection refused");
+    expect(site.suspensionAt(60_000)).toBeNull();
+    // One try is enough to see that nothing has changed.
+    site.end(site.begin(60_000), unreachable, 60_000);
+    expect(site.suspensionAt(60_000)).toBe("connection refused");
+  });
+
+  test("is not, if it was reached in between", () => {
+    const site = new Site();
+    for (const result of [unreachable, unreachable, FAILED, unreachable, unreachable]) {
+      site.end(site.begin(0), result, 0);
+    }
+    expect(site.suspensionAt(0)).toBeNull();
+  });
+});
+
+describe("the speed of a site", () => {
+  test("is unknown until something has ended", () => {
+    const site = new Site();
+    expect(site.speedAt(0)).toBe("unknown");
+    site.leave(site.begin(0));
+    expect(site.speedAt(0)).toBe("unknown");
+    site.end(site.begin(0), ACCEPTED, 50);
+    expect(site.speedAt(0)).toBe("fast");
+  });
+
+  test("is slow while somebody waits for two seconds", () => {
+    const site = new Site();
+    site.end(site.begin(0), ACCEPTED, 50);
+    const stay = site.begin(1_000);
+    expect(site.speedAt(2_999)).toBe("fast");
+    expect(site.speedAt(3_000)).toBe("slow");
+    site.end(stay, ACCEPTED, 3_000);
+    expect(site.speedAt(3_000)).toBe("fast");
+  });
+
+  test("follows what the latest mails took", () => {
+    const site = new Site();
+    site.end(site.begin(0), ACCEPTED, 5_000);
+    expect([site.speedAt(0), site.serviceMs]).toEqual(["slow", 5_000]);
+    for (let i = 0; i < 5; i++) site.end(site.begin(0), ACCEPTED, 10);
+    expect(site.speedAt(0)).toBe("fast");
+  });
+});

@@ -1,0 +1,489 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { at, listAt } from "../support/json.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const START = "2026-03-02T10:00:00.000Z";
+const LATER = "2026-03-02T10:00:01.000Z";
+
+const post = (body: object) => t.call("POST", "/contacts", body);
+const create = (body: object) => t.create("/contacts", body, "id");
+const get = (id: string) => t.call("GET", `/contacts/${id}`);
+const patch = (id: string, body: object) => t.call("PATCH", `/contacts/${id}`, body);
+const emailsOf = (answer: Answered) => listAt(answer.body, "contacts").map((c) => at(c, "email"));
+
+describe("POST /contacts", () => {
+  test("creates: 201, the bare contact, subscribed, and the event", async () => {
+    const answer = await post({ email: "ada@example.com" });
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(UUID),
+        email: "ada@example.com",
+        subscribed: true,
+        data: {},
+        createdAt: START,
+        updatedAt: START,
+        _meta: { isNew: true, isUpdate: false },
+      },
+    ]);
+    expect(t.eventNames()).toEqual(["contact.subscribed"]);
+  });
+
+  test("unsubscribed from the start: no event", async () => {
+    const answer = await post({
+      email: "ada@example.com",
+      subscribed: false,
+      data: { plan: "pro" },
+    });
+    expect(answer.body).toMatchObject({ subscribed: false, data: { plan: "pro" } });
+    expect(t.eventNames()).toEqual([]);
+  });
+
+  test("updates one that is there: 200, the same id, merged data", async () => {
+    const id = await create({ email: "ada@example.com", data: { a: 1, b: 2 } });
+    t.clock.advance(1000);
+    const answer = await post({ email: "ada@example.com", data: { b: 3, c: 4 } });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        id,
+        email: "ada@example.com",
+        subscribed: true,
+        data: { a: 1, b: 3, c: 4 },
+        createdAt: START,
+        updatedAt: LATER,
+        _meta: { isNew: false, isUpdate: true },
+      },
+    ]);
+  });
+
+  test("that changes nothing leaves updatedAt alone", async () => {
+    await create({ email: "ada@example.com", data: { a: 1 } });
+    t.clock.advance(1000);
+    const answer = await post({ email: "ada@example.com", data: { a: 1 }, subscribed: true });
+    expect(answer.at("updatedAt")).toBe(START);
+    expect(t.eventNames()).toEqual(["contact.subscribed"]);
+  });
+
+  const flags: [before: boolean, given: boolean | undefined, after: boolean, events: string[]][] = [
+    [true, undefined, true, []],
+    [false, undefined, false, []],
+    [true, false, false, ["contact.unsubscribed"]],
+    [false, true, true, ["contact.subscribed"]],
+    [false, false, false, []],
+  ];
+  for (const [before, given, after, events] of flags) {
+    test(`subscribed ${before}, given ${given}: ${after}`, async () => {
+      await create({ email: "ada@example.com", subscribed: before });
+      const known = t.eventNames().length;
+      const answer = await post({
+        email: "ada@example.com",
+        ...(given === undefined ? {} : { subscribed: given }),
+      });
+      expect(answer.at("subscribed")).toBe(after);
+      expect(t.eventNames().slice(known)).toEqual(events);
+    });
+  }
+
+  const spellings: [given: string, kept: string][] = [
+    ["ADA@Example.COM", "ada@example.com"],
+    ["  ada@example.com\t", "ada@example.com"],
+    ["ada+tag@example.com", "ada+tag@example.com"],
+    ['"ada"@example.com', "ada@example.com"],
+    ["ada@bücher.example", "ada@xn--bcher-kva.example"],
+    ["ADA@BÜCHER.example", "ada@xn--bcher-kva.example"],
+  ];
+  for (const [given, kept] of spellings) {
+    test(`${JSON.stringify(given)} is kept as ${kept}, and is the same contact again`, async () => {
+      const first = await post({ email: given });
+      const second = await post({ email: kept });
+      expect([first.at("email"), second.at("id"), second.status]).toEqual([
+        kept,
+        first.at("id"),
+        200,
+      ]);
+      expect(
+        emailsOf(await t.call("GET", `/contacts?search=${encodeURIComponent(kept.toUpperCase())}`)),
+      ).toEqual([kept]);
+    });
+  }
+
+  test("twenty at once of one address make one contact, with the data of all", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        post({ email: "ada@example.com", data: { [`k${i}`]: i } }),
+      ),
+    );
+    expect(new Set(answers.map((answer) => answer.at("id"))).size).toBe(1);
+    expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
+    expect(t.countRows("contacts")).toBe(1);
+    const { body } = await get(answers[0]?.text("id") ?? "");
+    expect(Object.keys(Object(at(body, "data")))).toHaveLength(20);
+    expect(t.eventNames()).toEqual(["contact.subscribed"]);
+  });
+
+  test("the same address in two projects is two contacts", async () => {
+    const other = await t.makeProject("other");
+    await post({ email: "ada@example.com" });
+    const theirs = await t.call(
+      "POST",
+      "/contacts",
+      { email: "ada@example.com" },
+      { key: other.secretKey },
+    );
+    expect([theirs.status, t.countRows("contacts")]).toEqual([201, 2]);
+  });
+});
+
+describe("data", () => {
+  const existing = { a: 1, list: [1, 2], deep: { x: 1, y: 2 } };
+  const merges: [why: string, given: unknown, after: object][] = [
+    ["nothing given", undefined, existing],
+    ["an empty object", {}, existing],
+    ["null clears", null, {}],
+    ["null deletes a key", { a: null }, { list: [1, 2], deep: { x: 1, y: 2 } }],
+    ["null deletes what was not there", { z: null }, existing],
+    ["shallow: objects are replaced", { deep: { x: 9 } }, { ...existing, deep: { x: 9 } }],
+    ["lists are replaced", { list: [] }, { ...existing, list: [] }],
+    ["a null deeper down is kept", { deep: { x: null } }, { ...existing, deep: { x: null } }],
+    ["empty values are values", { a: "", b: 0, c: false }, { ...existing, a: "", b: 0, c: false }],
+    [
+      "any text as key",
+      { "": 1, "a.b": 2, "ü 😀": 3 },
+      { ...existing, "": 1, "a.b": 2, "ü 😀": 3 },
+    ],
+    [
+      "reserved keys are ignored",
+      { id: 1, email: "x", unsubscribeUrl: 1, subscribeUrl: 1, manageUrl: 1 },
+      existing,
+    ],
+    ["reserved only in that spelling", { ID: 1, Email: 2 }, { ...existing, ID: 1, Email: 2 }],
+    [
+      "a wrapper is data like any other",
+      { w: { value: 1, persistent: false } },
+      { ...existing, w: { value: 1, persistent: false } },
+    ],
+    [
+      "numbers stay what they are",
+      { f: 1.5, n: -0.001, big: 9007199254740991 },
+      { ...existing, f: 1.5, n: -0.001, big: 9007199254740991 },
+    ],
+  ];
+  for (const [why, given, after] of merges) {
+    for (const how of ["POST", "PATCH"]) {
+      test(`${how}: ${why}`, async () => {
+        const id = await create({ email: "ada@example.com", data: existing });
+        const body = given === undefined ? {} : { data: given };
+        const answer =
+          how === "POST"
+            ? await post({ email: "ada@example.com", ...body })
+            : await patch(id, body);
+        expect([answer.status, answer.at("data")]).toEqual([200, after]);
+        expect((await get(id)).at("data")).toEqual(after);
+      });
+    }
+  }
+
+  test("of a new contact may be null", async () => {
+    expect((await post({ email: "ada@example.com", data: null })).at("data")).toEqual({});
+  });
+
+  test("may take 64 KiB serialised and not one byte more", async () => {
+    const sized = (bytes: number) => ({ x: "x".repeat(bytes - '{"x":""}'.length) });
+    const errors = [["data", "too_big"]] as const;
+    const refusal = { status: 422, code: "VALIDATION_ERROR", errors };
+    const id = await create({ email: "ada@example.com", data: sized(65_536) });
+    expectRefusal(await post({ email: "new@example.com", data: sized(65_537) }), refusal);
+    expectRefusal(await patch(id, { data: { y: 1 } }), refusal);
+    expectRefusal(await post({ email: "ada@example.com", data: { y: 1 } }), refusal);
+    expect((await patch(id, { data: { x: null, y: 1 } })).at("data")).toEqual({ y: 1 });
+    const wide = { x: "ü".repeat(32_765) };
+    expectRefusal(await patch(id, { data: wide }), refusal);
+    expect(t.countRows("contacts")).toBe(1);
+  });
+});
+
+describe("GET and PATCH /contacts/{id}", () => {
+  test("the bare contact, without _meta", async () => {
+    const id = await create({ email: "ada@example.com", data: { a: 1 } });
+    expect((await get(id)).body).toEqual({
+      id,
+      email: "ada@example.com",
+      subscribed: true,
+      data: { a: 1 },
+      createdAt: START,
+      updatedAt: START,
+    });
+  });
+
+  test("an id in other letters is no id", async () => {
+    const id = await create({ email: "ada@example.com" });
+    const answer = await get(id.toUpperCase());
+    expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+  });
+
+  for (const id of [
+    "x",
+    "1",
+    "null",
+    "%00",
+    "..%2fcontacts",
+    "' OR 1=1 --",
+    "x".repeat(4000),
+    crypto.randomUUID(),
+  ]) {
+    test(`${JSON.stringify(id.slice(0, 20))} is 404 for every method`, async () => {
+      await create({ email: "ada@example.com" });
+      const path = `/contacts/${id.includes("%") ? id : encodeURIComponent(id)}`;
+      for (const method of ["GET", "PATCH", "DELETE"]) {
+        const answer = await t.call(
+          method,
+          path,
+          method === "PATCH" ? { subscribed: false } : undefined,
+        );
+        expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+      }
+      expect(t.countRows("contacts")).toBe(1);
+    });
+  }
+
+  test("an empty patch changes nothing", async () => {
+    const id = await create({ email: "ada@example.com" });
+    t.clock.advance(1000);
+    const before = t.contents();
+    expect((await patch(id, {})).at("updatedAt")).toBe(START);
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("every field at once, with the event", async () => {
+    const id = await create({ email: "ada@example.com" });
+    t.clock.advance(1000);
+    const answer = await patch(id, {
+      email: " Lovelace@Example.com",
+      subscribed: false,
+      data: { a: 1 },
+    });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        id,
+        email: "lovelace@example.com",
+        subscribed: false,
+        data: { a: 1 },
+        createdAt: START,
+        updatedAt: LATER,
+      },
+    ]);
+    expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
+  });
+
+  test("a taken address is 409 and nothing of the patch is done", async () => {
+    const id = await create({ email: "ada@example.com" });
+    await create({ email: "bob@example.com" });
+    const before = t.contents();
+    const answer = await patch(id, { email: "BOB@example.com", subscribed: false, data: { a: 1 } });
+    expectRefusal(answer, { status: 409, code: "CONFLICT" });
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("its own address is not taken", async () => {
+    const id = await create({ email: "ada@example.com" });
+    expect((await patch(id, { email: "ADA@example.com" })).status).toBe(200);
+  });
+
+  test("an address taken in another project is free", async () => {
+    const other = await t.makeProject("other");
+    await t.call("POST", "/contacts", { email: "bob@example.com" }, { key: other.secretKey });
+    const id = await create({ email: "ada@example.com" });
+    expect((await patch(id, { email: "bob@example.com" })).status).toBe(200);
+  });
+
+  test("null is no address and no flag", async () => {
+    const id = await create({ email: "ada@example.com" });
+    const errors = [
+      ["email", "invalid_type"],
+      ["subscribed", "invalid_type"],
+    ] as const;
+    expectRefusal(await patch(id, { email: null, subscribed: null }), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors,
+    });
+  });
+});
+
+describe("GET /contacts", () => {
+  beforeEach(async () => {
+    const emails = [
+      "ada@example.com",
+      "bob@Example.org",
+      "a_b@test.org",
+      "axb@test.org",
+      "100%@test.org",
+      "o'hara@test.org",
+    ];
+    for (const [i, email] of emails.entries()) await create({ email, subscribed: i % 2 === 0 });
+  });
+
+  const searches: [search: string, found: string[]][] = [
+    ["example", ["bob@example.org", "ada@example.com"]],
+    ["EXAMPLE.ORG", ["bob@example.org"]],
+    ["a_b", ["a_b@test.org"]],
+    ["%", ["100%@test.org"]],
+    ["100%@", ["100%@test.org"]],
+    ["_", ["a_b@test.org"]],
+    ["o'hara", ["o'hara@test.org"]],
+    ["*", []],
+    ["\\", []],
+    ["' OR '1'='1", []],
+    [" ada ", ["ada@example.com"]],
+    ["nobody", []],
+  ];
+  for (const [search, found] of searches) {
+    test(`search ${JSON.stringify(search)} finds ${found.length}`, async () => {
+      const answer = await t.call("GET", `/contacts?search=${encodeURIComponent(search)}`);
+      expect(emailsOf(answer)).toEqual(found);
+      expect(answer.at("total")).toBe(found.length);
+    });
+  }
+
+  test("an empty search finds everybody", async () => {
+    expect((await t.call("GET", "/contacts?search=")).at("total")).toBe(6);
+  });
+
+  test("subscribed filters, together with search, and counts what it filtered", async () => {
+    const total = async (query: string) => (await t.call("GET", `/contacts?${query}`)).at("total");
+    expect(await total("subscribed=true")).toBe(3);
+    expect(await total("subscribed=false")).toBe(3);
+    expect(await total("subscribed=true&search=test.org")).toBe(2);
+    expect(await total("subscribed=true&search=test.org&limit=1")).toBe(2);
+  });
+
+  for (const value of ["1", "yes", "TRUE", ""]) {
+    test(`subscribed=${value} is 422`, async () => {
+      const answer = await t.call("GET", `/contacts?subscribed=${value}`);
+      expectRefusal(answer, {
+        status: 422,
+        code: "VALIDATION_ERROR",
+        errors: [["subscribed", "invalid_type"]],
+      });
+    });
+  }
+
+  test("a search longer than any address is 422", async () => {
+    const answer = await t.call("GET", `/contacts?search=${"x".repeat(321)}`);
+    expectRefusal(answer, {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["search", "too_big"]],
+    });
+  });
+});
+
+describe("DELETE /contacts/{id}", () => {
+  const mail = {
+    from: "a@acme.test",
+    subject: "Dear {{ name }}",
+    body: "<p>{{ name }}</p>",
+    data: { name: "Ada Lovelace" },
+  };
+
+  test("204 without a body; then it is gone", async () => {
+    const id = await create({ email: "ada@example.com" });
+    const answer = await t.call("DELETE", `/contacts/${id}`);
+    expect([answer.status, answer.body, answer.headers.get("content-type")]).toEqual([
+      204,
+      undefined,
+      null,
+    ]);
+    for (const method of ["GET", "DELETE"]) {
+      expectRefusal(await t.call(method, `/contacts/${id}`), {
+        status: 404,
+        code: "CONTACT_NOT_FOUND",
+      });
+    }
+    expect((await post({ email: "ada@example.com" })).status).toBe(201);
+  });
+
+  test("mail and events stay, and nothing in them tells who it was", async () => {
+    const sent = (
+      await t.call("POST", "/v1/send", {
+        ...mail,
+        to: { email: "ada@example.com", name: "Ada Lovelace" },
+      })
+    ).text("emails.0.email");
+    const id = (await t.call("GET", `/emails/${sent}`)).text("data.contactId");
+    await t.deliver();
+    await patch(id, { subscribed: true });
+    await t.call("POST", "/v1/track", {
+      email: "ada@example.com",
+      event: "bought",
+      data: { by: "Ada Lovelace" },
+    });
+    const seq = t.db.sqlite.query("SELECT seq FROM emails").get();
+    t.db.sqlite.run(
+      "UPDATE emails SET last_error = '550 <ada@example.com> is unknown' WHERE seq = ?",
+      [Number(at(seq, "seq"))],
+    );
+    t.db.sqlite.run(
+      "UPDATE attempts SET reason = 'ada@example.com', conversations = '[\"ada@example.com\"]'",
+    );
+    const before = { emails: t.countRows("emails"), events: t.eventNames() };
+
+    await t.call("DELETE", `/contacts/${id}`);
+
+    expect({ emails: t.countRows("emails"), events: t.eventNames() }).toEqual(before);
+    const record = await t.call("GET", `/emails/${sent}`);
+    expect(record.at("data")).toMatchObject({
+      status: "SENT",
+      to: null,
+      contactId: null,
+      subject: "",
+      lastError: null,
+      sentAt: START,
+    });
+    expectRefusal(await t.call("GET", `/emails/${sent}/raw`), {
+      status: 404,
+      code: "EMAIL_NOT_FOUND",
+    });
+    const events = listAt((await t.call("GET", "/events")).body, "data.items");
+    expect(events.length).toBeGreaterThan(2);
+    for (const event of events)
+      expect(event).toMatchObject({ contactId: null, contactEmail: null });
+    expect(JSON.stringify(t.contents())).not.toMatch(/ada@example\.com|Lovelace|Dear/);
+  });
+
+  test("what was still queued is cancelled and never leaves; others' mail does", async () => {
+    const answer = await t.call("POST", "/v1/send", {
+      ...mail,
+      to: ["ada@example.com", "bob@example.com"],
+    });
+    await t.call("DELETE", `/contacts/${answer.text("emails.0.contact.id")}`);
+    await t.deliver();
+    const statuses = [];
+    for (const email of listAt(answer.body, "emails")) {
+      const record = await t.call("GET", `/emails/${String(at(email, "email"))}`);
+      statuses.push([record.at("data.status"), record.at("data.nextAttemptAt")]);
+    }
+    expect(statuses).toEqual([
+      ["CANCELLED", null],
+      ["SENT", null],
+    ]);
+  });
+
+  test("touches nobody else", async () => {
+    const id = await create({ email: "ada@example.com" });
+    const bob = await create({ email: "bob@example.com", data: { a: 1 } });
+    const before = (await get(bob)).body;
+    await t.call("DELETE", `/contacts/${id}`);
+    expect((await get(bob)).body).toEqual(before);
+  });
+});

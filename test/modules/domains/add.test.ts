@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { statuses } from "../../support/zone.ts";
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp({ config: { hostname: "mail.example.org" } });
+});
+afterAll(() => t.close());
+
+const add = (domain: unknown, rest = {}) => t.call("POST", "/domains", { domain }, rest);
+
+describe("POST /domains", () => {
+  test("adds a domain, with records ready to paste", async () => {
+    const answer = await add("Shop.Example.com.");
+    expect(answer.status).toBe(201);
+    expect(answer.at("data")).toMatchObject({
+      domain: "shop.example.com",
+      status: "PENDING",
+      verified: false,
+      verifiedAt: null,
+      lastCheckedAt: null,
+      failingSince: null,
+      createdAt: "2026-03-02T10:00:00.000Z",
+    });
+    expect(statuses(answer.at("data"))).toEqual([
+      "DKIM TXT PENDING",
+      "DKIM TXT PENDING",
+      "SPF TXT PENDING",
+      "DMARC TXT PENDING",
+      "RETURN_PATH MX PENDING",
+      "RETURN_PATH TXT PENDING",
+    ]);
+    expect(answer.text("data.records.0.name")).toMatch(
+      /^ms[0-9a-f]{6}-rsa\._domainkey\.shop\.example\.com$/,
+    );
+    expect(answer.text("data.records.0.value")).toMatch(/^v=DKIM1; k=rsa; p=[\w+/]{380,}={0,2}$/);
+    expect(answer.text("data.records.1.value")).toMatch(/^v=DKIM1; k=ed25519; p=[\w+/]{43}=$/);
+  });
+
+  test("stores no private key in clear", async () => {
+    const answer = await add("sealed.example.com");
+    const rows = t.db.sqlite
+      .query<{ private_key: Uint8Array }, []>("SELECT private_key FROM dkim_keys")
+      .all();
+    expect(rows.length).toBeGreaterThanOrEqual(2);
+    // The object identifiers of RSA and Ed25519, which every PKCS #8 key holds.
+    for (const { private_key } of rows) {
+      const hex = Buffer.from(private_key).toString("hex");
+      expect(hex).not.toContain("2a864886f70d010101");
+      expect(hex).not.toContain("2b6570");
+    }
+    expect(JSON.stringify(answer.body)).not.toContain("rivate");
+  });
+
+  test("adding it again answers 200 with what is there", async () => {
+    const first = await add("again.example.com");
+    const second = await add("AGAIN.example.com");
+    expect(second.status).toBe(200);
+    expect(second.body).toEqual(first.body);
+    expect(
+      t.db.sqlite.query("SELECT 1 FROM domains WHERE domain = 'again.example.com'").all(),
+    ).toHaveLength(1);
+  });
+
+  test("two at once make one domain with one pair of keys", async () => {
+    const answers = await Promise.all([add("race.example.com"), add("race.example.com")]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201]));
+    expect(answers[0]?.text("data.id")).toBe(answers[1]?.text("data.id") ?? "");
+    expect(listAt(answers[1]?.body, "data.records")).toEqual(
+      listAt(answers[0]?.body, "data.records"),
+    );
+  });
+
+  test("each domain has selectors of its own", async () => {
+    const one = await add("one.example.com");
+    const two = await add("two.example.com");
+    const selector = (answer: { body: unknown }) =>
+      String(at(answer.body, "data.records.0.name")).split(".")[0];
+    expect(selector(one)).not.toBe(selector(two));
+  });
+
+  test("an IDN is kept as A-labels", async () => {
+    const answer = await add("bücher.example");
+    expect(answer.text("data.domain")).toBe("xn--bcher-kva.example");
+  });
+
+  test("a sub-domain of a domain is its own", async () => {
+    await add("parent.example.com");
+    expect((await add("child.parent.example.com")).status).toBe(201);
+  });
+
+  test("a domain of another project is a conflict", async () => {
+    const other = await t.makeProject("other");
+    expect((await add("mine.example.com")).status).toBe(201);
+    const answer = await add("mine.example.com", { key: other.secretKey });
+    expectRefusal(answer, { status: 409, code: "CONFLICT" });
+    const list = await t.call("GET", "/domains", undefined, { key: other.secretKey });
+    expect(listAt(list.body, "data.items").map((item) => at(item, "domain"))).toEqual([
+      "other.test",
+    ]);
+  });
+
+  test("an Idempotency-Key replays the first answer", async () => {
+    const headers = { "idempotency-key": "domain-1" };
+    const first = await add("idem.example.com", { headers });
+    const second = await add("idem.example.com", { headers });
+    expect(second.status).toBe(201);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(second.body).toEqual(first.body);
+  });
+
+  const refused: [why: string, body: unknown, code: string][] = [
+    ["no domain", {}, "required"],
+    ["no text", { domain: 7 }, "invalid_type"],
+    ["nothing in it", { domain: "" }, "too_small"],
+    ["a single label", { domain: "localhost" }, "invalid_format"],
+    ["a public suffix", { domain: "co.uk" }, "invalid_format"],
+    ["an address", { domain: "a@example.com" }, "invalid_format"],
+    ["an URL", { domain: "https://example.com/" }, "invalid_format"],
+  ];
+  test.each(refused)("refuses %s", async (_, body, code) => {
+    const before = t.countRows("domains");
+    const answer = await t.call("POST", "/domains", body);
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["domain", code]] });
+    expect(t.countRows("domains")).toBe(before);
+  });
+
+  test("refuses a stranger and a public key", async () => {
+    expectRefusal(await add("x.example.com", { key: null }), { status: 401, code: "MISSING_AUTH" });
+    const publicKey = await add("x.example.com", { key: t.publicKey });
+    expectRefusal(publicKey, { status: 403, code: "FORBIDDEN" });
+  });
+});

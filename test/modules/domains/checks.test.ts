@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Db } from "../../../src/db/open.ts";
+import { createDns } from "../../../src/lib/dns/client.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { startDns, type TestDns } from "../../support/dns-server.ts";
+import { eventually, quiet } from "../../support/eventually.ts";
+import { listAt, textAt } from "../../support/json.ts";
+import { publish } from "../../support/zone.ts";
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+let dns: TestDns;
+let clock: ManualClock;
+let t: TestApp;
+let lines: string[];
+
+beforeEach(async () => {
+  dns = await startDns();
+  clock = manualClock();
+  lines = [];
+  t = await start();
+  await t.app.start();
+  await settled();
+});
+afterEach(async () => {
+  await t.close();
+  await dns.close();
+});
+
+function start(db?: Db): Promise<TestApp> {
+  return testApp({
+    clock,
+    ...(db === undefined ? {} : { db }),
+    dns: createDns({ servers: [dns.server], clock, timeoutMs: 200, tries: 1 }),
+    log: createLog({ level: "info", format: "json", write: (line) => lines.push(line) }),
+  });
+}
+
+type Row = { status: string; lastCheckedAt: number | null; nextCheckAt: number };
+
+function row(domain: string): Row {
+  const found = t.db.sqlite
+    .query<Row, [string]>(
+      `SELECT status, last_checked_at AS lastCheckedAt, next_check_at AS nextCheckAt
+       FROM domains WHERE domain = ?`,
+    )
+    .get(domain);
+  if (found === null) throw new Error(`no domain ${domain}`);
+  return found;
+}
+
+/** The timer looks at the rows once a minute at least; a round that comes late, a second after. */
+async function pass(ms: number): Promise<void> {
+  await quiet();
+  clock.advance(ms);
+  await quiet();
+  clock.advance(1000);
+  await settled();
+}
+
+/** No look is due any more. */
+function settled(): Promise<void> {
+  return eventually(() => {
+    const due = t.db.sqlite
+      .query<{ n: number }, [number]>("SELECT count(*) AS n FROM domains WHERE next_check_at <= ?")
+      .get(clock.now());
+    return due?.n === 0;
+  });
+}
+
+describe("the running server", () => {
+  test("looks at a new domain at once, and again until its key is there", async () => {
+    const added = await t.call("POST", "/domains", { domain: "example.com" });
+    await settled();
+    expect(row("example.com")).toMatchObject({
+      status: "PENDING",
+      lastCheckedAt: clock.now(),
+      nextCheckAt: clock.now() + MINUTE,
+    });
+    publish(dns.records, listAt(added.body, "data.records"));
+    await quiet();
+    clock.advance(MINUTE);
+    await settled();
+    expect(row("example.com")).toMatchObject({
+      status: "VERIFIED",
+      nextCheckAt: clock.now() + DAY,
+    });
+    expect(lines.join("\n")).toContain('"a domain is verified","domain":"example.com"');
+  });
+
+  test("warns once when a key is lost, and once when that is too long ago", async () => {
+    const added = await t.call("POST", "/domains", { domain: "example.com" });
+    publish(dns.records, listAt(added.body, "data.records"));
+    await t.call("POST", `/domains/${textAt(added.body, "data.id")}/verify`);
+    delete dns.records[textAt(added.body, "data.records.0.name")];
+    for (let days = 0; days < 6; days++) {
+      await pass(DAY);
+    }
+    expect(row("example.com").status).toBe("FAILED");
+    const warnings = lines.filter(
+      (line) => line.includes('"warn"') && line.includes("example.com"),
+    );
+    expect(warnings.map((line) => textAt(JSON.parse(line), "message"))).toEqual([
+      "a verified domain lost its key in the DNS",
+      "a domain may not send any more: its key is gone",
+    ]);
+  });
+
+  test("notices within a minute what a command added", async () => {
+    await quiet();
+    await t.app.writer.write(
+      await t.app.domains.add({
+        projectSeq: t.project.seq,
+        domain: "cli.example",
+        isByWord: false,
+      }),
+    );
+    expect(row("cli.example").lastCheckedAt).toBeNull();
+    clock.advance(MINUTE);
+    await settled();
+    expect(row("cli.example").lastCheckedAt).not.toBeNull();
+  });
+
+  test("looks at many, a few at a time", async () => {
+    for (let i = 0; i < 30; i++) await t.call("POST", "/domains", { domain: `d${i}.example` });
+    await settled();
+    expect(dns.count("_dmarc.")).toBeGreaterThanOrEqual(31);
+  });
+
+  test("stops in the middle of a look, and goes on after a restart", async () => {
+    dns.failures["*"] = "timeout";
+    await t.call("POST", "/domains", { domain: "example.com" });
+    await quiet();
+    const before = performance.now();
+    await t.close();
+    expect(performance.now() - before).toBeLessThan(2000);
+    dns.failures = {};
+    t = await start(t.db);
+    await t.app.start();
+    clock.advance(2 * MINUTE);
+    await settled();
+    expect(row("example.com").lastCheckedAt).toBe(clock.now());
+  });
+});

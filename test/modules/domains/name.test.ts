@@ -1,0 +1,45 @@
+import { describe, expect, test } from "bun:test";
+import { parseSendingDomain } from "../../../src/modules/domains/name.ts";
+
+describe("a sending domain", () => {
+  const cases: [text: string, domain: string][] = [
+    ["example.com", "example.com"],
+    ["  Mail.Example.COM. ", "mail.example.com"],
+    ["example.co.uk", "example.co.uk"],
+    ["Bücher.example", "xn--bcher-kva.example"],
+    ["xn--bcher-kva.example", "xn--bcher-kva.example"],
+    ["例え.テスト", "xn--r8jz45g.xn--zckzah"],
+    ["shop.github.io", "shop.github.io"],
+    ["acme.test", "acme.test"],
+  ];
+  test.each(cases)("%s is %s", (text, domain) => {
+    expect(parseSendingDomain(text)).toEqual({ ok: true, domain });
+  });
+});
+
+describe("not a sending domain", () => {
+  const label = "a".repeat(50);
+  const cases: [why: string, text: string][] = [
+    ["empty", ""],
+    ["a single label", "localhost"],
+    ["a top level domain", "com"],
+    ["a public suffix", "co.uk"],
+    ["a public suffix in its own letters", "個人.香港"],
+    ["an address", "ada@example.com"],
+    ["an URL", "https://example.com"],
+    ["an IP address", "192.0.2.1"],
+    ["an address literal", "[192.0.2.1]"],
+    ["a wildcard", "*.example.com"],
+    ["an underscore", "_dmarc.example.com"],
+    ["an empty label", "example..com"],
+    ["two final dots", "example.com.."],
+    ["a blank inside", "exam ple.com"],
+    ["a line end", "example.com\r\n.evil.test"],
+    ["too long for its records", `${label}.${label}.${label}.${label}.com`],
+  ];
+  test.each(cases)("%s", (_, text) => {
+    const parsed = parseSendingDomain(text);
+    expect(parsed.ok).toBe(false);
+    expect(parsed).toHaveProperty("reason", expect.stringMatching(/^\S.+\.$/));
+  });
+});

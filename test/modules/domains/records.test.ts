@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import {
+  type ExpectedRecord,
+  expectedRecords,
+  type Installation,
+  type PublicKey,
+} from "../../../src/modules/domains/records.ts";
+
+const KEYS: PublicKey[] = [
+  { algorithm: "rsa-sha256", selector: "ms1-rsa", publicKey: "A".repeat(392) },
+  { algorithm: "ed25519-sha256", selector: "ms1-ed", publicKey: "B".repeat(44) },
+];
+const DIRECT: Installation = {
+  mode: "direct",
+  hostname: "mail.example.org",
+  addresses: [],
+  relayHost: null,
+};
+const RELAY: Installation = { ...DIRECT, mode: "relay", relayHost: "smtp.relay.test" };
+
+function records(installation: Installation): ExpectedRecord[] {
+  return expectedRecords("example.com", KEYS, installation);
+}
+
+function valueOf(installation: Installation, purpose: string, type = "TXT"): string | undefined {
+  return records(installation).find((record) => record.purpose === purpose && record.type === type)
+    ?.value;
+}
+
+describe("in any mode", () => {
+  test("only the RSA key is required", () => {
+    for (const installation of [DIRECT, RELAY]) {
+      const required = records(installation).filter(({ required }) => required);
+      expect(required.map(({ name }) => name)).toEqual(["ms1-rsa._domainkey.example.com"]);
+    }
+  });
+
+  test("the keys are whole, however long", () => {
+    const values = records(DIRECT).map(({ value }) => value);
+    expect(values[0]).toBe(`v=DKIM1; k=rsa; p=${"A".repeat(392)}`);
+    expect(values[1]).toBe(`v=DKIM1; k=ed25519; p=${"B".repeat(44)}`);
+  });
+
+  test("a DMARC record is advised", () => {
+    expect(records(RELAY).find(({ purpose }) => purpose === "DMARC")).toMatchObject({
+      name: "_dmarc.example.com",
+      value: "v=DMARC1; p=none",
+    });
+  });
+});
+
+describe("sending directly", () => {
+  test("SPF names this server", () => {
+    expect(valueOf(DIRECT, "SPF")).toBe("v=spf1 a:mail.example.org ~all");
+  });
+
+  test("SPF names its addresses where they are known", () => {
+    const addresses = ["8.8.8.8", "2001:4860:4860::8888"];
+    expect(valueOf({ ...DIRECT, addresses }, "SPF")).toBe(
+      "v=spf1 ip4:8.8.8.8 ip6:2001:4860:4860::8888 ~all",
+    );
+  });
+
+  test("bounces come back to this server, under a host that SPF covers", () => {
+    expect(valueOf(DIRECT, "RETURN_PATH", "MX")).toBe("10 mail.example.org");
+    expect(valueOf(DIRECT, "RETURN_PATH")).toBe("v=spf1 a:mail.example.org -all");
+    const names = records(DIRECT).filter(({ purpose }) => purpose === "RETURN_PATH");
+    expect(names.map(({ name }) => name)).toEqual(["bounce.example.com", "bounce.example.com"]);
+  });
+});
+
+describe("sending through a relay", () => {
+  test("bounces are its matter", () => {
+    expect(valueOf(RELAY, "RETURN_PATH", "MX")).toBeUndefined();
+  });
+
+  const known: [host: string, include: string][] = [
+    ["email-smtp.eu-west-1.amazonaws.com", "amazonses.com"],
+    ["smtp.sendgrid.net", "sendgrid.net"],
+    ["smtp.eu.mailgun.org", "mailgun.org"],
+    ["smtp.postmarkapp.com", "spf.mtasv.net"],
+    ["smtp-relay.gmail.com", "_spf.google.com"],
+    ["SMTP.Office365.com", "spf.protection.outlook.com"],
+  ];
+  test.each(known)("SPF includes what %s asks for", (relayHost, include) => {
+    expect(valueOf({ ...RELAY, relayHost }, "SPF")).toBe(`v=spf1 include:${include} ~all`);
+  });
+
+  test("what an unknown relay asks for is said to be unknown", () => {
+    const spf = records(RELAY).find(({ purpose }) => purpose === "SPF");
+    expect(spf?.value).toBe("v=spf1 a:smtp.relay.test ~all");
+    expect(spf?.note).toContain("known to its operator");
+    expect(valueOf({ ...RELAY, relayHost: "notsendgrid.net" }, "SPF")).toContain("a:notsendgrid");
+  });
+});

@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { dkimVerify } from "mailauth/lib/dkim/verify";
+import { deriveKey } from "../../../src/lib/crypto.ts";
+import { createDns } from "../../../src/lib/dns/client.ts";
+import { createLog } from "../../../src/lib/log.ts";
+import { openReturnPath } from "../../../src/mail/return-path.ts";
+import { type TestApp, type TestOptions, testApp } from "../../support/app.ts";
+import { startDns } from "../../support/dns-server.ts";
+import { at, listAt, textAt } from "../../support/json.ts";
+import { ACCEPTED, type TestTransport, testTransport } from "../../support/transport.ts";
+import { publish } from "../../support/zone.ts";
+
+const SECRET = "a secret for tests, long enough to be taken";
+const BODY = "<p>Grüße  an alle\u00a0</p>\n\n<p>.</p>\n";
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+type Setup = { t: TestApp; transport: TestTransport; domain: unknown };
+
+/** An application whose only way out is watched, with example.com vouched for by the operator. */
+async function setUp(options: TestOptions = {}): Promise<Setup> {
+  const transport = testTransport({ answer: ACCEPTED });
+  const t = await testApp({ transport, ...options });
+  closers.push(() => t.close());
+  await vouch(t, "example.com");
+  const list = await t.call("GET", "/domains?limit=1");
+  return { t, transport, domain: list.at("data.items.0") };
+}
+
+async function vouch(t: TestApp, domain: string, projectSeq = t.project.seq): Promise<void> {
+  const add = await t.app.domains.add({ projectSeq, domain, isByWord: true });
+  await t.app.writer.write(add);
+}
+
+async function send(t: TestApp, from: string, rest: object = {}): Promise<string> {
+  const mail = { to: "a@example.net", from, subject: "Grüße", body: BODY, ...rest };
+  return t.create("/v1/send", mail, "data.emails.0.email");
+}
+
+/** Verdicts by a verifier that is not ours, with the records that the interface shows. */
+async function verdicts(message: Uint8Array, domain: unknown): Promise<string[]> {
+  const { results } = await dkimVerify(Buffer.from(message), {
+    resolver: async (name) =>
+      listAt(domain, "records")
+        .filter((record) => at(record, "name") === name)
+        .map((record) => [textAt(record, "value")]),
+  });
+  return results.map(({ status, algo }) => `${algo} ${status.result}`);
+}
+
+describe("mail of a domain with keys", () => {
+  test("leaves with two signatures that its published keys confirm", async () => {
+    const { t, transport, domain } = await setUp();
+    await send(t, "hello@example.com", {
+      headers: { "List-Unsubscribe": "<https://example.com/u>" },
+      attachments: [{ filename: "ü.bin", content: Buffer.alloc(100_000, 7).toString("base64") }],
+    });
+    await t.deliver();
+    const message = transport.handed[0]?.dispatch.message ?? Buffer.alloc(0);
+    expect(await verdicts(message, domain)).toEqual(["rsa-sha256 pass", "ed25519-sha256 pass"]);
+  });
+
+  test("is signed in capture as well", async () => {
+    const t = await testApp();
+    closers.push(() => t.close());
+    await vouch(t, "example.com");
+    const id = await send(t, "hello@example.com");
+    await t.deliver();
+    const raw = await t.call("GET", `/emails/${id}/raw`);
+    expect(String(raw.body).match(/^DKIM-Signature:/gm)).toHaveLength(2);
+  });
+
+  test("is signed only by its own domain and project", async () => {
+    const { t, transport } = await setUp({ config: { requireVerifiedDomain: false } });
+    const other = await t.makeProject("other");
+    await vouch(t, "theirs.example", other.project.seq);
+    for (const from of ["a@sub.example.com", "a@theirs.example", "a@unknown.example"]) {
+      await send(t, from);
+    }
+    await t.deliver();
+    expect(transport.handed).toHaveLength(3);
+    for (const { dispatch } of transport.handed) {
+      expect(Buffer.from(dispatch.message).toString()).not.toContain("DKIM-Signature");
+    }
+  });
+
+  test("waits where its keys cannot be read, and the log says so", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "warn", format: "json", write: (line) => lines.push(line) });
+    const { t, transport } = await setUp({ log });
+    t.db.sqlite.run("UPDATE dkim_keys SET private_key = zeroblob(1200)");
+    const id = await send(t, "hello@example.com");
+    await t.deliver();
+    expect(transport.handed).toEqual([]);
+    const email = await t.call("GET", `/emails/${id}`);
+    expect(email.at("data.status")).toBe("QUEUED");
+    expect(email.text("data.lastError")).toContain("another installation secret");
+    expect(email.at("data.attempts.0")).toMatchObject({
+      outcome: "deferred",
+      class: "infrastructure",
+    });
+    expect(lines.join("\n")).toContain("delivery needs attention");
+  });
+});
+
+describe("the return path", () => {
+  test("is the sender's address until the bounce host is ready", async () => {
+    const { t, transport } = await setUp();
+    await send(t, "hello@example.com");
+    await t.deliver();
+    expect(transport.handed[0]?.dispatch.envelope.from).toBe("hello@example.com");
+  });
+
+  const ready: [mode: "capture" | "relay", isUsed: boolean][] = [
+    ["capture", true],
+    ["relay", false],
+  ];
+  test.each(ready)("names the mail once it is, with --transport %s: %p", async (mode, isUsed) => {
+    const dns = await startDns();
+    closers.push(() => dns.close());
+    const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
+    const { t, transport, domain } = await setUp({
+      config: { transport: mode, relayUrl, hostname: "mail.example.org" },
+      dns: createDns({ servers: [dns.server], clock: { now: Date.now } }),
+    });
+    publish(dns.records, listAt(domain, "records"));
+    await t.call("POST", `/domains/${textAt(domain, "id")}/verify`);
+    const id = await send(t, "hello@example.com");
+    await t.deliver();
+    const from = transport.handed[0]?.dispatch.envelope.from ?? "";
+    if (isUsed) {
+      expect(from).toEndWith("@bounce.example.com");
+      expect(openReturnPath(deriveKey(SECRET, "return-paths"), from)).toBe(id);
+    } else {
+      expect(from).toBe("hello@example.com");
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { allows, isSpfRecord, mergeSpf } from "../../../src/modules/domains/spf.ts";
+
+describe("an SPF record is one", () => {
+  const cases: [record: string, isSpf: boolean][] = [
+    ["v=spf1 -all", true],
+    ["V=SPF1 mx", true],
+    ["v=spf1", true],
+    ["v=spf10 -all", false],
+    ["v=spf2.0/pra", false],
+    ["spf1", false],
+    ["v=DMARC1; p=none", false],
+  ];
+  test.each(cases)("%s: %p", (record, isSpf) => expect(isSpfRecord(record)).toBe(isSpf));
+});
+
+describe("an SPF record allows", () => {
+  const cases: [record: string, mechanism: string, isAllowed: boolean][] = [
+    ["v=spf1 a:mail.example.com -all", "a:mail.example.com", true],
+    ["v=spf1 +A:Mail.Example.COM -all", "a:mail.example.com", true],
+    ["v=spf1 a:mail.example.com.au -all", "a:mail.example.com", false],
+    ["v=spf1 -a:mail.example.com ~all", "a:mail.example.com", false],
+    ["v=spf1 include:amazonses.com ~all", "include:amazonses.com", true],
+    ["v=spf1 ip4:8.8.8.8 -all", "ip4:8.8.8.8", true],
+    ["v=spf1 ip4:8.8.8.0/24 -all", "ip4:8.8.8.8", true],
+    ["v=spf1 ip4:8.8.4.0/24 -all", "ip4:8.8.8.8", false],
+    ["v=spf1 ip4:8.8.8.0/99 -all", "ip4:8.8.8.8", false],
+    ["v=spf1 ip6:2001:db8::/32 -all", "ip6:2001:db8::1", true],
+    ["v=spf1 ip6:2001:db8::/32 -all", "ip4:8.8.8.8", false],
+    ["v=spf1 -all", "ip4:8.8.8.8", false],
+  ];
+  test.each(cases)("%s, %s: %p", (record, mechanism, isAllowed) => {
+    expect(allows(record, mechanism)).toBe(isAllowed);
+  });
+});
+
+describe("the record to have", () => {
+  const cases: [why: string, records: string[], mechanisms: string[], merged: string][] = [
+    ["none before", [], ["a:m.test"], "v=spf1 a:m.test ~all"],
+    [
+      "what was there is kept",
+      ["v=spf1 include:x.test mx -all"],
+      ["a:m.test"],
+      "v=spf1 a:m.test include:x.test mx -all",
+    ],
+    ["nothing is missing", ["v=spf1 a:m.test ?all"], ["a:m.test"], "v=spf1 a:m.test ?all"],
+    ["no end", ["v=spf1 mx"], ["a:m.test"], "v=spf1 a:m.test mx ~all"],
+    ["a redirect", ["v=spf1 redirect=x.test"], ["a:m.test"], "v=spf1 a:m.test redirect=x.test"],
+    [
+      "two records become one",
+      ["v=spf1 mx -all", "v=spf1 mx include:x.test ~all"],
+      ["a:m.test"],
+      "v=spf1 a:m.test mx include:x.test -all",
+    ],
+    [
+      "several addresses",
+      ["v=spf1 ip4:8.8.8.0/24 -all"],
+      ["ip4:8.8.8.8", "ip6:2001:db8::1"],
+      "v=spf1 ip6:2001:db8::1 ip4:8.8.8.0/24 -all",
+    ],
+  ];
+  test.each(cases)("%s", (_, records, mechanisms, merged) => {
+    expect(mergeSpf(records, mechanisms)).toBe(merged);
+  });
+});

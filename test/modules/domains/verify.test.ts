@@ -1,0 +1,206 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createDns } from "../../../src/lib/dns/client.ts";
+import { type Answered, type TestApp, testApp } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
+import { startDns, type TestDns } from "../../support/dns-server.ts";
+import { at, listAt, textAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { publish, statuses } from "../../support/zone.ts";
+
+const HOUR = 3_600_000;
+
+let dns: TestDns;
+let t: TestApp;
+/** The domain as it was added. */
+let domain: unknown;
+
+beforeEach(async () => {
+  dns = await startDns({ records: { "example.com": { TXT: ["site-verification=1"] } } });
+  const clock = manualClock();
+  t = await testApp({
+    clock,
+    dns: createDns({ servers: [dns.server], clock, timeoutMs: 200, tries: 1 }),
+    config: { hostname: "mail.example.org" },
+  });
+  domain = (await t.call("POST", "/domains", { domain: "example.com" })).at("data");
+});
+afterEach(async () => {
+  await t.close();
+  await dns.close();
+});
+
+function records(purpose: string): unknown[] {
+  return listAt(domain, "records").filter((record) => at(record, "purpose") === purpose);
+}
+
+function verify(): Promise<Answered> {
+  return t.call("POST", `/domains/${textAt(domain, "id")}/verify`);
+}
+
+async function send(): Promise<number> {
+  const mail = { to: "a@example.net", from: "b@example.com", subject: "s", body: "<p>b</p>" };
+  return (await t.call("POST", "/v1/send", mail)).status;
+}
+
+describe("POST /domains/{id}/verify", () => {
+  test("verifies a domain whose records are all there, keys in several strings", async () => {
+    publish(dns.records, listAt(domain, "records"));
+    expect(await send()).toBe(403);
+    const answer = await verify();
+    expect(answer.status).toBe(200);
+    expect(answer.at("data")).toMatchObject({
+      status: "VERIFIED",
+      verified: true,
+      verifiedAt: "2026-03-02T10:00:00.000Z",
+      lastCheckedAt: "2026-03-02T10:00:00.000Z",
+    });
+    expect(statuses(answer.at("data"))).toEqual([
+      "DKIM TXT OK",
+      "DKIM TXT OK",
+      "SPF TXT OK",
+      "DMARC TXT OK",
+      "RETURN_PATH MX OK",
+      "RETURN_PATH TXT OK",
+    ]);
+    expect(answer.at("data.records.0.found")).toEqual([answer.at("data.records.0.value")]);
+    expect(await send()).toBe(200);
+  });
+
+  test("needs no more than the RSA key", async () => {
+    publish(dns.records, records("DKIM").slice(0, 1));
+    const answer = await verify();
+    expect(answer.at("data.status")).toBe("VERIFIED");
+    expect(statuses(answer.at("data"))).toEqual([
+      "DKIM TXT OK",
+      "DKIM TXT MISSING",
+      "SPF TXT MISSING",
+      "DMARC TXT MISSING",
+      "RETURN_PATH MX MISSING",
+      "RETURN_PATH TXT MISSING",
+    ]);
+  });
+
+  test("is not satisfied by the Ed25519 key", async () => {
+    publish(dns.records, records("DKIM").slice(1));
+    expect((await verify()).at("data.status")).toBe("PENDING");
+  });
+
+  test("shows what is there instead", async () => {
+    const name = textAt(domain, "records.0.name");
+    dns.records[name] = { TXT: ["v=DKIM1; k=rsa; p=AAAA"] };
+    dns.records["example.com"] = { TXT: ["v=spf1 mx -all"] };
+    const answer = await verify();
+    expect(answer.at("data.status")).toBe("PENDING");
+    expect(answer.at("data.records.0")).toMatchObject({
+      status: "MISMATCH",
+      found: ["v=DKIM1; k=rsa; p=AAAA"],
+    });
+    expect(answer.at("data.records.2")).toMatchObject({
+      status: "MISMATCH",
+      found: ["v=spf1 mx -all"],
+      value: "v=spf1 a:mail.example.org mx -all",
+    });
+  });
+
+  test("asks anew each time", async () => {
+    await verify();
+    publish(dns.records, records("DKIM"));
+    expect((await verify()).at("data.status")).toBe("VERIFIED");
+  });
+
+  test("follows an alias to the key", async () => {
+    const name = textAt(domain, "records.0.name");
+    publish(dns.records, [{ ...Object(records("DKIM")[0]), name: "key.provider.test" }]);
+    dns.records[name] = { CNAME: "key.provider.test" };
+    expect((await verify()).at("data.status")).toBe("VERIFIED");
+  });
+
+  test("takes an alias of this server for the bounce host", async () => {
+    dns.records["mail.example.org"] = {
+      A: ["198.51.100.7"],
+      TXT: ["v=spf1 a:mail.example.org ~all"],
+    };
+    dns.records["bounce.example.com"] = { CNAME: "mail.example.org" };
+    expect(statuses((await verify()).at("data")).slice(4)).toEqual([
+      "RETURN_PATH MX OK",
+      "RETURN_PATH TXT OK",
+    ]);
+  });
+
+  test("takes another host's address for what it is", async () => {
+    dns.records["mail.example.org"] = { A: ["198.51.100.7"] };
+    dns.records["bounce.example.com"] = { A: ["198.51.100.8"] };
+    expect((await verify()).at("data.records.4")).toMatchObject({
+      status: "MISMATCH",
+      found: ["198.51.100.8"],
+    });
+  });
+
+  test("accepts the organisation's DMARC record for a sub-domain", async () => {
+    dns.records["_dmarc.example.com"] = { TXT: ["v=DMARC1; p=reject"] };
+    const id = await t.create("/domains", { domain: "news.example.com" }, "data.id");
+    const answer = await t.call("POST", `/domains/${id}/verify`);
+    expect(answer.at("data.records.3")).toMatchObject({
+      purpose: "DMARC",
+      status: "OK",
+      found: ["v=DMARC1; p=reject"],
+    });
+  });
+
+  test.each(["timeout", "servfail", "malformed"] as const)(
+    "learns nothing from %s, and forgets nothing",
+    async (failure) => {
+      publish(dns.records, listAt(domain, "records"));
+      await verify();
+      dns.failures["*"] = failure;
+      t.clock.advance(HOUR);
+      const answer = await verify();
+      expect(answer.at("data.status")).toBe("VERIFIED");
+      expect(answer.at("data.failingSince")).toBeNull();
+      expect(statuses(answer.at("data"))).toContain("RETURN_PATH TXT OK");
+    },
+  );
+
+  test("a lost key fails the domain only after 72 hours, and a found one mends it", async () => {
+    publish(dns.records, listAt(domain, "records"));
+    await verify();
+    const name = textAt(domain, "records.0.name");
+    const kept = dns.records[name];
+    delete dns.records[name];
+    const lost = await verify();
+    expect(lost.at("data")).toMatchObject({
+      status: "VERIFIED",
+      failingSince: "2026-03-02T10:00:00.000Z",
+    });
+    t.clock.advance(72 * HOUR - 1);
+    expect((await verify()).at("data.status")).toBe("VERIFIED");
+    expect(await send()).toBe(200);
+    t.clock.advance(1);
+    expect((await verify()).at("data")).toMatchObject({ status: "FAILED", verified: false });
+    expect(await send()).toBe(403);
+    dns.records[name] = kept ?? {};
+    expect((await verify()).at("data")).toMatchObject({ status: "VERIFIED", failingSince: null });
+    expect(await send()).toBe(200);
+  });
+
+  test("knows no other project's domain", async () => {
+    const other = await t.makeProject("other");
+    const path = `/domains/${textAt(domain, "id")}/verify`;
+    const answer = await t.call("POST", path, undefined, { key: other.secretKey });
+    expectRefusal(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
+  });
+
+  test("two at once ask the DNS once", async () => {
+    await Promise.all([verify(), verify()]);
+    expect(dns.count("_dmarc.example.com TXT")).toBe(1);
+  });
+});
+
+test("a domain verified by the operator's word stays so, and shows what is missing", async () => {
+  const list = await t.call("GET", "/domains?status=VERIFIED");
+  const id = list.text("data.items.0.id");
+  t.clock.advance(100 * HOUR);
+  const answer = await t.call("POST", `/domains/${id}/verify`);
+  expect(answer.at("data")).toMatchObject({ domain: "acme.test", status: "VERIFIED" });
+  expect(statuses(answer.at("data"))).toContain("SPF TXT MISSING");
+});

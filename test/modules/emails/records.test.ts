@@ -1,0 +1,279 @@
+/** `GET /emails`, `GET /emails/{id}` and `GET /emails/{id}/raw`. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { simpleParser } from "mailparser";
+import type { Outcome } from "../../../src/delivery/outcome.ts";
+import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { testTransport } from "../../support/transport.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const START = "2026-03-02T10:00:00.000Z";
+const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+const send = (fields: object = {}, app = t) =>
+  app.create("/v1/send", { ...mail, ...fields }, "data.emails.0.email");
+const get = async (id: string, app = t) => (await app.call("GET", `/emails/${id}`)).at("data");
+
+const nothingYet = {
+  sentAt: null,
+  deliveredAt: null,
+  openedAt: null,
+  clickedAt: null,
+  bouncedAt: null,
+  complainedAt: null,
+  lastError: null,
+};
+
+describe("an email record", () => {
+  test("has every field, null where there is nothing yet", async () => {
+    const id = await send();
+    const contactId = (await t.call("GET", "/contacts")).at("contacts.0.id");
+    expect(await get(id)).toEqual({
+      id,
+      contactId,
+      to: "ada@example.com",
+      from: "a@acme.test",
+      subject: "Hi",
+      status: "QUEUED",
+      source: "TRANSACTIONAL",
+      templateId: null,
+      campaignId: null,
+      workflowExecutionId: null,
+      messageId: `<${id}@acme.test>`,
+      createdAt: START,
+      ...nothingYet,
+      nextAttemptAt: START,
+      attempts: [],
+    });
+  });
+
+  test("tells of the mail that was taken, and how", async () => {
+    const id = await send();
+    t.clock.advance(1500);
+    await t.deliver();
+    expect(await get(id)).toMatchObject({
+      ...nothingYet,
+      status: "SENT",
+      createdAt: START,
+      sentAt: "2026-03-02T10:00:01.500Z",
+      nextAttemptAt: null,
+      attempts: [
+        {
+          number: 1,
+          startedAt: "2026-03-02T10:00:01.500Z",
+          durationMs: expect.any(Number),
+          outcome: "accepted",
+          class: "accepted",
+          reason: null,
+          conversations: [],
+        },
+      ],
+    });
+  });
+
+  const outcomes: [outcome: Outcome, record: object, events: string[]][] = [
+    [
+      { kind: "accepted", class: "accepted", reason: "250 ok", final: true, conversations: [] },
+      { status: "DELIVERED", sentAt: START, deliveredAt: START },
+      ["email.sent", "email.delivered"],
+    ],
+    [
+      { kind: "bounced", class: "no_such_recipient", reason: "550 5.1.1 no", conversations: [] },
+      { status: "BOUNCED", bouncedAt: START, lastError: "550 5.1.1 no" },
+      ["email.bounced"],
+    ],
+    [
+      { kind: "failed", class: "content", reason: "554 no", conversations: [] },
+      { status: "FAILED", lastError: "554 no" },
+      ["email.failed"],
+    ],
+    [
+      { kind: "deferred", class: "temporary", reason: "451 later", conversations: [] },
+      { status: "QUEUED", lastError: "451 later" },
+      [],
+    ],
+  ];
+  for (const [outcome, record, events] of outcomes) {
+    test(`${outcome.kind}: state, time, reason, attempt and event`, async () => {
+      const own = await testApp({ transport: testTransport({ answer: outcome }) });
+      const id = await send({}, own);
+      await own.deliver();
+      const found = await get(id, own);
+      expect(found).toMatchObject({ ...record, attempts: [{ number: 1, outcome: outcome.kind }] });
+      expect(own.eventNames()).toEqual(events);
+      expect(at(found, "nextAttemptAt") !== null).toBe(outcome.kind === "deferred");
+      await own.close();
+    });
+  }
+
+  test("shows the conversation step by step", async () => {
+    const conversation = {
+      host: "mx.example.com",
+      address: "192.0.2.1",
+      port: 25,
+      tls: { version: "TLSv1.3", cipher: "TLS_AES_128_GCM_SHA256", verified: true },
+      reused: false,
+      steps: [
+        {
+          step: "mail",
+          command: "MAIL FROM:<a@acme.test>",
+          code: 250,
+          enhanced: "2.1.0",
+          text: "ok",
+          ms: 3,
+        },
+      ],
+    } satisfies Outcome["conversations"][number];
+    const answer: Outcome = {
+      kind: "accepted",
+      class: "accepted",
+      reason: "ok",
+      final: false,
+      conversations: [conversation],
+    };
+    const own = await testApp({ transport: testTransport({ answer }) });
+    const id = await send({}, own);
+    await own.deliver();
+    expect(at(await get(id, own), "attempts.0.conversations")).toEqual([conversation]);
+    await own.close();
+  });
+
+  for (const id of ["x", "%00", "' OR 1=1 --", crypto.randomUUID()]) {
+    test(`${JSON.stringify(id)} is 404`, async () => {
+      await send();
+      const path = `/emails/${id.includes("%") ? id : encodeURIComponent(id)}`;
+      for (const suffix of ["", "/raw"]) {
+        expectRefusal(await t.call("GET", path + suffix), { status: 404, code: "EMAIL_NOT_FOUND" });
+      }
+    });
+  }
+});
+
+describe("GET /emails", () => {
+  async function three() {
+    createSuppressions({ db: t.db }).add(t.project.seq, "bad@example.com", {
+      reason: "MANUAL",
+      at: 0,
+    });
+    const sent = await send();
+    await t.deliver();
+    await t.app.stop();
+    const suppressed = await send({ to: "bad@example.com" });
+    const queued = await send();
+    return { sent, suppressed, queued };
+  }
+  const list = async (query = "") => {
+    const answer = await t.call("GET", `/emails${query}`);
+    return {
+      ids: listAt(answer.body, "data.items").map((item) => at(item, "id")),
+      total: answer.at("data.total"),
+    };
+  };
+
+  test("shows all, newest first, each as it shows alone", async () => {
+    const { sent, suppressed, queued } = await three();
+    expect(await list()).toEqual({ ids: [queued, suppressed, sent], total: 3 });
+    const { body } = await t.call("GET", "/emails");
+    expect(at(body, "data.items.2")).toEqual(await get(sent));
+  });
+
+  test("filters by status and by contact, and counts what it filtered", async () => {
+    const { sent, suppressed, queued } = await three();
+    const contactId = String(at(await get(sent), "contactId"));
+    expect(await list("?status=SENT")).toEqual({ ids: [sent], total: 1 });
+    expect(await list("?status=SUPPRESSED")).toEqual({ ids: [suppressed], total: 1 });
+    expect(await list(`?contactId=${contactId}`)).toEqual({ ids: [queued, sent], total: 2 });
+    expect(await list(`?contactId=${contactId}&status=QUEUED`)).toEqual({
+      ids: [queued],
+      total: 1,
+    });
+    expect(await list(`?contactId=${contactId}&limit=1`)).toEqual({ ids: [queued], total: 2 });
+    expect(await list("?status=BOUNCED")).toEqual({ ids: [], total: 0 });
+    expect(await list("?contactId=nobody")).toEqual({ ids: [], total: 0 });
+  });
+
+  for (const status of ["sent", "", "X"]) {
+    test(`status=${status} is 422`, async () => {
+      const answer = await t.call("GET", `/emails?status=${status}`);
+      const errors = [["status", "invalid_value"]] as const;
+      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    });
+  }
+});
+
+describe("GET /emails/{id}/raw", () => {
+  test("answers the exact message, byte for byte what the transport was given", async () => {
+    const id = await send({
+      to: { name: "Ada Lövelace", email: "ada@example.com" },
+      from: { name: "Acme, Inc.", email: "a@acme.test" },
+      subject: "Grüße, {{ name }} 😀",
+      body: "<p>Hello {{ name }}</p>",
+      reply: "r@acme.test",
+      data: { name: "Ada" },
+      headers: { "X-Order": "7" },
+      attachments: [{ filename: "a.txt", content: btoa("hello") }],
+    });
+    await t.deliver();
+    const response = await t.app.handle(
+      new Request(`http://localhost/emails/${id}/raw`, {
+        headers: { authorization: `Bearer ${t.secretKey}` },
+      }),
+    );
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("message/rfc822");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("content-security-policy")).toBe("sandbox");
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const stored = t.db.sqlite
+      .query<{ raw: Uint8Array }, []>("SELECT raw FROM captured_messages")
+      .get();
+    expect(bytes.equals(stored?.raw ?? new Uint8Array())).toBe(true);
+    expect(bytes.toString("latin1")).not.toMatch(/[^\r]\n|\r[^\n]/);
+
+    const parsed = await simpleParser(bytes);
+    expect(parsed.to).toMatchObject({
+      value: [{ address: "ada@example.com", name: "Ada Lövelace" }],
+    });
+    expect(parsed.from?.value).toEqual([{ address: "a@acme.test", name: "Acme, Inc." }]);
+    expect(parsed.replyTo?.value[0]?.address).toBe("r@acme.test");
+    expect(parsed.subject).toBe("Grüße, Ada 😀");
+    expect(parsed.html).toBe("<p>Hello Ada</p>");
+    expect(parsed.text?.trim()).toBe("Hello Ada");
+    expect(parsed.messageId).toBe(`<${id}@acme.test>`);
+    expect(parsed.date?.toISOString()).toBe(START);
+    expect(parsed.headers.get("x-order")).toBe("7");
+    expect(parsed.attachments.map((a) => [a.filename, a.content.toString()])).toEqual([
+      ["a.txt", "hello"],
+    ]);
+  });
+
+  test("is 404 before the mail was sent, and where the transport keeps nothing", async () => {
+    const id = await send();
+    expectRefusal(await t.call("GET", `/emails/${id}/raw`), {
+      status: 404,
+      code: "EMAIL_NOT_FOUND",
+    });
+    const answer: Outcome = {
+      kind: "accepted",
+      class: "accepted",
+      reason: "ok",
+      final: false,
+      conversations: [],
+    };
+    const own = await testApp({ transport: testTransport({ answer }) });
+    const sent = await send({}, own);
+    await own.deliver();
+    expectRefusal(await own.call("GET", `/emails/${sent}/raw`), {
+      status: 404,
+      code: "EMAIL_NOT_FOUND",
+    });
+    await own.close();
+  });
+});

@@ -1,0 +1,423 @@
+/** `POST /v1/send`: bad input. Each is refused whole: nothing is stored, no event is written. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+
+let t: TestApp;
+let template: string;
+beforeAll(async () => {
+  t = await testApp();
+  const fields = { name: "n", subject: "Hi {{ name }}", body: "b", type: "TRANSACTIONAL" };
+  template = await t.create("/templates", fields, "data.id");
+  await t.create("/contacts", { email: "known@example.com", data: { line: "a\r\nb" } }, "id");
+});
+afterAll(() => t.close());
+
+const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+type Violation = readonly [field: string, code: string];
+
+async function expectRefused(fields: object, errors: readonly Violation[]): Promise<void> {
+  const before = t.contents();
+  const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
+  expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  expect(t.contents()).toEqual(before);
+}
+
+async function expectAccepted(fields: object): Promise<void> {
+  const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
+  expect([answer.status, answer.at("error.errors")]).toEqual([200, undefined]);
+}
+
+describe("what could break out of a header is refused wherever it can reach one", () => {
+  const breaks: [name: string, text: string][] = [
+    ["CRLF", "\r\nBcc: evil@example.com"],
+    ["LF", "\nBcc: evil@example.com"],
+    ["CR", "\rBcc: evil@example.com"],
+    ["NUL", "\0"],
+    ["NEL", "\u0085Bcc: x"],
+    ["LINE SEPARATOR", "\u2028Bcc: x"],
+    ["PARAGRAPH SEPARATOR", "\u2029Bcc: x"],
+    ["DEL", "\u007f"],
+  ];
+  const attachment = { filename: "a.txt", content: "QQ==" };
+  const places: [field: string, fields: (bad: string) => object][] = [
+    ["to", (bad) => ({ to: `ada@example.com${bad}` })],
+    ["to", (bad) => ({ to: `a${bad}da@example.com` })],
+    ["to", (bad) => ({ to: `${bad}ada@example.com` })],
+    ["to.1", (bad) => ({ to: ["a@example.com", `ada@example.com${bad}`] })],
+    ["to.email", (bad) => ({ to: { email: `ada@exam${bad}ple.com` } })],
+    ["to.name", (bad) => ({ to: { email: "ada@example.com", name: `Ada${bad}` } })],
+    ["to.0.name", (bad) => ({ to: [{ email: "ada@example.com", name: `${bad}Ada` }] })],
+    ["from", (bad) => ({ from: `a@acme.test${bad}` })],
+    ["from.email", (bad) => ({ from: { email: `a${bad}@acme.test` } })],
+    ["from.name", (bad) => ({ from: { email: "a@acme.test", name: `A${bad}B` } })],
+    ["name", (bad) => ({ name: `A${bad}` })],
+    ["subject", (bad) => ({ subject: `Hi${bad}` })],
+    ["reply", (bad) => ({ reply: `r@example.com${bad}` })],
+    ["headers.X-A", (bad) => ({ headers: { "X-A": `x${bad}` } })],
+    [
+      "attachments.0.filename",
+      (bad) => ({ attachments: [{ ...attachment, filename: `a${bad}.txt` }] }),
+    ],
+    [
+      "attachments.0.contentType",
+      (bad) => ({ attachments: [{ ...attachment, contentType: `text/plain${bad}` }] }),
+    ],
+    [
+      "attachments.0.contentId",
+      (bad) => ({ attachments: [{ ...attachment, contentId: `a${bad}` }] }),
+    ],
+  ];
+  for (const [field, fields] of places) {
+    for (const [name, bad] of breaks) {
+      test(`${name} in ${field}`, () => expectRefused(fields(bad), [[field, "invalid_format"]]));
+    }
+  }
+
+  for (const bad of ["\v", "\f", "\b", "\u001b", "\u0001"]) {
+    test(`${JSON.stringify(bad)} in text of any header`, async () => {
+      const text = `A${bad}B`;
+      const fields = {
+        to: { email: "ada@example.com", name: text },
+        name: text,
+        subject: text,
+        headers: { "X-A": text },
+        attachments: [{ ...attachment, filename: text }],
+      };
+      const places = ["to.name", "subject", "name", "attachments.0.filename", "headers.X-A"];
+      await expectRefused(
+        fields,
+        places.map((field) => [field, "invalid_format"]),
+      );
+    });
+  }
+
+  for (const [name, bad] of breaks) {
+    test(`${name} in the name of a header`, async () => {
+      const before = t.contents();
+      const answer = await t.call("POST", "/v1/send", { ...mail, headers: { [`X-A${bad}`]: "x" } });
+      expect([answer.status, answer.at("error.errors.0.code")]).toEqual([422, "invalid_format"]);
+      expect(answer.text("error.errors.0.field")).toStartWith("headers");
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  const reaching = breaks.filter(([name]) => name !== "NUL"); // Refused with the body already.
+  for (const [name, bad] of reaching) {
+    test(`${name} in a variable that the subject renders`, async () => {
+      const data = { name: `Ada${bad}` };
+      await expectRefused({ subject: "Hi {{ name }}", data }, [["subject", "invalid_format"]]);
+      await expectRefused({ template, subject: undefined, data }, [["subject", "invalid_format"]]);
+      const wrapped = { name: { value: `Ada${bad}`, persistent: false } };
+      await expectRefused({ subject: "{{ data.name }}", data: wrapped }, [
+        ["subject", "invalid_format"],
+      ]);
+    });
+  }
+
+  test("a line break in what the contact was told before, rendered into the subject", async () => {
+    const fields = { to: "known@example.com", subject: "Hi {{ line }}" };
+    await expectRefused(fields, [["subject", "invalid_format"]]);
+    await expectRefused({ ...fields, to: ["a@example.com", "known@example.com"] }, [
+      ["subject", "invalid_format"],
+    ]);
+  });
+
+  test("a line break that a filter makes in the subject", () =>
+    expectRefused({ subject: "{{ 'a%0Ab' | url_decode }}" }, [["subject", "invalid_format"]]));
+
+  test("bodies may have all of them but NUL", () => expectAccepted({ body: "a\r\nb\n\t\u2028c" }));
+});
+
+describe("headers that the service owns are refused in any case", () => {
+  const owned = [
+    "From",
+    "To",
+    "Cc",
+    "Bcc",
+    "Subject",
+    "Date",
+    "Message-ID",
+    "MIME-Version",
+    "Content-Type",
+    "Content-Transfer-Encoding",
+    "Content-Whatever",
+    "DKIM-Signature",
+    "Received",
+    "Return-Path",
+    "Sender",
+    "ARC-Seal",
+    "ARC-Message-Signature",
+    "Authentication-Results",
+  ];
+  for (const name of owned) {
+    test(name, async () => {
+      for (const spelled of [name, name.toLowerCase(), name.toUpperCase()]) {
+        await expectRefused({ headers: { [spelled]: "x" } }, [
+          [`headers.${spelled}`, "invalid_value"],
+        ]);
+      }
+    });
+  }
+
+  test("one header in two spellings", () =>
+    expectRefused({ headers: { "X-A": "1", "x-a": "2" } }, [["headers.x-a", "invalid_value"]]));
+
+  test("51 headers, where 50 are fine", async () => {
+    const headers = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, "x"]));
+    await expectAccepted({ headers: headers(50) });
+    await expectRefused({ headers: headers(51) }, [["headers", "too_big"]]);
+  });
+
+  test("999 octets, where 998 are fine", async () => {
+    await expectAccepted({ headers: { "X-A": "x".repeat(998) } });
+    await expectRefused({ headers: { "X-A": "x".repeat(999) } }, [["headers.X-A", "too_big"]]);
+    await expectRefused({ headers: { "X-A": "ü".repeat(500) } }, [["headers.X-A", "too_big"]]);
+  });
+
+  for (const name of ["", "X A", "X:A", "X-Ü", "X\tA"]) {
+    test(`${JSON.stringify(name)} is no name`, () =>
+      expectRefused({ headers: { [name]: "x" } }, [[`headers.${name}`, "invalid_format"]]));
+  }
+});
+
+describe("attachments", () => {
+  const file = { filename: "a.bin", content: "QQ==" };
+  const mebibyte = Buffer.alloc(1024 * 1024, 1);
+
+  test("eleven", () =>
+    expectRefused({ attachments: Array.from({ length: 11 }, () => file) }, [
+      ["attachments", "too_big"],
+    ]));
+
+  const sizes: [why: string, bytes: Buffer[]][] = [
+    [
+      "one of 10 MiB + 1",
+      [Buffer.concat([...Array.from({ length: 10 }, () => mebibyte), Buffer.alloc(1)])],
+    ],
+    [
+      "ten whose sum is 10 MiB + 1",
+      [...Array.from({ length: 9 }, () => mebibyte), Buffer.alloc(mebibyte.length + 1)],
+    ],
+  ];
+  for (const [why, bytes] of sizes) {
+    test(why, () => {
+      const attachments = bytes.map((content) => ({
+        ...file,
+        content: content.toString("base64"),
+      }));
+      return expectRefused({ attachments }, [["attachments", "too_big"]]);
+    });
+  }
+
+  const bad = [
+    "Q",
+    "QQ",
+    "QQ=",
+    "QQ===",
+    "Q===",
+    "=",
+    "====",
+    "Q=Q=",
+    "QQ==QQ==",
+    "Q Q=",
+    "QQ==\n",
+    " QQ==",
+    "Q_-=",
+    "QÜ==",
+    "😀",
+    "data:text/plain;base64,QQ==",
+  ];
+  for (const content of bad) {
+    test(`${JSON.stringify(content)} is no base64`, () =>
+      expectRefused({ attachments: [{ ...file, content }] }, [
+        ["attachments.0.content", "invalid_format"],
+      ]));
+  }
+  for (const content of ["", "QQ==", "QUI=", "QUJD", "+/+/"]) {
+    test(`${JSON.stringify(content)} is base64`, () =>
+      expectAccepted({ attachments: [{ ...file, content }] }));
+  }
+
+  test("inline without contentId, and with one", async () => {
+    const inline = { ...file, disposition: "inline" };
+    await expectRefused({ attachments: [file, inline] }, [["attachments.1.contentId", "required"]]);
+    await expectAccepted({ attachments: [{ ...inline, contentId: "a@b" }] });
+  });
+
+  for (const contentType of [
+    "pdf",
+    "text/",
+    "/plain",
+    "text plain",
+    "text/plain; charset",
+    "te xt/plain",
+    "",
+  ]) {
+    test(`content type ${JSON.stringify(contentType)}`, () =>
+      expectRefused({ attachments: [{ ...file, contentType }] }, [
+        ["attachments.0.contentType", "invalid_format"],
+      ]));
+  }
+  for (const contentId of ["", "<a@b>", "a b", "ü", "x".repeat(256)]) {
+    test(`content id ${JSON.stringify(contentId.slice(0, 10))}`, async () => {
+      const answer = await t.call("POST", "/v1/send", {
+        ...mail,
+        attachments: [{ ...file, contentId }],
+      });
+      expect([answer.status, answer.at("error.errors.0.field")]).toEqual([
+        422,
+        "attachments.0.contentId",
+      ]);
+    });
+  }
+});
+
+describe("recipients", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => `r${i}@example.com`);
+
+  test("1001", () => expectRefused({ to: many(1001) }, [["to", "too_big"]]));
+
+  test("one bad among 500: it is named, and nobody gets anything", async () => {
+    const to: unknown[] = many(500);
+    to[237] = "not an address";
+    to[411] = { email: "r411@", name: "x" };
+    await expectRefused({ to }, [
+      ["to.237", "invalid_format"],
+      ["to.411.email", "invalid_format"],
+    ]);
+  });
+
+  test("one among 500 for whom the subject cannot be rendered", async () => {
+    const to = many(500);
+    to[237] = "known@example.com";
+    await expectRefused({ to, subject: "{{ line }}x" }, [["subject", "invalid_format"]]);
+  });
+
+  const addresses = [
+    "",
+    " ",
+    "x",
+    "@",
+    "a@",
+    "@b.co",
+    "a@b",
+    "a b@c.co",
+    "a@b..co",
+    "a@-b.co",
+    "a..b@c.co",
+    ".a@b.co",
+    "a@b.co, c@d.co",
+    "Ada <a@b.co>",
+    "a@[127.0.0.1]",
+    "a@127.0.0.1",
+    "a@b.co.",
+    "<a@b.co>",
+    "a\u200b@b.co",
+    "a@b.co\u202e",
+    `${"x".repeat(65)}@b.co`,
+    `a@${"x".repeat(64)}.co`,
+    `a@${"b.".repeat(130)}co`,
+    "a@exam ple.com",
+    "a@@b.co",
+  ];
+  for (const to of addresses) {
+    test(`${JSON.stringify(to.slice(0, 30))} is no address`, () =>
+      expectRefused({ to }, [["to", "invalid_format"]]));
+  }
+});
+
+describe("the rendered subject", () => {
+  const cases: [why: string, subject: string, data: object, code: string | null][] = [
+    ["of 998 characters", "{{ x }}", { x: "x".repeat(998) }, null],
+    ["of 999", "{{ x }}", { x: "x".repeat(999) }, "too_big"],
+    [
+      "long as source and short when rendered",
+      `${"{% comment %}x{% endcomment %}".repeat(100)}Hi`,
+      {},
+      null,
+    ],
+    ["that is empty", "{{ nothing }}", {}, "too_small"],
+  ];
+  for (const [why, subject, data, code] of cases) {
+    test(why, () =>
+      code === null
+        ? expectAccepted({ subject, data })
+        : expectRefused({ subject, data }, [["subject", code]]),
+    );
+  }
+});
+
+describe("templates that cannot be rendered", () => {
+  const bodies: [why: string, body: string][] = [
+    ["an unknown filter", "{{ 'x' | nosuchfilter }}"],
+    ["an unknown tag", "{% nosuchtag %}"],
+    ["a file", "{% include 'etc/passwd' %}"],
+    ["a block that is never closed", "{% for i in (1..3) %}"],
+  ];
+  for (const [why, body] of bodies) {
+    test(`${why}: 422 with line and column`, async () => {
+      const before = t.contents();
+      const answer = await t.call("POST", "/v1/send", { ...mail, body: `<p>\n\n  ${body}</p>` });
+      expectRefusal(answer, {
+        status: 422,
+        code: "VALIDATION_ERROR",
+        errors: [["body", "invalid_format"]],
+      });
+      expect(answer.at("error.errors.0.message")).toMatch(/^Line 3, column \d+: /);
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("a range that never ends, at once", () =>
+    expectRefused({ body: "{% for i in (1..99999999999) %}x{% endfor %}" }, [
+      ["body", "invalid_value"],
+    ]));
+
+  test("a result beyond all measure", () =>
+    expectRefused(
+      { body: "{% for i in (1..9000) %}{{ x }}{% endfor %}", data: { x: "x".repeat(1000) } },
+      [["body", "invalid_value"]],
+    ));
+
+  test("only for one recipient of many: nobody gets anything", async () => {
+    await t.create(
+      "/contacts",
+      { email: "heavy@example.com", data: { x: "x".repeat(60_000) } },
+      "id",
+    );
+    const body = "{% for i in (1..200) %}{{ x }}{% endfor %}";
+    await expectRefused({ to: ["a@example.com", "heavy@example.com"], body }, [
+      ["body", "invalid_value"],
+    ]);
+  });
+});
+
+describe("a contact's data", () => {
+  test("beyond 64 KiB, in one go", () =>
+    expectRefused({ data: { x: "x".repeat(65_536) } }, [["data", "too_big"]]));
+
+  test("beyond 64 KiB, together with what is there: the whole request is refused", async () => {
+    await t.create(
+      "/contacts",
+      { email: "full@example.com", data: { x: "x".repeat(60_000) } },
+      "id",
+    );
+    const fields = { to: ["new@example.com", "full@example.com"], data: { y: "y".repeat(10_000) } };
+    await expectRefused(fields, [["data", "too_big"]]);
+  });
+
+  test("is not what only renders", () =>
+    expectAccepted({ data: { x: { value: "x".repeat(100_000), persistent: false } } }));
+});
+
+test("all violations at once, each named, in an answer of bounded size", async () => {
+  const to = Array.from({ length: 1000 }, () => "nope");
+  const answer = await t.call("POST", "/v1/send", { to });
+  const errors = listAt(answer.body, "error.errors");
+  expect(errors).toHaveLength(100);
+  expect(at(errors[99], "field")).toBe("to.99");
+});

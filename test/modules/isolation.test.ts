@@ -1,0 +1,115 @@
+/** A key sees its own project and nothing else: every route against what another project has. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../support/app.ts";
+import { listAt } from "../support/json.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+let stranger: string;
+const theirs: Record<"contact" | "template" | "email", string> = {
+  contact: "",
+  template: "",
+  email: "",
+};
+beforeAll(async () => {
+  t = await testApp();
+  stranger = (await t.makeProject("stranger")).secretKey;
+  const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
+  theirs.template = await t.create("/templates", template, "data.id");
+  theirs.contact = await t.create("/contacts", { email: "ada@example.com", data: { a: 1 } }, "id");
+  const mail = { to: "ada@example.com", from: "a@acme.test", subject: "s", body: "b" };
+  theirs.email = await t.create("/v1/send", mail, "data.emails.0.email");
+  await t.call("POST", "/v1/track", { email: "ada@example.com", event: "bought" });
+  await t.deliver();
+});
+afterAll(() => t.close());
+
+type Case = [method: string, path: string, code: string, body?: unknown];
+const cases: Case[] = [
+  ["GET", "/contacts/{contact}", "CONTACT_NOT_FOUND"],
+  ["PATCH", "/contacts/{contact}", "CONTACT_NOT_FOUND", { data: { a: 2 } }],
+  ["DELETE", "/contacts/{contact}", "CONTACT_NOT_FOUND"],
+  ["GET", "/templates/{template}", "TEMPLATE_NOT_FOUND"],
+  ["PATCH", "/templates/{template}", "TEMPLATE_NOT_FOUND", { name: "mine" }],
+  ["DELETE", "/templates/{template}", "TEMPLATE_NOT_FOUND"],
+  ["GET", "/emails/{email}", "EMAIL_NOT_FOUND"],
+  ["GET", "/emails/{email}/raw", "EMAIL_NOT_FOUND"],
+];
+
+const fill = (path: string) =>
+  path.replace(/\{(\w+)\}/, (_, name: keyof typeof theirs) => theirs[name]);
+
+describe("what belongs to another project is not found, and stays as it is", () => {
+  for (const [method, path, code, body] of cases) {
+    test(`${method} ${path}`, async () => {
+      expect((await t.call("GET", fill(path))).status).toBe(200);
+      const before = t.contents();
+      const answer = await t.call(method, fill(path), body, { key: stranger });
+      expectRefusal(answer, { status: 404, code });
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("every route of issue-2 resources with an id is in this table", () => {
+    const shown = t.app.http.routes
+      .filter(({ path }) => /^\/(contacts|templates|emails)\/:id(\/raw)?$/.test(path))
+      .map(({ method, path }) => `${method} ${path.replace(":id", "")}`);
+    const tested = cases.map(([method, path]) => `${method} ${path.replace(/\{\w+\}/, "")}`);
+    expect(shown.sort()).toEqual(tested.sort());
+  });
+
+  test("a template of another project cannot be sent", async () => {
+    const before = t.contents();
+    const mail = { to: "a@b.co", from: "a@stranger.test", template: theirs.template };
+    const answer = await t.call("POST", "/v1/send", mail, { key: stranger });
+    expectRefusal(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    expect(t.contents()).toEqual(before);
+  });
+});
+
+describe("lists show one's own", () => {
+  const lists = ["/contacts", "/templates", "/emails", "/events", "/events/names"];
+  for (const path of lists) {
+    test(path, async () => {
+      const items = path === "/contacts" ? "contacts" : "data.items";
+      const total = path === "/contacts" ? "total" : "data.total";
+      const own = await t.call("GET", path);
+      expect(listAt(own.body, items).length).toBeGreaterThan(0);
+      const answer = await t.call("GET", path, undefined, { key: stranger });
+      expect([listAt(answer.body, items), answer.at(total)]).toEqual([[], 0]);
+    });
+  }
+
+  const filters = [
+    "/contacts?search=ada",
+    "/emails?status=SENT",
+    "/emails?contactId={contact}",
+    "/events?contactId={contact}",
+    "/events?email=ada@example.com",
+    "/events?event=bought",
+  ];
+  for (const path of filters) {
+    test(`${path}: a filter that names what another project has finds nothing`, async () => {
+      const total = path.startsWith("/contacts") ? "total" : "data.total";
+      expect(Number((await t.call("GET", fill(path))).at(total))).toBeGreaterThan(0);
+      const answer = await t.call("GET", fill(path), undefined, { key: stranger });
+      expect([answer.status, answer.at(total)]).toEqual([200, 0]);
+    });
+  }
+});
+
+test("the same names in two projects are strangers to each other", async () => {
+  const before = (await t.call("GET", `/contacts/${theirs.contact}`)).body;
+  const mail = {
+    to: "ada@example.com",
+    from: "a@stranger.test",
+    subject: "{{ a }}|",
+    body: "b",
+    data: { a: null },
+    subscribed: false,
+  };
+  const answer = await t.call("POST", "/v1/send", mail, { key: stranger });
+  expect(answer.at("emails.0.contact.id")).not.toBe(theirs.contact);
+  expect((await t.call("GET", `/contacts/${theirs.contact}`)).body).toEqual(before);
+});

@@ -1,0 +1,383 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { issueToken } from "../../../src/mail/links.ts";
+import { type Mailing, type Received, startMailing } from "../../support/mailing.ts";
+
+const mailings: Mailing[] = [];
+
+afterEach(async () => {
+  for (const { t } of mailings.splice(0)) await t.close();
+});
+
+/** A subscribed contact that has got one marketing mail. */
+async function mailed(to = "ada@example.net"): Promise<Mailing & { letter: Received }> {
+  const mailing = await startMailing();
+  mailings.push(mailing);
+  return { ...mailing, letter: await mailing.send({ to }) };
+}
+
+const ONE_CLICK = "List-Unsubscribe=One-Click";
+
+describe("asking", () => {
+  const fetches: [method: string, page: "unsubscribe" | "subscribe" | "manage", words: string][] = [
+    ["GET", "unsubscribe", "Unsubscribe?"],
+    ["GET", "subscribe", "You are subscribed"],
+    ["GET", "manage", "Your subscription"],
+    ["HEAD", "unsubscribe", ""],
+    ["HEAD", "subscribe", ""],
+    ["HEAD", "manage", ""],
+  ];
+
+  for (const [method, page, words] of fetches) {
+    test(`${method} /${page} changes nothing, however often`, async () => {
+      const { t, fetchAs, letter } = await mailed();
+      const before = t.contents();
+      for (let i = 0; i < 3; i++) {
+        const answer = await fetchAs(method, letter[page]);
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+        if (words === "") expect(answer.body).toBeUndefined();
+        else expect(answer.text("")).toContain(`<h1>${words}</h1>`);
+      }
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("with what a form would send, but in the address, changes nothing", async () => {
+    const { t, fetchAs, letter } = await mailed();
+    const before = t.contents();
+    await fetchAs("GET", `${letter.unsubscribe}?action=unsubscribe&${ONE_CLICK}`);
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("needs no key, and a wrong one is no matter", async () => {
+    const { fetchAs, letter } = await mailed();
+    const headers = { authorization: "Bearer sk_wrong" };
+    expect((await fetchAs("GET", letter.manage, { headers })).status).toBe(200);
+  });
+});
+
+describe("one-click", () => {
+  const bodies: [what: string, type: string, body: string][] = [
+    ["urlencoded", "application/x-www-form-urlencoded", ONE_CLICK],
+    ["urlencoded with a charset", "application/x-www-form-urlencoded; charset=UTF-8", ONE_CLICK],
+    [
+      "multipart",
+      "multipart/form-data; boundary=x",
+      '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
+    ],
+    ["among other fields", "application/x-www-form-urlencoded", `a=b&${ONE_CLICK}&c=d`],
+  ];
+
+  for (const [what, type, body] of bodies) {
+    test(`${what} unsubscribes`, async () => {
+      const { submit, isSubscribed, events, letter } = await mailed();
+      const answer = await submit(letter.unsubscribe, body, type);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("location")).toBeNull();
+      expect(answer.headers.get("set-cookie")).toBeNull();
+      expect(isSubscribed()).toBe(false);
+      expect(events()).toEqual([
+        { name: "contact.unsubscribed", email: letter.id, data: '{"via":"one-click"}' },
+      ]);
+    });
+  }
+
+  test("twice is once", async () => {
+    const { submit, events, isSubscribed, letter } = await mailed();
+    for (let i = 0; i < 3; i++) {
+      expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
+    }
+    expect(isSubscribed()).toBe(false);
+    expect(events()).toHaveLength(1);
+  });
+
+  test("is for the unsubscribe link only", async () => {
+    const { t, submit, letter } = await mailed();
+    const before = t.contents();
+    expect((await submit(letter.manage, ONE_CLICK)).status).toBe(400);
+    expect((await submit(letter.subscribe, ONE_CLICK)).status).toBe(400);
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("survives that every API key was revoked", async () => {
+    const { t, submit, isSubscribed, letter } = await mailed();
+    t.db.sqlite.run("UPDATE api_keys SET revoked_at = 0");
+    await submit(letter.unsubscribe, ONE_CLICK);
+    expect(isSubscribed()).toBe(false);
+  });
+
+  test("works where the project is disabled", async () => {
+    const { t, submit, isSubscribed, letter } = await mailed();
+    t.db.sqlite.run("UPDATE projects SET is_enabled = 0");
+    await submit(letter.unsubscribe, ONE_CLICK);
+    expect(isSubscribed()).toBe(false);
+  });
+});
+
+describe("the button", () => {
+  const clicks: [page: "unsubscribe" | "subscribe" | "manage", action: string, was: boolean][] = [
+    ["unsubscribe", "unsubscribe", true],
+    ["unsubscribe", "subscribe", false],
+    ["subscribe", "subscribe", false],
+    ["subscribe", "unsubscribe", true],
+    ["manage", "unsubscribe", true],
+    ["manage", "subscribe", false],
+  ];
+
+  for (const [page, action, was] of clicks) {
+    test(`"${action}" of /${page} acts, says so and offers the way back`, async () => {
+      const { t, submit, isSubscribed, events, letter } = await mailed();
+      t.db.sqlite.run("UPDATE contacts SET is_subscribed = ?", [was ? 1 : 0]);
+      const answer = await submit(letter[page], `action=${action}`);
+      expect(answer.status).toBe(200);
+      expect(isSubscribed()).toBe(!was);
+      const title = was ? "You are unsubscribed" : "You are subscribed";
+      expect(answer.text("")).toContain(`<h1>${title}</h1>`);
+      const back = was ? "subscribe" : "unsubscribe";
+      expect(answer.text("")).toContain(`<button name="action" value="${back}" class="second">`);
+      expect(events()).toEqual([
+        { name: `contact.${action}d`, email: letter.id, data: '{"via":"page"}' },
+      ]);
+    });
+  }
+
+  test("that says what is so already changes nothing", async () => {
+    const { t, submit, letter } = await mailed();
+    const before = t.contents();
+    const answer = await submit(letter.subscribe, "action=subscribe");
+    expect(answer.text("")).toContain("You are subscribed");
+    expect(t.contents()).toEqual(before);
+  });
+
+  test("does what the page's own form would send", async () => {
+    const { fetchAs, submit, isSubscribed, letter } = await mailed();
+    const page = (await fetchAs("GET", letter.unsubscribe)).text("");
+    expect(page).toContain('<form method="post">');
+    const [, name, value] = /<button name="(\w+)" value="(\w+)"/.exec(page) ?? [];
+    await submit(letter.unsubscribe, `${name}=${value}`);
+    expect(isSubscribed()).toBe(false);
+  });
+});
+
+describe("forms that ask for nothing", () => {
+  const bodies: [what: string, body: string, type: string][] = [
+    ["an empty one", "", "application/x-www-form-urlencoded"],
+    ["another field", "a=b", "application/x-www-form-urlencoded"],
+    ["another action", "action=delete", "application/x-www-form-urlencoded"],
+    ["another value", "List-Unsubscribe=Two-Clicks", "application/x-www-form-urlencoded"],
+    ["JSON", '{"action":"unsubscribe"}', "application/json"],
+    ["broken multipart", "--x\r\nContent-Disp", "multipart/form-data; boundary=x"],
+    ["multipart without a boundary", "--x--", "multipart/form-data"],
+    [
+      "a file",
+      '--x\r\nContent-Disposition: form-data; name="action"; filename="a"\r\n\r\nunsubscribe\r\n--x--\r\n',
+      "multipart/form-data; boundary=x",
+    ],
+    ["no type that we know", "action=unsubscribe", "text/plain"],
+    ["bytes that are no text", "\0\xff\xfe", "application/x-www-form-urlencoded"],
+  ];
+
+  for (const [what, body, type] of bodies) {
+    test(`${what}: the page again, and nothing changed`, async () => {
+      const { t, submit, letter } = await mailed();
+      const before = t.contents();
+      const answer = await submit(letter.unsubscribe, body, type);
+      expect(answer.status).toBe(400);
+      expect(answer.text("")).toContain("<h1>Unsubscribe?</h1>");
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("more than 4 KiB: refused, announced or not", async () => {
+    const { t, submit, letter } = await mailed();
+    const before = t.contents();
+    const large = `${ONE_CLICK}&x=${"x".repeat(4 * 1024)}`;
+    expect((await submit(letter.unsubscribe, large)).status).toBe(413);
+    const chunked = new Request(`http://localhost${letter.unsubscribe}`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new Blob([large]).stream(),
+    });
+    const answer = await t.app.handle(chunked);
+    expect(answer.status).toBe(413);
+    expect(answer.headers.get("content-type")).toContain("text/html");
+    expect(t.contents()).toEqual(before);
+  });
+});
+
+describe("links that are not ours", () => {
+  const valid = (letter: Received) => letter.unsubscribe.slice("/unsubscribe/".length);
+  const faults: [what: string, token: (letter: Received) => string][] = [
+    ["empty", () => ""],
+    ["cut off", (letter) => valid(letter).slice(0, -1)],
+    ["altered", (letter) => `B${valid(letter).slice(1)}`],
+    ["altered at the end", (letter) => `${valid(letter).slice(0, -3)}AAA`],
+    ["longer", (letter) => `${valid(letter)}A`],
+    ["of another installation", ({ id }) => issueToken(new Uint8Array(32), id)],
+    ["of a pixel", ({ pixel }) => (pixel ?? "").slice("/o/".length, -".gif".length)],
+    ["with broken percent-encoding", () => "%E0%A4%A"],
+    ["with a path behind", () => "x/y"],
+    ["of markup", () => "<script>alert(1)</script>"],
+  ];
+
+  for (const [what, tokenOf] of faults) {
+    test(`${what}: a page that says so, and nothing changed`, async () => {
+      const { t, fetchAs, submit, letter } = await mailed();
+      const before = t.contents();
+      for (const page of ["unsubscribe", "subscribe", "manage"]) {
+        const path = `/${page}/${tokenOf(letter)}`;
+        for (const answer of [await fetchAs("GET", path), await submit(path, ONE_CLICK)]) {
+          expect(answer.status).toBe(404);
+          expect(answer.text("")).toContain("This link does not work");
+          expect(JSON.stringify(answer.body)).not.toContain("<script>");
+        }
+      }
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("of a mail that is not there: as any other", async () => {
+    const { t, fetchAs, submit, letter } = await mailed();
+    t.db.sqlite.run("PRAGMA foreign_keys = OFF");
+    t.db.sqlite.run("DELETE FROM emails");
+    expect((await fetchAs("GET", letter.manage)).status).toBe(404);
+    expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(404);
+  });
+
+  test("are explained in the reader's language", async () => {
+    const { fetchAs } = await mailed();
+    const headers = { "accept-language": "ja" };
+    const answer = await fetchAs("GET", "/manage/x", { headers });
+    expect(answer.text("")).toContain('<html lang="ja">');
+  });
+
+  test("a full stop or bracket taken along from the text does no harm", async () => {
+    const { fetchAs, letter } = await mailed();
+    for (const end of [".", "]", ")", ">", "%5D", "?utm_source=x", "#x", "/"]) {
+      expect((await fetchAs("GET", letter.manage + end)).status).toBe(200);
+    }
+  });
+});
+
+describe("a contact that was deleted", () => {
+  test("has nothing left to decide, and one-click is content", async () => {
+    const { t, fetchAs, submit, letter } = await mailed();
+    const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
+    await t.call("DELETE", `/contacts/${id}`);
+    const before = t.contents();
+    for (const path of [letter.unsubscribe, letter.subscribe, letter.manage]) {
+      const page = await fetchAs("GET", path);
+      expect(page.status).toBe(200);
+      expect(page.text("")).toContain("Nothing left to do");
+      expect(page.text("")).not.toContain("<button");
+    }
+    expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
+    expect((await submit(letter.subscribe, "action=subscribe")).status).toBe(200);
+    expect(t.contents()).toEqual(before);
+  });
+});
+
+describe("what the page tells", () => {
+  test("is enough of the address to know it, and no more", async () => {
+    const { fetchAs, letter } = await mailed("ada.lovelace@example.net");
+    const page = (await fetchAs("GET", letter.manage)).text("");
+    expect(page).toContain("ad…@example.net");
+    expect(page).not.toContain("lovelace");
+  });
+
+  test("is escaped", async () => {
+    const { t, fetchAs, letter } = await mailed();
+    t.db.sqlite.run(`UPDATE projects SET name = '<b>"A" & ''B''</b>{email}'`);
+    const page = (await fetchAs("GET", letter.manage)).text("");
+    expect(page).not.toContain("<b>");
+    expect(page).toContain("&lt;b&gt;&quot;A&quot; &amp; &#x27;B&#x27;&lt;/b&gt;{email} sends");
+  });
+
+  const languages: [project: string, accepted: string, title: string][] = [
+    ["en", "de", "Unsubscribe?"],
+    ["de", "en", "Newsletter abbestellen?"],
+    ["fr", "en", "Se désabonner\u00a0?"],
+    ["es", "en", "¿Darse de baja?"],
+    ["nl", "en", "Uitschrijven?"],
+    ["pt", "en", "Cancelar inscrição?"],
+    ["it", "en", "Annullare l’iscrizione?"],
+    ["pl", "en", "Wypisać się?"],
+    ["ja", "en", "配信を停止しますか？"],
+    ["sv", "de, en", "Newsletter abbestellen?"],
+  ];
+
+  for (const [language, accepted, title] of languages) {
+    test(`is "${title}" in a project in ${language} for a reader of ${accepted}`, async () => {
+      const { fetchAs, setProject, letter } = await mailed();
+      setProject({ language });
+      const headers = { "accept-language": accepted };
+      const page = (await fetchAs("GET", letter.unsubscribe, { headers })).text("");
+      expect(page).toContain(`<h1>${title}</h1>`);
+    });
+  }
+});
+
+describe("the page itself", () => {
+  test("is private, loads nothing and runs nothing", async () => {
+    const { fetchAs, letter } = await mailed();
+    const { headers, text } = await fetchAs("GET", letter.manage);
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-robots-tag")).toBe("noindex, nofollow");
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    const page = text("");
+    const style = /<style>([\s\S]*)<\/style>/.exec(page)?.[1] ?? "";
+    const hash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
+    expect(headers.get("content-security-policy")).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src data:; form-action 'self'; ` +
+        "base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(page).not.toMatch(/<script|https?:|src=| style=/);
+    expect(page).toContain("prefers-color-scheme: dark");
+    expect(page).toContain('name="viewport"');
+  });
+
+  test("says that something went wrong, and not what, where the storage refuses", async () => {
+    const { t, submit, letter } = await mailed();
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    const answer = await submit(letter.unsubscribe, ONE_CLICK);
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    expect(answer.status).toBe(503);
+    expect(answer.text("")).toContain("That did not work");
+    expect(answer.text("")).not.toMatch(/sqlite|readonly/i);
+  });
+
+  test("has the request id in its headers", async () => {
+    const { fetchAs, letter } = await mailed();
+    const headers = { "x-request-id": "abc" };
+    expect((await fetchAs("GET", letter.manage, { headers })).headers.get("x-request-id")).toBe(
+      "abc",
+    );
+  });
+
+  test("is reached by no other method", async () => {
+    const { fetchAs, letter } = await mailed();
+    for (const method of ["PUT", "PATCH", "DELETE"]) {
+      expect((await fetchAs(method, letter.unsubscribe)).status).toBe(405);
+    }
+  });
+});
+
+test("links in mail that was asked for work as well", async () => {
+  const mailing = await startMailing();
+  mailings.push(mailing);
+  const letter = await mailing.send({ type: "TRANSACTIONAL" });
+  await mailing.submit(letter.unsubscribe, ONE_CLICK);
+  expect(mailing.isSubscribed()).toBe(false);
+});
+
+test("links of one project's mail touch nobody of another with the same address", async () => {
+  const mailing = await startMailing();
+  mailings.push(mailing);
+  const letter = await mailing.send();
+  const other = await mailing.t.makeProject("other");
+  await mailing.t.call("POST", "/contacts", { email: "ada@example.net" }, { key: other.secretKey });
+  await mailing.submit(letter.unsubscribe, ONE_CLICK);
+  const theirs = await mailing.t.call("GET", "/contacts", undefined, { key: other.secretKey });
+  expect(theirs.at("contacts.0.subscribed")).toBe(true);
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Answered, type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+
+let t: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+});
+afterAll(() => t.close());
+
+const add = (body: unknown, rest = {}): Promise<Answered> =>
+  t.call("POST", "/suppressions", body, rest);
+const remove = (email: string): Promise<Answered> =>
+  t.call("DELETE", `/suppressions/${encodeURIComponent(email)}`);
+
+async function emails(query: string): Promise<unknown[]> {
+  const answer = await t.call("GET", `/suppressions${query}`);
+  expect(answer.status).toBe(200);
+  return listAt(answer.body, "data.items").map((item) => at(item, "email"));
+}
+
+async function statusOfMailTo(to: string): Promise<unknown> {
+  const mail = { to, from: "a@acme.test", subject: "s", body: "<p>b</p>" };
+  const id = await t.create("/v1/send", mail, "data.emails.0.email");
+  return (await t.call("GET", `/emails/${id}`)).at("data.status");
+}
+
+describe("POST /suppressions", () => {
+  test("keeps an address from being written to, in whatever spelling", async () => {
+    const answer = await add({ email: " Ada@Example.NET " });
+    expect(answer.status).toBe(201);
+    expect(answer.at("data")).toEqual({
+      email: "ada@example.net",
+      reason: "MANUAL",
+      createdAt: "2026-03-02T10:00:00.000Z",
+    });
+    expect(await statusOfMailTo("ADA@example.net")).toBe("SUPPRESSED");
+  });
+
+  test("holds a mail that was accepted before", async () => {
+    const mail = { to: "late@example.net", from: "a@acme.test", subject: "s", body: "<p>b</p>" };
+    const id = await t.create("/v1/send", mail, "data.emails.0.email");
+    await add({ email: "late@example.net" });
+    await t.deliver();
+    expect((await t.call("GET", `/emails/${id}`)).at("data.status")).toBe("SUPPRESSED");
+  });
+
+  test("answers 200 where it is there already; the first reason stays", async () => {
+    expect((await add({ email: "twice@example.net", reason: "COMPLAINT" })).status).toBe(201);
+    const again = await add({ email: "twice@example.net", reason: "MANUAL" });
+    expect([again.status, again.at("data.reason")]).toEqual([200, "COMPLAINT"]);
+  });
+
+  test("is the project's own", async () => {
+    const other = await t.makeProject("other");
+    await add({ email: "mine@example.net" });
+    const list = await t.call("GET", "/suppressions", undefined, { key: other.secretKey });
+    expect(list.at("data.items")).toEqual([]);
+  });
+
+  const refused: [why: string, body: unknown, field: string, code: string][] = [
+    ["no address", {}, "email", "required"],
+    ["no address, but text", { email: "nobody" }, "email", "invalid_format"],
+    ["an unknown reason", { email: "a@b.test", reason: "SPITE" }, "reason", "invalid_value"],
+  ];
+  test.each(refused)("refuses %s", async (_, body, field, code) => {
+    const answer = await add(body);
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+  });
+});
+
+describe("DELETE /suppressions/{email}", () => {
+  test("lets an address be written to again", async () => {
+    await add({ email: "back@example.net" });
+    expect((await remove("Back@Example.net")).status).toBe(204);
+    expect(await statusOfMailTo("back@example.net")).toBe("QUEUED");
+  });
+
+  test.each(["a+b@example.net", '"a/b"@example.net', "grüße@example.net"])(
+    "takes %s in the path",
+    async (email) => {
+      expect((await add({ email })).status).toBe(201);
+      const answer = await remove(email);
+      expect([answer.status, answer.body]).toEqual([204, undefined]);
+    },
+  );
+
+  test.each(["never@example.net", "no address", "%"])("knows no %s", async (email) => {
+    const answer = await remove(email);
+    expectRefusal(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
+  });
+
+  test("knows no other project's", async () => {
+    const other = await t.makeProject("third");
+    await add({ email: "kept@example.net" });
+    const path = "/suppressions/kept@example.net";
+    const answer = await t.call("DELETE", path, undefined, { key: other.secretKey });
+    expectRefusal(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
+    expect(await statusOfMailTo("kept@example.net")).toBe("SUPPRESSED");
+  });
+});
+
+describe("GET /suppressions", () => {
+  test("filters, newest first, and pages while rows come and go", async () => {
+    for (let i = 0; i < 5; i++) {
+      const reason = i % 2 === 0 ? "HARD_BOUNCE" : "COMPLAINT";
+      await add({ email: `page${i}@list.test`, reason });
+    }
+    const all = [4, 3, 2, 1, 0].map((i) => `page${i}@list.test`);
+    expect(await emails("?email=LIST.test")).toEqual(all);
+    expect(await emails("?email=list.test&reason=COMPLAINT")).toEqual([
+      "page3@list.test",
+      "page1@list.test",
+    ]);
+    const first = await t.call("GET", "/suppressions?email=list.test&limit=2");
+    expect([first.at("data.total"), first.at("data.hasMore")]).toEqual([5, true]);
+    await remove("page2@list.test");
+    await add({ email: "page5@list.test" });
+    const cursor = first.text("data.nextCursor");
+    expect(await emails(`?email=list.test&limit=2&cursor=${cursor}`)).toEqual([
+      "page1@list.test",
+      "page0@list.test",
+    ]);
+  });
+
+  test("refuses a cursor of another list", async () => {
+    for (let i = 0; i < 2; i++) {
+      const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };
+      await t.create("/templates", template, "data.id");
+    }
+    const cursor = (await t.call("GET", "/templates?limit=1")).text("data.nextCursor");
+    const answer = await t.call("GET", `/suppressions?cursor=${cursor}`);
+    expectRefusal(answer, {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["cursor", "invalid_value"]],
+    });
+  });
+});

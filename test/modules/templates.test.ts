@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../support/app.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const START = "2026-03-02T10:00:00.000Z";
+const LATER = "2026-03-02T10:00:01.000Z";
+const least = {
+  name: "Welcome",
+  subject: "Hi {{ name }}",
+  body: "<p>Hi</p>",
+  type: "TRANSACTIONAL",
+};
+const optional = {
+  description: "For all",
+  from: "a@acme.test",
+  fromName: "Acme",
+  replyTo: "r@acme.test",
+};
+const none = { description: null, from: null, fromName: null, replyTo: null };
+
+const post = (body: object) => t.call("POST", "/templates", body);
+const create = (body: object = {}) => t.create("/templates", { ...least, ...body }, "data.id");
+const get = (id: string) => t.call("GET", `/templates/${id}`);
+const patch = (id: string, body: object) => t.call("PATCH", `/templates/${id}`, body);
+
+describe("POST /templates", () => {
+  const created: [why: string, given: object, kept: object][] = [
+    ["the least", {}, none],
+    ["everything", optional, optional],
+    ["null for what is optional", none, none],
+    ["MARKETING", { type: "MARKETING" }, { ...none, type: "MARKETING" }],
+    [
+      "addresses in one spelling",
+      { from: " A@ACME.test ", replyTo: "R@BÜCHER.test" },
+      { ...none, from: "a@acme.test", replyTo: "r@xn--bcher-kva.test" },
+    ],
+    ["an empty sender name", { fromName: "" }, { ...none, fromName: "" }],
+  ];
+  for (const [why, given, kept] of created) {
+    test(`${why}: 201 in the envelope, and the same when read`, async () => {
+      const answer = await post({ ...least, ...given });
+      const data = {
+        ...least,
+        ...kept,
+        id: expect.stringMatching(UUID),
+        createdAt: START,
+        updatedAt: START,
+      };
+      expect([answer.status, answer.body]).toEqual([201, { success: true, data }]);
+      expect((await get(answer.text("data.id"))).body).toEqual(answer.body);
+    });
+  }
+
+  test("two of one name are two", async () => {
+    expect(await create()).not.toBe(await create());
+  });
+
+  test("its sender need not be verified yet: that is asked when a mail is sent", async () => {
+    expect((await post({ ...least, from: "a@elsewhere.example" })).status).toBe(201);
+  });
+});
+
+describe("syntax errors are 422 with line and column, and nothing is stored", () => {
+  const cases: [why: string, field: "subject" | "body", source: string, position: string][] = [
+    ["an output that is not closed", "body", "<p>\nHi {{ name </p>", "Line 2, column 4"],
+    ["a tag that is not closed", "body", "a\n\n  {% if x %}b", "Line 3, column 3"],
+    ["a closing tag alone", "body", "a {% endif %}", "Line 1, column 3"],
+    ["an unknown tag", "body", "{% frobnicate %}", "Line 1, column 1"],
+    ["an unknown filter", "body", "x {{ a | frobnicate }}", "Line 1, column 3"],
+    ["a file", "body", "{% include 'other' %}", "Line 1, column 1"],
+    ["in the subject", "subject", "Hi {% if %}", "Line 1, column 9"],
+    [
+      "after a fallback, counted in the source as it was written",
+      "body",
+      "{{ a ?? b }}\n{{ c ?? d }}{% if %}",
+      "Line 2, column 18",
+    ],
+  ];
+  for (const [why, field, source, position] of cases) {
+    test(why, async () => {
+      const id = await create();
+      const before = t.contents();
+      const errors = [[field, "invalid_format"]] as const;
+      for (const answer of [
+        await post({ ...least, [field]: source }),
+        await patch(id, { [field]: source }),
+      ]) {
+        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+        expect(answer.text("error.errors.0.message")).toStartWith(position);
+      }
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("in subject and body at once", async () => {
+    const answer = await post({ ...least, subject: "{{", body: "{{" });
+    const errors = [
+      ["subject", "invalid_format"],
+      ["body", "invalid_format"],
+    ] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+
+  test("a line break in the subject is refused, in the sender's name too", async () => {
+    const answer = await post({
+      ...least,
+      subject: "a\r\nb",
+      fromName: "a\nb",
+      replyTo: "a@b.co\r\n",
+    });
+    const errors = [
+      ["subject", "invalid_format"],
+      ["fromName", "invalid_format"],
+      ["replyTo", "invalid_format"],
+    ] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+
+  test("a body of more than 1 MiB is refused", async () => {
+    const answer = await post({ ...least, body: "x".repeat(1024 * 1024 + 1) });
+    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "body"]);
+  });
+});
+
+describe("PATCH /templates/{id}", () => {
+  const patches: [given: object, after: object][] = [
+    [{ name: "Other" }, { name: "Other" }],
+    [{ subject: "Ho" }, { subject: "Ho" }],
+    [{ body: "<p>Ho</p>" }, { body: "<p>Ho</p>" }],
+    [{ type: "MARKETING" }, { type: "MARKETING" }],
+    [{ description: null }, { description: null }],
+    [
+      { from: null, fromName: null, replyTo: null },
+      { from: null, fromName: null, replyTo: null },
+    ],
+    [{ from: "B@Acme.test" }, { from: "b@acme.test" }],
+    [{ id: "mine", createdAt: "2000-01-01T00:00:00.000Z", zzz: 1 }, {}],
+    [{}, {}],
+  ];
+  for (const [given, after] of patches) {
+    test(`${JSON.stringify(given)}: the rest stays`, async () => {
+      const id = await create(optional);
+      t.clock.advance(1000);
+      const answer = await patch(id, given);
+      const data = { ...least, ...optional, ...after, id, createdAt: START, updatedAt: LATER };
+      expect([answer.status, answer.body]).toEqual([200, { success: true, data }]);
+      expect((await get(id)).body).toEqual(answer.body);
+    });
+  }
+
+  test("null is refused where something is needed, and a bad field leaves the others undone", async () => {
+    const id = await create();
+    const before = t.contents();
+    const answer = await patch(id, {
+      name: "Other",
+      subject: null,
+      body: "",
+      type: "NEWS",
+      from: "x",
+    });
+    const errors = [
+      ["subject", "invalid_type"],
+      ["body", "too_small"],
+      ["type", "invalid_value"],
+      ["from", "invalid_format"],
+    ];
+    expect([answer.status, answer.at("error.code")]).toEqual([422, "VALIDATION_ERROR"]);
+    const found = new Map(errors.map(([field, code]) => [field, code]));
+    for (const [field, code] of found) {
+      expect(JSON.stringify(answer.at("error.errors"))).toContain(`"field":"${field}"`);
+      expect(JSON.stringify(answer.at("error.errors"))).toContain(`"code":"${code}"`);
+    }
+    expect(t.contents()).toEqual(before);
+  });
+});
+
+describe("GET and DELETE /templates/{id}", () => {
+  for (const id of ["x", "%00", "' OR 1=1 --", crypto.randomUUID()]) {
+    test(`${JSON.stringify(id)} is 404 for every method`, async () => {
+      await create();
+      const path = `/templates/${id.includes("%") ? id : encodeURIComponent(id)}`;
+      for (const method of ["GET", "PATCH", "DELETE"]) {
+        const answer = await t.call(method, path, method === "PATCH" ? { name: "x" } : undefined);
+        expectRefusal(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+      }
+      expect(t.countRows("templates")).toBe(1);
+    });
+  }
+
+  test("204 without a body; then it is gone, from the list too", async () => {
+    const [id, other] = [await create(), await create()];
+    const answer = await t.call("DELETE", `/templates/${id}`);
+    expect([answer.status, answer.body]).toEqual([204, undefined]);
+    expectRefusal(await get(id), { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    const list = await t.call("GET", "/templates");
+    expect([list.at("data.total"), list.at("data.items.0.id")]).toEqual([1, other]);
+  });
+
+  test("the list shows each whole", async () => {
+    const id = await create(optional);
+    const list = await t.call("GET", "/templates");
+    const data = { ...least, ...optional, id, createdAt: START, updatedAt: START };
+    expect(list.body).toEqual({
+      success: true,
+      data: { items: [data], nextCursor: null, hasMore: false, total: 1 },
+    });
+  });
+
+  test("no event is written about templates", async () => {
+    await t.call("DELETE", `/templates/${await create()}`);
+    expect(t.eventNames()).toEqual([]);
+  });
+});

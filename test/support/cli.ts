@@ -1,0 +1,84 @@
+/** The program as a child process, as an operator meets it. */
+
+import type { Subprocess } from "bun";
+import { join } from "node:path";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const LIMIT_MS = 20_000;
+
+export type Ran = {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  /** Standard output as JSON. */
+  json: unknown;
+};
+
+type Environment = Record<string, string>;
+
+/** Without the settings of whoever runs the tests. */
+function environmentWith(extra: Environment): Environment {
+  const own = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
+    value === undefined || name.startsWith("MAILSTEAD_") || name === "NODE_ENV"
+      ? []
+      : [[name, value]],
+  );
+  return { ...Object.fromEntries(own), ...extra };
+}
+
+function spawn(words: readonly string[], environment: Environment) {
+  return Bun.spawn([process.execPath, MAIN, ...words], {
+    env: environmentWith(environment),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: LIMIT_MS,
+    killSignal: "SIGKILL",
+  });
+}
+
+/** Runs a command to its end. */
+export async function mailstead(
+  words: readonly string[],
+  environment: Environment = {},
+): Promise<Ran> {
+  const child = spawn(words, environment);
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  await child.exited;
+  const isJson = stdout.startsWith("{");
+  return { code: child.exitCode, stdout, stderr, json: isJson ? JSON.parse(stdout) : undefined };
+}
+
+export type Running = {
+  /** What it said until it was ready. */
+  greeting: string;
+  child: Subprocess<"ignore", "pipe", "pipe">;
+  /** Asks it to stop; resolves to exit code and log. */
+  stop(): Promise<{ code: number | null; log: string }>;
+};
+
+/** Starts a server and waits until it has said everything that `isReady` looks for. */
+export async function startMailstead(
+  words: readonly string[],
+  isReady: (greeting: string) => boolean,
+): Promise<Running> {
+  const child = spawn(words, {});
+  const log = child.stderr.text();
+  const decoder = new TextDecoder();
+  let greeting = "";
+  const reader = child.stdout.getReader();
+  while (!isReady(greeting)) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`it ended: ${greeting}${await log}`);
+    greeting += decoder.decode(value, { stream: true });
+  }
+  return {
+    greeting,
+    child,
+    async stop() {
+      child.kill("SIGTERM");
+      await child.exited;
+      return { code: child.exitCode, log: await log };
+    },
+  };
+}

@@ -1,0 +1,9 @@
+/** DNS for tests that are not about the DNS: nobody answers, and at once. */
+
+import type { Dns } from "../../src/lib/dns/client.ts";
+
+export const NO_DNS: Dns = {
+  resolve: async () => ({ kind: "failed", reason: "there is no DNS in this test" }),
+  reverse: async () => ({ kind: "failed", reason: "there is no DNS in this test" }),
+  close: () => {},
+};

@@ -1,0 +1,127 @@
+/** An application in capture mode, mails of it that left, and what their recipients do with them. */
+
+import { type ParsedMail, simpleParser } from "mailparser";
+import type { TrackingMode } from "../../src/db/schema/projects.ts";
+import { type Answered, answered, testApp, type TestOptions } from "./app.ts";
+
+export type Mailing = Awaited<ReturnType<typeof startMailing>>;
+
+export type SendOptions = {
+  to?: string;
+  body?: string;
+  type?: "MARKETING" | "TRANSACTIONAL";
+  headers?: Record<string, string>;
+};
+
+/** A mail that left, as its recipient has it. */
+export type Received = {
+  id: string;
+  raw: string;
+  mail: ParsedMail;
+  /** Addresses in the HTML, in order. */
+  hrefs: string[];
+  /** Path of the pixel; null where there is none. */
+  pixel: string | null;
+  /** Paths of the links to act with. */
+  unsubscribe: string;
+  subscribe: string;
+  manage: string;
+};
+
+const BODY = `<body><p>Hello</p><a href="https://example.com/a?b=1&amp;c=2">a</a>
+<a href="{{ manageUrl }}">manage</a> <a href="{{ subscribeUrl }}">in</a></body>`;
+
+export async function startMailing(options: TestOptions = {}) {
+  const t = await testApp(options);
+
+  /** Fetches as a person's browser would, unless told otherwise. */
+  async function fetchAs(
+    method: string,
+    path: string,
+    rest: { headers?: Record<string, string>; body?: string } = {},
+  ): Promise<Answered> {
+    const request = new Request(new URL(path, "http://localhost").href, {
+      method,
+      headers: { "user-agent": BROWSER, ...rest.headers },
+      body: rest.body ?? null,
+    });
+    return answered(await t.app.handle(request));
+  }
+
+  return {
+    t,
+    fetchAs,
+
+    /** Sends one mail, to a subscribed contact where it is marketing. */
+    async send(rest: SendOptions = {}): Promise<Received> {
+      const type = rest.type ?? "MARKETING";
+      const template = await t.create(
+        "/templates",
+        { name: "News", type, subject: "News", body: rest.body ?? BODY, from: "news@acme.test" },
+        "data.id",
+      );
+      const id = await t.create(
+        "/v1/send",
+        {
+          to: rest.to ?? "ada@example.net",
+          template,
+          subscribed: true,
+          ...(rest.headers === undefined ? {} : { headers: rest.headers }),
+        },
+        "emails.0.email",
+      );
+      await t.deliver();
+      return received(id, (await t.call("GET", `/emails/${id}/raw`)).text(""));
+    },
+
+    submit: (path: string, body: string, type = "application/x-www-form-urlencoded") =>
+      fetchAs("POST", path, { body, headers: { "content-type": type } }),
+
+    status: async (id: string) => (await t.call("GET", `/emails/${id}`)).text("data.status"),
+
+    isSubscribed: (email = "ada@example.net"): boolean | undefined => {
+      const row = t.db.sqlite
+        .query<{ yes: number }, [string]>(
+          "SELECT is_subscribed AS yes FROM contacts WHERE email = ?",
+        )
+        .get(email);
+      return row === null ? undefined : row.yes === 1;
+    },
+
+    setProject(fields: { tracking?: TrackingMode; language?: string }): void {
+      for (const [name, value] of Object.entries(fields)) {
+        t.db.sqlite.run(`UPDATE projects SET ${name} = ? WHERE seq = 1`, [value]);
+      }
+    },
+
+    /** Events since the mail was sent, with what they are about. */
+    events: () =>
+      t.db.sqlite
+        .query<{ name: string; email: string | null; data: string | null }, []>(
+          `SELECT ev.name, e.id AS email, ev.data FROM events ev
+           LEFT JOIN emails e ON e.seq = ev.email_seq
+           WHERE ev.name NOT IN ('email.sent') AND ev.seq > 1 ORDER BY ev.seq`,
+        )
+        .all(),
+  };
+}
+
+export const BROWSER =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
+
+async function received(id: string, raw: string): Promise<Received> {
+  const mail = await simpleParser(raw, { skipImageLinks: true, skipTextToHtml: true });
+  const html = mail.html === false ? "" : mail.html;
+  const token = /\/(?:unsubscribe|subscribe|manage)\/([\w-]+)/.exec(raw.replaceAll("=\r\n", ""));
+  const pathOf = (page: string) => `/${page}/${token?.[1] ?? ""}`;
+  return {
+    id,
+    raw,
+    mail,
+    hrefs: [...html.matchAll(/href="([^"]*)"/g)].map(([, href = ""]) => href),
+    pixel: /<img src="https?:\/\/[^/]+(\/o\/[^"]+)"/.exec(html)?.[1] ?? null,
+    unsubscribe: pathOf("unsubscribe"),
+    subscribe: pathOf("subscribe"),
+    manage: pathOf("manage"),
+  };
+}

@@ -1,0 +1,53 @@
+/** An HTTPS server on loopback that serves an MTA-STS policy, or fails to. */
+
+import https from "node:https";
+import type net from "node:net";
+import { closeServer, portOf } from "./smtp-sink.ts";
+import type { TestCertificate } from "./tls.ts";
+
+export type PolicyAnswer = {
+  status?: number;
+  /** Null: none. */
+  mediaType?: string | null;
+  body?: string;
+  location?: string;
+  /** True: it never answers. */
+  hangs?: boolean;
+};
+
+export type PolicyServer = {
+  port: number;
+  /** May be changed while it runs. */
+  answer: PolicyAnswer;
+  /** `GET mta-sts.example.com /path` for each request, without the port. */
+  requests: string[];
+  close(): Promise<void>;
+};
+
+export async function startPolicyServer(
+  { key, cert }: TestCertificate,
+  answer: PolicyAnswer,
+): Promise<PolicyServer> {
+  const sockets = new Set<net.Socket>();
+  const server = https.createServer({ key, cert }, (request, response) => {
+    const host = request.headers.host?.replace(/:\d+$/, "");
+    state.requests.push(`${request.method} ${host} ${request.url}`);
+    const { status = 200, mediaType = "text/plain", body = "", location, hangs } = state.answer;
+    if (hangs === true) return;
+    if (mediaType !== null) response.setHeader("content-type", mediaType);
+    if (location !== undefined) response.setHeader("location", location);
+    response.writeHead(status).end(body);
+  });
+  server.on("connection", (socket: net.Socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const state: PolicyServer = {
+    port: portOf(server),
+    answer,
+    requests: [],
+    close: () => closeServer(server, sockets),
+  };
+  return state;
+}
