@@ -1,3 +1,11 @@
+CREATE TABLE `contact_blocks` (
+	`project_seq` integer NOT NULL,
+	`block` integer NOT NULL,
+	`version` integer NOT NULL,
+	PRIMARY KEY(`project_seq`, `block`),
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+) WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `contact_counts` (
 	`project_seq` integer PRIMARY KEY NOT NULL,
 	`total` integer NOT NULL,
@@ -194,7 +202,7 @@ CREATE TABLE `events` (
 --> statement-breakpoint
 CREATE INDEX `events_page` ON `events` (`project_seq`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`seq`);--> statement-breakpoint
-CREATE INDEX `events_contact` ON `events` (`contact_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `events_contact` ON `events` (`contact_seq`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_seq`) WHERE email_seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -325,4 +333,14 @@ CREATE TRIGGER `contacts_counted_out` AFTER DELETE ON `contacts` BEGIN
 END;--> statement-breakpoint
 CREATE TRIGGER `contacts_counted_anew` AFTER UPDATE OF `is_subscribed` ON `contacts` WHEN new.`is_subscribed` <> old.`is_subscribed` BEGIN
 	UPDATE `contact_counts` SET `subscribed` = `subscribed` + new.`is_subscribed` - old.`is_subscribed` WHERE `project_seq` = new.`project_seq`;
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_moved_in` AFTER INSERT ON `contacts` BEGIN
+	INSERT INTO `contact_blocks` (`project_seq`, `block`, `version`) VALUES (new.`project_seq`, new.`seq` / 1024, 1)
+		ON CONFLICT DO UPDATE SET `version` = `version` + 1;
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_moved_out` AFTER DELETE ON `contacts` BEGIN
+	UPDATE `contact_blocks` SET `version` = `version` + 1 WHERE `project_seq` = old.`project_seq` AND `block` = old.`seq` / 1024;
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_moved` AFTER UPDATE OF `email`, `is_subscribed` ON `contacts` WHEN new.`email` <> old.`email` OR new.`is_subscribed` <> old.`is_subscribed` BEGIN
+	UPDATE `contact_blocks` SET `version` = `version` + 1 WHERE `project_seq` = new.`project_seq` AND `block` = new.`seq` / 1024;
 END;

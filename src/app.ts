@@ -30,6 +30,10 @@ import { domainOf } from "./mail/address.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./mail/dkim-keys.ts";
 import { makeReturnPath } from "./mail/return-path.ts";
 import { templateCache as createTemplateCache } from "./mail/template-cache.ts";
+import { bulkRoutes } from "./modules/contacts/bulk-routes.ts";
+import { importRoutes } from "./modules/contacts/import-routes.ts";
+import { createContactParts } from "./modules/contacts/parts.ts";
+import { createRemoval } from "./modules/contacts/removal.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createDomainChecks } from "./modules/domains/checks.ts";
@@ -46,6 +50,9 @@ import { eventRoutes } from "./modules/events/routes.ts";
 import { createEvents } from "./modules/events/service.ts";
 import { createKeys } from "./modules/keys/service.ts";
 import { createProjects } from "./modules/projects/service.ts";
+import { createFilterAudience } from "./modules/segments/filter-audience.ts";
+import { segmentRoutes } from "./modules/segments/routes.ts";
+import { createSegments } from "./modules/segments/service.ts";
 import { createRetention } from "./modules/retention/service.ts";
 import { subscriptionRoutes } from "./modules/subscription/routes.ts";
 import { createSubscriptions } from "./modules/subscription/service.ts";
@@ -119,7 +126,21 @@ export function createApp(options: AppOptions) {
     log,
   });
   const templates = createTemplates({ db, clock, cursors });
-  const contacts = createContacts({ db, clock, events, cursors });
+  const remove = createRemoval(db);
+  const contacts = createContacts({ db, clock, events, remove });
+  const segments = createSegments({ db, writer, clock, log, cursors, contacts, events });
+  const contactParts = createContactParts({
+    db,
+    folder,
+    writer,
+    clock,
+    log,
+    cursors,
+    events,
+    contacts,
+    remove,
+    audience: createFilterAudience(segments),
+  });
   const emails = createEmails({ db, cursors });
   const accept = createAccept({
     clock,
@@ -194,12 +215,15 @@ export function createApp(options: AppOptions) {
   const api = new Elysia({ name: "api" })
     .use(healthRoutes(readiness))
     .use(emailRoutes({ admission, accept, emails, writer, wake: dispatcher.wake }))
-    .use(contactRoutes({ admission, contacts, writer }))
+    .use(contactRoutes({ admission, contacts, ...contactParts, writer }))
+    .use(importRoutes({ admission, ...contactParts, writer }))
+    .use(bulkRoutes({ admission, ...contactParts, writer, clock }))
     .use(templateRoutes({ admission, templates, writer }))
     .use(domainRoutes({ admission, domains, checks: domainChecks, writer }))
     .use(suppressionRoutes({ admission, clock, list: suppressionList, suppressions, writer }))
     .use(trackRoutes({ admission, clock, contacts, events }))
     .use(eventRoutes({ admission, events }))
+    .use(segmentRoutes({ admission, segments, writer }))
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
@@ -224,6 +248,7 @@ export function createApp(options: AppOptions) {
   const recurring = [
     { name: "key uses", pattern: "*/30 * * * * *", run: () => keys.flushUses(writer) },
     { name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge },
+    { name: "segment membership", pattern: "*/10 * * * * *", run: segments.recompute },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];
@@ -254,6 +279,7 @@ export function createApp(options: AppOptions) {
     projects,
     keys,
     domains,
+    segments,
     transport,
 
     /** Answers a request as the server would; for tests. */
@@ -262,6 +288,7 @@ export function createApp(options: AppOptions) {
     async start(): Promise<void> {
       await dispatcher.start();
       domainChecks.start();
+      contactParts.start();
       timers = recurring.map(
         ({ name, pattern, run }) =>
           new Cron(pattern, { name: `${name} ${crypto.randomUUID()}`, protect: true }, async () => {
@@ -288,6 +315,7 @@ export function createApp(options: AppOptions) {
     async stop(): Promise<void> {
       for (const timer of timers) timer.stop();
       if (http.server !== null) await http.stop();
+      await contactParts.stop();
       const checksEnded = domainChecks.stop();
       const allEnded = await dispatcher.stop(STOP_GRACE_MS);
       if (!allEnded) log.warn("some mails were still under way; they wait for their next time");
@@ -295,6 +323,7 @@ export function createApp(options: AppOptions) {
       dns.close();
       await checksEnded;
       await collector.flush();
+      await segments.stop();
       await keys.flushUses(writer);
       await dispatcher.returnLeases();
       await writer.drain();

@@ -69,7 +69,7 @@ describe("imports point down only", () => {
 
   test("every import names a file that is there, with its ending", () => {
     const known = new Set(files);
-    const unknown = imports.filter(({ to }) => to.startsWith("..") === false && !known.has(to));
+    const unknown = imports.filter(({ to }) => !to.startsWith("..") && !known.has(to));
     expect(unknown.map(show)).toEqual([]);
   });
 

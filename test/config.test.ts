@@ -30,6 +30,17 @@ const table: Row[] = [
     "https://Mail.Example.com/base/",
     "https://mail.example.com/base",
   ],
+  [
+    "trackingUrl",
+    "tracking-url",
+    "MAILSTEAD_TRACKING_URL",
+    null,
+    "https://go.example.com/",
+    "https://go.example.com",
+  ],
+  ["retainBodies", "retain-bodies", "MAILSTEAD_RETAIN_BODIES", 90, "0", 0],
+  ["retainRaw", "retain-raw", "MAILSTEAD_RETAIN_RAW", 30, "7", 7],
+  ["retainEvents", "retain-events", "MAILSTEAD_RETAIN_EVENTS", 0, "36500", 36_500],
   ["transport", "transport", "MAILSTEAD_TRANSPORT", "capture", "capture", "capture"],
   [
     "relayUrl",

@@ -112,16 +112,31 @@ export type Server = {
 export type ServerOptions = {
   /** Path of the executable; null: the sources. */
   binary: string | null;
+  /** Another program that takes the same arguments. */
+  program?: readonly string[];
   data: string;
   args: readonly string[];
   port?: number;
 };
 
+/** Mail goes to an SMTP server on this machine; `sendRate` mails a second, 0 for no limit. */
+export function relayTo(port: number, sendRate: number): string[] {
+  const relayUrl = `smtp://127.0.0.1:${port}?tls=none`;
+  const rates = ["--send-rate", String(sendRate), "--api-rate", "0"];
+  return ["--transport", "relay", "--relay-url", relayUrl, ...rates];
+}
+
+export function logFileOf(data: string): string {
+  return join(data, "server.log");
+}
+
 /** `mailstead serve`, ready; its log lies in the data folder. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { data, args, port = freePort() } = options;
-  const program = options.binary === null ? [process.execPath, "src/main.ts"] : [options.binary];
-  const logFile = join(data, "server.log");
+  const program =
+    options.program ??
+    (options.binary === null ? [process.execPath, "src/main.ts"] : [options.binary]);
+  const logFile = logFileOf(data);
   const log = openSync(logFile, "a");
   const child = Bun.spawn(
     [...program, "serve", "--data", data, "--port", String(port), "--log-format", "json", ...args],

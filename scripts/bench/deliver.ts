@@ -3,6 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import {
   Listening,
+  relayTo,
   removeFolder,
   residentMiB,
   startHelper,
@@ -33,7 +34,7 @@ export async function benchDeliver(options: { binary: string | null; isQuick: bo
   const server = await startServer({
     binary: options.binary,
     data,
-    args: ["--transport", "relay", "--relay-url", `smtp://127.0.0.1:${port}?tls=none`, ...NO_LIMIT],
+    args: relayTo(port, 0),
   });
   const reader = openReader(data);
   await untilSent(reader, mails);
@@ -68,8 +69,6 @@ export async function benchDeliver(options: { binary: string | null; isQuick: bo
     },
   ]);
 }
-
-export const NO_LIMIT = ["--send-rate", "0", "--api-rate", "0"];
 
 async function sendWithPool(mails: number): Promise<number> {
   const sink = startHelper("sink.ts", { withTimes: false });

@@ -1,7 +1,14 @@
 /** Whether mail leaves at the rate that was set: never faster, and hardly slower. */
 
 import { Type } from "@sinclair/typebox";
-import { Listening, removeFolder, startHelper, startServer, temporaryFolder } from "./children.ts";
+import {
+  Listening,
+  relayTo,
+  removeFolder,
+  startHelper,
+  startServer,
+  temporaryFolder,
+} from "./children.ts";
 import { judge, mostInAnySecond, say } from "./report.ts";
 import { openReader, prepareStore } from "./store.ts";
 
@@ -19,10 +26,7 @@ export async function benchPace(options: { binary: string | null; isQuick: boole
   const server = await startServer({
     binary: options.binary,
     data,
-    args: [
-      ...["--transport", "relay", "--relay-url", `smtp://127.0.0.1:${port}?tls=none`],
-      ...["--send-rate", String(RATE)],
-    ],
+    args: relayTo(port, RATE),
   });
   await Bun.sleep((seconds + 1) * 1000);
   await server.stop();
@@ -37,7 +41,7 @@ export async function benchPace(options: { binary: string | null; isQuick: boole
     const first = Math.min(...moments);
     return moments.filter((moment) => moment < first + seconds * 1000).length;
   };
-  say("baseline", `${full} mails in ${seconds} s would be exactly ${RATE} a second`);
+  say("baseline, exactly the rate", `${full} in ${seconds} s`);
   say("started", `${within(starts)}, most in any second ${mostInAnySecond(starts)}`);
   say("arrived", `${within(arrivals)}, most in any second ${mostInAnySecond(arrivals)}`);
   const most = mostInAnySecond(arrivals);

@@ -20,9 +20,11 @@ const Settings = Type.Object({
   requests: Type.Number(),
   /** A second. */
   rate: Type.Number(),
+  /** So many of the requests come first, and their time does not count. */
+  warmUp: Type.Number(),
 });
 
-const { port, data, connections, requests, rate } = parse(
+const { port, data, connections, requests, rate, warmUp } = parse(
   Settings,
   JSON.parse(Bun.argv[2] ?? "{}"),
 );
@@ -41,7 +43,7 @@ const texts = Array.from({ length: requests }, (_, i) => {
   return `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: ${USER_AGENT}\r\n\r\n`;
 });
 
-type Connection = { dueAt: number; received: string };
+type Connection = { dueAt: number; isWarmUp: boolean; received: string };
 
 const durations = new Float64Array(requests);
 const idle: Bun.Socket<Connection>[] = [];
@@ -56,6 +58,7 @@ function sendDue(): void {
     const socket = idle.pop();
     if (socket === undefined) break;
     socket.data.dueAt = startedAt + (sent * 1000) / rate;
+    socket.data.isWarmUp = sent < warmUp;
     socket.write(texts[sent++] ?? "");
   }
   if (sent < requests) setTimeout(sendDue, 0);
@@ -72,7 +75,7 @@ function receive(socket: Bun.Socket<Connection>, chunk: Buffer): void {
   if (connection.received.length < end + 4 + length) return;
   if (!/^HTTP\/1\.1 (?:200|302)/.test(connection.received)) throw new Error(connection.received);
   connection.received = "";
-  durations[answered++] = performance.now() - connection.dueAt;
+  durations[answered++] = connection.isWarmUp ? 0 : performance.now() - connection.dueAt;
   idle.push(socket);
   if (answered === requests) resolve();
 }
@@ -82,7 +85,7 @@ for (let i = 0; i < connections; i++) {
     await Bun.connect<Connection>({
       hostname: "127.0.0.1",
       port,
-      data: { dueAt: 0, received: "" },
+      data: { dueAt: 0, isWarmUp: false, received: "" },
       socket: { data: receive, error: (_, error) => Promise.reject(error) },
     }),
   );
@@ -90,7 +93,7 @@ for (let i = 0; i < connections; i++) {
 startedAt = performance.now();
 sendDue();
 await allDone;
-durations.sort();
-const at = (q: number) => durations[Math.min(requests - 1, Math.floor(q * requests))] ?? 0;
+const measured = durations.toSorted().subarray(warmUp);
+const at = (q: number) => measured[Math.min(measured.length - 1, Math.floor(q * measured.length))];
 console.log(JSON.stringify({ answered, p50: at(0.5), p99: at(0.99), max: at(1) }));
 process.exit(0);

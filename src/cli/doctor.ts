@@ -34,7 +34,7 @@ export const doctor: Command = {
   summary: "Look at everything that delivery depends on; exit 1 if something fails",
   details:
     "Give the settings that serve gets. It asks the DNS, a time server and, with\n" +
-    "--transport direct, port 25 of large mail providers; nothing is sent or changed.",
+    "--transport direct, port 25 of large mail providers; no mail is sent.",
   positionals: [],
   flags: [],
   settings: [

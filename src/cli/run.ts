@@ -19,6 +19,7 @@ import {
   projectList,
   projectSet,
 } from "./project.ts";
+import { send } from "./send.ts";
 import { serve } from "./serve.ts";
 import { version } from "./version.ts";
 
@@ -38,6 +39,7 @@ const COMMANDS: readonly Command[] = [
   domainRecords,
   domainVerify,
   domainRemove,
+  send,
   doctor,
   migrateCommand,
   version,

@@ -149,6 +149,7 @@ export function unsafeChoices(config: Config): string[] {
     ...(!isLocal && !config.url?.startsWith("https:")
       ? ["API keys travel without TLS: put a TLS proxy in front and set --url https://…"]
       : []),
+    ...(config.allowPrivateAddresses ? ["mail may go to private addresses"] : []),
     ...(config.relayUrl?.tls === "none" ? ["mail goes to the relay without TLS"] : []),
   ];
 }

@@ -9,6 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
 import type { Consignment } from "./load.ts";
+import type { Leave } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
 import type { Lease, Queue } from "./queue.ts";
 import type { Settle, Settlement } from "./settle.ts";
@@ -37,7 +38,7 @@ export type Dispatcher = {
 
 /** After the storage refused: long enough not to spin, short enough to be there when it is back. */
 const STORAGE_PAUSE_MS = 1000;
-/** How long a mail may be on its way to a server before another one is made ready beside it. */
+/** A mail that takes longer to reach a server does not keep others from being made ready. */
 const PATIENCE_MS = 1000;
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
@@ -45,11 +46,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let running = false;
   /** The storage refused: nothing is leased until the pause is over. */
   let isPausing = false;
-  let isLeasing = false;
+  let leasing: Promise<void> | null = null;
   let isRefillScheduled = false;
-  /** Leased mails whose turn to leave has not come yet. */
-  let ahead = 0;
   const underWay = new Set<Promise<void>>();
+  /** How many of them are ready for their turn, or nearly so. */
+  let ahead = 0;
   let cancelTimer = () => {};
 
   /** Whatever happens in one turn of the event loop is one reason to look, not many. */
@@ -63,7 +64,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function refill(): void {
-    if (!running || isPausing || isLeasing) return;
+    if (!running || isPausing || leasing !== null) return;
     // Where enough mails are ready, the turn of the next one leads here again.
     if (roomAhead() <= 0) return;
     try {
@@ -74,40 +75,41 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function roomAhead(): number {
-    return Math.min(pace.ahead - ahead, concurrency + pace.ahead - underWay.size);
+    return Math.min(pace.ahead - ahead, pace.ahead + pace.concurrency - underWay.size);
   }
 
   function leaseOrSleep(now: number): void {
     cancelTimer();
     const next = queue.nextDueAt();
     if (next === null) return;
-    if (next <= now) keepTrack(leaseDue());
+    if (next <= now) leasing = leaseDue();
     else cancelTimer = clock.after(next - now, refill);
   }
 
   async function leaseDue(): Promise<void> {
-    isLeasing = true;
     try {
       const mails = await writer.write(() =>
         running ? queue.lease(roomAhead(), clock.now()).map(deps.load) : [],
       );
-      for (const mail of mails) if (mail !== null) keepTrack(deliver(mail));
+      for (const mail of mails) if (mail !== null) start(mail);
     } catch (error) {
       pauseAfter(error);
     }
-    isLeasing = false;
+    leasing = null;
     refillSoon();
   }
 
-  function keepTrack(work: Promise<void>): void {
-    underWay.add(work);
-    void work.then(() => underWay.delete(work));
+  function start(mail: Consignment): void {
+    const delivery = deliver(mail).finally(() => {
+      underWay.delete(delivery);
+      // A deferral may be due before what the timer waits for.
+      refillSoon();
+    });
+    underWay.add(delivery);
   }
 
   async function deliver(mail: Consignment): Promise<void> {
     await settle(await attemptTimed(mail));
-    // A deferral may be due before what the timer waits for.
-    refillSoon();
   }
 
   function pauseAfter(error: unknown): void {
@@ -125,36 +127,35 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function attemptTimed(mail: Consignment): Promise<Settlement> {
     let startedAt = clock.now();
     let startedMs = performance.now();
-    const noteTurn = countAhead();
-    const verdict = await deps
-      .attempt(mail, (transact) =>
-        pace.run(() => {
-          noteTurn();
-          startedAt = clock.now();
-          startedMs = performance.now();
-          return transact();
-        }),
-      )
-      .catch((error: unknown) => defect(mail, error));
-    noteTurn();
+    const line = joinLine();
+    const leave: Leave = (transact) => {
+      line.keepPlace();
+      return pace.run(() => {
+        line.leave();
+        startedAt = clock.now();
+        startedMs = performance.now();
+        return transact();
+      });
+    };
+    const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
+    line.leave();
     const durationMs = Math.round(performance.now() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
   }
 
-  /** Counts a mail as ready for its turn, until that comes: the returned function says so. */
-  function countAhead(): () => void {
-    let isAhead = true;
+  /** Counts a mail as being ahead, until its turn has come or its way there takes too long. */
+  function joinLine(): { keepPlace: () => void; leave: () => void } {
+    let isInLine = true;
     ahead++;
-    const end = () => {
-      cancelPatience();
-      if (!isAhead) return;
-      isAhead = false;
+    const leave = () => {
+      keepPlace();
+      if (!isInLine) return;
+      isInLine = false;
       ahead--;
       refillSoon();
     };
-    // Whoever takes long to reach a server does not keep the others from theirs.
-    const cancelPatience = clock.after(PATIENCE_MS, end);
-    return end;
+    const keepPlace = clock.after(PATIENCE_MS, leave);
+    return { keepPlace, leave };
   }
 
   /** A fault of ours: the mail is kept and tried again, and the log says so. */
@@ -201,8 +202,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     else log.debug("delivery", fields);
   }
 
+  /** Once it does not run any more. */
   async function nothingUnderWay(): Promise<true> {
-    while (underWay.size > 0) await Promise.all(underWay);
+    await leasing;
+    await Promise.all(underWay);
     return true;
   }
 

@@ -13,6 +13,7 @@ export type Pace = {
    * which is more urgent hardly waits behind them.
    */
   readonly ahead: number;
+  readonly concurrency: number;
 };
 
 /**
@@ -34,6 +35,7 @@ export function createPace(options: { ratePerSecond: number; concurrency: number
   const most = Math.ceil(concurrency / 2);
   return {
     run: (task) => queue.add(task),
+    concurrency,
     ahead: ratePerSecond === 0 ? most : Math.min(most, Math.ceil(ratePerSecond * AHEAD_SECONDS)),
   };
 }

@@ -96,12 +96,16 @@ export function createAdmission(options: AdmissionOptions) {
     if (!decision.isAllowed) throw rateExceeded(decision.resetSeconds);
   }
 
-  function gate(name: string, kinds: readonly KeyKind[]) {
+  function gate(
+    name: string,
+    kinds: readonly KeyKind[],
+    readBody: (request: Request) => Promise<unknown>,
+  ) {
     return new Elysia({ name })
       .onParse({ as: "scoped" }, async (incoming) => {
         admit(incoming, kinds);
         // Anything but undefined keeps Elysia from reading the body once more.
-        return (await readJson(incoming.request)) ?? null;
+        return (await readBody(incoming.request)) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
         const project = admit(incoming, kinds);
@@ -109,12 +113,16 @@ export function createAdmission(options: AdmissionOptions) {
       });
   }
 
-  /** Commits a prepared change, once per Idempotency-Key, and sets the status. */
+  /**
+   * Commits a prepared change, once per Idempotency-Key, and sets the status. Requests are the same
+   * if their bodies are; a route that reads its body itself says what stands for it.
+   */
   function onceFor(incoming: Incoming & { body?: unknown }, project: Project) {
     return async <T>(
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+      body: unknown = incoming.body,
     ): Promise<T> => {
-      const { request, path, set, body } = incoming;
+      const { request, path, set } = incoming;
       const result = await idempotency.once(
         request.headers.get("idempotency-key"),
         { projectSeq: project.seq, method: request.method, path, body },
@@ -128,10 +136,16 @@ export function createAdmission(options: AdmissionOptions) {
 
   return {
     /** For routes that take a secret key: everything but `/v1/track`. */
-    secretKey: gate("secret-key", ["SECRET"]),
+    secretKey: gate("secret-key", ["SECRET"], readJson),
+    /** The same for routes that read the body themselves, as it comes in. */
+    secretKeyStreaming: gate("secret-key-streaming", ["SECRET"], leaveUnread),
     /** For `/v1/track`. */
-    anyKey: gate("any-key", ["SECRET", "PUBLIC"]),
+    anyKey: gate("any-key", ["SECRET", "PUBLIC"], readJson),
   };
+}
+
+async function leaveUnread(): Promise<null> {
+  return null;
 }
 
 function windowOrNull(limit: number, maxKeys: number, now: () => number): SlidingWindow | null {

@@ -57,7 +57,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Text that cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and values. */
-function refuseBadText(value: unknown): void {
+export function refuseBadText(value: unknown): void {
   const errors: FieldError[] = [];
   collectBadText(value, [], errors);
   if (errors.length > 0) throw validationError(errors);

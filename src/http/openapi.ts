@@ -93,11 +93,13 @@ function mend(document: unknown): unknown {
   };
 }
 
-function mendOperation(operation: unknown): unknown {
+function mendOperation(operation: unknown, method: string): unknown {
   if (!isRecord(operation)) return operation;
-  const { requestBody, responses, ...rest } = operation;
+  const { requestBody, responses, parameters, ...rest } = operation;
+  const own: unknown[] = Array.isArray(parameters) ? parameters : [];
   return {
     ...rest,
+    parameters: method === "post" ? [...own, IDEMPOTENCY_KEY] : own,
     ...(isRecord(requestBody)
       ? { requestBody: { required: true, ...contentOf(requestBody) } }
       : {}),
@@ -108,8 +110,11 @@ function mendOperation(operation: unknown): unknown {
 /** All errors share one schema: told once, and referred to. */
 function mendResponse(response: unknown, status: string): unknown {
   const description = DESCRIPTIONS[status] ?? "Done";
-  if (!isRecord(response) || status === "204") return { description };
-  if (Number(status) < 400) return { description, ...contentOf(response) };
+  if (!isRecord(response) || /^(?:204|3\d\d)$/.test(status)) return { description };
+  const own = contentOf(response);
+  // Pages for people answer errors with a page, too.
+  const isJson = isRecord(own.content) && "application/json" in own.content;
+  if (Number(status) < 400 || !isJson) return { description, ...own };
   const schema = { $ref: "#/components/schemas/Error" };
   return { description, content: { "application/json": { schema } } };
 }
@@ -119,7 +124,7 @@ function contentOf({ content }: Readonly<Record<string, unknown>>): { content?: 
   const json = isRecord(content) ? content["application/json"] : undefined;
   if (!isRecord(json)) return {};
   const mediaType = isRecord(json["schema"]) ? json["schema"]["contentMediaType"] : undefined;
-  return { content: { [String(mediaType ?? "application/json")]: json } };
+  return { content: { [typeof mediaType === "string" ? mediaType : "application/json"]: json } };
 }
 
 function mapObject(value: unknown, map: (inner: unknown, name: string) => unknown): unknown {
@@ -127,11 +132,20 @@ function mapObject(value: unknown, map: (inner: unknown, name: string) => unknow
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner, name)]));
 }
 
+const IDEMPOTENCY_KEY = {
+  in: "header",
+  name: "Idempotency-Key",
+  required: false,
+  description: "The first answer to a key is stored with its effect and replayed for 24 hours",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+};
+
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: "Done",
   201: "Created",
   202: "Accepted; the work goes on",
   204: "Done; no body",
+  302: "See Location",
   400: "Malformed request",
   401: "No valid API key",
   403: "Not permitted",

@@ -4,14 +4,15 @@
  * no other site learns their address.
  */
 
+import { Type } from "@sinclair/typebox";
 import type { Texts } from "../mail/language.ts";
 
 export type Page = {
   /** BCP 47. */
   language: string;
+  /** Text, not HTML, as all of these. */
   title: string;
-  /** All of these are text, not HTML. */
-  paragraphs: readonly string[];
+  text: string;
   /** Who writes; null where that is not known. */
   sender: string | null;
   /** Posts back to the address of the page. */
@@ -20,7 +21,12 @@ export type Page = {
   note: string | null;
 };
 
-/** `status` and the page as an answer; HEAD gets no body. */
+/** For the declaration of a route. */
+export const Html = Type.Unsafe<Response>(
+  Type.Any({ type: "string", contentMediaType: "text/html" }),
+);
+
+/** The page as an answer. */
 export function pageResponse(page: Page, status: number): Response {
   return new Response(htmlOf(page), { status, headers: PAGE_HEADERS });
 }
@@ -36,14 +42,13 @@ export function troublePage(texts: Texts): Page {
 }
 
 function plainPage({ language }: Texts, { title, text }: { title: string; text: string }): Page {
-  return { language, title, paragraphs: [text], sender: null, button: null, note: null };
+  return { language, title, text, sender: null, button: null, note: null };
 }
 
 function htmlOf(page: Page): string {
   const { language, sender } = page;
   const title = Bun.escapeHTML(page.title);
   const from = sender === null ? "" : Bun.escapeHTML(sender);
-  const paragraphs = page.paragraphs.map((text) => `<p>${Bun.escapeHTML(text)}</p>`).join("\n");
   return `<!doctype html>
 <html lang="${Bun.escapeHTML(language)}">
 <head>
@@ -57,7 +62,7 @@ function htmlOf(page: Page): string {
 <body>
 <main>
 ${from === "" ? "" : `<p class="sender">${from}</p>\n`}<h1>${title}</h1>
-${paragraphs}
+<p>${Bun.escapeHTML(page.text)}</p>
 ${formOf(page)}${page.note === null ? "" : `<p class="note">${Bun.escapeHTML(page.note)}</p>\n`}</main>
 </body>
 </html>

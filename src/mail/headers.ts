@@ -36,12 +36,19 @@ export function isContentId(value: string): boolean {
 /** Every fault of the caller's headers; empty if all may be sent. */
 export function checkHeaders(headers: Record<string, string>): FieldError[] {
   const names = Object.keys(headers);
-  const errors = names.flatMap((name) => checkHeader(name, headers[name] ?? ""));
-  if (names.length > MOST_HEADERS) {
-    const message = `At most ${MOST_HEADERS} headers are allowed.`;
-    errors.unshift({ field: "headers", message, code: "too_big" });
-  }
-  return [...errors, ...checkTwins(names)];
+  const looked = names.slice(0, MOST_HEADERS);
+  const tooMany: FieldError[] =
+    names.length > MOST_HEADERS
+      ? [
+          {
+            field: "headers",
+            message: `At most ${MOST_HEADERS} headers are allowed.`,
+            code: "too_big",
+          },
+        ]
+      : [];
+  const faulty = looked.flatMap((name) => checkHeader(name, headers[name] ?? ""));
+  return [...tooMany, ...faulty, ...checkTwins(looked)];
 }
 
 function checkHeader(name: string, value: string): FieldError[] {

@@ -81,7 +81,7 @@ describe("arguments", () => {
     [["a", "--host", "x"], `unknown flag --host; mailstead sample run ${accepted}`],
     [["a", "-v"], `unknown flag -v; mailstead sample run ${accepted}`],
     [["a", "-port", "1"], `unknown flag -port; mailstead sample run ${accepted}`],
-    [["a", "--" + "constructor"], `unknown flag --constructor; mailstead sample run ${accepted}`],
+    [["a", "--constructor"], `unknown flag --constructor; mailstead sample run ${accepted}`],
     [["a", "--project"], "--project needs a value: ID|NAME"],
     [["a", "--verified=yes"], "--verified takes no value"],
     [[], "mailstead sample run needs NAME: who"],
@@ -108,7 +108,7 @@ describe("help", () => {
     test(`of ${command.name} names every flag, every setting with variable and default, and nothing else`, () => {
       const text = commandHelp(command);
       expect(text).toStartWith(`mailstead ${command.name}`);
-      const flags = [...text.matchAll(/^  --([a-z-]+)/gm)].map(([, flag]) => flag);
+      const flags = [...text.matchAll(/^  --([a-z-]+)/gm)].map(([, flag = ""]) => flag);
       const own = command.flags.map(({ name }) => name);
       const settings = command.settings.map((name) => SETTINGS[name].flag);
       expect(flags.sort()).toEqual([...own, ...settings, "json", "help"].sort());

@@ -194,13 +194,12 @@ describe("a server with commands beside it", () => {
       const listed = await run("key", "list", "--project", "Shop");
       const keys = listAt(listed.json, "keys");
       expect(keys.length).toBe(3);
-      expect(keys[0]).toEqual({
+      expect(keys[0]).toMatchObject({
         id,
         kind: "SECRET",
         name: "for tests",
         last4: text.slice(-4),
         createdAt: expect.any(String),
-        lastUsedAt: null,
         expiresAt: "2999-01-01T00:00:00.000Z",
         revokedAt: null,
       });
@@ -248,6 +247,17 @@ describe("a server with commands beside it", () => {
         error,
       ]);
       expect(seen).toEqual(cases.map(([words, code]) => [words, 1, "", code]));
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "a port that is taken ends with 2 and is named",
+    async () => {
+      const { port } = new URL(url);
+      const result = await mailstead(["serve", "--data", join(parent, "second"), "--port", port]);
+      expect([result.code, result.stdout]).toEqual([2, ""]);
+      expect(result.stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
     },
     CHILD_LIMIT_MS,
   );

@@ -368,7 +368,7 @@ describe("a quiet queue", () => {
       pace: createPace({ ratePerSecond: 0, concurrency: 20 }),
       load: createLoader(outbox.db),
       attempt: (_, leave) =>
-        leave(() => transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0) })),
+        transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0), leave }),
       settle: createSettle({
         db: outbox.db,
         random: () => 0.5,

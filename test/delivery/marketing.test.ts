@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { dkimVerify } from "mailauth/lib/dkim/verify";
+import { at, listAt, textAt } from "../support/json.ts";
 import { type Mailing, type Received, startMailing } from "../support/mailing.ts";
 
 const mailings: Mailing[] = [];
@@ -34,6 +36,29 @@ describe("a marketing mail", () => {
     expect(header(letter, "List-Unsubscribe-Post")).toBe("List-Unsubscribe=One-Click");
     await submit(new URL(target ?? "").pathname, header(letter, "List-Unsubscribe-Post") ?? "");
     expect(isSubscribed()).toBe(false);
+  });
+
+  test("carries the pair inside its signatures, as a verifier that is not ours confirms", async () => {
+    const { t, send } = await started();
+    const projectSeq = t.project.seq;
+    const add = await t.app.domains.add({ projectSeq, domain: "signed.example", isByWord: true });
+    await t.app.writer.write(add);
+    const { raw } = await send({ from: "news@signed.example" });
+    const records = listAt((await t.call("GET", "/domains")).at("data.items.0"), "records");
+    const { results } = await dkimVerify(Buffer.from(raw), {
+      resolver: async (name) =>
+        records
+          .filter((record) => at(record, "name") === name)
+          .map((record) => [textAt(record, "value")]),
+    });
+    expect(results.map(({ status }) => status.result)).toEqual(["pass", "pass"]);
+    const signed = [...raw.replaceAll(/\r\n[ \t]+/g, "").matchAll(/; ?h=([^;]+);/g)];
+    expect(signed).toHaveLength(2);
+    for (const [, names = ""] of signed) {
+      const list = names.toLowerCase().split(":");
+      expect(list).toContain("list-unsubscribe");
+      expect(list).toContain("list-unsubscribe-post");
+    }
   });
 
   test("is understood by a parser", async () => {

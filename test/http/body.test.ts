@@ -229,7 +229,7 @@ describe("bodies made to be slow", () => {
     test(`${why}: a short 422, soon`, async () => {
       const startedAt = performance.now();
       const answer = await t.call("POST", path, undefined, { raw, headers: json });
-      expect(performance.now() - startedAt).toBeLessThan(1500);
+      expect(performance.now() - startedAt).toBeLessThan(5000); // Told one by one: half a minute.
       expect(answer.status).toBe(422);
       expect(JSON.stringify(answer.body).length).toBeLessThan(20_000);
     });

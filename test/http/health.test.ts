@@ -53,7 +53,6 @@ for (const { name, strike, mend } of faults) {
     let kept: string;
     beforeAll(async () => {
       t = await testApp();
-      await t.app.start();
       contact = await t.create("/contacts", { email: "here@example.com" }, "id");
       kept = await t.create("/templates", template, "data.id");
       strike(t);
@@ -101,7 +100,6 @@ for (const { name, strike, mend } of faults) {
       mend(t);
       const answer = await write();
       expect([answer.status, answer.headers.get("idempotency-replayed")]).toEqual([201, null]);
-      expect((await t.call("GET", "/readyz", undefined, { key: null })).status).toBe(200);
       strike(t);
     });
   });

@@ -153,6 +153,26 @@ describe("paths", () => {
   });
 });
 
+describe("queries", () => {
+  const odd = [
+    "search=%E0%A4%A",
+    "search=%ff",
+    "search=%00",
+    "%=1",
+    "limit[]=1",
+    "limit=1&limit=2",
+    "__proto__=1&constructor=2",
+    "&&&",
+    "=",
+    "search=a&search=b",
+  ];
+  for (const query of odd) {
+    test(`${query} is no fault of ours`, async () => {
+      expect((await t.call("GET", `/contacts?${query}`)).status).toBe(200);
+    });
+  }
+});
+
 describe("errors of every origin", () => {
   const lines: string[] = [];
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });

@@ -123,7 +123,7 @@ describe("a template that never ends", () => {
     });
     const errors = [["body", "invalid_value"]] as const;
     expectRefusal(await answered(response), { status: 422, code: "VALIDATION_ERROR", errors });
-    expect(await longestWait()).toBeLessThan(2000);
+    expect(await longestWait()).toBeLessThan(4000); // One render, and whatever else runs here.
     expect(t.countRows("emails")).toBe(0);
   });
 
@@ -138,19 +138,19 @@ describe("a template that never ends", () => {
 
   /** Asks again and again; the returned function stops and tells the longest wait. */
   function watchOthers(): () => Promise<number> {
-    let isOver = false;
-    let longestMs = 0;
+    const stop = new AbortController();
     const watching = (async () => {
-      while (!isOver) {
+      let longestMs = 0;
+      while (!stop.signal.aborted) {
         const startedAt = performance.now();
         await fetch(`${url}/livez`);
         longestMs = Math.max(longestMs, performance.now() - startedAt);
       }
-    })();
-    return async () => {
-      isOver = true;
-      await watching;
       return longestMs;
+    })();
+    return () => {
+      stop.abort();
+      return watching;
     };
   }
 });

@@ -88,7 +88,8 @@ describe("the signature header", () => {
     const twice = ["from", "to", "subject", "date", "message-id", "mime-version", "content-type"];
     const names = rsa?.get("h")?.split(":") ?? [];
     const countOf = (name: string) => names.filter((other) => other === name).length;
-    for (const name of [...twice, "list-unsubscribe"]) expect([name, countOf(name)]).toEqual([name, 2]);
+    for (const name of [...twice, "list-unsubscribe"])
+      expect([name, countOf(name)]).toEqual([name, 2]);
     for (const name of ["cc", "reply-to", "list-unsubscribe-post"]) {
       expect([name, countOf(name)]).toEqual([name, 1]);
     }
@@ -135,12 +136,18 @@ describe("an independent verifier accepts", () => {
     ["lines of 998 octets", mail(`${"x".repeat(998)}\r\n${"y z".repeat(332)}\r\n`)],
     ["no body and no blank line", HEADERS.join("\r\n")],
     ["a body of 200 kB", mail("line with  blanks \r\n".repeat(10_000))],
-    ["folded headers", mail("a\r\n", ["List-Unsubscribe: <mailto:u@e.com>,\r\n\t <https://e.com/u>"])],
+    [
+      "folded headers",
+      mail("a\r\n", ["List-Unsubscribe: <mailto:u@e.com>,\r\n\t <https://e.com/u>"]),
+    ],
     ["odd white space in headers", mail("a\r\n", ["Reply-To \t:  \t x@example.com  \t"])],
     ["the same header twice", mail("a\r\n", ["Cc: a@example.com", "Cc: b@example.com"])],
     ["an empty header", mail("a\r\n", ["Cc:"])],
     ["UTF-8 in an address", mail("a\r\n", ["Cc: gr\xc3\xbc\xc3\x9fe@example.com"])],
-    ["a feedback id and a list", mail("a\r\n", ["Feedback-ID: 1:2:3:4", "List-Id: <l.example.com>"])],
+    [
+      "a feedback id and a list",
+      mail("a\r\n", ["Feedback-ID: 1:2:3:4", "List-Id: <l.example.com>"]),
+    ],
   ];
   test.each(cases)("%s", async (_, message) => {
     expect(await verified(await signed(message))).toEqual(BOTH_PASS);
@@ -223,7 +230,19 @@ function randomMail(random: () => number): string {
   const pick = (choices: readonly string[]) => choices[Math.floor(random() * choices.length)] ?? "";
   const some = (most: number, choices: readonly string[]) =>
     Array.from({ length: Math.floor(random() * most) }, () => pick(choices)).join("");
-  const body = some(60, ["a", "bc", " ", "  ", "\t", "\r\n", "\r\n\r\n", " \r\n", ".", "\xe4", "="]);
+  const body = some(60, [
+    "a",
+    "bc",
+    " ",
+    "  ",
+    "\t",
+    "\r\n",
+    "\r\n\r\n",
+    " \r\n",
+    ".",
+    "\xe4",
+    "=",
+  ]);
   const value = () => `x${some(12, ["a", "b", " ", "\t", "\r\n ", "\r\n\t", ":", ";", "="])}x`;
   const headers = ["Subject", "Reply-To", "CC", "list-unsubscribe", "X-Other", "Feedback-ID"]
     .filter(() => random() < 0.6)

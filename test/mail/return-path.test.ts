@@ -50,7 +50,10 @@ describe("an address that is not ours", () => {
     ["lengthened", `${local}a@${HOST}`],
     ["with another prefix", `c${local.slice(1)}@${HOST}`],
     ["with characters that base32 has not", `${local.slice(0, -1)}1@${HOST}`],
-    ["with another spelling of the last bits", `${local.slice(0, -1)}${next(local.at(-1))}@${HOST}`],
+    [
+      "with another spelling of the last bits",
+      `${local.slice(0, -1)}${next(local.at(-1))}@${HOST}`,
+    ],
   ];
   test.each(cases)("%s", (_, address) => {
     expect(openReturnPath(KEY, address)).toBeNull();

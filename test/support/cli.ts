@@ -16,23 +16,24 @@ export type Ran = {
 
 type Environment = Record<string, string>;
 
-/** Without the settings of whoever runs the tests. */
+/** Without the settings of whoever runs the tests; and a server ends if the tests are killed. */
 function environmentWith(extra: Environment): Environment {
   const own = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith("MAILSTEAD_") || name === "NODE_ENV"
       ? []
       : [[name, value]],
   );
-  return { ...Object.fromEntries(own), ...extra };
+  return { ...Object.fromEntries(own), BUN_FEATURE_FLAG_NO_ORPHANS: "1", ...extra };
 }
 
-function spawn(words: readonly string[], environment: Environment) {
+/** `limitMs` 0: until somebody ends it. */
+function spawn(words: readonly string[], environment: Environment, limitMs: number) {
   return Bun.spawn([process.execPath, MAIN, ...words], {
     env: environmentWith(environment),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    timeout: LIMIT_MS,
+    timeout: limitMs,
     killSignal: "SIGKILL",
   });
 }
@@ -42,7 +43,7 @@ export async function mailstead(
   words: readonly string[],
   environment: Environment = {},
 ): Promise<Ran> {
-  const child = spawn(words, environment);
+  const child = spawn(words, environment, LIMIT_MS);
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   await child.exited;
   const isJson = stdout.startsWith("{");
@@ -62,7 +63,7 @@ export async function startMailstead(
   words: readonly string[],
   isReady: (greeting: string) => boolean,
 ): Promise<Running> {
-  const child = spawn(words, {});
+  const child = spawn(words, {}, 0);
   const log = child.stderr.text();
   const decoder = new TextDecoder();
   let greeting = "";

@@ -10,6 +10,7 @@ export type SendOptions = {
   to?: string;
   body?: string;
   type?: "MARKETING" | "TRANSACTIONAL";
+  from?: string;
   headers?: Record<string, string>;
 };
 
@@ -55,9 +56,10 @@ export async function startMailing(options: TestOptions = {}) {
     /** Sends one mail, to a subscribed contact where it is marketing. */
     async send(rest: SendOptions = {}): Promise<Received> {
       const type = rest.type ?? "MARKETING";
+      const { body = BODY, from = "news@acme.test" } = rest;
       const template = await t.create(
         "/templates",
-        { name: "News", type, subject: "News", body: rest.body ?? BODY, from: "news@acme.test" },
+        { name: "News", type, subject: "News", body, from },
         "data.id",
       );
       const id = await t.create(

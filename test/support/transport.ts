@@ -10,6 +10,8 @@ export type Handed = {
 };
 
 export type TestTransport = Transport & {
+  /** What `send` does when the mail's turn has come. */
+  hand(dispatch: Dispatch): Promise<Outcome>;
   /** All mails that were handed over, oldest first. */
   handed: Handed[];
   /** Those whose outcome is open. */
@@ -45,6 +47,10 @@ export function testTransport(
     open: () => [...open],
     answer: options.answer ?? null,
     send(dispatch) {
+      const hand = () => this.hand(dispatch);
+      return dispatch.leave === undefined ? hand() : dispatch.leave(hand);
+    },
+    hand(dispatch) {
       const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
       const mail: Handed = {
         dispatch,

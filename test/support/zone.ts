@@ -9,7 +9,9 @@ export function publish(zone: Record<string, TestRecords>, records: readonly unk
     const name = textAt(record, "name");
     const value = textAt(record, "value");
     const added: TestRecords =
-      textAt(record, "type") === "TXT" ? { TXT: [value.match(/.{1,255}/g) ?? []] } : { MX: [value] };
+      textAt(record, "type") === "TXT"
+        ? { TXT: [value.match(/.{1,255}/g) ?? []] }
+        : { MX: [value] };
     zone[name] = { ...zone[name], ...added };
   }
 }

@@ -47,7 +47,8 @@ export const checkHostname: Check = async (world) => {
   const reverse = await Promise.all(
     sendingAddresses(world, addresses).map((address) => checkReverse(world, address)),
   );
-  return [...differing(world, addresses), ...reverse];
+  const named = ok(what, `${hostname} is ${addresses.join(", ")}`);
+  return [named, ...differing(world, addresses), ...reverse];
 };
 
 /** Those that mail leaves from, as far as they can be known. */
@@ -70,8 +71,10 @@ async function checkReverse({ dns, config }: World, address: string): Promise<Fi
   const answer = await dns.reverse(address);
   if (answer.kind === "failed") return warn(what, answer.reason, "run this again later");
   const names = answer.kind === "records" ? answer.records : [];
-  if (names.includes(hostname)) return ok(what, `${address} is ${hostname}, and the other way round`);
-  const finding = names.length === 0 ? `${address} has no name` : `${address} is ${names.join(", ")}`;
+  if (names.includes(hostname))
+    return ok(what, `${address} is ${hostname}, and the other way round`);
+  const finding =
+    names.length === 0 ? `${address} has no name` : `${address} is ${names.join(", ")}`;
   const mend = `have the owner of the address (your provider) set its PTR record to ${hostname}`;
   return fail(what, finding, mend);
 }
@@ -122,6 +125,8 @@ async function addressesOf({ dns }: World, host: string): Promise<string[] | str
   return found.length === 0 && failed !== undefined ? failed.reason : found;
 }
 
-function isFailed(answer: DnsAnswer<string>): answer is Extract<DnsAnswer<string>, { kind: "failed" }> {
+function isFailed(
+  answer: DnsAnswer<string>,
+): answer is Extract<DnsAnswer<string>, { kind: "failed" }> {
   return answer.kind === "failed";
 }

@@ -8,7 +8,8 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
   if (transport !== "relay" || relayUrl === null) return [];
   const what = `relay ${relayUrl.host}:${relayUrl.port}`;
   const trial = await tryRelay();
-  if (!trial.ok) return [fail(what, trial.reason, "mend --relay-url, or what keeps it from answering")];
+  if (!trial.ok)
+    return [fail(what, trial.reason, "mend --relay-url, or what keeps it from answering")];
   const login = trial.isAuthenticated ? "logged in" : "without a login";
   if (trial.tls === null) {
     const mend = "remove tls=none from --relay-url unless the relay is on this machine";
@@ -26,11 +27,19 @@ export const checkLinks: Check = async ({ config }) => {
   const what = "links in mails";
   if (config.url === null) {
     const finding = `they lead to http://${config.host}:${config.port}`;
-    return [warn(what, finding, "set --url to the public address, such as https://mail.example.com")];
+    return [
+      warn(what, finding, "set --url to the public address, such as https://mail.example.com"),
+    ];
   }
   return config.url.startsWith("https:")
     ? [ok(what, config.url)]
-    : [warn(what, `${config.url} is without TLS`, "put a TLS proxy in front and set --url https://…")];
+    : [
+        warn(
+          what,
+          `${config.url} is without TLS`,
+          "put a TLS proxy in front and set --url https://…",
+        ),
+      ];
 };
 
 export const checkDomains: Check = async (world) => {

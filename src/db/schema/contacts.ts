@@ -1,4 +1,11 @@
-import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const contacts = sqliteTable(
@@ -52,3 +59,20 @@ export const contactCounts = sqliteTable("contact_counts", {
   total: integer("total").notNull(),
   subscribed: integer("subscribed").notNull(),
 });
+
+/**
+ * How often the addresses and subscriptions of 1024 neighbouring contacts changed, kept by triggers
+ * (see the migration): what was read of them stays true as long as their version. `block` is
+ * `seq / 1024`; WITHOUT ROWID.
+ */
+export const contactBlocks = sqliteTable(
+  "contact_blocks",
+  {
+    projectSeq: integer("project_seq")
+      .notNull()
+      .references(() => projects.seq),
+    block: integer("block").notNull(),
+    version: integer("version").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.projectSeq, table.block] })],
+);

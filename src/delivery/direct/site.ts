@@ -27,7 +27,7 @@ export const HIGHEST_LIMIT = 20;
 
 const SLOW_MS = 2_000;
 /** What is assumed of a site that has finished nothing yet. */
-const UNKNOWN_MS = 1_000;
+const UNKNOWN_MS = 100;
 /** Weight of the latest mail in the mean. */
 const LATEST = 0.2;
 
@@ -58,9 +58,11 @@ export class Site {
     return this.active >= this.limit;
   }
 
-  /** How long one mail takes, as far as it is known. */
-  get serviceMs(): number {
-    return this.#meanMs ?? UNKNOWN_MS;
+  /** How long one mail takes, as far as it is known; not less than one has been waiting now. */
+  paceMs(now: number): number {
+    const [oldest] = this.#stays;
+    const waitedMs = oldest === undefined ? 0 : now - oldest.since;
+    return Math.max(waitedMs, this.#meanMs ?? UNKNOWN_MS);
   }
 
   /** How long it rests from now on; zero if it does not. */
@@ -79,9 +81,7 @@ export class Site {
    * - unknown: it has finished nothing yet.
    */
   speedAt(now: number): "fast" | "slow" | "unknown" {
-    const [oldest] = this.#stays;
-    const waitedMs = oldest === undefined ? 0 : now - oldest.since;
-    if (Math.max(waitedMs, this.#meanMs ?? 0) >= SLOW_MS) return "slow";
+    if (this.paceMs(now) >= SLOW_MS) return "slow";
     return this.#meanMs === null ? "unknown" : "fast";
   }
 

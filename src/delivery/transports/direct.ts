@@ -35,7 +35,7 @@ export type DirectOptions = {
   dns: Pick<Dns, "resolve">;
   /** Our name in EHLO. */
   hostname: string;
-  clock: Pick<Clock, "now">;
+  clock: Clock;
   log: Log;
   /** 25 on the open internet. */
   port?: number | undefined;
@@ -58,8 +58,8 @@ export type DirectOptions = {
 
 export type DirectTransport = Omit<Transport, "send"> & {
   /**
-   * A place for one mail to this address, or when to ask again; at once, from what is known. A pass
-   * belongs to the mail: it goes into `send`, or is released.
+   * A place for one mail to this address, or none, at once and from what is known. A pass belongs to
+   * the mail: it goes into `send`, or is released.
    */
   admit(to: string): Admission;
   /** Without a pass it asks for one itself, and without a place the outcome is untried. */
@@ -118,7 +118,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
     async send(dispatch, pass) {
       const domain = recipientDomain(dispatch.envelope.to);
       const admission = pass ?? (domain === null ? FREE_PASS : gate.admit(domain));
-      if (admission.kind === "busy") return turnBack(dispatch, admission);
+      if (admission.kind === "busy") return turnBack(domain, admission);
       try {
         return domain === null
           ? ended(invalidDomain())
@@ -147,8 +147,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
       : route.hosts;
     if (hosts.length === 0) return ended(forbiddenHosts(domain, route.hosts));
 
-    const entry = pass.enter(siteName(route.best));
-    if (entry.kind === "busy") return turnBack(dispatch, entry);
+    const entry = await pass.enter(siteName(route.best));
+    if (entry.kind === "busy") return turnBack(domain, entry);
     if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
     const startedAt = performance.now();
     const isLate = () => performance.now() - startedAt > totalMs;
@@ -164,7 +164,7 @@ type Trip = { domain: string; dispatch: Dispatch; pass: Pass };
 /** For what cannot be delivered anyway. */
 const FREE_PASS: Pass = {
   kind: "pass",
-  enter: () => ({ kind: "entered" }),
+  enter: () => Promise.resolve({ kind: "entered" }),
   end: () => {},
   release: () => {},
 };
@@ -195,13 +195,12 @@ function ended(obstacle: Obstacle): Outcome {
 }
 
 /** RFC 3463 §3.5: X.4.5, congestion. */
-function turnBack({ envelope }: Dispatch, busy: Busy): Outcome {
-  const domain = recipientDomain(envelope.to);
+function turnBack(domain: string | null, { reason, retryAfterMs }: Busy): Outcome {
   return {
     kind: "deferred",
     class: "rate_limited",
-    reason: `4.4.5 not tried, ${domain} has to wait: ${busy.reason}`,
-    retryAfterMs: busy.retryAfterMs,
+    reason: `4.4.5 not tried, ${domain} has to wait: ${reason}`,
+    retryAfterMs,
     conversations: [],
   };
 }

@@ -7,14 +7,7 @@
 import ipaddr from "ipaddr.js";
 import type { ReplyClass } from "../../mail/reply-classes.ts";
 import { classifyReply } from "../../mail/replies.ts";
-import type {
-  Conversation,
-  Dispatch,
-  Outcome,
-  Step,
-  StepListener,
-  Transport,
-} from "../outcome.ts";
+import type { Conversation, Dispatch, Outcome, Step, StepListener, Transport } from "../outcome.ts";
 import type { Credentials } from "../smtp/auth.ts";
 import type { Unsendable } from "../smtp/envelope.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";

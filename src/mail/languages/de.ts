@@ -16,7 +16,7 @@ export const de: Texts = {
   },
   unsubscribed: {
     title: "Sie sind abgemeldet",
-    text: "{project} schickt keine Newsletter mehr an {email}.",
+    text: "{project} schickt keine Newsletter an {email}.",
   },
   subscribed: { title: "Sie sind angemeldet", text: "{project} schickt Newsletter an {email}." },
   manage: "Ihr Abonnement",

@@ -13,7 +13,7 @@ export const en: Texts = {
   askSubscribe: { title: "Subscribe?", text: "{project} will send its newsletters to {email}." },
   unsubscribed: {
     title: "You are unsubscribed",
-    text: "{project} no longer sends newsletters to {email}.",
+    text: "{project} sends no newsletters to {email}.",
   },
   subscribed: { title: "You are subscribed", text: "{project} sends its newsletters to {email}." },
   manage: "Your subscription",

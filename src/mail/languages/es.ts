@@ -11,7 +11,7 @@ export const es: Texts = {
     text: "{project} ya no enviará boletines a {email}.",
   },
   askSubscribe: { title: "¿Suscribirse?", text: "{project} enviará sus boletines a {email}." },
-  unsubscribed: { title: "Baja confirmada", text: "{project} ya no envía boletines a {email}." },
+  unsubscribed: { title: "Baja confirmada", text: "{project} no envía boletines a {email}." },
   subscribed: { title: "Suscripción confirmada", text: "{project} envía sus boletines a {email}." },
   manage: "Su suscripción",
   note: "Es posible que siga recibiendo mensajes sobre sus pedidos o su cuenta.",

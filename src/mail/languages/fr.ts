@@ -13,7 +13,7 @@ export const fr: Texts = {
   askSubscribe: { title: "S’abonner ?", text: "{project} enverra ses newsletters à {email}." },
   unsubscribed: {
     title: "Désabonnement confirmé",
-    text: "{project} n’envoie plus de newsletters à {email}.",
+    text: "{project} n’envoie pas de newsletters à {email}.",
   },
   subscribed: { title: "Abonnement confirmé", text: "{project} envoie ses newsletters à {email}." },
   manage: "Votre abonnement",

@@ -16,7 +16,7 @@ export const it: Texts = {
   },
   unsubscribed: {
     title: "Iscrizione annullata",
-    text: "{project} non invia più newsletter a {email}.",
+    text: "{project} non invia newsletter a {email}.",
   },
   subscribed: {
     title: "Iscrizione confermata",

@@ -13,7 +13,7 @@ export const nl: Texts = {
   askSubscribe: { title: "Inschrijven?", text: "{project} stuurt dan nieuwsbrieven naar {email}." },
   unsubscribed: {
     title: "U bent uitgeschreven",
-    text: "{project} stuurt geen nieuwsbrieven meer naar {email}.",
+    text: "{project} stuurt geen nieuwsbrieven naar {email}.",
   },
   subscribed: {
     title: "U bent ingeschreven",

@@ -16,7 +16,7 @@ export const pl: Texts = {
   },
   unsubscribed: {
     title: "Wypisano z newslettera",
-    text: "{project} nie wysyła już newsletterów na adres {email}.",
+    text: "{project} nie wysyła newsletterów na adres {email}.",
   },
   subscribed: {
     title: "Zapisano do newslettera",

@@ -13,7 +13,7 @@ export const pt: Texts = {
   askSubscribe: { title: "Inscrever-se?", text: "{project} enviará newsletters para {email}." },
   unsubscribed: {
     title: "Inscrição cancelada",
-    text: "{project} não envia mais newsletters para {email}.",
+    text: "{project} não envia newsletters para {email}.",
   },
   subscribed: { title: "Inscrição confirmada", text: "{project} envia newsletters para {email}." },
   manage: "Sua inscrição",

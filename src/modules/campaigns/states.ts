@@ -8,15 +8,7 @@ import { AppError } from "../../lib/errors.ts";
  * - start: the scheduled time came. finish: every mail of it has left or will not leave.
  */
 export type CampaignAction =
-  | "edit"
-  | "send"
-  | "schedule"
-  | "start"
-  | "finish"
-  | "pause"
-  | "resume"
-  | "cancel"
-  | "delete";
+  "edit" | "send" | "schedule" | "start" | "finish" | "pause" | "resume" | "cancel" | "delete";
 
 /** The next state; "same" where the action leaves it; absent where it is not possible. */
 const TRANSITIONS: Readonly<

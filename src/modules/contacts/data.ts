@@ -17,6 +17,10 @@ const RESERVED = new Set([
 /** Serialised size (interface decision E). */
 const DATA_CAP_BYTES = 64 * 1024;
 
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 /** `{"value": x, "persistent": boolean}`: x, stored or only rendered (interface decision B). */
 type Wrapped = { value: unknown; persistent: boolean };
 
@@ -44,7 +48,7 @@ export function resolvedData(data: JsonObject): JsonObject {
 export function serializeData(data: JsonObject): string {
   const text = JSON.stringify(data);
   if (Buffer.byteLength(text) <= DATA_CAP_BYTES) return text;
-  throw fieldError("data", "too_big", "A contact's data may take 64 KiB as JSON.");
+  throw fieldError("data", "too_big", "Data may take 64 KiB as JSON.");
 }
 
 export function parseData(text: string): JsonObject {

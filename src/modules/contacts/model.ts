@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { Input, QueryBoolean } from "../../http/validation.ts";
+import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
@@ -47,9 +48,61 @@ export const ContactQuery = Input({
 export type ContactQuery = Static<typeof ContactQuery>;
 
 /** Specification §2.9: the one list that is not in the envelope. */
-export const ContactList = Type.Object({
+export const ContactPage = Type.Object({
   contacts: Type.Array(Contact),
   cursor: Nullable(Type.String()),
   hasMore: Type.Boolean(),
   total: Type.Integer(),
 });
+
+export const EXPORT_FORMATS = ["csv", "ndjson"] as const;
+
+export const ExportQuery = Input({
+  format: Type.Optional(OneOf(EXPORT_FORMATS)),
+  subscribed: ContactQuery.properties.subscribed,
+  search: ContactQuery.properties.search,
+});
+export type ExportQuery = Static<typeof ExportQuery>;
+
+export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
+export type FieldType = (typeof FIELD_TYPES)[number];
+
+/** A key of contacts' data. */
+export const Field = Type.Object({
+  key: Type.String(),
+  type: OneOf(FIELD_TYPES),
+  types: Type.Array(OneOf(FIELD_TYPES), { description: "Most frequent first" }),
+  count: Type.Integer({ description: "Contacts that have it" }),
+  coverage: Type.Number({ minimum: 0, maximum: 1, description: "Share of all contacts" }),
+});
+export type Field = Static<typeof Field>;
+
+export const FieldList = Type.Object({
+  items: Type.Array(Field, { description: "The 1000 most frequent, most frequent first" }),
+  total: Type.Integer({ description: "Known keys" }),
+  contacts: Type.Integer({ description: "Contacts that were looked at" }),
+});
+
+/** An event or a mail; the other one is null. */
+export const Activity = Type.Object({
+  kind: OneOf(["EVENT", "EMAIL"]),
+  createdAt: Type.String({ format: "date-time" }),
+  event: Nullable(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      data: Nullable(Data),
+      emailId: Nullable(Type.String()),
+    }),
+  ),
+  email: Nullable(
+    Type.Object({
+      id: Type.String(),
+      subject: Type.String(),
+      status: OneOf(EMAIL_STATUSES),
+      source: OneOf(EMAIL_SOURCES),
+      templateId: Nullable(Type.String()),
+    }),
+  ),
+});
+export type Activity = Static<typeof Activity>;

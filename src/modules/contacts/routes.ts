@@ -1,41 +1,70 @@
 /**
- * GET    /contacts         list, filtered by subscribed and search
- * POST   /contacts         upsert by email
+ * GET    /contacts                  list, filtered by subscribed and search
+ * POST   /contacts                  upsert by email
+ * GET    /contacts/export           all of them as CSV or NDJSON
+ * GET    /contacts/fields           known keys of their data
  * GET    /contacts/{id}
  * PATCH  /contacts/{id}
  * DELETE /contacts/{id}
+ * GET    /contacts/{id}/activity    events and mails in one line of time
  */
 
+import { Type } from "@sinclair/typebox";
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import { IdParams, NoContent, withErrors } from "../../http/envelope.ts";
-import { normalizedAddress } from "../../http/formats.ts";
 import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import type { ListActivity } from "./activity.ts";
+import type { Exports } from "./export.ts";
+import type { Fields } from "./fields.ts";
+import type { ContactList } from "./list.ts";
+import {
+  Activity,
   Contact,
   ContactInput,
-  ContactList,
+  ContactPage,
   ContactPatch,
   ContactQuery,
+  ExportQuery,
+  FieldList,
   UpsertedContact,
 } from "./model.ts";
 import { type Contacts, presentContact } from "./service.ts";
 
 const tags = ["Contacts"];
 
-export function contactRoutes(deps: { admission: Admission; contacts: Contacts; writer: Writer }) {
-  const { admission, contacts, writer } = deps;
+const MOST_FIELDS_SHOWN = 1000;
+
+export function contactRoutes(deps: {
+  admission: Admission;
+  contacts: Contacts;
+  list: ContactList;
+  exports: Exports;
+  fields: Fields;
+  activity: ListActivity;
+  writer: Writer;
+}) {
+  const { admission, contacts, list, exports, fields, activity, writer } = deps;
   return new Elysia({ name: "contact-routes", prefix: "/contacts" })
     .use(admission.secretKey)
     .get(
       "",
-      ({ project, query }) => {
-        const { items, nextCursor, ...rest } = contacts.list(project.seq, query);
+      async ({ project, query }) => {
+        const { items, nextCursor, ...rest } = await list(project.seq, query);
         return { contacts: items, cursor: nextCursor, ...rest };
       },
       {
         query: ContactQuery,
-        response: withErrors({ 200: ContactList }),
+        response: withErrors({ 200: ContactPage }),
         detail: { tags, summary: "List contacts" },
       },
     )
@@ -59,6 +88,38 @@ export function contactRoutes(deps: { admission: Admission; contacts: Contacts; 
         body: ContactInput,
         response: withErrors({ 200: UpsertedContact, 201: UpsertedContact }),
         detail: { tags, summary: "Create or update a contact by email" },
+      },
+    )
+    .get(
+      "/export",
+      ({ project, query }) => {
+        const { type, ending } = FORMATS[query.format ?? "csv"];
+        return new Response(exports.stream(project.seq, query), {
+          headers: {
+            "Content-Type": type,
+            "Content-Disposition": `attachment; filename="contacts.${ending}"`,
+            "X-Content-Type-Options": "nosniff",
+          },
+        });
+      },
+      {
+        query: ExportQuery,
+        response: withErrors({
+          200: Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType: "text/csv" })),
+        }),
+        detail: { tags, summary: "Export contacts; CSV can be imported again" },
+      },
+    )
+    .get(
+      "/fields",
+      async ({ project }) => {
+        const survey = await fields.known(project.seq);
+        const items = survey.fields.slice(0, MOST_FIELDS_SHOWN);
+        return envelope({ items, total: survey.fields.length, contacts: survey.contacts });
+      },
+      {
+        response: withErrors({ 200: Envelope(FieldList) }),
+        detail: { tags, summary: "Known keys of contacts' data, with types and coverage" },
       },
     )
     .get("/:id", ({ project, params }) => presentContact(contacts.get(project.seq, params.id)), {
@@ -91,5 +152,20 @@ export function contactRoutes(deps: { admission: Admission; contacts: Contacts; 
         response: withErrors({ 204: NoContent }),
         detail: { tags, summary: "Delete a contact; its mail and event records stay, anonymised" },
       },
+    )
+    .get(
+      "/:id/activity",
+      ({ project, params, query }) => envelope(activity(project.seq, params.id, query)),
+      {
+        params: IdParams,
+        query: PageQuery,
+        response: withErrors({ 200: ListEnvelope(Activity) }),
+        detail: { tags, summary: "Events and mails of a contact, newest first" },
+      },
     );
 }
+
+const FORMATS = {
+  csv: { type: "text/csv; charset=utf-8; header=present", ending: "csv" },
+  ndjson: { type: "application/x-ndjson; charset=utf-8", ending: "ndjson" },
+} as const;

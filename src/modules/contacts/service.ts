@@ -1,25 +1,24 @@
 /** Contacts: one per project and address, upserted by every public endpoint. */
 
-import { and, count, desc, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
-import { attempts, capturedMessages, emails } from "../../db/schema/emails.ts";
-import { events as eventLog } from "../../db/schema/events.ts";
 import type { Change } from "../../db/writer.ts";
-import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import type { Events } from "../events/service.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
-import type { Contact, ContactPatch, ContactQuery } from "./model.ts";
+import type { Contact, ContactPatch } from "./model.ts";
+import type { RemoveContact } from "./removal.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
 export type Contacts = ReturnType<typeof createContacts>;
 
 /** `email` is normalised already (mail/address). */
 export type Upsert = {
+  /** For a new contact; made here if it is left out. */
+  id?: string;
   projectSeq: number;
   email: string;
   /** Undefined: an existing contact keeps its state, a new one gets `defaultSubscribed`. */
@@ -32,8 +31,13 @@ export type Upsert = {
 /** What a change of the subscription is put down to. */
 export type Cause = { emailSeq: number; data: JsonObject };
 
-export function createContacts(deps: { db: Db; clock: Clock; events: Events; cursors: Cursors }) {
-  const { db, clock, events, cursors } = deps;
+export function createContacts(deps: {
+  db: Db;
+  clock: Clock;
+  events: Events;
+  remove: RemoveContact;
+}) {
+  const { db, clock, events, remove } = deps;
   const findByEmail = db
     .select()
     .from(contacts)
@@ -104,7 +108,7 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
   function create(fields: Upsert): ContactRow {
     const now = clock.now();
     const contact = insert.get({
-      id: newId(now),
+      id: fields.id ?? newId(now),
       projectSeq: fields.projectSeq,
       email: fields.email,
       isSubscribed: fields.subscribed ?? fields.defaultSubscribed,
@@ -158,55 +162,9 @@ export function createContacts(deps: { db: Db; clock: Clock; events: Events; cur
       return update(contact, { email, data, isSubscribed }, cause);
     },
 
-    /**
-     * Removes the contact. Its mails and events stay, without anything that tells who it was; what
-     * was still queued is cancelled, since there is no address left to send it to.
-     */
-    remove(projectSeq: number, id: string): Change<void> {
-      return () => {
-        const { seq } = get(projectSeq, id);
-        const theirs = sql`email_seq IN (SELECT seq FROM emails WHERE contact_seq = ${seq})`;
-        db.update(attempts).set({ conversations: null, reason: null }).where(theirs).run();
-        db.delete(capturedMessages).where(theirs).run();
-        db.update(eventLog).set({ data: null }).where(eq(eventLog.contactSeq, seq)).run();
-        db.update(emails)
-          .set({ to: null, toName: null, variables: null, subject: "", lastError: null })
-          .where(eq(emails.contactSeq, seq))
-          .run();
-        db.update(emails)
-          .set({ status: "CANCELLED", nextAt: null, lastError: "The contact was deleted." })
-          .where(and(eq(emails.contactSeq, seq), eq(emails.status, "QUEUED")))
-          .run();
-        db.delete(contacts).where(eq(contacts.seq, seq)).run();
-      };
-    },
-
-    list(projectSeq: number, query: ContactQuery): Page<Contact> {
-      const scope = `${projectSeq}:contacts`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(contacts.projectSeq, projectSeq),
-        query.subscribed === undefined
-          ? undefined
-          : eq(contacts.isSubscribed, query.subscribed === "true"),
-        query.search === undefined
-          ? undefined
-          : sql`instr(${contacts.email}, ${query.search.trim().toLowerCase()}) > 0`,
-      );
-      const before = olderThan(contacts.seq, request);
-      const rows = db
-        .select()
-        .from(contacts)
-        .where(and(filter, before))
-        .orderBy(desc(contacts.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total = db.select({ total: count() }).from(contacts).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: presentContact,
-      });
+    /** As `createRemoval` says. */
+    remove: (projectSeq: number, id: string): Change<void> => {
+      return () => remove(get(projectSeq, id).seq);
     },
   };
 }

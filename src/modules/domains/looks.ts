@@ -1,6 +1,6 @@
 /** Looks at the DNS as rows know them: which are due, and what the latest one found. */
 
-import { and, asc, eq, isNull, lte, sql } from "drizzle-orm";
+import { asc, eq, lte, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -30,7 +30,10 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
         .all()[0]?.at ?? null,
 
     /** Part of a change. Null if the domain is gone or was looked at meanwhile. */
-    record(row: DomainRow, look: Look): DomainRow | null {
+    record({ seq, lastCheckedAt }: DomainRow, look: Look): DomainRow | null {
+      // As it is now: the look took its time, and somebody may have vouched for the domain.
+      const row = db.select().from(domains).where(eq(domains.seq, seq)).limit(1).get();
+      if (row === undefined || row.lastCheckedAt !== lastCheckedAt) return null;
       const now = clock.now();
       const before = parseFindings(row.findings);
       // Where nobody could say, what was known stays.
@@ -39,7 +42,7 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
       );
       const isOk = ({ record }: Look[number]) => findingFor(record, findings)?.status === "OK";
       const forBounces = look.filter(({ record }) => record.purpose === "RETURN_PATH");
-      const updated = db
+      return db
         .update(domains)
         .set({
           ...afterLook(row, { key: keySeen(look), isComplete: look.every(isOk) }, now),
@@ -47,10 +50,9 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
           hasReturnPath: forBounces.length > 0 && forBounces.every(isOk),
           lastCheckedAt: now,
         })
-        .where(and(eq(domains.seq, row.seq), sameLook(row)))
+        .where(eq(domains.seq, seq))
         .returning()
         .get();
-      return updated ?? null;
     },
   };
 }
@@ -61,10 +63,4 @@ function keySeen(look: Look): Seen["key"] {
   const statuses = required.map(({ finding }) => finding?.status ?? "UNKNOWN");
   if (statuses.length > 0 && statuses.every((status) => status === "OK")) return "found";
   return statuses.includes("UNKNOWN") ? "unknown" : "gone";
-}
-
-function sameLook({ lastCheckedAt }: DomainRow) {
-  return lastCheckedAt === null
-    ? isNull(domains.lastCheckedAt)
-    : eq(domains.lastCheckedAt, lastCheckedAt);
 }

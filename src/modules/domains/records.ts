@@ -89,8 +89,7 @@ function spf(domain: string, installation: Installation): ExpectedRecord {
 function sendersOf(installation: Installation): { mechanisms: string[]; note: string } {
   const { mode, hostname, addresses, relayHost } = installation;
   if (mode === "direct") {
-    const mechanisms =
-      addresses.length > 0 ? addresses.map(addressMechanism) : [`a:${hostname}`];
+    const mechanisms = addresses.length > 0 ? addresses.map(addressMechanism) : [`a:${hostname}`];
     return { mechanisms, note: "Allows this server to send for the domain; one record a name." };
   }
   const mechanism = relayMechanism(relayHost ?? "");

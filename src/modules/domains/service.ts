@@ -159,12 +159,7 @@ export function createDomains({ db, clock, cursors, keys, installation }: Domain
     askForLook(projectSeq: number, id: string): Change<DomainRow> {
       return () => {
         const { seq } = get(projectSeq, id);
-        return db
-          .update(domains)
-          .set({ misses: 0 })
-          .where(eq(domains.seq, seq))
-          .returning()
-          .get();
+        return db.update(domains).set({ misses: 0 }).where(eq(domains.seq, seq)).returning().get();
       };
     },
 

@@ -54,14 +54,23 @@ export type AcceptDeps = {
 
 type Sender = { address: string; name: string | null; replyTo: string | null };
 type Recipient = { address: string; name: string | null };
-/** One mail, rendered as far as acceptance needs it. */
-type Draft = Recipient & { emailId: string; subject: string; variables: string };
+/** One mail, rendered as far as acceptance needs it. `contactId`: of a contact made now. */
+type Draft = Recipient & {
+  emailId: string;
+  contactId: string;
+  subject: string;
+  variables: string;
+};
 type Source = { subject: Template; body: Template; html: string };
 
 const TRANSACTIONAL_PRIORITY = 0;
 const LONGEST_SUBJECT = 998;
 /** Rendering for many recipients lets others have a turn after this long. */
 const TURN_MS = 10;
+/** All recipients of one request together. */
+const RENDER_BUDGET_MS = 10_000;
+/** Every mail keeps what it was rendered with; all of one request together, in characters. */
+const VARIABLES_CAP = 64 * 1024 * 1024;
 
 export function createAccept(deps: AcceptDeps) {
   const { clock, contacts, store } = deps;
@@ -109,10 +118,18 @@ export function createAccept(deps: AcceptDeps) {
   async function renderAll(project: Project, input: SendInput, source: Source): Promise<Draft[]> {
     const data = resolvedData(input.data ?? {});
     const drafts: Draft[] = [];
+    let spentMs = 0;
+    let keptCharacters = 0;
     let turnStartedAt = performance.now();
     for (const recipient of recipientsOf(input)) {
-      drafts.push(draft(project, recipient, { data, input, source }));
-      if (performance.now() - turnStartedAt < TURN_MS) continue;
+      const made = draft(project, recipient, { data, input, source });
+      drafts.push(made);
+      keptCharacters += made.variables.length;
+      if (keptCharacters > VARIABLES_CAP) throw tooMuchData();
+      const turnMs = performance.now() - turnStartedAt;
+      if (turnMs < TURN_MS) continue;
+      spentMs += turnMs;
+      if (spentMs > RENDER_BUDGET_MS) throw tooSlow();
       await Bun.sleep(0);
       turnStartedAt = performance.now();
     }
@@ -129,8 +146,9 @@ export function createAccept(deps: AcceptDeps) {
     const known = contact === null ? {} : parseData(contact.data);
     const snapshot = { ...mergeData(known, contactData(input, recipient)), ...data };
     const emailId = newId(clock.now());
+    const contactId = contact?.id ?? newId(clock.now());
     const variables = templateVariables({
-      id: contact?.id ?? "",
+      id: contactId,
       email: recipient.address,
       data: snapshot,
       links: recipientLinks(deps.url, deps.linkKey, emailId),
@@ -139,7 +157,7 @@ export function createAccept(deps: AcceptDeps) {
     const subject = rendered(source.subject, variables, "subject");
     refuseBadSubject(subject);
     rendered(source.body, variables, "body");
-    return { ...recipient, emailId, subject, variables: JSON.stringify(snapshot) };
+    return { ...recipient, emailId, contactId, subject, variables: JSON.stringify(snapshot) };
   }
 
   /** The one write. What may have changed since the checks is looked at again here. */
@@ -169,6 +187,7 @@ export function createAccept(deps: AcceptDeps) {
   ): Accepted["emails"][number] {
     const { project, input, message, now } = work;
     const { contact } = contacts.upsert({
+      id: draft.contactId,
       projectSeq: project.seq,
       email: draft.address,
       subscribed: input.subscribed,
@@ -279,6 +298,16 @@ function refuseBadSubject(subject: string): void {
       `It renders to more than ${LONGEST_SUBJECT} characters.`,
     );
   }
+}
+
+function tooMuchData(): AppError {
+  const message = "This is too much data for so many recipients: send to fewer at once.";
+  return fieldError("data", "too_big", message);
+}
+
+function tooSlow(): AppError {
+  const message = "Rendering takes too long: use a simpler template, or fewer recipients at once.";
+  return fieldError("body", "invalid_value", message);
 }
 
 function unsubscribed(address: string): AppError {

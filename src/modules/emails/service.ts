@@ -145,6 +145,7 @@ function presentAttempt(row: typeof attempts.$inferSelect): Attempt {
 
 function notCaptured(): AppError {
   return new AppError(404, "EMAIL_NOT_FOUND", "The message of this email was not kept.", {
-    suggestion: "Only --transport capture keeps messages, once they were sent.",
+    suggestion:
+      "Only --transport capture keeps messages, once they were sent, as long as --retain-raw says.",
   });
 }

@@ -48,8 +48,7 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
     },
 
     /** Which of some contacts belong, right now; for use within a change. At most a few hundred. */
-    matching: (audience: Audience, seqs: readonly number[]) =>
-      matching(db.sqlite, audience, seqs),
+    matching: (audience: Audience, seqs: readonly number[]) => matching(db.sqlite, audience, seqs),
   };
 }
 

@@ -1,30 +1,31 @@
 /**
- * Which contacts changed since the last time somebody asked: new and updated ones, and those that
- * had events, by the name of the event. Read in small steps.
+ * Which contacts changed since a moment: new and updated ones, and those that had events, by the
+ * name of the event. Read in small steps.
  */
 
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
 import type { Turns } from "./turns.ts";
 
+/** Changes of one project, as values of `contacts.seq`. */
 export type Changes = {
   /** New, or with another email, subscription or data. */
-  contacts: ReadonlySet<number>;
+  contacts: Set<number>;
   /** Those that had an event, by its name. */
-  events: ReadonlyMap<string, ReadonlySet<number>>;
+  events: Map<string, Set<number>>;
 };
+
+/** How far the log and the clock had come. */
+export type Cursor = { eventSeq: number; at: number };
 
 export type ChangeReader = {
-  /** By project; null where too much changed, or nobody had asked before: look at everything. */
-  read(projectSeqs: ReadonlySet<number>): Promise<ReadonlyMap<number, Changes> | null>;
-  /** A contact that changed in a way that neither its row nor an event tells. */
-  touch(projectSeq: number, contactSeqs: readonly number[]): void;
-  /** What was read last was dealt with. */
-  confirm(): void;
+  now(): Cursor;
+  /** By project. Null where so much changed that looking at everything is no more work. */
+  since(
+    cursor: Cursor,
+    projectSeqs: ReadonlySet<number>,
+  ): Promise<ReadonlyMap<number, Changes> | null>;
 };
-
-type Cursor = { eventSeq: number; at: number };
-type Collected = { contacts: Set<number>; events: Map<string, Set<number>> };
 
 /** A change takes its time a little before it is committed. */
 const OVERLAP_MS = 5_000;
@@ -37,35 +38,67 @@ export function createChangeReader(deps: {
   clock: Clock;
 }): ChangeReader {
   const { sqlite, turns, clock } = deps;
-  let confirmed: Cursor | null = null;
-  let reached: Cursor | null = null;
-  const touched = new Map<number, Set<number>>();
-  let taken = new Map<number, Set<number>>();
-
   const newestEvent = sqlite.prepare<{ seq: number }, []>(
     "SELECT coalesce(max(seq), 0) AS seq FROM events",
   );
   const eventsAfter = sqlite.prepare<
     { seq: number; projectSeq: number; name: string; contactSeq: number | null },
-    [number, number, number]
+    [number, number]
   >(`
     SELECT seq, project_seq AS projectSeq, name, contact_seq AS contactSeq FROM events
-    WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`);
+    WHERE seq > ? ORDER BY seq LIMIT ?`);
   const contactsSince = sqlite.prepare<
     { seq: number; at: number },
-    [number, number, number, number]
+    [number, number, number, number, number]
   >(`
     SELECT seq, updated_at AS at FROM contacts
-    WHERE project_seq = ? AND (updated_at, seq) > (?, ?)
+    WHERE project_seq = ? AND updated_at >= ? AND (updated_at, seq) > (?, ?)
     ORDER BY updated_at, seq LIMIT ?`);
 
-  return { read, touch, confirm };
-
-  async function read(projectSeqs: ReadonlySet<number>) {
-    const since = confirmed;
-    reached = { eventSeq: newestEvent.get()?.seq ?? 0, at: clock.now() };
-    return since === null ? null : null;
+  /** False if there were too many. */
+  async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
+    let position = afterSeq;
+    for (let count = 0; count < MOST_CHANGES; count += STEP) {
+      await turns.next();
+      const rows = eventsAfter.all(position, STEP);
+      for (const { projectSeq, name, contactSeq } of rows) {
+        const events = found.get(projectSeq)?.events;
+        if (events === undefined || contactSeq === null) continue;
+        const theirs = events.get(name);
+        if (theirs === undefined) events.set(name, new Set([contactSeq]));
+        else theirs.add(contactSeq);
+      }
+      position = rows.at(-1)?.seq ?? position;
+      if (rows.length < STEP) return true;
+    }
+    return false;
   }
-  function touch() {}
-  function confirm() {}
+
+  /** False if there were too many. */
+  async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
+    let position = { at: fromMs, seq: 0 };
+    while (found.contacts.size < MOST_CHANGES) {
+      await turns.next();
+      const { at, seq } = position;
+      const rows = contactsSince.all(projectSeq, at, at, seq, STEP);
+      for (const row of rows) found.contacts.add(row.seq);
+      position = rows.at(-1) ?? position;
+      if (rows.length < STEP) return true;
+    }
+    return false;
+  }
+
+  return {
+    now: () => ({ eventSeq: newestEvent.get()?.seq ?? 0, at: clock.now() }),
+
+    async since(cursor, projectSeqs) {
+      const found = new Map<number, Changes>();
+      for (const seq of projectSeqs) found.set(seq, { contacts: new Set(), events: new Map() });
+      if (!(await readEvents(cursor.eventSeq, found))) return null;
+      for (const [projectSeq, changes] of found) {
+        if (!(await readContacts(cursor.at - OVERLAP_MS, projectSeq, changes))) return null;
+      }
+      return found;
+    },
+  };
 }

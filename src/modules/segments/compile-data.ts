@@ -4,7 +4,7 @@
  */
 
 import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
-import type { DataTest, Scalar } from "./test.ts";
+import type { DataTest, Scalar } from "./operators.ts";
 
 export function compileData(test: DataTest, now: number): Fragment {
   const place = placeOf(test.path);

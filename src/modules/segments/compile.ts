@@ -11,15 +11,12 @@ import { allOf, anyOf, bind, type Fragment } from "./bind.ts";
 import { compileData } from "./compile-data.ts";
 import type { Condition, Group } from "./condition.ts";
 import type { MembersTest, ResolvedTest } from "./references.ts";
-import type { EmailTest, EventTest, TimeTest } from "./test.ts";
+import type { EmailTest, EventTest, TimeTest } from "./operators.ts";
 
 /** `now`: milliseconds since the epoch, what `within` and `olderThan` count from. */
 export type Context = { projectSeq: number; now: number };
 
-export function compileCondition(
-  condition: Condition<ResolvedTest>,
-  context: Context,
-): Fragment {
+export function compileCondition(condition: Condition<ResolvedTest>, context: Context): Fragment {
   const groups = condition.groups.map((group) => compileGroup(group, context));
   return condition.logic === "AND" ? allOf(groups) : anyOf(groups);
 }

@@ -4,7 +4,7 @@
  */
 
 import { isRecord } from "../../http/validation.ts";
-import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
+import { type FieldError, type FieldErrorCode, validationError } from "../../lib/errors.ts";
 import { checkFilter, type Filter, type WireFilter } from "./filter.ts";
 import type { Checked } from "./input.ts";
 
@@ -25,6 +25,13 @@ export function checkCondition(given: unknown, at: string): Checked<Condition<Fi
   return condition === null || check.errors.length > 0
     ? { ok: false, errors: check.errors }
     : { ok: true, value: condition };
+}
+
+/** The same for a condition that must be right: 422 where it is not. */
+export function parseCondition(given: unknown, at: string): Condition<Filter> {
+  const checked = checkCondition(given, at);
+  if (!checked.ok) throw validationError(checked.errors);
+  return checked.value;
 }
 
 /** What is stored and shown: the members that mean something, and nothing else. */

@@ -5,13 +5,14 @@ import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
-import { checkCondition, type Condition } from "./condition.ts";
+import { type Condition, parseCondition } from "./condition.ts";
 import type { Filter } from "./filter.ts";
 import { type Audience, audienceOf, conjunctsOf } from "./plan.ts";
 import {
   type Definition,
   type FindDefinition,
   referencesOf,
+  type Resolved,
   resolve,
   type ResolvedTest,
 } from "./references.ts";
@@ -117,7 +118,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       const condition = definitionOf(row).condition;
       return condition === null
         ? audienceFor(projectSeq, [{ kind: "members", segmentSeq, isMember: true }])
-        : audienceFor(projectSeq, resolved(condition, finder(projectSeq), row));
+        : audienceFor(projectSeq, conjunctsOf(resolveOrRefuse(condition, finder(projectSeq), row)));
     },
 
     /** Those for whom a checked condition holds, and `tests` as well. */
@@ -126,26 +127,28 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       condition: Condition<Filter> | null,
       tests: readonly ResolvedTest[] = [],
     ): Audience {
-      const own = condition === null ? [] : resolved(condition, finder(projectSeq));
+      const own =
+        condition === null ? [] : conjunctsOf(resolveOrRefuse(condition, finder(projectSeq)));
       return audienceFor(projectSeq, [...tests, ...own]);
     },
 
-    /** What an audience depends on; see membership.ts. */
-    testsOf: (row: SegmentRow): ResolvedTest[] => {
+    /** The condition of a DYNAMIC segment with references in place. */
+    resolve(row: SegmentRow): Resolved {
       const { condition } = definitionOf(row);
-      return condition === null ? [] : resolved(condition, finder(row.projectSeq), row);
+      if (condition === null) throw new Error("a STATIC segment has no condition");
+      return resolveOrRefuse(condition, finder(row.projectSeq), row);
     },
   };
 }
 
-function resolved(
+function resolveOrRefuse(
   condition: Condition<Filter>,
   find: FindDefinition,
   self?: Pick<SegmentRow, "id" | "name">,
-): ResolvedTest[] {
+): Resolved {
   const outcome = resolve(condition, find, self);
   if (!outcome.ok) throw validationError(outcome.errors);
-  return conjunctsOf(outcome.value);
+  return outcome.value;
 }
 
 function tooMuch(user: Definition, find: FindDefinition): FieldError[] {
@@ -161,12 +164,10 @@ function namesOf({ condition }: Definition): string[] {
 }
 
 function definitionOf({ seq, id, name, condition }: SegmentRow): Definition {
-  return { seq, id, name, condition: condition === null ? null : parseStored(id, condition) };
+  return { seq, id, name, condition: condition === null ? null : parseStored(condition) };
 }
 
 /** What was checked when it was stored. */
-function parseStored(id: string, text: string): Condition<Filter> {
-  const checked = checkCondition(JSON.parse(text), "condition");
-  if (!checked.ok) throw new Error(`the stored condition of segment ${id} is not valid`);
-  return checked.value;
+function parseStored(text: string): Condition<Filter> {
+  return parseCondition(JSON.parse(text), "condition");
 }

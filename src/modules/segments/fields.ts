@@ -41,7 +41,9 @@ export function parseField(text: string): Target | string {
 
 function dataTarget(text: string): Target | string {
   const path = splitPath(text);
-  return path.includes("") ? "Expected a path such as data.plan or data.a.b." : { kind: "data", path };
+  return path.includes("")
+    ? "Expected a path such as data.plan or data.a.b."
+    : { kind: "data", path };
 }
 
 function eventTarget(name: string): Target | string {
@@ -56,7 +58,7 @@ function splitPath(text: string): string[] {
   let key = "";
   for (let i = 0; i < text.length; i++) {
     const next = text.charAt(i + 1);
-    if (text[i] === "." ) {
+    if (text[i] === ".") {
       keys.push(key);
       key = "";
     } else if (text[i] === "\\" && (next === "." || next === "\\")) {

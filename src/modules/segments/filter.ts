@@ -16,7 +16,7 @@ import {
   RELATIVE,
   type Test,
   TEXT,
-} from "./test.ts";
+} from "./operators.ts";
 
 export type Filter = {
   test: Test;
@@ -31,25 +31,25 @@ const TIME_OPERATORS = [...EQUALITY, ...ORDER, ...RELATIVE] as const;
 const DATA_OPERATORS = [...MATCH, ...ORDER, ...PRESENCE, ...RELATIVE, ...LIST] as const;
 const EVENT_OPERATORS = [...HISTORY, ...RECENCY] as const;
 
-const OPERATORS = [
-  ...TEXT,
-  ...DATA_OPERATORS,
-  ...EVENT_OPERATORS,
-  ...MEMBERSHIP,
-] as const;
+const OPERATORS = [...TEXT, ...DATA_OPERATORS, ...EVENT_OPERATORS, ...MEMBERSHIP] as const;
 
 const WITHOUT_VALUE: readonly string[] = [...PRESENCE, ...HISTORY, ...MEMBERSHIP];
 const WITH_UNIT: readonly string[] = [...RELATIVE, ...RECENCY];
 
 export function checkFilter(given: unknown, at: string): Checked<Filter> {
   if (!isRecord(given)) {
-    return { ok: false, errors: [{ field: at, message: "Expected an object.", code: "invalid_type" }] };
+    return {
+      ok: false,
+      errors: [{ field: at, message: "Expected an object.", code: "invalid_type" }],
+    };
   }
   const errors: FieldError[] = [];
   const input = readFilter(given, at, errors);
   const target = input.target();
   const test = target === null ? input.operator(OPERATORS) && null : readTest(target, input);
-  return test === null ? { ok: false, errors } : { ok: true, value: { test, wire: wireOf(given), at } };
+  return test === null
+    ? { ok: false, errors }
+    : { ok: true, value: { test, wire: wireOf(given), at } };
 }
 
 function readTest(target: Target, input: Input): Test | null {

@@ -4,7 +4,7 @@ import { isRecord } from "../../http/validation.ts";
 import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
 import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
 import { parseField, type Target } from "./fields.ts";
-import type { Scalar } from "./test.ts";
+import type { Scalar } from "./operators.ts";
 
 export type Checked<T> =
   | { ok: true; value: T }
@@ -52,7 +52,8 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
     if (typeof value !== "number") return wrongType("a whole number");
     if (!Number.isInteger(value)) return wrongType("a whole number");
     if (value < 1) return fail("value", "too_small", "Expected at least 1.");
-    if (value > LARGEST_AMOUNT) return fail("value", "too_big", `Expected at most ${LARGEST_AMOUNT}.`);
+    if (value > LARGEST_AMOUNT)
+      return fail("value", "too_big", `Expected at most ${LARGEST_AMOUNT}.`);
     return value;
   }
 

@@ -9,6 +9,7 @@ import type { Contacts } from "../contacts/service.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { AddedMembers, MembersInput, RemovedMembers } from "./model.ts";
 import type { Roster } from "./roster.ts";
+import type { Tracking } from "./tracking.ts";
 
 export type Members = ReturnType<typeof createMembers>;
 
@@ -21,10 +22,9 @@ export function createMembers(deps: {
   contacts: Contacts;
   definitions: Definitions;
   roster: Roster;
-  /** Told who came or went: other segments may refer to this one. */
-  touch: (projectSeq: number, contactSeqs: readonly number[]) => void;
+  tracking: Tracking;
 }) {
-  const { db, writer, contacts, definitions, roster, touch } = deps;
+  const { db, writer, contacts, definitions, roster, tracking } = deps;
   const findContacts = db.sqlite.prepare<{ seq: number; email: string }, [number, string]>(`
     SELECT seq, email FROM contacts
     WHERE project_seq = ? AND email IN (SELECT value FROM json_each(?))`);
@@ -59,7 +59,12 @@ export function createMembers(deps: {
     for (let i = 0; i < addresses.length; i += CREATED_AT_ONCE) {
       const chunk = addresses.slice(i, i + CREATED_AT_ONCE);
       created += await writer.write(() => {
-        const fields = { projectSeq, subscribed: undefined, defaultSubscribed: true, data: undefined };
+        const fields = {
+          projectSeq,
+          subscribed: undefined,
+          defaultSubscribed: true,
+          data: undefined,
+        };
         return chunk.filter((email) => contacts.upsert({ ...fields, email }).isNew).length;
       });
     }
@@ -81,7 +86,7 @@ export function createMembers(deps: {
         const segment = getStatic(projectSeq, id);
         const { seqs, notFound } = look(projectSeq, emails);
         const entered = roster.enter(segment, seqs, { isTold: segment.trackMembership });
-        writer.afterCommit(() => touch(projectSeq, entered));
+        writer.afterCommit(() => tracking.touch(projectSeq, entered));
         return { added: entered.length, created, notFound };
       };
     },
@@ -95,7 +100,7 @@ export function createMembers(deps: {
         const segment = getStatic(projectSeq, id);
         const { seqs, notFound } = look(projectSeq, emails);
         const left = roster.leave(segment, seqs, { isTold: segment.trackMembership });
-        writer.afterCommit(() => touch(projectSeq, left));
+        writer.afterCommit(() => tracking.touch(projectSeq, left));
         return { removed: left.length, notFound };
       };
     },

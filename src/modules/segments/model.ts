@@ -1,7 +1,7 @@
 import { Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
 import { SEGMENT_TYPES } from "../../db/schema/segments.ts";
 import { Nullable } from "../../http/envelope.ts";
-import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
+import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { EmailAddress } from "../contacts/model.ts";
 import { checkCondition } from "./condition.ts";

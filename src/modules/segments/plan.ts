@@ -22,8 +22,8 @@ type Source = {
 export type Plan = Source & {
   /** What else must hold of the contact. */
   rest: Fragment;
-  /** True where that is nothing: then the contacts themselves need not be read. */
-  isCovering: boolean;
+  /** Whether the contacts have to be read besides the rows of `from`. */
+  isJoined: boolean;
 };
 
 export type Audience = {
@@ -43,7 +43,7 @@ export function audienceOf(tests: readonly ResolvedTest[], context: Context): Au
   const narrow = tests.flatMap((test, i): Plan[] => {
     const source = sourceOf(test, context);
     const others = compiled.filter((_, j) => j !== i);
-    return source === null ? [] : [{ ...source, rest: allOf(others), isCovering: others.length === 0 }];
+    return source === null ? [] : [{ ...source, rest: allOf(others), isJoined: others.length > 0 }];
   });
   return { projectSeq: context.projectSeq, where, whole: wholeWalk(where, context), narrow };
 }
@@ -63,12 +63,12 @@ export function conjunctsOf(condition: Resolved): ResolvedTest[] {
 
 function wholeWalk(where: Fragment, { projectSeq }: Context): Plan {
   return {
-    from: bind`contacts`,
+    from: bind`contacts INDEXED BY contacts_page`,
     key: bind`contacts.seq`,
     stretch: bind`contacts.project_seq = ${projectSeq}`,
     filter: bind`1`,
     rest: where,
-    isCovering: false,
+    isJoined: false,
   };
 }
 

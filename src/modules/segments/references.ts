@@ -8,7 +8,7 @@ import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
 import { type Condition, DEEPEST_CONDITION, type Group, MOST_FILTERS } from "./condition.ts";
 import type { Filter } from "./filter.ts";
 import type { Checked } from "./input.ts";
-import type { SegmentTest, Test } from "./test.ts";
+import type { SegmentTest, Test } from "./operators.ts";
 
 /** What a filter on a segment may refer to. */
 export type Definition = {
@@ -42,9 +42,7 @@ export function resolve(
   const run: Run = { find, errors: [], filters: 0 };
   const chain = self === undefined ? [] : [self];
   const resolved = resolveCondition(run, condition, { depth: 1, chain, at: null });
-  return run.errors.length > 0
-    ? { ok: false, errors: run.errors }
-    : { ok: true, value: resolved };
+  return run.errors.length > 0 ? { ok: false, errors: run.errors } : { ok: true, value: resolved };
 }
 
 /** The segments that a condition names itself. */
@@ -58,7 +56,11 @@ export function referencesOf(condition: Condition<Filter>): string[] {
 type Run = { find: FindDefinition; errors: FieldError[]; filters: number };
 
 /** `chain`: the segments we are inside of; `at`: the outermost filter that refers to one. */
-type Place = { depth: number; chain: readonly Pick<Definition, "id" | "name">[]; at: string | null };
+type Place = {
+  depth: number;
+  chain: readonly Pick<Definition, "id" | "name">[];
+  at: string | null;
+};
 
 function resolveCondition(run: Run, condition: Condition<Filter>, place: Place): Resolved {
   return {

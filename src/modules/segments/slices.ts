@@ -1,4 +1,4 @@
-/** The statements of one walk: where a slice ends, and what is in it. */
+/** The statements of one walk: where the next slice is, and what is in it. */
 
 import type { Database } from "bun:sqlite";
 import { bind, type Bound, type Fragment } from "./bind.ts";
@@ -10,15 +10,13 @@ export type Order = "ascending" | "descending";
 export type Range = { first: number; last: number };
 
 export type Slices = {
-  /** The next stretch of `left` with at most `size` rows to visit. */
-  cut(left: Range, size: number): Range;
+  /** A stretch of `left` that is `width` wide and begins with a row to visit; null: none is left. */
+  next(left: Range, width: number): Range | null;
   /** How many contacts belong, as one number, or their `seq` in order. */
-  read(slice: Range, size: number): number[];
+  read(slice: Range): number[];
   close(): void;
 };
 
-/** Where the contacts of a project lie this thin among others, an index is better than the table. */
-const THIN = 4;
 /** Rows looked at to compare plans, and plans compared: a millisecond each. */
 const ESTIMATE_LIMIT = 50_000;
 const MOST_ESTIMATES = 8;
@@ -26,56 +24,46 @@ const MOST_ESTIMATES = 8;
 export function createSlices(
   sqlite: Database,
   audience: Audience,
-  options: { yields: "count" | "contacts"; order: Order },
+  { yields, order }: { yields: "count" | "contacts"; order: Order },
 ): Slices {
   const plan = choosePlan(sqlite, audience);
-  const isWhole = plan === audience.whole;
   const { from, key, stretch } = plan;
-  const isAscending = options.order === "ascending";
-  const order = bind`ORDER BY ${key} ${isAscending ? bind`ASC` : bind`DESC`}`;
-  const wanted = options.yields === "count" ? bind`count(*)` : key;
-  const tail = options.yields === "count" ? bind`` : order;
-  const select = (tables: Fragment, conditions: Fragment): Ranged =>
-    prepare(sqlite, bind`SELECT ${wanted} FROM ${tables} WHERE ${within(key)} AND ${conditions} ${tail}`);
-
-  const byPage = isWhole ? bind`${from} INDEXED BY contacts_page` : from;
-  const nth = prepare(
+  const isAscending = order === "ascending";
+  const sorted = bind`ORDER BY ${key} ${isAscending ? bind`ASC` : bind`DESC`}`;
+  const seek = prepare(
     sqlite,
-    bind`SELECT ${key} FROM ${byPage} WHERE ${within(key)} AND ${stretch} ${order} LIMIT 1 OFFSET`,
-    " ?",
+    bind`SELECT ${key} FROM ${from} WHERE ${within(key)} AND ${stretch} ${sorted} LIMIT 1`,
   );
-  const visit = isWhole
-    ? select(byPage, bind`${stretch} AND ${plan.rest}`)
-    : select(joined(plan), conditionsOf(plan, audience.projectSeq));
-  const scan = isWhole
-    ? select(bind`${from} NOT INDEXED`, bind`${stretch} AND ${plan.rest}`)
-    : visit;
+  const visit = prepare(
+    sqlite,
+    yields === "count"
+      ? bind`SELECT count(*) FROM ${visited(plan, audience.projectSeq)}`
+      : bind`SELECT ${key} FROM ${visited(plan, audience.projectSeq)} ${sorted}`,
+  );
 
   return {
-    cut(left, size) {
-      const [end] = nth.run(left, size - 1);
-      if (end === undefined) return left;
-      return isAscending ? { ...left, last: end } : { ...left, first: end };
+    next({ first, last }, width) {
+      const [end] = seek.run({ first, last });
+      if (end === undefined) return null;
+      return isAscending
+        ? { first: end, last: Math.min(last, end + width - 1) }
+        : { first: Math.max(first, end - width + 1), last: end };
     },
-    read(slice, size) {
-      const isThin = slice.last - slice.first >= size * THIN;
-      return (isThin ? visit : scan).run(slice);
-    },
+    read: visit.run,
     close() {
-      for (const statement of new Set([nth, visit, scan])) statement.close();
+      seek.close();
+      visit.close();
     },
   };
 }
 
-function joined({ from, isCovering }: Plan): Fragment {
-  // CROSS JOIN keeps the order: rows of the plan first, then their contacts.
-  return isCovering ? from : bind`${from} CROSS JOIN contacts`;
-}
-
-function conditionsOf({ key, stretch, filter, rest, isCovering }: Plan, projectSeq: number): Fragment {
-  if (isCovering) return bind`${stretch} AND ${filter}`;
-  return bind`${stretch} AND ${filter} AND contacts.seq = ${key}
-    AND +contacts.project_seq = ${projectSeq} AND ${rest}`;
+/** Rows of the plan and, where more is asked of them, their contacts, in this order. */
+function visited(plan: Plan, projectSeq: number): Fragment {
+  const { from, key, stretch, filter, rest } = plan;
+  const rows = bind`${within(key)} AND ${stretch} AND ${filter}`;
+  if (!plan.isJoined) return bind`${from} WHERE ${rows} AND ${rest}`;
+  return bind`${from} CROSS JOIN contacts WHERE ${rows}
+    AND contacts.seq = ${key} AND +contacts.project_seq = ${projectSeq} AND ${rest}`;
 }
 
 /** The one that visits the fewest rows, as far as a look at the beginning of its index tells. */
@@ -89,20 +77,22 @@ function choosePlan(sqlite: Database, { whole, narrow }: Audience): Plan {
 function estimate(sqlite: Database, { from, stretch }: Plan): number {
   const { text, values } = bind`
     SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${stretch} LIMIT ${ESTIMATE_LIMIT})`;
-  const statement = sqlite.prepare<Record<string, number>, Bound[]>(text);
-  const [row] = statement.values(...values);
-  statement.finalize();
-  return Number(row?.[0]);
+  const statement = sqlite.prepare<unknown, Bound[]>(text);
+  try {
+    return Number(statement.values(...values)[0]?.[0]);
+  } finally {
+    statement.finalize();
+  }
 }
 
 /** A prepared statement whose first two values are the ends of a range. */
-type Ranged = { run(range: Range, ...more: number[]): number[]; close(): void };
+type Ranged = { run(range: Range): number[]; close(): void };
 
-function prepare(sqlite: Database, { text, values }: Fragment, end = ""): Ranged {
-  const statement = sqlite.prepare<unknown, Bound[]>(text + end);
+function prepare(sqlite: Database, { text, values }: Fragment): Ranged {
+  const statement = sqlite.prepare<unknown, Bound[]>(text);
   return {
-    run: ({ first, last }, ...more) =>
-      statement.values(first, last, ...values, ...more).map(([value]) => Number(value)),
+    run: ({ first, last }) =>
+      statement.values(first, last, ...values).map(([value]) => Number(value)),
     close: () => statement.finalize(),
   };
 }

@@ -11,7 +11,7 @@ export function slugOf(name: string): string {
     .normalize("NFC")
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, "-");
-  return trimHyphens([...trimHyphens(plain)].slice(0, LONGEST).join("")) || "segment";
+  return trimHyphens(Array.from(trimHyphens(plain)).slice(0, LONGEST).join("")) || "segment";
 }
 
 /** `base`, or `base-2`, `base-3` and so on: the first one that is not taken. */

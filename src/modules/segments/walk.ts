@@ -18,12 +18,12 @@ export type WalkOptions = {
 };
 
 const TURN_MS = 8;
-/** A slice that took longer is followed by one of half its size. */
+/** A slice that took longer is followed by one of half its width. */
 const SLICE_MS = 4;
-const FIRST_SIZE = 64;
-const SMALLEST_SIZE = 8;
-/** Bounds what one slice costs where rows suddenly become expensive. */
-const LARGEST_SIZE = 2048;
+const FIRST_WIDTH = 64;
+const SMALLEST_WIDTH = 8;
+/** Bounds what one slice costs where contacts suddenly become expensive. */
+const LARGEST_WIDTH = 2048;
 
 export async function* walk(
   deps: { sqlite: Database; turns: Turns },
@@ -35,17 +35,18 @@ export async function* walk(
   let turnEndsAt = performance.now() + TURN_MS;
   const slices = createSlices(sqlite, audience, options);
   try {
-    let size = FIRST_SIZE;
+    let width = FIRST_WIDTH;
     let left = wholeRange(sqlite, options);
-    while (left.first <= left.last) {
+    for (;;) {
       if (performance.now() > turnEndsAt) {
         await turns.next();
         turnEndsAt = performance.now() + TURN_MS;
       }
       const startedAt = performance.now();
-      const slice = slices.cut(left, size);
-      const found = slices.read(slice, size);
-      size = nextSize(size, performance.now() - startedAt);
+      const slice = slices.next(left, width);
+      if (slice === null) return;
+      const found = slices.read(slice);
+      width = nextWidth(width, performance.now() - startedAt);
       left = after(slice, left, options.order);
       yield found;
     }
@@ -68,7 +69,7 @@ function after(slice: Range, left: Range, order: Order): Range {
     : { ...left, last: slice.first - 1 };
 }
 
-function nextSize(size: number, elapsedMs: number): number {
-  if (elapsedMs > SLICE_MS) return Math.max(SMALLEST_SIZE, Math.floor(size / 2));
-  return elapsedMs < SLICE_MS / 2 ? Math.min(LARGEST_SIZE, size * 2) : size;
+function nextWidth(width: number, elapsedMs: number): number {
+  if (elapsedMs > SLICE_MS) return Math.max(SMALLEST_WIDTH, Math.floor(width / 2));
+  return elapsedMs < SLICE_MS / 2 ? Math.min(LARGEST_WIDTH, width * 2) : width;
 }

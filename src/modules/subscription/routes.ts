@@ -9,19 +9,16 @@
  * The token in the address is all it takes: no key, no cookie. Every answer is a page for people.
  */
 
-import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import { readForm } from "../../http/form.ts";
-import { badLinkPage, type Page, pageResponse, troublePage } from "../../http/page.ts";
+import { badLinkPage, Html, type Page, pageResponse, troublePage } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { chooseTexts } from "../../mail/language.ts";
 import { openToken } from "../../mail/links.ts";
 import type { Decision, Holder, Subscriptions } from "./service.ts";
 import { ACTION, type PageName, viewOf } from "./view.ts";
-
-const Html = Type.Unsafe<Response>(Type.Any({ description: "An HTML page" }));
 
 const detail = (summary: string) => ({
   response: { 200: Html, 404: Html, 500: Html },

@@ -47,7 +47,7 @@ function pageOf(
   return {
     language: texts.language,
     title,
-    paragraphs: [text],
+    text,
     sender,
     button:
       action === undefined ? null : { label: texts[action], name: ACTION, value: action, isMain },
@@ -57,10 +57,13 @@ function pageOf(
 
 const SHOWN_CHARACTERS = 2;
 
+/** Keeps a line from being broken where it stands. */
+const WORD_JOINER = "\u2060";
+
 /** Enough to know which of one's addresses it is, not enough for whom the mail was forwarded to. */
 export function maskAddress(address: string): string {
   const at = address.lastIndexOf("@");
   const local = Array.from(address.slice(0, at));
   const shown = local.slice(0, Math.min(SHOWN_CHARACTERS, Math.max(1, local.length - 1)));
-  return `${shown.join("")}…${address.slice(at)}`;
+  return `${shown.join("")}…${WORD_JOINER}${address.slice(at)}`;
 }

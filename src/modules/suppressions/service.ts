@@ -47,11 +47,7 @@ export function createSuppressions({ db }: { db: Db }) {
     },
 
     /** Part of a change: the same, and what is there then. */
-    put(
-      projectSeq: number,
-      email: string,
-      entry: Entry,
-    ): { row: SuppressionRow; isNew: boolean } {
+    put(projectSeq: number, email: string, entry: Entry): { row: SuppressionRow; isNew: boolean } {
       const inserted = insert(projectSeq, email, entry);
       const row = inserted ?? find.get({ projectSeq, email });
       if (row === undefined) throw new Error("a suppression is neither new nor there");

@@ -1,6 +1,7 @@
 /** Writes down what a visit means: the first open, every click, the status, the events. */
 
 import type { Db } from "../../db/open.ts";
+import type { TrackingMode } from "../../db/schema/projects.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Fact } from "../events/service.ts";
@@ -26,6 +27,7 @@ type Row = {
   contactSeq: number | null;
   source: string;
   sentAt: number | null;
+  tracking: TrackingMode;
 };
 
 /** The same link of the same mail again within this time is one click: a double click, a reload. */
@@ -38,8 +40,10 @@ export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) =
   /** The first click of late on each link. */
   const clicks = new ExpiringMap<Visit>({ maxEntries: MOST_REMEMBERED, clock: deps.clock });
   const find = sqlite.prepare<Row, [string]>(`
-    SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, source, sent_at AS sentAt
-    FROM emails WHERE id = ?`);
+    SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
+           e.sent_at AS sentAt, p.tracking
+    FROM emails e JOIN projects p ON p.seq = e.project_seq
+    WHERE e.id = ?`);
   // The status never goes back, and stays what it is where the mail bounced or was complained of.
   const open = sqlite.prepare<{ seq: number }, [number, number]>(`
     UPDATE emails
@@ -79,9 +83,12 @@ export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) =
   }
 }
 
-/** Of a contact that was deleted nothing is noted any more; test mails are in no statistics. */
-function isUncounted({ contactSeq, source }: Row): boolean {
-  return contactSeq === null || source === "TEST";
+/**
+ * Nothing is noted any more of a contact that was deleted, nor in a project that has switched
+ * tracking off since the mail left. Test mails are in no statistics.
+ */
+function isUncounted({ contactSeq, source, tracking }: Row): boolean {
+  return contactSeq === null || source === "TEST" || tracking === "DISABLED";
 }
 
 /** What has not left yet, or only just, is being looked at by a scanner on its way. */

@@ -52,7 +52,7 @@ export const MACHINES: readonly Rule[] = [
   // Programs, not programs that people read mail with.
   { name: "script", userAgent: /^(?:curl|wget|python|go-http-client|java|ruby|perl|php)\b/i },
   { name: "script", userAgent: /python-(?:requests|urllib|httpx)|aiohttp|libwww-perl|guzzlehttp/i },
-  { name: "script", userAgent: /apache-httpclient|node-fetch|axios\/|undici|scrapy|okhttp\/2/i },
+  { name: "script", userAgent: /apache-httpclient|node-fetch|axios\/|undici|scrapy/i },
   { name: "browser without a person", userAgent: /headlesschrome|phantomjs|puppeteer|playwright/i },
 ];
 

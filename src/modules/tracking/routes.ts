@@ -7,7 +7,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { badLinkPage, pageResponse } from "../../http/page.ts";
+import { badLinkPage, Html, pageResponse } from "../../http/page.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { chooseTexts } from "../../mail/language.ts";
 import { openRedirect, openToken } from "../../mail/links.ts";
@@ -57,14 +57,14 @@ export function trackingRoutes(deps: {
     new Elysia({ name: "tracking-routes" })
       .get("/o/:pixel", pixel, {
         response: {
-          200: Type.Unsafe<Response>(Type.Any({ description: "A transparent GIF of one pixel" })),
+          200: Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType: "image/gif" })),
         },
         detail: { tags, summary: "Pixel that tells that a mail was opened", security: [] },
       })
       .get("/c/:token/:target", redirect, {
         response: {
-          302: Type.Unsafe<Response>(Type.Any({ description: "To the target of the link" })),
-          404: Type.Unsafe<Response>(Type.Any({ description: "An HTML page" })),
+          302: Type.Unsafe<Response>(Type.Any()),
+          404: Html,
         },
         detail: { tags, summary: "Link of a mail: counted, then redirected", security: [] },
       })

@@ -148,7 +148,7 @@ describe("the speed of a site", () => {
   test("follows what the latest mails took", () => {
     const site = new Site();
     site.end(site.begin(0), ACCEPTED, 5_000);
-    expect([site.speedAt(0), site.serviceMs]).toEqual(["slow", 5_000]);
+    expect([site.speedAt(0), site.paceMs(0)]).toEqual(["slow", 5_000]);
     for (let i = 0; i < 5; i++) site.end(site.begin(0), ACCEPTED, 10);
     expect(site.speedAt(0)).toBe("fast");
   });

@@ -34,7 +34,7 @@ function start(db?: Db): Promise<TestApp> {
   return testApp({
     clock,
     ...(db === undefined ? {} : { db }),
-    dns: createDns({ servers: [dns.server], clock, timeoutMs: 200, tries: 1 }),
+    dns: createDns({ servers: [dns.server], clock, timeoutMs: 1_500, tries: 1 }),
     log: createLog({ level: "info", format: "json", write: (line) => lines.push(line) }),
   });
 }
@@ -107,6 +107,21 @@ describe("the running server", () => {
       "a verified domain lost its key in the DNS",
       "a domain may not send any more: its key is gone",
     ]);
+  });
+
+  test("does not undo what the operator did while it looked", async () => {
+    dns.failures["*"] = "timeout";
+    await t.call("POST", "/domains", { domain: "example.com" });
+    await quiet();
+    await t.app.writer.write(
+      await t.app.domains.add({
+        projectSeq: t.project.seq,
+        domain: "example.com",
+        isByWord: true,
+      }),
+    );
+    await eventually(() => row("example.com").lastCheckedAt !== null);
+    expect(row("example.com").status).toBe("VERIFIED");
   });
 
   test("notices within a minute what a command added", async () => {

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type Finding, judge, parseFindings, valueFor } from "../../../src/modules/domains/findings.ts";
+import {
+  type Finding,
+  judge,
+  parseFindings,
+  valueFor,
+} from "../../../src/modules/domains/findings.ts";
 import type { Expectation, ExpectedRecord } from "../../../src/modules/domains/records.ts";
 
 function record(expectation: Expectation): ExpectedRecord {
@@ -15,35 +20,36 @@ const ANY_SPF = record({ kind: "spf", mechanisms: [] });
 const DMARC = record({ kind: "dmarc" });
 
 describe("what was found", () => {
-  const cases: [why: string, record: ExpectedRecord, found: string[], status: Finding["status"]][] = [
-    ["no key", RSA, [], "MISSING"],
-    ["the key", RSA, ["v=DKIM1; k=rsa; p=KEY+/="], "OK"],
-    ["the key without version and type", RSA, ["p=KEY+/="], "OK"],
-    ["the key with blanks and a note", RSA, ["v=DKIM1;k=rsa ; n=a note;  p=KE Y+\t/=;"], "OK"],
-    ["the key in another case", RSA, ["v=DKIM1; k=rsa; p=key+/="], "MISMATCH"],
-    ["another key", RSA, ["v=DKIM1; k=rsa; p=OTHER"], "MISMATCH"],
-    ["the key cut short", RSA, ["v=DKIM1; k=rsa; p=KEY"], "MISMATCH"],
-    ["a revoked key", RSA, ["v=DKIM1; k=rsa; p="], "MISMATCH"],
-    ["the key in quotes", RSA, ['"v=DKIM1; k=rsa; p=KEY+/="'], "MISMATCH"],
-    ["the key, and another", RSA, ["p=KEY+/=", "p=OTHER"], "MISMATCH"],
-    ["the key, and something else", RSA, ["p=KEY+/=", "hello"], "OK"],
-    ["something else", RSA, ["hello"], "MISMATCH"],
-    ["a key of another type", ED, ["v=DKIM1; p=KEY"], "MISMATCH"],
-    ["an Ed25519 key", ED, ["v=DKIM1; k=ed25519; p=KEY"], "OK"],
-    ["no MX", MX, [], "MISSING"],
-    ["our MX", MX, ["mail.test"], "OK"],
-    ["our MX and another", MX, ["other.test", "mail.test"], "OK"],
-    ["another MX", MX, ["other.test"], "MISMATCH"],
-    ["no SPF, but other texts", SPF, ["google-site-verification=x"], "MISSING"],
-    ["an SPF that allows us", SPF, ["x", "v=spf1 mx a:mail.test -all"], "OK"],
-    ["an SPF that does not", SPF, ["v=spf1 mx -all"], "MISMATCH"],
-    ["two SPF records", SPF, ["v=spf1 a:mail.test -all", "v=spf1 -all"], "MISMATCH"],
-    ["any SPF", ANY_SPF, ["v=spf1 include:who.knows ~all"], "OK"],
-    ["no SPF at all", ANY_SPF, ["x"], "MISSING"],
-    ["a DMARC record", DMARC, ["v=DMARC1; p=reject; rua=mailto:x@x.test"], "OK"],
-    ["two DMARC records", DMARC, ["v=DMARC1; p=none", "v=DMARC1; p=reject"], "MISMATCH"],
-    ["no DMARC record but something", DMARC, ["hello"], "MISMATCH"],
-  ];
+  const cases: [why: string, record: ExpectedRecord, found: string[], status: Finding["status"]][] =
+    [
+      ["no key", RSA, [], "MISSING"],
+      ["the key", RSA, ["v=DKIM1; k=rsa; p=KEY+/="], "OK"],
+      ["the key without version and type", RSA, ["p=KEY+/="], "OK"],
+      ["the key with blanks and a note", RSA, ["v=DKIM1;k=rsa ; n=a note;  p=KE Y+\t/=;"], "OK"],
+      ["the key in another case", RSA, ["v=DKIM1; k=rsa; p=key+/="], "MISMATCH"],
+      ["another key", RSA, ["v=DKIM1; k=rsa; p=OTHER"], "MISMATCH"],
+      ["the key cut short", RSA, ["v=DKIM1; k=rsa; p=KEY"], "MISMATCH"],
+      ["a revoked key", RSA, ["v=DKIM1; k=rsa; p="], "MISMATCH"],
+      ["the key in quotes", RSA, ['"v=DKIM1; k=rsa; p=KEY+/="'], "MISMATCH"],
+      ["the key, and another", RSA, ["p=KEY+/=", "p=OTHER"], "MISMATCH"],
+      ["the key, and something else", RSA, ["p=KEY+/=", "hello"], "OK"],
+      ["something else", RSA, ["hello"], "MISMATCH"],
+      ["a key of another type", ED, ["v=DKIM1; p=KEY"], "MISMATCH"],
+      ["an Ed25519 key", ED, ["v=DKIM1; k=ed25519; p=KEY"], "OK"],
+      ["no MX", MX, [], "MISSING"],
+      ["our MX", MX, ["mail.test"], "OK"],
+      ["our MX and another", MX, ["other.test", "mail.test"], "OK"],
+      ["another MX", MX, ["other.test"], "MISMATCH"],
+      ["no SPF, but other texts", SPF, ["google-site-verification=x"], "MISSING"],
+      ["an SPF that allows us", SPF, ["x", "v=spf1 mx a:mail.test -all"], "OK"],
+      ["an SPF that does not", SPF, ["v=spf1 mx -all"], "MISMATCH"],
+      ["two SPF records", SPF, ["v=spf1 a:mail.test -all", "v=spf1 -all"], "MISMATCH"],
+      ["any SPF", ANY_SPF, ["v=spf1 include:who.knows ~all"], "OK"],
+      ["no SPF at all", ANY_SPF, ["x"], "MISSING"],
+      ["a DMARC record", DMARC, ["v=DMARC1; p=reject; rua=mailto:x@x.test"], "OK"],
+      ["two DMARC records", DMARC, ["v=DMARC1; p=none", "v=DMARC1; p=reject"], "MISMATCH"],
+      ["no DMARC record but something", DMARC, ["hello"], "MISMATCH"],
+    ];
   test.each(cases)("%s", (_, expected, found, status) => {
     expect(judge(expected, found).status).toBe(status);
   });

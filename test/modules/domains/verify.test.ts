@@ -19,7 +19,7 @@ beforeEach(async () => {
   const clock = manualClock();
   t = await testApp({
     clock,
-    dns: createDns({ servers: [dns.server], clock, timeoutMs: 200, tries: 1 }),
+    dns: createDns({ servers: [dns.server], clock, timeoutMs: 1_500, tries: 1 }),
     config: { hostname: "mail.example.org" },
   });
   domain = (await t.call("POST", "/domains", { domain: "example.com" })).at("data");

@@ -325,6 +325,15 @@ describe("whom nothing is noted of", () => {
     expect(moments()).toEqual(UNSEEN);
   });
 
+  test("anybody, where the project has switched tracking off since", async () => {
+    const { fetchAs, link, pixel, counted, moments, setProject } = await arrived();
+    setProject({ tracking: "DISABLED" });
+    await fetchAs("GET", pixel);
+    expect((await fetchAs("GET", link)).status).toBe(302);
+    await counted();
+    expect(moments()).toEqual(UNSEEN);
+  });
+
   test("a mail that has not left yet", async () => {
     const { t, fetchAs, pixel, counted, moments } = await arrived();
     t.db.sqlite.run("UPDATE emails SET status = 'QUEUED', sent_at = NULL");

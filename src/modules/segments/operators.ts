@@ -14,12 +14,7 @@ export const TEXT = [
 ] as const;
 export const EQUALITY = ["equals", "notEquals"] as const;
 export const MATCH = ["equals", "notEquals", "contains", "notContains"] as const;
-export const ORDER = [
-  "greaterThan",
-  "greaterThanOrEqual",
-  "lessThan",
-  "lessThanOrEqual",
-] as const;
+export const ORDER = ["greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"] as const;
 export const RELATIVE = ["within", "olderThan"] as const;
 export const PRESENCE = ["exists", "notExists"] as const;
 export const LIST = ["in", "notIn"] as const;
@@ -48,8 +43,7 @@ export type DataTest = { kind: "data"; path: readonly string[] } & (
 );
 
 export type EventTest = { kind: "event"; name: string } & (
-  | { operator: OneOf<typeof HISTORY> }
-  | { operator: OneOf<typeof RECENCY>; spanMs: number }
+  { operator: OneOf<typeof HISTORY> } | { operator: OneOf<typeof RECENCY>; spanMs: number }
 );
 
 export type SegmentTest = { kind: "segment"; id: string; isMember: boolean };

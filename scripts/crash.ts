@@ -1,0 +1,113 @@
+/**
+ * Kills the server over and over while it accepts and sends mail, and counts what arrives.
+ *
+ * `bun scripts/crash.ts [--kills 100] [--seed N] [--binary[=PATH]]`
+ *
+ * Mails that were under way at a kill wait for half a minute and longer before they are sent again,
+ * so the end takes its time. Exit code 1 where the promise was broken.
+ */
+
+import { join } from "node:path";
+import { relayTo, removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
+import { judge, say, whole } from "./bench/report.ts";
+import { prepareStore } from "./bench/store.ts";
+import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
+
+const USAGE = "usage: bun scripts/crash.ts [--kills 100] [--seed N] [--binary[=PATH]]";
+const CONNECTIONS = 4;
+const DRAIN_LIMIT_MS = 10 * 60_000;
+const LIMIT_MS = 30 * 60_000;
+
+type Options = { kills: number; seed: number; binary: string | null };
+
+function readArguments(words: readonly string[]): Options {
+  const options: Options = { kills: 100, seed: 1, binary: null };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [name = "", value] = word.split("=", 2);
+    if (name === "--binary") options.binary = value ?? join(ROOT, "dist", "mailstead");
+    else if (name === "--kills") options.kills = wholeNumber(name, value ?? rest.shift());
+    else if (name === "--seed") options.seed = wholeNumber(name, value ?? rest.shift());
+    else throw new Error(`${word}: not known\n${USAGE}`);
+  }
+  return options;
+}
+
+function wholeNumber(name: string, text: string | undefined): number {
+  if (text === undefined || !/^\d{1,9}$/.test(text)) throw new Error(`${name}: a number is needed`);
+  return Number(text);
+}
+
+async function run(): Promise<boolean> {
+  const { kills, seed, binary } = readArguments(Bun.argv.slice(2));
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  console.log(`crash: ${kills} × kill -9, seed ${seed}`);
+  const report = await runCrashLoop({
+    kills,
+    seed,
+    data,
+    key,
+    connections: CONNECTIONS,
+    launch: (_, { port, relayPort }) =>
+      startServer({
+        binary,
+        data,
+        port,
+        args: relayTo(relayPort, 0),
+      }),
+    drainLimitMs: DRAIN_LIMIT_MS,
+    onLife: (life, accepted) => {
+      if ((life + 1) % 10 === 0) say(`after ${life + 1} kills`, `${whole(accepted)} accepted`);
+    },
+  });
+  removeFolder(data);
+  return print(report);
+}
+
+function print(report: CrashReport): boolean {
+  say("accepted", whole(report.accepted));
+  say("delivered", whole(report.delivered));
+  say("under way at the kills", whole(report.inFlightAtKills));
+  say("unanswered, and sent again", whole(report.unanswered));
+  say("of those stored before the kill", whole(report.replayed));
+  return judge([
+    { name: "lost", isMet: report.lost === 0, measured: whole(report.lost), wanted: "0" },
+    {
+      name: "duplicates",
+      isMet: report.duplicates <= report.inFlightAtKills,
+      measured: whole(report.duplicates),
+      wanted: `≤ ${whole(report.inFlightAtKills)}, the mails under way`,
+    },
+    {
+      name: "with another Message-ID or bytes",
+      isMet: report.differing === 0,
+      measured: whole(report.differing),
+      wanted: "0",
+    },
+    {
+      name: "records beyond one per mail",
+      isMet: report.surplusRecords === 0,
+      measured: whole(report.surplusRecords),
+      wanted: "0",
+    },
+    {
+      name: "SIGTERM at the end",
+      isMet: report.isOrderlyEnd,
+      measured: report.isOrderlyEnd ? "exit code 0" : "another exit code",
+      wanted: "exit code 0",
+    },
+  ]);
+}
+
+setTimeout(() => {
+  console.error(`not done within ${LIMIT_MS / 60_000} minutes`);
+  process.exit(1);
+}, LIMIT_MS);
+
+try {
+  process.exit((await run()) ? 0 : 1);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}

@@ -1,0 +1,37 @@
+/** What arrived at the SMTP server, by recipient: how often, and whether it was always the same. */
+
+import { startSink, type SunkMessage } from "../../test/support/smtp-sink.ts";
+
+type Arrival = { messageId: string; digest: string };
+
+export async function openMailbox() {
+  const arrivals = new Map<string, Arrival[]>();
+  const sink = await startSink({ onMessage: keep });
+
+  function keep({ to, data }: SunkMessage): void {
+    const text = Buffer.from(data).toString("latin1");
+    const arrival = { messageId: messageIdOf(text), digest: digestOf(text) };
+    for (const address of to) arrivals.set(address, [...(arrivals.get(address) ?? []), arrival]);
+    // The sink keeps what it takes; thousands of mails are not needed twice.
+    sink.messages.length = 0;
+  }
+
+  return {
+    port: sink.port,
+    close: () => sink.close(),
+    to: (address: string): readonly Arrival[] => arrivals.get(address) ?? [],
+    recipients: () => arrivals.size,
+  };
+}
+
+export type Mailbox = Awaited<ReturnType<typeof openMailbox>>;
+
+function messageIdOf(text: string): string {
+  return /^Message-ID: <([^>@]+)@/im.exec(text)?.[1] ?? "";
+}
+
+/** A signature names the time at which it was made; everything else must stay the same. */
+function digestOf(text: string): string {
+  const unsigned = text.replace(/^DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*/gim, "");
+  return new Bun.CryptoHasher("sha256").update(unsigned).digest("hex");
+}

@@ -1,0 +1,223 @@
+/**
+ * Mail to real mail servers, looked up in a real name server, read by tools that are not ours.
+ *
+ * `bun scripts/interop.ts [--keep]`
+ *
+ * Postfix and Exim listen on loopback addresses, dnsmasq serves their MX records and the sending
+ * domains' keys, and the real server delivers with --transport direct. Then every message in the
+ * maildirs is read by Python's standard library and compared octet for octet with what was sent;
+ * both signatures are verified by dkimpy, and by opendkim. What is missing is fetched with apt-get
+ * into a temporary folder (which --keep leaves there); what cannot be had is skipped by name. Exit 1
+ * if anything is not as it was sent.
+ */
+
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startExim } from "./interop/exim.ts";
+import { type InteropMail, MAILS, PLAIN_MAIL, SENDER_DOMAINS, UTF8_MAIL } from "./interop/mails.ts";
+import { findPackage } from "./interop/packages.ts";
+import { startPostfix } from "./interop/postfix.ts";
+import { differences, readMessages, verifyByOpendkim } from "./interop/read.ts";
+import { prepareSender, type RunningSender } from "./interop/sender.ts";
+import { killServers, type MailServer } from "./interop/server.ts";
+import { startDnsmasq, type ZoneRecord } from "./interop/zone.ts";
+
+const TOTAL_LIMIT_MS = 300_000;
+const DELIVERY_LIMIT_MS = 60_000;
+const HOSTNAME = "mail.sender.example";
+/** grüße.test, as the DNS knows it. */
+const IDN_DOMAIN = "xn--gre-6ka8l.test";
+
+const report = { passed: 0, failed: 0, skipped: 0 };
+
+function tell(name: string, faults: readonly string[]): void {
+  if (faults.length === 0) report.passed++;
+  else report.failed++;
+  console.log(`${faults.length === 0 ? "ok" : "not ok"} ${name}`);
+  for (const fault of faults) console.log(`     ${fault}`);
+}
+
+function skip(name: string, reason: string): void {
+  report.skipped++;
+  console.log(`skip ${name}: ${reason}`);
+}
+
+/** Where the files of a tool are; null, and said so, if it cannot be had. */
+async function find(
+  folder: string,
+  tool: { name: string; packages: readonly string[]; probe: string },
+): Promise<string | null> {
+  const found = await findPackage(join(folder, "packages"), tool.packages, tool.probe);
+  if (found.ok) return found.root;
+  skip(tool.name, found.reason);
+  return null;
+}
+
+const DNSMASQ = { name: "dnsmasq", packages: ["dnsmasq-base"], probe: "/usr/sbin/dnsmasq" };
+const POSTFIX = { name: "Postfix", packages: ["postfix"], probe: "/usr/lib/postfix/sbin/master" };
+const EXIM = { name: "Exim", packages: ["exim4-daemon-light"], probe: "/usr/sbin/exim4" };
+const OPENDKIM = { name: "opendkim", packages: ["opendkim"], probe: "/usr/sbin/opendkim" };
+const DKIMPY = {
+  name: "dkimpy",
+  packages: ["python3-dkim", "python3-dnspython", "python3-nacl"],
+  probe: "/usr/lib/python3/dist-packages/dkim/__init__.py",
+};
+
+type Target = { server: MailServer; domains: readonly string[] };
+
+async function startTargets(folder: string, port: number): Promise<Target[]> {
+  const kinds = [
+    {
+      tool: POSTFIX,
+      start: startPostfix,
+      address: "127.0.0.2",
+      domains: ["postfix.test", IDN_DOMAIN],
+    },
+    { tool: EXIM, start: startExim, address: "127.0.0.3", domains: ["exim.test"] },
+  ];
+  const targets: Target[] = [];
+  for (const { tool, start, address, domains } of kinds) {
+    const root = await find(folder, tool);
+    if (root === null) continue;
+    const home = join(folder, tool.name);
+    mkdirSync(home);
+    targets.push({ server: await start({ root, home, address, port, domains }), domains });
+  }
+  return targets;
+}
+
+function mxRecords(targets: readonly Target[]): ZoneRecord[] {
+  return targets.flatMap(({ server, domains }) =>
+    domains.flatMap((domain): ZoneRecord[] => [
+      { type: "MX", name: domain, value: `10 mx.${domain}` },
+      { type: "A", name: `mx.${domain}`, value: server.address },
+    ]),
+  );
+}
+
+type Sent = { mail: InteropMail; domain: string; id: string };
+
+async function sendAll(sender: RunningSender, { domains }: Target): Promise<Sent[]> {
+  const [first = "", ...others] = domains;
+  const mails = [
+    ...[...MAILS, UTF8_MAIL].map((mail) => ({ mail, domain: first })),
+    ...others.map((domain) => ({ mail: { ...PLAIN_MAIL, name: `to ${domain}` }, domain })),
+  ];
+  const sent: Sent[] = [];
+  for (const { mail, domain } of mails) {
+    sent.push({ mail, domain, id: await sender.send(mail, domain) });
+  }
+  return sent;
+}
+
+/** Waits until the server has as many messages as were sent; fewer if it takes too long. */
+async function collect({ server }: Target, count: number, folder: string): Promise<string[]> {
+  const deadline = performance.now() + DELIVERY_LIMIT_MS;
+  while (server.received().length < count && performance.now() < deadline) await Bun.sleep(200);
+  return server.received().map((message, i) => {
+    const file = join(folder, `${server.name}-${i}.eml`);
+    writeFileSync(file, message);
+    return file;
+  });
+}
+
+async function main(folder: string): Promise<void> {
+  if (process.getuid?.() !== 0) return skip("all of it", "mail servers want to be started by root");
+  const dnsmasq = await find(folder, DNSMASQ);
+  const dkimpy = await find(folder, DKIMPY);
+  const opendkim = await find(folder, OPENDKIM);
+  if (dnsmasq === null || dkimpy === null) return;
+  const [http, dnsPort, smtp] = [freePort(), freePort(), freePort()];
+  const targets = await startTargets(folder, smtp);
+
+  const prepared = await prepareSender({ home: join(folder, "data"), hostname: HOSTNAME });
+  const records: ZoneRecord[] = [{ type: "A", name: HOSTNAME, value: "127.0.0.1" }];
+  for (const domain of SENDER_DOMAINS) records.push(...(await prepared.addDomain(domain)));
+  const zone = [...records, ...mxRecords(targets)];
+  await startDnsmasq({ root: dnsmasq, home: join(folder, "dns"), port: dnsPort, records: zone });
+  for (const domain of SENDER_DOMAINS) {
+    tell(`${domain} is verified by what dnsmasq serves`, await prepared.verify(domain, dnsPort));
+  }
+
+  const sender = await prepared.start({ http, dns: dnsPort, smtp });
+  for (const target of targets) {
+    const { name } = target.server;
+    const sent = await sendAll(sender, target);
+    const files = await collect(target, sent.length, folder);
+    const read = await readMessages({ root: dkimpy, dnsPort, files });
+    for (const { mail, domain, id } of sent) {
+      const state = await sender.state(id);
+      const found = read.filter((message) => message.case === mail.name);
+      const [message] = found;
+      const faults =
+        message === undefined || found.length > 1
+          ? [`it arrived ${found.length} times; ${state.status} ${state.lastError ?? ""}`]
+          : differences({ mail, domain, state }, message);
+      tell(`${name}: ${mail.name}`, faults);
+    }
+    if (opendkim !== null) await verifyAll(name, { root: opendkim, home: folder, records, files });
+    const forged = forge(files[0] ?? "", folder);
+    const [message] = await readMessages({ root: dkimpy, dnsPort, files: [forged] });
+    const verdicts = Object.values(message?.dkim ?? {});
+    // Tools that find everything in order would prove nothing.
+    const isCaught = verdicts.length === 2 && !verdicts.includes("pass");
+    tell(`${name}: a message changed afterwards does not verify`, isCaught ? [] : verdicts);
+  }
+  await sender.stop();
+  for (const { server } of targets) await server.stop();
+}
+
+/** A copy of a message with another recipient in its header. */
+function forge(file: string, folder: string): string {
+  const forged = join(folder, "forged.eml");
+  writeFileSync(
+    forged,
+    readFileSync(file)
+      .toString("latin1")
+      .replace(/^To: .*$/m, "To: e@e.test"),
+  );
+  return forged;
+}
+
+async function verifyAll(
+  name: string,
+  options: Parameters<typeof verifyByOpendkim>[0],
+): Promise<void> {
+  const verdicts = await verifyByOpendkim(options);
+  const faults = [...verdicts].flatMap(([file, found]) =>
+    found.includes("rsa-sha256 pass") && !found.some((verdict) => verdict.endsWith("fail"))
+      ? []
+      : [`${file}: ${found.join(", ")}`],
+  );
+  const passed = [...verdicts.values()].flat().filter((verdict) => verdict.endsWith("pass")).length;
+  tell(`${name}: opendkim verifies ${passed} signatures of ${verdicts.size} messages`, faults);
+}
+
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "mailstead-interop-"));
+// The mail servers' own users go in there.
+chmodSync(folder, 0o755);
+const watchdog = setTimeout(() => {
+  console.log(`not ok: not done within ${TOTAL_LIMIT_MS / 1000} s`);
+  killServers();
+  process.exit(1);
+}, TOTAL_LIMIT_MS);
+try {
+  await main(folder);
+} catch (error) {
+  report.failed++;
+  console.log(`not ok ${error instanceof Error ? error.message : String(error)}`);
+} finally {
+  clearTimeout(watchdog);
+  killServers();
+  if (Bun.argv.includes("--keep")) console.log(`kept: ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+}
+console.log(`${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped`);
+process.exitCode = report.failed > 0 ? 1 : 0;

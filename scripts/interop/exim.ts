@@ -1,0 +1,114 @@
+/**
+ * Exim with a configuration of its own; delivers everything into one maildir. It insists on a user
+ * that its package would make: it sees one in a view of /etc/passwd that only it has.
+ */
+
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeCertificate } from "../../test/support/tls.ts";
+import { libraryPath } from "./packages.ts";
+import { type MailServer, readMaildir, startServer, stopServer } from "./server.ts";
+
+const MAIL_UID = 8;
+const USER = "Debian-exim";
+
+export async function startExim(options: {
+  root: string;
+  home: string;
+  address: string;
+  port: number;
+  domains: readonly string[];
+}): Promise<MailServer> {
+  const { root, home, address, port } = options;
+  const program = `${root}/usr/sbin/exim4`;
+  const libraries = libraryPath(root);
+  for (const folder of ["", "spool", "log", "mail/new", "mail/cur", "mail/tmp"]) {
+    mkdirSync(join(home, folder), { recursive: true });
+  }
+  const tls = makeCertificate(["mx.exim.test"]);
+  writeFileSync(join(home, "key.pem"), tls.key);
+  writeFileSync(join(home, "cert.pem"), tls.cert);
+  writeFileSync(join(home, "exim.conf"), configuration(options, libraries));
+  writeFileSync(join(home, "passwd"), withLine("/etc/passwd", `${USER}:x:8:8::/:/bin/false`));
+  writeFileSync(join(home, "group"), withLine("/etc/group", `${USER}:x:8:`));
+  const own = ["", "spool", "log", "mail", "mail/new", "mail/cur", "mail/tmp", "key.pem"];
+  for (const path of own) chownSync(join(home, path), MAIL_UID, MAIL_UID);
+  // A program with the set-uid bit would not hear of the libraries.
+  if (root !== "") chmodSync(program, 0o755);
+  const view = ["passwd", "group"].map((file) => `mount --bind ${home}/${file} /etc/${file}`);
+  const start = [...view, `exec ${program} -C ${home}/exim.conf -bdf`].join(" && ");
+  const child = await startServer({
+    name: "Exim",
+    command: ["unshare", "--mount", "sh", "-c", start],
+    env: { LD_LIBRARY_PATH: libraries },
+    address,
+    port,
+  });
+  return {
+    name: "Exim",
+    address,
+    received: () => readMaildir(join(home, "mail/new")),
+    stop: () => stopServer(child),
+  };
+}
+
+function withLine(file: string, line: string): string {
+  return `${readFileSync(file, "utf8").trimEnd()}\n${line}\n`;
+}
+
+function configuration(
+  options: {
+    root: string;
+    home: string;
+    address: string;
+    port: number;
+    domains: readonly string[];
+  },
+  libraries: string,
+): string {
+  const { root, home, address, port, domains } = options;
+  return `exim_path = ${root}/usr/sbin/exim4
+exim_user = mail
+exim_group = mail
+never_users =
+keep_environment = LD_LIBRARY_PATH
+add_environment = LD_LIBRARY_PATH=${libraries}
+deliver_drop_privilege = true
+spool_directory = ${home}/spool
+log_file_path = ${home}/log/%s
+pid_file_path = ${home}/spool/exim.pid
+primary_hostname = mx.exim.test
+domainlist local_domains = ${domains.join(" : ")}
+local_interfaces = ${address}
+daemon_smtp_ports = ${port}
+acl_smtp_rcpt = take
+tls_advertise_hosts = *
+tls_certificate = ${home}/cert.pem
+tls_privatekey = ${home}/key.pem
+smtputf8_advertise_hosts = *
+message_size_limit = 50M
+host_lookup =
+rfc1413_query_timeout = 0s
+
+begin acl
+take:
+  accept domains = +local_domains
+
+begin routers
+all:
+  driver = accept
+  domains = +local_domains
+  transport = maildir
+
+begin transports
+maildir:
+  driver = appendfile
+  directory = ${home}/mail
+  maildir_format
+  user = mail
+  group = mail
+
+begin retry
+* * F,1h,1m
+`;
+}

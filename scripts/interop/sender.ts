@@ -1,0 +1,148 @@
+/** The real server as a child process, with --transport direct and our name server. */
+
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { run } from "./packages.ts";
+import { startServer, stopServer } from "./server.ts";
+import type { InteropMail } from "./mails.ts";
+import type { ZoneRecord } from "./zone.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+const Project = Type.Object({ secretKey: Type.String() });
+const Added = Type.Object({
+  domain: Type.Object({
+    records: Type.Array(
+      Type.Object({
+        type: Type.Union([Type.Literal("TXT"), Type.Literal("MX")]),
+        name: Type.String(),
+        value: Type.String(),
+        status: Type.String(),
+      }),
+    ),
+  }),
+});
+const Sent = Type.Object({
+  data: Type.Object({ emails: Type.Array(Type.Object({ email: Type.String() }), { minItems: 1 }) }),
+});
+const Email = Type.Object({
+  data: Type.Object({
+    status: Type.String(),
+    lastError: Type.Union([Type.String(), Type.Null()]),
+    attempts: Type.Array(
+      Type.Object({
+        conversations: Type.Array(
+          Type.Object({
+            host: Type.String(),
+            tls: Type.Union([Type.Object({ version: Type.String() }), Type.Null()]),
+          }),
+        ),
+      }),
+    ),
+  }),
+});
+export type EmailState = {
+  status: string;
+  lastError: string | null;
+  hosts: string[];
+  tls: string[];
+};
+
+export type PreparedSender = Awaited<ReturnType<typeof prepareSender>>;
+export type RunningSender = Awaited<ReturnType<PreparedSender["start"]>>;
+
+/** A data folder with a project and its domains, before any server runs. */
+export async function prepareSender(options: { home: string; hostname: string }) {
+  const shared = ["--data", options.home];
+  const sending = ["--hostname", options.hostname, "--transport", "direct"];
+
+  async function command(words: readonly string[]): Promise<unknown> {
+    const ran = await run([process.execPath, MAIN, ...words, "--json"]);
+    if (ran.code !== 0) throw new Error(`mailstead ${words.join(" ")}: ${ran.err}${ran.out}`);
+    return JSON.parse(ran.out);
+  }
+
+  const created = await command(["project", "create", "Interop", ...shared]);
+  const { secretKey } = Value.Parse(Project, created);
+
+  return {
+    /** What the domain's owner would put into the DNS. */
+    async addDomain(domain: string): Promise<ZoneRecord[]> {
+      const added = await command(["domain", "add", domain, ...shared, ...sending]);
+      return Value.Parse(Added, added).domain.records;
+    },
+
+    /** What of its records the name server does not have. */
+    async verify(domain: string, dnsPort: number): Promise<string[]> {
+      const dns = ["--dns", `127.0.0.1:${dnsPort}`];
+      const verified = await command(["domain", "verify", domain, ...shared, ...sending, ...dns]);
+      return Value.Parse(Added, verified).domain.records.flatMap(({ name, type, status }) =>
+        status === "OK" ? [] : [`${type} ${name} is ${status}`],
+      );
+    },
+
+    async start(ports: { http: number; dns: number; smtp: number }) {
+      const child = await startServer({
+        name: "mailstead",
+        command: [
+          process.execPath,
+          MAIN,
+          "serve",
+          ...shared,
+          ...sending,
+          `--port=${ports.http}`,
+          `--dns=127.0.0.1:${ports.dns}`,
+          `--direct-port=${ports.smtp}`,
+          "--allow-private-addresses=true",
+          "--send-rate=0",
+          "--log-level=warn",
+        ],
+        address: "127.0.0.1",
+        port: ports.http,
+      });
+      const base = `http://127.0.0.1:${ports.http}`;
+
+      async function call(path: string, body?: unknown): Promise<unknown> {
+        const response = await fetch(`${base}${path}`, {
+          method: body === undefined ? "GET" : "POST",
+          headers: { authorization: `Bearer ${secretKey}`, "content-type": "application/json" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        const text = await response.text();
+        if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+        return JSON.parse(text);
+      }
+
+      return {
+        /** Resolves to the id of the email. */
+        async send(mail: InteropMail, domain: string): Promise<string> {
+          const { name, local = "ada" } = mail.to;
+          const sent = await call("/v1/send", {
+            to: { email: `${local}@${domain}`, ...(name === undefined ? {} : { name }) },
+            from: mail.from,
+            subject: mail.subject,
+            body: mail.html,
+            headers: { ...mail.headers, "X-Interop": mail.name },
+            attachments: (mail.attachments ?? []).map(({ content, ...rest }) => ({
+              ...rest,
+              content: content.toString("base64"),
+            })),
+          });
+          return Value.Parse(Sent, sent).data.emails[0]?.email ?? "";
+        },
+        async state(id: string): Promise<EmailState> {
+          const { data } = Value.Parse(Email, await call(`/emails/${id}`));
+          const conversations = data.attempts.flatMap((attempt) => attempt.conversations);
+          return {
+            status: data.status,
+            lastError: data.lastError,
+            hosts: conversations.map(({ host }) => host),
+            tls: conversations.map(({ tls }) => tls?.version ?? "none"),
+          };
+        },
+        stop: () => stopServer(child),
+      };
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/** mailstead send: one mail through the configured transport, with the conversation in sight. */
+
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Config, readConfig } from "../config.ts";
+import type { Outcome } from "../delivery/outcome.ts";
+import { systemClock } from "../lib/clock.ts";
+import { createDns } from "../lib/dns/client.ts";
+import { systemDnsServers } from "../lib/dns/servers.ts";
+import { newId } from "../lib/id.ts";
+import { silentLog } from "../lib/log.ts";
+import { domainOf, parseAddress } from "../mail/address.ts";
+import { type Signer, signMessage } from "../mail/dkim.ts";
+import { composeMessage } from "../mail/message.ts";
+import { messageIdOf } from "../mail/message-id.ts";
+import { htmlToText } from "../mail/text.ts";
+import { createTransport } from "../transport.ts";
+import { type Command, type Input, UsageError } from "./command.ts";
+import { conversationPrinter } from "./conversation.ts";
+import { withStore } from "./store.ts";
+
+const DEFAULT_SUBJECT = "A mail from mailstead send";
+const MOST_BODY_BYTES = 10 * 1024 * 1024;
+
+export const send: Command = {
+  name: "send",
+  summary: "Send one mail now, past the queue, and show the conversation with the server",
+  details:
+    "The body is read from standard input. It goes through the configured transport, signed if\n" +
+    "its domain has keys here. Exit 0: the server took it.\n\n" +
+    "  echo Hello | mailstead send --to ada@example.net --from me@example.com --transport direct",
+  positionals: [],
+  flags: [
+    { name: "to", placeholder: "ADDRESS", help: "Recipient" },
+    { name: "from", placeholder: "ADDRESS", help: "Sender" },
+    { name: "subject", placeholder: "TEXT", help: `Subject (default “${DEFAULT_SUBJECT}”)` },
+    { name: "html", help: "The body is HTML" },
+  ],
+  settings: [
+    "data",
+    "secret",
+    "transport",
+    "relayUrl",
+    "hostname",
+    "dns",
+    "directPort",
+    "sourceAddresses",
+    "allowPrivateAddresses",
+  ],
+  run: async (input) => {
+    const config = readConfig(input.settings, input.environment);
+    const from = addressOf(input, "from");
+    const to = addressOf(input, "to");
+    const message = compose(input, { from, to, body: await readBody() });
+    const signer = await findSigner(input, config, domainOf(from));
+    const signed =
+      signer === null ? message : await signMessage(message, signer, new Date(systemClock.now()));
+    if (!input.isJson) tellBefore(signer, domainOf(from), signed);
+    const outcome = await deliver(input, config, { from, to, message: signed });
+    tellAfter(input, outcome);
+    return outcome.kind === "accepted" ? 0 : 1;
+  },
+};
+
+function addressOf(input: Input, flag: "from" | "to"): string {
+  const text = input.flags[flag];
+  if (text === undefined) throw new UsageError(`--${flag} is needed: an email address`);
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw new UsageError(`--${flag}: ${parsed.reason}`);
+  return parsed.address;
+}
+
+async function readBody(): Promise<string> {
+  if (process.stdin.isTTY) console.error("Type the body; end it with Ctrl-D on a line of its own.");
+  const body = await Bun.stdin.text();
+  if (Buffer.byteLength(body) <= MOST_BODY_BYTES) return body;
+  throw new UsageError("the body on standard input is larger than 10 MiB");
+}
+
+function compose(
+  input: Input,
+  { from, to, body }: { from: string; to: string; body: string },
+): Uint8Array {
+  const isHtml = input.flags["html"] !== undefined;
+  const plainAsHtml = `<pre style="white-space: pre-wrap">${Bun.escapeHTML(body)}</pre>`;
+  const now = systemClock.now();
+  const composed = composeMessage({
+    from: { name: null, address: from },
+    to: { name: null, address: to },
+    replyTo: null,
+    subject: input.flags["subject"] ?? DEFAULT_SUBJECT,
+    html: isHtml ? body : plainAsHtml,
+    text: isHtml ? htmlToText(body) : body,
+    headers: [],
+    attachments: [],
+    messageId: messageIdOf(newId(now), from),
+    date: new Date(now),
+  });
+  if (!composed.ok) throw new UsageError(composed.reason);
+  return composed.message;
+}
+
+/** The keys of the domain, whichever project it belongs to. */
+async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
+  if (!existsSync(join(resolve(config.data), "mailstead.db"))) return null;
+  return withStore(input, async ({ projects, domains }) => {
+    const owner = projects.list().find(({ seq }) => domains.find(seq, domain) !== null);
+    return owner === undefined ? null : domains.signerOf(owner.seq, domain);
+  });
+}
+
+async function deliver(
+  input: Input,
+  config: Config,
+  mail: { from: string; to: string; message: Uint8Array },
+): Promise<Outcome> {
+  const clock = systemClock;
+  const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });
+  const printer = conversationPrinter(input.isJson ? () => {} : (line) => console.log(line));
+  const transport = createTransport(config, { dns, clock, log: silentLog, onStep: printer.onStep });
+  const outcome = await transport.send({
+    envelope: { from: mail.from, to: mail.to },
+    message: mail.message,
+  });
+  printer.rest(outcome.conversations);
+  await transport.close();
+  dns.close();
+  return outcome;
+}
+
+function tellBefore(signer: Signer | null, domain: string, message: Uint8Array): void {
+  const signatures =
+    signer === null
+      ? `unsigned: ${domain} has no keys here`
+      : `signed for ${domain}: ${signer.keys.map(({ selector }) => selector).join(", ")}`;
+  console.log(`* ${message.byteLength} octets, ${signatures}`);
+}
+
+function tellAfter(input: Input, outcome: Outcome): void {
+  if (input.isJson) {
+    const { kind, class: reason, conversations } = outcome;
+    console.log(JSON.stringify({ kind, class: reason, reason: outcome.reason, conversations }));
+    return;
+  }
+  if (outcome.kind === "accepted" && outcome.captured !== undefined) {
+    console.log(`\n${Buffer.from(outcome.captured).toString()}`);
+  }
+  console.log(`= ${outcome.kind}: ${outcome.reason}`);
+}

@@ -1,0 +1,139 @@
+/**
+ * Turns the audience of a campaign into mails, a slice at a time. The cursor is committed with the
+ * rows it stands for, so a crash continues where it was; unique(campaign, contact) makes any
+ * repetition harmless. First mails leave while this still runs.
+ */
+
+import { and, eq, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
+import { segments } from "../../db/schema/segments.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { EmailStore } from "../emails/store.ts";
+import type { Segments } from "../segments/service.ts";
+import { audienceOf } from "./audience.ts";
+import { sharedMessage } from "./lifecycle.ts";
+import type { CampaignRow } from "./service.ts";
+
+export type Expansion = ReturnType<typeof createExpansion>;
+
+/** Rows written in one go: about ten milliseconds of work. */
+const SLICE = 1000;
+
+type Inserted = { status: "QUEUED" | "SUPPRESSED" };
+
+export function createExpansion(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  segments: Pick<Segments, "audiences" | "audienceOfCondition">;
+  store: Pick<EmailStore, "saveMessage">;
+  /** Tells the dispatcher that there is something to send. */
+  wake: () => void;
+}) {
+  const { db, writer, clock } = deps;
+  // Ids are UUIDv7 (RFC 9562 §5.7) made by SQLite: a thousand round trips a slice would cost more.
+  const insert = db.sqlite.prepare<Inserted, [InsertValues]>(`
+    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
+                        subject, status, priority, next_at, created_at)
+    SELECT $time || '-7' || substr(random, 1, 3) || '-' ||
+             substr('89ab', 1 + (asked.key & 3), 1) || substr(random, 4, 3) || '-' ||
+             substr(random, 7, 12),
+           project_seq, seq, $messageSeq, 'CAMPAIGN', $campaignSeq, email, $subject,
+           iif(suppressed, 'SUPPRESSED', 'QUEUED'), 1, iif(suppressed, NULL, $now), $now
+    FROM (
+      SELECT asked.key, contacts.seq, contacts.project_seq, contacts.email,
+             lower(hex(randomblob(9))) AS random,
+             EXISTS (SELECT 1 FROM suppressions
+                     WHERE suppressions.project_seq = contacts.project_seq
+                       AND suppressions.email = contacts.email) AS suppressed
+      FROM json_each($seqs) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
+      WHERE contacts.is_subscribed) AS asked
+    WHERE true
+    ON CONFLICT DO NOTHING
+    RETURNING status`);
+
+  /** False once there is nothing more to write for it now: all done, paused or cancelled. */
+  function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): boolean {
+    const [moved] = db
+      .update(campaigns)
+      .set({ audienceCursor: cursor })
+      .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, "SENDING")))
+      .returning({ seq: campaigns.seq })
+      .all();
+    if (moved === undefined) return false;
+    const rows = seqs.length === 0 ? [] : insertAll(campaign, seqs);
+    const suppressed = rows.filter(({ status }) => status === "SUPPRESSED").length;
+    db.update(campaignCounts)
+      .set({
+        totalRecipients: sql`total_recipients + ${rows.length}`,
+        suppressed: sql`suppressed + ${suppressed}`,
+      })
+      .where(eq(campaignCounts.campaignSeq, campaign.seq))
+      .run();
+    writer.afterCommit(deps.wake);
+    return true;
+  }
+
+  function insertAll(campaign: CampaignRow, seqs: readonly number[]): Inserted[] {
+    const now = clock.now();
+    const hex = now.toString(16).padStart(12, "0");
+    return insert.all({
+      time: `${hex.slice(0, 8)}-${hex.slice(8)}`,
+      messageSeq: deps.store.saveMessage(sharedMessage(campaign), now),
+      campaignSeq: campaign.seq,
+      subject: campaign.subject,
+      now,
+      seqs: JSON.stringify(seqs),
+    });
+  }
+
+  function segmentIdOf({ segmentSeq }: CampaignRow): string | null {
+    if (segmentSeq === null) return null;
+    const match = eq(segments.seq, segmentSeq);
+    return db.select({ id: segments.id }).from(segments).where(match).limit(1).get()?.id ?? null;
+  }
+
+  function audience(campaign: CampaignRow) {
+    return audienceOf(deps.segments, campaign, segmentIdOf(campaign));
+  }
+
+  return {
+    /** True if anybody at all would receive it. */
+    async hasRecipients(campaign: CampaignRow): Promise<boolean> {
+      for await (const seqs of deps.segments.audiences.members(audience(campaign))) {
+        if (seqs.length > 0) return true;
+      }
+      return false;
+    },
+
+    /** Writes the rest of a campaign's audience; `isStopping` is asked between slices. */
+    async run(campaign: CampaignRow, isStopping: () => boolean): Promise<void> {
+      const { audienceCursor, audienceEnd } = campaign;
+      if (audienceCursor === null || audienceEnd === null || audienceCursor >= audienceEnd) return;
+      const { members } = deps.segments.audiences;
+      for await (const found of members(audience(campaign), audienceCursor)) {
+        const seqs = found.filter((seq) => seq <= audienceEnd);
+        for (let start = 0; start < seqs.length; start += SLICE) {
+          const slice = seqs.slice(start, start + SLICE);
+          const goesOn = await writer.write(() =>
+            writeSlice(campaign, slice, slice.at(-1) ?? audienceCursor),
+          );
+          if (!goesOn || isStopping()) return;
+        }
+        if (seqs.length < found.length) break;
+      }
+      await writer.write(() => writeSlice(campaign, [], audienceEnd));
+    },
+  };
+}
+
+type InsertValues = {
+  time: string;
+  messageSeq: number;
+  campaignSeq: number;
+  subject: string;
+  now: number;
+  seqs: string;
+};

@@ -1,0 +1,190 @@
+/**
+ * What happens to a campaign: sent, scheduled, started, paused, resumed, cancelled, finished. Each
+ * is one conditional update; mails of a campaign leave only while it is SENDING, so pausing and
+ * cancelling a million of them touches one row.
+ */
+
+import { and, eq, inArray, lte, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { campaigns, type CampaignStatus } from "../../db/schema/campaigns.ts";
+import { contacts } from "../../db/schema/contacts.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError, fieldError } from "../../lib/errors.ts";
+import { domainOf } from "../../mail/address.ts";
+import type { EmailStore } from "../emails/store.ts";
+import type { CampaignRow, Campaigns } from "./service.ts";
+import { type CampaignAction, nextStatus } from "./states.ts";
+
+export type Lifecycle = ReturnType<typeof createLifecycle>;
+
+/** A later time is a slip of the pen. */
+const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
+
+export function createLifecycle(deps: {
+  db: Db;
+  clock: Clock;
+  campaigns: Pick<Campaigns, "get">;
+  store: Pick<EmailStore, "saveMessage">;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+}) {
+  const { db, clock, store } = deps;
+
+  /** The one conditional update: nothing happens if the status changed meanwhile. */
+  function move(
+    campaign: CampaignRow,
+    action: CampaignAction,
+    columns: Partial<CampaignRow> = {},
+  ): CampaignRow {
+    const status = nextStatus(campaign.status, action);
+    const [moved] = db
+      .update(campaigns)
+      .set({ ...columns, status, updatedAt: clock.now() })
+      .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
+      .returning()
+      .all();
+    if (moved === undefined) throw new Error("a campaign changed within a transaction");
+    return moved;
+  }
+
+  function requireVerified({ projectSeq, from }: CampaignRow): void {
+    const domain = domainOf(from);
+    if (deps.isSenderVerified(projectSeq, domain)) return;
+    throw new AppError(
+      403,
+      "DOMAIN_NOT_VERIFIED",
+      `The sender's domain ${domain} is not a verified domain of this project.`,
+      { suggestion: `Add it with: mailstead domain add ${domain}` },
+    );
+  }
+
+  /** The audience is fixed now: contacts made later do not receive it. */
+  function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
+    const now = clock.now();
+    store.saveMessage(sharedMessage(campaign), now);
+    return move(campaign, action, {
+      startedAt: now,
+      scheduledAt: action === "send" ? null : campaign.scheduledAt,
+      statusReason: null,
+      audienceCursor: 0,
+      audienceEnd: lastContact(campaign.projectSeq),
+    });
+  }
+
+  function lastContact(projectSeq: number): number {
+    const [row] = db
+      .select({ last: sql<number | null>`max(${contacts.seq})` })
+      .from(contacts)
+      .where(eq(contacts.projectSeq, projectSeq))
+      .all();
+    return row?.last ?? 0;
+  }
+
+  return {
+    /** Throws what `send` would, before anything is counted. */
+    ensure(campaign: CampaignRow, action: CampaignAction): void {
+      nextStatus(campaign.status, action);
+      if (action === "send" || action === "schedule") requireVerified(campaign);
+    },
+
+    sendNow(projectSeq: number, id: string): Change<CampaignRow> {
+      return () => {
+        const campaign = deps.campaigns.get(projectSeq, id);
+        requireVerified(campaign);
+        return begin(campaign, "send");
+      };
+    },
+
+    schedule(projectSeq: number, id: string, at: number): Change<CampaignRow> {
+      return () => {
+        const campaign = deps.campaigns.get(projectSeq, id);
+        const now = clock.now();
+        nextStatus(campaign.status, "schedule");
+        if (at <= now) throw fieldError("scheduledFor", "too_small", "This time is in the past.");
+        if (at > now + FURTHEST_MS) {
+          throw fieldError("scheduledFor", "too_big", "This time is more than five years away.");
+        }
+        requireVerified(campaign);
+        return move(campaign, "schedule", { scheduledAt: at });
+      };
+    },
+
+    pause(projectSeq: number, id: string): Change<CampaignRow> {
+      return () => move(deps.campaigns.get(projectSeq, id), "pause", { statusReason: null });
+    },
+
+    /** Part of a change: by the service itself, with a reason. False if it is not SENDING. */
+    pauseBecause(seq: number, reason: string): boolean {
+      const paused = db
+        .update(campaigns)
+        .set({ status: "PAUSED", statusReason: reason, updatedAt: clock.now() })
+        .where(and(eq(campaigns.seq, seq), eq(campaigns.status, "SENDING")))
+        .returning({ seq: campaigns.seq })
+        .all();
+      return paused.length > 0;
+    },
+
+    resume(projectSeq: number, id: string): Change<CampaignRow> {
+      return () => {
+        const campaign = deps.campaigns.get(projectSeq, id);
+        nextStatus(campaign.status, "resume");
+        requireVerified(campaign);
+        return move(campaign, "resume", { statusReason: null });
+      };
+    },
+
+    cancel(projectSeq: number, id: string): Change<CampaignRow> {
+      return () =>
+        move(deps.campaigns.get(projectSeq, id), "cancel", {
+          finishedAt: clock.now(),
+          statusReason: null,
+        });
+    },
+
+    /** Starts what is due: also what was missed while no process ran. */
+    startDue(): Change<CampaignRow[]> {
+      return () =>
+        db
+          .select()
+          .from(campaigns)
+          .where(and(eq(campaigns.status, "SCHEDULED"), lte(campaigns.scheduledAt, clock.now())))
+          .all()
+          .map((campaign) => begin(campaign, "start"));
+    },
+
+    /** When the next scheduled campaign is due; null if none waits. */
+    nextDueAt(): number | null {
+      const [row] = db
+        .select({ at: sql<number | null>`min(${campaigns.scheduledAt})` })
+        .from(campaigns)
+        .where(eq(campaigns.status, "SCHEDULED"))
+        .all();
+      return row?.at ?? null;
+    },
+
+    finish(campaign: CampaignRow): Change<CampaignRow> {
+      return () => move(campaign, "finish", { finishedAt: clock.now() });
+    },
+
+    inStatus: (statuses: readonly CampaignStatus[]): CampaignRow[] =>
+      db
+        .select()
+        .from(campaigns)
+        .where(inArray(campaigns.status, [...statuses]))
+        .all(),
+  };
+}
+
+/** The content that all mails of a campaign share; stored once. */
+export function sharedMessage(campaign: CampaignRow) {
+  return {
+    projectSeq: campaign.projectSeq,
+    fromAddress: campaign.from,
+    fromName: campaign.fromName,
+    replyTo: campaign.replyTo,
+    html: campaign.body,
+    headers: [],
+    isMarketing: true,
+    attachments: [],
+  };
+}

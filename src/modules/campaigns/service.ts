@@ -1,0 +1,343 @@
+/** Campaigns as records: made, read, changed, copied, deleted. Their life is in lifecycle.ts. */
+
+import { and, count, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
+import { contacts } from "../../db/schema/contacts.ts";
+import { emails } from "../../db/schema/emails.ts";
+import { segments } from "../../db/schema/segments.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { fieldError, notFound, validationError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { parseCondition, wireCondition } from "../segments/condition.ts";
+import type { Segments } from "../segments/service.ts";
+import {
+  audienceErrors,
+  type Campaign,
+  type CampaignInput,
+  type CampaignPatch,
+  type CampaignQuery,
+  type Recipient,
+  type RecipientQuery,
+} from "./model.ts";
+import { nextStatus } from "./states.ts";
+
+export type CampaignRow = typeof campaigns.$inferSelect;
+export type Campaigns = ReturnType<typeof createCampaigns>;
+
+/** The columns that a request decides. */
+type Content = Omit<
+  typeof campaigns.$inferInsert,
+  "seq" | "id" | "projectSeq" | "status" | "createdAt" | "updatedAt"
+>;
+
+export function createCampaigns(deps: {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  segments: Pick<Segments, "ensureResolvable">;
+}) {
+  const { db, clock, cursors } = deps;
+
+  function find(projectSeq: number, id: string): CampaignRow | null {
+    const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
+    return db.select().from(campaigns).where(match).limit(1).get() ?? null;
+  }
+
+  function get(projectSeq: number, id: string): CampaignRow {
+    const campaign = find(projectSeq, id);
+    if (campaign === null) throw notFound("CAMPAIGN");
+    return campaign;
+  }
+
+  /** What `audienceType` means for the columns; the rest of a former audience is dropped. */
+  function audienceColumns(projectSeq: number, audience: Audience): Partial<Content> {
+    const { audienceType, segmentId, audienceFilter } = audience;
+    const errors = audienceErrors(audience);
+    if (errors.length > 0) throw validationError(errors);
+    if (audienceType === "SEGMENT") {
+      return { audienceType, segmentSeq: segmentSeq(projectSeq, segmentId), audienceFilter: null };
+    }
+    if (audienceType === "ALL") return { audienceType, segmentSeq: null, audienceFilter: null };
+    const condition = parseCondition(audienceFilter, "audienceFilter");
+    deps.segments.ensureResolvable(projectSeq, condition);
+    const text = JSON.stringify(wireCondition(condition));
+    return { audienceType, segmentSeq: null, audienceFilter: text };
+  }
+
+  function segmentSeq(projectSeq: number, id: string | null): number {
+    const seq = findSegmentSeq(projectSeq, id ?? "");
+    if (seq !== null) return seq;
+    throw fieldError("segmentId", "unknown_reference", "There is no such segment.");
+  }
+
+  /** Part of a change. */
+  function insert(projectSeq: number, content: Content): CampaignRow {
+    const now = clock.now();
+    const campaign = db
+      .insert(campaigns)
+      .values({
+        ...content,
+        id: newId(now),
+        projectSeq,
+        status: "DRAFT",
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning()
+      .get();
+    db.insert(campaignCounts).values({ campaignSeq: campaign.seq }).run();
+    return campaign;
+  }
+
+  function segmentIds(rows: readonly CampaignRow[]): Map<number, string> {
+    const seqs = rows.flatMap((row) => row.segmentSeq ?? []);
+    if (seqs.length === 0) return new Map();
+    const found = db.select().from(segments).where(inArray(segments.seq, seqs)).all();
+    return new Map(found.map((segment) => [segment.seq, segment.id]));
+  }
+
+  return {
+    get,
+
+    present: (row: CampaignRow): Campaign => present(row, segmentIds([row])),
+
+    create(projectSeq: number, input: CampaignInput): Change<CampaignRow> {
+      return () => {
+        const { name, subject, body, from, audienceType } = input;
+        const audience = audienceColumns(projectSeq, {
+          audienceType,
+          segmentId: input.segmentId ?? null,
+          audienceFilter: input.audienceFilter ?? null,
+        });
+        return insert(projectSeq, {
+          name,
+          subject,
+          body,
+          audienceType,
+          ...optionalColumns(input),
+          from: normalizedAddress(from),
+          ...audience,
+        });
+      };
+    },
+
+    patch(projectSeq: number, id: string, patch: CampaignPatch): Change<CampaignRow> {
+      return () => {
+        const campaign = get(projectSeq, id);
+        nextStatus(campaign.status, "edit");
+        const { name, subject, body } = { ...campaign, ...patch };
+        return db
+          .update(campaigns)
+          .set({
+            name,
+            subject,
+            body,
+            ...optionalColumns(patch),
+            ...(patch.from === undefined ? {} : { from: normalizedAddress(patch.from) }),
+            ...(touchesAudience(patch)
+              ? audienceColumns(
+                  projectSeq,
+                  mergedAudience(present(campaign, segmentIds([campaign])), patch),
+                )
+              : {}),
+            updatedAt: clock.now(),
+          })
+          .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, campaign.status)))
+          .returning()
+          .get();
+      };
+    },
+
+    remove(projectSeq: number, id: string): Change<void> {
+      return () => {
+        const campaign = get(projectSeq, id);
+        nextStatus(campaign.status, "delete");
+        // Mails of a cancelled campaign stay as records, of no campaign any more.
+        db.update(emails)
+          .set({ campaignSeq: null })
+          .where(eq(emails.campaignSeq, campaign.seq))
+          .run();
+        db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
+      };
+    },
+
+    /** A DRAFT with the same content, whatever became of the original. */
+    duplicate(projectSeq: number, id: string): Change<CampaignRow> {
+      return () => {
+        const { name, description, subject, body, from, fromName, replyTo, ...rest } = get(
+          projectSeq,
+          id,
+        );
+        const { audienceType, segmentSeq: segment, audienceFilter, rate } = rest;
+        return insert(projectSeq, {
+          name: `${name} (copy)`.slice(0, 255),
+          description,
+          subject,
+          body,
+          from,
+          fromName,
+          replyTo,
+          audienceType,
+          segmentSeq: segment,
+          audienceFilter,
+          rate,
+        });
+      };
+    },
+
+    list(projectSeq: number, query: CampaignQuery): Page<Campaign> {
+      const scope = `${projectSeq}:campaigns`;
+      const request = cursors.read(scope, query);
+      const filter = and(
+        eq(campaigns.projectSeq, projectSeq),
+        query.status === undefined ? undefined : eq(campaigns.status, query.status),
+      );
+      const rows = db
+        .select()
+        .from(campaigns)
+        .where(and(filter, olderThan(campaigns.seq, request)))
+        .orderBy(desc(campaigns.seq))
+        .limit(request.limit + 1)
+        .all();
+      const ids = segmentIds(rows);
+      const total =
+        db.select({ total: count() }).from(campaigns).where(filter).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, rows, {
+        total,
+        positionOf: bySeq,
+        present: (row) => present(row, ids),
+      });
+    },
+
+    recipients(projectSeq: number, id: string, query: RecipientQuery): Page<Recipient> {
+      const campaign = get(projectSeq, id);
+      const scope = `${projectSeq}:recipients:${id}`;
+      const request = cursors.read(scope, query);
+      const filter: SQL | undefined = and(
+        eq(emails.campaignSeq, campaign.seq),
+        query.status === undefined ? undefined : eq(emails.status, query.status),
+      );
+      const rows = db
+        .select({ seq: emails.seq, email: emails, contactId: contacts.id })
+        .from(emails)
+        .leftJoin(contacts, eq(contacts.seq, emails.contactSeq))
+        .where(and(filter, olderThan(emails.seq, request)))
+        .orderBy(desc(emails.seq))
+        .limit(request.limit + 1)
+        .all();
+      const total = db.select({ total: count() }).from(emails).where(filter).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, rows, {
+        total,
+        positionOf: bySeq,
+        present: ({ email, contactId }) => ({
+          emailId: email.id,
+          contactId,
+          email: email.to,
+          status: email.status,
+          lastError: email.lastError,
+          sentAt: isoTimeOrNull(email.sentAt),
+        }),
+      });
+    },
+
+    /** Names of unfinished campaigns that use a segment: it cannot be deleted then. */
+    usersOfSegment(projectSeq: number, segmentId: string): string[] {
+      return unfinished(
+        and(
+          eq(campaigns.projectSeq, projectSeq),
+          eq(campaigns.segmentSeq, findSegmentSeq(projectSeq, segmentId) ?? 0),
+        ),
+      );
+    },
+
+    /** Names of unfinished campaigns that send from a domain: it cannot be removed then. */
+    usersOfDomain(projectSeq: number, domain: string): string[] {
+      return unfinished(eq(campaigns.projectSeq, projectSeq), (row) =>
+        row.from.endsWith(`@${domain}`),
+      );
+    },
+  };
+
+  function findSegmentSeq(projectSeq: number, id: string): number | null {
+    const match = and(
+      eq(segments.projectSeq, projectSeq),
+      eq(segments.id, id),
+      isNull(segments.deletedAt),
+    );
+    const [found] = db.select({ seq: segments.seq }).from(segments).where(match).limit(1).all();
+    return found?.seq ?? null;
+  }
+
+  function unfinished(where: SQL | undefined, isMeant = (_: CampaignRow) => true): string[] {
+    const open = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
+    return db
+      .select()
+      .from(campaigns)
+      .where(and(where, open))
+      .all()
+      .filter(isMeant)
+      .map(({ name }) => `campaign "${name}"`);
+  }
+}
+
+type Audience = {
+  audienceType: Campaign["audienceType"];
+  segmentId: string | null;
+  audienceFilter: unknown;
+};
+
+function touchesAudience(patch: CampaignPatch): boolean {
+  return (
+    patch.audienceType !== undefined ||
+    patch.segmentId !== undefined ||
+    patch.audienceFilter !== undefined
+  );
+}
+
+function mergedAudience(campaign: Campaign, patch: CampaignPatch): Audience {
+  const { audienceType, segmentId, audienceFilter } = { ...campaign, ...patch };
+  return { audienceType, segmentId, audienceFilter };
+}
+
+/** Only what was given: undefined leaves a column as it is. */
+function optionalColumns(fields: CampaignPatch) {
+  return {
+    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
+    ...(fields.replyTo === undefined
+      ? {}
+      : { replyTo: fields.replyTo === null ? null : normalizedAddress(fields.replyTo) }),
+    ...(fields.rate === undefined ? {} : { rate: fields.rate }),
+  };
+}
+
+function present(row: CampaignRow, segmentIds: ReadonlyMap<number, string>): Campaign {
+  const { id, name, description, subject, body, from, fromName, replyTo, audienceType } = row;
+  return {
+    id,
+    name,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type: audienceType,
+    audienceType,
+    segmentId: row.segmentSeq === null ? null : (segmentIds.get(row.segmentSeq) ?? null),
+    audienceFilter: row.audienceFilter === null ? null : JSON.parse(row.audienceFilter),
+    rate: row.rate,
+    status: row.status,
+    statusReason: row.statusReason,
+    scheduledAt: isoTimeOrNull(row.scheduledAt),
+    startedAt: isoTimeOrNull(row.startedAt),
+    finishedAt: isoTimeOrNull(row.finishedAt),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}

@@ -1,0 +1,128 @@
+/** Works through an uploaded file in changes of a few milliseconds, each with how far it came. */
+
+import { Value } from "@sinclair/typebox/value";
+import type { Writer } from "../../db/writer.ts";
+import type { TextEncoding } from "../../lib/text-encoding.ts";
+import { readHeader } from "./columns.ts";
+import { type Batch, inBatches } from "./import-batches.ts";
+import type { ImportFiles } from "./import-files.ts";
+import { type ImportError, ImportJob } from "./import-model.ts";
+import { readRecords, splitHeader } from "./import-records.ts";
+import type { ImportRow } from "./import-rows.ts";
+import type { RowOutcome, RowTarget, WriteRow } from "./import-write.ts";
+import type { JobRunner, RunEnd } from "./job-worker.ts";
+import { type JobRow, type Jobs, type Progress, progressOf } from "./jobs.ts";
+
+/** Rows of a batch, the next of them, and what was written up to there. */
+type Place = { rows: readonly ImportRow[]; at: number; progress: Progress };
+
+const CHUNK_MS = 7;
+const FILE_GONE = "The uploaded file is not there any more. Upload it again.";
+const NO_HEADER = "The file has no header that can be used.";
+
+export function createImportRunner(deps: {
+  files: ImportFiles;
+  jobs: Jobs;
+  writeRow: WriteRow;
+  writer: Writer;
+}): JobRunner {
+  const { files, jobs, writeRow, writer } = deps;
+
+  /** The change that writes rows from `at` on for a while; it returns how far that came. */
+  function writeSome(job: JobRow, target: RowTarget, { rows, at, progress }: Place) {
+    return (): Place => {
+      const endsAt = performance.now() + CHUNK_MS;
+      const next = { ...progress };
+      const errors: ImportError[] = [];
+      let written = 0;
+      do {
+        const row = rows[at + written];
+        if (row === undefined) break;
+        apply(target, row, { progress: next, errors });
+        written++;
+      } while (performance.now() < endsAt);
+      next.processed += written;
+      next.cursor += written;
+      jobs.advance(job.seq, next);
+      if (errors.length > 0) jobs.addErrors(job.seq, errors, byLine);
+      return { rows, at: at + written, progress: next };
+    };
+  }
+
+  function apply(
+    target: RowTarget,
+    row: ImportRow,
+    { progress, errors }: { progress: Progress; errors: ImportError[] },
+  ): void {
+    const outcome: RowOutcome =
+      row.kind === "row" ? writeRow(target, row) : { is: "failed", message: row.message };
+    progress[outcome.is]++;
+    if (outcome.is === "failed") errors.push({ line: row.line, message: outcome.message });
+  }
+
+  /** Writes the batches from the job's cursor on. */
+  async function writeAll(
+    job: JobRow,
+    batches: AsyncIterable<Batch>,
+    { target, isStopping }: { target: RowTarget; isStopping: () => boolean },
+  ): Promise<RunEnd> {
+    let progress = progressOf(job);
+    let first = 0;
+    for await (const { rows, endedBy } of batches) {
+      let place: Place = { rows, at: Math.max(0, progress.cursor - first), progress };
+      while (place.at < rows.length && !isStopping()) {
+        place = await writer.write(writeSome(job, target, place));
+      }
+      if (isStopping()) return { is: "stopped" };
+      if (endedBy !== null) return { is: "failed", message: endedBy };
+      progress = place.progress;
+      first += rows.length;
+    }
+    return { is: "completed" };
+  }
+
+  return {
+    async run(job, isStopping) {
+      const input = Value.Parse(ImportJob, JSON.parse(job.input));
+      const target = { projectSeq: job.projectSeq, subscribesNew: input.subscribesNew };
+      if (job.total === null) {
+        const bytes = await files.read(job.id);
+        const total = bytes === null ? 0 : await countRecords(bytes, input.encoding);
+        await writer.write(() => jobs.setTotal(job.seq, total));
+      }
+      const bytes = await files.read(job.id);
+      if (bytes === null) return { is: "failed", message: FILE_GONE };
+      const records = readRecords(bytes, input.encoding);
+      try {
+        const { header, rest } = await splitHeader(records);
+        const read = readHeader(header, input.mapping);
+        if (!read.ok) return { is: "failed", message: NO_HEADER };
+        return await writeAll(job, inBatches(rest, read.columns), { target, isStopping });
+      } finally {
+        await records.return(undefined); // Closes the file, also where it was not read to its end.
+      }
+    },
+
+    noteFailure(job, message) {
+      jobs.addErrors<ImportError>(job.seq, [{ line: null, message }], byLine);
+    },
+
+    tidy: (job) => files.remove(job.id),
+  };
+}
+
+/** Records and faults after the header. */
+async function countRecords(
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: TextEncoding,
+): Promise<number> {
+  let count = 0;
+  for await (const items of readRecords(bytes, encoding)) {
+    count += items.filter((item) => item.kind !== "end").length;
+  }
+  return Math.max(0, count - 1);
+}
+
+function byLine(a: ImportError, b: ImportError): number {
+  return (a.line ?? 0) - (b.line ?? 0);
+}

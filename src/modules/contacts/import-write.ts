@@ -1,0 +1,93 @@
+/**
+ * Creates or updates a contact from a row, by the rules of every other upsert, with statements that
+ * were prepared once. An existing contact keeps what the row does not name; above all, a row without
+ * `subscribed` never subscribes anybody again.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import type { Events } from "../events/service.ts";
+import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
+
+export type RowTarget = {
+  projectSeq: number;
+  /** Of new contacts where the row does not say. */
+  subscribesNew: boolean;
+};
+
+export type RowOutcome = { is: "created" | "updated" } | { is: "failed"; message: string };
+
+/** The part of an import row that is written. */
+export type RowContent = { email: string; subscribed: boolean | null; data: JsonObject };
+
+type Known = { seq: number; isSubscribed: number; data: string };
+
+/** Part of a change. */
+export type WriteRow = (target: RowTarget, row: RowContent) => RowOutcome;
+
+export function createWriteRow(deps: { db: Db; clock: Clock; events: Events }): WriteRow {
+  const { clock, events } = deps;
+  const { sqlite } = deps.db;
+  const insert = sqlite.prepare<
+    { seq: number },
+    [string, number, string, number, string, number, number]
+  >(`
+    INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (project_seq, email) DO NOTHING
+    RETURNING seq`);
+  const find = sqlite.prepare<Known, [number, string]>(`
+    SELECT seq, is_subscribed AS isSubscribed, data FROM contacts
+    WHERE project_seq = ? AND email = ?`);
+  const change = sqlite.prepare<unknown, [number, string, number, number]>(
+    "UPDATE contacts SET is_subscribed = ?, data = ?, updated_at = ? WHERE seq = ?",
+  );
+
+  function noteSubscription(projectSeq: number, contactSeq: number, isSubscribed: boolean): void {
+    const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
+    events.record({ projectSeq, name, contactSeq, at: clock.now() });
+  }
+
+  function create(target: RowTarget, row: RowContent): boolean {
+    const now = clock.now();
+    const isSubscribed = row.subscribed ?? target.subscribesNew;
+    const data = serializeData(row.data);
+    const id = newId(now);
+    const created = insert.get(
+      id,
+      target.projectSeq,
+      row.email,
+      Number(isSubscribed),
+      data,
+      now,
+      now,
+    );
+    if (created === null) return false;
+    if (isSubscribed) noteSubscription(target.projectSeq, created.seq, true);
+    return true;
+  }
+
+  function update({ projectSeq }: RowTarget, row: RowContent): void {
+    const known = find.get(projectSeq, row.email);
+    if (known === null) throw new Error("a contact is neither new nor there");
+    const wasSubscribed = known.isSubscribed === 1;
+    const isSubscribed = row.subscribed ?? wasSubscribed;
+    const data = serializeData(mergeData(parseData(known.data), row.data));
+    if (isSubscribed === wasSubscribed && data === known.data) return;
+    change.run(Number(isSubscribed), data, clock.now(), known.seq);
+    if (isSubscribed !== wasSubscribed) noteSubscription(projectSeq, known.seq, isSubscribed);
+  }
+
+  return (target, row) => {
+    try {
+      if (create(target, row)) return { is: "created" };
+      update(target, row);
+      return { is: "updated" };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return { is: "failed", message: error.errors?.[0]?.message ?? error.message };
+    }
+  };
+}

@@ -1,0 +1,150 @@
+/** Imports: a file is received, its header checked, and a job made that works through it. */
+
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Change } from "../../db/writer.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { receiveFile } from "../../http/multipart.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { guessEncoding, type TextEncoding } from "../../lib/text-encoding.ts";
+import { type Mapping, readHeader } from "./columns.ts";
+import type { ImportFiles, Receiving } from "./import-files.ts";
+import type { ImportError, ImportJob, ImportProgress, ImportQuery } from "./import-model.ts";
+import { readRecords, splitHeader } from "./import-records.ts";
+import { presentJob } from "./job-model.ts";
+import type { JobRow, Jobs } from "./jobs.ts";
+
+export type Imports = ReturnType<typeof createImports>;
+
+/** A file that is on disk and can be imported; `identity` tells it from any other request. */
+export type Received = { id: string; job: ImportJob; identity: unknown };
+
+/** Interface decision E. */
+export const IMPORT_CAP_BYTES = 100 * 1024 * 1024;
+
+const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
+
+export function createImports(deps: { files: ImportFiles; jobs: Jobs; clock: Clock }) {
+  const { files, jobs, clock } = deps;
+
+  async function storeFile(request: Request, receiving: Receiving) {
+    const guess = guessEncoding();
+    const digest = new Bun.CryptoHasher("sha256");
+    const fields = await receiveFile(request, {
+      name: "file",
+      capBytes: IMPORT_CAP_BYTES,
+      async store(bytes) {
+        guess.see(bytes);
+        digest.update(bytes);
+        await receiving.write(bytes).catch(refuseFullStorage);
+      },
+    });
+    await receiving.finish().catch(refuseFullStorage);
+    return { fields, encoding: guess.result(), digest: digest.digest("hex") };
+  }
+
+  /** 422 with everything that is wrong with the header. */
+  async function checkHeader(id: string, encoding: TextEncoding, mapping: Mapping): Promise<void> {
+    const bytes = await files.read(id);
+    if (bytes === null) throw new Error("a file that was received is gone");
+    const records = readRecords(bytes, encoding);
+    try {
+      const { header } = await splitHeader(records);
+      const errors = headerErrors(header, mapping);
+      if (errors.length > 0) throw validationError(errors);
+    } finally {
+      await records.return(undefined);
+    }
+  }
+
+  return {
+    /** Takes the file of a request; what is refused leaves nothing behind. */
+    async receive(request: Request, query: ImportQuery): Promise<Received> {
+      const id = newId(clock.now());
+      const receiving = await files.create(id).catch(refuseFullStorage);
+      try {
+        const { fields, encoding, digest } = await storeFile(request, receiving);
+        const options = readOptions(fields, query);
+        await checkHeader(id, encoding, options.mapping);
+        return { id, job: { encoding, ...options }, identity: { digest, ...options } };
+      } catch (error) {
+        await receiving.abandon();
+        throw error;
+      }
+    },
+
+    create: (projectSeq: number, { id, job }: Received): Change<void> =>
+      jobs.create({ id, projectSeq, kind: "IMPORT" }, job),
+
+    /** For a file that is not to be imported after all. */
+    discard: ({ id }: Received): Promise<void> => files.remove(id),
+
+    progress: (projectSeq: number, id: string): ImportProgress =>
+      present(jobs.get(projectSeq, "IMPORT", id)),
+
+    /** Removes files that no job needs. */
+    sweep: (): Promise<void> => files.sweep(jobs.unfinished("IMPORT").map(({ id }) => id)),
+  };
+}
+
+/** Of the form, else of the query. */
+function readOptions(
+  fields: ReadonlyMap<string, string>,
+  query: ImportQuery,
+): Omit<ImportJob, "encoding"> {
+  return {
+    mapping: readMapping(fields.get("mapping") ?? query.mapping),
+    subscribesNew: readFlag(fields.get("subscribed") ?? query.subscribed),
+  };
+}
+
+function readFlag(text: string | undefined): boolean {
+  if (text === undefined || text === "true") return true;
+  if (text === "false") return false;
+  throw fieldError("subscribed", "invalid_type", "Expected true or false.");
+}
+
+function readMapping(text: string | undefined): Record<string, string | null> {
+  if (text === undefined || text === "") return {};
+  const value = parseJson(text);
+  if (Value.Check(MappingText, value)) return value;
+  const message = 'Expected a JSON object such as {"Column of the file": "data.plan"}.';
+  throw fieldError("mapping", "invalid_type", message);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // No JSON is no object either.
+  }
+}
+
+function headerErrors(header: readonly string[], mapping: Mapping): FieldError[] {
+  if (header.length === 0) {
+    return [{ field: "file", message: "The first line cannot be read.", code: "invalid_format" }];
+  }
+  if (header.some((name) => /[\0\u{fffd}]/u.test(name))) {
+    const message = "The first line is no text in UTF-8, Windows-1252 or UTF-16 with its mark.";
+    return [{ field: "file", message, code: "invalid_format" }];
+  }
+  const read = readHeader(header, mapping);
+  return read.ok ? [] : read.errors;
+}
+
+function present(job: JobRow): ImportProgress {
+  const { created, updated, failed } = job;
+  const errors: ImportError[] = JSON.parse(job.errors);
+  return { ...presentJob(job), created, updated, failed, errors };
+}
+
+function refuseFullStorage(error: unknown): never {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EROFS") throw error;
+  throw new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store the file right now.", {
+    suggestion: "Nothing was changed. Try again in a little while.",
+    cause: error,
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * Runs jobs one after the other. What a job did is committed together with how far it is, so a job
+ * goes on where it was, whatever ended the process.
+ */
+
+import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { describeError, type Log } from "../../lib/log.ts";
+import type { JobKind, JobRow, Jobs } from "./jobs.ts";
+
+/** How a run of a job ended; `stopped`: it goes on at the next start. */
+export type RunEnd = { is: "completed" } | { is: "stopped" } | { is: "failed"; message: string };
+
+export type JobRunner = {
+  /** Works in small changes; between them it asks whether to stop. */
+  run(job: JobRow, isStopping: () => boolean): Promise<RunEnd>;
+  /** Part of the change that ends the job: what to tell beside its status. */
+  noteFailure(job: JobRow, message: string): void;
+  /** After that change. */
+  tidy(job: JobRow): Promise<void>;
+};
+
+export type JobWorker = {
+  start(): void;
+  /** A new job is there. */
+  wake(): void;
+  /** Resolves when no job is being worked on any more. */
+  stop(): Promise<void>;
+};
+
+const STORAGE_RETRY_MS = 5_000;
+const UNEXPECTED = "Something went wrong on our side. What was done so far is kept.";
+
+export function createJobWorker(deps: {
+  jobs: Jobs;
+  runners: Readonly<Record<JobKind, JobRunner>>;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+}): JobWorker {
+  const { jobs, runners, writer, clock, log } = deps;
+  let isRunning = false;
+  let underway: Promise<void> | null = null;
+  let cancelRetry = () => {};
+
+  const isStopping = () => !isRunning;
+
+  function wake(): void {
+    if (isRunning) underway ??= runAll().finally(() => (underway = null));
+  }
+
+  async function runAll(): Promise<void> {
+    while (!isStopping()) {
+      const job = jobs.next();
+      if (job === null) return;
+      try {
+        await writer.write(() => jobs.start(job.seq));
+        await runOne(job);
+      } catch (error) {
+        log.error("a job waits", { job: job.id, error: describeError(error) });
+        cancelRetry = clock.after(STORAGE_RETRY_MS, wake);
+        return;
+      }
+    }
+  }
+
+  async function runOne(job: JobRow): Promise<void> {
+    const runner = runners[job.kind];
+    const end = await runner.run(job, isStopping).catch((error: unknown): RunEnd => {
+      if (isStorageRefusal(error)) throw error;
+      log.error("a job failed", { job: job.id, error: describeError(error) });
+      return { is: "failed", message: UNEXPECTED };
+    });
+    if (end.is === "stopped") return;
+    await writer.write(() => {
+      if (end.is === "failed") runner.noteFailure(job, end.message);
+      jobs.end(job.seq, end.is === "failed" ? "FAILED" : "COMPLETED");
+    });
+    await runner.tidy(job);
+  }
+
+  return {
+    start() {
+      isRunning = true;
+      wake();
+    },
+    wake,
+    async stop() {
+      isRunning = false;
+      cancelRetry();
+      await underway;
+    },
+  };
+}

@@ -1,0 +1,103 @@
+/** What this module has beside its service, put together. */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { describeError, type Log } from "../../lib/log.ts";
+import type { Events } from "../events/service.ts";
+import { createActivity } from "./activity.ts";
+import { createAddressIndex } from "./address-index.ts";
+import { createBulkActions } from "./bulk-actions.ts";
+import { createBulkRunner } from "./bulk-run.ts";
+import { createBulk, type FindAudience } from "./bulk.ts";
+import { createExports } from "./export.ts";
+import { createFields } from "./fields.ts";
+import { createImportFiles } from "./import-files.ts";
+import { createImportRunner } from "./import-run.ts";
+import { createImports } from "./import.ts";
+import { createWriteRow } from "./import-write.ts";
+import { createJobWorker } from "./job-worker.ts";
+import { createJobs } from "./jobs.ts";
+import { createContactList } from "./list.ts";
+import type { RemoveContact } from "./removal.ts";
+import type { Contacts } from "./service.ts";
+
+export type ContactParts = ReturnType<typeof createContactParts>;
+
+export function createContactParts(deps: {
+  db: Db;
+  /** Of the data; null where it lives in memory. */
+  folder: string | null;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  cursors: Cursors;
+  events: Events;
+  contacts: Contacts;
+  remove: RemoveContact;
+  audience: FindAudience;
+}) {
+  const { db, folder, writer, clock, log, cursors, events, contacts, remove, audience } = deps;
+  const addresses = createAddressIndex(db);
+  const fields = createFields(db);
+  const files = createImportFiles(folder);
+  const jobs = createJobs({ db, clock });
+  const imports = createImports({ files, jobs, clock });
+  const actions = createBulkActions({ db, clock, events, remove });
+  const worker = createJobWorker({
+    jobs,
+    runners: {
+      IMPORT: createImportRunner({
+        files,
+        jobs,
+        writeRow: createWriteRow({ db, clock, events }),
+        writer,
+      }),
+      BULK: createBulkRunner({ db, jobs, actions, audience, writer }),
+    },
+    writer,
+    clock,
+    log,
+  });
+
+  let isStopped = false;
+  let background: Promise<unknown> = Promise.resolve();
+
+  /** Resolves whatever happens. */
+  function report(name: string, work: Promise<void>): Promise<void> {
+    return work.catch((error: unknown) =>
+      log.error("work at the start failed", { name, error: describeError(error) }),
+    );
+  }
+
+  return {
+    list: createContactList({ db, cursors, addresses }),
+    fields,
+    exports: createExports({ db, fields }),
+    activity: createActivity({ db, cursors, contacts }),
+    imports,
+    bulk: createBulk({ db, jobs, audience }),
+    wake: worker.wake,
+
+    /** Goes on with jobs that were under way; what else there is to do is done meanwhile. */
+    start(): void {
+      worker.start();
+      background = Promise.all([
+        report("sweep imports", imports.sweep()),
+        report(
+          "read addresses",
+          addresses.warm(() => isStopped),
+        ),
+      ]);
+    },
+
+    /** The job under way stops between two changes. */
+    async stop(): Promise<void> {
+      isStopped = true;
+      await worker.stop();
+      await background;
+      await files.close();
+    },
+  };
+}

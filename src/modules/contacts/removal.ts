@@ -1,0 +1,31 @@
+/**
+ * Removes a contact. Its mails and events stay, without anything that tells who it was; what was
+ * still queued is cancelled, since there is no address left to send it to.
+ */
+
+import type { Db } from "../../db/open.ts";
+
+/** Part of a change. */
+export type RemoveContact = (contactSeq: number) => void;
+
+const THEIRS = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
+
+/** In this order: the contact goes last, and with it what refers to it. */
+const STEPS = [
+  `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${THEIRS}`,
+  `DELETE FROM captured_messages WHERE ${THEIRS}`,
+  "UPDATE events SET data = NULL WHERE contact_seq = ?",
+  `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
+     last_error = NULL
+   WHERE contact_seq = ?`,
+  `UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The contact was deleted.'
+   WHERE contact_seq = ? AND status = 'QUEUED'`,
+  "DELETE FROM contacts WHERE seq = ?",
+];
+
+export function createRemoval({ sqlite }: Db): RemoveContact {
+  const statements = STEPS.map((step) => sqlite.prepare<unknown, [number]>(step));
+  return (contactSeq) => {
+    for (const statement of statements) statement.run(contactSeq);
+  };
+}

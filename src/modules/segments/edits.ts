@@ -1,0 +1,167 @@
+/** Creating, changing and deleting segments, as changes. */
+
+import { and, eq, inArray, like } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { segments } from "../../db/schema/segments.ts";
+import type { Change, Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { type Condition, parseCondition, wireCondition } from "./condition.ts";
+import type { Definitions, SegmentRow } from "./definitions.ts";
+import type { Filter } from "./filter.ts";
+import type { SegmentInput, SegmentPatch } from "./model.ts";
+import type { Roster } from "./roster.ts";
+import { freeSlug, slugOf } from "./slug.ts";
+import type { Tracking } from "./tracking.ts";
+
+export type Edits = ReturnType<typeof createEdits>;
+
+/** Names what else uses a segment, such as `campaign "Spring"`; it cannot be deleted then. */
+export type FindUsers = (projectSeq: number, segmentId: string) => string[];
+
+/** More members than this are removed later, in steps; see sweep.ts. */
+const CLEARED_AT_ONCE = 1000;
+
+export function createEdits(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  definitions: Definitions;
+  roster: Roster;
+  tracking: Tracking;
+  findUsers: readonly FindUsers[];
+}) {
+  const { db, writer, clock, definitions, roster, tracking, findUsers } = deps;
+
+  function takeSlug(projectSeq: number, name: string): string {
+    const base = slugOf(name);
+    const taken = db
+      .select({ slug: segments.slug })
+      .from(segments)
+      .where(and(eq(segments.projectSeq, projectSeq), like(segments.slug, `${base}%`)))
+      .all();
+    return freeSlug(base, new Set(taken.map(({ slug }) => slug)));
+  }
+
+  /** Their members follow another definition now: recorded anew, without events. */
+  function restartBaselines(id: string, segmentSeqs: readonly number[]): void {
+    const rows = db
+      .update(segments)
+      .set({ baselineAt: null })
+      .where(and(inArray(segments.seq, [...segmentSeqs]), eq(segments.trackMembership, true)))
+      .returning()
+      .all();
+    if (rows.length > 0) writer.afterCommit(() => tracking.establish(id, rows));
+  }
+
+  function update(row: SegmentRow, patch: SegmentPatch): SegmentRow {
+    const { name = row.name, description = row.description } = patch;
+    const { trackMembership = row.trackMembership } = patch;
+    const condition = patch.condition
+      ? storedForm(parseCondition(patch.condition, "condition"))
+      : row.condition;
+    const updated = db
+      .update(segments)
+      .set({ name, description, trackMembership, condition, updatedAt: clock.now() })
+      .where(eq(segments.seq, row.seq))
+      .returning()
+      .get();
+    const isOther = condition !== row.condition;
+    const isSwitched = trackMembership !== row.trackMembership;
+    if (updated.type === "DYNAMIC" && (isOther || isSwitched)) {
+      tracking.noteDefinition(row.projectSeq);
+      const users = isOther ? definitions.dependants(row.projectSeq, row.id) : [];
+      restartBaselines(row.id, [row.seq, ...users.map(({ seq }) => seq)]);
+    }
+    return updated;
+  }
+
+  function ensureUnused({ projectSeq, id }: SegmentRow): void {
+    const users = [
+      ...definitions.users(projectSeq, id).map(({ name }) => `segment "${name}"`),
+      ...findUsers.flatMap((find) => find(projectSeq, id)),
+    ];
+    if (users.length === 0) return;
+    throw new AppError(409, "CONFLICT", `This segment is used by ${users.join(", ")}.`, {
+      suggestion: "Remove it from there first.",
+    });
+  }
+
+  return {
+    create(projectSeq: number, input: SegmentInput): Change<SegmentRow> {
+      return () => {
+        const { name, description = null, type = "DYNAMIC", trackMembership = false } = input;
+        const condition = input.condition ? parseCondition(input.condition, "condition") : null;
+        if (condition !== null) definitions.ensureResolvable(projectSeq, condition);
+        const now = clock.now();
+        const row = db
+          .insert(segments)
+          .values({
+            id: newId(now),
+            projectSeq,
+            name,
+            slug: takeSlug(projectSeq, name),
+            description,
+            type,
+            condition: condition === null ? null : storedForm(condition),
+            trackMembership,
+            createdAt: now,
+            updatedAt: now,
+          })
+          .returning()
+          .get();
+        if (type === "DYNAMIC") restartBaselines(row.id, [row.seq]);
+        return row;
+      };
+    },
+
+    patch(projectSeq: number, id: string, patch: SegmentPatch): Change<SegmentRow> {
+      return () => {
+        const row = definitions.get(projectSeq, id);
+        const errors = patchErrors(row, patch);
+        if (errors.length > 0) throw validationError(errors);
+        if (patch.condition) {
+          definitions.ensureResolvable(
+            projectSeq,
+            parseCondition(patch.condition, "condition"),
+            row,
+          );
+        }
+        return update(row, patch);
+      };
+    },
+
+    remove(projectSeq: number, id: string): Change<void> {
+      return () => {
+        const row = definitions.get(projectSeq, id);
+        ensureUnused(row);
+        tracking.noteDefinition(projectSeq);
+        const isEmpty = roster.clearSome(row.seq, CLEARED_AT_ONCE) < CLEARED_AT_ONCE;
+        const itself = eq(segments.seq, row.seq);
+        if (isEmpty) db.delete(segments).where(itself).run();
+        else db.update(segments).set({ deletedAt: clock.now(), slug: id }).where(itself).run();
+      };
+    },
+  };
+}
+
+function storedForm(condition: Condition<Filter>): string {
+  return JSON.stringify(wireCondition(condition));
+}
+
+function patchErrors(row: SegmentRow, { type, condition }: SegmentPatch): FieldError[] {
+  const errors: FieldError[] = [];
+  if (type !== undefined && type !== row.type) {
+    const message = `This segment is ${row.type}, and that cannot change.`;
+    errors.push({ field: "type", message, code: "invalid_value" });
+  }
+  if (row.type === "STATIC" && condition !== undefined && condition !== null) {
+    const message = "A STATIC segment has no condition; its members are added by email.";
+    errors.push({ field: "condition", message, code: "invalid_value" });
+  }
+  if (row.type === "DYNAMIC" && condition === null) {
+    errors.push({ field: "condition", message: "A DYNAMIC segment needs one.", code: "required" });
+  }
+  return errors;
+}

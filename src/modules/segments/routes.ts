@@ -1,0 +1,135 @@
+/**
+ * GET    /segments
+ * POST   /segments
+ * GET    /segments/{id}
+ * PATCH  /segments/{id}
+ * DELETE /segments/{id}
+ * GET    /segments/{id}/contacts
+ * POST   /segments/{id}/members    STATIC only, by email
+ * DELETE /segments/{id}/members
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import { Contact } from "../contacts/model.ts";
+import {
+  AddedMembers,
+  MembersInput,
+  MembersRemoval,
+  RemovedMembers,
+  Segment,
+  SegmentInput,
+  SegmentPatch,
+} from "./model.ts";
+import type { Segments } from "./service.ts";
+
+const tags = ["Segments"];
+
+export function segmentRoutes(deps: { admission: Admission; segments: Segments; writer: Writer }) {
+  const { admission, segments, writer } = deps;
+  return new Elysia({ name: "segment-routes", prefix: "/segments" })
+    .use(admission.secretKey)
+    .get("", async ({ project, query }) => envelope(await segments.list(project.seq, query)), {
+      query: PageQuery,
+      response: withErrors({ 200: ListEnvelope(Segment) }),
+      detail: { tags, summary: "List segments" },
+    })
+    .post(
+      "",
+      async ({ project, body, once }) => {
+        const answer = await once(async () => {
+          ensureChecks(SegmentInput, body);
+          const create = await segments.create(project.seq, body);
+          return () => ({ status: 201, body: envelope(create()) });
+        });
+        await segments.established(answer.data.id);
+        return answer;
+      },
+      {
+        body: SegmentInput,
+        response: withErrors({ 201: Envelope(Segment) }),
+        detail: { tags, summary: "Create a segment" },
+      },
+    )
+    .get(
+      "/:id",
+      async ({ project, params }) => envelope(await segments.get(project.seq, params.id)),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Segment) }),
+        detail: { tags, summary: "Segment details" },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ project, params, body }) => {
+        ensureChecks(SegmentPatch, body);
+        return envelope(await segments.patch(project.seq, params.id, body));
+      },
+      {
+        params: IdParams,
+        body: SegmentPatch,
+        response: withErrors({ 200: Envelope(Segment) }),
+        detail: { tags, summary: "Update a segment; its type stays" },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await writer.write(segments.remove(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a segment that nothing uses; its contacts stay" },
+      },
+    )
+    .get(
+      "/:id/contacts",
+      async ({ project, params, query }) =>
+        envelope(await segments.listContacts(project.seq, params.id, query)),
+      {
+        params: IdParams,
+        query: PageQuery,
+        response: withErrors({ 200: ListEnvelope(Contact) }),
+        detail: { tags, summary: "List members" },
+      },
+    )
+    .post(
+      "/:id/members",
+      ({ project, params, body, once }) =>
+        once(async () => {
+          const add = await segments.members.add(project.seq, params.id, body);
+          return () => ({ status: 200, body: envelope(add()) });
+        }),
+      {
+        params: IdParams,
+        body: MembersInput,
+        response: withErrors({ 200: Envelope(AddedMembers) }),
+        detail: { tags, summary: "Add contacts to a STATIC segment by email" },
+      },
+    )
+    .delete(
+      "/:id/members",
+      async ({ project, params, body }) =>
+        envelope(await writer.write(segments.members.remove(project.seq, params.id, body.emails))),
+      {
+        params: IdParams,
+        body: MembersRemoval,
+        response: withErrors({ 200: Envelope(RemovedMembers) }),
+        detail: { tags, summary: "Remove contacts from a STATIC segment by email" },
+      },
+    );
+}

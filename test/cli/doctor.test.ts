@@ -1,0 +1,334 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import dgram from "node:dgram";
+import net from "node:net";
+import { examine } from "../../src/cli/doctor.ts";
+import { lineOf, type World } from "../../src/cli/doctor/check.ts";
+import { askTimeServer } from "../../src/cli/doctor/sntp.ts";
+import { greet } from "../../src/cli/doctor/world.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import { openRelaySession } from "../../src/delivery/transports/relay.ts";
+import { createDns, type Dns } from "../../src/lib/dns/client.ts";
+import type { Domain } from "../../src/modules/domains/model.ts";
+import { startDns, type TestDns, type TestRecords } from "../support/dns-server.ts";
+import { startSink } from "../support/smtp-sink.ts";
+
+const GIB = 1024 ** 3;
+const HOST = "mail.example.org";
+const ADDRESS = "8.8.4.4";
+
+const ZONE: Record<string, TestRecords> = {
+  "gmail.com": { MX: ["20 alt.gmail.test", "10 mx.gmail.test"] },
+  "mx.gmail.test": { A: ["8.8.8.8"] },
+  "outlook.com": { MX: ["10 mx.outlook.test"] },
+  "mx.outlook.test": { A: ["9.9.9.9"] },
+  [HOST]: { A: [ADDRESS] },
+  "4.4.8.8.in-addr.arpa": { PTR: [HOST] },
+};
+
+let server: TestDns;
+let dns: Dns;
+beforeEach(async () => {
+  server = await startDns({ records: structuredClone(ZONE) });
+  dns = createDns({ servers: [server.server], clock: Date, timeoutMs: 100, tries: 1 });
+});
+afterEach(async () => {
+  dns.close();
+  await server.close();
+});
+
+/** Mail goes out directly, and all is well. */
+function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): World {
+  const defaults: Partial<Config> = {
+    transport: "direct",
+    hostname: HOST,
+    url: "https://mail.example.org",
+    ...settings,
+  };
+  return {
+    config: readConfig({}, {}, defaults),
+    folder: "/data",
+    dns,
+    ownAddresses: () => [],
+    greet: async () => ({ ok: true, line: "220 mx ready" }),
+    clockAheadMs: async () => 20,
+    freeBytes: () => 50 * GIB,
+    modeOf: () => 0o600,
+    tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
+    domains: async () => [domain()],
+    ...changes,
+  };
+}
+
+function domain(changes: Partial<Domain> = {}, status: "OK" | "MISSING" = "OK"): Domain {
+  return {
+    id: "1",
+    domain: "example.com",
+    status: "VERIFIED",
+    verified: true,
+    records: [
+      {
+        purpose: "DKIM",
+        type: "TXT",
+        name: "n",
+        value: "v",
+        required: true,
+        status,
+        found: [],
+        note: "",
+      },
+    ],
+    verifiedAt: null,
+    lastCheckedAt: null,
+    failingSince: null,
+    createdAt: "",
+    ...changes,
+  };
+}
+
+async function lines(of: World, limitMs = 2_000): Promise<string[]> {
+  const found: string[] = [];
+  for await (const finding of examine(of, limitMs)) found.push(lineOf(finding));
+  return found;
+}
+
+test("a healthy server gets nothing but ok, one line each", async () => {
+  expect(await lines(world())).toEqual([
+    "ok    transport: direct",
+    "ok    clock: in time",
+    "ok    data folder: /data is for its owner only",
+    "ok    storage: 50.0 GiB free for /data",
+    "ok    DNS resolver: answers, and says so when a name does not exist",
+    "ok    hostname: mail.example.org is 8.8.4.4",
+    "ok    PTR: 8.8.4.4 is mail.example.org, and the other way round",
+    "ok    port 25: mx.gmail.test answers: 220 mx ready",
+    "ok    links in mails: https://mail.example.org",
+    "ok    domain example.com: all records are there",
+  ]);
+});
+
+describe("what is wrong is said, with its mend", () => {
+  const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
+  type Row = [why: string, changes: Partial<World>, settings: Partial<Config>, line: RegExp];
+  const cases: Row[] = [
+    ["mail is caught", {}, { transport: "capture" }, /^warn {2}transport: .* — set --transport/],
+    [
+      "the clock is late",
+      { clockAheadMs: async () => -90_000 },
+      {},
+      /^fail {2}clock: 90\.0 s behind — /,
+    ],
+    [
+      "the clock is a little off",
+      { clockAheadMs: async () => 6_000 },
+      {},
+      /^warn {2}clock: 6\.0 s ahead/,
+    ],
+    [
+      "no time server answers",
+      { clockAheadMs: async () => null },
+      {},
+      /^warn {2}clock: no time server/,
+    ],
+    ["the disk is full", { freeBytes: () => 1000 }, {}, /^fail {2}storage: 0\.0 GiB free/],
+    [
+      "the disk is nearly full",
+      { freeBytes: () => GIB / 2 },
+      {},
+      /^warn {2}storage: 0\.5 GiB free/,
+    ],
+    [
+      "the secret is open",
+      { modeOf: () => 0o755 },
+      {},
+      /^fail {2}data folder: others may read secret.* — chmod 700/,
+    ],
+    ["there is no data folder yet", { folder: null }, {}, /^ok {4}data folder: not there yet/],
+    [
+      "the hostname is no full name",
+      {},
+      { hostname: "vm" },
+      /^fail {2}hostname: “vm” is no full name — /,
+    ],
+    [
+      "the hostname has no address",
+      {},
+      { hostname: "x.example.org" },
+      /^fail {2}hostname: x\.example\.org has no address/,
+    ],
+    [
+      "a source address has no PTR",
+      {},
+      { sourceAddresses: ["8.8.4.5"] },
+      /^fail {2}PTR: 8\.8\.4\.5 has no name — have the owner/,
+    ],
+    [
+      "the server has more addresses",
+      { ownAddresses: () => [ADDRESS, "9.9.9.10"] },
+      {},
+      /^warn {2}hostname: this server also has 9\.9\.9\.10/,
+    ],
+    [
+      "port 25 is blocked",
+      { greet: async () => ({ ok: false, reason: "no answer within 8 s" }) },
+      {},
+      /^fail {2}port 25: .*mx\.gmail\.test \(8\.8\.8\.8\): no answer.*mx\.outlook\.test.* — ask your provider/,
+    ],
+    [
+      "port 25 leads elsewhere",
+      { greet: async () => ({ ok: true, line: "554 no" }) },
+      {},
+      /^fail {2}port 25: .*554 no/,
+    ],
+    ["links have no TLS", {}, { url: "http://x.test" }, /^warn {2}links in mails: .*without TLS/],
+    [
+      "links lead to this machine",
+      {},
+      { url: null },
+      /^warn {2}links in mails: they lead to http:\/\/127/,
+    ],
+    ["there is no domain", { domains: async () => [] }, {}, /^warn {2}domains: there is none/],
+    [
+      "a domain waits",
+      { domains: async () => [domain({ status: "PENDING", verified: false }, "MISSING")] },
+      {},
+      /^warn {2}domain example\.com: not verified yet: DKIM TXT MISSING — mailstead domain records example\.com/,
+    ],
+    [
+      "a domain failed",
+      { domains: async () => [domain({ status: "FAILED", verified: false }, "MISSING")] },
+      {},
+      /^fail {2}domain example\.com: may not send/,
+    ],
+    [
+      "a key is gone",
+      { domains: async () => [domain({}, "MISSING")] },
+      {},
+      /^fail {2}domain example\.com: our signatures do not verify/,
+    ],
+    [
+      "the relay refuses",
+      { tryRelay: async () => ({ ok: false, reason: "auth was answered 535" }) },
+      { transport: "relay", relayUrl },
+      /^fail {2}relay smtp\.relay\.test:587: auth was answered 535/,
+    ],
+    [
+      "the relay has no TLS",
+      { tryRelay: async () => ({ ok: true, tls: null, isAuthenticated: false }) },
+      { transport: "relay", relayUrl },
+      /^warn {2}relay .*without TLS/,
+    ],
+    [
+      "the relay is fine",
+      {},
+      { transport: "relay", relayUrl },
+      /^ok {4}relay .*: answers, TLSv1\.3, logged in$/,
+    ],
+    [
+      "the relay hides our name",
+      {},
+      { transport: "relay", relayUrl, hostname: "vm" },
+      /^ok {4}hostname: vm; /,
+    ],
+  ];
+  test.each(cases)("%s", async (_, changes, settings, line) => {
+    const found = await lines(world(changes, settings));
+    expect(found.filter((text) => line.test(text))).toHaveLength(1);
+  });
+});
+
+describe("the DNS is looked at", () => {
+  test("a resolver that answers for everything", async () => {
+    server.records = new Proxy(server.records, {
+      get: (records, name) => Reflect.get(records, name) ?? { A: ["192.0.2.80"] },
+      has: () => true,
+    });
+    expect((await lines(world()))[4]).toMatch(
+      /^fail {2}DNS resolver: it answers 192\.0\.2\.80 for/,
+    );
+  });
+
+  test("a resolver that does not answer", async () => {
+    server.failures["*"] = "timeout";
+    const found = await lines(world());
+    expect(found[4]).toMatch(/^fail {2}DNS resolver: MX of gmail\.com/);
+    expect(found[5]).toMatch(/^warn {2}hostname: .* — run this again later/);
+  });
+
+  test("an address that names another host", async () => {
+    server.records["4.4.8.8.in-addr.arpa"] = { PTR: ["static-8-8-4-4.provider.test"] };
+    const found = await lines(world());
+    expect(found).toContain(
+      "fail  PTR: 8.8.4.4 is static-8-8-4-4.provider.test — have the owner of the address " +
+        "(your provider) set its PTR record to mail.example.org",
+    );
+  });
+});
+
+test("a check that hangs or breaks does not keep the others from being told", async () => {
+  const found = await lines(
+    world({
+      tryRelay: () => Promise.reject(new Error("x")),
+      clockAheadMs: () => new Promise(() => {}),
+      domains: () => Promise.reject(new Error("broken")),
+    }),
+    150,
+  );
+  expect(found[1]).toMatch(/^fail {2}doctor: a check was not done within 0\.15 s/);
+  expect(found.at(-1)).toMatch(/^fail {2}doctor: Error: broken/);
+  expect(found).toHaveLength(10);
+});
+
+describe("the real instruments", () => {
+  test("hear a mail server's greeting", async () => {
+    const sink = await startSink();
+    expect(await greet("127.0.0.1", sink.port)).toMatchObject({
+      ok: true,
+      line: expect.stringMatching(/^220 /),
+    });
+    await sink.close();
+  });
+
+  test("tell that nobody listens, or that nothing is said", async () => {
+    const silent = net.createServer((socket) => socket.end());
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const address = silent.address();
+    const port = address !== null && typeof address === "object" ? address.port : 0;
+    expect(await greet("127.0.0.1", port)).toEqual({
+      ok: false,
+      reason: "it closed the connection",
+    });
+    await new Promise((resolve) => silent.close(resolve));
+    expect(await greet("127.0.0.1", port)).toMatchObject({ ok: false });
+  });
+
+  test.each([
+    ["ahead", 7_000],
+    ["behind", -3_600_000],
+  ])("tell that the clock is %s", async (_, aheadMs) => {
+    const timeServer = dgram.createSocket("udp4");
+    const nowMs = Date.parse("2026-03-02T10:00:00Z");
+    timeServer.on("message", (request, from) => {
+      expect([request.length, request[0]]).toEqual([48, 0x23]);
+      const answer = Buffer.alloc(48);
+      answer.writeUInt32BE(nowMs / 1000 + 2_208_988_800, 40);
+      timeServer.send(answer, from.port, from.address);
+    });
+    await new Promise<void>((resolve) => timeServer.bind(0, "127.0.0.1", resolve));
+    const { port } = timeServer.address();
+    const options = { port, timeoutMs: 2_000, now: () => nowMs + aheadMs };
+    expect(await askTimeServer("127.0.0.1", options)).toBe(aheadMs);
+    timeServer.close();
+    expect(await askTimeServer("127.0.0.1", { ...options, timeoutMs: 50 })).toBeNull();
+  });
+
+  test("open a session with a relay, and say what stands in the way", async () => {
+    const sink = await startSink();
+    const relay = { host: "127.0.0.1", port: sink.port, tls: "none" } as const;
+    const opened = await openRelaySession({ relay, hostname: "client.test" });
+    expect([opened.failure, opened.conversation.tls]).toEqual([null, null]);
+    const strict = { ...relay, tls: "starttls" } as const;
+    const refused = await openRelaySession({ relay: strict, hostname: "client.test" });
+    expect(refused.failure).toBe("starttls: the server does not offer STARTTLS");
+    await sink.close();
+  });
+});

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { dkimVerify } from "mailauth/lib/dkim/verify";
+import { startDns, type TestDns } from "../support/dns-server.ts";
+import { at, listAt, textAt } from "../support/json.ts";
+import { type Script, startScript } from "../support/smtp-script.ts";
+import { type Sink, startSink } from "../support/smtp-sink.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+let folder: string;
+let sink: Sink;
+let dns: TestDns;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailstead-send-"));
+  sink = await startSink();
+  dns = await startDns({
+    records: {
+      "example.net": { MX: ["10 mx.example.net"] },
+      "mx.example.net": { A: ["127.0.0.1"] },
+    },
+  });
+});
+afterAll(async () => {
+  await sink.close();
+  await dns.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Ended = { exit: number; out: string; err: string };
+
+async function run(words: readonly string[], body = ""): Promise<Ended> {
+  const environment = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("MAILSTEAD_"),
+  );
+  const child = Bun.spawn([process.execPath, "src/main.ts", ...words], {
+    cwd: ROOT,
+    env: Object.fromEntries(environment),
+    stdin: Buffer.from(body),
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: 20_000,
+  });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exit: await child.exited, out, err };
+}
+
+const PEOPLE = ["--from", "me@example.com", "--to", "ada@example.net"];
+
+function send(words: readonly string[], body = "Hello\n"): Promise<Ended> {
+  return run(["send", ...PEOPLE, "--data", join(folder, "data"), ...words], body);
+}
+
+function relayTo(port: number): string[] {
+  return ["--transport", "relay", "--relay-url", `smtp://127.0.0.1:${port}?tls=none`];
+}
+
+function directly(): string[] {
+  return ["--transport", "direct", "--dns", `127.0.0.1:${dns.server.port}`];
+}
+
+describe("mailstead send", () => {
+  test("shows the conversation and ends with what came of it", async () => {
+    const { exit, out, err } = await send([...relayTo(sink.port), "--hostname", "me.test"]);
+    expect(err).toBe("");
+    expect(exit).toBe(0);
+    const lines = out
+      .replace(/ \([\d.]+ ms\)/g, "")
+      .trim()
+      .split("\n");
+    expect(lines[0]).toMatch(/^\* \d+ octets, unsigned: example\.com has no keys here$/);
+    expect(lines.slice(1, 5)).toEqual([
+      `* 127.0.0.1:${sink.port}`,
+      `* connect: 127.0.0.1:${sink.port} connected`,
+      "< 220 sink.test ESMTP",
+      "> EHLO me.test",
+    ]);
+    expect(lines).toContain("> RCPT TO:<ada@example.net>");
+    expect(lines).toContain("> (the message) .");
+    expect(lines.at(-1)).toMatch(/^= accepted: 127\.0\.0\.1:\d+ accepted it: 250/);
+  });
+
+  test("finds its way by MX with --transport direct", async () => {
+    const before = sink.messages.length;
+    const { exit, out } = await send(
+      [
+        ...directly(),
+        "--direct-port",
+        String(sink.port),
+        "--allow-private-addresses=true",
+        "--subject=Grüße",
+        "--html",
+      ],
+      "<p>Hello <b>you</b></p>",
+    );
+    expect(exit).toBe(0);
+    expect(out).toContain(`* mx.example.net:${sink.port}`);
+    const message = Buffer.from(sink.messages[before]?.data ?? "").toString();
+    expect(message).toContain("Subject: =?UTF-8?");
+    expect(message).toContain("<p>Hello <b>you</b></p>");
+  });
+
+  test("signs for a domain that has keys here", async () => {
+    const data = ["--data", join(folder, "keys")];
+    await run(["project", "create", "P", ...data]);
+    const added = await run(["domain", "add", "example.com", "--json", ...data]);
+    const records = listAt(JSON.parse(added.out), "domain.records");
+    const before = sink.messages.length;
+    const { exit, out } = await run(["send", ...PEOPLE, ...data, ...relayTo(sink.port)], "Hello");
+    expect(exit).toBe(0);
+    expect(out).toContain("octets, signed for example.com: ms");
+    const { results } = await dkimVerify(Buffer.from(sink.messages[before]?.data ?? ""), {
+      resolver: async (name) =>
+        records
+          .filter((record) => at(record, "name") === name)
+          .map((record) => [textAt(record, "value")]),
+    });
+    expect(results.map(({ status }) => status.result)).toEqual(["pass", "pass"]);
+  });
+
+  test("shows what would be sent with --transport capture", async () => {
+    const { exit, out } = await send([]);
+    expect(exit).toBe(0);
+    expect(out).toContain("To: ada@example.net\r\n");
+    expect(out).toEndWith("= accepted: captured\n");
+  });
+
+  const refused: [why: string, script: Script, kind: string][] = [
+    ["refused for good", { rcpt: { code: 550, text: "5.1.1 no such user" } }, "bounced"],
+    ["refused for now", { mail: { code: 451, text: "4.7.1 later" } }, "deferred"],
+  ];
+  test.each(refused)("exits 1 where it is %s", async (_, script, kind) => {
+    const server = await startScript({ script });
+    const { exit, out } = await send(relayTo(server.port));
+    expect(exit).toBe(1);
+    expect(out).toContain(`\n= ${kind}: 127.0.0.1:${server.port} refused at `);
+    await server.close();
+  });
+
+  test("exits 1 and says why where there is nowhere to go", async () => {
+    const { exit, out } = await send([...directly(), "--to", "ada@nowhere.test"]);
+    expect(exit).toBe(1);
+    expect(out).toMatch(/\n= bounced: 5\.1\.2 /);
+  });
+
+  test("answers in JSON for machines", async () => {
+    const { exit, out } = await send([...relayTo(sink.port), "--json"]);
+    expect(exit).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      kind: "accepted",
+      conversations: [{ host: "127.0.0.1" }],
+    });
+  });
+
+  test.each([
+    [["send"], "--from is needed"],
+    [["send", "--from", "me@example.com"], "--to is needed"],
+    [["send", ...PEOPLE, "--to", "nobody"], "--to: The address has no @."],
+  ])("wants to know sender and recipient: %j", async (words, message) => {
+    const { exit, err } = await run([...words, "--data", join(folder, "data")]);
+    expect([exit, err.includes(message)]).toEqual([2, true]);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import {
+  relayTo,
+  removeFolder,
+  startServer,
+  temporaryFolder,
+} from "../../scripts/bench/children.ts";
+import { prepareStore } from "../../scripts/bench/store.ts";
+import { runCrashLoop } from "../../scripts/crash/loop.ts";
+
+const HOUR = 60 * 60_000;
+const LIMIT_MS = 30_000;
+
+/** The short form of scripts/crash.ts: after each kill it is an hour later. */
+test(
+  "an accepted mail survives kill -9, and arrives twice only if it was under way",
+  async () => {
+    const data = temporaryFolder();
+    const report = await runCrashLoop({
+      kills: 3,
+      seed: 1,
+      data,
+      key: await prepareStore(data, 0),
+      connections: 4,
+      launch: (life, { port, relayPort }) =>
+        startServer({
+          binary: null,
+          program: [process.execPath, "test/support/server-ahead.ts", String(life * HOUR)],
+          data,
+          port,
+          args: relayTo(relayPort, 0),
+        }),
+      drainLimitMs: LIMIT_MS / 2,
+    });
+    removeFolder(data);
+    expect(report).toMatchObject({ lost: 0, differing: 0, surplusRecords: 0, isOrderlyEnd: true });
+    expect(report.duplicates).toBeLessThanOrEqual(report.inFlightAtKills);
+    expect(report.accepted).toBeGreaterThan(0);
+    expect(report.delivered).toBe(report.accepted);
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../support/app.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const create = (kind: "SECRET" | "PUBLIC" = "SECRET") =>
+  t.app.writer.write(t.app.keys.create(t.project.seq, { kind, name: "n", expiresAt: null }));
+const lastUses = () => t.app.keys.list(t.project.seq).map(({ lastUsedAt }) => lastUsedAt);
+
+describe("keys", () => {
+  test("tell their kind, carry 256 bits, and never repeat", async () => {
+    const texts = new Set<string>();
+    for (const [kind, prefix] of [
+      ["SECRET", "sk_"],
+      ["PUBLIC", "pk_"],
+    ] as const) {
+      for (let i = 0; i < 20; i++) {
+        const { key, text } = await create(kind);
+        expect(text).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{43}$`));
+        expect([key.kind, key.last4]).toEqual([kind, text.slice(-4)]);
+        texts.add(text);
+      }
+    }
+    expect(texts.size).toBe(40);
+  });
+
+  test("are stored as digests: no text of a key is anywhere", async () => {
+    const { text } = await create();
+    await t.call(
+      "POST",
+      "/contacts",
+      { email: "a@b.co" },
+      { key: text, headers: { "idempotency-key": "k" } },
+    );
+    const everything = JSON.stringify(t.contents());
+    for (const key of [text, t.secretKey, t.publicKey])
+      expect(everything).not.toContain(key.slice(3));
+  });
+
+  test("are listed newest first, one's own only", async () => {
+    const { key } = await create();
+    const other = await t.makeProject("other");
+    expect(t.app.keys.list(t.project.seq).map(({ id }) => id)[0]).toBe(key.id);
+    expect([
+      t.app.keys.list(t.project.seq).length,
+      t.app.keys.list(other.project.seq).length,
+    ]).toEqual([3, 2]);
+  });
+
+  test("remember the last moment they were used, written down in one go", async () => {
+    expect(lastUses()).toEqual([null, null]);
+    await t.call("GET", "/contacts");
+    t.clock.advance(5000);
+    await t.call("GET", "/contacts");
+    await t.call("GET", "/contacts", undefined, { key: "sk_unknown" });
+    expect(lastUses()).toEqual([null, null]);
+    const usedAt = t.clock.now();
+    t.clock.advance(5000);
+    await t.app.keys.flushUses(t.app.writer);
+    expect(lastUses()).toEqual([null, usedAt]);
+  });
+
+  test("are written down when the app stops", async () => {
+    const own = await testApp();
+    await own.call("GET", "/contacts");
+    await own.close();
+    const [, secret] = own.app.keys.list(own.project.seq);
+    expect(secret?.lastUsedAt).toBe(own.clock.now());
+  });
+
+  test("revoked twice keep the first moment; unknown ones are 404", async () => {
+    const { key } = await create();
+    const first = await t.app.writer.write(t.app.keys.revoke(key.id));
+    t.clock.advance(5000);
+    const second = await t.app.writer.write(t.app.keys.revoke(key.id));
+    expect([first.revokedAt, second.revokedAt]).toEqual([
+      t.clock.now() - 5000,
+      t.clock.now() - 5000,
+    ]);
+    const unknown = await t.app.writer
+      .write(t.app.keys.revoke("nope"))
+      .catch((error: unknown) => error);
+    expect(unknown).toMatchObject({ status: 404, code: "KEY_NOT_FOUND" });
+  });
+});
+
+describe("projects", () => {
+  test("are found by id or name; the only one needs no name", async () => {
+    const { id, seq } = t.project;
+    expect([t.app.projects.find(id)?.seq, t.app.projects.find("acme")?.seq]).toEqual([seq, seq]);
+    expect([t.app.projects.find("nope"), t.app.projects.resolve(null).seq]).toEqual([null, seq]);
+    await t.makeProject("other");
+    expect(() => t.app.projects.resolve(null)).toThrow("several projects");
+    expect(() => t.app.projects.resolve("nope")).toThrow('no project "nope"');
+  });
+
+  test("have names of their own", async () => {
+    const again = t.app.writer.write(t.app.projects.create("acme"));
+    expect(await again.catch((error: unknown) => error)).toMatchObject({
+      status: 409,
+      code: "CONFLICT",
+    });
+    expect(t.countRows("projects")).toBe(1);
+  });
+});

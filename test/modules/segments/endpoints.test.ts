@@ -1,0 +1,631 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Answered, type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt } from "../../support/json.ts";
+import { expectRefusal, type Refusal } from "../../support/refusal.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const START = "2026-03-02T10:00:00.000Z";
+const LATER = "2026-03-02T10:00:01.000Z";
+
+const pro = {
+  logic: "AND",
+  groups: [{ filters: [{ field: "data.plan", operator: "equals", value: "pro" }] }],
+};
+const everybody = {
+  logic: "AND",
+  groups: [{ filters: [{ field: "email", operator: "contains", value: "@" }] }],
+};
+
+const post = (body: object) => t.call("POST", "/segments", body);
+const create = (body: object) => t.create("/segments", { name: "Pro", ...body }, "data.id");
+const get = (id: string) => t.call("GET", `/segments/${id}`);
+const patch = (id: string, body: object) => t.call("PATCH", `/segments/${id}`, body);
+const remove = (id: string) => t.call("DELETE", `/segments/${id}`);
+const contact = (email: string, data: object = {}) => t.create("/contacts", { email, data }, "id");
+const emailsOf = (answer: Answered) => listAt(answer.body, "data.items").map((c) => at(c, "email"));
+const segmentEvents = () => t.eventNames().filter((name) => name.startsWith("segment."));
+
+type Rejected = [why: string, body: unknown, ...errors: (readonly [string, string])[]];
+const refusalOf = (errors: readonly (readonly [string, string])[]): Refusal => ({
+  status: 422,
+  code: "VALIDATION_ERROR",
+  errors,
+});
+
+describe("POST /segments", () => {
+  const none = { description: null, trackMembership: false };
+  const created: [why: string, given: object, kept: object][] = [
+    ["DYNAMIC by default", { condition: pro }, { ...none, type: "DYNAMIC", condition: pro }],
+    ["STATIC", { type: "STATIC" }, { ...none, type: "STATIC", condition: null }],
+    [
+      "STATIC with a condition of null",
+      { type: "STATIC", condition: null, description: null },
+      { ...none, type: "STATIC", condition: null },
+    ],
+    [
+      "everything",
+      { type: "DYNAMIC", condition: pro, description: "Paying", trackMembership: true },
+      { type: "DYNAMIC", condition: pro, description: "Paying", trackMembership: true },
+    ],
+    [
+      "a condition without what it does not need",
+      {
+        condition: {
+          ...pro,
+          groups: [
+            {
+              filters: [
+                { field: "data.a", operator: "exists", value: 5, unit: "days", note: "x" },
+                { field: "data.b", operator: "equals", value: 0, unit: "days" },
+              ],
+              conditions: null,
+            },
+          ],
+          note: "x",
+        },
+      },
+      {
+        ...none,
+        type: "DYNAMIC",
+        condition: {
+          logic: "AND",
+          groups: [
+            {
+              filters: [
+                { field: "data.a", operator: "exists" },
+                { field: "data.b", operator: "equals", value: 0 },
+              ],
+            },
+          ],
+        },
+      },
+    ],
+  ];
+  for (const [why, given, kept] of created) {
+    test(`${why}: 201 in the envelope, and the same when read`, async () => {
+      const answer = await post({ name: "Größte Kunden!", ...given });
+      const data = {
+        id: expect.stringMatching(UUID),
+        name: "Größte Kunden!",
+        slug: "grosste-kunden",
+        memberCount: 0,
+        createdAt: START,
+        updatedAt: START,
+        ...kept,
+      };
+      expect([answer.status, answer.body]).toEqual([201, { success: true, data }]);
+      expect((await get(answer.text("data.id"))).body).toEqual(answer.body);
+    });
+  }
+
+  test("counts those who are in it already, and tells nothing of them", async () => {
+    await contact("ada@example.com", { plan: "pro" });
+    await contact("bob@example.com", { plan: "free" });
+    const answer = await post({ name: "Pro", condition: pro, trackMembership: true });
+    expect(answer.at("data.memberCount")).toBe(1);
+    await t.app.segments.recompute();
+    expect(segmentEvents()).toEqual([]);
+  });
+
+  test("slugs differ within a project, and are the same in another", async () => {
+    const slugs = async (name: string, key?: string) => {
+      const rest = key === undefined ? {} : { key };
+      return (await t.call("POST", "/segments", { name, type: "STATIC" }, rest)).at("data.slug");
+    };
+    expect([
+      await slugs("VIP"),
+      await slugs("v.i.p"),
+      await slugs("Vip!"),
+      await slugs("vip 2"),
+      await slugs("!!!"),
+      await slugs("顧客"),
+      await slugs("x".repeat(255)),
+    ]).toEqual(["vip", "v-i-p", "vip-2", "vip-2-2", "segment", "顧客", "x".repeat(60)]);
+    expect(await slugs("VIP", (await t.makeProject("stranger")).secretKey)).toBe("vip");
+  });
+
+  test("with an Idempotency-Key: one segment, the same answer", async () => {
+    const headers = { "idempotency-key": "k1" };
+    const body = { name: "Pro", condition: pro, trackMembership: true };
+    const [first, second] = [
+      await t.call("POST", "/segments", body, { headers }),
+      await t.call("POST", "/segments", body, { headers }),
+    ];
+    expect([second.status, second.body]).toEqual([201, first.body]);
+    expect(t.countRows("segments")).toBe(1);
+  });
+
+  const rejected: Rejected[] = [
+    ["nothing", {}, ["name", "required"], ["condition", "required"]],
+    ["no condition", { name: "a" }, ["condition", "required"]],
+    ["a condition of null", { name: "a", condition: null }, ["condition", "required"]],
+    [
+      "STATIC with a condition",
+      { name: "a", type: "STATIC", condition: pro },
+      ["condition", "invalid_value"],
+    ],
+    ["an empty name", { name: "", condition: pro }, ["name", "too_small"]],
+    ["a long name", { name: "x".repeat(256), condition: pro }, ["name", "too_big"]],
+    ["a name that is no text", { name: 5, condition: pro }, ["name", "invalid_type"]],
+    ["another type", { name: "a", type: "MAGIC", condition: pro }, ["type", "invalid_value"]],
+    [
+      "tracking by text",
+      { name: "a", condition: pro, trackMembership: "true" },
+      ["trackMembership", "invalid_type"],
+    ],
+    [
+      "everything at once",
+      { name: 5, description: 5, condition: {}, trackMembership: 1 },
+      ["name", "invalid_type"],
+      ["description", "invalid_type"],
+      ["trackMembership", "invalid_type"],
+      ["condition.logic", "required"],
+      ["condition.groups", "required"],
+    ],
+  ];
+  for (const [why, body, ...errors] of rejected) {
+    test(`refuses ${why}`, async () => {
+      expectRefusal(await t.call("POST", "/segments", body), refusalOf(errors));
+      expect(t.countRows("segments")).toBe(0);
+    });
+  }
+});
+
+describe("PATCH /segments/{id}", () => {
+  test("changes what is given and nothing else; the slug stays", async () => {
+    const id = await create({ condition: pro, description: "Paying" });
+    await contact("ada@example.com");
+    t.clock.advance(1000);
+    const answer = await patch(id, { name: "Everybody", condition: everybody });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          id,
+          name: "Everybody",
+          slug: "pro",
+          description: "Paying",
+          type: "DYNAMIC",
+          condition: everybody,
+          memberCount: 1,
+          trackMembership: false,
+          createdAt: START,
+          updatedAt: LATER,
+        },
+      },
+    ]);
+    expect((await get(id)).body).toEqual(answer.body);
+    expect((await patch(id, { description: null, type: "DYNAMIC" })).at("data.description")).toBe(
+      null,
+    );
+  });
+
+  type RejectedPatch = [type: "DYNAMIC" | "STATIC", ...Rejected];
+  const rejected: RejectedPatch[] = [
+    ["DYNAMIC", "another type", { type: "STATIC" }, ["type", "invalid_value"]],
+    ["STATIC", "another type", { type: "DYNAMIC" }, ["type", "invalid_value"]],
+    [
+      "STATIC",
+      "a condition and another type",
+      { type: "DYNAMIC", condition: pro },
+      ["type", "invalid_value"],
+      ["condition", "invalid_value"],
+    ],
+    ["STATIC", "a condition", { condition: pro }, ["condition", "invalid_value"]],
+    ["DYNAMIC", "no condition any more", { condition: null }, ["condition", "required"]],
+    [
+      "DYNAMIC",
+      "a faulty condition",
+      { condition: { ...pro, logic: "NOR" } },
+      ["condition.logic", "invalid_value"],
+    ],
+    ["DYNAMIC", "an empty name", { name: "" }, ["name", "too_small"]],
+    ["DYNAMIC", "a name of null", { name: null }, ["name", "invalid_type"]],
+  ];
+  for (const [type, why, body, ...errors] of rejected) {
+    test(`refuses ${why} for a ${type} one`, async () => {
+      const id = await create(type === "STATIC" ? { type } : { condition: pro });
+      const before = t.contents();
+      expectRefusal(await t.call("PATCH", `/segments/${id}`, body), refusalOf(errors));
+      expect(t.contents()).toEqual(before);
+    });
+  }
+});
+
+describe("DELETE /segments/{id}", () => {
+  test("204 without a body; the contacts stay", async () => {
+    const id = await create({ type: "STATIC", trackMembership: true });
+    await contact("ada@example.com");
+    await t.call("POST", `/segments/${id}/members`, { emails: ["ada@example.com"] });
+    const events = t.eventNames();
+    const answer = await remove(id);
+    expect([answer.status, answer.body]).toEqual([204, undefined]);
+    expectRefusal(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expectRefusal(await remove(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expect([
+      t.countRows("segments"),
+      t.countRows("segment_members"),
+      t.countRows("contacts"),
+    ]).toEqual([0, 0, 1]);
+    expect(t.eventNames()).toEqual(events);
+  });
+
+  test("409 naming the segments that use it, until they do no longer", async () => {
+    const inner = await create({ name: "Inner", condition: pro });
+    const uses = (id: string) => ({
+      logic: "AND",
+      groups: [
+        {
+          filters: [],
+          conditions: {
+            logic: "OR",
+            groups: [{ filters: [{ field: `segment.${id}`, operator: "notMemberOf" }] }],
+          },
+        },
+      ],
+    });
+    const outer = await create({ name: "Outer one", condition: uses(inner) });
+    const answer = await remove(inner);
+    expectRefusal(answer, { status: 409, code: "CONFLICT" });
+    expect(answer.text("error.message")).toContain('segment "Outer one"');
+    expect((await patch(outer, { condition: pro })).status).toBe(200);
+    expect((await remove(inner)).status).toBe(204);
+  });
+
+  test("of one with thousands of members: gone at once, its rows in steps", async () => {
+    const id = await create({ type: "STATIC", name: "Large" });
+    const emails = Array.from({ length: 1000 }, (_, i) => `c${i}@example.com`);
+    for (const half of [emails, emails.map((email) => `x${email}`)]) {
+      await t.call("POST", `/segments/${id}/members`, { emails: half, createMissing: true });
+    }
+    expect((await remove(id)).status).toBe(204);
+    expectRefusal(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expect((await t.call("GET", "/segments")).at("data.total")).toBe(0);
+    expect((await post({ name: "Large", type: "STATIC" })).at("data.slug")).toBe("large");
+    await t.app.segments.recompute();
+    expect([t.countRows("segments"), t.countRows("segment_members")]).toEqual([1, 0]);
+  });
+});
+
+describe("GET /segments", () => {
+  test("newest first, each with its exact count, page by page", async () => {
+    await contact("ada@example.com", { plan: "pro" });
+    await contact("bob@example.com");
+    const ids = [
+      await create({ name: "1", condition: pro }),
+      await create({ name: "2", condition: everybody }),
+      await create({ name: "3", type: "STATIC" }),
+    ];
+    await t.call("POST", `/segments/${ids[2]}/members`, { emails: ["bob@example.com"] });
+    const first = await t.call("GET", "/segments?limit=2");
+    expect(
+      listAt(first.body, "data.items").map((s) => [at(s, "id"), at(s, "memberCount")]),
+    ).toEqual([
+      [ids[2], 1],
+      [ids[1], 2],
+    ]);
+    expect([first.at("data.hasMore"), first.at("data.total")]).toEqual([true, 3]);
+    const second = await t.call("GET", `/segments?limit=2&cursor=${first.text("data.nextCursor")}`);
+    expect(listAt(second.body, "data.items")).toEqual([(await get(ids[0] ?? "")).at("data")]);
+    expect([
+      second.at("data.hasMore"),
+      second.at("data.nextCursor"),
+      second.at("data.total"),
+    ]).toEqual([false, null, 3]);
+  });
+
+  test("counts are exact at every read", async () => {
+    const id = await create({ condition: pro });
+    const count = async () => (await get(id)).at("data.memberCount");
+    expect(await count()).toBe(0);
+    const ada = await contact("ada@example.com", { plan: "pro" });
+    expect(await count()).toBe(1);
+    await t.call("PATCH", `/contacts/${ada}`, { data: { plan: "free" } });
+    expect(await count()).toBe(0);
+    await t.call("PATCH", `/contacts/${ada}`, { data: { plan: "pro" } });
+    expect([await count(), await count()]).toEqual([1, 1]);
+    t.db.sqlite.run(`UPDATE contacts SET data = '{}'`);
+    expect(await count()).toBe(0);
+    await t.call("PATCH", `/contacts/${ada}`, { data: { plan: "pro" } });
+    await t.call("DELETE", `/contacts/${ada}`);
+    expect(await count()).toBe(0);
+  });
+
+  test("a count that time changes", async () => {
+    const recent = { field: "createdAt", operator: "within", value: 1, unit: "minutes" };
+    const id = await create({ condition: { logic: "AND", groups: [{ filters: [recent] }] } });
+    await contact("ada@example.com");
+    expect((await get(id)).at("data.memberCount")).toBe(1);
+    t.clock.advance(60_000);
+    expect((await get(id)).at("data.memberCount")).toBe(1);
+    t.clock.advance(1);
+    expect((await get(id)).at("data.memberCount")).toBe(0);
+  });
+});
+
+describe("GET /segments/{id}/contacts", () => {
+  for (const type of ["DYNAMIC", "STATIC"] as const) {
+    test(`of a ${type} one: contacts, newest first, page by page, with the exact total`, async () => {
+      const id = await create(type === "STATIC" ? { type } : { condition: pro });
+      const emails = Array.from({ length: 25 }, (_, i) => `c${i}@example.com`);
+      for (const email of emails) {
+        await contact(email, { plan: "pro" });
+        await contact(`x${email}`, { plan: "free" });
+      }
+      if (type === "STATIC") await t.call("POST", `/segments/${id}/members`, { emails });
+      const seen: unknown[] = [];
+      let cursor = "";
+      for (const length of [10, 10, 5]) {
+        const answer = await t.call("GET", `/segments/${id}/contacts?limit=10${cursor}`);
+        expect([answer.status, answer.at("data.total"), answer.at("data.hasMore")]).toEqual([
+          200,
+          25,
+          length === 10,
+        ]);
+        expect(emailsOf(answer)).toHaveLength(length);
+        seen.push(...emailsOf(answer));
+        if (length === 10) cursor = `&cursor=${answer.text("data.nextCursor")}`;
+        else expect(answer.at("data.nextCursor")).toBe(null);
+        await contact(`new${seen.length}@example.com`, { plan: "free" });
+      }
+      expect(seen).toEqual(emails.toReversed());
+    });
+  }
+
+  test("shows contacts as /contacts does", async () => {
+    const id = await create({ condition: everybody });
+    const ada = await contact("ada@example.com", { plan: "pro" });
+    const answer = await t.call("GET", `/segments/${id}/contacts`);
+    expect(answer.at("data.items.0")).toEqual((await t.call("GET", `/contacts/${ada}`)).body);
+  });
+
+  test("nothing is repeated or skipped while members come and go", async () => {
+    const id = await create({ condition: pro });
+    const ids = [];
+    for (let i = 0; i < 12; i++) ids.push(await contact(`c${i}@example.com`, { plan: "pro" }));
+    const first = await t.call("GET", `/segments/${id}/contacts?limit=5`);
+    await contact("late@example.com", { plan: "pro" });
+    await t.call("DELETE", `/contacts/${ids[8]}`);
+    await t.call("PATCH", `/contacts/${ids[6]}`, { data: { plan: "free" } });
+    const rest = await t.call(
+      "GET",
+      `/segments/${id}/contacts?limit=100&cursor=${first.text("data.nextCursor")}`,
+    );
+    expect([...emailsOf(first), ...emailsOf(rest)]).toEqual(
+      [11, 10, 9, 8, 7, 5, 4, 3, 2, 1, 0].map((i) => `c${i}@example.com`),
+    );
+    expect(rest.at("data.total")).toBe(11);
+  });
+
+  const refused: [query: string, field: string, code: string][] = [
+    ["limit=0", "limit", "too_small"],
+    ["limit=101", "limit", "too_big"],
+    ["limit=x", "limit", "invalid_type"],
+    ["cursor=x", "cursor", "invalid_value"],
+  ];
+  for (const [query, field, code] of refused) {
+    test(`refuses ?${query}`, async () => {
+      const id = await create({ condition: pro });
+      for (const path of ["/segments", `/segments/${id}/contacts`]) {
+        expectRefusal(await t.call("GET", `${path}?${query}`), refusalOf([[field, code]]));
+      }
+    });
+  }
+
+  test("refuses a cursor of another segment", async () => {
+    const [a, b] = [await create({ condition: everybody }), await create({ condition: everybody })];
+    await contact("ada@example.com");
+    await contact("bob@example.com");
+    const page = await t.call("GET", `/segments/${a}/contacts?limit=1`);
+    const answer = await t.call(
+      "GET",
+      `/segments/${b}/contacts?cursor=${page.text("data.nextCursor")}`,
+    );
+    expectRefusal(answer, refusalOf([["cursor", "invalid_value"]]));
+  });
+});
+
+describe("members of a STATIC segment", () => {
+  const add = (id: string, body: unknown) => t.call("POST", `/segments/${id}/members`, body);
+  const drop = (id: string, body: unknown) => t.call("DELETE", `/segments/${id}/members`, body);
+
+  test("added by email: who is new to it, and who is unknown", async () => {
+    const id = await create({ type: "STATIC" });
+    await contact("ada@example.com");
+    await contact("bob@example.com");
+    const emails = [
+      "ADA@example.com ",
+      "nobody@example.com",
+      "ada@example.com",
+      "Nobody@Example.com",
+    ];
+    const answer = await add(id, { emails });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, data: { added: 1, created: 0, notFound: ["nobody@example.com"] } },
+    ]);
+    expect((await add(id, { emails: ["ada@example.com", "bob@example.com"] })).at("data")).toEqual({
+      added: 1,
+      created: 0,
+      notFound: [],
+    });
+    expect((await get(id)).at("data.memberCount")).toBe(2);
+    expect(segmentEvents()).toEqual([]);
+  });
+
+  test("created where that is wanted: subscribed, as POST /contacts does", async () => {
+    const id = await create({ type: "STATIC" });
+    await contact("ada@example.com");
+    const emails = ["ada@example.com", "New@example.com", "new@EXAMPLE.com"];
+    const answer = await add(id, { emails, createMissing: true });
+    expect(answer.at("data")).toEqual({ added: 2, created: 1, notFound: [] });
+    const found = await t.call("GET", "/contacts?search=new@");
+    expect([found.at("contacts.0.email"), found.at("contacts.0.subscribed")]).toEqual([
+      "new@example.com",
+      true,
+    ]);
+    expect(t.eventNames()).toEqual(["contact.subscribed", "contact.subscribed"]);
+  });
+
+  test("a thousand at once, twice", async () => {
+    const id = await create({ type: "STATIC" });
+    const emails = Array.from({ length: 1000 }, (_, i) => `c${i}@example.com`);
+    const body = { emails, createMissing: true };
+    expect((await add(id, body)).at("data")).toEqual({ added: 1000, created: 1000, notFound: [] });
+    expect((await add(id, body)).at("data")).toEqual({ added: 0, created: 0, notFound: [] });
+    expect((await drop(id, { emails })).at("data")).toEqual({ removed: 1000, notFound: [] });
+  });
+
+  test("with an Idempotency-Key: added once, the same answer", async () => {
+    const id = await create({ type: "STATIC", trackMembership: true });
+    const send = () =>
+      t.call(
+        "POST",
+        `/segments/${id}/members`,
+        { emails: ["a@b.co"], createMissing: true },
+        { headers: { "idempotency-key": "k" } },
+      );
+    const [first, second] = [await send(), await send()];
+    expect([second.body, second.headers.get("idempotency-replayed")]).toEqual([first.body, "true"]);
+    expect(segmentEvents()).toEqual(["segment.pro.entry"]);
+  });
+
+  test("removed by a DELETE with a body", async () => {
+    const id = await create({ type: "STATIC" });
+    await contact("ada@example.com");
+    await contact("bob@example.com");
+    await add(id, { emails: ["ada@example.com"] });
+    const emails = ["ADA@example.com", "bob@example.com", "Nobody@example.com"];
+    const answer = await drop(id, { emails });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { success: true, data: { removed: 1, notFound: ["Nobody@example.com"] } },
+    ]);
+    expect((await get(id)).at("data.memberCount")).toBe(0);
+    expect(t.countRows("contacts")).toBe(2);
+  });
+
+  test("a contact that is deleted is a member no longer", async () => {
+    const id = await create({ type: "STATIC", trackMembership: true });
+    const ada = await contact("ada@example.com");
+    await add(id, { emails: ["ada@example.com"] });
+    await t.call("DELETE", `/contacts/${ada}`);
+    expect((await get(id)).at("data.memberCount")).toBe(0);
+  });
+
+  test("where the segment is tracked, coming and going are events of the contact", async () => {
+    const id = await create({ type: "STATIC", name: "VIP", trackMembership: true });
+    const ada = await contact("ada@example.com");
+    const emails = ["ada@example.com"];
+    await add(id, { emails });
+    await add(id, { emails });
+    await drop(id, { emails });
+    await drop(id, { emails });
+    expect(segmentEvents()).toEqual(["segment.vip.entry", "segment.vip.exit"]);
+    const events = await t.call("GET", "/events?event=segment.vip.exit");
+    expect(events.at("data.items.0")).toMatchObject({
+      contactId: ada,
+      data: { segmentId: id, segmentName: "VIP" },
+    });
+  });
+
+  test("409 on a DYNAMIC one", async () => {
+    const id = await create({ condition: pro });
+    for (const act of [add, drop]) {
+      expectRefusal(await act(id, { emails: ["a@b.co"] }), { status: 409, code: "CONFLICT" });
+    }
+    await add(id, { emails: ["a@b.co"], createMissing: true });
+    expect(t.countRows("contacts")).toBe(0);
+  });
+
+  const rejected: Rejected[] = [
+    ["no body", undefined, ["", "invalid_type"]],
+    ["nothing", {}, ["emails", "required"]],
+    ["no emails", { emails: [] }, ["emails", "too_small"]],
+    [
+      "too many",
+      { emails: Array.from({ length: 1001 }, (_, i) => `c${i}@example.com`) },
+      ["emails", "too_big"],
+    ],
+    ["one email as text", { emails: "ada@example.com" }, ["emails", "invalid_type"]],
+    [
+      "what is no email",
+      { emails: ["ada@example.com", "ada", 5, null] },
+      ["emails.1", "invalid_format"],
+      ["emails.2", "invalid_type"],
+      ["emails.3", "invalid_type"],
+    ],
+  ];
+  for (const [why, body, ...errors] of rejected) {
+    test(`refuses ${why}`, async () => {
+      const id = await create({ type: "STATIC" });
+      for (const act of [add, drop]) expectRefusal(await act(id, body), refusalOf(errors));
+    });
+  }
+
+  test("refuses createMissing by text", async () => {
+    const id = await create({ type: "STATIC" });
+    const answer = await add(id, { emails: ["a@b.co"], createMissing: "true" });
+    expectRefusal(answer, refusalOf([["createMissing", "invalid_type"]]));
+  });
+});
+
+describe("what belongs to another project is not found, and stays as it is", () => {
+  const asks: [method: string, path: string, body?: unknown][] = [
+    ["GET", ""],
+    ["PATCH", "", { name: "mine" }],
+    ["PATCH", "", { type: "DYNAMIC" }],
+    ["DELETE", ""],
+    ["GET", "/contacts"],
+    ["POST", "/members", { emails: ["ada@example.com"], createMissing: true }],
+    ["DELETE", "/members", { emails: ["ada@example.com"] }],
+  ];
+  for (const [method, path, body] of asks) {
+    test(`${method} /segments/{id}${path} ${JSON.stringify(body ?? "")}`, async () => {
+      const { secretKey } = await t.makeProject("stranger");
+      const id = await create({ type: "STATIC" });
+      await contact("ada@example.com");
+      await t.call("POST", `/segments/${id}/members`, { emails: ["ada@example.com"] });
+      const before = t.contents();
+      for (const unknown of [id, "nobody", "'; DROP TABLE segments; --"]) {
+        const url = `/segments/${encodeURIComponent(unknown)}${path}`;
+        const answer = await t.call(method, url, body, { key: secretKey });
+        expectRefusal(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
+      }
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("contacts and segments of others are neither counted nor listed", async () => {
+    const { secretKey: key } = await t.makeProject("stranger");
+    const id = await create({ condition: everybody, trackMembership: true });
+    await t.call("POST", "/contacts", { email: "theirs@example.com" }, { key });
+    expect((await get(id)).at("data.memberCount")).toBe(0);
+    expect((await t.call("GET", `/segments/${id}/contacts`)).at("data.total")).toBe(0);
+    await t.app.segments.recompute();
+    expect(t.countRows("segment_members")).toBe(0);
+    expect((await t.call("GET", "/segments", undefined, { key })).at("data")).toEqual({
+      items: [],
+      nextCursor: null,
+      hasMore: false,
+      total: 0,
+    });
+  });
+
+  test("an address of another project is unknown", async () => {
+    const { secretKey: key } = await t.makeProject("stranger");
+    const id = await create({ type: "STATIC" });
+    await t.call("POST", "/contacts", { email: "theirs@example.com" }, { key });
+    const answer = await t.call("POST", `/segments/${id}/members`, {
+      emails: ["theirs@example.com"],
+    });
+    expect(answer.at("data")).toEqual({ added: 0, created: 0, notFound: ["theirs@example.com"] });
+  });
+});

@@ -1,0 +1,32 @@
+/** Random choices that can be repeated. */
+
+export type Random = {
+  /** From 0 to below `limit`. */
+  int(limit: number): number;
+  chance(probability: number): boolean;
+  pick<T>(from: readonly T[]): T;
+  /** Up to `most` items. */
+  list<T>(most: number, make: () => T): T[];
+};
+
+/** Mulberry32. */
+export function seeded(seed: number): Random {
+  let state = seed;
+  function next(): number {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  }
+  const int = (limit: number) => Math.floor(next() * limit);
+  return {
+    int,
+    chance: (probability) => next() < probability,
+    pick(from) {
+      const item = from[int(from.length)];
+      if (item === undefined) throw new Error("nothing to pick from");
+      return item;
+    },
+    list: (most, make) => Array.from({ length: int(most + 1) }, make),
+  };
+}
