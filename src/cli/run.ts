@@ -45,6 +45,7 @@ const COMMANDS: readonly Command[] = [
   version,
 ];
 
+const OWNER_ONLY = 0o077;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
@@ -54,6 +55,8 @@ export async function runCli(
   environment: Input["environment"],
 ): Promise<number> {
   const isJson = words.includes("--json");
+  // Whatever is written from here on holds addresses or secrets: for the owner only.
+  process.umask(OWNER_ONLY);
   try {
     return await dispatch(words, environment, isJson);
   } catch (error) {

@@ -1,0 +1,73 @@
+/** Sends files to POST /contacts/import and waits for jobs. */
+
+import type { Answered, TestApp } from "../../support/app.ts";
+import { answered } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+
+export type UploadOptions = {
+  fields?: Readonly<Record<string, string>>;
+  query?: string;
+  headers?: Readonly<Record<string, string>>;
+  key?: string | null;
+};
+
+export async function upload(
+  app: TestApp,
+  file: string | Uint8Array,
+  { fields = {}, query = "", headers = {}, key = app.secretKey }: UploadOptions = {},
+): Promise<Answered> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  form.set("file", new Blob([Buffer.from(file)], { type: "text/csv" }), "contacts.csv");
+  const request = new Request(`http://localhost/contacts/import${query}`, {
+    method: "POST",
+    headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
+    body: form,
+  });
+  return answered(await app.app.handle(request));
+}
+
+/** The progress of a job once it has ended. */
+export async function ended(
+  app: TestApp,
+  jobId: string,
+  kind: "import" | "bulk" = "import",
+): Promise<Answered> {
+  await eventually(() => hasEnded(app, jobId));
+  return app.call("GET", `/contacts/${kind}/${jobId}`);
+}
+
+function hasEnded(app: TestApp, jobId: string): boolean {
+  const row = app.db.sqlite
+    .query<{ status: string }, [string]>("SELECT status FROM jobs WHERE id = ?")
+    .get(jobId);
+  return row?.status === "COMPLETED" || row?.status === "FAILED";
+}
+
+/** Uploads, waits, and returns the progress. */
+export async function imported(
+  app: TestApp,
+  file: string | Uint8Array,
+  options: UploadOptions = {},
+): Promise<Answered> {
+  await app.app.start();
+  const answer = await upload(app, file, options);
+  if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+  return ended(app, answer.text("data.jobId"));
+}
+
+export type StoredContact = { email: string; subscribed: boolean; data: unknown };
+
+/** All contacts by address. */
+export function contactsOf(app: TestApp): StoredContact[] {
+  return app.db.sqlite
+    .query<{ email: string; subscribed: number; data: string }, []>(
+      "SELECT email, is_subscribed AS subscribed, data FROM contacts ORDER BY email",
+    )
+    .all()
+    .map(({ email, subscribed, data }) => ({
+      email,
+      subscribed: subscribed === 1,
+      data: JSON.parse(data),
+    }));
+}
