@@ -55,7 +55,8 @@ const { promise: allDone, resolve } = Promise.withResolvers<void>();
 function sendDue(): void {
   const due = Math.min(requests, Math.floor(((performance.now() - startedAt) / 1000) * rate));
   while (sent < due) {
-    const socket = idle.pop();
+    // In turn: a server closes connections that are not used for long.
+    const socket = idle.shift();
     if (socket === undefined) break;
     socket.data.dueAt = startedAt + (sent * 1000) / rate;
     socket.data.isWarmUp = sent < warmUp;

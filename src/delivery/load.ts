@@ -55,6 +55,7 @@ type AttachmentRow = {
   bytes: Uint8Array;
 };
 
+/** The plus signs are for the planner, as in the queue's statements. */
 export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
   const findEmail = sqlite.prepare<Row, [number]>(`
     SELECT e.seq, e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
@@ -69,13 +70,13 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | nu
     JOIN messages m ON m.seq = e.message_seq
     JOIN projects p ON p.seq = e.project_seq
     LEFT JOIN contacts c ON c.seq = e.contact_seq
-    WHERE e.seq = ?`);
+    WHERE e.seq = +?`);
   const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
     SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,
            b.bytes
     FROM message_attachments a
     JOIN attachment_contents b ON b.digest = a.content_digest
-    WHERE a.message_seq = ? ORDER BY a.position`);
+    WHERE a.message_seq = +? ORDER BY a.position`);
 
   return (lease) => {
     const row = findEmail.get(lease.seq);

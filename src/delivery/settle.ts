@@ -55,7 +55,7 @@ export function createSettle(deps: SettleDeps): Settle {
     UPDATE emails
     SET status = $status, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
         bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError)
-    WHERE seq = $seq AND status = 'SENDING' AND attempts = $attempts
+    WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
     RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
   const insertAttempt = sqlite.prepare<
     unknown,

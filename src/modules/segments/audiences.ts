@@ -7,6 +7,7 @@ import { contacts } from "../../db/schema/contacts.ts";
 import { bind, type Bound } from "./bind.ts";
 import { createCounts } from "./counts.ts";
 import type { Audience } from "./plan.ts";
+import { memberSlices } from "./slices.ts";
 import type { Turns } from "./turns.ts";
 import { walk } from "./walk.ts";
 
@@ -19,7 +20,13 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
 
   return {
     /** Exactly how many there are. */
-    count: counts.count,
+    async count(audience: Audience): Promise<number> {
+      const [total = 0] = await counts.countAll([audience]);
+      return total;
+    },
+
+    /** The same for several audiences of one project, in their order. */
+    countAll: counts.countAll,
 
     /** Newest first: up to `limit` contacts, those before `beforeSeq` if it is given. */
     async page(
@@ -27,9 +34,8 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
       { beforeSeq, limit }: { beforeSeq: number | null; limit: number },
     ): Promise<ContactRow[]> {
       const found: number[] = [];
-      const from = beforeSeq === null ? {} : { from: beforeSeq - 1 };
-      const options = { yields: "contacts", order: "descending", ...from } as const;
-      for await (const seqs of walk(deps, audience, options)) {
+      const open = () => memberSlices(db.sqlite, audience, "descending");
+      for await (const seqs of walk(deps, open, beforeSeq === null ? undefined : beforeSeq - 1)) {
         found.push(...seqs);
         if (found.length >= limit) break;
       }
@@ -41,8 +47,8 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
      * an earlier walk stopped. The consumer may wait between slices.
      */
     async *members(audience: Audience, afterSeq = 0): AsyncGenerator<number[]> {
-      const options = { yields: "contacts", order: "ascending", from: afterSeq + 1 } as const;
-      for await (const seqs of walk(deps, audience, options)) {
+      const open = () => memberSlices(db.sqlite, audience, "ascending");
+      for await (const seqs of walk(deps, open, afterSeq + 1)) {
         if (seqs.length > 0) yield seqs;
       }
     },

@@ -112,13 +112,15 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       if (errors.length > 0) throw validationError(errors);
     },
 
-    /** Members of a segment, right now. */
-    segmentAudience(row: SegmentRow): Audience {
+    /** Members of a segment, right now, for whom `tests` hold as well. */
+    segmentAudience(row: SegmentRow, tests: readonly ResolvedTest[] = []): Audience {
       const { seq: segmentSeq, projectSeq } = row;
-      const condition = definitionOf(row).condition;
-      return condition === null
-        ? audienceFor(projectSeq, [{ kind: "members", segmentSeq, isMember: true }])
-        : audienceFor(projectSeq, conjunctsOf(resolveOrRefuse(condition, finder(projectSeq), row)));
+      const { condition } = definitionOf(row);
+      const own: readonly ResolvedTest[] =
+        condition === null
+          ? [{ kind: "members", segmentSeq, isMember: true }]
+          : conjunctsOf(resolveOrRefuse(condition, finder(projectSeq), row));
+      return audienceFor(projectSeq, [...tests, ...own]);
     },
 
     /** Those for whom a checked condition holds, and `tests` as well. */

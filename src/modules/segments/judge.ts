@@ -21,7 +21,9 @@ export type Judge = ReturnType<typeof createJudge>;
 /** A segment with its condition, as long as `isCurrent` says so. */
 export type Case = { segment: SegmentRow; condition: Resolved; isCurrent: () => boolean };
 
-const JUDGED_AT_ONCE = 200;
+/** Contacts of one transaction: with an event each, and without. */
+const TOLD_AT_ONCE = 200;
+const RECORDED_AT_ONCE = 1000;
 
 export function createJudge(deps: {
   db: Db;
@@ -94,8 +96,9 @@ export function createJudge(deps: {
 
   async function settleAll(trial: Case, seqs: AsyncIterable<number[]>): Promise<boolean> {
     const audience = audienceFor(trial);
+    const size = trial.segment.baselineAt === null ? RECORDED_AT_ONCE : TOLD_AT_ONCE;
     for await (const found of seqs) {
-      for (const chunk of chunksOf(found)) {
+      for (const chunk of chunksOf(found, size)) {
         if (!(await settle(trial, audience, chunk))) return false;
       }
     }
@@ -125,7 +128,7 @@ export function createJudge(deps: {
 
     async some(trial: Case, seqs: readonly number[]): Promise<boolean> {
       const audience = audienceFor(trial);
-      for (const chunk of chunksOf(seqs)) {
+      for (const chunk of chunksOf(seqs, TOLD_AT_ONCE)) {
         await turns.next();
         const { entering, leaving } = difference(audience, trial.segment.seq, chunk);
         const concerned = [...entering, ...leaving];
@@ -136,9 +139,7 @@ export function createJudge(deps: {
   };
 }
 
-function chunksOf(seqs: readonly number[]): number[][] {
-  const count = Math.ceil(seqs.length / JUDGED_AT_ONCE);
-  return Array.from({ length: count }, (_, i) =>
-    seqs.slice(i * JUDGED_AT_ONCE, (i + 1) * JUDGED_AT_ONCE),
-  );
+function chunksOf(seqs: readonly number[], size: number): number[][] {
+  const count = Math.ceil(seqs.length / size);
+  return Array.from({ length: count }, (_, i) => seqs.slice(i * size, (i + 1) * size));
 }

@@ -22,6 +22,7 @@ import { createEdits, type FindUsers } from "./edits.ts";
 import { createJudge } from "./judge.ts";
 import { createMembers } from "./members.ts";
 import type { Segment, SegmentInput, SegmentPatch } from "./model.ts";
+import type { ResolvedTest } from "./references.ts";
 import { createRoster } from "./roster.ts";
 import { createSweep } from "./sweep.ts";
 import { createTracking } from "./tracking.ts";
@@ -60,18 +61,17 @@ export function createSegments(deps: {
   }
 
   async function presentAll(rows: readonly SegmentRow[]): Promise<Map<number, Segment>> {
-    const presented = new Map<number, Segment>();
-    for (const row of rows) presented.set(row.seq, present(row, await memberCount(row)));
-    return presented;
+    const counts = await audiences.countAll(rows.map((row) => definitions.segmentAudience(row)));
+    return new Map(rows.map((row, i) => [row.seq, present(row, counts[i] ?? 0)]));
   }
 
   return {
     audiences,
     members,
 
-    /** The audience of a segment of the project; 404 if there is none. */
-    audienceOf: (projectSeq: number, id: string) =>
-      definitions.segmentAudience(definitions.get(projectSeq, id)),
+    /** The audience of a segment of the project, narrowed by `tests`; 404 if there is none. */
+    audienceOf: (projectSeq: number, id: string, tests: readonly ResolvedTest[] = []) =>
+      definitions.segmentAudience(definitions.get(projectSeq, id), tests),
 
     /** Refuses a checked condition that refers to what is not there; 422. Part of a change. */
     ensureResolvable: definitions.ensureResolvable,

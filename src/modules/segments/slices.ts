@@ -10,9 +10,9 @@ export type Order = "ascending" | "descending";
 export type Range = { first: number; last: number };
 
 export type Slices = {
+  order: Order;
   /** A stretch of `left` that is `width` wide and begins with a row to visit; null: none is left. */
   next(left: Range, width: number): Range | null;
-  /** How many contacts belong, as one number, or their `seq` in order. */
   read(slice: Range): number[];
   close(): void;
 };
@@ -21,49 +21,83 @@ export type Slices = {
 const ESTIMATE_LIMIT = 50_000;
 const MOST_ESTIMATES = 8;
 
-export function createSlices(
-  sqlite: Database,
-  audience: Audience,
-  { yields, order }: { yields: "count" | "contacts"; order: Order },
-): Slices {
+/** Who belongs: their `contacts.seq`, in order. */
+export function memberSlices(sqlite: Database, audience: Audience, order: Order): Slices {
   const plan = choosePlan(sqlite, audience);
-  const { from, key, stretch } = plan;
-  const isAscending = order === "ascending";
-  const sorted = bind`ORDER BY ${key} ${isAscending ? bind`ASC` : bind`DESC`}`;
-  const seek = prepare(
-    sqlite,
-    bind`SELECT ${key} FROM ${from} WHERE ${within(key)} AND ${stretch} ${sorted} LIMIT 1`,
-  );
-  const visit = prepare(
-    sqlite,
-    yields === "count"
-      ? bind`SELECT count(*) FROM ${visited(plan, audience.projectSeq)}`
-      : bind`SELECT ${key} FROM ${visited(plan, audience.projectSeq)} ${sorted}`,
-  );
+  const who = prepareVisit(sqlite, plan, {
+    audience,
+    columns: plan.key,
+    tail: sorted(plan, order),
+  });
+  return createSlices(sqlite, { plan, order, read: who });
+}
 
+/** How many belong: one number. */
+export function countSlices(sqlite: Database, audience: Audience): Slices {
+  const plan = choosePlan(sqlite, audience);
+  const count = prepareVisit(sqlite, plan, { audience, columns: bind`count(*)`, tail: bind`` });
+  return createSlices(sqlite, { plan, order: "ascending", read: count });
+}
+
+/** How many belong to each of several audiences of one project: a number for each, in one walk. */
+export function jointCountSlices(
+  sqlite: Database,
+  [first, ...others]: readonly [Audience, ...Audience[]],
+): Slices {
+  const plan = first.whole;
+  const columns = others.reduce(
+    (list, { where }) => bind`${list}, count(*) FILTER (WHERE ${where})`,
+    bind`count(*) FILTER (WHERE ${first.where})`,
+  );
+  const counts = prepare(sqlite, {
+    head: bind`SELECT ${columns} FROM ${plan.from} WHERE ${plan.stretch} AND`,
+    key: plan.key,
+    tail: bind``,
+  });
+  return createSlices(sqlite, { plan, order: "ascending", read: counts });
+}
+
+function createSlices(
+  sqlite: Database,
+  { plan, order, read }: { plan: Plan; order: Order; read: Ranged },
+): Slices {
+  const { from, key, stretch } = plan;
+  const nearest = prepare(sqlite, {
+    head: bind`SELECT ${key} FROM ${from} WHERE ${stretch} AND`,
+    key,
+    tail: bind`${sorted(plan, order)} LIMIT 1`,
+  });
   return {
+    order,
     next({ first, last }, width) {
-      const [end] = seek.run({ first, last });
+      const [end] = nearest.run({ first, last });
       if (end === undefined) return null;
-      return isAscending
+      return order === "ascending"
         ? { first: end, last: Math.min(last, end + width - 1) }
         : { first: Math.max(first, end - width + 1), last: end };
     },
-    read: visit.run,
+    read: read.run,
     close() {
-      seek.close();
-      visit.close();
+      nearest.close();
+      read.close();
     },
   };
 }
 
 /** Rows of the plan and, where more is asked of them, their contacts, in this order. */
-function visited(plan: Plan, projectSeq: number): Fragment {
-  const { from, key, stretch, filter, rest } = plan;
-  const rows = bind`${within(key)} AND ${stretch} AND ${filter}`;
-  if (!plan.isJoined) return bind`${from} WHERE ${rows} AND ${rest}`;
-  return bind`${from} CROSS JOIN contacts WHERE ${rows}
-    AND contacts.seq = ${key} AND +contacts.project_seq = ${projectSeq} AND ${rest}`;
+function prepareVisit(
+  sqlite: Database,
+  { from, key, stretch, filter, rest, isJoined }: Plan,
+  { audience, columns, tail }: { audience: Audience; columns: Fragment; tail: Fragment },
+): Ranged {
+  const rows = bind`WHERE ${stretch} AND ${filter}`;
+  const contacts = bind`CROSS JOIN contacts ${rows}
+    AND contacts.seq = ${key} AND +contacts.project_seq = ${audience.projectSeq}`;
+  return prepare(sqlite, {
+    head: bind`SELECT ${columns} FROM ${from} ${isJoined ? contacts : rows} AND ${rest} AND`,
+    key,
+    tail,
+  });
 }
 
 /** The one that visits the fewest rows, as far as a look at the beginning of its index tells. */
@@ -85,18 +119,26 @@ function estimate(sqlite: Database, { from, stretch }: Plan): number {
   }
 }
 
-/** A prepared statement whose first two values are the ends of a range. */
+function sorted({ key }: Plan, order: Order): Fragment {
+  return order === "ascending" ? bind`ORDER BY ${key} ASC` : bind`ORDER BY ${key} DESC`;
+}
+
+/** A prepared statement for any range; returns the values of its rows, one after the other. */
 type Ranged = { run(range: Range): number[]; close(): void };
 
-function prepare(sqlite: Database, { text, values }: Fragment): Ranged {
+/** `<head> <key> BETWEEN … AND … <tail>`. */
+function prepare(
+  sqlite: Database,
+  { head, key, tail }: { head: Fragment; key: Fragment; tail: Fragment },
+): Ranged {
+  const text = `${head.text} ${key.text} BETWEEN ? AND ? ${tail.text}`;
   const statement = sqlite.prepare<unknown, Bound[]>(text);
   return {
     run: ({ first, last }) =>
-      statement.values(first, last, ...values).map(([value]) => Number(value)),
+      statement
+        .values(...head.values, first, last, ...tail.values)
+        .flat()
+        .map(Number),
     close: () => statement.finalize(),
   };
-}
-
-function within(key: Fragment): Fragment {
-  return { text: `${key.text} BETWEEN ? AND ?`, values: [] };
 }

@@ -1,21 +1,12 @@
 /**
- * Goes through an audience in slices of a few milliseconds, without holding the event loop or a
- * read transaction in between. Each contact is judged once, at the moment that its slice is read;
- * contacts that come after the start are not visited.
+ * Goes through contacts in slices of a few milliseconds, without holding the event loop or a read
+ * transaction in between. Each contact is judged once, at the moment that its slice is read; those
+ * that come after the start are not visited.
  */
 
 import type { Database } from "bun:sqlite";
-import type { Audience } from "./plan.ts";
-import { createSlices, type Order, type Range } from "./slices.ts";
+import type { Range, Slices } from "./slices.ts";
 import type { Turns } from "./turns.ts";
-
-export type WalkOptions = {
-  /** What comes for each slice: how many contacts belong, or who. */
-  yields: "count" | "contacts";
-  order: Order;
-  /** The first `contacts.seq` to be visited; the last one where the order is descending. */
-  from?: number;
-};
 
 const TURN_MS = 8;
 /** A slice that took longer is followed by one of half its width. */
@@ -25,18 +16,21 @@ const SMALLEST_WIDTH = 8;
 /** Bounds what one slice costs where contacts suddenly become expensive. */
 const LARGEST_WIDTH = 2048;
 
+/**
+ * Yields what the slices hold, one after the other. `from`: the first `contacts.seq` to be visited,
+ * or the last one where the order is descending. The consumer may wait in between.
+ */
 export async function* walk(
-  deps: { sqlite: Database; turns: Turns },
-  audience: Audience,
-  options: WalkOptions,
+  { sqlite, turns }: { sqlite: Database; turns: Turns },
+  open: () => Slices,
+  from?: number,
 ): AsyncGenerator<number[]> {
-  const { sqlite, turns } = deps;
   await turns.next();
   let turnEndsAt = performance.now() + TURN_MS;
-  const slices = createSlices(sqlite, audience, options);
+  const slices = open();
   try {
     let width = FIRST_WIDTH;
-    let left = wholeRange(sqlite, options);
+    let left = wholeRange(sqlite, slices, from);
     for (;;) {
       if (performance.now() > turnEndsAt) {
         await turns.next();
@@ -47,7 +41,7 @@ export async function* walk(
       if (slice === null) return;
       const found = slices.read(slice);
       width = nextWidth(width, performance.now() - startedAt);
-      left = after(slice, left, options.order);
+      left = after(slice, left, slices);
       yield found;
     }
   } finally {
@@ -55,7 +49,7 @@ export async function* walk(
   }
 }
 
-function wholeRange(sqlite: Database, { order, from }: WalkOptions): Range {
+function wholeRange(sqlite: Database, { order }: Slices, from?: number): Range {
   const [row] = sqlite.query("SELECT max(seq) FROM contacts").values();
   const newest = Number(row?.[0] ?? 0);
   return order === "ascending"
@@ -63,7 +57,7 @@ function wholeRange(sqlite: Database, { order, from }: WalkOptions): Range {
     : { first: 1, last: Math.min(from ?? newest, newest) };
 }
 
-function after(slice: Range, left: Range, order: Order): Range {
+function after(slice: Range, left: Range, { order }: Slices): Range {
   return order === "ascending"
     ? { ...left, first: slice.last + 1 }
     : { ...left, last: slice.first - 1 };

@@ -73,6 +73,16 @@ describe("mail of a domain with keys", () => {
     expect(String(raw.body).match(/^DKIM-Signature:/gm)).toHaveLength(2);
   });
 
+  test("gets keys where it was added before there were any", async () => {
+    const { t, transport } = await setUp();
+    await t.create("/domains", { domain: "acme.test" }, "data.id");
+    await send(t, "hello@acme.test");
+    await t.deliver();
+    const message = Buffer.from(transport.handed[0]?.dispatch.message ?? "").toString();
+    expect(message.match(/^DKIM-Signature:.* d=acme\.test;/gm)).toHaveLength(2);
+    expect(t.countRows("dkim_keys")).toBe(4);
+  });
+
   test("is signed only by its own domain and project", async () => {
     const { t, transport } = await setUp({ config: { requireVerifiedDomain: false } });
     const other = await t.makeProject("other");
