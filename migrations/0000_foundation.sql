@@ -1,3 +1,72 @@
+CREATE TABLE `campaign_counts` (
+	`campaign_seq` integer PRIMARY KEY NOT NULL,
+	`total_recipients` integer DEFAULT 0 NOT NULL,
+	`sent` integer DEFAULT 0 NOT NULL,
+	`delivered` integer DEFAULT 0 NOT NULL,
+	`opened` integer DEFAULT 0 NOT NULL,
+	`clicked` integer DEFAULT 0 NOT NULL,
+	`machine_opens` integer DEFAULT 0 NOT NULL,
+	`machine_clicks` integer DEFAULT 0 NOT NULL,
+	`bounced` integer DEFAULT 0 NOT NULL,
+	`complained` integer DEFAULT 0 NOT NULL,
+	`unsubscribed` integer DEFAULT 0 NOT NULL,
+	`failed` integer DEFAULT 0 NOT NULL,
+	`suppressed` integer DEFAULT 0 NOT NULL,
+	`cancelled` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`campaign_seq`) REFERENCES `campaigns`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `campaign_hours` (
+	`campaign_seq` integer NOT NULL,
+	`hour` integer NOT NULL,
+	`opens` integer NOT NULL,
+	`clicks` integer NOT NULL,
+	PRIMARY KEY(`campaign_seq`, `hour`),
+	FOREIGN KEY (`campaign_seq`) REFERENCES `campaigns`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `campaign_links` (
+	`campaign_seq` integer NOT NULL,
+	`url` text NOT NULL,
+	`clicks` integer NOT NULL,
+	`unique_clicks` integer NOT NULL,
+	PRIMARY KEY(`campaign_seq`, `url`),
+	FOREIGN KEY (`campaign_seq`) REFERENCES `campaigns`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `campaigns` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`subject` text NOT NULL,
+	`body` text NOT NULL,
+	`from_address` text NOT NULL,
+	`from_name` text,
+	`reply_to` text,
+	`audience_type` text NOT NULL,
+	`segment_seq` integer,
+	`audience_filter` text,
+	`rate` real,
+	`status` text NOT NULL,
+	`status_reason` text,
+	`scheduled_at` integer,
+	`started_at` integer,
+	`finished_at` integer,
+	`audience_cursor` integer,
+	`audience_end` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`segment_seq`) REFERENCES `segments`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `campaigns_id_unique` ON `campaigns` (`id`);--> statement-breakpoint
+CREATE INDEX `campaigns_page` ON `campaigns` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `campaigns_due` ON `campaigns` (`scheduled_at`) WHERE status = 'SCHEDULED';--> statement-breakpoint
+CREATE INDEX `campaigns_active` ON `campaigns` (`status`) WHERE status IN ('SENDING', 'PAUSED');--> statement-breakpoint
+CREATE INDEX `campaigns_segment` ON `campaigns` (`segment_seq`) WHERE segment_seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `contact_blocks` (
 	`project_seq` integer NOT NULL,
 	`block` integer NOT NULL,
@@ -108,6 +177,7 @@ CREATE TABLE `emails` (
 	`message_seq` integer NOT NULL,
 	`source` text NOT NULL,
 	`template_id` text,
+	`campaign_seq` integer,
 	`to_address` text,
 	`to_name` text,
 	`subject` text NOT NULL,
@@ -135,6 +205,8 @@ CREATE UNIQUE INDEX `emails_id_unique` ON `emails` (`id`);--> statement-breakpoi
 CREATE INDEX `emails_page` ON `emails` (`project_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `emails_contact` ON `emails` (`contact_seq`);--> statement-breakpoint
 CREATE INDEX `emails_message` ON `emails` (`message_seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `emails_campaign_contact` ON `emails` (`campaign_seq`,`contact_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `emails_campaign_queue` ON `emails` (`campaign_seq`,`status`,`next_at`) WHERE campaign_seq IS NOT NULL AND next_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `emails_queue` ON `emails` (`status`,`priority`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_attachments` (
 	`message_seq` integer NOT NULL,
@@ -225,11 +297,6 @@ CREATE TABLE `jobs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_id_unique` ON `jobs` (`id`);--> statement-breakpoint
 CREATE INDEX `jobs_status` ON `jobs` (`status`,`seq`);--> statement-breakpoint
-CREATE TABLE `purge_marks` (
-	`name` text PRIMARY KEY NOT NULL,
-	`seq` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -271,6 +338,11 @@ CREATE UNIQUE INDEX `projects_name_unique` ON `projects` (`name`);--> statement-
 CREATE TABLE `readiness` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `purge_marks` (
+	`name` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `segment_members` (

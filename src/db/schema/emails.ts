@@ -103,6 +103,8 @@ export const emails = sqliteTable(
       .references(() => messages.seq),
     source: text("source", { enum: EMAIL_SOURCES }).notNull(),
     templateId: text("template_id"),
+    /** Null for mail of no campaign. One mail per contact and campaign: see the unique index. */
+    campaignSeq: integer("campaign_seq"),
     /** Null once the contact was deleted, as `to_name` and `variables`. */
     to: text("to_address"),
     toName: text("to_name"),
@@ -131,6 +133,12 @@ export const emails = sqliteTable(
     index("emails_page").on(table.projectSeq, table.seq),
     index("emails_contact").on(table.contactSeq),
     index("emails_message").on(table.messageSeq),
+    uniqueIndex("emails_campaign_contact")
+      .on(table.campaignSeq, table.contactSeq)
+      .where(sql`campaign_seq IS NOT NULL`),
+    index("emails_campaign_queue")
+      .on(table.campaignSeq, table.status, table.nextAt)
+      .where(sql`campaign_seq IS NOT NULL AND next_at IS NOT NULL`),
     index("emails_queue")
       .on(table.status, table.priority, table.nextAt)
       .where(sql`next_at IS NOT NULL`),

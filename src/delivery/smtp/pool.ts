@@ -22,6 +22,8 @@ export type PoolOptions = {
   maxConnections: number;
   maxMessages?: number;
   idleMs?: number;
+  /** Over all destinations: thousands of hosts in a minute must not use up the file descriptors. */
+  maxIdle?: number;
   /** How long `close` lets mails under way finish. */
   graceMs?: number;
 };
@@ -56,7 +58,13 @@ export class Pool {
   #onEmpty: () => void = () => {};
 
   constructor(options: PoolOptions) {
-    this.#options = { maxMessages: 100, idleMs: 5_000, graceMs: 2_000, ...options };
+    this.#options = {
+      maxMessages: 100,
+      idleMs: 5_000,
+      maxIdle: 200,
+      graceMs: 2_000,
+      ...options,
+    };
   }
 
   async deliver(destination: Destination, dispatch: Dispatch): Promise<PoolDelivery> {
@@ -135,8 +143,15 @@ export class Pool {
     }
     const next = lane.waiting.shift();
     if (next !== undefined) return next(session);
+    if (this.#countIdle() >= this.#options.maxIdle) return this.#retire(lane, session);
     lane.idle.push({ session, since: performance.now() });
     this.#sweeper ??= setTimeout(() => this.#sweep(), this.#options.idleMs);
+  }
+
+  #countIdle(): number {
+    let count = 0;
+    for (const { idle } of this.#lanes.values()) count += idle.length;
+    return count;
   }
 
   /** The place is free only after the goodbye: servers count connections as well. */

@@ -48,10 +48,10 @@ export function createSegments(deps: {
   const roster = createRoster({ db, clock, events });
   const changes = createChangeReader({ sqlite: db.sqlite, turns, clock });
   const judge = createJudge({ db, writer, clock, turns, audiences, roster });
-  const tracking = createTracking({ db, clock, log, changes, definitions, judge });
+  const sweep = createSweep({ db, writer, roster });
+  const tracking = createTracking({ db, clock, log, changes, definitions, judge, sweep });
   const members = createMembers({ db, writer, contacts, definitions, roster, tracking });
   const edits = createEdits({ db, writer, clock, definitions, roster, tracking, findUsers });
-  const sweep = createSweep({ db, writer, roster });
 
   const memberCount = (row: SegmentRow) => audiences.count(definitions.segmentAudience(row));
 
@@ -137,10 +137,7 @@ export function createSegments(deps: {
     },
 
     /** Recurring work: entries and exits of tracked segments, and what deleted ones left. */
-    async recompute(): Promise<void> {
-      await sweep();
-      await tracking.recompute();
-    },
+    recompute: tracking.recompute,
 
     stop: tracking.stop,
   };

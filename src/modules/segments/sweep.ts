@@ -6,6 +6,8 @@ import { segments } from "../../db/schema/segments.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Roster } from "./roster.ts";
 
+export type Sweep = ReturnType<typeof createSweep>;
+
 const STEP = 500;
 
 export function createSweep({ db, writer, roster }: { db: Db; writer: Writer; roster: Roster }) {
@@ -29,9 +31,9 @@ export function createSweep({ db, writer, roster }: { db: Db; writer: Writer; ro
     return false;
   }
 
-  return async function sweep(): Promise<void> {
+  return async function sweep(isStopping: () => boolean): Promise<void> {
     for (const { seq } of db.select({ seq: segments.seq }).from(segments).where(isLeftOver).all()) {
-      while (await writer.write(() => step(seq)));
+      while (!isStopping() && (await writer.write(() => step(seq))));
     }
   };
 }

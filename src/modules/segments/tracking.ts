@@ -12,12 +12,14 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
+import { isStorageRefusal } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { ChangeReader, Changes, Cursor } from "./changes.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import { dependsOn } from "./dependencies.ts";
 import type { Case, Judge } from "./judge.ts";
+import type { Sweep } from "./sweep.ts";
 
 export type Tracking = ReturnType<typeof createTracking>;
 
@@ -33,8 +35,9 @@ export function createTracking(deps: {
   changes: ChangeReader;
   definitions: Definitions;
   judge: Judge;
+  sweep: Sweep;
 }) {
-  const { db, clock, log, changes, definitions, judge } = deps;
+  const { db, clock, log, changes, definitions, judge, sweep } = deps;
   /** When everybody was last judged, by `segments.seq`. */
   const completeAt = new Map<number, number>();
   /** Changes of definitions, by project: what was resolved before one is out of date. */
@@ -57,6 +60,7 @@ export function createTracking(deps: {
   }
 
   async function run(): Promise<void> {
+    await sweep(() => isStopping);
     const start = changes.now();
     const noted = touched;
     touched = new Map();
@@ -65,9 +69,8 @@ export function createTracking(deps: {
       const found = cursor === null ? null : await changes.since(cursor, projectsOf(tracked));
       for (const segment of tracked) {
         if (isStopping) return;
-        const changed = found?.get(segment.projectSeq);
-        if (changed === undefined || isDue(segment)) await judgeEverybody(segment);
-        else await judgeChanged(segment, changed, noted.get(segment.projectSeq) ?? []);
+        const changed = found?.get(segment.projectSeq) ?? null;
+        await judgeSegment(segment, changed, noted.get(segment.projectSeq) ?? []);
       }
       cursor = start;
     } catch (error) {
@@ -76,30 +79,43 @@ export function createTracking(deps: {
     }
   }
 
-  function isDue(segment: SegmentRow): boolean {
-    if (segment.baselineAt === null) return true;
-    const { isRelative } = dependsOn(definitions.resolve(segment));
-    const lastMs = completeAt.get(segment.seq) ?? -Infinity;
-    return clock.now() - lastMs >= (isRelative ? RELATIVE_MS : ANY_MS);
+  /** One that fails must not keep the others from being judged; it comes again with everybody. */
+  async function judgeSegment(
+    segment: SegmentRow,
+    changed: Changes | null,
+    noted: readonly number[],
+  ): Promise<void> {
+    try {
+      const trial = caseOf(segment);
+      const { isRelative, eventNames } = dependsOn(trial.condition);
+      if (changed === null || isDue(segment, isRelative ? RELATIVE_MS : ANY_MS)) {
+        await judgeEverybody(trial);
+        return;
+      }
+      const withEvents = [...eventNames].flatMap((name) => [...(changed.events.get(name) ?? [])]);
+      const seqs = new Set([...changed.contacts, ...withEvents, ...noted]);
+      if (!(await judge.some(trial, [...seqs]))) completeAt.delete(segment.seq);
+    } catch (error) {
+      if (isStorageRefusal(error)) throw error;
+      completeAt.delete(segment.seq);
+      log.error("a segment was not judged", { segment: segment.id, error: describeError(error) });
+    }
   }
 
-  async function judgeEverybody(segment: SegmentRow): Promise<void> {
+  function isDue({ seq, baselineAt }: SegmentRow, intervalMs: number): boolean {
+    const lastMs = completeAt.get(seq) ?? -Infinity;
+    return baselineAt === null || clock.now() - lastMs >= intervalMs;
+  }
+
+  async function judgeEverybody(trial: Case): Promise<void> {
     const startedAt = clock.now();
-    if (await judge.everybody(caseOf(segment))) completeAt.set(segment.seq, startedAt);
-  }
-
-  async function judgeChanged(segment: SegmentRow, changed: Changes, noted: readonly number[]) {
-    const trial = caseOf(segment);
-    const { eventNames } = dependsOn(trial.condition);
-    const withEvents = [...eventNames].flatMap((name) => [...(changed.events.get(name) ?? [])]);
-    const seqs = new Set([...changed.contacts, ...withEvents, ...noted]);
-    if (!(await judge.some(trial, [...seqs]))) completeAt.delete(segment.seq);
+    if (await judge.everybody(trial)) completeAt.set(trial.segment.seq, startedAt);
   }
 
   /** What fails here is done by the next run. */
   async function establishAll(rows: readonly SegmentRow[]): Promise<void> {
     try {
-      for (const row of rows) await judgeEverybody(row);
+      for (const row of rows) await judgeEverybody(caseOf(row));
     } catch (error) {
       log.error("members of a segment were not recorded", { error: describeError(error) });
     }
@@ -115,7 +131,7 @@ export function createTracking(deps: {
   }
 
   return {
-    /** One run, after those that were asked for before. */
+    /** One run, after those that were asked for before; what deleted segments left goes first. */
     recompute(): Promise<void> {
       lastRun = lastRun.catch(() => undefined).then(run);
       return lastRun;

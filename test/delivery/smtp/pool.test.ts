@@ -100,6 +100,18 @@ describe("the pool", () => {
     expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
   });
 
+  test("keeps no more idle connections than allowed, over all destinations", async () => {
+    const servers = [await scripted(), await scripted(), await scripted()];
+    const sessions = pool({ maxIdle: 2 });
+    for (const server of servers) await sessions.deliver(to(server.port), MAIL);
+    await until(() => servers[2]?.ended === 1);
+    expect(servers.map(({ transcripts }) => transcripts[0]?.at(-1))).toEqual([
+      "DATA",
+      "DATA",
+      "QUIT",
+    ]);
+  });
+
   test("does not use a connection again after 421", async () => {
     const server = await scripted({ script: [{ rcpt: "closing" }, {}] });
     const sessions = pool();

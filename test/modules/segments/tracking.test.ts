@@ -285,8 +285,8 @@ test("where the event cannot be written, the member is not either; the next run 
   t.db.sqlite.run(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN new.name LIKE 'segment.%'
     BEGIN SELECT RAISE(ABORT, 'refused'); END`);
   await upsert("ada@example.com", { plan: "pro" });
-  expect(await recompute().catch(String)).toContain("refused");
-  expect(await recompute().catch(String)).toContain("refused");
+  await recompute();
+  await recompute();
   expect([told(), members(id)]).toEqual([[], []]);
   t.db.sqlite.run("DROP TRIGGER refuse");
   await recompute();
