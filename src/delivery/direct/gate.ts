@@ -9,20 +9,8 @@
 
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import { Site, type SiteResult, type Stay } from "./site.ts";
-
-/**
- * Not now, and nothing was tried.
- * - full: places come free as mails end; `retryAfterMs` says about when.
- * - paused: nobody gets in before `retryAfterMs` is over.
- */
-export type Busy = {
-  kind: "busy";
-  why: "full" | "paused";
-  retryAfterMs: number;
-  /** For people. */
-  reason: string;
-};
+import { Room, type Busy } from "./room.ts";
+import type { SiteResult, Stay } from "./site.ts";
 
 export type Entry =
   | { kind: "entered" }
@@ -51,13 +39,7 @@ export type GateOptions = {
 
 const SHARES = { fast: 1, unknown: 0.8, slow: 0.5 } as const;
 
-/** At a site's door nobody is let to wait who is expected to need longer, and what it may become. */
-const EXPECTED_WAIT_MS = 100;
-const LONGEST_WAIT_MS = 500;
-
-/** Bounds of when it is worth while to ask again. */
-const SOONEST_RETURN_MS = 10;
-const LATEST_RETURN_MS = 10_000;
+/** When it is worth while to ask again for a place in the house. */
 const HOUSE_RETURN_MS = 100;
 
 const MOST_SITES = 10_000;
@@ -119,83 +101,6 @@ export class Gate {
 /** No host has such a name. */
 function unresolved(domain: string): string {
   return `? ${domain}`;
-}
-
-type Waiter = { visit: Visit; tell: (entry: Stay | Busy) => void };
-
-/** A site and those before its door. */
-class Room {
-  readonly site = new Site();
-  /** On their way to the door, or waiting there: they have no place yet. */
-  readonly coming = new Set<Visit>();
-  readonly #clock: Clock;
-  #waiting: Waiter[] = [];
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  get now(): number {
-    return this.#clock.now();
-  }
-
-  /** Why nobody else should come, or null. */
-  objection(): Busy | null {
-    const pause = this.#pause();
-    if (pause !== null) return pause;
-    const expected = this.site.active + this.coming.size;
-    const soon = Math.floor((EXPECTED_WAIT_MS * this.site.limit) / this.site.paceMs(this.now));
-    return expected < this.site.limit + soon ? null : this.full();
-  }
-
-  full(): Busy {
-    const turnMs = this.site.paceMs(this.now) / this.site.limit;
-    const retryAfterMs = Math.min(Math.max(turnMs, SOONEST_RETURN_MS), LATEST_RETURN_MS);
-    const reason = `${this.site.active} mails to its site are under way`;
-    return { kind: "busy", why: "full", retryAfterMs: Math.ceil(retryAfterMs), reason };
-  }
-
-  /** A place, at once or after a moment. */
-  take(visit: Visit): Stay | Promise<Stay | Busy> {
-    const isFree = !this.site.isFull && this.#waiting.length === 0;
-    return isFree ? this.#letIn(visit) : this.#wait(visit);
-  }
-
-  /** Somebody has left, or the site has shown something: those at the door hear of it. */
-  update(): void {
-    const pause = this.#pause();
-    this.#waiting = this.#waiting.filter(({ visit, tell }) => {
-      const isWithdrawn = !this.coming.has(visit);
-      if (pause === null && !isWithdrawn && this.site.isFull) return true;
-      tell(pause ?? (isWithdrawn ? this.full() : this.#letIn(visit)));
-      return false;
-    });
-  }
-
-  #pause(): Busy | null {
-    const retryAfterMs = this.site.pauseMs(this.now);
-    if (retryAfterMs === 0) return null;
-    return { kind: "busy", why: "paused", retryAfterMs, reason: "its site asked for a pause" };
-  }
-
-  #letIn(visit: Visit): Stay {
-    this.coming.delete(visit);
-    return this.site.begin(this.now);
-  }
-
-  #wait(visit: Visit): Promise<Stay | Busy> {
-    return new Promise((resolve) => {
-      const cancel = this.#clock.after(LONGEST_WAIT_MS, () => {
-        this.#waiting = this.#waiting.filter((waiter) => waiter.visit !== visit);
-        resolve(this.full());
-      });
-      const tell = (entry: Stay | Busy): void => {
-        cancel();
-        resolve(entry);
-      };
-      this.#waiting.push({ visit, tell });
-    });
-  }
 }
 
 type House = {

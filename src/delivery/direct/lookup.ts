@@ -22,13 +22,11 @@ export async function lookUpRoute(domain: string, options: LookupOptions): Promi
   return findRoute({ domain, mx: await dns.resolve(domain, "MX"), ownNames, random });
 }
 
+/** Both families, also if only one is dialled: a host elsewhere is not a host that is missing. */
 export async function lookUpAddresses(
   host: string,
   { dns, families, random }: LookupOptions,
 ): Promise<HostAddresses> {
-  const [a, aaaa] = await Promise.all([
-    families.has(4) ? dns.resolve(host, "A") : { kind: "none" as const },
-    families.has(6) ? dns.resolve(host, "AAAA") : { kind: "none" as const },
-  ]);
-  return orderAddresses({ host, a, aaaa, random });
+  const [a, aaaa] = await Promise.all([dns.resolve(host, "A"), dns.resolve(host, "AAAA")]);
+  return orderAddresses({ host, a, aaaa, families, random });
 }

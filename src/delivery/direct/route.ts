@@ -6,11 +6,14 @@
 import { isIP } from "node:net";
 import type { DnsAnswer, MxRecord } from "../../lib/dns/answer.ts";
 import { canonicalDomain, domainOf } from "../../mail/address.ts";
-import type { ReplyClass } from "../../mail/reply-classes.ts";
-
-/** Why a mail goes nowhere. `reason` begins with the enhanced status code (RFC 3463). */
-export type Obstacle = Finding<"deferred"> | Finding<"bounced"> | Finding<"failed">;
-type Finding<Kind> = { kind: Kind; class: ReplyClass; reason: string };
+import {
+  loop,
+  missingDomain,
+  nullMx,
+  unanswered,
+  unusableHosts,
+  type Obstacle,
+} from "./obstacles.ts";
 
 export type Hosts = {
   /** In the order to try; names in lower case. */
@@ -35,11 +38,6 @@ export type RouteQuestion = {
 /** The recipient's domain in its one spelling (delivery rule W1); null for literals and nonsense. */
 export function recipientDomain(address: string): string | null {
   return canonicalDomain(domainOf(address).replace(/\.$/, ""));
-}
-
-export function invalidDomain(): Obstacle {
-  const reason = "5.1.3 the recipient's domain is no domain name";
-  return { kind: "failed", class: "content", reason };
 }
 
 export function findRoute(question: RouteQuestion): Route {
@@ -116,13 +114,15 @@ export type AddressQuestion = {
   host: string;
   a: DnsAnswer<string>;
   aaaa: DnsAnswer<string>;
+  /** Those that mail leaves by. */
+  families: ReadonlySet<IpFamily>;
   random: () => number;
 };
 
 /**
  * - addresses: in the order to try.
  * - missing: the host has none, or does not exist.
- * - failed: nobody could say.
+ * - failed: nobody could say, or we have no way to those it has.
  */
 export type HostAddresses =
   | { kind: "addresses"; addresses: readonly string[] }
@@ -133,11 +133,21 @@ export type HostAddresses =
  * IPv4 and IPv6 in turn, so that a family without a way out costs one try, not all of them
  * (delivery rule W5). IPv4 goes first: receivers ask more of a sender by IPv6.
  */
-export function orderAddresses({ host, a, aaaa, random }: AddressQuestion): HostAddresses {
+export function orderAddresses({
+  host,
+  a,
+  aaaa,
+  families,
+  random,
+}: AddressQuestion): HostAddresses {
   const v4 = a.kind === "records" ? shuffle(a.records, random) : [];
   const v6 = aaaa.kind === "records" ? shuffle(aaaa.records, random) : [];
-  const addresses = interleave(v4, v6);
+  const addresses = interleave(families.has(4) ? v4 : [], families.has(6) ? v6 : []);
   if (addresses.length > 0) return { kind: "addresses", addresses };
+  if (v4.length + v6.length > 0) {
+    const reason = `4.4.4 mail leaves by IPv${[...families].join()} only, and ${host} is elsewhere`;
+    return { kind: "failed", reason };
+  }
   const failure = a.kind === "failed" ? a : aaaa.kind === "failed" ? aaaa : null;
   if (failure !== null) return { kind: "failed", reason: `4.4.3 ${failure.reason}` };
   const isMissing = a.kind === "nxdomain" || aaaa.kind === "nxdomain";
@@ -153,38 +163,4 @@ function interleave(first: readonly string[], second: readonly string[]): string
 
 function obstacle(found: Obstacle): Route {
   return { kind: "obstacle", obstacle: found };
-}
-
-/** Delivery rule W2; whether it is our resolver or theirs cannot be told from here. */
-function unanswered(domain: string, reason: string): Obstacle {
-  const text = `4.4.3 the DNS does not say where mail for ${domain} goes: ${reason}`;
-  return { kind: "deferred", class: "infrastructure", reason: text };
-}
-
-function missingDomain(domain: string): Obstacle {
-  const reason = `5.1.2 the domain ${domain} does not exist`;
-  return { kind: "bounced", class: "no_such_recipient", reason };
-}
-
-/** RFC 3463 §3.2: 5.1.2 is also for a system that is "incapable of accepting mail". */
-export function domainWithoutHost(domain: string): Obstacle {
-  const reason = `5.1.2 the domain ${domain} has neither MX records nor an address`;
-  return { kind: "bounced", class: "no_such_recipient", reason };
-}
-
-function nullMx(domain: string): Obstacle {
-  const reason = `5.1.10 the domain ${domain} takes no mail: its MX record says so (RFC 7505)`;
-  return { kind: "bounced", class: "no_such_recipient", reason };
-}
-
-/** What we know of ourselves is wrong, or their DNS: for the operator, not against the recipient. */
-function loop(domain: string): Obstacle {
-  const reason = `5.4.6 mail for ${domain} would come back: its MX records name this server`;
-  return { kind: "bounced", class: "infrastructure", reason };
-}
-
-/** Never the domain's own address instead (delivery rule W3); such a slip is soon mended. */
-export function unusableHosts(domain: string): Obstacle {
-  const reason = `4.4.4 no MX record of ${domain} names a host that can be reached`;
-  return { kind: "deferred", class: "temporary", reason };
 }

@@ -12,16 +12,18 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Dns } from "../../lib/dns/client.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
-import { Gate, type Admission, type Busy, type Pass } from "../direct/gate.ts";
+import { Gate, type Admission, type Pass } from "../direct/gate.ts";
 import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/lookup.ts";
 import {
   domainWithoutHost,
+  forbiddenHosts,
   invalidDomain,
-  recipientDomain,
+  suspended,
   unusableHosts,
   type Obstacle,
-  type Route,
-} from "../direct/route.ts";
+} from "../direct/obstacles.ts";
+import { recipientDomain, type Route } from "../direct/route.ts";
+import type { Busy } from "../direct/room.ts";
 import { deliverToHosts, type Memory, type RunDeps, type RunEnd } from "../direct/run.ts";
 import { siteName } from "../direct/site-name.ts";
 import { createSources, hasIPv6 } from "../direct/sources.ts";
@@ -203,18 +205,6 @@ function turnBack(domain: string | null, { reason, retryAfterMs }: Busy): Outcom
     retryAfterMs,
     conversations: [],
   };
-}
-
-function suspended(domain: string, reason: string): Obstacle {
-  const text = `4.4.1 not tried, no host of ${domain} could be reached a moment ago: ${reason}`;
-  return { kind: "deferred", class: "infrastructure", reason: text };
-}
-
-/** RFC 8461 §5: such a host must not get the mail; the policy or the MX records may be mended. */
-function forbiddenHosts(domain: string, hosts: readonly string[]): Obstacle {
-  const names = hosts.slice(0, 3).join(", ");
-  const reason = `4.7.5 the MTA-STS policy of ${domain} allows none of its hosts: ${names}`;
-  return { kind: "deferred", class: "infrastructure", reason };
 }
 
 /** None of the hosts has an address. */

@@ -16,43 +16,85 @@ export type Batch = {
 };
 
 /** A job under way at an upgrade counts on these: they are part of the stored format. */
-const MOST_ROWS = 16_384;
+const MOST_ROWS = 32_768;
 const MOST_CHARACTERS = 8 * 1024 * 1024;
+/** Sorted in one go, which must not take long. */
+const RUN_ROWS = 4096;
 
 /** `records` begin after the header. */
 export async function* inBatches(
   records: AsyncIterable<CsvItem[]>,
   columns: readonly Column[],
 ): AsyncGenerator<Batch> {
-  let rows: ImportRow[] = [];
-  let characters = 0;
+  let collector = createCollector();
   for await (const items of records) {
     for (const item of items) {
       if (item.kind === "end") {
-        yield { rows: sorted(rows), endedBy: item.message };
+        yield { rows: collector.finish(), endedBy: item.message };
         return;
       }
-      rows.push(item.kind === "record" ? readRow(columns, item) : item);
-      characters += item.kind === "record" ? lengthOf(item.cells) : 0;
-      if (rows.length < MOST_ROWS && characters < MOST_CHARACTERS) continue;
-      yield { rows: sorted(rows), endedBy: null };
-      rows = [];
-      characters = 0;
+      const isRecord = item.kind === "record";
+      collector.add(isRecord ? readRow(columns, item) : item, isRecord ? lengthOf(item.cells) : 0);
+      if (!collector.isFull()) continue;
+      yield { rows: collector.finish(), endedBy: null };
+      collector = createCollector();
     }
   }
-  yield { rows: sorted(rows), endedBy: null };
+  yield { rows: collector.finish(), endedBy: null };
+}
+
+function createCollector() {
+  const runs: ImportRow[][] = [];
+  let run: ImportRow[] = [];
+  let rows = 0;
+  let characters = 0;
+
+  function endRun(): void {
+    runs.push(run.sort(inOrder));
+    run = [];
+  }
+
+  return {
+    add(row: ImportRow, length: number): void {
+      run.push(row);
+      rows++;
+      characters += length;
+      if (run.length === RUN_ROWS) endRun();
+    },
+    isFull: () => rows >= MOST_ROWS || characters >= MOST_CHARACTERS,
+    finish(): ImportRow[] {
+      endRun();
+      return mergeAll(runs);
+    },
+  };
+}
+
+function mergeAll(runs: readonly ImportRow[][]): ImportRow[] {
+  const [first = [], ...others] = runs;
+  if (others.length === 0) return first;
+  const middle = Math.ceil(runs.length / 2);
+  return merge(mergeAll(runs.slice(0, middle)), mergeAll(runs.slice(middle)));
+}
+
+function merge(left: readonly ImportRow[], right: readonly ImportRow[]): ImportRow[] {
+  const merged: ImportRow[] = [];
+  let [i, j] = [0, 0];
+  for (;;) {
+    const [a, b] = [left[i], right[j]];
+    if (a === undefined) return merged.concat(right.slice(j));
+    if (b === undefined) return merged.concat(left.slice(i));
+    const isLeft = inOrder(a, b) < 0;
+    merged.push(isLeft ? a : b);
+    if (isLeft) i++;
+    else j++;
+  }
 }
 
 /** Faults first; rows of one address in the order of the file, so that the last one wins. */
-function sorted(rows: ImportRow[]): ImportRow[] {
-  return rows.sort((a, b) => {
-    const [left, right] = [addressOf(a), addressOf(b)];
-    return left < right ? -1 : left > right ? 1 : a.line - b.line;
-  });
-}
-
-function addressOf(row: ImportRow): string {
-  return row.kind === "row" ? row.email : "";
+function inOrder(a: ImportRow, b: ImportRow): number {
+  const left = a.kind === "row" ? a.email : "";
+  const right = b.kind === "row" ? b.email : "";
+  return left < right ? -1 : left > right ? 1 : a.line - b.line;
 }
 
 function lengthOf(cells: readonly string[]): number {

@@ -9,12 +9,15 @@ import type { ImportFiles } from "./import-files.ts";
 import { type ImportError, ImportJob } from "./import-model.ts";
 import { readRecords, splitHeader } from "./import-records.ts";
 import type { ImportRow } from "./import-rows.ts";
-import type { RowOutcome, RowTarget, WriteRow } from "./import-write.ts";
+import type { RowOutcome, RowTarget, RowWriter, SubscriptionChanges } from "./import-write.ts";
 import type { JobRunner, RunEnd } from "./job-worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "./jobs.ts";
 
 /** Rows of a batch, the next of them, and what was written up to there. */
 type Place = { rows: readonly ImportRow[]; at: number; progress: Progress };
+
+/** What one change collects. */
+type Done = { errors: ImportError[]; changes: SubscriptionChanges };
 
 const CHUNK_MS = 7;
 const FILE_GONE = "The uploaded file is not there any more. Upload it again.";
@@ -23,41 +26,40 @@ const NO_HEADER = "The file has no header that can be used.";
 export function createImportRunner(deps: {
   files: ImportFiles;
   jobs: Jobs;
-  writeRow: WriteRow;
+  rows: RowWriter;
   writer: Writer;
 }): JobRunner {
-  const { files, jobs, writeRow, writer } = deps;
+  const { files, jobs, rows: rowWriter, writer } = deps;
 
   /** The change that writes rows from `at` on for a while; it returns how far that came. */
   function writeSome(job: JobRow, target: RowTarget, { rows, at, progress }: Place) {
     return (): Place => {
       const endsAt = performance.now() + CHUNK_MS;
       const next = { ...progress };
-      const errors: ImportError[] = [];
+      const done: Done = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
       let written = 0;
       do {
         const row = rows[at + written];
         if (row === undefined) break;
-        apply(target, row, { progress: next, errors });
+        next[apply(target, row, done)]++;
         written++;
       } while (performance.now() < endsAt);
       next.processed += written;
       next.cursor += written;
+      rowWriter.record(target, done.changes);
       jobs.advance(job.seq, next);
-      if (errors.length > 0) jobs.addErrors(job.seq, errors, byLine);
+      if (done.errors.length > 0) jobs.addErrors(job.seq, done.errors, byLine);
       return { rows, at: at + written, progress: next };
     };
   }
 
-  function apply(
-    target: RowTarget,
-    row: ImportRow,
-    { progress, errors }: { progress: Progress; errors: ImportError[] },
-  ): void {
+  function apply(target: RowTarget, row: ImportRow, { errors, changes }: Done): RowOutcome["is"] {
     const outcome: RowOutcome =
-      row.kind === "row" ? writeRow(target, row) : { is: "failed", message: row.message };
-    progress[outcome.is]++;
+      row.kind === "row"
+        ? rowWriter.write(row, target, changes)
+        : { is: "failed", message: row.message };
     if (outcome.is === "failed") errors.push({ line: row.line, message: outcome.message });
+    return outcome.is;
   }
 
   /** Writes the batches from the job's cursor on. */

@@ -24,10 +24,17 @@ export type RowContent = { email: string; subscribed: boolean | null; data: Json
 
 type Known = { seq: number; isSubscribed: number; data: string };
 
-/** Part of a change. */
-export type WriteRow = (target: RowTarget, row: RowContent) => RowOutcome;
+/** What one change did to subscriptions: its events are written together at its end. */
+export type SubscriptionChanges = { subscribed: number[]; unsubscribed: number[] };
 
-export function createWriteRow(deps: { db: Db; clock: Clock; events: Events }): WriteRow {
+export type RowWriter = {
+  /** Part of a change. */
+  write(row: RowContent, target: RowTarget, changes: SubscriptionChanges): RowOutcome;
+  /** The end of that change. */
+  record(target: RowTarget, changes: SubscriptionChanges): void;
+};
+
+export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }): RowWriter {
   const { clock, events } = deps;
   const { sqlite } = deps.db;
   const insert = sqlite.prepare<
@@ -45,31 +52,20 @@ export function createWriteRow(deps: { db: Db; clock: Clock; events: Events }): 
     "UPDATE contacts SET is_subscribed = ?, data = ?, updated_at = ? WHERE seq = ?",
   );
 
-  function noteSubscription(projectSeq: number, contactSeq: number, isSubscribed: boolean): void {
-    const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
-    events.record({ projectSeq, name, contactSeq, at: clock.now() });
-  }
-
-  function create(target: RowTarget, row: RowContent): boolean {
+  /** False where there is one already. */
+  function create(row: RowContent, target: RowTarget, changes: SubscriptionChanges): boolean {
+    const { projectSeq, subscribesNew } = target;
     const now = clock.now();
-    const isSubscribed = row.subscribed ?? target.subscribesNew;
+    const isSubscribed = row.subscribed ?? subscribesNew;
     const data = serializeData(row.data);
-    const id = newId(now);
-    const created = insert.get(
-      id,
-      target.projectSeq,
-      row.email,
-      Number(isSubscribed),
-      data,
-      now,
-      now,
-    );
+    const flag = Number(isSubscribed);
+    const created = insert.get(newId(now), projectSeq, row.email, flag, data, now, now);
     if (created === null) return false;
-    if (isSubscribed) noteSubscription(target.projectSeq, created.seq, true);
+    if (isSubscribed) changes.subscribed.push(created.seq);
     return true;
   }
 
-  function update({ projectSeq }: RowTarget, row: RowContent): void {
+  function update(row: RowContent, { projectSeq }: RowTarget, changes: SubscriptionChanges): void {
     const known = find.get(projectSeq, row.email);
     if (known === null) throw new Error("a contact is neither new nor there");
     const wasSubscribed = known.isSubscribed === 1;
@@ -77,17 +73,25 @@ export function createWriteRow(deps: { db: Db; clock: Clock; events: Events }): 
     const data = serializeData(mergeData(parseData(known.data), row.data));
     if (isSubscribed === wasSubscribed && data === known.data) return;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
-    if (isSubscribed !== wasSubscribed) noteSubscription(projectSeq, known.seq, isSubscribed);
+    if (isSubscribed === wasSubscribed) return;
+    (isSubscribed ? changes.subscribed : changes.unsubscribed).push(known.seq);
   }
 
-  return (target, row) => {
-    try {
-      if (create(target, row)) return { is: "created" };
-      update(target, row);
-      return { is: "updated" };
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      return { is: "failed", message: error.errors?.[0]?.message ?? error.message };
-    }
+  return {
+    write(row, target, changes) {
+      try {
+        if (create(row, target, changes)) return { is: "created" };
+        update(row, target, changes);
+        return { is: "updated" };
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        return { is: "failed", message: error.errors?.[0]?.message ?? error.message };
+      }
+    },
+    record({ projectSeq }, { subscribed, unsubscribed }) {
+      const at = clock.now();
+      events.recordOfAll({ projectSeq, name: "contact.subscribed", at }, subscribed);
+      events.recordOfAll({ projectSeq, name: "contact.unsubscribed", at }, unsubscribed);
+    },
   };
 }

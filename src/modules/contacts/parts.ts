@@ -16,7 +16,7 @@ import { createFields } from "./fields.ts";
 import { createImportFiles } from "./import-files.ts";
 import { createImportRunner } from "./import-run.ts";
 import { createImports } from "./import.ts";
-import { createWriteRow } from "./import-write.ts";
+import { createRowWriter } from "./import-write.ts";
 import { createJobWorker } from "./job-worker.ts";
 import { createJobs } from "./jobs.ts";
 import { createContactList } from "./list.ts";
@@ -51,7 +51,7 @@ export function createContactParts(deps: {
       IMPORT: createImportRunner({
         files,
         jobs,
-        writeRow: createWriteRow({ db, clock, events }),
+        rows: createRowWriter({ db, clock, events }),
         writer,
       }),
       BULK: createBulkRunner({ db, jobs, actions, audience, writer }),

@@ -20,6 +20,8 @@ export type Fact = {
   at: number;
 };
 
+export type FactOfMany = Pick<Fact, "projectSeq" | "name" | "at">;
+
 export type Events = ReturnType<typeof createEvents>;
 
 export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
@@ -30,9 +32,9 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
   >(`
     INSERT INTO events (id, project_seq, name, contact_seq, email_seq, data, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  const countName = sqlite.prepare<{ seq: number }, [number, string]>(`
-    INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, 1)
-    ON CONFLICT (project_seq, name) DO UPDATE SET count = count + 1
+  const countName = sqlite.prepare<{ seq: number }, [number, string, number]>(`
+    INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, ?)
+    ON CONFLICT (project_seq, name) DO UPDATE SET count = count + excluded.count
     RETURNING seq`);
   const noteContact = sqlite.prepare<unknown, [number, number, number]>(`
     INSERT INTO contact_events (contact_seq, name_seq, last_at) VALUES (?, ?, ?)
@@ -87,9 +89,19 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       const id = newId(at);
       const json = data === undefined ? null : JSON.stringify(data);
       insert.run(id, projectSeq, name, contactSeq, emailSeq, json, at);
-      const nameSeq = countName.get(projectSeq, name)?.seq;
+      const nameSeq = countName.get(projectSeq, name, 1)?.seq;
       if (nameSeq !== undefined && contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);
       return id;
+    },
+
+    /** Part of a change: the same fact about many contacts; its name is counted once for all. */
+    recordOfAll({ projectSeq, name, at }: FactOfMany, contactSeqs: readonly number[]): void {
+      if (contactSeqs.length === 0) return;
+      const nameSeq = countName.get(projectSeq, name, contactSeqs.length)?.seq;
+      for (const contactSeq of contactSeqs) {
+        insert.run(newId(at), projectSeq, name, contactSeq, null, null, at);
+        if (nameSeq !== undefined) noteContact.run(contactSeq, nameSeq, at);
+      }
     },
 
     /** Newest first; events of the same millisecond by their order in the log. */

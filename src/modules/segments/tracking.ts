@@ -141,7 +141,9 @@ export function createTracking(deps: {
     establish(id: string, rows: readonly SegmentRow[]): void {
       const work = establishAll(rows);
       establishing.set(id, work);
-      void work.finally(() => establishing.delete(id));
+      void work.then(() => {
+        if (establishing.get(id) === work) establishing.delete(id);
+      });
     },
 
     /** Resolves when the members of a segment that was just made or changed are recorded. */

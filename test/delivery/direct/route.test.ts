@@ -5,6 +5,7 @@ import {
   recipientDomain,
   shuffle,
   type HostAddresses,
+  type IpFamily,
   type Route,
   type RouteQuestion,
 } from "../../../src/delivery/direct/route.ts";
@@ -146,9 +147,11 @@ const FAILED: DnsAnswer<string> = { kind: "failed", reason: "SERVFAIL" };
 const NONE: DnsAnswer<string> = { kind: "none" };
 const MISSING: DnsAnswer<string> = { kind: "nxdomain" };
 
+const BOTH: ReadonlySet<IpFamily> = new Set([4, 6]);
+
 describe("the addresses of a host", () => {
   const order = (a: DnsAnswer<string>, aaaa: DnsAnswer<string>) =>
-    orderAddresses({ host: "mx.test", a, aaaa, random: () => 0.999 });
+    orderAddresses({ host: "mx.test", a, aaaa, families: BOTH, random: () => 0.999 });
 
   test("come from both families in turn, IPv4 first", () => {
     expect(order(found("192.0.2.1", "192.0.2.2", "192.0.2.3"), found("2001:db8::1"))).toEqual({
@@ -169,11 +172,25 @@ describe("the addresses of a host", () => {
     expect(order(a, aaaa).kind).toBe(kind);
   });
 
+  test("of a family that mail does not leave by are passed over, and are not missing", () => {
+    const families: ReadonlySet<IpFamily> = new Set([4]);
+    const question = { host: "mx.test", aaaa: found("2001:db8::1"), families, random: () => 0 };
+    expect(orderAddresses({ ...question, a: found("192.0.2.1") })).toEqual({
+      kind: "addresses",
+      addresses: ["192.0.2.1"],
+    });
+    expect(orderAddresses({ ...question, a: NONE })).toEqual({
+      kind: "failed",
+      reason: "4.4.4 mail leaves by IPv4 only, and mx.test is elsewhere",
+    });
+  });
+
   test("of one family come in random order", () => {
     const first = new Set<string>();
     const a = found("192.0.2.1", "192.0.2.2");
     for (let i = 0; i < 100; i++) {
-      const ordered = orderAddresses({ host: "mx.test", a, aaaa: NONE, random: Math.random });
+      const question = { host: "mx.test", a, aaaa: NONE, families: BOTH, random: Math.random };
+      const ordered = orderAddresses(question);
       if (ordered.kind === "addresses") first.add(ordered.addresses[0] ?? "");
     }
     expect(first.size).toBe(2);

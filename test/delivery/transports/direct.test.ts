@@ -99,6 +99,13 @@ describe("direct delivery", () => {
     expect(addressesOf(outcome)).toEqual(["::1"]);
   });
 
+  test("does not take a domain of another family for one without an address", async () => {
+    const net = await mailNet({ "d.test": { AAAA: ["::1"] } });
+    const outcome = await outcomeOf(net, { sourceAddresses: ["127.0.0.8"] });
+    expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
+    expect(outcome.reason).toContain("mail leaves by IPv4 only");
+  });
+
   test("takes an address that is none, or no domain, as ours to mend", async () => {
     const net = await mailNet(TWO);
     await net.sink(2);

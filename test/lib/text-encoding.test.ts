@@ -1,0 +1,38 @@
+import { describe, expect, test } from "bun:test";
+import { guessEncoding } from "../../src/lib/text-encoding.ts";
+
+const latin1 = (text: string) => Buffer.from(text, "latin1");
+const utf8 = (text: string) => Buffer.from(text, "utf8");
+const utf16 = (text: string) => Buffer.from(`\u{feff}${text}`, "utf16le");
+
+const cases: [name: string, bytes: Buffer, encoding: string][] = [
+  ["nothing", Buffer.alloc(0), "utf-8"],
+  ["ASCII", utf8("email,name\nada@example.com,Ada\n"), "utf-8"],
+  ["UTF-8", utf8("name\nZoë\n太郎\n😀\n"), "utf-8"],
+  ["UTF-8 with its mark", utf8("\u{feff}name\nAda\n"), "utf-8"],
+  ["Latin-1", latin1("name\nZoë Müller\n"), "windows-1252"],
+  ["Windows-1252 with curly quotes", Buffer.from([0x93, 0x61, 0x94]), "windows-1252"],
+  [
+    "much UTF-8 with one broken byte",
+    Buffer.concat([utf8("Zoë, Jürgen, Łukasz"), latin1("é")]),
+    "utf-8",
+  ],
+  [
+    "Latin-1 that has one pair like UTF-8",
+    Buffer.concat([latin1("éèàü öß"), utf8("é")]),
+    "windows-1252",
+  ],
+  ["a broken end", Buffer.from([0x61, 0xc3]), "windows-1252"],
+  ["UTF-16, little end first", utf16("name\nAda\n"), "utf-16le"],
+  ["UTF-16, big end first", utf16("name\nAda\n").swap16(), "utf-16be"],
+];
+
+describe("guesses", () => {
+  test.each(cases)("%s", (_, bytes, encoding) => {
+    for (const size of [1, 2, 3, 1000]) {
+      const guess = guessEncoding();
+      for (let at = 0; at < bytes.length; at += size) guess.see(bytes.subarray(at, at + size));
+      expect([size, guess.result()]).toEqual([size, encoding]);
+    }
+  });
+});
