@@ -62,6 +62,8 @@ import { createSuppressions } from "./modules/suppressions/service.ts";
 import { templateRoutes } from "./modules/templates/routes.ts";
 import { createTemplates } from "./modules/templates/service.ts";
 import { trackRoutes } from "./modules/track/routes.ts";
+import { verificationRoutes } from "./modules/verification/routes.ts";
+import { createVerify } from "./modules/verification/verify.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createCount } from "./modules/tracking/count.ts";
 import { trackingRoutes } from "./modules/tracking/routes.ts";
@@ -223,6 +225,7 @@ export function createApp(options: AppOptions) {
     .use(suppressionRoutes({ admission, clock, list: suppressionList, suppressions, writer }))
     .use(trackRoutes({ admission, clock, contacts, events }))
     .use(eventRoutes({ admission, events }))
+    .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))
     .use(segmentRoutes({ admission, segments, writer }))
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));

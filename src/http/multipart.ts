@@ -44,9 +44,12 @@ function createParser(contentType: string, form: FileForm) {
   failure.promise.catch(() => undefined); // Whoever waits hears of it; there may be nobody.
   let stored: Promise<void> | null = null;
   let isClosed = false;
+  let goOn = () => {};
   const busboy = open(contentType, form);
   busboy.on("error", () => failure.reject(malformed()));
   busboy.on("finish", () => finished.resolve());
+  busboy.on("drain", () => goOn());
+  busboy.on("close", () => goOn());
   busboy.on("field", (name, value, _, isCut) => {
     if (isCut) failure.reject(fieldError(name, "too_big", "A field may take 64 KiB."));
     else fields.set(name, value);
@@ -59,10 +62,9 @@ function createParser(contentType: string, form: FileForm) {
   });
 
   /** Once what was written went on to the file, or never will. */
-  function hasRoom(): Promise<unknown> {
+  function hasRoom(): Promise<void> {
     return new Promise((resolve) => {
-      busboy.once("drain", resolve);
-      busboy.once("close", resolve);
+      goOn = resolve;
     });
   }
 

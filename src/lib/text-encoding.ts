@@ -19,12 +19,13 @@ export type EncodingGuess = {
 export function guessEncoding(): EncodingGuess {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let start = Buffer.alloc(0);
-  /** Bytes that are no UTF-8, and bytes that only UTF-8 explains: those beyond one a character. */
+  /** What is no UTF-8. */
   let strange = 0;
-  let multiple = 0;
+  let bytesSeen = 0;
+  let charactersSeen = 0;
 
-  function weigh(text: string, sizeBytes: number): void {
-    multiple += Math.max(0, sizeBytes - text.length);
+  function weigh(text: string): void {
+    charactersSeen += text.length;
     if (text.includes(REPLACEMENT)) strange += text.split(REPLACEMENT).length - 1;
   }
 
@@ -33,14 +34,16 @@ export function guessEncoding(): EncodingGuess {
       if (start.byteLength < LONGEST_MARK) {
         start = Buffer.concat([start, bytes.subarray(0, LONGEST_MARK)]);
       }
-      weigh(decoder.decode(bytes, { stream: true }), bytes.byteLength);
+      bytesSeen += bytes.byteLength;
+      weigh(decoder.decode(bytes, { stream: true }));
     },
     result() {
-      weigh(decoder.decode(), 0);
+      weigh(decoder.decode());
       if (start[0] === 0xff && start[1] === 0xfe) return "utf-16le";
       if (start[0] === 0xfe && start[1] === 0xff) return "utf-16be";
-      // A few broken bytes in much good UTF-8 are damage, not another encoding.
-      return strange > multiple ? "windows-1252" : "utf-8";
+      // A few broken bytes in much good UTF-8 are damage, not another encoding. What tells is how
+      // many bytes belong to characters of more than one.
+      return strange > bytesSeen - charactersSeen ? "windows-1252" : "utf-8";
     },
   };
 }

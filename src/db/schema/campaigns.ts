@@ -54,9 +54,15 @@ export const campaigns = sqliteTable(
   },
   (table) => [
     index("campaigns_page").on(table.projectSeq, table.seq),
-    index("campaigns_due").on(table.scheduledAt).where(sql`status = 'SCHEDULED'`),
-    index("campaigns_active").on(table.status).where(sql`status IN ('SENDING', 'PAUSED')`),
-    index("campaigns_segment").on(table.segmentSeq).where(sql`segment_seq IS NOT NULL`),
+    index("campaigns_due")
+      .on(table.scheduledAt)
+      .where(sql`status = 'SCHEDULED'`),
+    index("campaigns_active")
+      .on(table.status)
+      .where(sql`status IN ('SENDING', 'PAUSED')`),
+    index("campaigns_segment")
+      .on(table.segmentSeq)
+      .where(sql`segment_seq IS NOT NULL`),
   ],
 );
 

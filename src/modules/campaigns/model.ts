@@ -3,7 +3,7 @@ import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from "../../db/schema/campaigns.ts"
 import { EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
-import { OneOf, withChecks } from "../../http/validation.ts";
+import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import {
   BodySource,
@@ -56,13 +56,13 @@ const fields = {
   ),
 };
 
-export const CampaignInput = withChecks(Type.Object(fields), (value) => [
+export const CampaignInput = withChecks(Input(fields), (value) => [
   ...templateErrors(value),
   ...audienceErrors(value),
 ]);
 export type CampaignInput = Static<typeof CampaignInput>;
 
-export const CampaignPatch = withChecks(Type.Partial(Type.Object(fields)), templateErrors);
+export const CampaignPatch = withChecks(Type.Partial(Input(fields)), templateErrors);
 export type CampaignPatch = Static<typeof CampaignPatch>;
 
 /** What each audience type needs (specification §2.3). */
@@ -79,13 +79,13 @@ export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldE
   return [];
 }
 
-export const SendCampaignInput = Type.Object({
+export const SendCampaignInput = Input({
   scheduledFor: Type.Optional(Nullable(DateTime)),
 });
 
-export const TestCampaignInput = Type.Object({ email: EmailAddress });
+export const TestCampaignInput = Input({ email: EmailAddress });
 
-export const PreviewInput = Type.Object({
+export const PreviewInput = Input({
   contactId: Type.Optional(Type.String()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 });

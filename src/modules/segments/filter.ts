@@ -31,7 +31,9 @@ const TIME_OPERATORS = [...EQUALITY, ...ORDER, ...RELATIVE] as const;
 const DATA_OPERATORS = [...MATCH, ...ORDER, ...PRESENCE, ...RELATIVE, ...LIST] as const;
 const EVENT_OPERATORS = [...HISTORY, ...RECENCY] as const;
 
-const OPERATORS = [...TEXT, ...DATA_OPERATORS, ...EVENT_OPERATORS, ...MEMBERSHIP] as const;
+export const OPERATORS = [
+  ...new Set([...TEXT, ...DATA_OPERATORS, ...EVENT_OPERATORS, ...MEMBERSHIP]),
+];
 
 const WITHOUT_VALUE: readonly string[] = [...PRESENCE, ...HISTORY, ...MEMBERSHIP];
 const WITH_UNIT: readonly string[] = [...RELATIVE, ...RECENCY];

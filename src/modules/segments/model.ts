@@ -5,6 +5,7 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { EmailAddress } from "../contacts/model.ts";
 import { checkCondition } from "./condition.ts";
+import { OPERATORS } from "./filter.ts";
 
 const CONDITION = "FilterCondition";
 TypeRegistry.Set(CONDITION, () => true);
@@ -40,8 +41,10 @@ export const ConditionSchema = Type.Unsafe<unknown>({
                     "email.<opened|clicked|sent|delivered|bounced|complained> or segment.<id>. " +
                     "In a path, `\\.` is a dot that belongs to a key.",
                 },
-                operator: { type: "string" },
-                value: {},
+                operator: { type: "string", enum: OPERATORS },
+                value: {
+                  description: "What the operator needs: a date, a number of units, a list",
+                },
                 unit: { type: "string", enum: ["minutes", "hours", "days"] },
               },
             },

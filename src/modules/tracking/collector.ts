@@ -18,7 +18,7 @@ export type Collector = {
 const FLUSH_AFTER_MS = 1_000;
 const FLUSH_AT = 500;
 /** So that nobody who comes in between waits long. */
-const CHUNK = 40;
+const CHUNK = 25;
 /** While the storage refuses; more are not taken. */
 const MOST_WAITING = 20_000;
 

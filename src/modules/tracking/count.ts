@@ -27,6 +27,8 @@ type Row = {
   contactSeq: number | null;
   source: string;
   sentAt: number | null;
+  openedAt: number | null;
+  clickedAt: number | null;
   tracking: TrackingMode;
 };
 
@@ -41,18 +43,18 @@ export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) =
   const clicks = new ExpiringMap<Visit>({ maxEntries: MOST_REMEMBERED, clock: deps.clock });
   const find = sqlite.prepare<Row, [string]>(`
     SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
-           e.sent_at AS sentAt, p.tracking
+           e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking
     FROM emails e JOIN projects p ON p.seq = e.project_seq
     WHERE e.id = ?`);
   // The status never goes back, and stays what it is where the mail bounced or was complained of.
-  const open = sqlite.prepare<{ seq: number }, [number, number]>(`
+  const open = sqlite.prepare<unknown, [number, number]>(`
     UPDATE emails
     SET opened_at = ?, status = iif(status IN ('SENT', 'DELIVERED'), 'OPENED', status)
-    WHERE seq = ? AND opened_at IS NULL RETURNING seq`);
+    WHERE seq = ?`);
   const click = sqlite.prepare<unknown, [number, number]>(`
     UPDATE emails
     SET clicked_at = ?, status = iif(status IN ('SENT', 'DELIVERED', 'OPENED'), 'CLICKED', status)
-    WHERE seq = ? AND clicked_at IS NULL`);
+    WHERE seq = ?`);
   const noteMachine = {
     open: sqlite.prepare<unknown, [number, number]>(`
       UPDATE emails SET machine_opened_at = ? WHERE seq = ? AND machine_opened_at IS NULL`),
@@ -68,9 +70,12 @@ export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) =
       return;
     }
     // Who clicks has opened, also where images are not shown.
-    if (open.get(visit.at, email.seq) !== null) record(factOf("email.opened", visit, email));
+    if (email.openedAt === null) {
+      open.run(visit.at, email.seq);
+      record(factOf("email.opened", visit, email));
+    }
     if (visit.kind === "open" || isRepeated(visit)) return;
-    click.run(visit.at, email.seq);
+    if (email.clickedAt === null) click.run(visit.at, email.seq);
     record(factOf("email.clicked", visit, email));
   };
 

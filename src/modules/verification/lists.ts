@@ -3,12 +3,14 @@
 import spellChecker from "@zootools/email-spell-checker";
 import { disposableEmailBlocklistSet } from "disposable-email-domains-js";
 import providers from "email-providers/all.json" with { type: "json" };
+import commonProviders from "email-providers/common.json" with { type: "json" };
 
 /** When the lists of disposable and personal providers were published. */
 export const LISTS_DATE = "2026-09-21";
 
 const disposable = disposableEmailBlocklistSet();
-const known = new Set<string>(providers);
+const personal = new Set<string>(providers);
+const common = new Set<string>(commonProviders);
 
 /** Services that forward mail and hide the real address behind one made for each sender. */
 const ALIAS_DOMAINS = new Set([
@@ -38,18 +40,21 @@ export function isDisposableDomain(domain: string): boolean {
 }
 
 export function isPersonalDomain(domain: string): boolean {
-  return known.has(domain) && !isDisposableDomain(domain);
+  return personal.has(domain) && !isDisposableDomain(domain) && correctedDomain(domain) === null;
 }
 
 export function isAliasDomain(domain: string): boolean {
   return withParents(domain).some((name) => ALIAS_DOMAINS.has(name));
 }
 
-/** A domain that this one is a misspelling of, or null. A provider's own domain never is. */
+/**
+ * The common provider that this domain is a misspelling of, or null. Other domains are names that
+ * somebody chose: whatever they resemble, they are not taken for slips of the pen.
+ */
 export function correctedDomain(domain: string): string | null {
-  if (known.has(domain)) return null;
-  const suggestion = spellChecker.run({ email: `someone@${domain}` });
-  return suggestion === undefined || suggestion.domain === domain ? null : suggestion.domain;
+  if (common.has(domain)) return null;
+  const suggestion = spellChecker.run({ email: `someone@${domain}` })?.domain;
+  return suggestion !== undefined && common.has(suggestion) ? suggestion : null;
 }
 
 /** `a.b.example.com` → itself, `b.example.com`, `example.com`. */

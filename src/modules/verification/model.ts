@@ -1,8 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
+import { Input } from "../../http/validation.ts";
 
 /** Interface decision D: only this much is demanded; what is wrong beyond it is the answer. */
-export const VerifyInput = Type.Object({
+export const VerifyInput = Input({
   email: Type.String({ maxLength: 320, pattern: "@" }),
 });
 

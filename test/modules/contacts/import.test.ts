@@ -1,0 +1,467 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { quiet } from "../../support/eventually.ts";
+import { listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { contactsOf, ended, imported, upload } from "./upload.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const START = "2026-03-02T10:00:00.000Z";
+const MIB = 1024 * 1024;
+
+/** Address, flag and data of every contact after the import of `file`. */
+async function after(file: string | Uint8Array, fields: Record<string, string> = {}) {
+  const progress = await imported(t, file, { fields });
+  expect(progress.at("data.status")).toBe("COMPLETED");
+  return contactsOf(t).map(({ email, subscribed, data }) => [email, subscribed, data]);
+}
+
+const latin1 = (text: string) => Buffer.from(text, "latin1");
+const utf16 = (text: string) => Buffer.from(`\u{feff}${text}`, "utf16le");
+
+describe("what is imported", () => {
+  const cases: [name: string, file: string | Uint8Array, contacts: unknown[]][] = [
+    ["nothing but the header", "email,plan\n", []],
+    ["addresses alone", "email\nada@example.com\n", [["ada@example.com", true, {}]]],
+    ["an address as it is kept", "email\n  ADA@Example.COM \n", [["ada@example.com", true, {}]]],
+    [
+      "true, 1, yes and false, 0, no",
+      "email,subscribed\na@x.io,true\nb@x.io,1\nc@x.io,YES\nd@x.io,False\ne@x.io,0\nf@x.io,no\ng@x.io,\n",
+      [
+        ["a@x.io", true, {}],
+        ["b@x.io", true, {}],
+        ["c@x.io", true, {}],
+        ["d@x.io", false, {}],
+        ["e@x.io", false, {}],
+        ["f@x.io", false, {}],
+        ["g@x.io", true, {}],
+      ],
+    ],
+    [
+      "values by their look",
+      "email,a,b,c,d,e,f,g\nada@x.io,true,1.5,007,+4,.5,1e3,\n",
+      [["ada@x.io", true, { a: true, b: 1.5, c: "007", d: "+4", e: ".5", f: "1e3" }]],
+    ],
+    [
+      "reserved keys are left out",
+      "email,id,unsubscribeUrl,__proto__,name\nada@x.io,1,2,3,Ada\n",
+      [["ada@x.io", true, { name: "Ada" }]],
+    ],
+    [
+      "semicolons, CRLF, a mark of UTF-8, quotes and newlines",
+      '\u{feff}"email";"note"\r\nada@x.io;"one\r\ntwo; ""three"""\r\n',
+      [["ada@x.io", true, { note: 'one\r\ntwo; "three"' }]],
+    ],
+    ["tabs", "email\tname\nada@x.io\tAda, L.\n", [["ada@x.io", true, { name: "Ada, L." }]]],
+    ["UTF-8", "email,name\nada@x.io,Zoë 太郎 😀\n", [["ada@x.io", true, { name: "Zoë 太郎 😀" }]]],
+    ["Latin-1", latin1("email,näme\nada@x.io,Zoë\n"), [["ada@x.io", true, { näme: "Zoë" }]]],
+    [
+      "Windows-1252",
+      Buffer.concat([latin1("email,price\nada@x.io,5 "), Buffer.from([0x80, 0x0a])]),
+      [["ada@x.io", true, { price: "5 €" }]],
+    ],
+    ["UTF-16", utf16("email\tname\nada@x.io\tZoë\n"), [["ada@x.io", true, { name: "Zoë" }]]],
+    [
+      "UTF-16, big end first",
+      utf16("email,name\nada@x.io,Zoë\n").swap16(),
+      [["ada@x.io", true, { name: "Zoë" }]],
+    ],
+    [
+      "columns of JSON",
+      'email,json:tags,json:n\nada@x.io,"[1,{""a"":null}]",null\n',
+      [["ada@x.io", true, { tags: [1, { a: null }] }]],
+    ],
+    [
+      "blank lines, empty lines of a spreadsheet, an unnamed column",
+      "\nemail,plan,\n\nada@x.io,pro,ignored\n,,\n\n",
+      [["ada@x.io", true, { plan: "pro" }]],
+    ],
+    [
+      "an address twice: the last one wins, and what only the first one said stays",
+      "email,plan,city\nada@x.io,free,Rome\nbob@x.io,free,\nADA@x.io,pro,\n",
+      [
+        ["ada@x.io", true, { plan: "pro", city: "Rome" }],
+        ["bob@x.io", true, { plan: "free" }],
+      ],
+    ],
+    [
+      "international addresses",
+      "email\nзоя@пример.рф\n",
+      [["зоя@xn--e1afmkfd.xn--p1ai", true, {}]],
+    ],
+  ];
+  test.each(cases)("%s", async (_, file, contacts) => {
+    expect(await after(file)).toEqual(contacts);
+  });
+});
+
+describe("an existing contact", () => {
+  beforeEach(async () => {
+    const data = { plan: "free", city: "Rome" };
+    await t.call("POST", "/contacts", { email: "ada@x.io", subscribed: false, data });
+    t.clock.advance(1000);
+  });
+
+  test("keeps what the file does not name, above all that it is unsubscribed", async () => {
+    expect(await after("email,plan\nada@x.io,pro\n", { subscribed: "true" })).toEqual([
+      ["ada@x.io", false, { plan: "pro", city: "Rome" }],
+    ]);
+    expect(t.eventNames()).toEqual([]);
+  });
+
+  test("keeps what the file leaves empty", async () => {
+    expect(await after("email,subscribed,plan,city\nada@x.io,,,Bonn\n")).toEqual([
+      ["ada@x.io", false, { plan: "free", city: "Bonn" }],
+    ]);
+  });
+
+  test("is subscribed where the file says so, with the event", async () => {
+    expect(await after("email,subscribed\nada@x.io,yes\n")).toEqual([
+      ["ada@x.io", true, { plan: "free", city: "Rome" }],
+    ]);
+    expect(t.eventNames()).toEqual(["contact.subscribed"]);
+  });
+
+  test("is unsubscribed where the file says so, with the event", async () => {
+    await t.call("POST", "/contacts", { email: "ada@x.io", subscribed: true });
+    await after("email,subscribed\nada@x.io,no\n");
+    expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
+  });
+
+  test("that stays the same keeps its updatedAt, and counts as updated", async () => {
+    const progress = await imported(t, "email,plan\nada@x.io,free\n");
+    expect(progress.body).toMatchObject({ data: { created: 0, updated: 1, failed: 0 } });
+    const contact = await t.call("GET", "/contacts?search=ada");
+    expect(contact.at("contacts.0.updatedAt")).toBe(START);
+  });
+
+  test("of another project is another contact", async () => {
+    const other = await t.makeProject("other");
+    await t.app.start();
+    const answer = await upload(t, "email,plan\nada@x.io,pro\n", { key: other.secretKey });
+    const jobId = answer.text("data.jobId");
+    const progress = await t.call("GET", `/contacts/import/${jobId}`, undefined, {
+      key: other.secretKey,
+    });
+    expect(progress.status).toBe(200);
+    expect((await ended(t, jobId)).status).toBe(404);
+    expect(contactsOf(t).map(({ data }) => data)).toEqual([
+      { plan: "free", city: "Rome" },
+      { plan: "pro" },
+    ]);
+  });
+});
+
+test("every new subscribed contact has its event, as from any other request", async () => {
+  await imported(t, "email,subscribed\na@x.io,\nb@x.io,no\nc@x.io,yes\na@x.io,\n");
+  expect(t.eventNames()).toEqual(["contact.subscribed", "contact.subscribed"]);
+  const names = await t.call("GET", "/events");
+  expect(names.at("data.total")).toBe(2);
+  const byEmail = await t.call("GET", "/events?email=a@x.io");
+  expect(byEmail.at("data.total")).toBe(1);
+});
+
+test("subscribed=false makes new contacts unsubscribed where the file does not say", async () => {
+  expect(await after("email,subscribed\na@x.io,\nb@x.io,yes\n", { subscribed: "false" })).toEqual([
+    ["a@x.io", false, {}],
+    ["b@x.io", true, {}],
+  ]);
+});
+
+test("mapping and subscribed may stand in the query; the form wins", async () => {
+  const mapping = JSON.stringify({ Mail: "email", Plan: "data.tier", Notes: null });
+  const query = `?subscribed=false&mapping=${encodeURIComponent(mapping)}`;
+  const file = "Mail,Plan,Notes\nada@x.io,pro,secret\n";
+  expect((await imported(t, file, { query })).at("data.status")).toBe("COMPLETED");
+  expect(contactsOf(t)).toEqual([{ email: "ada@x.io", subscribed: false, data: { tier: "pro" } }]);
+  const fields = { mapping: JSON.stringify({ Mail: "email" }), subscribed: "true" };
+  await imported(t, "Mail,Plan\nbob@x.io,pro\n", { query, fields });
+  expect(contactsOf(t)[1]).toEqual({ email: "bob@x.io", subscribed: true, data: { Plan: "pro" } });
+});
+
+describe("progress", () => {
+  test("is QUEUED with nothing counted until its turn comes", async () => {
+    const answer = await upload(t, "email\nada@x.io\n");
+    expect(answer.status).toBe(202);
+    const jobId = answer.text("data.jobId");
+    expect(answer.body).toEqual({ success: true, data: { jobId } });
+    const progress = await t.call("GET", `/contacts/import/${jobId}`);
+    expect([progress.status, progress.body]).toEqual([
+      200,
+      {
+        success: true,
+        data: {
+          id: jobId,
+          status: "QUEUED",
+          processed: 0,
+          total: null,
+          created: 0,
+          updated: 0,
+          failed: 0,
+          errors: [],
+          createdAt: START,
+          finishedAt: null,
+        },
+      },
+    ]);
+  });
+
+  test("tells what came of every line", async () => {
+    const file = [
+      "email,subscribed,json:x",
+      "ada@x.io,,",
+      "not an address,,",
+      ",yes,",
+      "bob@x.io,maybe,",
+      'carl@x.io,no,"{"',
+      "dora@x.io,,,more",
+      "eve\0@x.io,,",
+      'fay@x.io,"y"es,',
+      "ada@x.io,no,1",
+      'gus@x.io,,"""\\u0000"""',
+      `hal@x.io,,"""${"x".repeat(64 * 1024)}"""`,
+      "",
+      'ida@x.io,"',
+    ];
+    const progress = await imported(t, file.join("\n"));
+    expect(progress.at("data")).toMatchObject({
+      status: "COMPLETED",
+      processed: 12,
+      total: 12,
+      created: 1,
+      updated: 1,
+      failed: 10,
+      finishedAt: START,
+      errors: [
+        { line: 3, message: "The address has no @." },
+        { line: 4, message: "The email is empty." },
+        { line: 5, message: "subscribed must be true, 1, yes, false, 0 or no." },
+        { line: 6, message: "The value of x is not JSON." },
+        { line: 7, message: "There are more values than columns." },
+        { line: 8, message: "There is a NUL character." },
+        { line: 9, message: "A quote inside a quoted value must be doubled." },
+        { line: 11, message: "The value of x cannot be stored." },
+        { line: 12, message: expect.stringContaining("64 KiB") },
+        { line: 14, message: "A quote opens a value here and is never closed." },
+      ],
+    });
+  });
+
+  test("counts all faults and tells the first 100, by line", async () => {
+    const lines = Array.from({ length: 300 }, (_, i) => (i % 2 === 0 ? "bad" : `p${i}@x.io`));
+    const progress = await imported(t, `email\n${lines.join("\n")}\n`);
+    expect(progress.at("data")).toMatchObject({ processed: 300, created: 150, failed: 150 });
+    const told = listAt(progress.body, "data.errors");
+    expect(told.length).toBe(100);
+    expect(told[0]).toMatchObject({ line: 2 });
+    expect(told[99]).toMatchObject({ line: 200 });
+  });
+
+  test("bytes that are not valid in UTF-8 cost their lines only", async () => {
+    const good = Array.from({ length: 50 }, (_, i) => `zoë${i}@x.io,Zoë`).join("\n");
+    const file = Buffer.concat([
+      Buffer.from(`email,name\n${good}\nbad@x.io,`),
+      Buffer.from([0xe9]),
+      Buffer.from("\nlast@x.io,Ünï\n"),
+    ]);
+    const progress = await imported(t, file);
+    expect(progress.at("data")).toMatchObject({
+      created: 51,
+      failed: 1,
+      errors: [{ line: 52, message: "Some bytes are not valid UTF-8." }],
+    });
+  });
+
+  test("a file with nothing but broken quotes ends as FAILED; what was read before stays", async () => {
+    const progress = await imported(t, `email\nada@x.io\n${'"x"y\n'.repeat(1500)}`);
+    expect(progress.at("data")).toMatchObject({ status: "FAILED", created: 1, failed: 1000 });
+    expect(listAt(progress.body, "data.errors")[0]).toEqual({
+      line: null,
+      message: "More than 1000 lines have broken quotes. The rest was not read.",
+    });
+  });
+
+  test("of a job that is not there, or is none of this kind: 404", async () => {
+    await t.app.start();
+    const bulk = await t.call("POST", "/contacts/bulk", { action: "delete", ids: ["x"] });
+    for (const id of ["nothing", bulk.text("data.jobId")]) {
+      const refusal = { status: 404, code: "JOB_NOT_FOUND" };
+      expectRefusal(await t.call("GET", `/contacts/import/${id}`), refusal);
+    }
+  });
+});
+
+describe("large files", () => {
+  test("many rows in any order, a third of them twice", async () => {
+    const count = 3000;
+    const lines = Array.from({ length: count }, (_, i) => {
+      const person = (i * 7919) % (count - 1000);
+      return `person-${person}@x.io,${i}`;
+    });
+    const progress = await imported(t, `email,n\n${lines.join("\n")}\n`);
+    expect(progress.at("data")).toMatchObject({
+      status: "COMPLETED",
+      processed: count,
+      total: count,
+      created: 2000,
+      updated: 1000,
+    });
+    const last = new Map(lines.map((line) => line.split(",") as [string, string]));
+    const found = contactsOf(t);
+    expect(found.length).toBe(2000);
+    for (const { email, data } of found) expect(data).toEqual({ n: Number(last.get(email)) });
+    const listed = await t.call("GET", "/contacts?limit=1");
+    expect(listed.at("total")).toBe(2000);
+  });
+
+  test("a line of several MiB is one fault", async () => {
+    const progress = await imported(t, `email,x\na@x.io,${"x".repeat(3 * MIB)}\nb@x.io,1\n`);
+    expect(progress.at("data")).toMatchObject({
+      status: "COMPLETED",
+      created: 1,
+      failed: 1,
+      errors: [{ line: 2, message: "The line is longer than 1 MiB." }],
+    });
+  });
+});
+
+describe("POST /contacts/import refuses", () => {
+  const valid = "email\nada@x.io\n";
+
+  test.each([
+    ["an empty file", "", [["file", "invalid_format"]]],
+    ["no column for the address", "plan,name\npro,Ada\n", [["file", "required"]]],
+    ["no header", "ada@x.io,pro\nbob@x.io,free\n", [["file", "required"]]],
+    ["two columns of one name", "email,plan,plan\n", [["file", "invalid_value"]]],
+    ["a header with NUL", "email,a\0b\n", [["file", "invalid_format"]]],
+    ["UTF-16 without its mark", utf16(valid).subarray(2), [["file", "invalid_format"]]],
+    ["a first line of several MiB", `email,${"x".repeat(2 * MIB)}\n`, [["file", "invalid_format"]]],
+    ["a header that is never closed", 'email,"plan\nada@x.io\n', [["file", "invalid_format"]]],
+  ])("%s", async (_, file, errors) => {
+    const refusal = { status: 422, code: "VALIDATION_ERROR", errors } as never;
+    expectRefusal(await upload(t, file), refusal);
+    expect(t.countRows("jobs")).toBe(0);
+  });
+
+  test.each([
+    ["a mapping that is no JSON", { mapping: "{" }, [["mapping", "invalid_type"]]],
+    ["a mapping that is no object", { mapping: "[]" }, [["mapping", "invalid_type"]]],
+    ["a mapping to a number", { mapping: '{"email":1}' }, [["mapping", "invalid_type"]]],
+    [
+      "a mapping of no column",
+      { mapping: '{"nope":"plan"}' },
+      [["mapping.nope", "unknown_reference"]],
+    ],
+    ["a flag that is none", { subscribed: "maybe" }, [["subscribed", "invalid_type"]]],
+    ["a mapping of 100 kB", { mapping: " ".repeat(100_000) }, [["mapping", "too_big"]]],
+  ])("%s", async (_, fields, errors) => {
+    const refusal = { status: 422, code: "VALIDATION_ERROR", errors } as never;
+    expectRefusal(await upload(t, valid, { fields: { ...fields } as never }), refusal);
+    expect(t.countRows("jobs")).toBe(0);
+  });
+
+  const send = (headers: Record<string, string>, raw: string) =>
+    t.call("POST", "/contacts/import", undefined, { headers, raw });
+  const boundary = { "content-type": "multipart/form-data; boundary=xx" };
+
+  test("JSON: 400", async () => {
+    const answer = await send({ "content-type": "application/json" }, "{}");
+    expectRefusal(answer, { status: 400, code: "BAD_REQUEST" });
+  });
+
+  test.each([
+    ["that breaks off", boundary, '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nema'],
+    ["without its boundary", { "content-type": "multipart/form-data; a=b" }, "x"],
+    ["that is none", boundary, "hello"],
+  ])("a form %s: 400", async (_, headers, raw) => {
+    expectRefusal(await send({ ...headers }, raw), { status: 400, code: "BAD_REQUEST" });
+    expect(t.countRows("jobs")).toBe(0);
+  });
+
+  test("no body, or a form without a file: 422", async () => {
+    const errors = [["file", "required"]] as const;
+    const refusal = { status: 422, code: "VALIDATION_ERROR", errors };
+    expectRefusal(await t.call("POST", "/contacts/import"), refusal);
+    const form = '--xx\r\ncontent-disposition: form-data; name="other"\r\n\r\nx\r\n--xx--\r\n';
+    expectRefusal(await send(boundary, form), refusal);
+  });
+
+  test("two files: 422", async () => {
+    const part = '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nemail\n\r\n';
+    expectRefusal(await send(boundary, `${part}${part}--xx--\r\n`), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["file", "invalid_value"]],
+    });
+  });
+
+  test("a file that is announced too large: 413, unread", async () => {
+    const headers = { ...boundary, "content-length": String(200 * MIB) };
+    expectRefusal(await send(headers, "x"), { status: 413, code: "PAYLOAD_TOO_LARGE" });
+  });
+
+  test("a file that turns out too large: 413", async () => {
+    const head = '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nemail\n';
+    let sent = 0;
+    const raw = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(sent === 0 ? Buffer.from(head) : Buffer.alloc(MIB, "a@x.io\n"));
+        if (++sent === 110) controller.close();
+      },
+    });
+    const answer = await t.call("POST", "/contacts/import", undefined, { headers: boundary, raw });
+    expectRefusal(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
+    expect(sent).toBeLessThan(110);
+  });
+
+  test("no key, a public key: before anything is read", async () => {
+    const before = { status: 401, code: "MISSING_AUTH" };
+    expectRefusal(await upload(t, "not a csv", { key: null }), before);
+    const forbidden = { status: 403, code: "FORBIDDEN" };
+    expectRefusal(await upload(t, "not a csv", { key: t.publicKey }), forbidden);
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const headers = { "idempotency-key": "import-1" };
+  const file = "email\nada@x.io\n";
+
+  test("the same file again: the same job, done once", async () => {
+    await t.app.start();
+    const first = await upload(t, file, { headers });
+    await ended(t, first.text("data.jobId"));
+    const again = await upload(t, file, { headers });
+    expect([again.status, again.body]).toEqual([202, first.body]);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    await quiet();
+    expect(t.countRows("jobs")).toBe(1);
+  });
+
+  test("another file, or another mapping: 409", async () => {
+    await upload(t, file, { headers });
+    const refusal = { status: 409, code: "IDEMPOTENCY_KEY_REUSED" };
+    expectRefusal(await upload(t, `${file}bob@x.io\n`, { headers }), refusal);
+    const fields = { subscribed: "false" };
+    expectRefusal(await upload(t, file, { headers, fields }), refusal);
+    expect(t.countRows("jobs")).toBe(1);
+  });
+
+  test("a refused file frees the key", async () => {
+    expect((await upload(t, "plan\n", { headers })).status).toBe(422);
+    expect((await upload(t, file, { headers })).status).toBe(202);
+  });
+});
+
+test("jobs run one after the other, in the order they came", async () => {
+  const files = ["email,n\nada@x.io,1\n", "email,n\nada@x.io,2\n", "email,n\nada@x.io,3\n"];
+  const answers = [];
+  for (const file of files) answers.push(await upload(t, file));
+  await t.app.start();
+  for (const answer of answers) await ended(t, answer.text("data.jobId"));
+  expect(contactsOf(t)).toEqual([{ email: "ada@x.io", subscribed: true, data: { n: 3 } }]);
+});
