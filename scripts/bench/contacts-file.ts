@@ -25,8 +25,8 @@ export function* fileRows(count: number): Generator<FileRow> {
 /** Writes the file and returns its size. */
 export async function writeFile(path: string, count: number): Promise<number> {
   const file = Bun.file(path).writer();
-  file.write("email,subscribed,plan,score,signupDate,name\n");
-  for (const { cells } of fileRows(count)) file.write(`${cells.join(",")}\n`);
+  void file.write("email,subscribed,plan,score,signupDate,name\n");
+  for (const { cells } of fileRows(count)) void file.write(`${cells.join(",")}\n`);
   await file.end();
   return Bun.file(path).size;
 }

@@ -24,7 +24,8 @@ import { type Aim, fixed, judge, say, whole } from "./report.ts";
 import { prepareStore } from "./store.ts";
 
 type Options = { binary: string | null; isQuick: boolean };
-type Ask = (path: string, init?: RequestInit) => Promise<Response>;
+type Post = { method: "POST"; headers?: Record<string, string>; body: FormData | string };
+type Ask = (path: string, post?: Post) => Promise<Response>;
 
 const ARGUMENTS = ["--transport", "capture", "--api-rate", "0"];
 const POLL_MS = 100;
@@ -70,11 +71,11 @@ export async function benchContacts(options: Options): Promise<boolean> {
 }
 
 function asker(server: Server, key: string): Ask {
-  const headers = { authorization: `Bearer ${key}` };
-  return (path, init = {}) =>
+  const authorization = `Bearer ${key}`;
+  return (path, post) =>
     fetch(`http://127.0.0.1:${server.port}${path}`, {
-      ...init,
-      headers: { ...headers, ...init.headers },
+      ...post,
+      headers: { authorization, ...post?.headers },
     });
 }
 

@@ -1,12 +1,13 @@
 /**
  * The one door for writes. Changes asked for in the same moment share one immediate transaction
  * (group commit): each runs in its own savepoint, so a refused one takes nothing with it, and all
- * are answered only after the commit reached the disk (`synchronous=FULL`).
+ * are answered only after the commit reached the disk, which is waited for beside the event loop.
  */
 
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
+import { createDiskSync, type DiskSync } from "./disk-sync.ts";
 import type { Db } from "./open.ts";
 
 /** An async change would commit at its first `await`; this makes it a type error. */
@@ -25,7 +26,7 @@ export type Writer = {
   afterCommit(effect: () => void): void;
   /** True unless the storage refused the last write. */
   isHealthy(): boolean;
-  /** Resolves when nothing is waiting to be written. */
+  /** Resolves when nothing is waiting to be written; the database may be closed then. */
   drain(): Promise<void>;
 };
 
@@ -40,7 +41,11 @@ type Job = {
   effects: (() => void)[];
 };
 
-export function createWriter({ sqlite }: Db, log: Log): Writer {
+export function createWriter(
+  { sqlite }: Db,
+  log: Log,
+  disk: DiskSync | null = createDiskSync(sqlite),
+): Writer {
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
@@ -49,6 +54,9 @@ export function createWriter({ sqlite }: Db, log: Log): Writer {
   const rollbackTo = sqlite.prepare("ROLLBACK TO change");
 
   let waiting: Job[] = [];
+  /** Committed, but perhaps not on disk yet. */
+  let committed: Job[] = [];
+  let isSyncing = false;
   let current: Job | null = null;
   let isScheduled = false;
   let healthy = true;
@@ -65,12 +73,28 @@ export function createWriter({ sqlite }: Db, log: Log): Writer {
     isScheduled = false;
     const jobs = waiting;
     waiting = [];
-    const done = commitTogether(jobs);
+    committed.push(...commitTogether(jobs));
     // What did not fit into this batch goes before what has come since.
     waiting = [...jobs, ...waiting];
-    for (const job of done) answer(job);
     if (waiting.length > 0) schedule();
-    else settleIdle();
+    void answerCommitted();
+  }
+
+  /**
+   * What is committed while the disk is busy shares the next sync. Nothing here catches a failed
+   * one: the process has to end, because what it believes to be stored may not be.
+   */
+  async function answerCommitted(): Promise<void> {
+    if (isSyncing) return;
+    isSyncing = true;
+    while (committed.length > 0) {
+      const jobs = committed;
+      committed = [];
+      if (disk !== null) await disk.sync();
+      for (const job of jobs) answer(job);
+    }
+    isSyncing = false;
+    if (waiting.length === 0) settleIdle();
   }
 
   /** Takes from the front of `jobs` what fits into one batch; returns those to be answered. */
@@ -168,9 +192,10 @@ export function createWriter({ sqlite }: Db, log: Log): Writer {
       current.effects.push(effect);
     },
     isHealthy: () => healthy,
-    drain() {
-      if (waiting.length === 0) return Promise.resolve();
-      return new Promise((resolve) => idle.push(resolve));
+    async drain() {
+      const isBusy = waiting.length > 0 || isSyncing;
+      if (isBusy) await new Promise<void>((resolve) => idle.push(resolve));
+      disk?.release();
     },
   };
 }

@@ -141,7 +141,7 @@ export function createTracking(deps: {
     establish(id: string, rows: readonly SegmentRow[]): void {
       const work = establishAll(rows);
       establishing.set(id, work);
-      void work.then(() => {
+      void work.finally(() => {
         if (establishing.get(id) === work) establishing.delete(id);
       });
     },

@@ -34,6 +34,8 @@ const ALIAS_DOMAINS = new Set([
   "slmails.com",
 ]);
 
+const SHORTEST_SLIP = 4;
+
 /** The domain itself or one above it: disposable services hand out sub-domains. */
 export function isDisposableDomain(domain: string): boolean {
   return withParents(domain).some((name) => disposable.has(name));
@@ -54,7 +56,18 @@ export function isAliasDomain(domain: string): boolean {
 export function correctedDomain(domain: string): string | null {
   if (common.has(domain)) return null;
   const suggestion = spellChecker.run({ email: `someone@${domain}` })?.domain;
-  return suggestion !== undefined && common.has(suggestion) ? suggestion : null;
+  if (suggestion === undefined || !common.has(suggestion)) return null;
+  return isSlipOf(firstLabel(domain), firstLabel(suggestion)) ? suggestion : null;
+}
+
+/** Short names resemble too much: `acme.com` is not a misspelt `me.com`. */
+function isSlipOf(written: string, meant: string): boolean {
+  if (written === meant) return true;
+  return meant.length >= SHORTEST_SLIP && Math.abs(written.length - meant.length) <= 1;
+}
+
+function firstLabel(domain: string): string {
+  return domain.split(".")[0] ?? "";
 }
 
 /** `a.b.example.com` → itself, `b.example.com`, `example.com`. */

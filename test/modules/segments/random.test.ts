@@ -186,4 +186,4 @@ test(`${CONTACTS * CONDITIONS} pairs agree (SEED=${SEED})`, async () => {
   // Otherwise the conditions would say nothing.
   expect(matched).toBeGreaterThan(CONTACTS * CONDITIONS * 0.1);
   expect(matched).toBeLessThan(CONTACTS * CONDITIONS * 0.9);
-});
+}, 60_000);

@@ -415,7 +415,7 @@ test(`members and events always agree with what the conditions say (SEED=${SEED}
       t = await testApp({ db: t.db, clock: t.clock });
     }
   }
-});
+}, 60_000);
 
 function idsOf(items: unknown): unknown[] {
   return Array.isArray(items) ? items.map((item) => Reflect.get(item, "id")) : [];

@@ -1,0 +1,173 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDiskSync, type DiskSync } from "../../src/db/disk-sync.ts";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import { createWriter } from "../../src/db/writer.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { quiet } from "../support/eventually.ts";
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function inFile() {
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-disk-"));
+  folders.push(folder);
+  const file = join(folder, "test.db");
+  return { file, db: withTable(openDatabase(file)) };
+}
+
+function withTable(db: Db): Db {
+  db.sqlite.run("CREATE TABLE IF NOT EXISTS things (name TEXT)");
+  return db;
+}
+
+/** A disk that is done when the test says so. */
+function slowDisk() {
+  const waiting: (() => void)[] = [];
+  let syncs = 0;
+  const disk: DiskSync = {
+    sync() {
+      syncs++;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    release() {},
+  };
+  return { disk, syncs: () => syncs, finish: () => waiting.shift()?.() };
+}
+
+function writingTo(db: Db, disk: DiskSync) {
+  const writer = createWriter(db, silentLog, disk);
+  const answered: string[] = [];
+  return {
+    writer,
+    answered,
+    write: (name: string) =>
+      void writer
+        .write(() => {
+          db.sqlite.run("INSERT INTO things VALUES (?)", [name]);
+          writer.afterCommit(() => answered.push(`effect of ${name}`));
+        })
+        .then(() => answered.push(name)),
+  };
+}
+
+describe("a write", () => {
+  test("is answered when the disk has it, and so are its effects", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish } = slowDisk();
+    const { write, answered } = writingTo(db, disk);
+    write("a");
+    await quiet();
+    expect(db.sqlite.query("SELECT name FROM things").all()).toEqual([{ name: "a" }]);
+    expect(answered).toEqual([]);
+    finish();
+    await quiet();
+    expect(answered).toEqual(["effect of a", "a"]);
+  });
+
+  test("that comes while the disk is busy waits for the next sync, which all such share", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, syncs, finish } = slowDisk();
+    const { write, answered } = writingTo(db, disk);
+    write("a");
+    await quiet();
+    for (const name of ["b", "c"]) {
+      write(name);
+      await quiet();
+    }
+    expect(syncs()).toBe(1);
+    finish();
+    await quiet();
+    expect(answered).toEqual(["effect of a", "a"]);
+    expect(syncs()).toBe(2);
+    finish();
+    await quiet();
+    expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b", "c"]);
+  });
+
+  test("that was refused does not wait for the disk", async () => {
+    const { disk, syncs } = slowDisk();
+    const { writer } = writingTo(withTable(openDatabase(":memory:")), disk);
+    const refused = writer.write(() => {
+      throw new Error("refused");
+    });
+    expect(refused).rejects.toThrow("refused");
+    await quiet();
+    expect(syncs()).toBe(0);
+  });
+
+  test("is waited for by drain until the disk has it", async () => {
+    const { disk, finish } = slowDisk();
+    const { writer, write } = writingTo(withTable(openDatabase(":memory:")), disk);
+    write("a");
+    let isDrained = false;
+    const drained = writer.drain().then(() => (isDrained = true));
+    await quiet();
+    expect(isDrained).toBe(false);
+    finish();
+    await drained;
+  });
+});
+
+describe("a database in a file", () => {
+  test("is synced beside the event loop, and SQLite does not wait for the disk as well", async () => {
+    const { file, db } = inFile();
+    const writer = createWriter(db, silentLog);
+    expect(db.sqlite.query("PRAGMA synchronous").get()).toEqual({ synchronous: 1 });
+    await writer.write(() => void db.sqlite.run("INSERT INTO things VALUES ('a')"));
+    await writer.drain();
+    db.sqlite.close();
+    expect(openDatabase(file).sqlite.query("SELECT name FROM things").all()).toEqual([
+      { name: "a" },
+    ]);
+  });
+
+  test("can be written to after drain let go of its log", async () => {
+    const { db } = inFile();
+    const writer = createWriter(db, silentLog);
+    for (const name of ["a", "b"]) {
+      await writer.write(() => void db.sqlite.run("INSERT INTO things VALUES (?)", [name]));
+      await writer.drain();
+    }
+    expect(db.sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 2 });
+  });
+
+  test("survives that its log starts anew", async () => {
+    const { file, db } = inFile();
+    const writer = createWriter(db, silentLog);
+    for (const name of ["a", "b", "c"]) {
+      await writer.write(() => void db.sqlite.run("INSERT INTO things VALUES (?)", [name]));
+      db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    const other = openDatabase(file);
+    expect(other.sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 3 });
+  });
+
+  test("in memory has no disk to wait for", () => {
+    expect(createDiskSync(openDatabase(":memory:").sqlite)).toBeNull();
+  });
+});
+
+test("a disk that fails ends the process: nobody knows what it has", async () => {
+  const script = `
+    import { openDatabase } from "./src/db/open.ts";
+    import { createWriter } from "./src/db/writer.ts";
+    import { silentLog } from "./src/lib/log.ts";
+    const disk = { sync: () => Promise.reject(new Error("EIO")), release() {} };
+    const writer = createWriter(openDatabase(":memory:"), silentLog, disk);
+    void writer.write(() => 1).then(() => console.log("answered"));
+    setTimeout(() => console.log("still there"), 200);`;
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    cwd: join(import.meta.dir, "..", ".."),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await child.exited).toBe(1);
+  expect(await child.stdout.text()).toBe("");
+  expect(await child.stderr.text()).toContain("EIO");
+});
