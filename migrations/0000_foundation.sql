@@ -59,7 +59,7 @@ CREATE TABLE `campaigns` (
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`segment_seq`) REFERENCES `segments`(`seq`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`segment_seq`) REFERENCES `segments`(`seq`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `campaigns_id_unique` ON `campaigns` (`id`);--> statement-breakpoint

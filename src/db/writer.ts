@@ -80,17 +80,14 @@ export function createWriter(
     void answerCommitted();
   }
 
-  /**
-   * What is committed while the disk is busy shares the next sync. Nothing here catches a failed
-   * one: the process has to end, because what it believes to be stored may not be.
-   */
+  /** What is committed while the disk is busy shares the next sync. */
   async function answerCommitted(): Promise<void> {
     if (isSyncing) return;
     isSyncing = true;
     while (committed.length > 0) {
       const jobs = committed;
       committed = [];
-      if (disk !== null) await disk.sync();
+      if (disk !== null) await disk.sync().catch(endProcess);
       for (const job of jobs) answer(job);
     }
     isSyncing = false;
@@ -144,6 +141,12 @@ export function createWriter(
     if (healthy) log.error("storage refuses writes", { error: describeError(error) });
     healthy = false;
     for (const job of lost) job.reject(storageRefused(error));
+  }
+
+  /** What this process believes to be stored may be lost: only a new start can tell what is there. */
+  function endProcess(error: unknown): never {
+    log.error("the disk failed to keep what was written", { error: describeError(error) });
+    process.exit(1);
   }
 
   function recover(): void {

@@ -22,8 +22,8 @@ export type Pace = {
  */
 const GUARD = 1.01;
 const SECOND_MS = 1000;
-/** Mails that leave within this time are made ready. */
-const AHEAD_SECONDS = 1 / 7;
+/** What leaves within this time is made ready: longer than the storage usually takes for a lease. */
+const AHEAD_SECONDS = 1 / 3;
 
 /**
  * `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. Above 1 a fraction does not

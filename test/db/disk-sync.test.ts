@@ -157,9 +157,10 @@ test("a disk that fails ends the process: nobody knows what it has", async () =>
   const script = `
     import { openDatabase } from "./src/db/open.ts";
     import { createWriter } from "./src/db/writer.ts";
-    import { silentLog } from "./src/lib/log.ts";
+    import { createLog } from "./src/lib/log.ts";
     const disk = { sync: () => Promise.reject(new Error("EIO")), release() {} };
-    const writer = createWriter(openDatabase(":memory:"), silentLog, disk);
+    const writer = createWriter(
+      openDatabase(":memory:"), createLog({ level: "error", format: "json" }), disk);
     void writer.write(() => 1).then(() => console.log("answered"));
     setTimeout(() => console.log("still there"), 200);`;
   const child = Bun.spawn([process.execPath, "-e", script], {

@@ -31,7 +31,7 @@ export const campaigns = sqliteTable(
     fromName: text("from_name"),
     replyTo: text("reply_to"),
     audienceType: text("audience_type", { enum: AUDIENCE_TYPES }).notNull(),
-    segmentSeq: integer("segment_seq").references(() => segments.seq),
+    segmentSeq: integer("segment_seq").references(() => segments.seq, { onDelete: "set null" }),
     /** JSON condition; only for FILTERED. */
     audienceFilter: text("audience_filter"),
     /** Mails per second, lower than the installation's; null: no limit of its own. */

@@ -7,24 +7,17 @@ import type { CampaignRow } from "./service.ts";
 
 const SUBSCRIBED = [{ kind: "subscribed", isSubscribed: true }] as const;
 
-/** 422 where the filter refers to a segment that is not there any more. */
+/** 404 or 422 where it refers to a segment that is not there any more. */
 export function audienceOf(
-  segments: Pick<Segments, "audienceOfCondition">,
+  segments: Pick<Segments, "audienceOf" | "audienceOfCondition">,
   campaign: CampaignRow,
   segmentId: string | null,
 ): Audience {
-  const { projectSeq } = campaign;
-  const condition = conditionOf(campaign, segmentId);
-  return segments.audienceOfCondition(
-    projectSeq,
-    condition === null ? null : parseCondition(condition, "audienceFilter"),
-    SUBSCRIBED,
-  );
-}
-
-function conditionOf(campaign: CampaignRow, segmentId: string | null): unknown {
-  if (campaign.audienceFilter !== null) return JSON.parse(campaign.audienceFilter);
-  if (campaign.audienceType !== "SEGMENT") return null;
-  const member = { field: `segment.${segmentId}`, operator: "memberOf" };
-  return { logic: "AND", groups: [{ filters: [member] }] };
+  const { projectSeq, audienceType, audienceFilter } = campaign;
+  if (audienceType === "SEGMENT") {
+    return segments.audienceOf(projectSeq, segmentId ?? "", SUBSCRIBED);
+  }
+  const condition =
+    audienceFilter === null ? null : parseCondition(JSON.parse(audienceFilter), "audienceFilter");
+  return segments.audienceOfCondition(projectSeq, condition, SUBSCRIBED);
 }

@@ -27,7 +27,7 @@ export function createExpansion(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
-  segments: Pick<Segments, "audiences" | "audienceOfCondition">;
+  segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
   store: Pick<EmailStore, "saveMessage">;
   /** Tells the dispatcher that there is something to send. */
   wake: () => void;

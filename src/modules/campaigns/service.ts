@@ -273,7 +273,10 @@ export function createCampaigns(deps: {
     return found?.seq ?? null;
   }
 
-  function unfinished(where: SQL | undefined, isMeant = (_: CampaignRow) => true): string[] {
+  function unfinished(
+    where: SQL | undefined,
+    isMeant: (row: CampaignRow) => boolean = () => true,
+  ): string[] {
     const open = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
     return db
       .select()

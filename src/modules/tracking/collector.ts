@@ -17,8 +17,12 @@ export type Collector = {
 
 const FLUSH_AFTER_MS = 1_000;
 const FLUSH_AT = 500;
-/** So that nobody who comes in between waits long. */
-const CHUNK = 25;
+/**
+ * Counted in one go: few, so that nobody who comes in between waits long; more where the disk is so
+ * slow that every commit takes longer than the counting.
+ */
+const CHUNK = { least: 25, most: 400 } as const;
+const SLOW_WRITE_MS = 5;
 /** While the storage refuses; more are not taken. */
 const MOST_WAITING = 20_000;
 
@@ -30,6 +34,7 @@ export function createCollector(deps: {
 }): Collector {
   const { count, writer, clock, log } = deps;
   let waiting: Visit[] = [];
+  let chunkSize: number = CHUNK.least;
   let lost = 0;
   /** The storage refused: the next try is the timer's. */
   let isRefused = false;
@@ -55,9 +60,11 @@ export function createCollector(deps: {
     lost = 0;
     isRefused = false;
     while (waiting.length > 0) {
-      const chunk = waiting.splice(0, CHUNK);
+      const chunk = waiting.splice(0, chunkSize);
+      const startedAt = performance.now();
       try {
         await writer.write(() => chunk.forEach(count));
+        adapt(performance.now() - startedAt);
       } catch (error) {
         if (isStorageRefusal(error)) {
           isRefused = true;
@@ -68,6 +75,13 @@ export function createCollector(deps: {
         log.error("opens and clicks could not be counted", { error: describeError(error) });
       }
     }
+  }
+
+  function adapt(tookMs: number): void {
+    chunkSize =
+      tookMs > SLOW_WRITE_MS
+        ? Math.min(CHUNK.most, chunkSize * 2)
+        : Math.max(CHUNK.least, chunkSize / 2);
   }
 
   return {
