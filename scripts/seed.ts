@@ -25,6 +25,8 @@ import { seedSegments } from "./seed/segments.ts";
 
 export type SeedSizes = { contacts: number; events: number; segments: number };
 
+type Say = (text: string) => void;
+
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PROJECT = "Seed";
 const TABLES = ["contacts", "events"];
@@ -33,7 +35,7 @@ const TABLES = ["contacts", "events"];
 export async function seed(
   folder: string,
   sizes: SeedSizes,
-  { untilMs = startOfToday(), say = (_: string) => {} } = {},
+  { untilMs = startOfToday(), say = silent }: { untilMs?: number; say?: Say } = {},
 ): Promise<string> {
   const { databaseFile } = openDataFolder(folder, null);
   const db = openDatabase(databaseFile);
@@ -91,6 +93,8 @@ function dropIndexes(sqlite: Database): string[] {
   for (const { name } of indexes) sqlite.run(`DROP INDEX "${name}"`);
   return indexes.map((index) => index.sql);
 }
+
+function silent(): void {}
 
 function startOfToday(): number {
   return Math.floor(Date.now() / DAY_MS) * DAY_MS;

@@ -12,11 +12,12 @@ export type Probing = {
 
 /** Each probe has a line of its own; `pauseMs` lies between an answer and the next request. */
 export function startProbes(probes: readonly Probe[], pauseMs: number): Probing {
-  let isStopped = false;
+  const end = new AbortController();
+  const stopping = end.signal;
 
   async function run({ name, send }: Probe): Promise<Latencies> {
     const times: number[] = [];
-    for (let i = 0; !isStopped; i++) {
+    for (let i = 0; !stopping.aborted; i++) {
       const startedAt = performance.now();
       const response = await send(i);
       await response.arrayBuffer();
@@ -31,7 +32,7 @@ export function startProbes(probes: readonly Probe[], pauseMs: number): Probing 
   all.catch(() => undefined); // Whoever stops it hears of it.
   return {
     stop() {
-      isStopped = true;
+      end.abort();
       return all;
     },
   };

@@ -4,6 +4,7 @@
  */
 
 import { eq, lt, sql } from "drizzle-orm";
+import { bound } from "../db/bound.ts";
 import type { Db } from "../db/open.ts";
 import { idempotencyKeys } from "../db/schema/projects.ts";
 import type { Change, Sync, Writer } from "../db/writer.ts";
@@ -42,7 +43,7 @@ export function createIdempotency(deps: { db: Db; writer: Writer; clock: Clock }
   const find = db
     .select()
     .from(idempotencyKeys)
-    .where(eq(idempotencyKeys.scope, sql.placeholder("scope")))
+    .where(eq(idempotencyKeys.scope, bound("scope")))
     .limit(1)
     .prepare();
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { guessEncoding } from "../../src/lib/text-encoding.ts";
+import { guessEncoding, type TextEncoding } from "../../src/lib/text-encoding.ts";
 
 const latin1 = (text: string) => Buffer.from(text, "latin1");
 const utf8 = (text: string) => Buffer.from(text, "utf8");
 const utf16 = (text: string) => Buffer.from(`\u{feff}${text}`, "utf16le");
 
-const cases: [name: string, bytes: Buffer, encoding: string][] = [
+const cases: [name: string, bytes: Buffer, encoding: TextEncoding][] = [
   ["nothing", Buffer.alloc(0), "utf-8"],
   ["ASCII", utf8("email,name\nada@example.com,Ada\n"), "utf-8"],
   ["UTF-8", utf8("name\nZoë\n太郎\n😀\n"), "utf-8"],
@@ -32,7 +32,7 @@ describe("guesses", () => {
     for (const size of [1, 2, 3, 1000]) {
       const guess = guessEncoding();
       for (let at = 0; at < bytes.length; at += size) guess.see(bytes.subarray(at, at + size));
-      expect<unknown>([size, guess.result()]).toEqual([size, encoding]);
+      expect([size, guess.result()]).toEqual([size, encoding]);
     }
   });
 });

@@ -1,6 +1,7 @@
 /** Contacts: one per project and address, upserted by every public endpoint. */
 
 import { and, eq, sql } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import type { Change } from "../../db/writer.ts";
@@ -41,12 +42,7 @@ export function createContacts(deps: {
   const findByEmail = db
     .select()
     .from(contacts)
-    .where(
-      and(
-        eq(contacts.projectSeq, sql.placeholder("projectSeq")),
-        eq(contacts.email, sql.placeholder("email")),
-      ),
-    )
+    .where(and(eq(contacts.projectSeq, bound("projectSeq")), eq(contacts.email, bound("email"))))
     .limit(1)
     .prepare();
   const insert = db

@@ -4,7 +4,8 @@
  */
 
 import type { KeyObject } from "node:crypto";
-import { asc, eq, sql, and } from "drizzle-orm";
+import { asc, eq, and } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { dkimKeys, domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -37,18 +38,13 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
     .select({ seq: dkimKeys.seq, algorithm: dkimKeys.algorithm, selector: dkimKeys.selector })
     .from(dkimKeys)
     .innerJoin(domains, eq(domains.seq, dkimKeys.domainSeq))
-    .where(
-      and(
-        eq(domains.domain, sql.placeholder("domain")),
-        eq(domains.projectSeq, sql.placeholder("projectSeq")),
-      ),
-    )
+    .where(and(eq(domains.domain, bound("domain")), eq(domains.projectSeq, bound("projectSeq"))))
     .orderBy(asc(dkimKeys.seq))
     .prepare();
   const findSealed = db
     .select({ privateKey: dkimKeys.privateKey })
     .from(dkimKeys)
-    .where(eq(dkimKeys.seq, sql.placeholder("seq")))
+    .where(eq(dkimKeys.seq, bound("seq")))
     .limit(1)
     .prepare();
   const findPublic = db
@@ -58,7 +54,7 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
       publicKey: dkimKeys.publicKey,
     })
     .from(dkimKeys)
-    .where(eq(dkimKeys.domainSeq, sql.placeholder("domainSeq")))
+    .where(eq(dkimKeys.domainSeq, bound("domainSeq")))
     .orderBy(asc(dkimKeys.seq))
     .prepare();
 

@@ -1,6 +1,7 @@
 /** Sending domains of a project: added with keys, looked up in the DNS, used to send and to sign. */
 
-import { and, count, desc, eq, sql } from "drizzle-orm";
+import { and, count, desc, eq } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Change } from "../../db/writer.ts";
@@ -41,8 +42,8 @@ export function createDomains({ db, clock, cursors, keys, installation }: Domain
     .from(domains)
     .where(
       and(
-        eq(domains.domain, sql.placeholder("domain")),
-        eq(domains.projectSeq, sql.placeholder("projectSeq")),
+        eq(domains.domain, bound("domain")),
+        eq(domains.projectSeq, bound("projectSeq")),
         eq(domains.status, "VERIFIED"),
       ),
     )

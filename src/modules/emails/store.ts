@@ -1,6 +1,7 @@
 /** Writes mails and what they share. Everything here is part of a change. */
 
 import { and, eq, sql } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import {
   attachmentContents,
@@ -53,12 +54,7 @@ export function createEmailStore({ db }: { db: Db }) {
   const findMessage = db
     .select({ seq: messages.seq })
     .from(messages)
-    .where(
-      and(
-        eq(messages.projectSeq, sql.placeholder("projectSeq")),
-        eq(messages.digest, sql.placeholder("digest")),
-      ),
-    )
+    .where(and(eq(messages.projectSeq, bound("projectSeq")), eq(messages.digest, bound("digest"))))
     .limit(1)
     .prepare();
   const insertEmail = db

@@ -1,6 +1,7 @@
 /** API keys: made once, shown once, stored as digests, revoked with the next request. */
 
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { apiKeys, projects } from "../../db/schema/projects.ts";
 import type { Change, Writer } from "../../db/writer.ts";
@@ -30,7 +31,7 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     })
     .from(apiKeys)
     .innerJoin(projects, eq(projects.seq, apiKeys.projectSeq))
-    .where(eq(apiKeys.digest, sql.placeholder("digest")))
+    .where(eq(apiKeys.digest, bound("digest")))
     .limit(1)
     .prepare();
 

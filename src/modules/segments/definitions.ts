@@ -1,6 +1,7 @@
 /** Stored segments as conditions refer to them, and conditions made ready to be asked. */
 
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -26,8 +27,8 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     .from(segments)
     .where(
       and(
-        eq(segments.projectSeq, sql.placeholder("projectSeq")),
-        eq(segments.id, sql.placeholder("id")),
+        eq(segments.projectSeq, bound("projectSeq")),
+        eq(segments.id, bound("id")),
         isNull(segments.deletedAt),
       ),
     )
@@ -38,7 +39,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     .from(segments)
     .where(
       and(
-        eq(segments.projectSeq, sql.placeholder("projectSeq")),
+        eq(segments.projectSeq, bound("projectSeq")),
         isNotNull(segments.condition),
         isNull(segments.deletedAt),
         sql`instr(${segments.condition}, '"segment.') > 0`,

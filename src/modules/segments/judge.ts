@@ -5,6 +5,7 @@
  */
 
 import { and, eq, isNull, sql } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -39,7 +40,7 @@ export function createJudge(deps: {
     .from(segments)
     .where(
       and(
-        eq(segments.seq, sql.placeholder("seq")),
+        eq(segments.seq, bound("seq")),
         eq(segments.trackMembership, true),
         isNull(segments.deletedAt),
       ),

@@ -1,6 +1,7 @@
 /** What recipients decide by the links in their mail. */
 
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { contacts as contactRows } from "../../db/schema/contacts.ts";
 import { emails } from "../../db/schema/emails.ts";
@@ -37,7 +38,7 @@ export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contac
     .from(emails)
     .innerJoin(projects, eq(projects.seq, emails.projectSeq))
     .leftJoin(contactRows, eq(contactRows.seq, emails.contactSeq))
-    .where(eq(emails.id, sql.placeholder("emailId")))
+    .where(eq(emails.id, bound("emailId")))
     .limit(1)
     .prepare();
 

@@ -1,6 +1,7 @@
 /** Addresses that must not be written to: checked at acceptance and again when a mail leaves. */
 
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { suppressions } from "../../db/schema/contacts.ts";
 import type { Change } from "../../db/writer.ts";
@@ -18,10 +19,7 @@ export function createSuppressions({ db }: { db: Db }) {
     .select()
     .from(suppressions)
     .where(
-      and(
-        eq(suppressions.projectSeq, sql.placeholder("projectSeq")),
-        eq(suppressions.email, sql.placeholder("email")),
-      ),
+      and(eq(suppressions.projectSeq, bound("projectSeq")), eq(suppressions.email, bound("email"))),
     )
     .limit(1)
     .prepare();

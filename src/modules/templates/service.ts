@@ -1,6 +1,7 @@
 /** Templates: subject and body in Liquid, with an optional sender. */
 
-import { and, count, desc, eq, sql } from "drizzle-orm";
+import { and, count, desc, eq } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { templates } from "../../db/schema/templates.ts";
 import type { Change } from "../../db/writer.ts";
@@ -20,12 +21,7 @@ export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }
   const findById = db
     .select()
     .from(templates)
-    .where(
-      and(
-        eq(templates.projectSeq, sql.placeholder("projectSeq")),
-        eq(templates.id, sql.placeholder("id")),
-      ),
-    )
+    .where(and(eq(templates.projectSeq, bound("projectSeq")), eq(templates.id, bound("id"))))
     .limit(1)
     .prepare();
 

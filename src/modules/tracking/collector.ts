@@ -19,10 +19,9 @@ const FLUSH_AFTER_MS = 1_000;
 const FLUSH_AT = 500;
 /**
  * Counted in one go: few, so that nobody who comes in between waits long; more where the disk is so
- * slow that every commit takes longer than the counting.
+ * slow that a commit takes longer than the counting.
  */
 const CHUNK = { least: 25, most: 400 } as const;
-const SLOW_WRITE_MS = 5;
 /** While the storage refuses; more are not taken. */
 const MOST_WAITING = 20_000;
 
@@ -61,10 +60,8 @@ export function createCollector(deps: {
     isRefused = false;
     while (waiting.length > 0) {
       const chunk = waiting.splice(0, chunkSize);
-      const startedAt = performance.now();
       try {
-        await writer.write(() => chunk.forEach(count));
-        adapt(performance.now() - startedAt);
+        await countTogether(chunk);
       } catch (error) {
         if (isStorageRefusal(error)) {
           isRefused = true;
@@ -77,11 +74,15 @@ export function createCollector(deps: {
     }
   }
 
-  function adapt(tookMs: number): void {
-    chunkSize =
-      tookMs > SLOW_WRITE_MS
-        ? Math.min(CHUNK.most, chunkSize * 2)
-        : Math.max(CHUNK.least, chunkSize / 2);
+  async function countTogether(chunk: readonly Visit[]): Promise<void> {
+    const startedAt = performance.now();
+    const countingMs = await writer.write(() => {
+      const countingSince = performance.now();
+      chunk.forEach(count);
+      return performance.now() - countingSince;
+    });
+    const isSlow = performance.now() - startedAt > 2 * countingMs;
+    chunkSize = isSlow ? Math.min(CHUNK.most, chunkSize * 2) : Math.max(CHUNK.least, chunkSize / 2);
   }
 
   return {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { columnName, readHeader } from "../../../src/modules/contacts/columns.ts";
+import { type Column, columnName, readHeader } from "../../../src/modules/contacts/columns.ts";
 
-const data = (key: string) => ({ kind: "data", key });
-const EMAIL = { kind: "email" };
-const IGNORED = { kind: "ignored" };
+const data = (key: string): Column => ({ kind: "data", key });
+const EMAIL: Column = { kind: "email" };
+const IGNORED: Column = { kind: "ignored" };
 
 describe("the columns of a file", () => {
-  const cases: [names: string[], mapping: Record<string, string | null>, columns: object[]][] = [
+  const cases: [names: string[], mapping: Record<string, string | null>, columns: Column[]][] = [
     [["email"], {}, [EMAIL]],
     [[" EMail ", "Subscribed", "Plan"], {}, [EMAIL, { kind: "subscribed" }, data("Plan")]],
     [["email", "plan", "Plan"], {}, [EMAIL, data("plan"), data("Plan")]],
@@ -20,7 +20,7 @@ describe("the columns of a file", () => {
     [["email", "constructor"], {}, [EMAIL, data("constructor")]],
   ];
   test.each(cases)("%j with %j", (names, mapping, columns) => {
-    expect(readHeader(names, mapping)).toEqual({ ok: true, columns: [...columns] as never });
+    expect(readHeader(names, mapping)).toEqual({ ok: true, columns });
   });
 
   test.each([

@@ -1,0 +1,220 @@
+/**
+ * GET    /campaigns
+ * POST   /campaigns
+ * GET    /campaigns/{id}
+ * PATCH  /campaigns/{id}              DRAFT and SCHEDULED
+ * DELETE /campaigns/{id}              DRAFT and CANCELLED
+ * POST   /campaigns/{id}/send         now, or at a time
+ * POST   /campaigns/{id}/cancel
+ * POST   /campaigns/{id}/pause
+ * POST   /campaigns/{id}/resume
+ * POST   /campaigns/{id}/duplicate
+ * POST   /campaigns/{id}/test         one mail, in no statistics
+ * POST   /campaigns/{id}/preview
+ * GET    /campaigns/{id}/stats
+ * GET    /campaigns/{id}/recipients
+ */
+
+import { Elysia, status } from "elysia";
+import type { Change, Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import { Type } from "@sinclair/typebox";
+import type { Lifecycle } from "./lifecycle.ts";
+import {
+  Campaign,
+  CampaignInput,
+  CampaignPatch,
+  CampaignQuery,
+  CampaignStats,
+  Preview,
+  PreviewInput,
+  Recipient,
+  RecipientQuery,
+  SendCampaignInput,
+  TestCampaignInput,
+} from "./model.ts";
+import type { Previews } from "./preview.ts";
+import type { Runner } from "./runner.ts";
+import type { CampaignRow, Campaigns } from "./service.ts";
+import type { Stats } from "./stats.ts";
+
+const tags = ["Campaigns"];
+
+export function campaignRoutes(deps: {
+  admission: Admission;
+  campaigns: Campaigns;
+  lifecycle: Lifecycle;
+  previews: Previews;
+  runner: Runner;
+  stats: Stats;
+  writer: Writer;
+}) {
+  const { admission, campaigns, lifecycle, previews, runner, stats, writer } = deps;
+
+  /** Commits a change of state and lets the runner see to it. */
+  async function apply(change: Change<CampaignRow>) {
+    const campaign = await writer.write(change);
+    runner.wake();
+    return envelope(campaigns.present(campaign));
+  }
+
+  async function send(projectSeq: number, id: string, scheduledFor: string | null | undefined) {
+    if (typeof scheduledFor === "string") {
+      await writer.write(lifecycle.schedule(projectSeq, id, Date.parse(scheduledFor)));
+    } else {
+      await runner.ensureRecipients(campaigns.get(projectSeq, id));
+      await writer.write(lifecycle.sendNow(projectSeq, id));
+    }
+    runner.wake();
+    return status(204, undefined);
+  }
+
+  return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(campaigns.list(project.seq, query)), {
+      query: CampaignQuery,
+      response: withErrors({ 200: ListEnvelope(Campaign) }),
+      detail: { tags, summary: "List campaigns" },
+    })
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(() => {
+          ensureChecks(CampaignInput, body);
+          const create = campaigns.create(project.seq, body);
+          return () => ({ status: 201, body: envelope(campaigns.present(create())) });
+        }),
+      {
+        body: CampaignInput,
+        response: withErrors({ 201: Envelope(Campaign) }),
+        detail: { tags, summary: "Create a campaign" },
+      },
+    )
+    .get(
+      "/:id",
+      ({ project, params }) => envelope(campaigns.present(campaigns.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: { tags, summary: "Campaign details" },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ project, params, body }) => {
+        ensureChecks(CampaignPatch, body);
+        return apply(campaigns.patch(project.seq, params.id, body));
+      },
+      {
+        params: IdParams,
+        body: CampaignPatch,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: { tags, summary: "Update a campaign that is DRAFT or SCHEDULED" },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await writer.write(campaigns.remove(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a campaign that is DRAFT or CANCELLED" },
+      },
+    )
+    .post(
+      "/:id/send",
+      ({ project, params, body }) => send(project.seq, params.id, body?.scheduledFor),
+      {
+        params: IdParams,
+        body: Type.Optional(SendCampaignInput),
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Send a campaign now, or schedule it" },
+      },
+    )
+    .post("/:id/cancel", ({ project, params }) => apply(lifecycle.cancel(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(Campaign) }),
+      detail: { tags, summary: "Cancel; nothing not yet handed to a server leaves" },
+    })
+    .post("/:id/pause", ({ project, params }) => apply(lifecycle.pause(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(Campaign) }),
+      detail: { tags, summary: "Pause a campaign that is SENDING" },
+    })
+    .post("/:id/resume", ({ project, params }) => apply(lifecycle.resume(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(Campaign) }),
+      detail: { tags, summary: "Go on with a paused campaign" },
+    })
+    .post(
+      "/:id/duplicate",
+      ({ project, params, once }) =>
+        once(() => {
+          const duplicate = campaigns.duplicate(project.seq, params.id);
+          return () => ({ status: 201, body: envelope(campaigns.present(duplicate())) });
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 201: Envelope(Campaign) }),
+        detail: { tags, summary: "Copy a campaign into a new DRAFT" },
+      },
+    )
+    .post(
+      "/:id/test",
+      ({ project, params, body, once }) =>
+        once(() => {
+          const campaign = campaigns.get(project.seq, params.id);
+          const test = previews.test(project, campaign, normalizedAddress(body.email));
+          return () => ({ status: 200, body: envelope(test()) });
+        }),
+      {
+        params: IdParams,
+        body: TestCampaignInput,
+        response: withErrors({ 200: Envelope(Type.Object({ email: Type.String() })) }),
+        detail: { tags, summary: "Send one mail to look at; it counts in no statistics" },
+      },
+    )
+    .post(
+      "/:id/preview",
+      ({ project, params, body }) =>
+        envelope(previews.preview(project, campaigns.get(project.seq, params.id), body ?? {})),
+      {
+        params: IdParams,
+        body: Type.Optional(PreviewInput),
+        response: withErrors({ 200: Envelope(Preview) }),
+        detail: { tags, summary: "Render for a contact, or with sample data" },
+      },
+    )
+    .get(
+      "/:id/stats",
+      ({ project, params }) => envelope(stats.read(campaigns.get(project.seq, params.id).seq)),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(CampaignStats) }),
+        detail: { tags, summary: "Statistics of a campaign" },
+      },
+    )
+    .get(
+      "/:id/recipients",
+      ({ project, params, query }) => envelope(campaigns.recipients(project.seq, params.id, query)),
+      {
+        params: IdParams,
+        query: RecipientQuery,
+        response: withErrors({ 200: ListEnvelope(Recipient) }),
+        detail: { tags, summary: "What became of the mail to each recipient" },
+      },
+    );
+}

@@ -1,0 +1,122 @@
+/**
+ * Keeps campaigns going: starts what is due, writes audiences, finishes what is done. One timer
+ * sleeps until the next scheduled start; everything it knows is in rows.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
+import { describeError, type Log } from "../../lib/log.ts";
+import type { Expansion } from "./expand.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { CampaignRow } from "./service.ts";
+
+export type Runner = ReturnType<typeof createRunner>;
+
+export function createRunner(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  lifecycle: Lifecycle;
+  expansion: Expansion;
+}) {
+  const { writer, clock, log, lifecycle, expansion } = deps;
+  const findOpen = deps.db.sqlite.prepare<{ open: number }, [number]>(`
+    SELECT EXISTS (SELECT 1 FROM emails
+                   WHERE campaign_seq = ? AND next_at IS NOT NULL) AS open`);
+  const underWay = new Map<number, Promise<void>>();
+  let isRunning = false;
+  let cancelTimer = () => {};
+
+  /** Starts, expands and finishes whatever is ready for it. */
+  async function round(): Promise<void> {
+    const started = await writer.write(lifecycle.startDue());
+    for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
+    for (const campaign of lifecycle.inStatus(["SENDING"])) {
+      if (!isExpanded(campaign)) expandOnce(campaign);
+      else if (findOpen.get(campaign.seq)?.open === 0) await finish(campaign);
+    }
+    sleep();
+  }
+
+  function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
+    return audienceCursor !== null && audienceEnd !== null && audienceCursor >= audienceEnd;
+  }
+
+  function expandOnce(campaign: CampaignRow): void {
+    if (underWay.has(campaign.seq)) return;
+    const work = expansion
+      .run(campaign, () => !isRunning)
+      .catch((error: unknown) => failed(campaign, error))
+      .finally(() => {
+        underWay.delete(campaign.seq);
+        wake();
+      });
+    underWay.set(campaign.seq, work);
+  }
+
+  /** A segment or filter that cannot be resolved any more is for people to mend. */
+  async function failed(campaign: CampaignRow, error: unknown): Promise<void> {
+    log.error("the audience of a campaign cannot be written", {
+      campaign: campaign.id,
+      error: describeError(error),
+    });
+    if (!(error instanceof AppError) || error.status === 503) return;
+    await writer.write(() => lifecycle.pauseBecause(campaign.seq, error.message));
+  }
+
+  async function finish(campaign: CampaignRow): Promise<void> {
+    await writer.write(lifecycle.finish(campaign)).catch((error: unknown) => {
+      // Paused or cancelled in this moment: then that counts.
+      if (!(error instanceof AppError)) throw error;
+    });
+  }
+
+  function sleep(): void {
+    cancelTimer();
+    const next = lifecycle.nextDueAt();
+    if (!isRunning || next === null) return;
+    cancelTimer = clock.after(Math.max(0, next - clock.now()), wake);
+  }
+
+  function wake(): void {
+    if (!isRunning) return;
+    void tick();
+  }
+
+  function tick(): Promise<void> {
+    return round().catch((error: unknown) =>
+      log.error("campaigns could not be looked at", { error: describeError(error) }),
+    );
+  }
+
+  return {
+    wake,
+
+    /** Recurring work, and for tests. */
+    tick,
+
+    /** 409 where nobody would receive it. */
+    async ensureRecipients(campaign: CampaignRow): Promise<void> {
+      lifecycle.ensure(campaign, "send");
+      if (await expansion.hasRecipients(campaign)) return;
+      throw new AppError(409, "INVALID_STATE", "Nobody would receive this campaign.", {
+        suggestion: "Check its audience: only subscribed contacts receive campaigns.",
+      });
+    },
+
+    /** A start that was missed while no process ran happens now. */
+    start(): Promise<void> {
+      isRunning = true;
+      return tick();
+    },
+
+    async stop(): Promise<void> {
+      isRunning = false;
+      cancelTimer();
+      await Promise.all(underWay.values());
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+
+let t: TestApp;
+let id: string;
+beforeEach(async () => {
+  t = await testApp();
+  id = await t.create("/contacts", { email: "ada@x.io" }, "id");
+});
+afterEach(() => t.close());
+
+const activity = (query = "", of = id) => t.call("GET", `/contacts/${of}/activity${query}`);
+const track = (event: string, data?: object) =>
+  t.call("POST", "/v1/track", { email: "ada@x.io", event, ...(data && { data }) });
+const send = () =>
+  t.create(
+    "/v1/send",
+    { to: "ada@x.io", from: "shop@acme.test", subject: "Hello", body: "<p>Hi</p>" },
+    "data.emails.0.email",
+  );
+const brief = (items: unknown[]) =>
+  items.map((item) => at(item, "event.name") ?? at(item, "email.subject"));
+
+test("is events and mails in one line of time, newest first", async () => {
+  t.clock.advance(1000);
+  await track("login", { from: "app" });
+  t.clock.advance(1000);
+  const email = await send();
+  t.clock.advance(1000);
+  await t.deliver();
+  const answer = await activity();
+  const items = listAt(answer.body, "data.items");
+  expect(brief(items)).toEqual(["email.sent", "Hello", "login", "contact.subscribed"]);
+  expect(answer.at("data")).toMatchObject({ nextCursor: null, hasMore: false, total: 4 });
+  expect(items[0]).toEqual({
+    kind: "EVENT",
+    createdAt: "2026-03-02T10:00:03.000Z",
+    event: {
+      id: expect.any(String),
+      name: "email.sent",
+      data: at(items[0], "event.data"),
+      emailId: email,
+    },
+    email: null,
+  });
+  expect(items[1]).toEqual({
+    kind: "EMAIL",
+    createdAt: "2026-03-02T10:00:02.000Z",
+    event: null,
+    email: {
+      id: email,
+      subject: "Hello",
+      status: at(items[1], "email.status"),
+      source: "TRANSACTIONAL",
+      templateId: null,
+    },
+  });
+  expect(items[2]).toMatchObject({
+    event: { name: "login", data: { from: "app" }, emailId: null },
+  });
+});
+
+test("every page holds what follows, of the same millisecond too; new things repeat nothing", async () => {
+  for (let i = 0; i < 4; i++) {
+    await track(`a${i}`);
+    await send();
+    await track(`b${i}`);
+    if (i % 2 === 1) t.clock.advance(1);
+  }
+  const whole = listAt((await activity("?limit=100")).body, "data.items");
+  expect(whole.length).toBe(13);
+  for (const limit of [1, 2, 5]) {
+    const seen: unknown[] = [];
+    let cursor: unknown = null;
+    do {
+      const from = typeof cursor === "string" ? `&cursor=${cursor}` : "";
+      const page = await activity(`?limit=${limit}${from}`);
+      seen.push(...listAt(page.body, "data.items"));
+      cursor = page.at("data.nextCursor");
+      if (seen.length < 6) t.clock.advance(1);
+      if (seen.length < 6) await track("later");
+    } while (cursor !== null);
+    expect(seen.filter((item) => at(item, "event.name") !== "later")).toEqual(whole);
+  }
+});
+
+test("is the contact's own", async () => {
+  await t.create("/contacts", { email: "bob@x.io" }, "id");
+  expect((await activity()).at("data.total")).toBe(1);
+});
+
+test("of no contact, or of another project's: 404", async () => {
+  const refusal = { status: 404, code: "CONTACT_NOT_FOUND" };
+  expectRefusal(await activity("", "nope"), refusal);
+  const other = await t.makeProject("other");
+  const answer = await t.call("GET", `/contacts/${id}/activity`, undefined, {
+    key: other.secretKey,
+  });
+  expectRefusal(answer, refusal);
+});
+
+test("a cursor of another contact: 422", async () => {
+  await track("login");
+  const page = await activity("?limit=1");
+  const bob = await t.create("/contacts", { email: "bob@x.io" }, "id");
+  expectRefusal(await activity(`?cursor=${page.text("data.nextCursor")}`, bob), {
+    status: 422,
+    code: "VALIDATION_ERROR",
+    errors: [["cursor", "invalid_value"]],
+  });
+});

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { contactsOf, ended } from "./upload.ts";
+
+let t: TestApp;
+let ids: string[];
+const EMAILS = ["ada@x.io", "bob@x.io", "carl@x.io", "dora@y.io"];
+
+beforeEach(async () => {
+  t = await testApp();
+  ids = [];
+  for (const [i, email] of EMAILS.entries()) {
+    const data = { plan: i % 2 === 0 ? "pro" : "free" };
+    ids.push(await t.create("/contacts", { email, subscribed: i < 2, data }, "id"));
+  }
+  t.db.sqlite.run("DELETE FROM events");
+  await t.app.start();
+});
+afterEach(() => t.close());
+
+const bulk = (body: object, headers: Record<string, string> = {}) =>
+  t.call("POST", "/contacts/bulk", body, { headers });
+const filter = (...filters: object[]) => ({ logic: "AND", groups: [{ filters }] });
+const onX = filter({ field: "email", operator: "endsWith", value: "@x.io" });
+
+async function done(body: object) {
+  const answer = await bulk(body);
+  expect(answer.status).toBe(202);
+  const progress = await ended(t, answer.text("data.jobId"), "bulk");
+  expect(progress.at("data.status")).toBe("COMPLETED");
+  return progress;
+}
+
+const flags = () => contactsOf(t).map(({ email, subscribed }) => [email, subscribed]);
+
+describe("does", () => {
+  test("subscribe, by ids: those who were not, each with the event", async () => {
+    const progress = await done({ action: "subscribe", ids: [ids[1], ids[2], ids[2]] });
+    expect(progress.at("data")).toEqual({
+      id: progress.at("data.id"),
+      action: "subscribe",
+      status: "COMPLETED",
+      processed: 2,
+      total: 2,
+      updated: 1,
+      failed: 0,
+      errors: [],
+      createdAt: "2026-03-02T10:00:00.000Z",
+      finishedAt: "2026-03-02T10:00:00.000Z",
+    });
+    expect(flags()).toEqual([
+      ["ada@x.io", true],
+      ["bob@x.io", true],
+      ["carl@x.io", true],
+      ["dora@y.io", false],
+    ]);
+    expect(t.eventNames()).toEqual(["contact.subscribed"]);
+  });
+
+  test("unsubscribe, by a filter", async () => {
+    const progress = await done({ action: "unsubscribe", filter: onX });
+    expect(progress.at("data")).toMatchObject({ processed: 3, total: 3, updated: 2, failed: 0 });
+    expect(flags().map(([, flag]) => flag)).toEqual([false, false, false, false]);
+    expect(t.eventNames()).toEqual(["contact.unsubscribed", "contact.unsubscribed"]);
+  });
+
+  test("subscribe, by a filter that its own work makes false", async () => {
+    const unsubscribed = filter({ field: "subscribed", operator: "equals", value: false });
+    const progress = await done({ action: "subscribe", filter: unsubscribed });
+    expect(progress.at("data")).toMatchObject({ processed: 2, updated: 2 });
+    expect(flags().every(([, flag]) => flag === true)).toBe(true);
+  });
+
+  test("delete, by a filter of data", async () => {
+    const pro = filter({ field: "data.plan", operator: "equals", value: "pro" });
+    await done({ action: "delete", filter: pro });
+    expect(contactsOf(t).map(({ email }) => email)).toEqual(["bob@x.io", "dora@y.io"]);
+    expect((await t.call("GET", "/contacts")).at("total")).toBe(2);
+  });
+
+  test("nothing, where nobody belongs", async () => {
+    const nobody = filter({ field: "email", operator: "equals", value: "nobody@x.io" });
+    const progress = await done({ action: "delete", filter: nobody });
+    expect(progress.at("data")).toMatchObject({ processed: 0, total: 0, updated: 0 });
+  });
+
+  test("tell which ids name no contact, those of other projects among them", async () => {
+    const other = await t.makeProject("other");
+    const answer = await t.call(
+      "POST",
+      "/contacts",
+      { email: "eve@x.io" },
+      { key: other.secretKey },
+    );
+    const foreign = answer.text("id");
+    const progress = await done({ action: "delete", ids: ["nope", ids[0], foreign] });
+    expect(progress.at("data")).toMatchObject({
+      processed: 3,
+      total: 3,
+      updated: 1,
+      failed: 2,
+      errors: [
+        { id: "nope", message: "No such contact." },
+        { id: foreign, message: "No such contact." },
+      ],
+    });
+    expect(contactsOf(t).map(({ email }) => email)).toContain("eve@x.io");
+  });
+});
+
+test("delete leaves the same as the single request", async () => {
+  const rest = { event: "order", data: { street: "Main 1" } };
+  for (const email of EMAILS) await t.call("POST", "/v1/track", { ...rest, email });
+  const mail = { to: EMAILS, from: "shop@acme.test", subject: "Hello", body: "<p>Hi</p>" };
+  expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
+  await eventually(() => t.countRows("emails WHERE status <> 'SENT'") === 0);
+  await t.call("DELETE", `/contacts/${ids[0]}`);
+  await done({ action: "delete", ids: [ids[1]] });
+  const left = (table: string, columns: string) =>
+    t.db.sqlite
+      .query(`SELECT ${columns} FROM ${table} WHERE contact_seq IS NULL ORDER BY seq`)
+      .all();
+  const mails = left("emails", "to_address, to_name, subject, variables, status, last_error");
+  const events = left("events", "name, data");
+  expect(mails.length).toBe(2);
+  expect(mails[0]).toEqual(mails[1]);
+  expect(JSON.stringify([mails, events])).not.toMatch(/ada|bob|Hello|Main/);
+});
+
+test("a contact that comes after the request is left alone", async () => {
+  await t.close();
+  t = await testApp();
+  await t.create("/contacts", { email: "ada@x.io" }, "id");
+  const answer = await bulk({ action: "delete", filter: onX });
+  await t.create("/contacts", { email: "late@x.io" }, "id");
+  await t.app.start();
+  await ended(t, answer.text("data.jobId"), "bulk");
+  expect(contactsOf(t).map(({ email }) => email)).toEqual(["late@x.io"]);
+});
+
+describe("refuses", () => {
+  type Errors = [field: string, code: string][];
+  const cases: [name: string, body: object, errors: Errors][] = [
+    [
+      "nothing",
+      {},
+      [
+        ["action", "required"],
+        ["ids", "required"],
+      ],
+    ],
+    ["an unknown action", { action: "drop", ids: ["a"] }, [["action", "invalid_value"]]],
+    ["neither ids nor filter", { action: "delete" }, [["ids", "required"]]],
+    ["null for both", { action: "delete", ids: null, filter: null }, [["ids", "required"]]],
+    ["both", { action: "delete", ids: ["a"], filter: onX }, [["filter", "invalid_value"]]],
+    ["no ids", { action: "delete", ids: [] }, [["ids", "too_small"]]],
+    ["too many ids", { action: "delete", ids: Array(10_001).fill("a") }, [["ids", "too_big"]]],
+    ["ids that are none", { action: "delete", ids: [1] }, [["ids.0", "invalid_type"]]],
+    ["a filter that is none", { action: "delete", filter: "all" }, [["filter", "invalid_type"]]],
+    [
+      "an unknown operator",
+      { action: "delete", filter: filter({ field: "email", operator: "like", value: "a" }) },
+      [["filter.groups.0.filters.0.operator", "invalid_value"]],
+    ],
+    [
+      "an unknown segment",
+      { action: "delete", filter: filter({ field: "segment.nope", operator: "memberOf" }) },
+      [["filter.groups.0.filters.0.field", "unknown_reference"]],
+    ],
+  ];
+  test.each(cases)("%s", async (_, body, errors) => {
+    expectRefusal(await bulk(body), { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(t.countRows("jobs")).toBe(0);
+  });
+
+  test("the progress of a job that is not there: 404", async () => {
+    const answer = await t.call("GET", "/contacts/bulk/nope");
+    expectRefusal(answer, { status: 404, code: "JOB_NOT_FOUND" });
+  });
+
+  test("a public key: 403", async () => {
+    const answer = await t.call("POST", "/contacts/bulk", {}, { key: t.publicKey });
+    expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+  });
+});
+
+test("with an Idempotency-Key, the same request again is the same job", async () => {
+  const headers = { "idempotency-key": "k" };
+  const first = await bulk({ action: "unsubscribe", ids }, headers);
+  const again = await bulk({ action: "unsubscribe", ids }, headers);
+  expect(again.body).toEqual(first.body);
+  expect(t.countRows("jobs")).toBe(1);
+});

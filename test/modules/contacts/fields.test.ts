@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const post = (email: string, data: object) => t.create("/contacts", { email, data }, "id");
+const fields = async (key?: string) =>
+  (await t.call("GET", "/contacts/fields", undefined, key === undefined ? {} : { key })).at("data");
+
+test("nobody has any", async () => {
+  expect(await fields()).toEqual({ items: [], total: 0, contacts: 0 });
+});
+
+test("tells the keys with their types and how many contacts have them", async () => {
+  await post("a@x.io", { plan: "pro", age: 36, vip: true, tags: ["a"], address: { city: "Rome" } });
+  await post("b@x.io", { plan: "free", age: "unknown" });
+  await post("c@x.io", { plan: "free", age: 20 });
+  await post("d@x.io", {});
+  const field = (key: string, types: string[], count: number) => {
+    return { key, type: types[0], types, count, coverage: count / 4 };
+  };
+  expect(await fields()).toEqual({
+    items: [
+      field("age", ["number", "string"], 3),
+      field("plan", ["string"], 3),
+      field("address", ["object"], 1),
+      field("tags", ["array"], 1),
+      field("vip", ["boolean"], 1),
+    ],
+    total: 5,
+    contacts: 4,
+  });
+});
+
+test("what changed is told at once where there are few contacts", async () => {
+  const id = await post("a@x.io", { plan: "pro" });
+  expect(await fields()).toMatchObject({ total: 1 });
+  await t.call("PATCH", `/contacts/${id}`, { data: { plan: null, age: 1, city: "Rome" } });
+  expect(await fields()).toMatchObject({ total: 2 });
+  await t.call("DELETE", `/contacts/${id}`);
+  expect(await fields()).toEqual({ items: [], total: 0, contacts: 0 });
+});
+
+test("keys of another project are not told", async () => {
+  const other = await t.makeProject("other");
+  await post("a@x.io", { plan: "pro" });
+  expect(await fields(other.secretKey)).toEqual({ items: [], total: 0, contacts: 0 });
+});
+
+test("of very many keys, the thousand most frequent are told", async () => {
+  const many = Object.fromEntries(Array.from({ length: 1500 }, (_, i) => [`key-${i}`, i]));
+  await post("a@x.io", many);
+  await post("b@x.io", { "key-1499": 1 });
+  const answer = await t.call("GET", "/contacts/fields");
+  expect(answer.at("data.total")).toBe(1500);
+  expect(answer.at("data.items.0.key")).toBe("key-1499");
+  expect(answer.at("data.items.999.key")).toBeDefined();
+  expect(answer.at("data.items.1000")).toBeUndefined();
+});
