@@ -65,7 +65,7 @@ CREATE TABLE `campaigns` (
 CREATE UNIQUE INDEX `campaigns_id_unique` ON `campaigns` (`id`);--> statement-breakpoint
 CREATE INDEX `campaigns_page` ON `campaigns` (`project_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `campaigns_due` ON `campaigns` (`scheduled_at`) WHERE status = 'SCHEDULED';--> statement-breakpoint
-CREATE INDEX `campaigns_active` ON `campaigns` (`status`) WHERE status IN ('SENDING', 'PAUSED');--> statement-breakpoint
+CREATE INDEX `campaigns_sending` ON `campaigns` (`project_seq`) WHERE status = 'SENDING';--> statement-breakpoint
 CREATE INDEX `campaigns_segment` ON `campaigns` (`segment_seq`) WHERE segment_seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `contact_blocks` (
 	`project_seq` integer NOT NULL,
@@ -207,7 +207,7 @@ CREATE INDEX `emails_contact` ON `emails` (`contact_seq`);--> statement-breakpoi
 CREATE INDEX `emails_message` ON `emails` (`message_seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `emails_campaign_contact` ON `emails` (`campaign_seq`,`contact_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `emails_campaign_queue` ON `emails` (`campaign_seq`,`status`,`next_at`) WHERE campaign_seq IS NOT NULL AND next_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `emails_queue` ON `emails` (`status`,`priority`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `emails_queue` ON `emails` (`status`,`priority`,`project_seq`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_attachments` (
 	`message_seq` integer NOT NULL,
 	`position` integer NOT NULL,

@@ -21,11 +21,18 @@ export type DiskSync = {
   release(): void;
 };
 
-/** Null for a database in memory, which no disk will ever have. Changes the connection's setting. */
+/**
+ * The log is copied into the database at this size (32 MiB), while everything waits: rarely, since
+ * most pages have been written many times by then and are copied once.
+ */
+const CHECKPOINT_PAGES = 8_000;
+
+/** Null for a database in memory, which no disk will ever have. Changes the connection's settings. */
 export function createDiskSync(sqlite: Database): DiskSync | null {
   const log = `${sqlite.filename}-wal`;
   if (!isWithLog(sqlite)) return null;
   sqlite.run("PRAGMA synchronous = NORMAL");
+  sqlite.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   let file: number | null = null;
   return {
     sync() {

@@ -32,6 +32,8 @@ export async function receiveFile(
   try {
     await parser.read(request.body);
     return parser.fields;
+  } catch (error) {
+    throw request.signal.aborted ? malformed() : error; // Nobody is there any more to hear it.
   } finally {
     parser.close();
   }
@@ -82,7 +84,7 @@ function createParser(contentType: string, form: FileForm) {
   return {
     fields,
     read: (body: ReadableStream<Uint8Array>): Promise<void> =>
-      Promise.race([feed(body).catch(brokenOff), failure.promise]),
+      Promise.race([feed(body), failure.promise]),
     close(): void {
       isClosed = true;
       busboy.destroy();
@@ -109,12 +111,6 @@ async function storeAll(part: AsyncIterable<Uint8Array>, form: FileForm): Promis
     if (sizeBytes > form.capBytes) throw tooLarge(form);
     await form.store(bytes);
   }
-}
-
-/** The sender went away in the middle; whatever else it is was refused on purpose or is a bug. */
-function brokenOff(error: unknown): never {
-  const isBrokenOff = error instanceof Error && "code" in error && error.code === "ECONNRESET";
-  throw isBrokenOff ? malformed() : error;
 }
 
 function noForm(): AppError {

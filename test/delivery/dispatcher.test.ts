@@ -120,7 +120,12 @@ describe("mail that is due", () => {
     await send(5);
     await eventually(() => transport.open().length === 1);
     await quiet();
-    t.db.sqlite.run("UPDATE emails SET priority = 1 WHERE status = 'QUEUED'");
+    t.db.sqlite.run(
+      `INSERT INTO campaigns (seq, id, project_seq, name, subject, body, from_address,
+         audience_type, status, created_at, updated_at)
+       VALUES (1, 'c', 1, 'News', 'Hi', 'Hi', 'news@acme.test', 'ALL', 'SENDING', 0, 0)`,
+    );
+    t.db.sqlite.run("UPDATE emails SET priority = 1, campaign_seq = 1 WHERE status = 'QUEUED'");
     await send(1);
     transport.answer = ACCEPTED;
     transport.open()[0]?.end(ACCEPTED);

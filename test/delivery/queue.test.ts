@@ -136,6 +136,61 @@ describe("after a crash", () => {
   });
 });
 
+describe("fairness", () => {
+  /** The campaigns or projects of the mails, in the order in which they were leased one by one. */
+  function order(outbox: ReturnType<typeof openOutbox>, count: number, column: string): number[] {
+    const queue = createQueue(outbox.db);
+    return Array.from({ length: count }, () => {
+      const [lease] = queue.lease(1, NOW);
+      const sql = `SELECT ${column} AS of FROM emails WHERE seq = ?`;
+      return outbox.db.sqlite.query<{ of: number }, [number]>(sql).get(lease?.seq ?? 0)?.of ?? 0;
+    });
+  }
+
+  test("two campaigns share the pace evenly, whichever began first", () => {
+    const outbox = openOutbox();
+    for (let i = 0; i < 6; i++) outbox.add({ priority: CAMPAIGN, campaign: 1 });
+    for (let i = 0; i < 3; i++) outbox.add({ priority: CAMPAIGN, campaign: 2, nextAt: 5 });
+    expect(order(outbox, 9, "campaign_seq")).toEqual([1, 2, 1, 2, 1, 2, 1, 1, 1]);
+  });
+
+  test("a project with three campaigns gets no more than one with a single one", () => {
+    const outbox = openOutbox();
+    for (const campaign of [1, 2, 3]) {
+      for (let i = 0; i < 4; i++) outbox.add({ priority: CAMPAIGN, campaign, project: 1 });
+    }
+    for (let i = 0; i < 4; i++) outbox.add({ priority: CAMPAIGN, campaign: 4, project: 2 });
+    const first = order(outbox, 8, "project_seq");
+    expect(first.filter((project) => project === 2)).toHaveLength(4);
+  });
+
+  test("a project that queued thousands does not keep another from leaving", () => {
+    const outbox = openOutbox();
+    for (let i = 0; i < 50; i++) outbox.add({ project: 1 });
+    outbox.add({ project: 2, nextAt: NOW });
+    expect(order(outbox, 3, "project_seq")).toContain(2);
+  });
+
+  test("mail of a campaign that is not SENDING stays where it is", () => {
+    const { outbox, queue } = queued();
+    outbox.add({ priority: CAMPAIGN });
+    outbox.db.sqlite.run("UPDATE campaigns SET status = 'PAUSED'");
+    expect([queue.lease(9, NOW), queue.nextDueAt()]).toEqual([[], null]);
+    outbox.db.sqlite.run("UPDATE campaigns SET status = 'SENDING'");
+    expect(queue.lease(9, NOW)).toHaveLength(1);
+  });
+
+  test("a campaign with a rate of its own waits between its mails", () => {
+    const { outbox, queue } = queued();
+    outbox.add({ priority: CAMPAIGN });
+    outbox.add({ priority: CAMPAIGN });
+    outbox.db.sqlite.run("UPDATE campaigns SET rate = 2");
+    expect(queue.lease(9, NOW)).toHaveLength(1);
+    expect([queue.lease(9, NOW + 499), queue.nextDueAt()]).toEqual([[], NOW + 500]);
+    expect(queue.lease(9, NOW + 500)).toHaveLength(1);
+  });
+});
+
 describe("its statements", () => {
   test("use the partial index, sort nothing, read no table, and stay prepared", () => {
     const outbox = openOutbox();
@@ -143,10 +198,12 @@ describe("its statements", () => {
     createQueue(outbox.db);
     const statements = prepare.mock.calls.map(([sql]) => sql);
     prepare.mockRestore();
-    expect(statements).toHaveLength(3);
+    expect(statements).toHaveLength(7);
     for (const sql of statements) {
       const plan = planOf(outbox.db, sql);
-      expect(plan).toMatch(/SEARCH emails USING (COVERING )?INDEX emails_queue \(status=\?/);
+      expect(plan).toMatch(
+        /SEARCH emails USING (COVERING )?INDEX (emails_queue|emails_campaign_queue) \(|USING INDEX campaigns_sending/,
+      );
       expect(plan).not.toContain("SCAN emails");
       expect(plan).not.toContain("TEMP B-TREE FOR ORDER");
     }
@@ -154,7 +211,7 @@ describe("its statements", () => {
     for (const sql of statements) {
       expect(sql.slice(sql.indexOf("WHERE"))).not.toMatch(/(?:=|<|LIMIT)\s*[?$]/);
     }
-    const dueOnly = /emails_queue \(status=\? AND priority=\? AND next_at<\?\)/;
-    expect(statements.filter((sql) => dueOnly.test(planOf(outbox.db, sql)))).toHaveLength(1);
+    const dueOnly = /next_at<\?\)/;
+    expect(statements.filter((sql) => dueOnly.test(planOf(outbox.db, sql)))).toHaveLength(2);
   });
 });

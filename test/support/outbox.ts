@@ -12,6 +12,10 @@ export type MailOptions = {
   status?: EmailStatus;
   /** 0 transactional, 1 campaign. */
   priority?: number;
+  /** Campaign mail: of this campaign (default 1), which is SENDING. */
+  campaign?: number;
+  /** Of this project (default 1). */
+  project?: number;
   attempts?: number;
   nextAt?: number | null;
   createdAt?: number;
@@ -60,6 +64,22 @@ export function openOutbox(file = ":memory:") {
     db.sqlite.query<{ seq: number }, typeof values>(`${sql} RETURNING seq`).get(...values)?.seq ??
     0;
 
+  function ensureProject(seq: number): void {
+    db.sqlite.run(
+      "INSERT OR IGNORE INTO projects (seq, id, name, created_at) VALUES (?, ?, ?, 0)",
+      [seq, `project ${seq}`, `project ${seq}`],
+    );
+  }
+
+  function ensureCampaign(seq: number, project: number): void {
+    db.sqlite.run(
+      `INSERT OR IGNORE INTO campaigns (seq, id, project_seq, name, subject, body, from_address,
+         audience_type, status, created_at, updated_at)
+       VALUES (?, ?, ?, 'News', 'Hi', 'Hi', 'news@acme.test', 'ALL', 'SENDING', 0, 0)`,
+      [seq, `campaign ${seq}`, project],
+    );
+  }
+
   function addContact(email: string, isSubscribed: boolean): number {
     return inserted(
       `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
@@ -83,19 +103,25 @@ export function openOutbox(file = ":memory:") {
     /** A mail of its own contact and message; due at 0 unless told otherwise. */
     add(options: MailOptions = {}): number {
       const { to = `${crypto.randomUUID()}@example.net`, createdAt = 0, nextAt = 0 } = options;
+      const { priority = 0, project = 1 } = options;
+      const campaign = priority === 0 ? null : (options.campaign ?? 1);
+      ensureProject(project);
+      if (campaign !== null) ensureCampaign(campaign, project);
       const contactSeq = addContact(to, options.isSubscribed ?? true);
       const messageSeq = addMessage(options.html ?? "<p>Hello</p>", options.isMarketing ?? false);
       return inserted(
-        `INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, to_address,
-           subject, variables, status, priority, attempts, next_at, created_at)
-         VALUES (?, 1, ?, ?, 'TRANSACTIONAL', ?, 'Hi', '{}', ?, ?, ?, ?, ?)`,
+        `INSERT INTO emails (id, project_seq, campaign_seq, contact_seq, message_seq, source,
+           to_address, subject, variables, status, priority, attempts, next_at, created_at)
+         VALUES (?, ?, ?, ?, ?, 'TRANSACTIONAL', ?, 'Hi', '{}', ?, ?, ?, ?, ?)`,
         [
           crypto.randomUUID(),
+          project,
+          campaign,
           contactSeq,
           messageSeq,
           to,
           options.status ?? "QUEUED",
-          options.priority ?? 0,
+          priority,
           options.attempts ?? 0,
           nextAt,
           createdAt,

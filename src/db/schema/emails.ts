@@ -140,7 +140,7 @@ export const emails = sqliteTable(
       .on(table.campaignSeq, table.status, table.nextAt)
       .where(sql`campaign_seq IS NOT NULL AND next_at IS NOT NULL`),
     index("emails_queue")
-      .on(table.status, table.priority, table.nextAt)
+      .on(table.status, table.priority, table.projectSeq, table.nextAt)
       .where(sql`next_at IS NOT NULL`),
   ],
 );
