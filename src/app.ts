@@ -34,6 +34,14 @@ import { bulkRoutes } from "./modules/contacts/bulk-routes.ts";
 import { importRoutes } from "./modules/contacts/import-routes.ts";
 import { createContactParts } from "./modules/contacts/parts.ts";
 import { createRemoval } from "./modules/contacts/removal.ts";
+import { createCampaignFacts } from "./modules/campaigns/facts.ts";
+import { createExpansion } from "./modules/campaigns/expand.ts";
+import { createLifecycle } from "./modules/campaigns/lifecycle.ts";
+import { createPreviews } from "./modules/campaigns/preview.ts";
+import { campaignRoutes } from "./modules/campaigns/routes.ts";
+import { createRunner } from "./modules/campaigns/runner.ts";
+import { createCampaigns } from "./modules/campaigns/service.ts";
+import { createStats } from "./modules/campaigns/stats.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createDomainChecks } from "./modules/domains/checks.ts";
@@ -130,7 +138,16 @@ export function createApp(options: AppOptions) {
   const templates = createTemplates({ db, clock, cursors });
   const remove = createRemoval(db);
   const contacts = createContacts({ db, clock, events, remove });
-  const segments = createSegments({ db, writer, clock, log, cursors, contacts, events });
+  const segments = createSegments({
+    db,
+    writer,
+    clock,
+    log,
+    cursors,
+    contacts,
+    events,
+    findUsers: [(projectSeq, id) => campaigns.usersOfSegment(projectSeq, id)],
+  });
   const contactParts = createContactParts({
     db,
     folder,
@@ -144,12 +161,15 @@ export function createApp(options: AppOptions) {
     audience: createFilterAudience(segments),
   });
   const emails = createEmails({ db, cursors });
+  const store = createEmailStore({ db });
+  const isSenderVerified = (projectSeq: number, domain: string) =>
+    !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
   const accept = createAccept({
     clock,
     contacts,
     domains,
     events,
-    store: createEmailStore({ db }),
+    store,
     suppressions,
     templateCache,
     templates,
@@ -157,6 +177,21 @@ export function createApp(options: AppOptions) {
     url,
     linkKey,
   });
+
+  const campaigns = createCampaigns({ db, clock, cursors, segments });
+  const lifecycle = createLifecycle({ db, clock, campaigns, store, isSenderVerified });
+  const stats = createStats({ db });
+  const campaignFacts = createCampaignFacts({
+    db,
+    log,
+    stats,
+    lifecycle,
+    limits: {
+      bounceRate: config.campaignBounceLimit,
+      complaintRate: config.campaignComplaintLimit,
+    },
+  });
+  events.onFact(campaignFacts.note);
 
   const transport = options.transport ?? createTransport(config, { dns, clock, log });
   const dispatcher = createDispatcher({
@@ -168,8 +203,7 @@ export function createApp(options: AppOptions) {
       templateCache,
       clock,
       suppressionOf: suppressions.reasonFor,
-      isSenderVerified: (projectSeq, domain) =>
-        !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain),
+      isSenderVerified,
       signerOf: domains.signerOf,
       returnPathOf,
       url,
@@ -181,6 +215,7 @@ export function createApp(options: AppOptions) {
       db,
       random: Math.random,
       recordFact: events.record,
+      noteCancelled: (emailSeq) => campaignFacts.noteCancelled(emailSeq),
       suppress: (projectSeq, address, at) =>
         suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
     }),
@@ -189,7 +224,32 @@ export function createApp(options: AppOptions) {
     log,
   });
 
-  const count = createCount({ db, clock, record: events.record });
+  const count = createCount({
+    db,
+    clock,
+    record: events.record,
+    noteMachine: campaignFacts.noteMachine,
+  });
+  const previews = createPreviews({
+    clock,
+    contacts,
+    store,
+    templateCache,
+    isSenderVerified,
+    url,
+    linkKey,
+    wake: () => writer.afterCommit(dispatcher.wake),
+  });
+  const expansion = createExpansion({
+    db,
+    writer,
+    clock,
+    segments,
+    store,
+    wake: dispatcher.wake,
+  });
+  const runner = createRunner({ db, writer, clock, log, lifecycle, expansion, isSenderVerified });
+
   const collector = createCollector({ count, writer, clock, log });
   const subscriptions = createSubscriptions({ db, contacts });
   const retention = createRetention({
@@ -227,6 +287,7 @@ export function createApp(options: AppOptions) {
     .use(eventRoutes({ admission, events }))
     .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))
     .use(segmentRoutes({ admission, segments, writer }))
+    .use(campaignRoutes({ admission, campaigns, lifecycle, previews, runner, stats, writer }))
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
@@ -252,6 +313,7 @@ export function createApp(options: AppOptions) {
     { name: "key uses", pattern: "*/30 * * * * *", run: () => keys.flushUses(writer) },
     { name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge },
     { name: "segment membership", pattern: "*/10 * * * * *", run: segments.recompute },
+    { name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];
@@ -283,6 +345,7 @@ export function createApp(options: AppOptions) {
     keys,
     domains,
     segments,
+    campaigns: runner,
     transport,
 
     /** Answers a request as the server would; for tests. */
@@ -290,6 +353,7 @@ export function createApp(options: AppOptions) {
 
     async start(): Promise<void> {
       await dispatcher.start();
+      await runner.start();
       domainChecks.start();
       contactParts.start();
       timers = recurring.map(
@@ -319,6 +383,7 @@ export function createApp(options: AppOptions) {
       for (const timer of timers) timer.stop();
       if (http.server !== null) await http.stop();
       await contactParts.stop();
+      await runner.stop();
       const checksEnded = domainChecks.stop();
       const allEnded = await dispatcher.stop(STOP_GRACE_MS);
       if (!allEnded) log.warn("some mails were still under way; they wait for their next time");

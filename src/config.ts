@@ -39,6 +39,9 @@ export type Config = Readonly<{
   retainBodies: number;
   retainRaw: number;
   retainEvents: number;
+  /** Shares, 0 to 1: beyond them a campaign is paused. */
+  campaignBounceLimit: number;
+  campaignComplaintLimit: number;
   logLevel: LogLevel;
   logFormat: LogFormat;
   /** Installation secret; null: the one kept in the data folder. */
@@ -226,6 +229,24 @@ export const SETTINGS: Settings = {
     shownDefault: "0",
     help: "Days that events are kept; 0 for ever",
   },
+  campaignBounceLimit: {
+    flag: "campaign-bounce-limit",
+    env: "MAILSTEAD_CAMPAIGN_BOUNCE_LIMIT",
+    fallback: () => 0.1,
+    parse: numberWithin(0, 1),
+    placeholder: "SHARE",
+    shownDefault: "0.1",
+    help: "A campaign of which more bounces is paused, after 500 mails",
+  },
+  campaignComplaintLimit: {
+    flag: "campaign-complaint-limit",
+    env: "MAILSTEAD_CAMPAIGN_COMPLAINT_LIMIT",
+    fallback: () => 0.003,
+    parse: numberWithin(0, 1),
+    placeholder: "SHARE",
+    shownDefault: "0.003",
+    help: "A campaign of which more is complained about is paused, after 500 mails",
+  },
   logLevel: {
     flag: "log-level",
     env: "MAILSTEAD_LOG_LEVEL",
@@ -288,6 +309,8 @@ export function readConfig(
     retainBodies: read("retainBodies"),
     retainRaw: read("retainRaw"),
     retainEvents: read("retainEvents"),
+    campaignBounceLimit: read("campaignBounceLimit"),
+    campaignComplaintLimit: read("campaignComplaintLimit"),
     logLevel: read("logLevel"),
     logFormat: read("logFormat"),
     secret: read("secret"),

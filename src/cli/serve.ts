@@ -29,6 +29,8 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "retainBodies",
   "retainRaw",
   "retainEvents",
+  "campaignBounceLimit",
+  "campaignComplaintLimit",
   "logLevel",
   "logFormat",
   "secret",

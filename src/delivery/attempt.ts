@@ -11,7 +11,7 @@ import { recipientLinks } from "../mail/links.ts";
 import { composeMessage } from "../mail/message.ts";
 import { messageIdOf } from "../mail/message-id.ts";
 import { prepareOutgoing } from "../mail/outgoing.ts";
-import { render } from "../mail/template.ts";
+import { render, type TemplateKind } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
 import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
@@ -48,9 +48,11 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (unwanted !== null) return unwanted;
     const held = whyHeld(mail);
     if (held !== null) return held;
-    const html = renderBody(mail);
+    const html = renderSource(mail, mail.html, "html");
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
-    const composed = compose(mail, html.text);
+    const subject = subjectOf(mail);
+    if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
+    const composed = compose(mail, { subject: subject.text, body: html.text });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
@@ -76,8 +78,14 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     return waiting(`The sender's domain ${domain} is not verified any more.`);
   }
 
-  function renderBody(mail: Consignment) {
-    const compiled = deps.templateCache.compile(mail.html, "html");
+  /** Of campaign mail it is a template still; the contact is taken as it is now. */
+  function subjectOf(mail: Consignment) {
+    if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
+    return renderSource(mail, mail.subject, "text");
+  }
+
+  function renderSource(mail: Consignment, source: string, kind: TemplateKind) {
+    const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
     const variables = templateVariables({
       id: mail.contactId ?? "",
@@ -105,7 +113,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     return recipientLinks(deps.url, deps.linkKey, mail.id);
   }
 
-  function compose(mail: Consignment, body: string) {
+  function compose(mail: Consignment, { subject, body }: { subject: string; body: string }) {
     const { html, text, headers } = prepareOutgoing({
       emailId: mail.id,
       html: body,
@@ -118,7 +126,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       from: { name: mail.fromName, address: mail.fromAddress },
       to: { name: mail.toName, address: mail.to ?? "" },
       replyTo: mail.replyTo,
-      subject: mail.subject,
+      subject,
       html,
       text,
       headers,

@@ -38,6 +38,8 @@ export type Dispatcher = {
 
 /** After the storage refused: long enough not to spin, short enough to be there when it is back. */
 const STORAGE_PAUSE_MS = 1000;
+/** What was due may be so no more when it is leased: then the next look is not at once. */
+const EMPTY_PAUSE_MS = 1000;
 /** A mail that takes longer to reach a server does not keep others from being made ready. */
 const PATIENCE_MS = 1000;
 
@@ -66,7 +68,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function refill(): void {
     if (!running || isPausing || leasing !== null) return;
     // Where enough mails are ready, the turn of the next one leads here again.
-    if (roomAhead() <= 0) return;
+    if (roomAhead() === 0) return;
     try {
       leaseOrSleep(clock.now());
     } catch (error) {
@@ -75,7 +77,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function roomAhead(): number {
-    return Math.min(pace.ahead - ahead, pace.ahead + pace.concurrency - underWay.size);
+    const room = Math.min(pace.ahead - ahead, pace.ahead + pace.concurrency - underWay.size);
+    return Math.max(0, room);
   }
 
   function leaseOrSleep(now: number): void {
@@ -83,7 +86,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const next = queue.nextDueAt();
     if (next === null) return;
     if (next <= now) leasing = leaseDue();
-    else cancelTimer = clock.after(next - now, refill);
+    else sleep(next - now);
   }
 
   async function leaseDue(): Promise<void> {
@@ -92,11 +95,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         running ? queue.lease(roomAhead(), clock.now()).map(deps.load) : [],
       );
       for (const mail of mails) if (mail !== null) start(mail);
+      if (mails.length > 0) refillSoon();
+      else sleep(EMPTY_PAUSE_MS);
     } catch (error) {
       pauseAfter(error);
+    } finally {
+      leasing = null;
     }
-    leasing = null;
-    refillSoon();
+  }
+
+  function sleep(delayMs: number): void {
+    cancelTimer();
+    if (running) cancelTimer = clock.after(delayMs, refill);
   }
 
   function start(mail: Consignment): void {

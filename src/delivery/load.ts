@@ -20,7 +20,9 @@ export type Consignment = Lease & {
   isSubscribed: boolean;
   to: string | null;
   toName: string | null;
+  /** Rendered, but for campaign mail: that is rendered when it leaves. */
   subject: string;
+  campaignSeq: number | null;
   /** JSON object that the body is rendered with. */
   variables: string;
   priority: number;
@@ -62,7 +64,7 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | nu
            p.is_enabled AS isProjectEnabled, p.tracking, p.language,
            e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
            e.to_address AS "to", e.to_name AS toName, e.subject,
-           coalesce(e.variables, c.data, '{}') AS variables, e.priority,
+           e.campaign_seq AS campaignSeq, coalesce(e.variables, c.data, '{}') AS variables, e.priority,
            e.created_at AS acceptedAt, e.message_seq AS messageSeq,
            m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
            m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments

@@ -27,6 +27,8 @@ export type SettleDeps = {
   db: Db;
   random: () => number;
   recordFact: (fact: EmailFact) => void;
+  /** A mail that nobody wants any more: no fact, but campaigns count it. */
+  noteCancelled: (emailSeq: number) => void;
   /** An address that cannot receive mail (delivery rule R2). */
   suppress: (projectSeq: number, address: string, at: number) => void;
 };
@@ -120,6 +122,9 @@ export function createSettle(deps: SettleDeps): Settle {
         return;
       case "suppressed":
         record("email.suppressed", { reason: verdict.reason });
+        return;
+      case "cancelled":
+        deps.noteCancelled(emailSeq);
     }
   }
 }

@@ -356,7 +356,7 @@ describe("stopping", () => {
 
 describe("a quiet queue", () => {
   /** The real parts, with a count of how often the queue is asked and timers are set. */
-  async function counting() {
+  async function counting({ isStuck = false } = {}) {
     const outbox = openOutbox();
     const queue = createQueue(outbox.db);
     const clock = manualClock();
@@ -365,6 +365,7 @@ describe("a quiet queue", () => {
     const dispatcher = createDispatcher({
       queue: {
         ...queue,
+        lease: (limit, now) => (isStuck ? [] : queue.lease(limit, now)),
         nextDueAt() {
           counts.questions++;
           return queue.nextDueAt();
@@ -378,6 +379,7 @@ describe("a quiet queue", () => {
         db: outbox.db,
         random: () => 0.5,
         recordFact: () => {},
+        noteCancelled: () => {},
         suppress: () => {},
       }),
       writer: createWriter(outbox.db, silentLog),
@@ -417,6 +419,19 @@ describe("a quiet queue", () => {
     clock.advance(1);
     await quiet();
     expect(transport.handed).toHaveLength(1);
+  });
+
+  test("does not spin where what was due cannot be leased", async () => {
+    const { outbox, clock, dispatcher, counts, transport } = await counting({ isStuck: true });
+    outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    for (let seconds = 1; seconds <= 3; seconds++) {
+      expect(counts.questions).toBe(1 + seconds);
+      clock.advance(1000);
+      await quiet();
+    }
+    expect(transport.handed).toHaveLength(0);
   });
 
   test("takes many wake-ups of one moment as one", async () => {

@@ -62,6 +62,7 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
     db,
     random: () => 0.5,
     recordFact: createEvents({ db, cursors: createCursors(new Uint8Array(32)) }).record,
+    noteCancelled: () => {},
     suppress: (projectSeq, address, at) =>
       suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
   });

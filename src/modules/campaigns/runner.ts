@@ -8,11 +8,15 @@ import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
+import { domainOf } from "../../mail/address.ts";
 import type { Expansion } from "./expand.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./service.ts";
 
 export type Runner = ReturnType<typeof createRunner>;
+
+/** The one reason to pause that goes away by itself. */
+const DOMAIN_LOST = "The sender's domain is not verified any more.";
 
 export function createRunner(deps: {
   db: Db;
@@ -21,6 +25,7 @@ export function createRunner(deps: {
   log: Log;
   lifecycle: Lifecycle;
   expansion: Expansion;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
 }) {
   const { writer, clock, log, lifecycle, expansion } = deps;
   const findOpen = deps.db.sqlite.prepare<{ open: number }, [number]>(`
@@ -34,11 +39,29 @@ export function createRunner(deps: {
   async function round(): Promise<void> {
     const started = await writer.write(lifecycle.startDue());
     for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
+    for (const campaign of lifecycle.inStatus(["PAUSED"])) await resumeIfMended(campaign);
     for (const campaign of lifecycle.inStatus(["SENDING"])) {
-      if (!isExpanded(campaign)) expandOnce(campaign);
+      if (!isVerified(campaign)) await hold(campaign);
+      else if (!isExpanded(campaign)) expandOnce(campaign);
       else if (findOpen.get(campaign.seq)?.open === 0) await finish(campaign);
     }
     sleep();
+  }
+
+  function isVerified({ projectSeq, from }: CampaignRow): boolean {
+    return deps.isSenderVerified(projectSeq, domainOf(from));
+  }
+
+  /** The sender's domain was lost in the middle: nothing leaves until it is verified again. */
+  async function hold(campaign: CampaignRow): Promise<void> {
+    await writer.write(() => lifecycle.pauseBecause(campaign.seq, DOMAIN_LOST));
+    log.warn("a campaign was paused", { campaign: campaign.id, reason: DOMAIN_LOST });
+  }
+
+  async function resumeIfMended(campaign: CampaignRow): Promise<void> {
+    if (campaign.statusReason !== DOMAIN_LOST || !isVerified(campaign)) return;
+    await writer.write(lifecycle.resume(campaign.projectSeq, campaign.id));
+    log.info("a campaign goes on", { campaign: campaign.id });
   }
 
   function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {

@@ -22,6 +22,14 @@ export function createStats({ db }: { db: Db }) {
       .run();
   }
 
+  function counts(campaignSeq: number) {
+    const match = eq(campaignCounts.campaignSeq, campaignSeq);
+    const row = db.select().from(campaignCounts).where(match).limit(1).get();
+    if (row === undefined) throw new Error("a campaign without counters");
+    const { campaignSeq: _, ...found } = row;
+    return found;
+  }
+
   function addHour(campaignSeq: number, at: number, kind: "opens" | "clicks"): void {
     const hour = Math.floor(at / HOUR_MS) * HOUR_MS;
     db.insert(campaignHours)
@@ -41,6 +49,8 @@ export function createStats({ db }: { db: Db }) {
   return {
     /** Part of a change. */
     add,
+
+    counts,
 
     /** Part of a change: an open by a person; `isFirst` if it is their first of this mail. */
     open(campaignSeq: number, { at, isFirst }: { at: number; isFirst: boolean }): void {
@@ -69,22 +79,19 @@ export function createStats({ db }: { db: Db }) {
     },
 
     read(campaignSeq: number): CampaignStats {
-      const match = eq(campaignCounts.campaignSeq, campaignSeq);
-      const row = db.select().from(campaignCounts).where(match).limit(1).get();
-      if (row === undefined) throw new Error("a campaign without counters");
-      const { campaignSeq: _, ...counts } = row;
-      const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = counts;
+      const found = counts(campaignSeq);
+      const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = found;
       const settled = sent + bounced + failed + suppressed + cancelled;
       const rate = (part: number) => (sent === 0 ? 0 : Math.min(1, part / sent));
       return {
-        ...counts,
+        ...found,
         queued: Math.max(0, totalRecipients - settled),
-        deliveryRate: rate(counts.delivered),
-        openRate: rate(counts.opened),
-        clickRate: rate(counts.clicked),
+        deliveryRate: rate(found.delivered),
+        openRate: rate(found.opened),
+        clickRate: rate(found.clicked),
         bounceRate: rate(bounced),
-        complaintRate: rate(counts.complained),
-        unsubscribeRate: rate(counts.unsubscribed),
+        complaintRate: rate(found.complained),
+        unsubscribeRate: rate(found.unsubscribed),
         links: db
           .select({
             url: campaignLinks.url,

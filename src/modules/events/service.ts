@@ -82,7 +82,14 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
     return contact === undefined ? sql`false` : eq(events.contactSeq, contact.seq);
   }
 
+  const followers: ((fact: Fact) => void)[] = [];
+
   return {
+    /** From now on `follow` is called with every fact, within the change that wrote it. */
+    onFact(follow: (fact: Fact) => void): void {
+      followers.push(follow);
+    },
+
     /** Part of a change: appends one fact and returns its id. */
     record(fact: Fact): string {
       const { projectSeq, name, contactSeq, emailSeq = null, data, at } = fact;

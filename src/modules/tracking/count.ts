@@ -36,7 +36,13 @@ type Row = {
 const ONE_CLICK_MS = 10_000;
 const MOST_REMEMBERED = 20_000;
 
-export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) => void }): Count {
+export function createCount(deps: {
+  db: Db;
+  clock: Clock;
+  record: (fact: Fact) => void;
+  /** The first visit of a mail by a machine. */
+  noteMachine: (emailSeq: number, kind: Visit["kind"]) => void;
+}): Count {
   const { record } = deps;
   const { sqlite } = deps.db;
   /** The first click of late on each link. */
@@ -56,17 +62,20 @@ export function createCount(deps: { db: Db; clock: Clock; record: (fact: Fact) =
     SET clicked_at = ?, status = iif(status IN ('SENT', 'DELIVERED', 'OPENED'), 'CLICKED', status)
     WHERE seq = ?`);
   const noteMachine = {
-    open: sqlite.prepare<unknown, [number, number]>(`
-      UPDATE emails SET machine_opened_at = ? WHERE seq = ? AND machine_opened_at IS NULL`),
-    click: sqlite.prepare<unknown, [number, number]>(`
-      UPDATE emails SET machine_clicked_at = ? WHERE seq = ? AND machine_clicked_at IS NULL`),
+    open: sqlite.prepare<{ seq: number }, [number, number]>(`
+      UPDATE emails SET machine_opened_at = ?
+      WHERE seq = +? AND machine_opened_at IS NULL RETURNING seq`),
+    click: sqlite.prepare<{ seq: number }, [number, number]>(`
+      UPDATE emails SET machine_clicked_at = ?
+      WHERE seq = +? AND machine_clicked_at IS NULL RETURNING seq`),
   };
 
   return function count(visit) {
     const email = find.get(visit.emailId);
     if (email === null || isUncounted(email)) return;
     if (visit.isMachine || isTooSoon(visit, email)) {
-      noteMachine[visit.kind].run(visit.at, email.seq);
+      const noted = noteMachine[visit.kind].get(visit.at, email.seq);
+      if (noted !== null) deps.noteMachine(email.seq, visit.kind);
       return;
     }
     // Who clicks has opened, also where images are not shown.
