@@ -248,7 +248,16 @@ export function createApp(options: AppOptions) {
     store,
     wake: dispatcher.wake,
   });
-  const runner = createRunner({ db, writer, clock, log, lifecycle, expansion, isSenderVerified });
+  const runner = createRunner({
+    db,
+    writer,
+    clock,
+    log,
+    lifecycle,
+    expansion,
+    stats,
+    isSenderVerified,
+  });
 
   const collector = createCollector({ count, writer, clock, log });
   const subscriptions = createSubscriptions({ db, contacts });

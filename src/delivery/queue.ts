@@ -83,7 +83,7 @@ export function createQueue({ sqlite }: Db): Queue {
   }
 
   function leaseCampaigns(limit: number, now: number): Lease[] {
-    const open = findCampaigns.all().filter(({ key }) => (opensAt.get(key) ?? 0) <= now);
+    const open = findCampaigns.all().filter((campaign) => openingOf(campaign) <= now);
     return takeFairly(open, limit, {
       next: campaignTurns.next,
       take: ({ key, rate }, most) => {
@@ -97,7 +97,11 @@ export function createQueue({ sqlite }: Db): Queue {
   function campaignDueAt({ key, rate }: Campaign): number | null {
     const at = dueInCampaign.get(key)?.at ?? null;
     if (at === null || rate === null) return at;
-    return Math.max(at, opensAt.get(key) ?? 0);
+    return Math.max(at, openingOf({ key, rate }));
+  }
+
+  function openingOf({ key, rate }: Pick<Campaign, "key" | "rate">): number {
+    return rate === null ? 0 : (opensAt.get(key) ?? 0);
   }
 
   return {

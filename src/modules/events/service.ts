@@ -98,6 +98,7 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       insert.run(id, projectSeq, name, contactSeq, emailSeq, json, at);
       const nameSeq = countName.get(projectSeq, name, 1)?.seq;
       if (nameSeq !== undefined && contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);
+      for (const follow of followers) follow(fact);
       return id;
     },
 
