@@ -361,8 +361,8 @@ export function createApp(options: AppOptions) {
     handle: (request: Request): Promise<Response> => http.handle(request),
 
     async start(): Promise<void> {
-      await dispatcher.start();
       await runner.start();
+      await dispatcher.start();
       domainChecks.start();
       contactParts.start();
       timers = recurring.map(

@@ -126,13 +126,13 @@ export const CampaignStats = Type.Object({
 });
 export type CampaignStats = Static<typeof CampaignStats>;
 
-export const CampaignQuery = Type.Object({
+export const CampaignQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(OneOf(CAMPAIGN_STATUSES)),
 });
 export type CampaignQuery = Static<typeof CampaignQuery>;
 
-export const RecipientQuery = Type.Object({
+export const RecipientQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(OneOf(EMAIL_STATUSES)),
 });

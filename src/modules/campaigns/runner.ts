@@ -81,13 +81,12 @@ export function createRunner(deps: {
 
   /** Nothing leaves of it any more; that every mail says so may take its time. */
   async function cancelMails(campaignSeq: number): Promise<void> {
-    for (let count = SLICE; count === SLICE && isRunning;) {
-      count = await writer.write(() => {
-        const { length } = cancelSome.all(campaignSeq, SLICE);
-        deps.stats.add(campaignSeq, "cancelled", length);
-        return length;
-      });
-    }
+    const count = await writer.write(() => {
+      const { length } = cancelSome.all(campaignSeq, SLICE);
+      deps.stats.add(campaignSeq, "cancelled", length);
+      return length;
+    });
+    if (count === SLICE && isRunning) await cancelMails(campaignSeq);
   }
 
   function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {
