@@ -84,7 +84,7 @@ describe("the answer", () => {
   });
 
   test("the mail leaves at once, without being asked for", async () => {
-    await t.app.start();
+    await t.deliver(); // From here on it runs.
     const id = (await send()).text("emails.0.email");
     await t.deliver();
     expect((await t.call("GET", `/emails/${id}`)).at("data.status")).toBe("SENT");
