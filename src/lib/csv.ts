@@ -23,7 +23,7 @@ export type CsvReader = {
 };
 
 /** What is read at once, in characters; twice as much where a record is longer, up to a limit. */
-const WINDOW = 64 * 1024;
+const WINDOW = 32 * 1024;
 const LONGEST_RECORD = 1024 * 1024;
 /** Each costs a second look at some text. More of them, and the file is something else. */
 const MOST_QUOTING_FAULTS = 1000;

@@ -10,7 +10,9 @@ import type { Column } from "./columns.ts";
 import { type ImportRow, readRow } from "./import-rows.ts";
 
 export type Batch = {
-  rows: ImportRow[];
+  /** In their order; sorted bit by bit, as they are taken. */
+  rows: Iterator<ImportRow>;
+  count: number;
   /** Why nothing beyond this batch was read; null where there is more, or the file ended. */
   endedBy: string | null;
 };
@@ -19,7 +21,7 @@ export type Batch = {
 const MOST_ROWS = 32_768;
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 /** Sorted in one go, which must not take long. */
-const RUN_ROWS = 4096;
+const RUN_ROWS = 2048;
 
 /** `records` begin after the header. */
 export async function* inBatches(
@@ -30,23 +32,23 @@ export async function* inBatches(
   for await (const items of records) {
     for (const item of items) {
       if (item.kind === "end") {
-        yield { rows: collector.finish(), endedBy: item.message };
+        yield collector.finish(item.message);
         return;
       }
       const isRecord = item.kind === "record";
       collector.add(isRecord ? readRow(columns, item) : item, isRecord ? lengthOf(item.cells) : 0);
       if (!collector.isFull()) continue;
-      yield { rows: collector.finish(), endedBy: null };
+      yield collector.finish(null);
       collector = createCollector();
     }
   }
-  yield { rows: collector.finish(), endedBy: null };
+  yield collector.finish(null);
 }
 
 function createCollector() {
   const runs: ImportRow[][] = [];
   let run: ImportRow[] = [];
-  let rows = 0;
+  let count = 0;
   let characters = 0;
 
   function endRun(): void {
@@ -57,36 +59,36 @@ function createCollector() {
   return {
     add(row: ImportRow, length: number): void {
       run.push(row);
-      rows++;
+      count++;
       characters += length;
       if (run.length === RUN_ROWS) endRun();
     },
-    isFull: () => rows >= MOST_ROWS || characters >= MOST_CHARACTERS,
-    finish(): ImportRow[] {
+    isFull: () => count >= MOST_ROWS || characters >= MOST_CHARACTERS,
+    finish(endedBy: string | null): Batch {
       endRun();
-      return mergeAll(runs);
+      return { rows: mergeAll(runs), count, endedBy };
     },
   };
 }
 
-function mergeAll(runs: readonly ImportRow[][]): ImportRow[] {
+function mergeAll(runs: readonly ImportRow[][]): Iterator<ImportRow> {
   const [first = [], ...others] = runs;
-  if (others.length === 0) return first;
+  if (others.length === 0) return first.values();
   const middle = Math.ceil(runs.length / 2);
   return merge(mergeAll(runs.slice(0, middle)), mergeAll(runs.slice(middle)));
 }
 
-function merge(left: readonly ImportRow[], right: readonly ImportRow[]): ImportRow[] {
-  const merged: ImportRow[] = [];
-  let [i, j] = [0, 0];
-  for (;;) {
-    const [a, b] = [left[i], right[j]];
-    if (a === undefined) return merged.concat(right.slice(j));
-    if (b === undefined) return merged.concat(left.slice(i));
-    const isLeft = inOrder(a, b) < 0;
-    merged.push(isLeft ? a : b);
-    if (isLeft) i++;
-    else j++;
+function* merge(left: Iterator<ImportRow>, right: Iterator<ImportRow>): Generator<ImportRow> {
+  let a = left.next();
+  let b = right.next();
+  while (a.done !== true || b.done !== true) {
+    if (b.done === true || (a.done !== true && inOrder(a.value, b.value) < 0)) {
+      if (a.done !== true) yield a.value;
+      a = left.next();
+    } else {
+      yield b.value;
+      b = right.next();
+    }
   }
 }
 

@@ -13,8 +13,8 @@ import type { RowOutcome, RowTarget, RowWriter, SubscriptionChanges } from "./im
 import type { JobRunner, RunEnd } from "./job-worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "./jobs.ts";
 
-/** Rows of a batch, the next of them, and what was written up to there. */
-type Place = { rows: readonly ImportRow[]; at: number; progress: Progress };
+/** The rows that come next, and what was written up to there. */
+type Place = { rows: Iterator<ImportRow>; progress: Progress };
 
 /** What one change collects. */
 type Done = { errors: ImportError[]; changes: SubscriptionChanges };
@@ -31,25 +31,23 @@ export function createImportRunner(deps: {
 }): JobRunner {
   const { files, jobs, rows: rowWriter, writer } = deps;
 
-  /** The change that writes rows from `at` on for a while; it returns how far that came. */
-  function writeSome(job: JobRow, target: RowTarget, { rows, at, progress }: Place) {
-    return (): Place => {
+  /** The change that writes the next rows for a while; it returns how far that came. */
+  function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
+    return (): Progress => {
       const endsAt = performance.now() + CHUNK_MS;
       const next = { ...progress };
       const done: Done = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
-      let written = 0;
       do {
-        const row = rows[at + written];
-        if (row === undefined) break;
-        next[apply(target, row, done)]++;
-        written++;
+        const row = rows.next();
+        if (row.done === true) break;
+        next[apply(target, row.value, done)]++;
+        next.processed++;
+        next.cursor++;
       } while (performance.now() < endsAt);
-      next.processed += written;
-      next.cursor += written;
       rowWriter.record(target, done.changes);
       jobs.advance(job.seq, next);
       if (done.errors.length > 0) jobs.addErrors(job.seq, done.errors, byLine);
-      return { rows, at: at + written, progress: next };
+      return next;
     };
   }
 
@@ -69,16 +67,15 @@ export function createImportRunner(deps: {
     { target, isStopping }: { target: RowTarget; isStopping: () => boolean },
   ): Promise<RunEnd> {
     let progress = progressOf(job);
-    let first = 0;
-    for await (const { rows, endedBy } of batches) {
-      let place: Place = { rows, at: Math.max(0, progress.cursor - first), progress };
-      while (place.at < rows.length && !isStopping()) {
-        place = await writer.write(writeSome(job, target, place));
+    let end = 0;
+    for await (const { rows, count, endedBy } of batches) {
+      passOver(rows, Math.min(count, progress.cursor - end));
+      end += count;
+      while (progress.cursor < end && !isStopping()) {
+        progress = await writer.write(writeSome(job, target, { rows, progress }));
       }
       if (isStopping()) return { is: "stopped" };
       if (endedBy !== null) return { is: "failed", message: endedBy };
-      progress = place.progress;
-      first += rows.length;
     }
     return { is: "completed" };
   }
@@ -123,6 +120,11 @@ async function countRecords(
     count += items.filter((item) => item.kind !== "end").length;
   }
   return Math.max(0, count - 1);
+}
+
+/** They were written before. */
+function passOver(rows: Iterator<ImportRow>, count: number): void {
+  for (let i = 0; i < count; i++) rows.next();
 }
 
 function byLine(a: ImportError, b: ImportError): number {
