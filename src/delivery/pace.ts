@@ -1,6 +1,7 @@
 /**
  * The valve: how many mails may leave per second and be under way at once. A p-queue in strict mode,
- * so no sliding second ever sees more starts than the rate.
+ * so no sliding second ever sees more starts than the rate. A second one before it spreads what
+ * comes at once over half of the second.
  */
 
 import PQueue from "p-queue";
@@ -24,6 +25,8 @@ const GUARD = 1.01;
 const SECOND_MS = 1000;
 /** What leaves within this time is made ready: longer than the storage usually takes for a lease. */
 const AHEAD_SECONDS = 1 / 3;
+/** Shorter distances between two mails than this are left to chance: timers are no finer. */
+const LEAST_DISTANCE_MS = 5;
 
 /**
  * `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. Above 1 a fraction does not
@@ -31,12 +34,13 @@ const AHEAD_SECONDS = 1 / 3;
  */
 export function createPace(options: { ratePerSecond: number; concurrency: number }): Pace {
   const { ratePerSecond, concurrency } = options;
-  const queue = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
+  const limited = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
+  const spread = spreadFor(ratePerSecond);
   const most = Math.ceil(concurrency / 2);
   return {
-    run: (task) => queue.add(task),
-    concurrency,
+    run: (task) => (spread === null ? limited.add(task) : spread.add(() => limited.add(task))),
     ahead: ratePerSecond === 0 ? most : Math.min(most, Math.ceil(ratePerSecond * AHEAD_SECONDS)),
+    concurrency,
   };
 }
 
@@ -46,4 +50,14 @@ function limitOf(ratePerSecond: number) {
   const intervalCap = Math.max(1, Math.floor(ratePerSecond));
   const interval = Math.ceil(Math.max(SECOND_MS, SECOND_MS / ratePerSecond) * GUARD);
   return { intervalCap, interval, strict: true };
+}
+
+/**
+ * A burst that is held up for a moment on its way would arrive together with the next one. Mails
+ * that start one by one would not, and what was spread once stays so from second to second.
+ */
+function spreadFor(ratePerSecond: number): PQueue | null {
+  const interval = Math.floor(SECOND_MS / ratePerSecond / 2);
+  const isUseful = ratePerSecond > 1 && interval >= LEAST_DISTANCE_MS;
+  return isUseful ? new PQueue({ intervalCap: 1, interval, strict: true }) : null;
 }

@@ -51,6 +51,14 @@ describe("the rate", () => {
     expect(mostInAnySecond(starts)).toBe(most);
   });
 
+  test("is spread, so that a burst takes half of its second", async () => {
+    const pace = createPace({ ratePerSecond: 10, concurrency: 20 });
+    const starts = startsOf(pace, 20);
+    await pass(2 * SECOND_MS);
+    const first = Array.from({ length: 10 }, (_, i) => i * 50);
+    expect(starts).toEqual([...first, ...first.map((at) => 1_010 + at)]);
+  });
+
   test("below one is a mail every so many seconds", async () => {
     const pace = createPace({ ratePerSecond: 0.5, concurrency: 20 });
     const starts = startsOf(pace, 3);

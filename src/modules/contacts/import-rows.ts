@@ -5,7 +5,7 @@ import { AppError } from "../../lib/errors.ts";
 import { parseAddress } from "../../mail/address.ts";
 import { readCell, unmarked } from "./cells.ts";
 import type { Column } from "./columns.ts";
-import type { JsonObject } from "./data.ts";
+import { serializeData } from "./data.ts";
 
 export type ImportRow =
   | {
@@ -14,7 +14,8 @@ export type ImportRow =
       email: string;
       /** Null where the file does not say. */
       subscribed: boolean | null;
-      data: JsonObject;
+      /** JSON object; text, since many rows are held at once. */
+      data: string;
     }
   | { kind: "fault"; line: number; message: string };
 
@@ -38,9 +39,14 @@ export function readRow(
   try {
     return { kind: "row", line, ...readCells(columns, cells) };
   } catch (error) {
-    if (!(error instanceof RowError)) throw error;
-    return { kind: "fault", line, message: error.message };
+    return { kind: "fault", line, message: messageOf(error) };
   }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof RowError) return error.message;
+  if (error instanceof AppError) return error.errors?.[0]?.message ?? error.message;
+  throw error;
 }
 
 function readCells(columns: readonly Column[], cells: readonly string[]) {
@@ -61,7 +67,7 @@ function readCells(columns: readonly Column[], cells: readonly string[]) {
   return {
     email,
     subscribed,
-    data: Object.fromEntries(data.filter(([, value]) => value !== null)),
+    data: serializeData(Object.fromEntries(data.filter(([, value]) => value !== null))),
   };
 }
 

@@ -9,7 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import type { Events } from "../events/service.ts";
-import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
+import { mergeData, parseData, serializeData } from "./data.ts";
 
 export type RowTarget = {
   projectSeq: number;
@@ -20,7 +20,7 @@ export type RowTarget = {
 export type RowOutcome = { is: "created" | "updated" } | { is: "failed"; message: string };
 
 /** The part of an import row that is written. */
-export type RowContent = { email: string; subscribed: boolean | null; data: JsonObject };
+export type RowContent = { email: string; subscribed: boolean | null; data: string };
 
 type Known = { seq: number; isSubscribed: number; data: string };
 
@@ -57,9 +57,8 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }):
     const { projectSeq, subscribesNew } = target;
     const now = clock.now();
     const isSubscribed = row.subscribed ?? subscribesNew;
-    const data = serializeData(row.data);
     const flag = Number(isSubscribed);
-    const created = insert.get(newId(now), projectSeq, row.email, flag, data, now, now);
+    const created = insert.get(newId(now), projectSeq, row.email, flag, row.data, now, now);
     if (created === null) return false;
     if (isSubscribed) changes.subscribed.push(created.seq);
     return true;
@@ -70,7 +69,7 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }):
     if (known === null) throw new Error("a contact is neither new nor there");
     const wasSubscribed = known.isSubscribed === 1;
     const isSubscribed = row.subscribed ?? wasSubscribed;
-    const data = serializeData(mergeData(parseData(known.data), row.data));
+    const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));
     if (isSubscribed === wasSubscribed && data === known.data) return;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
     if (isSubscribed === wasSubscribed) return;

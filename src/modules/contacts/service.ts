@@ -1,7 +1,6 @@
 /** Contacts: one per project and address, upserted by every public endpoint. */
 
-import { and, eq, sql } from "drizzle-orm";
-import { bound } from "../../db/bound.ts";
+import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import type { Change } from "../../db/writer.ts";
@@ -29,6 +28,8 @@ export type Upsert = {
   data: JsonObject | null | undefined;
 };
 
+type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
+
 /** What a change of the subscription is put down to. */
 export type Cause = { emailSeq: number; data: JsonObject };
 
@@ -39,25 +40,22 @@ export function createContacts(deps: {
   remove: RemoveContact;
 }) {
   const { db, clock, events, remove } = deps;
-  const findByEmail = db
-    .select()
-    .from(contacts)
-    .where(and(eq(contacts.projectSeq, bound("projectSeq")), eq(contacts.email, bound("email"))))
-    .limit(1)
-    .prepare();
-  const insert = db
-    .insert(contacts)
-    .values({
-      id: sql.placeholder("id"),
-      projectSeq: sql.placeholder("projectSeq"),
-      email: sql.placeholder("email"),
-      isSubscribed: sql.placeholder("isSubscribed"),
-      data: sql.placeholder("data"),
-      createdAt: sql.placeholder("createdAt"),
-      updatedAt: sql.placeholder("createdAt"),
-    })
-    .returning()
-    .prepare();
+  // The two that every accepted mail and tracked event asks for, without the query builder.
+  const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
+    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
+           created_at AS createdAt, updated_at AS updatedAt
+    FROM contacts WHERE project_seq = +? AND email = +?`);
+  const insert = db.sqlite.prepare<
+    { seq: number },
+    [string, number, string, number, string, number, number]
+  >(`
+    INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`);
+
+  function findByEmail(projectSeq: number, email: string): ContactRow | null {
+    const row = selectByEmail.get(projectSeq, email);
+    return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
+  }
 
   function find(projectSeq: number, id: string): ContactRow | null {
     const match = and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, id));
@@ -103,15 +101,23 @@ export function createContacts(deps: {
 
   function create(fields: Upsert): ContactRow {
     const now = clock.now();
-    const contact = insert.get({
-      id: fields.id ?? newId(now),
-      projectSeq: fields.projectSeq,
-      email: fields.email,
-      isSubscribed: fields.subscribed ?? fields.defaultSubscribed,
-      data: serializeData(mergeData({}, fields.data ?? {})),
+    const { projectSeq, email } = fields;
+    const id = fields.id ?? newId(now);
+    const isSubscribed = fields.subscribed ?? fields.defaultSubscribed;
+    const data = serializeData(mergeData({}, fields.data ?? {}));
+    const inserted = insert.get(id, projectSeq, email, Number(isSubscribed), data, now, now);
+    if (inserted === null) throw new Error("an inserted contact came back empty");
+    const { seq } = inserted;
+    const contact = {
+      seq,
+      id,
+      projectSeq,
+      email,
+      isSubscribed,
+      data,
       createdAt: now,
-    });
-    if (contact === undefined) throw new Error("an inserted contact came back empty");
+      updatedAt: now,
+    };
     if (contact.isSubscribed) recordSubscription(contact);
     return contact;
   }
@@ -119,13 +125,12 @@ export function createContacts(deps: {
   return {
     get,
 
-    findByEmail: (projectSeq: number, email: string): ContactRow | null =>
-      findByEmail.get({ projectSeq, email }) ?? null,
+    findByEmail,
 
     /** Part of a change. */
     upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {
-      const existing = findByEmail.get({ projectSeq: fields.projectSeq, email: fields.email });
-      if (existing === undefined) return { contact: create(fields), isNew: true };
+      const existing = findByEmail(fields.projectSeq, fields.email);
+      if (existing === null) return { contact: create(fields), isNew: true };
       const contact = update(existing, {
         email: existing.email,
         isSubscribed: fields.subscribed ?? existing.isSubscribed,
@@ -142,8 +147,8 @@ export function createContacts(deps: {
       return () => {
         const contact = get(projectSeq, id);
         const email = patch.email ?? contact.email;
-        const holder = findByEmail.get({ projectSeq, email });
-        if (holder !== undefined && holder.seq !== contact.seq) throw emailTaken(email);
+        const holder = findByEmail(projectSeq, email);
+        if (holder !== null && holder.seq !== contact.seq) throw emailTaken(email);
         return update(contact, {
           email,
           isSubscribed: patch.subscribed ?? contact.isSubscribed,

@@ -1,7 +1,6 @@
 /** Sending domains of a project: added with keys, looked up in the DNS, used to send and to sign. */
 
 import { and, count, desc, eq } from "drizzle-orm";
-import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Change } from "../../db/writer.ts";
@@ -37,18 +36,10 @@ export type NewDomain = {
 };
 
 export function createDomains({ db, clock, cursors, keys, installation }: DomainsDeps) {
-  const findVerified = db
-    .select({ hasReturnPath: domains.hasReturnPath })
-    .from(domains)
-    .where(
-      and(
-        eq(domains.domain, bound("domain")),
-        eq(domains.projectSeq, bound("projectSeq")),
-        eq(domains.status, "VERIFIED"),
-      ),
-    )
-    .limit(1)
-    .prepare();
+  // Asked for every mail, at acceptance and when it leaves.
+  const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
+    SELECT has_return_path AS hasReturnPath FROM domains
+    WHERE domain = +? AND project_seq = +? AND status = 'VERIFIED'`);
 
   function findByName(domain: string): DomainRow | undefined {
     return db.select().from(domains).where(eq(domains.domain, domain)).limit(1).get();
@@ -119,12 +110,12 @@ export function createDomains({ db, clock, cursors, keys, installation }: Domain
 
     /** Exactly this domain: a verified parent says nothing about it (interface decision B). */
     isVerified: (projectSeq: number, domain: string): boolean =>
-      findVerified.get({ projectSeq, domain }) !== undefined,
+      findVerified.get(domain, projectSeq) !== null,
 
     /** The host that bounces may go to; null: none yet. */
     bounceHostOf(projectSeq: number, domain: string): string | null {
       if (installation.mode === "relay") return null;
-      const isReady = findVerified.get({ projectSeq, domain })?.hasReturnPath === true;
+      const isReady = findVerified.get(domain, projectSeq)?.hasReturnPath === 1;
       return isReady ? bounceHostOf(domain) : null;
     },
 

@@ -1,7 +1,5 @@
 /** Writes mails and what they share. Everything here is part of a change. */
 
-import { and, eq, sql } from "drizzle-orm";
-import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import {
   attachmentContents,
@@ -51,32 +49,15 @@ export type NewEmail = {
 export type EmailStore = ReturnType<typeof createEmailStore>;
 
 export function createEmailStore({ db }: { db: Db }) {
-  const findMessage = db
-    .select({ seq: messages.seq })
-    .from(messages)
-    .where(and(eq(messages.projectSeq, bound("projectSeq")), eq(messages.digest, bound("digest"))))
-    .limit(1)
-    .prepare();
-  const insertEmail = db
-    .insert(emails)
-    .values({
-      id: sql.placeholder("id"),
-      projectSeq: sql.placeholder("projectSeq"),
-      contactSeq: sql.placeholder("contactSeq"),
-      messageSeq: sql.placeholder("messageSeq"),
-      source: sql.placeholder("source"),
-      templateId: sql.placeholder("templateId"),
-      to: sql.placeholder("to"),
-      toName: sql.placeholder("toName"),
-      subject: sql.placeholder("subject"),
-      variables: sql.placeholder("variables"),
-      status: sql.placeholder("status"),
-      priority: sql.placeholder("priority"),
-      nextAt: sql.placeholder("nextAt"),
-      createdAt: sql.placeholder("createdAt"),
-    })
-    .returning({ seq: emails.seq })
-    .prepare();
+  const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(
+    "SELECT seq FROM messages WHERE project_seq = +? AND digest = +?",
+  );
+  const insertEmail = db.sqlite.prepare<{ seq: number }, [NewEmail & { nextAt: number | null }]>(`
+    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id, to_address,
+                        to_name, subject, variables, status, priority, next_at, created_at)
+    VALUES ($id, $projectSeq, $contactSeq, $messageSeq, $source, $templateId, $to,
+            $toName, $subject, $variables, $status, $priority, $nextAt, $createdAt)
+    RETURNING seq`);
 
   function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
     const { attachments, headers, ...columns } = message;
@@ -111,7 +92,7 @@ export function createEmailStore({ db }: { db: Db }) {
     /** The `seq` of this content, stored now or before. */
     saveMessage(message: SharedMessage, createdAt: number): number {
       const digest = messageDigest(message);
-      const known = findMessage.get({ projectSeq: message.projectSeq, digest });
+      const known = findMessage.get(message.projectSeq, digest);
       return known?.seq ?? insertMessage(message, digest, createdAt);
     },
 
@@ -119,7 +100,7 @@ export function createEmailStore({ db }: { db: Db }) {
     insertEmail(email: NewEmail): number {
       const nextAt = email.status === "QUEUED" ? email.createdAt : null;
       const row = insertEmail.get({ ...email, nextAt });
-      if (row === undefined) throw new Error("an inserted email came back empty");
+      if (row === null) throw new Error("an inserted email came back empty");
       return row.seq;
     },
   };

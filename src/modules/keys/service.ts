@@ -1,9 +1,8 @@
 /** API keys: made once, shown once, stored as digests, revoked with the next request. */
 
 import { and, desc, eq, isNull } from "drizzle-orm";
-import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
-import { apiKeys, projects } from "../../db/schema/projects.ts";
+import { apiKeys } from "../../db/schema/projects.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { KeyKind, KnownKey } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -18,32 +17,41 @@ export type Keys = ReturnType<typeof createKeys>;
 const RANDOM_CHARACTERS = 43;
 const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const satisfies Record<KeyKind, string>;
 
+type FoundKey = {
+  kind: KeyKind;
+  expiresAt: number | null;
+  revokedAt: number | null;
+  isProjectEnabled: number;
+  seq: number;
+  id: string;
+  name: string;
+};
+
 export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   /** Digest → moment of last use, written in one go by `flushUses`. */
   let uses = new Map<string, number>();
-  const findByDigest = db
-    .select({
-      kind: apiKeys.kind,
-      expiresAt: apiKeys.expiresAt,
-      revokedAt: apiKeys.revokedAt,
-      isProjectEnabled: projects.isEnabled,
-      project: { seq: projects.seq, id: projects.id, name: projects.name },
-    })
-    .from(apiKeys)
-    .innerJoin(projects, eq(projects.seq, apiKeys.projectSeq))
-    .where(eq(apiKeys.digest, bound("digest")))
-    .limit(1)
-    .prepare();
+  // Asked on every request: a tenth of what the query builder would take.
+  const findByDigest = db.sqlite.prepare<FoundKey, [string]>(`
+    SELECT k.kind, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
+           p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name
+    FROM api_keys k JOIN projects p ON p.seq = k.project_seq
+    WHERE k.digest = +?`);
 
   return {
     /** Read from the database on every request, so that a revocation counts at once. */
     findByDigest(digest: string): KnownKey | null {
-      const row = findByDigest.get({ digest });
-      if (row === undefined) return null;
+      const row = findByDigest.get(digest);
+      if (row === null) return null;
+      const { kind, expiresAt, revokedAt, isProjectEnabled, seq, id, name } = row;
       const now = clock.now();
-      const isUsable = row.revokedAt === null && (row.expiresAt === null || row.expiresAt > now);
+      const isUsable = revokedAt === null && (expiresAt === null || expiresAt > now);
       if (isUsable) uses.set(digest, now);
-      return { ...row, isUsable };
+      return {
+        kind,
+        project: { seq, id, name },
+        isProjectEnabled: isProjectEnabled === 1,
+        isUsable,
+      };
     },
 
     /** Writes the moments of last use since the last call. */

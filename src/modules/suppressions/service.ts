@@ -24,6 +24,11 @@ export function createSuppressions({ db }: { db: Db }) {
     .limit(1)
     .prepare();
 
+  // Asked for every mail, at acceptance and when it leaves.
+  const findReason = db.sqlite.prepare<{ reason: SuppressionReason }, [number, string]>(
+    "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
+  );
+
   /** Null if the address is there already: the first reason stays. */
   function insert(projectSeq: number, email: string, entry: Entry): SuppressionRow | null {
     const row = db
@@ -37,7 +42,7 @@ export function createSuppressions({ db }: { db: Db }) {
 
   return {
     reasonFor: (projectSeq: number, email: string): SuppressionReason | null =>
-      find.get({ projectSeq, email })?.reason ?? null,
+      findReason.get(projectSeq, email)?.reason ?? null,
 
     /** Part of a change. The first reason stays. */
     add(projectSeq: number, email: string, entry: Entry): void {
