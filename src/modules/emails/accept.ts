@@ -8,7 +8,7 @@ import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
-import { AppError, fieldError } from "../../lib/errors.ts";
+import { AppError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { domainOf } from "../../mail/address.ts";
 import { contentTypeOf } from "../../mail/content-type.ts";
@@ -28,6 +28,7 @@ import type { Contacts } from "../contacts/service.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Events } from "../events/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
+import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import type { SendInput } from "./model.ts";
 import type { EmailStore, SharedMessage } from "./store.ts";
@@ -99,20 +100,16 @@ export function createAccept(deps: AcceptDeps) {
     );
   }
 
+  /** 422 with the faults of both, where one is no template. */
   function compileSource(input: SendInput, template: TemplateRow | null): Source {
     const html = input.body ?? template?.body ?? "";
-    return {
-      html,
-      subject: compiled(input.subject ?? template?.subject ?? "", "subject", "text"),
-      body: compiled(html, "body", "html"),
-    };
-  }
-
-  function compiled(source: string, field: string, kind: "html" | "text"): Template {
-    const result = deps.templateCache.compile(source, kind);
-    if (result.ok) return result.template;
-    const { line, column, message } = result;
-    throw fieldError(field, "invalid_format", `Line ${line}, column ${column}: ${message}`);
+    const subjectSource = input.subject ?? template?.subject ?? "";
+    const subject = deps.templateCache.compile(subjectSource, "text");
+    const body = deps.templateCache.compile(html, "html");
+    if (!subject.ok || !body.ok) {
+      throw validationError(templateErrors({ subject: subjectSource, body: html }));
+    }
+    return { html, subject: subject.template, body: body.template };
   }
 
   async function renderAll(project: Project, input: SendInput, source: Source): Promise<Draft[]> {

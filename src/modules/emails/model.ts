@@ -3,7 +3,7 @@ import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
-import type { FieldError } from "../../lib/errors.ts";
+import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../mail/content-type.ts";
 import { checkHeaders } from "../../mail/headers.ts";
 import {
@@ -55,10 +55,21 @@ export type SendInput = Static<typeof SendInput>;
 
 /** Rules across fields; the value may be anything that a caller sends. */
 function sendErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  return [...templateErrors(value), ...otherErrors(value)];
+}
+
+/**
+ * The same for a body that its schema passed: 422 with all faults. Syntax of templates is left to
+ * acceptance, which compiles them anyway and keeps what it compiled.
+ */
+export function ensureSendable(input: SendInput): void {
+  if (otherErrors(input).length > 0) throw validationError(sendErrors(input));
+}
+
+function otherErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { headers, attachments } = value;
   return [
     ...(value["template"] === undefined ? inlineErrors(value) : []),
-    ...templateErrors(value),
     ...(isTextRecord(headers) ? checkHeaders(headers) : []),
     ...(Array.isArray(attachments) ? attachmentErrors(attachments) : []),
   ];

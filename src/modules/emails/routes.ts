@@ -18,9 +18,8 @@ import {
   mirroredEnvelope,
   withErrors,
 } from "../../http/envelope.ts";
-import { ensureChecks } from "../../http/validation.ts";
 import type { createAccept } from "./accept.ts";
-import { Email, EmailQuery, SendInput, SentMembers } from "./model.ts";
+import { Email, EmailQuery, ensureSendable, SendInput, SentMembers } from "./model.ts";
 import type { Emails } from "./service.ts";
 
 const tags = ["Emails"];
@@ -40,7 +39,7 @@ export function emailRoutes(deps: {
       "/v1/send",
       ({ project, body, once }) =>
         once(async () => {
-          ensureChecks(SendInput, body);
+          ensureSendable(body);
           const commit = await accept(project, body);
           return () => {
             const accepted = commit();
