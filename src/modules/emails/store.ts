@@ -3,7 +3,7 @@
 import type { Db } from "../../db/open.ts";
 import {
   attachmentContents,
-  emails,
+  type emails,
   messageAttachments,
   messages,
 } from "../../db/schema/emails.ts";
