@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freeBytes } from "../../db/folder.ts";
 
 export type ImportFiles = ReturnType<typeof createImportFiles>;
 
@@ -19,6 +20,7 @@ export type Receiving = {
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 const READ_BYTES = 64 * 1024;
+const LEAST_FREE_BYTES = 512 * 1024 * 1024;
 const ENDING = ".csv";
 
 /** `dataFolder` is null where the database lives in memory: then a temporary folder has to do. */
@@ -50,6 +52,9 @@ export function createImportFiles(dataFolder: string | null) {
   }
 
   return {
+    /** Whether there is room for one more, and enough besides for the database. */
+    hasRoom: (): boolean => dataFolder === null || freeBytes(dataFolder) >= LEAST_FREE_BYTES,
+
     async create(id: string): Promise<Receiving> {
       await mkdir(folder(), { recursive: true, mode: OWNER_ONLY_FOLDER });
       received.add(id);

@@ -62,6 +62,7 @@ export function createImports(deps: { files: ImportFiles; jobs: Jobs; clock: Clo
   return {
     /** Takes the file of a request; what is refused leaves nothing behind. */
     async receive(request: Request, query: ImportQuery): Promise<Received> {
+      if (!files.hasRoom()) throw noRoom();
       const id = newId(clock.now());
       const receiving = await files.create(id).catch(refuseFullStorage);
       try {
@@ -142,9 +143,12 @@ function present(job: JobRow): ImportProgress {
 
 function refuseFullStorage(error: unknown): never {
   const code = error instanceof Error && "code" in error ? error.code : null;
-  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EROFS") throw error;
-  throw new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store the file right now.", {
+  throw code === "ENOSPC" || code === "EDQUOT" || code === "EROFS" ? noRoom(error) : error;
+}
+
+function noRoom(cause?: unknown): AppError {
+  return new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store the file right now.", {
     suggestion: "Nothing was changed. Try again in a little while.",
-    cause: error,
+    cause,
   });
 }

@@ -14,7 +14,7 @@ const THEIRS = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
 const STEPS = [
   `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${THEIRS}`,
   `DELETE FROM captured_messages WHERE ${THEIRS}`,
-  "UPDATE events SET data = NULL WHERE contact_seq = ?",
+  "UPDATE events SET data = NULL WHERE contact_seq = ? AND data IS NOT NULL",
   `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
      last_error = NULL
    WHERE contact_seq = ?`,
