@@ -178,6 +178,7 @@ CREATE TABLE `emails` (
 	`source` text NOT NULL,
 	`template_id` text,
 	`campaign_seq` integer,
+	`execution_seq` integer,
 	`to_address` text,
 	`to_name` text,
 	`subject` text NOT NULL,
@@ -415,4 +416,73 @@ CREATE TRIGGER `contacts_moved_out` AFTER DELETE ON `contacts` BEGIN
 END;--> statement-breakpoint
 CREATE TRIGGER `contacts_moved` AFTER UPDATE OF `email`, `is_subscribed` ON `contacts` WHEN new.`email` <> old.`email` OR new.`is_subscribed` <> old.`is_subscribed` BEGIN
 	UPDATE `contact_blocks` SET `version` = `version` + 1 WHERE `project_seq` = new.`project_seq` AND `block` = new.`seq` / 1024;
-END;
+END;--> statement-breakpoint
+CREATE TABLE `workflow_execution_steps` (
+	`execution_seq` integer NOT NULL,
+	`number` integer NOT NULL,
+	`step_id` text NOT NULL,
+	`type` text NOT NULL,
+	`outcome` text NOT NULL,
+	`branch` text,
+	`detail` text,
+	`started_at` integer NOT NULL,
+	`completed_at` integer NOT NULL,
+	PRIMARY KEY(`execution_seq`, `number`),
+	FOREIGN KEY (`execution_seq`) REFERENCES `workflow_executions`(`seq`) ON UPDATE no action ON DELETE cascade
+);--> statement-breakpoint
+CREATE TABLE `workflow_executions` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`workflow_seq` integer NOT NULL,
+	`version_seq` integer NOT NULL,
+	`contact_seq` integer,
+	`status` text NOT NULL,
+	`current_step_id` text,
+	`context` text NOT NULL,
+	`step_count` integer DEFAULT 0 NOT NULL,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`due_at` integer,
+	`awaited_event` text,
+	`started_at` integer NOT NULL,
+	`completed_at` integer,
+	`exit_reason` text,
+	`error` text,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`workflow_seq`) REFERENCES `workflows`(`seq`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`version_seq`) REFERENCES `workflow_versions`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE set null
+);--> statement-breakpoint
+CREATE UNIQUE INDEX `workflow_executions_id_unique` ON `workflow_executions` (`id`);--> statement-breakpoint
+CREATE INDEX `workflow_executions_page` ON `workflow_executions` (`workflow_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `workflow_executions_status` ON `workflow_executions` (`workflow_seq`,`status`,`seq`);--> statement-breakpoint
+CREATE INDEX `workflow_executions_contact` ON `workflow_executions` (`contact_seq`,`workflow_seq`);--> statement-breakpoint
+CREATE INDEX `workflow_executions_version` ON `workflow_executions` (`version_seq`);--> statement-breakpoint
+CREATE UNIQUE INDEX `workflow_executions_active` ON `workflow_executions` (`workflow_seq`,`contact_seq`) WHERE status IN ('RUNNING', 'WAITING');--> statement-breakpoint
+CREATE INDEX `workflow_executions_due` ON `workflow_executions` (`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `workflow_executions_awaiting` ON `workflow_executions` (`contact_seq`,`awaited_event`) WHERE awaited_event IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `workflow_versions` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`workflow_seq` integer NOT NULL,
+	`graph` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`workflow_seq`) REFERENCES `workflows`(`seq`) ON UPDATE no action ON DELETE cascade
+);--> statement-breakpoint
+CREATE INDEX `workflow_versions_workflow` ON `workflow_versions` (`workflow_seq`);--> statement-breakpoint
+CREATE TABLE `workflows` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text,
+	`is_enabled` integer NOT NULL,
+	`allow_reentry` integer NOT NULL,
+	`trigger_event` text NOT NULL,
+	`version_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);--> statement-breakpoint
+CREATE UNIQUE INDEX `workflows_id_unique` ON `workflows` (`id`);--> statement-breakpoint
+CREATE INDEX `workflows_page` ON `workflows` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `workflows_trigger` ON `workflows` (`project_seq`,`trigger_event`) WHERE is_enabled;

@@ -105,6 +105,8 @@ export const emails = sqliteTable(
     templateId: text("template_id"),
     /** Null for mail of no campaign. One mail per contact and campaign: see the unique index. */
     campaignSeq: integer("campaign_seq"),
+    /** The workflow execution whose step made it; null for other mail. */
+    executionSeq: integer("execution_seq"),
     /** Null once the contact was deleted, as `to_name` and `variables`. */
     to: text("to_address"),
     toName: text("to_name"),
