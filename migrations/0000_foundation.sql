@@ -450,14 +450,13 @@ CREATE TABLE `workflow_executions` (
 	`error` text,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`workflow_seq`) REFERENCES `workflows`(`seq`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`version_seq`) REFERENCES `workflow_versions`(`seq`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE set null
 );--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_executions_id_unique` ON `workflow_executions` (`id`);--> statement-breakpoint
 CREATE INDEX `workflow_executions_page` ON `workflow_executions` (`workflow_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `workflow_executions_status` ON `workflow_executions` (`workflow_seq`,`status`,`seq`);--> statement-breakpoint
 CREATE INDEX `workflow_executions_contact` ON `workflow_executions` (`contact_seq`,`workflow_seq`);--> statement-breakpoint
-CREATE INDEX `workflow_executions_version` ON `workflow_executions` (`version_seq`);--> statement-breakpoint
+CREATE INDEX `workflow_executions_version` ON `workflow_executions` (`version_seq`) WHERE status IN ('RUNNING', 'WAITING');--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_executions_active` ON `workflow_executions` (`workflow_seq`,`contact_seq`) WHERE status IN ('RUNNING', 'WAITING');--> statement-breakpoint
 CREATE INDEX `workflow_executions_due` ON `workflow_executions` (`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `workflow_executions_awaiting` ON `workflow_executions` (`contact_seq`,`awaited_event`) WHERE awaited_event IS NOT NULL;--> statement-breakpoint
@@ -479,6 +478,7 @@ CREATE TABLE `workflows` (
 	`allow_reentry` integer NOT NULL,
 	`trigger_event` text NOT NULL,
 	`version_seq` integer NOT NULL,
+	`deleted_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action

@@ -36,6 +36,8 @@ export const workflows = sqliteTable(
     triggerEvent: text("trigger_event").notNull(),
     /** The graph that new executions start with. */
     versionSeq: integer("version_seq").notNull(),
+    /** Gone for everybody; the row stays until its executions are removed, in small steps. */
+    deletedAt: integer("deleted_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },
@@ -48,7 +50,7 @@ export const workflows = sqliteTable(
   ],
 );
 
-/** A graph as it was once; kept as long as an execution on it or its workflow needs it. */
+/** A graph as it was once; kept while it is the current one or an execution on it is under way. */
 export const workflowVersions = sqliteTable(
   "workflow_versions",
   {
@@ -78,10 +80,8 @@ export const workflowExecutions = sqliteTable(
     workflowSeq: integer("workflow_seq")
       .notNull()
       .references(() => workflows.seq, { onDelete: "cascade" }),
-    /** The graph it started with, and goes on with. */
-    versionSeq: integer("version_seq")
-      .notNull()
-      .references(() => workflowVersions.seq),
+    /** The graph it started with, and goes on with; not there any more once it has ended. */
+    versionSeq: integer("version_seq").notNull(),
     /** Null once the contact was deleted; then it is CANCELLED. */
     contactSeq: integer("contact_seq").references(() => contacts.seq, { onDelete: "set null" }),
     status: text("status", { enum: EXECUTION_STATUSES }).notNull(),
@@ -103,7 +103,9 @@ export const workflowExecutions = sqliteTable(
     index("workflow_executions_page").on(table.workflowSeq, table.seq),
     index("workflow_executions_status").on(table.workflowSeq, table.status, table.seq),
     index("workflow_executions_contact").on(table.contactSeq, table.workflowSeq),
-    index("workflow_executions_version").on(table.versionSeq),
+    index("workflow_executions_version")
+      .on(table.versionSeq)
+      .where(sql`status IN ('RUNNING', 'WAITING')`),
     uniqueIndex("workflow_executions_active")
       .on(table.workflowSeq, table.contactSeq)
       .where(sql`status IN ('RUNNING', 'WAITING')`),
