@@ -1,0 +1,93 @@
+/** One request to one address, and its answer within bounds. */
+
+import { isIP } from "node:net";
+import { FetchRefused } from "./refusal.ts";
+import type { CheckedRequest } from "./request.ts";
+
+export type GuardedResponse = {
+  status: number;
+  headers: Headers;
+  /** The first 64 KiB as they came over the wire: nothing is decompressed. */
+  body: Uint8Array;
+  /** There was more. */
+  isTruncated: boolean;
+};
+
+export const MOST_BODY_BYTES = 65_536;
+
+/**
+ * Dials exactly `address`; the Host header and the name in SNI and certificate are those of the
+ * URL. No proxy, no pooled connection, no redirect, whatever the environment says.
+ */
+export async function exchange(
+  { url, method, headers, body }: CheckedRequest,
+  address: string,
+  { signal, ca }: { signal: AbortSignal; ca?: string | undefined },
+): Promise<GuardedResponse> {
+  const dialled = new URL(url);
+  dialled.hostname = isIP(address) === 6 ? `[${address}]` : address;
+  const sent = new Headers(headers);
+  sent.set("host", url.host);
+  const isNamed = isIP(url.hostname.replace(/^\[|\]$/g, "")) === 0;
+  const ender = new AbortController();
+  const response = await fetch(dialled, {
+    method,
+    headers: sent,
+    body,
+    redirect: "manual",
+    keepalive: false,
+    proxy: false,
+    decompress: false,
+    signal: AbortSignal.any([signal, ender.signal]),
+    ...(url.protocol === "https:" && {
+      protocol: "http1.1" as const,
+      tls: {
+        rejectUnauthorized: true,
+        ...(isNamed && { serverName: url.hostname }),
+        ...(ca !== undefined && { ca }),
+      },
+    }),
+  });
+  const read = await readBody(response);
+  ender.abort(); // What was not read is not wanted, and the connection is of no use any more.
+  return { status: response.status, headers: response.headers, ...read };
+}
+
+async function readBody({ body }: Response) {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MOST_BODY_BYTES) break;
+  }
+  const all = Buffer.concat(chunks);
+  return { body: all.subarray(0, MOST_BODY_BYTES), isTruncated: length > MOST_BODY_BYTES };
+}
+
+/** Codes of a connection that was never made, after which another address may be asked. */
+const UNCONNECTED = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"];
+
+export function isUnconnected(error: unknown): boolean {
+  return UNCONNECTED.includes(codeOf(error));
+}
+
+const TLS_CODE = /CERT|SSL|TLS|SIGNATURE|ISSUER|VERIFY/i;
+
+/** What an error of the platform means. */
+export function explain(error: unknown, host: string): FetchRefused {
+  if (error instanceof FetchRefused) return error;
+  const code = codeOf(error);
+  if (TLS_CODE.test(code)) {
+    return new FetchRefused("tls", `${host}: no secure connection (${code})`, { cause: error });
+  }
+  const what = isUnconnected(error)
+    ? `no connection (${code})`
+    : `the connection ended without a whole answer (${code})`;
+  return new FetchRefused("network", `${host}: ${what}`, { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : "unknown";
+}
