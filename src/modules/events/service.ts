@@ -109,6 +109,7 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       for (const contactSeq of contactSeqs) {
         insert.run(newId(at), projectSeq, name, contactSeq, null, null, at);
         if (nameSeq !== undefined) noteContact.run(contactSeq, nameSeq, at);
+        for (const follow of followers) follow({ projectSeq, name, at, contactSeq });
       }
     },
 

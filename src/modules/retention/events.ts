@@ -1,16 +1,19 @@
 /**
  * Events. The counts beside the log go down with it; when a contact last had an event of a name
- * stays known, since that is what segments ask.
+ * stays known, since that is what segments ask. What a reader of the log has not seen yet stays.
  */
 
 import type { Db } from "../../db/open.ts";
+import { slowestReader } from "../events/reader.ts";
 import type { Purge } from "./purge.ts";
 
 type Row = { seq: number; projectSeq: number; name: string; createdAt: number };
 
 const PAGE = 100;
 
-export function createEventPurge({ sqlite }: Db): Purge {
+export function createEventPurge(db: Db): Purge {
+  const { sqlite } = db;
+  const placeOfSlowest = slowestReader(db);
   const oldest = sqlite.prepare<Row, [number]>(`
     SELECT seq, project_seq AS projectSeq, name, created_at AS createdAt
     FROM events ORDER BY seq LIMIT ?`);
@@ -20,10 +23,11 @@ export function createEventPurge({ sqlite }: Db): Purge {
   );
 
   return (before, hasTime) => {
+    const readUpTo = placeOfSlowest();
     while (hasTime()) {
       const rows = oldest.all(PAGE);
       for (const { seq, projectSeq, name, createdAt } of rows) {
-        if (createdAt >= before) return false;
+        if (createdAt >= before || seq > readUpTo) return false;
         if (!hasTime()) return true;
         drop.run(seq);
         countDown.run(projectSeq, name);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Config } from "../../../src/config.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { createReader } from "../../../src/modules/events/reader.ts";
 import { createRetention, type RetentionDays } from "../../../src/modules/retention/service.ts";
 import { type Mailing, startMailing } from "../../support/mailing.ts";
 
@@ -238,6 +239,21 @@ describe("events", () => {
     const before = t.contents();
     await purge();
     expect(t.contents()).toEqual(before);
+  });
+
+  test("that a reader has not seen yet stay", async () => {
+    const { t, purge } = await keeping({ events: 30 });
+    for (const event of ["a", "b", "c"]) {
+      await t.call("POST", "/v1/track", { event, email: "ada@example.net" });
+    }
+    const readers = ["quick", "slow"].map((name) => createReader({ db: t.db, name }));
+    await t.app.writer.write(() => readers.forEach((reader, index) => reader.advance(4 - index)));
+    t.clock.advance(31 * DAY);
+    await purge();
+    expect(t.eventNames()).toEqual(["c"]);
+    await t.app.writer.write(() => readers.forEach((reader) => reader.skip()));
+    await purge();
+    expect(t.eventNames()).toEqual([]);
   });
 });
 

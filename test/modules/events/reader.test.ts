@@ -1,0 +1,70 @@
+import { afterEach, expect, test } from "bun:test";
+import { createReader, slowestReader } from "../../../src/modules/events/reader.ts";
+import { type TestApp, testApp } from "../../support/app.ts";
+
+const apps: TestApp[] = [];
+
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+
+/** An application with events `a`, `b`, `c` of one contact and two readers. */
+async function setUp() {
+  const t = await testApp();
+  apps.push(t);
+  for (const event of ["a", "b", "c"]) {
+    await t.call("POST", "/v1/track", { event, email: "ada@example.net", data: { of: event } });
+  }
+  // Not those that the application has itself.
+  t.db.sqlite.run("DELETE FROM readers");
+  const [one, two] = ["one", "two"].map((name) => createReader({ db: t.db, name }));
+  if (one === undefined || two === undefined) throw new Error("two readers");
+  const { writer } = t.app;
+  return { t, one, two, writer, slowest: slowestReader(t.db) };
+}
+
+const names = (events: { name: string }[]) => events.map(({ name }) => name);
+
+test("reads the log in its order, from the place where it is", async () => {
+  const { one, two, writer } = await setUp();
+  const first = one.read(2);
+  expect(first).toMatchObject([
+    { name: "contact.subscribed", data: null },
+    { name: "a", data: '{"of":"a"}', emailSeq: null },
+  ]);
+  await writer.write(() => one.advance(first.at(-1)?.seq ?? 0));
+  expect(names(one.read(1))).toEqual(["b"]);
+  expect(names(one.read(9))).toEqual(["b", "c"]);
+  expect(two.read(9).length).toBe(4);
+});
+
+test("keeps its place with the change that it belongs to, and only forwards", async () => {
+  const { one, writer } = await setUp();
+  const refused = writer.write(() => {
+    one.advance(2);
+    throw new Error("refused");
+  });
+  expect(refused).rejects.toThrow("refused");
+  await refused.catch(() => {});
+  expect(one.place()).toBe(0);
+  await writer.write(() => one.advance(3));
+  await writer.write(() => one.advance(2));
+  expect(one.place()).toBe(3);
+});
+
+test("skips what is there, and reads what comes", async () => {
+  const { t, one, writer } = await setUp();
+  await writer.write(() => one.skip());
+  expect(one.read(9)).toEqual([]);
+  await t.call("POST", "/v1/track", { event: "d", email: "ada@example.net" });
+  expect(names(one.read(9))).toEqual(["d"]);
+});
+
+test("the slowest is the one that is furthest behind", async () => {
+  const { one, two, writer, slowest } = await setUp();
+  expect(slowest()).toBe(Infinity);
+  await writer.write(() => one.advance(3));
+  expect(slowest()).toBe(3);
+  await writer.write(() => two.advance(1));
+  expect(slowest()).toBe(1);
+});
