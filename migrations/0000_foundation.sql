@@ -445,9 +445,12 @@ CREATE TABLE `workflow_executions` (
 	`status` text NOT NULL,
 	`current_step_id` text,
 	`context` text NOT NULL,
+	`step_started_at` integer NOT NULL,
+	`event_seq` integer,
 	`step_count` integer DEFAULT 0 NOT NULL,
 	`tries` integer DEFAULT 0 NOT NULL,
 	`due_at` integer,
+	`due_for` text,
 	`awaited_event` text,
 	`started_at` integer NOT NULL,
 	`completed_at` integer,
@@ -463,7 +466,8 @@ CREATE INDEX `workflow_executions_status` ON `workflow_executions` (`workflow_se
 CREATE INDEX `workflow_executions_contact` ON `workflow_executions` (`contact_seq`,`workflow_seq`);--> statement-breakpoint
 CREATE INDEX `workflow_executions_version` ON `workflow_executions` (`version_seq`) WHERE status IN ('RUNNING', 'WAITING');--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_executions_active` ON `workflow_executions` (`workflow_seq`,`contact_seq`) WHERE status IN ('RUNNING', 'WAITING');--> statement-breakpoint
-CREATE INDEX `workflow_executions_due` ON `workflow_executions` (`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `workflow_executions_due` ON `workflow_executions` (`due_for`,`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `workflow_executions_calls` ON `workflow_executions` (`workflow_seq`,`due_at`) WHERE due_for = 'CALL';--> statement-breakpoint
 CREATE INDEX `workflow_executions_awaiting` ON `workflow_executions` (`contact_seq`,`awaited_event`) WHERE awaited_event IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `workflow_versions` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,

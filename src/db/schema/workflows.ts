@@ -20,6 +20,13 @@ export const EXECUTION_STATUSES = [
 ] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
+/**
+ * What `due_at` of an execution is the time of: its TURN to take the next step, the TIME that it
+ * waits for, its webhook's CALL, or the end of the lease under which the ANSWER is awaited.
+ */
+export const DUE_FOR = ["TURN", "TIME", "CALL", "ANSWER"] as const;
+export type DueFor = (typeof DUE_FOR)[number];
+
 export const workflows = sqliteTable(
   "workflows",
   {
@@ -88,11 +95,16 @@ export const workflowExecutions = sqliteTable(
     currentStepId: text("current_step_id"),
     /** JSON object: data of the events that it met. */
     context: text("context").notNull(),
+    stepStartedAt: integer("step_started_at").notNull(),
+    /** The latest event that it met; no reference, since events may be purged. */
+    eventSeq: integer("event_seq"),
     /** How many steps it completed; the token that a change of it must name. */
     stepCount: integer("step_count").notNull().default(0),
     /** Tries of the current step so far (WEBHOOK). */
     tries: integer("tries").notNull().default(0),
+    /** The first moment at which it is due; set with `due_for`. */
     dueAt: integer("due_at"),
+    dueFor: text("due_for", { enum: DUE_FOR }),
     awaitedEvent: text("awaited_event"),
     startedAt: integer("started_at").notNull(),
     completedAt: integer("completed_at"),
@@ -110,8 +122,12 @@ export const workflowExecutions = sqliteTable(
       .on(table.workflowSeq, table.contactSeq)
       .where(sql`status IN ('RUNNING', 'WAITING')`),
     index("workflow_executions_due")
-      .on(table.dueAt)
+      .on(table.dueFor, table.dueAt)
       .where(sql`due_at IS NOT NULL`),
+    // Calls take turns by workflow, so that one slow receiver does not hold up the others.
+    index("workflow_executions_calls")
+      .on(table.workflowSeq, table.dueAt)
+      .where(sql`due_for = 'CALL'`),
     index("workflow_executions_awaiting")
       .on(table.contactSeq, table.awaitedEvent)
       .where(sql`awaited_event IS NOT NULL`),
