@@ -13,6 +13,9 @@ CREATE TABLE `campaign_counts` (
 	`failed` integer DEFAULT 0 NOT NULL,
 	`suppressed` integer DEFAULT 0 NOT NULL,
 	`cancelled` integer DEFAULT 0 NOT NULL,
+	`forgiven_mails` integer DEFAULT 0 NOT NULL,
+	`forgiven_bounces` integer DEFAULT 0 NOT NULL,
+	`forgiven_complaints` integer DEFAULT 0 NOT NULL,
 	FOREIGN KEY (`campaign_seq`) REFERENCES `campaigns`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -65,7 +68,7 @@ CREATE TABLE `campaigns` (
 CREATE UNIQUE INDEX `campaigns_id_unique` ON `campaigns` (`id`);--> statement-breakpoint
 CREATE INDEX `campaigns_page` ON `campaigns` (`project_seq`,`seq`);--> statement-breakpoint
 CREATE INDEX `campaigns_due` ON `campaigns` (`scheduled_at`) WHERE status = 'SCHEDULED';--> statement-breakpoint
-CREATE INDEX `campaigns_sending` ON `campaigns` (`project_seq`) WHERE status = 'SENDING';--> statement-breakpoint
+CREATE INDEX `campaigns_active` ON `campaigns` (`status`) WHERE status IN ('SENDING', 'PAUSED');--> statement-breakpoint
 CREATE INDEX `campaigns_segment` ON `campaigns` (`segment_seq`) WHERE segment_seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `contact_blocks` (
 	`project_seq` integer NOT NULL,

@@ -37,7 +37,7 @@ import { createRemoval } from "./modules/contacts/removal.ts";
 import { createCampaignFacts } from "./modules/campaigns/facts.ts";
 import { createExpansion } from "./modules/campaigns/expand.ts";
 import { createLifecycle } from "./modules/campaigns/lifecycle.ts";
-import { createPreviews } from "./modules/campaigns/preview.ts";
+import { createTestMails } from "./modules/campaigns/test-mail.ts";
 import { campaignRoutes } from "./modules/campaigns/routes.ts";
 import { createRunner } from "./modules/campaigns/runner.ts";
 import { createCampaigns } from "./modules/campaigns/service.ts";
@@ -67,6 +67,7 @@ import { createSubscriptions } from "./modules/subscription/service.ts";
 import { createSuppressionList } from "./modules/suppressions/list.ts";
 import { suppressionRoutes } from "./modules/suppressions/routes.ts";
 import { createSuppressions } from "./modules/suppressions/service.ts";
+import { createPreviews } from "./modules/templates/preview.ts";
 import { templateRoutes } from "./modules/templates/routes.ts";
 import { createTemplates } from "./modules/templates/service.ts";
 import { trackRoutes } from "./modules/track/routes.ts";
@@ -126,7 +127,14 @@ export function createApp(options: AppOptions) {
     makePairs: options.makeDkimKeys ?? generateDkimKeys,
   });
   const installation = installationOf(config);
-  const domains = createDomains({ db, clock, cursors, keys: dkimKeys, installation });
+  const domains = createDomains({
+    db,
+    clock,
+    cursors,
+    keys: dkimKeys,
+    installation,
+    findUsers: [(projectSeq, domain) => campaigns.usersOfDomain(projectSeq, domain)],
+  });
   const domainChecks = createDomainChecks({
     domains,
     looks: createLooks({ db, clock }),
@@ -179,8 +187,16 @@ export function createApp(options: AppOptions) {
   });
 
   const campaigns = createCampaigns({ db, clock, cursors, segments });
-  const lifecycle = createLifecycle({ db, clock, campaigns, store, isSenderVerified });
   const stats = createStats({ db });
+  const lifecycle = createLifecycle({
+    db,
+    clock,
+    campaigns,
+    store,
+    stats,
+    isSenderVerified,
+    wake: wakeAfterCommit,
+  });
   const campaignFacts = createCampaignFacts({
     db,
     log,
@@ -189,6 +205,7 @@ export function createApp(options: AppOptions) {
     limits: {
       bounceRate: config.campaignBounceLimit,
       complaintRate: config.campaignComplaintLimit,
+      afterMails: config.campaignLimitAfter,
     },
   });
   events.onFact(campaignFacts.note);
@@ -230,15 +247,14 @@ export function createApp(options: AppOptions) {
     record: events.record,
     noteMachine: campaignFacts.noteMachine,
   });
-  const previews = createPreviews({
+  const { preview, renderFor } = createPreviews({ clock, contacts, templateCache, url, linkKey });
+  const testMails = createTestMails({
     clock,
     contacts,
     store,
-    templateCache,
-    isSenderVerified,
-    url,
-    linkKey,
-    wake: () => writer.afterCommit(dispatcher.wake),
+    lifecycle,
+    renderFor,
+    wake: wakeAfterCommit,
   });
   const expansion = createExpansion({
     db,
@@ -268,6 +284,11 @@ export function createApp(options: AppOptions) {
     days: { bodies: config.retainBodies, raw: config.retainRaw, events: config.retainEvents },
   });
 
+  /** Part of a change: there is something to send once it is committed. */
+  function wakeAfterCommit(): void {
+    writer.afterCommit(dispatcher.wake);
+  }
+
   /** Where bounces of a mail go (delivery rule C5). */
   function returnPathOf(mail: { id: string; projectSeq: number; fromAddress: string }): string {
     const host = domains.bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
@@ -289,14 +310,25 @@ export function createApp(options: AppOptions) {
     .use(contactRoutes({ admission, contacts, ...contactParts, writer }))
     .use(importRoutes({ admission, ...contactParts, writer }))
     .use(bulkRoutes({ admission, ...contactParts, writer, clock }))
-    .use(templateRoutes({ admission, templates, writer }))
+    .use(templateRoutes({ admission, templates, preview, writer }))
     .use(domainRoutes({ admission, domains, checks: domainChecks, writer }))
     .use(suppressionRoutes({ admission, clock, list: suppressionList, suppressions, writer }))
     .use(trackRoutes({ admission, clock, contacts, events }))
     .use(eventRoutes({ admission, events }))
     .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))
     .use(segmentRoutes({ admission, segments, writer }))
-    .use(campaignRoutes({ admission, campaigns, lifecycle, previews, runner, stats, writer }))
+    .use(
+      campaignRoutes({
+        admission,
+        campaigns,
+        lifecycle,
+        preview,
+        testMails,
+        runner,
+        stats,
+        writer,
+      }),
+    )
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({

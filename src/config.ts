@@ -42,6 +42,8 @@ export type Config = Readonly<{
   /** Shares, 0 to 1: beyond them a campaign is paused. */
   campaignBounceLimit: number;
   campaignComplaintLimit: number;
+  /** Mails of a campaign before those limits count. */
+  campaignLimitAfter: number;
   logLevel: LogLevel;
   logFormat: LogFormat;
   /** Installation secret; null: the one kept in the data folder. */
@@ -236,7 +238,7 @@ export const SETTINGS: Settings = {
     parse: numberWithin(0, 1),
     placeholder: "SHARE",
     shownDefault: "0.1",
-    help: "A campaign of which more bounces is paused, after 500 mails",
+    help: "A campaign of which more bounces is paused",
   },
   campaignComplaintLimit: {
     flag: "campaign-complaint-limit",
@@ -245,7 +247,16 @@ export const SETTINGS: Settings = {
     parse: numberWithin(0, 1),
     placeholder: "SHARE",
     shownDefault: "0.003",
-    help: "A campaign of which more is complained about is paused, after 500 mails",
+    help: "A campaign of which more is complained about is paused",
+  },
+  campaignLimitAfter: {
+    flag: "campaign-limit-after",
+    env: "MAILSTEAD_CAMPAIGN_LIMIT_AFTER",
+    fallback: () => 500,
+    parse: integerWithin(1, 1_000_000),
+    placeholder: "MAILS",
+    shownDefault: "500",
+    help: "Mails of a campaign before those limits count",
   },
   logLevel: {
     flag: "log-level",
@@ -311,6 +322,7 @@ export function readConfig(
     retainEvents: read("retainEvents"),
     campaignBounceLimit: read("campaignBounceLimit"),
     campaignComplaintLimit: read("campaignComplaintLimit"),
+    campaignLimitAfter: read("campaignLimitAfter"),
     logLevel: read("logLevel"),
     logFormat: read("logFormat"),
     secret: read("secret"),

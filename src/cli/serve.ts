@@ -31,6 +31,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "retainEvents",
   "campaignBounceLimit",
   "campaignComplaintLimit",
+  "campaignLimitAfter",
   "logLevel",
   "logFormat",
   "secret",

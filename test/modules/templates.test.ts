@@ -218,3 +218,46 @@ describe("GET and DELETE /templates/{id}", () => {
     expect(t.eventNames()).toEqual([]);
   });
 });
+
+describe("POST /templates/{id}/preview", () => {
+  const preview = (id: string, body?: object) => t.call("POST", `/templates/${id}/preview`, body);
+
+  test("renders for a contact, with data over theirs, escaped in HTML only", async () => {
+    const id = await create({ body: "<p>{{ name }} of {{ city }}</p>" });
+    const contact = { email: "ada@example.net", data: { name: "A & B", city: "Rome" } };
+    const contactId = await t.create("/contacts", contact, "id");
+    const answer = await preview(id, { contactId, data: { city: "Paris" } });
+    expect([answer.status, answer.at("data")]).toEqual([
+      200,
+      { subject: "Hi A & B", html: "<p>A &amp; B of Paris</p>", text: "A & B of Paris" },
+    ]);
+    expect(t.countRows("emails")).toBe(0);
+  });
+
+  test("without a contact and without a body, what is missing is empty", async () => {
+    const id = await create();
+    expect((await preview(id)).at("data.subject")).toBe("Hi ");
+  });
+
+  test("that cannot be rendered names what cannot", async () => {
+    const id = await create({
+      body: "{% for i in (1..n) %}{% for j in (1..n) %}x{% endfor %}{% endfor %}",
+    });
+    const answer = await preview(id, { data: { n: 9_000_000 } });
+    expectRefusal(answer, {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["body", "invalid_value"]],
+    });
+  });
+
+  test("of a contact or template that is not the project's is not found", async () => {
+    const id = await create();
+    const other = await t.makeProject("other");
+    const key = { key: other.secretKey };
+    const contactId = await t.create("/contacts", { email: "x@example.net" }, "id", key);
+    expectRefusal(await preview(id, { contactId }), { status: 404, code: "CONTACT_NOT_FOUND" });
+    const theirs = await t.call("POST", `/templates/${id}/preview`, {}, key);
+    expectRefusal(theirs, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+  });
+});

@@ -84,6 +84,10 @@ export const campaignCounts = sqliteTable("campaign_counts", {
   failed: integer("failed").notNull().default(0),
   suppressed: integer("suppressed").notNull().default(0),
   cancelled: integer("cancelled").notNull().default(0),
+  /** What had left, bounced and was complained about when a person last resumed it. */
+  forgivenMails: integer("forgiven_mails").notNull().default(0),
+  forgivenBounces: integer("forgiven_bounces").notNull().default(0),
+  forgivenComplaints: integer("forgiven_complaints").notNull().default(0),
 });
 
 /** Clicks per link of a campaign. */

@@ -13,12 +13,11 @@ export type Limits = {
   /** Shares of the mails that left, 0 to 1; beyond them the campaign is paused. */
   bounceRate: number;
   complaintRate: number;
+  /** Before that many mails, one bounce would say too much. */
+  afterMails: number;
 };
 
 export type CampaignFacts = ReturnType<typeof createCampaignFacts>;
-
-/** Before that many, one bounce would say too much. */
-const FEWEST_MAILS = 500;
 
 export function createCampaignFacts(deps: {
   db: Db;
@@ -29,8 +28,10 @@ export function createCampaignFacts(deps: {
 }) {
   const { log, stats, lifecycle, limits } = deps;
   const { sqlite } = deps.db;
-  const findCampaign = sqlite.prepare<{ campaignSeq: number | null }, [number]>(
-    "SELECT campaign_seq AS campaignSeq FROM emails WHERE seq = +?",
+  const findCampaign = sqlite.prepare<{ campaignSeq: number }, [number]>(
+    // Mails outlive a campaign that was deleted.
+    `SELECT campaigns.seq AS campaignSeq FROM emails
+     JOIN campaigns ON campaigns.seq = emails.campaign_seq WHERE emails.seq = +?`,
   );
   const countClicks = sqlite.prepare<{ ofMail: number; ofLink: number }, [string, number]>(`
     SELECT count(*) AS ofMail, sum(json_extract(data, '$.url') = +?) AS ofLink
@@ -53,9 +54,8 @@ export function createCampaignFacts(deps: {
   }
 
   function breakIfHarmful(campaignSeq: number): void {
-    const { sent, bounced, complained } = stats.counts(campaignSeq);
-    const left = sent + bounced;
-    if (left < FEWEST_MAILS) return;
+    const { left, bounced, complained } = stats.sinceResumed(campaignSeq);
+    if (left < limits.afterMails) return;
     const reason =
       bounced / left > limits.bounceRate
         ? `${percent(bounced / left)} of the mails bounced, more than ${percent(limits.bounceRate)}`

@@ -15,6 +15,7 @@ import { domainOf } from "../../mail/address.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { CampaignRow, Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
+import type { Stats } from "./stats.ts";
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
@@ -26,7 +27,10 @@ export function createLifecycle(deps: {
   clock: Clock;
   campaigns: Pick<Campaigns, "get">;
   store: Pick<EmailStore, "saveMessage">;
+  stats: Pick<Stats, "forgive">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  /** Part of a change: mails may leave that might not before. */
+  wake: Change<void>;
 }) {
   const { db, clock, store } = deps;
 
@@ -44,6 +48,7 @@ export function createLifecycle(deps: {
       .returning()
       .all();
     if (moved === undefined) throw new Error("a campaign changed within a transaction");
+    if (status === "SENDING") deps.wake();
     return moved;
   }
 
@@ -81,6 +86,8 @@ export function createLifecycle(deps: {
   }
 
   return {
+    requireVerified,
+
     /** Throws what `send` would, before anything is counted. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {
       nextStatus(campaign.status, action);
@@ -129,6 +136,7 @@ export function createLifecycle(deps: {
         const campaign = deps.campaigns.get(projectSeq, id);
         nextStatus(campaign.status, "resume");
         requireVerified(campaign);
+        deps.stats.forgive(campaign.seq);
         return move(campaign, "resume", { statusReason: null });
       };
     },

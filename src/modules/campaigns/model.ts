@@ -85,17 +85,6 @@ export const SendCampaignInput = Input({
 
 export const TestCampaignInput = Input({ email: EmailAddress });
 
-export const PreviewInput = Input({
-  contactId: Type.Optional(Type.String()),
-  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-});
-
-export const Preview = Type.Object({
-  subject: Type.String(),
-  html: Type.String(),
-  text: Type.String(),
-});
-
 const Count = Type.Integer();
 const Rate = Type.Number({ description: "0 to 1 of sent" });
 

@@ -36,17 +36,17 @@ import {
   CampaignPatch,
   CampaignQuery,
   CampaignStats,
-  Preview,
-  PreviewInput,
   Recipient,
   RecipientQuery,
   SendCampaignInput,
   TestCampaignInput,
 } from "./model.ts";
-import type { Previews } from "./preview.ts";
 import type { Runner } from "./runner.ts";
 import type { CampaignRow, Campaigns } from "./service.ts";
 import type { Stats } from "./stats.ts";
+import type { TestMails } from "./test-mail.ts";
+import { Preview, PreviewInput } from "../templates/model.ts";
+import type { Previews } from "../templates/preview.ts";
 
 const tags = ["Campaigns"];
 
@@ -54,12 +54,13 @@ export function campaignRoutes(deps: {
   admission: Admission;
   campaigns: Campaigns;
   lifecycle: Lifecycle;
-  previews: Previews;
+  preview: Previews["preview"];
+  testMails: TestMails;
   runner: Runner;
   stats: Stats;
   writer: Writer;
 }) {
-  const { admission, campaigns, lifecycle, previews, runner, stats, writer } = deps;
+  const { admission, campaigns, lifecycle, preview, testMails, runner, stats, writer } = deps;
 
   /** Commits a change of state and lets the runner see to it. */
   async function apply(change: Change<CampaignRow>) {
@@ -177,7 +178,7 @@ export function campaignRoutes(deps: {
       ({ project, params, body, once }) =>
         once(() => {
           const campaign = campaigns.get(project.seq, params.id);
-          const test = previews.test(project, campaign, normalizedAddress(body.email));
+          const test = testMails.send(project, campaign, normalizedAddress(body.email));
           return () => ({ status: 200, body: envelope(test()) });
         }),
       {
@@ -190,7 +191,7 @@ export function campaignRoutes(deps: {
     .post(
       "/:id/preview",
       ({ project, params, body }) =>
-        envelope(previews.preview(project, campaigns.get(project.seq, params.id), body ?? {})),
+        envelope(preview(project, campaigns.get(project.seq, params.id), body ?? {})),
       {
         params: IdParams,
         body: Type.Optional(PreviewInput),

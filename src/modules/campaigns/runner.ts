@@ -81,12 +81,12 @@ export function createRunner(deps: {
 
   /** Nothing leaves of it any more; that every mail says so may take its time. */
   async function cancelMails(campaignSeq: number): Promise<void> {
-    const count = await writer.write(() => {
+    const cancelSlice = () => {
       const { length } = cancelSome.all(campaignSeq, SLICE);
       deps.stats.add(campaignSeq, "cancelled", length);
       return length;
-    });
-    if (count === SLICE && isRunning) await cancelMails(campaignSeq);
+    };
+    while ((await writer.write(cancelSlice)) === SLICE) if (!isRunning) return;
   }
 
   function isExpanded({ audienceCursor, audienceEnd }: CampaignRow): boolean {

@@ -1,6 +1,6 @@
 /** Campaigns as records: made, read, changed, copied, deleted. Their life is in lifecycle.ts. */
 
-import { and, count, desc, eq, inArray, isNull, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, inArray, isNotNull, isNull, like, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { contacts } from "../../db/schema/contacts.ts";
@@ -11,7 +11,7 @@ import type { Page } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { fieldError, notFound, validationError } from "../../lib/errors.ts";
+import { AppError, fieldError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { parseCondition, wireCondition } from "../segments/condition.ts";
 import type { Segments } from "../segments/service.ts";
@@ -34,6 +34,9 @@ type Content = Omit<
   typeof campaigns.$inferInsert,
   "seq" | "id" | "projectSeq" | "status" | "createdAt" | "updatedAt"
 >;
+
+/** Uses told of at once. */
+const MOST_NAMED = 5;
 
 export function createCampaigns(deps: {
   db: Db;
@@ -157,11 +160,8 @@ export function createCampaigns(deps: {
       return () => {
         const campaign = get(projectSeq, id);
         nextStatus(campaign.status, "delete");
-        // Mails of a cancelled campaign stay as records, of no campaign any more.
-        db.update(emails)
-          .set({ campaignSeq: null })
-          .where(eq(emails.campaignSeq, campaign.seq))
-          .run();
+        if (hasOpenMails(campaign.seq)) throw stillCancelling();
+        // Its mails stay as records; they name a campaign that is no more.
         db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
       };
     },
@@ -257,11 +257,17 @@ export function createCampaigns(deps: {
 
     /** Names of unfinished campaigns that send from a domain: it cannot be removed then. */
     usersOfDomain(projectSeq: number, domain: string): string[] {
-      return unfinished(eq(campaigns.projectSeq, projectSeq), (row) =>
-        row.from.endsWith(`@${domain}`),
+      // A domain holds no character that LIKE takes for another.
+      return unfinished(
+        and(eq(campaigns.projectSeq, projectSeq), like(campaigns.from, `%@${domain}`)),
       );
     },
   };
+
+  function hasOpenMails(campaignSeq: number): boolean {
+    const open = and(eq(emails.campaignSeq, campaignSeq), isNotNull(emails.nextAt));
+    return db.select({ seq: emails.seq }).from(emails).where(open).limit(1).all().length > 0;
+  }
 
   function findSegmentSeq(projectSeq: number, id: string): number | null {
     const match = and(
@@ -273,17 +279,14 @@ export function createCampaigns(deps: {
     return found?.seq ?? null;
   }
 
-  function unfinished(
-    where: SQL | undefined,
-    isMeant: (row: CampaignRow) => boolean = () => true,
-  ): string[] {
+  function unfinished(where: SQL | undefined): string[] {
     const open = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
     return db
-      .select()
+      .select({ name: campaigns.name })
       .from(campaigns)
       .where(and(where, open))
+      .limit(MOST_NAMED)
       .all()
-      .filter(isMeant)
       .map(({ name }) => `campaign "${name}"`);
   }
 }
@@ -317,6 +320,12 @@ function optionalColumns(fields: CampaignPatch) {
       : { replyTo: fields.replyTo === null ? null : normalizedAddress(fields.replyTo) }),
     ...(fields.rate === undefined ? {} : { rate: fields.rate }),
   };
+}
+
+function stillCancelling(): AppError {
+  return new AppError(409, "INVALID_STATE", "Mails of this campaign are still being cancelled.", {
+    suggestion: "Try again in a few seconds.",
+  });
 }
 
 function present(row: CampaignRow, segmentIds: ReadonlyMap<number, string>): Campaign {

@@ -1,5 +1,6 @@
 /** Statistics of a campaign, read from counters that are kept with the events. */
 
+import type { Statement } from "bun:sqlite";
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
@@ -8,26 +9,58 @@ import type { CampaignStats } from "./model.ts";
 
 export type Stats = ReturnType<typeof createStats>;
 
-type Counter = Exclude<keyof typeof campaignCounts.$inferSelect, "campaignSeq">;
+type Counts = typeof campaignCounts.$inferSelect;
+type Counter = Exclude<keyof Counts, "campaignSeq" | `forgiven${string}`>;
 
 const HOUR_MS = 60 * 60 * 1000;
 const MOST_LINKS = 1000;
 
 export function createStats({ db }: { db: Db }) {
+  // One of them runs for every mail that is settled.
+  const additions = new Map<Counter, Statement<unknown, [number, number]>>();
+
+  function additionTo(counter: Counter): Statement<unknown, [number, number]> {
+    const { name } = campaignCounts[counter];
+    const statement =
+      additions.get(counter) ??
+      db.sqlite.prepare<unknown, [number, number]>(
+        `UPDATE campaign_counts SET ${name} = ${name} + ? WHERE campaign_seq = +?`,
+      );
+    additions.set(counter, statement);
+    return statement;
+  }
+
   function add(campaignSeq: number, counter: Counter, by = 1): void {
-    const column = campaignCounts[counter];
-    db.update(campaignCounts)
-      .set({ [counter]: sql`${column} + ${by}` })
-      .where(eq(campaignCounts.campaignSeq, campaignSeq))
-      .run();
+    additionTo(counter).run(by, campaignSeq);
   }
 
   function counts(campaignSeq: number) {
     const match = eq(campaignCounts.campaignSeq, campaignSeq);
     const row = db.select().from(campaignCounts).where(match).limit(1).get();
     if (row === undefined) throw new Error("a campaign without counters");
-    const { campaignSeq: _, ...found } = row;
-    return found;
+    return row;
+  }
+
+  /** What the circuit breaker judges by: who resumes a campaign has seen what was before. */
+  function sinceResumed(campaignSeq: number) {
+    const row = counts(campaignSeq);
+    return {
+      left: row.sent + row.bounced - row.forgivenMails,
+      bounced: row.bounced - row.forgivenBounces,
+      complained: row.complained - row.forgivenComplaints,
+    };
+  }
+
+  /** Part of a change. */
+  function forgive(campaignSeq: number): void {
+    db.update(campaignCounts)
+      .set({
+        forgivenMails: sql`${campaignCounts.sent} + ${campaignCounts.bounced}`,
+        forgivenBounces: sql`${campaignCounts.bounced}`,
+        forgivenComplaints: sql`${campaignCounts.complained}`,
+      })
+      .where(eq(campaignCounts.campaignSeq, campaignSeq))
+      .run();
   }
 
   function addHour(campaignSeq: number, at: number, kind: "opens" | "clicks"): void {
@@ -50,7 +83,9 @@ export function createStats({ db }: { db: Db }) {
     /** Part of a change. */
     add,
 
-    counts,
+    sinceResumed,
+
+    forgive,
 
     /** Part of a change: an open by a person; `isFirst` if it is their first of this mail. */
     open(campaignSeq: number, { at, isFirst }: { at: number; isFirst: boolean }): void {
@@ -79,19 +114,33 @@ export function createStats({ db }: { db: Db }) {
     },
 
     read(campaignSeq: number): CampaignStats {
-      const found = counts(campaignSeq);
-      const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = found;
+      const row = counts(campaignSeq);
+      const { totalRecipients, sent, bounced, failed, suppressed, cancelled } = row;
+      const { delivered, opened, clicked, complained, unsubscribed } = row;
+      const { machineOpens, machineClicks } = row;
       const settled = sent + bounced + failed + suppressed + cancelled;
       const rate = (part: number) => (sent === 0 ? 0 : Math.min(1, part / sent));
       return {
-        ...found,
+        totalRecipients,
         queued: Math.max(0, totalRecipients - settled),
-        deliveryRate: rate(found.delivered),
-        openRate: rate(found.opened),
-        clickRate: rate(found.clicked),
+        sent,
+        delivered,
+        opened,
+        clicked,
+        machineOpens,
+        machineClicks,
+        bounced,
+        complained,
+        unsubscribed,
+        failed,
+        suppressed,
+        cancelled,
+        deliveryRate: rate(delivered),
+        openRate: rate(opened),
+        clickRate: rate(clicked),
         bounceRate: rate(bounced),
-        complaintRate: rate(found.complained),
-        unsubscribeRate: rate(found.unsubscribed),
+        complaintRate: rate(complained),
+        unsubscribeRate: rate(unsubscribed),
         links: db
           .select({
             url: campaignLinks.url,

@@ -25,6 +25,8 @@ export type DomainsDeps = {
   cursors: Cursors;
   keys: DkimKeys;
   installation: Installation;
+  /** What else sends from a domain, in words; templates are looked at anyway. */
+  findUsers?: readonly ((projectSeq: number, domain: string) => string[])[];
 };
 
 /** `domain` is in canonical spelling (name.ts). */
@@ -35,7 +37,8 @@ export type NewDomain = {
   isByWord: boolean;
 };
 
-export function createDomains({ db, clock, cursors, keys, installation }: DomainsDeps) {
+export function createDomains(deps: DomainsDeps) {
+  const { db, clock, cursors, keys, installation, findUsers = [] } = deps;
   // Asked for every mail, at acceptance and when it leaves.
   const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
     SELECT has_return_path AS hasReturnPath FROM domains
@@ -148,7 +151,10 @@ export function createDomains({ db, clock, cursors, keys, installation }: Domain
     remove(projectSeq: number, id: string): Change<void> {
       return () => {
         const { seq, domain } = get(projectSeq, id);
-        const uses = usesOf(db, projectSeq, domain);
+        const uses = [
+          ...usesOf(db, projectSeq, domain),
+          ...findUsers.flatMap((find) => find(projectSeq, domain)),
+        ];
         if (uses.length > 0) throw domainInUse(domain, uses);
         db.delete(domains).where(eq(domains.seq, seq)).run();
       };

@@ -6,7 +6,7 @@ import { templates } from "../../db/schema/templates.ts";
 
 const MOST_NAMED = 5;
 
-/** What sends from the domain, in words; campaigns that are not finished belong here as well. */
+/** Templates that send from the domain, in words. */
 export function usesOf(db: Db, projectSeq: number, domain: string): string[] {
   return templatesFrom(db, projectSeq, domain).map((name) => `the template “${name}”`);
 }

@@ -2,6 +2,7 @@
 
 import { and, asc, count, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
+import { campaigns } from "../../db/schema/campaigns.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { attempts, capturedMessages, emails, messages } from "../../db/schema/emails.ts";
 import type { Page } from "../../http/envelope.ts";
@@ -21,10 +22,12 @@ export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
         seq: emails.seq,
         contactId: contacts.id,
         from: messages.fromAddress,
+        campaignId: campaigns.id,
       })
       .from(emails)
       .innerJoin(messages, eq(messages.seq, emails.messageSeq))
       .leftJoin(contacts, eq(contacts.seq, emails.contactSeq))
+      .leftJoin(campaigns, eq(campaigns.seq, emails.campaignSeq))
       .where(where)
       .orderBy(desc(emails.seq))
       .limit(limit)
@@ -101,7 +104,7 @@ export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
   };
 }
 
-function present({ email, contactId, from }: RowShape, theirs: Attempt[]): Email {
+function present({ email, contactId, from, campaignId }: RowShape, theirs: Attempt[]): Email {
   const { id, to, subject, status, source, templateId, lastError } = email;
   return {
     id,
@@ -112,7 +115,7 @@ function present({ email, contactId, from }: RowShape, theirs: Attempt[]): Email
     status,
     source,
     templateId,
-    campaignId: null,
+    campaignId,
     workflowExecutionId: null,
     messageId: messageIdOf(id, from),
     createdAt: isoTime(email.createdAt),
@@ -128,7 +131,12 @@ function present({ email, contactId, from }: RowShape, theirs: Attempt[]): Email
   };
 }
 
-type RowShape = { email: typeof emails.$inferSelect; contactId: string | null; from: string };
+type RowShape = {
+  email: typeof emails.$inferSelect;
+  contactId: string | null;
+  from: string;
+  campaignId: string | null;
+};
 
 function presentAttempt(row: typeof attempts.$inferSelect): Attempt {
   const { number, durationMs, outcome, reason } = row;

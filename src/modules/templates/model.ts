@@ -51,6 +51,20 @@ export type TemplateInput = Static<typeof TemplateInput>;
 export const TemplatePatch = withChecks(Type.Partial(Input(fields)), templateErrors);
 export type TemplatePatch = Static<typeof TemplatePatch>;
 
+/** Interface decision G. */
+export const PreviewInput = Input({
+  contactId: Type.Optional(Type.String()),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+export type PreviewInput = Static<typeof PreviewInput>;
+
+export const Preview = Type.Object({
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String({ description: "The plain-text alternative" }),
+});
+export type Preview = Static<typeof Preview>;
+
 /** Syntax errors of subject and body, wherever they are given as text. */
 export function templateErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { subject, body } = value;

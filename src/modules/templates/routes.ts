@@ -4,6 +4,7 @@
  * GET    /templates/{id}
  * PATCH  /templates/{id}
  * DELETE /templates/{id}
+ * POST   /templates/{id}/preview
  */
 
 import { Elysia, status } from "elysia";
@@ -19,7 +20,9 @@ import {
 } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { ensureChecks } from "../../http/validation.ts";
-import { Template, TemplateInput, TemplatePatch } from "./model.ts";
+import { Type } from "@sinclair/typebox";
+import { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
+import type { Previews } from "./preview.ts";
 import { presentTemplate, type Templates } from "./service.ts";
 
 const tags = ["Templates"];
@@ -27,9 +30,10 @@ const tags = ["Templates"];
 export function templateRoutes(deps: {
   admission: Admission;
   templates: Templates;
+  preview: Previews["preview"];
   writer: Writer;
 }) {
-  const { admission, templates, writer } = deps;
+  const { admission, templates, preview, writer } = deps;
   return new Elysia({ name: "template-routes", prefix: "/templates" })
     .use(admission.secretKey)
     .get("", ({ project, query }) => envelope(templates.list(project.seq, query)), {
@@ -84,6 +88,17 @@ export function templateRoutes(deps: {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
         detail: { tags, summary: "Delete a template" },
+      },
+    )
+    .post(
+      "/:id/preview",
+      ({ project, params, body }) =>
+        envelope(preview(project, templates.get(project.seq, params.id), body ?? {})),
+      {
+        params: IdParams,
+        body: Type.Optional(PreviewInput),
+        response: withErrors({ 200: Envelope(Preview) }),
+        detail: { tags, summary: "Render for a contact, or with sample data" },
       },
     );
 }

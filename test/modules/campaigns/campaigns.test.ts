@@ -1,58 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type TestApp, testApp } from "../../support/app.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
 import { listAt } from "../../support/json.ts";
+import { type CampaignApp, campaignApp, CONTENT } from "./campaign-app.ts";
 
-let t: TestApp;
+let t: CampaignApp;
 
 beforeEach(async () => {
-  t = await testApp();
-  await t.app.start();
+  t = await campaignApp();
 });
 
 afterEach(() => t.close());
-
-const CONTENT = {
-  name: "Spring",
-  subject: "Hello {{ name }}",
-  body: "<p>Dear {{ name }}</p>",
-  from: "news@acme.test",
-  audienceType: "ALL",
-};
-
-async function contact(email: string, rest: Record<string, unknown> = {}): Promise<string> {
-  return (await t.call("POST", "/contacts", { email, ...rest })).text("id");
-}
-
-async function campaign(rest: Record<string, unknown> = {}): Promise<string> {
-  return (await t.call("POST", "/campaigns", { ...CONTENT, ...rest })).text("data.id");
-}
-
-const act = (id: string, action: string, body?: unknown) =>
-  t.call("POST", `/campaigns/${id}/${action}`, body);
-
-const statusOf = async (id: string) =>
-  (await t.call("GET", `/campaigns/${id}`)).text("data.status");
-
-/** Brings the audience into rows and the rows out of the house, as far as they may leave now. */
-async function settle(): Promise<void> {
-  for (let i = 0; i < 5; i++) {
-    await t.app.campaigns.tick();
-    await quiet();
-  }
-  await eventually(() => count("status = 'SENDING'") === 0);
-  await t.app.campaigns.tick();
-}
-
-const count = (where: string): number =>
-  t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM emails WHERE ${where}`).get()
-    ?.n ?? 0;
-
-const received = () =>
-  t.db.sqlite
-    .query<{ raw: Uint8Array }, []>("SELECT raw FROM captured_messages ORDER BY email_seq")
-    .all()
-    .map(({ raw }) => Buffer.from(raw).toString());
 
 describe("a campaign", () => {
   test("is created as DRAFT and answers with its type", async () => {
@@ -94,14 +50,14 @@ describe("a campaign", () => {
   });
 
   test("reaches every subscribed contact once, rendered with their data", async () => {
-    await contact("ada@x.test", { data: { name: "Ada" } });
-    await contact("bob@x.test", { data: { name: "Bob" } });
-    await contact("eve@x.test", { subscribed: false });
-    const id = await campaign();
-    expect((await act(id, "send")).status).toBe(204);
-    await settle();
-    expect(await statusOf(id)).toBe("SENT");
-    const mails = received();
+    await t.contact("ada@x.test", { data: { name: "Ada" } });
+    await t.contact("bob@x.test", { data: { name: "Bob" } });
+    await t.contact("eve@x.test", { subscribed: false });
+    const id = await t.campaign();
+    expect((await t.act(id, "send")).status).toBe(204);
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+    const mails = t.received();
     expect(mails).toHaveLength(2);
     expect(mails.join("\n")).toMatch(/Subject: Hello Ada[\s\S]*Subject: Hello Bob/);
     for (const mail of mails) expect(mail).toContain("List-Unsubscribe-Post:");
@@ -109,26 +65,26 @@ describe("a campaign", () => {
     expect(stats.at("data")).toMatchObject({ totalRecipients: 2, sent: 2, queued: 0, failed: 0 });
     const recipients = await t.call("GET", `/campaigns/${id}/recipients?status=SENT`);
     expect(listAt(recipients.body, "data.items")).toHaveLength(2);
-    await settle();
-    expect(received()).toHaveLength(2);
+    await t.settle();
+    expect(t.received()).toHaveLength(2);
   });
 
   test("to a filter or a segment reaches those whom it names", async () => {
-    await contact("pro@x.test", { data: { plan: "pro" } });
-    await contact("free@x.test", { data: { plan: "free" } });
+    await t.contact("pro@x.test", { data: { plan: "pro" } });
+    await t.contact("free@x.test", { data: { plan: "free" } });
     const condition = {
       logic: "AND",
       groups: [{ filters: [{ field: "data.plan", operator: "equals", value: "pro" }] }],
     };
     const segment = await t.call("POST", "/segments", { name: "Pro", condition });
-    const byFilter = await campaign({ audienceType: "FILTERED", audienceFilter: condition });
-    const bySegment = await campaign({
+    const byFilter = await t.campaign({ audienceType: "FILTERED", audienceFilter: condition });
+    const bySegment = await t.campaign({
       audienceType: "SEGMENT",
       segmentId: segment.text("data.id"),
     });
     for (const id of [byFilter, bySegment]) {
-      await act(id, "send");
-      await settle();
+      await t.act(id, "send");
+      await t.settle();
       const answer = await t.call("GET", `/campaigns/${id}/recipients`);
       expect(listAt(answer.body, "data.items")).toMatchObject([
         { email: "pro@x.test", status: "SENT" },
@@ -138,18 +94,18 @@ describe("a campaign", () => {
   });
 
   test("leaves out who is suppressed or unsubscribed by then, and counts them", async () => {
-    await contact("ada@x.test");
-    const gone = await contact("gone@x.test");
+    await t.contact("ada@x.test");
+    const gone = await t.contact("gone@x.test");
     await t.call("POST", "/suppressions", { email: "sup@x.test" });
-    await contact("sup@x.test");
-    const id = await campaign();
+    await t.contact("sup@x.test");
+    const id = await t.campaign();
     await t.call("PATCH", `/campaigns/${id}`, { rate: 0.001 });
-    await act(id, "send");
-    await settle();
+    await t.act(id, "send");
+    await t.settle();
     await t.call("PATCH", `/contacts/${gone}`, { subscribed: false });
     t.db.sqlite.run("UPDATE campaigns SET rate = NULL");
     t.clock.advance(2_000_000);
-    await settle();
+    await t.settle();
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({
       totalRecipients: 3,
@@ -157,32 +113,32 @@ describe("a campaign", () => {
       suppressed: 1,
       cancelled: 1,
     });
-    expect(received().join("")).not.toContain("sup@x.test");
+    expect(t.received().join("")).not.toContain("sup@x.test");
   });
 
   test("without anybody to reach is refused", async () => {
-    const id = await campaign();
-    const answer = await act(id, "send");
+    const id = await t.campaign();
+    const answer = await t.act(id, "send");
     expect([answer.status, answer.at("error.code")]).toEqual([409, "INVALID_STATE"]);
-    expect(await statusOf(id)).toBe("DRAFT");
+    expect(await t.statusOf(id)).toBe("DRAFT");
   });
 
   test("from a domain that is not verified is refused", async () => {
-    await contact("ada@x.test");
-    const id = await campaign({ from: "news@sub.acme.test" });
-    const answer = await act(id, "send");
+    await t.contact("ada@x.test");
+    const id = await t.campaign({ from: "news@sub.acme.test" });
+    const answer = await t.act(id, "send");
     expect([answer.status, answer.at("error.code")]).toEqual([403, "DOMAIN_NOT_VERIFIED"]);
   });
 
   test("that fails to render for some goes on for the others", async () => {
-    await contact("bad@x.test", { data: { n: 9_000_000 } });
-    await contact("good@x.test", { data: { n: 1 } });
-    const id = await campaign({
+    await t.contact("bad@x.test", { data: { n: 9_000_000 } });
+    await t.contact("good@x.test", { data: { n: 1 } });
+    const id = await t.campaign({
       body: "{% for i in (1..n) %}{% for j in (1..n) %}x{% endfor %}{% endfor %}y",
     });
-    await act(id, "send");
-    await settle();
-    expect(await statusOf(id)).toBe("SENT");
+    await t.act(id, "send");
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({ sent: 1, failed: 1 });
   });
@@ -192,22 +148,22 @@ describe("its time", () => {
   const at = (ms: number) => new Date(t.clock.now() + ms).toISOString();
 
   test("is waited for, and a missed one is made up for at the start", async () => {
-    await contact("ada@x.test");
-    const id = await campaign();
-    expect((await act(id, "send", { scheduledFor: at(60_000) })).status).toBe(204);
-    expect(await statusOf(id)).toBe("SCHEDULED");
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    expect((await t.act(id, "send", { scheduledFor: at(60_000) })).status).toBe(204);
+    expect(await t.statusOf(id)).toBe("SCHEDULED");
     await t.app.campaigns.tick();
-    expect(await statusOf(id)).toBe("SCHEDULED");
+    expect(await t.statusOf(id)).toBe("SCHEDULED");
     t.clock.advance(60_000);
-    await settle();
-    expect(await statusOf(id)).toBe("SENT");
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
   });
 
   test("may be moved, and taken with any offset", async () => {
-    await contact("ada@x.test");
-    const id = await campaign();
-    await act(id, "send", { scheduledFor: at(60_000) });
-    await act(id, "send", { scheduledFor: "2026-03-03T01:00:00+02:00" });
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    await t.act(id, "send", { scheduledFor: at(60_000) });
+    await t.act(id, "send", { scheduledFor: "2026-03-03T01:00:00+02:00" });
     const answer = await t.call("GET", `/campaigns/${id}`);
     expect(answer.at("data.scheduledAt")).toBe("2026-03-02T23:00:00.000Z");
   });
@@ -220,11 +176,11 @@ describe("its time", () => {
     ["that is a number", 5],
   ];
   test.each(wrong)("%s is refused", async (_, scheduledFor) => {
-    await contact("ada@x.test");
-    const id = await campaign();
-    const answer = await act(id, "send", { scheduledFor });
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    const answer = await t.act(id, "send", { scheduledFor });
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "scheduledFor"]);
-    expect(await statusOf(id)).toBe("DRAFT");
+    expect(await t.statusOf(id)).toBe("DRAFT");
   });
 });
 
@@ -250,8 +206,8 @@ describe("every action in every state", () => {
     STATES.map((state) => [action, state, POSSIBLE[action]?.[state]] as const),
   );
   test.each(cases)("%s when %s → %s", async (action, state, next) => {
-    await contact("ada@x.test");
-    const id = await campaign();
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
     t.db.sqlite.run(
       "UPDATE campaigns SET status = ?, scheduled_at = ?, audience_cursor = 0, audience_end = 9",
       [state, t.clock.now() + 60_000],
@@ -261,87 +217,87 @@ describe("every action in every state", () => {
         ? await t.call("PATCH", `/campaigns/${id}`, { name: "Summer" })
         : action === "delete"
           ? await t.call("DELETE", `/campaigns/${id}`)
-          : await act(id, action);
+          : await t.act(id, action);
     if (next === undefined) {
       expect([answer.status, answer.at("error.code")]).toEqual([409, "INVALID_STATE"]);
-      expect(await statusOf(id)).toBe(state);
+      expect(await t.statusOf(id)).toBe(state);
     } else if (next === "gone") {
       expect(answer.status).toBe(204);
       expect((await t.call("GET", `/campaigns/${id}`)).status).toBe(404);
     } else {
       expect(answer.status).toBeLessThan(300);
-      expect(await statusOf(id)).toBe(next);
+      expect(await t.statusOf(id)).toBe(next);
     }
   });
 });
 
 describe("paused and cancelled", () => {
   test("nothing leaves until it is resumed, then nobody gets it twice", async () => {
-    for (let i = 0; i < 5; i++) await contact(`c${i}@x.test`);
-    const id = await campaign();
-    await act(id, "send");
-    await act(id, "pause");
-    await settle();
-    expect(received()).toHaveLength(0);
-    await act(id, "resume");
-    await settle();
-    expect([received().length, await statusOf(id)]).toEqual([5, "SENT"]);
+    for (let i = 0; i < 5; i++) await t.contact(`c${i}@x.test`);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.act(id, "pause");
+    await t.settle();
+    expect(t.received()).toHaveLength(0);
+    await t.act(id, "resume");
+    await t.settle();
+    expect([t.received().length, await t.statusOf(id)]).toEqual([5, "SENT"]);
   });
 
   test("a cancelled one leaves nothing and says so of every mail", async () => {
-    for (let i = 0; i < 5; i++) await contact(`c${i}@x.test`);
-    const id = await campaign({ rate: 0.001 });
-    await act(id, "send");
-    await settle();
-    await act(id, "cancel");
+    for (let i = 0; i < 5; i++) await t.contact(`c${i}@x.test`);
+    const id = await t.campaign({ rate: 0.001 });
+    await t.act(id, "send");
+    await t.settle();
+    await t.act(id, "cancel");
     t.clock.advance(10_000_000);
-    await settle();
-    expect(received()).toHaveLength(1);
+    await t.settle();
+    expect(t.received()).toHaveLength(1);
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({ sent: 1, cancelled: 4, queued: 0 });
   });
 
   test("a domain that is lost in the middle pauses it, and its return resumes it", async () => {
-    await contact("ada@x.test");
-    const id = await campaign();
-    await act(id, "send");
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    await t.act(id, "send");
     t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
-    await settle();
+    await t.settle();
     const answer = await t.call("GET", `/campaigns/${id}`);
-    expect([answer.at("data.status"), received().length]).toEqual(["PAUSED", 0]);
+    expect([answer.at("data.status"), t.received().length]).toEqual(["PAUSED", 0]);
     expect(answer.text("data.statusReason")).toContain("not verified");
     t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED'");
     t.clock.advance(10 * 60_000);
-    await settle();
-    expect([await statusOf(id), received().length]).toEqual(["SENT", 1]);
+    await t.settle();
+    expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 1]);
   });
 });
 
 describe("looking at it first", () => {
   test("a preview renders for a contact with data over it", async () => {
-    const contactId = await contact("ada@x.test", { data: { name: "Ada" } });
-    const id = await campaign();
-    const own = await act(id, "preview", { contactId });
+    const contactId = await t.contact("ada@x.test", { data: { name: "Ada" } });
+    const id = await t.campaign();
+    const own = await t.act(id, "preview", { contactId });
     expect(own.at("data")).toMatchObject({ subject: "Hello Ada", html: "<p>Dear Ada</p>" });
-    const other = await act(id, "preview", { contactId, data: { name: "<b>" } });
+    const other = await t.act(id, "preview", { contactId, data: { name: "<b>" } });
     expect(other.at("data.html")).toBe("<p>Dear &lt;b&gt;</p>");
     expect(t.countRows("emails")).toBe(0);
   });
 
   test("a test mail leaves at once, is marked, and counts nowhere", async () => {
-    const id = await campaign();
-    const answer = await act(id, "test", { email: "me@x.test" });
+    const id = await t.campaign();
+    const answer = await t.act(id, "test", { email: "me@x.test" });
     expect(answer.status).toBe(200);
-    await settle();
-    expect(received()[0]).toMatch(/Subject: .*TEST.*Hello/);
+    await t.settle();
+    expect(t.received()[0]).toMatch(/Subject: .*TEST.*Hello/);
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({ totalRecipients: 0, sent: 0 });
-    expect(await statusOf(id)).toBe("DRAFT");
+    expect(await t.statusOf(id)).toBe("DRAFT");
   });
 });
 
 test("a campaign of another project is not found, whatever is asked of it", async () => {
-  const id = await campaign();
+  const id = await t.campaign();
   const other = await t.makeProject("other");
   const key = { key: other.secretKey };
   for (const [method, path] of [
@@ -361,5 +317,5 @@ test("a campaign of another project is not found, whatever is asked of it", asyn
     const answer = await t.call(method, `/campaigns/${id}${path}`, body, key);
     expect([method, path, answer.status]).toEqual([method, path, 404]);
   }
-  expect(await statusOf(id)).toBe("DRAFT");
+  expect(await t.statusOf(id)).toBe("DRAFT");
 });

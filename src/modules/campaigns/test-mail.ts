@@ -1,0 +1,68 @@
+/** One mail of a campaign to look at: rendered as it would be, marked, counted nowhere. */
+
+import type { Change } from "../../db/writer.ts";
+import type { Project } from "../../http/admission.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/id.ts";
+import { parseData } from "../contacts/data.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { EmailStore } from "../emails/store.ts";
+import type { Previews } from "../templates/preview.ts";
+import { type Lifecycle, sharedMessage } from "./lifecycle.ts";
+import type { CampaignRow } from "./service.ts";
+
+export type TestMails = ReturnType<typeof createTestMails>;
+
+const TRANSACTIONAL_PRIORITY = 0;
+const LONGEST_SUBJECT = 998;
+
+export function createTestMails(deps: {
+  clock: Clock;
+  contacts: Pick<Contacts, "upsert">;
+  store: EmailStore;
+  lifecycle: Pick<Lifecycle, "requireVerified">;
+  renderFor: Previews["renderFor"];
+  wake: Change<void>;
+}) {
+  const { clock, contacts, store } = deps;
+
+  return {
+    /** With the contact's data if the address is one; it leaves at once, before other mail. */
+    send(project: Project, campaign: CampaignRow, address: string): Change<{ email: string }> {
+      deps.lifecycle.requireVerified(campaign);
+      return () => {
+        const now = clock.now();
+        const { contact } = contacts.upsert({
+          projectSeq: project.seq,
+          email: address,
+          subscribed: undefined,
+          defaultSubscribed: false,
+          data: undefined,
+        });
+        const emailId = newId(now);
+        const data = parseData(contact.data);
+        const recipient = { id: contact.id, email: address, data, emailId };
+        const { subject } = deps.renderFor(project, campaign, recipient);
+        // A test goes to whoever asks for it, subscribed or not.
+        const message = { ...sharedMessage(campaign), isMarketing: false };
+        store.insertEmail({
+          id: emailId,
+          projectSeq: project.seq,
+          contactSeq: contact.seq,
+          messageSeq: store.saveMessage(message, now),
+          source: "TEST",
+          templateId: null,
+          to: address,
+          toName: null,
+          subject: `[TEST] ${subject}`.slice(0, LONGEST_SUBJECT),
+          variables: contact.data,
+          status: "QUEUED",
+          priority: TRANSACTIONAL_PRIORITY,
+          createdAt: now,
+        });
+        deps.wake();
+        return { email: emailId };
+      };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Subject and body as one person would see them; nothing is stored, nothing is sent. */
+
+import type { Project } from "../../http/admission.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { fieldError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { recipientLinks } from "../../mail/links.ts";
+import type { TemplateCache } from "../../mail/template-cache.ts";
+import { render, type TemplateKind, type Variables } from "../../mail/template.ts";
+import { htmlToText } from "../../mail/text.ts";
+import { templateVariables } from "../../mail/variables.ts";
+import { parseData } from "../contacts/data.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Preview, PreviewInput } from "./model.ts";
+
+export type Previews = ReturnType<typeof createPreviews>;
+
+/** Liquid templates. */
+export type PreviewSource = { subject: string; body: string };
+
+const SAMPLE_EMAIL = "ada@example.com";
+
+export function createPreviews(deps: {
+  clock: Clock;
+  contacts: Pick<Contacts, "get">;
+  templateCache: TemplateCache;
+  /** Base of links in mails, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+}) {
+  const { clock, contacts } = deps;
+
+  function rendered(source: string, kind: TemplateKind, variables: Variables): string {
+    const field = kind === "text" ? "subject" : "body";
+    const compiled = deps.templateCache.compile(source, kind);
+    if (!compiled.ok) throw fieldError(field, "invalid_format", compiled.message);
+    const result = render(compiled.template, variables);
+    if (result.ok) return result.text;
+    throw fieldError(field, "invalid_value", `This cannot be rendered: ${result.reason}`);
+  }
+
+  /** The mail with this id would look like that to the contact; 422 where it cannot be rendered. */
+  function renderFor(
+    project: Project,
+    { subject, body }: PreviewSource,
+    recipient: { id: string; email: string; data: Variables; emailId: string },
+  ): Preview {
+    const variables = templateVariables({
+      ...recipient,
+      links: recipientLinks(deps.url, deps.linkKey, recipient.emailId),
+      projectName: project.name,
+    });
+    const html = rendered(body, "html", variables);
+    return { subject: rendered(subject, "text", variables), html, text: htmlToText(html) };
+  }
+
+  return {
+    renderFor,
+
+    /** For a contact, with `data` over its own; without one, for an address of nobody. */
+    preview(project: Project, source: PreviewSource, { contactId, data }: PreviewInput): Preview {
+      const contact = contactId === undefined ? null : contacts.get(project.seq, contactId);
+      return renderFor(project, source, {
+        id: contact?.id ?? "",
+        email: contact?.email ?? SAMPLE_EMAIL,
+        data: { ...(contact === null ? {} : parseData(contact.data)), ...data },
+        emailId: newId(clock.now()),
+      });
+    },
+  };
+}

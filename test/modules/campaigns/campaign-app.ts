@@ -1,0 +1,68 @@
+/** An application that runs, and what tests of campaigns do with it again and again. */
+
+import { type TestApp, testApp, type TestOptions } from "../../support/app.ts";
+import { eventually, quiet } from "../../support/eventually.ts";
+
+export type CampaignApp = Awaited<ReturnType<typeof campaignApp>>;
+
+export const CONTENT = {
+  name: "Spring",
+  subject: "Hello {{ name }}",
+  body: "<p>Dear {{ name }}</p>",
+  from: "news@acme.test",
+  audienceType: "ALL",
+};
+
+export async function campaignApp(options: TestOptions = {}) {
+  const t: TestApp = await testApp(options);
+  await t.app.start();
+
+  const count = (where: string): number =>
+    t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM emails WHERE ${where}`).get()
+      ?.n ?? 0;
+
+  return {
+    ...t,
+    count,
+
+    contact: (email: string, rest: Record<string, unknown> = {}) =>
+      t.create("/contacts", { email, ...rest }, "id"),
+
+    /** Many contacts at once, subscribed, without events. */
+    crowd(size: number): void {
+      t.db.sqlite.run(
+        `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+         WITH numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+         SELECT 'crowd-' || n, ?, 'c' || n || '@x.test', 1, '{}', 0, 0 FROM numbers`,
+        [size, t.project.seq],
+      );
+    },
+
+    campaign: (rest: Record<string, unknown> = {}) =>
+      t.create("/campaigns", { ...CONTENT, ...rest }, "data.id"),
+
+    act: (id: string, action: string, body?: unknown) =>
+      t.call("POST", `/campaigns/${id}/${action}`, body),
+
+    statusOf: async (id: string) => (await t.call("GET", `/campaigns/${id}`)).text("data.status"),
+
+    stats: async (id: string) => (await t.call("GET", `/campaigns/${id}/stats`)).at("data"),
+
+    /** Brings the audience into rows and the rows out of the house, as far as they may leave now. */
+    async settle(): Promise<void> {
+      for (let i = 0; i < 5; i++) {
+        await t.app.campaigns.tick();
+        await quiet();
+      }
+      await eventually(() => count("status = 'SENDING'") === 0);
+      await t.app.campaigns.tick();
+    },
+
+    /** The messages that the capture transport kept, oldest first. */
+    received: (): string[] =>
+      t.db.sqlite
+        .query<{ raw: Uint8Array }, []>("SELECT raw FROM captured_messages ORDER BY email_seq")
+        .all()
+        .map(({ raw }) => Buffer.from(raw).toString()),
+  };
+}

@@ -1,0 +1,290 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { createLog } from "../../../src/lib/log.ts";
+import type { Outcome } from "../../../src/delivery/outcome.ts";
+import { textAt } from "../../support/json.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";
+import type { TestOptions } from "../../support/app.ts";
+import { type CampaignApp, campaignApp } from "./campaign-app.ts";
+
+const opened: CampaignApp[] = [];
+
+afterEach(async () => {
+  for (const t of opened.splice(0)) await t.close();
+});
+
+async function open(options: TestOptions = {}): Promise<CampaignApp> {
+  const t = await campaignApp(options);
+  opened.push(t);
+  return t;
+}
+
+/** The same installation, in another process. */
+async function restarted(t: CampaignApp, options: TestOptions = {}): Promise<CampaignApp> {
+  opened.splice(opened.indexOf(t), 1);
+  await t.close();
+  return open({ db: t.db, clock: t.clock, ...options });
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+const BOUNCED: Outcome = {
+  kind: "bounced",
+  class: "no_such_recipient",
+  reason: "550 no such user",
+  conversations: [],
+};
+
+describe("while the relay is down", () => {
+  test("mails wait, and every one arrives once when it is back an hour later", async () => {
+    const transport = testTransport({ answer: DEFERRED });
+    const t = await open({ transport });
+    t.crowd(30);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.settle();
+    for (let minute = 0; minute < 60; minute += 5) {
+      t.clock.advance(5 * 60_000);
+      await t.settle();
+    }
+    expect([await t.statusOf(id), t.count("status = 'QUEUED'")]).toEqual(["SENDING", 30]);
+    transport.answer = ACCEPTED;
+    const before = transport.handed.length;
+    t.clock.advance(5 * HOUR_MS);
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+    const arrived = transport.handed.slice(before).map(({ dispatch }) => dispatch.envelope.to);
+    expect([arrived.length, new Set(arrived).size]).toEqual([30, 30]);
+    expect(await t.stats(id)).toMatchObject({ sent: 30, queued: 0, failed: 0 });
+  });
+});
+
+describe("the circuit breaker", () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "warn", format: "json", write: (line) => void lines.push(line) });
+  const config = { campaignLimitAfter: 20, campaignBounceLimit: 0.1 };
+
+  test("pauses what bounces too much, says why, and goes on when a person says so", async () => {
+    const transport = testTransport();
+    const t = await open({ transport, config, log });
+    let handed = 0;
+    transport.hand = () => Promise.resolve(handed++ % 5 === 0 ? BOUNCED : ACCEPTED);
+    t.crowd(100);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.settle();
+    const paused = await t.call("GET", `/campaigns/${id}`);
+    expect(paused.at("data.status")).toBe("PAUSED");
+    expect(paused.text("data.statusReason")).toMatch(/^\d\d\.\d % of the mails bounced, more than/);
+    expect(lines.join("")).toContain("a campaign was paused");
+    const leftBefore = 100 - t.count("status = 'QUEUED'");
+    expect(leftBefore).toBeGreaterThanOrEqual(20);
+    expect(leftBefore).toBeLessThan(80);
+    await t.act(id, "resume");
+    await t.settle();
+    // What was before the person looked does not count again, what comes after it does.
+    const leftAfter = 100 - t.count("status = 'QUEUED'");
+    expect(leftAfter - leftBefore).toBeGreaterThanOrEqual(20);
+    expect(await t.statusOf(id)).toBe("PAUSED");
+  });
+
+  test("does nothing before enough mails have left", async () => {
+    const t = await open({ transport: testTransport({ answer: BOUNCED }), config });
+    t.crowd(19);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+    expect(await t.stats(id)).toMatchObject({ bounced: 19, bounceRate: 0 });
+  });
+});
+
+describe("a process that ends", () => {
+  test("in the middle of sending: the next one sends the rest, nobody twice", async () => {
+    const t = await open();
+    t.crowd(20);
+    const id = await t.campaign({ rate: 0.01 });
+    await t.act(id, "send");
+    await t.settle();
+    expect(t.received()).toHaveLength(1);
+    const next = await restarted(t);
+    next.db.sqlite.run("UPDATE campaigns SET rate = NULL");
+    await next.settle();
+    expect([next.received().length, await next.statusOf(id)]).toEqual([20, "SENT"]);
+    const to = next.received().map((mail) => /^To: .*$/m.exec(mail)?.[0]);
+    expect(new Set(to).size).toBe(20);
+  });
+
+  test("in the middle of the expansion: the next one goes on at the cursor", async () => {
+    const t = await open();
+    t.crowd(50);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.settle();
+    // As if the process had died after the first 20: rows and cursor are of one transaction.
+    t.db.sqlite.run(`DELETE FROM captured_messages`);
+    t.db.sqlite.run("DELETE FROM emails WHERE contact_seq > 20");
+    t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING', audience_cursor = 20");
+    const next = await restarted(t);
+    await next.settle();
+    expect(next.received()).toHaveLength(30);
+    expect(next.count("status = 'SENT'")).toBe(50);
+  });
+
+  test("before its time: a start that was missed is made up for", async () => {
+    const t = await open();
+    t.crowd(1);
+    const id = await t.campaign();
+    const scheduledFor = new Date(t.clock.now() + HOUR_MS).toISOString();
+    await t.act(id, "send", { scheduledFor });
+    t.clock.advance(HOUR_MS / 2);
+    const next = await restarted(t);
+    expect(await next.statusOf(id)).toBe("SCHEDULED");
+    opened.splice(opened.indexOf(next), 1);
+    await next.close();
+    next.clock.advance(24 * HOUR_MS);
+    const last = await open({ db: next.db, clock: next.clock });
+    await last.settle();
+    expect(await last.statusOf(id)).toBe("SENT");
+    expect(last.received()).toHaveLength(1);
+  });
+
+  test("while it is cancelled: the rest is cancelled by the next one", async () => {
+    const t = await open();
+    t.crowd(2500);
+    const id = await t.campaign({ rate: 0.001 });
+    await t.act(id, "send");
+    await t.settle();
+    const cancelled = t.act(id, "cancel");
+    await cancelled;
+    const next = await restarted(t);
+    await next.settle();
+    expect(await next.stats(id)).toMatchObject({ sent: 1, cancelled: 2499, queued: 0 });
+  });
+});
+
+describe("a time of day", () => {
+  const offsets: [name: string, given: string, utc: string][] = [
+    ["before the clocks go forward", "2026-03-29T01:30:00+01:00", "2026-03-29T00:30:00.000Z"],
+    ["after the clocks went forward", "2026-03-29T03:30:00+02:00", "2026-03-29T01:30:00.000Z"],
+    [
+      "the first half past two of the night they go back",
+      "2026-10-25T02:30:00+02:00",
+      "2026-10-25T00:30:00.000Z",
+    ],
+    ["the second half past two of it", "2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00.000Z"],
+    [
+      "with a quarter of an hour in its offset",
+      "2026-06-01T00:00:00+05:45",
+      "2026-05-31T18:15:00.000Z",
+    ],
+  ];
+  test.each(offsets)("%s is the moment that its offset says", async (_, scheduledFor, utc) => {
+    const t = await open();
+    t.crowd(1);
+    const id = await t.campaign();
+    await t.act(id, "send", { scheduledFor });
+    expect((await t.call("GET", `/campaigns/${id}`)).at("data.scheduledAt")).toBe(utc);
+    t.clock.advance(Date.parse(utc) - t.clock.now() - 1);
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SCHEDULED");
+    t.clock.advance(1);
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+  });
+
+  test("is met by the tick where the timer was set by a clock that was wrong", async () => {
+    const t = await open();
+    t.crowd(1);
+    const id = await t.campaign();
+    await t.act(id, "send", { scheduledFor: new Date(t.clock.now() + HOUR_MS).toISOString() });
+    // The clock is set forward; no timer of the process knows of it.
+    const { now } = t.clock;
+    t.clock.now = () => now() + 2 * HOUR_MS;
+    await t.settle();
+    expect(await t.statusOf(id)).toBe("SENT");
+  });
+});
+
+describe("what it needs goes away", () => {
+  test("a segment cannot be deleted before it has ended", async () => {
+    const t = await open();
+    t.crowd(1);
+    const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
+    const id = await t.campaign({ audienceType: "SEGMENT", segmentId: segment });
+    const refused = await t.call("DELETE", `/segments/${segment}`);
+    expect([refused.status, refused.at("error.code")]).toEqual([409, "CONFLICT"]);
+    expect(refused.text("error.message")).toContain("Spring");
+    await t.call("DELETE", `/campaigns/${id}`);
+    expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
+  });
+
+  test("nor can the sender's domain", async () => {
+    const t = await open();
+    t.crowd(1);
+    const id = await t.campaign();
+    const domains = await t.call("GET", "/domains");
+    const domain = textAt(domains.body, "data.items.0.id");
+    const refused = await t.call("DELETE", `/domains/${domain}`);
+    expect([refused.status, refused.at("error.code")]).toEqual([409, "CONFLICT"]);
+    expect(refused.text("error.message")).toContain("Spring");
+    await t.act(id, "send");
+    await t.settle();
+    expect((await t.call("DELETE", `/domains/${domain}`)).status).toBe(204);
+  });
+
+  test("all recipients unsubscribed after it was scheduled: it ends, and nothing leaves", async () => {
+    const t = await open();
+    t.crowd(3);
+    const id = await t.campaign();
+    await t.act(id, "send", { scheduledFor: new Date(t.clock.now() + HOUR_MS).toISOString() });
+    t.db.sqlite.run("UPDATE contacts SET is_subscribed = 0");
+    t.clock.advance(HOUR_MS);
+    await t.settle();
+    expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 0]);
+    expect(await t.stats(id)).toMatchObject({ totalRecipients: 0 });
+  });
+
+  test("a campaign that is deleted leaves the records of its mails", async () => {
+    const t = await open();
+    t.crowd(5);
+    const id = await t.campaign({ rate: 0.001 });
+    await t.act(id, "send");
+    await t.settle();
+    const of = async () => {
+      const { body } = await t.call("GET", "/emails?status=SENT");
+      return [textAt(body, "data.items.0.id"), body] as const;
+    };
+    const [emailId, before] = await of();
+    expect(textAt(before, "data.items.0.campaignId")).toBe(id);
+    await t.act(id, "cancel");
+    await t.settle();
+    expect((await t.call("DELETE", `/campaigns/${id}`)).status).toBe(204);
+    const answer = await t.call("GET", `/emails/${emailId}`);
+    expect([answer.status, answer.at("data.campaignId")]).toEqual([200, null]);
+    // Facts about them come even later, and find nothing to count.
+    const raw = t.received()[0] ?? "";
+    const unsubscribe = /<(http[^>]*\/unsubscribe\/[^>]+)>/.exec(
+      raw.replaceAll(/\r\n\s/g, ""),
+    )?.[1];
+    const path = new URL(unsubscribe ?? "").pathname;
+    const done = await t.call("POST", path, undefined, {
+      key: null,
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      raw: "List-Unsubscribe=One-Click",
+    });
+    expect(done.status).toBe(200);
+    expect(t.eventNames()).toContain("contact.unsubscribed");
+  });
+
+  test("nor is it deleted while its mails are still being cancelled", async () => {
+    const t = await open();
+    t.crowd(5);
+    const id = await t.campaign({ rate: 0.001 });
+    await t.act(id, "send");
+    await t.settle();
+    t.db.sqlite.run("UPDATE campaigns SET status = 'CANCELLED'");
+    const refused = await t.call("DELETE", `/campaigns/${id}`);
+    expect([refused.status, refused.at("error.code")]).toEqual([409, "INVALID_STATE"]);
+    await t.settle();
+    expect((await t.call("DELETE", `/campaigns/${id}`)).status).toBe(204);
+  });
+});
