@@ -73,6 +73,8 @@ import { createTemplates } from "./modules/templates/service.ts";
 import { trackRoutes } from "./modules/track/routes.ts";
 import { verificationRoutes } from "./modules/verification/routes.ts";
 import { createVerify } from "./modules/verification/verify.ts";
+import { workflowRoutes } from "./modules/workflows/routes.ts";
+import { createWorkflows } from "./modules/workflows/service.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createCount } from "./modules/tracking/count.ts";
 import { trackingRoutes } from "./modules/tracking/routes.ts";
@@ -143,7 +145,12 @@ export function createApp(options: AppOptions) {
     clock,
     log,
   });
-  const templates = createTemplates({ db, clock, cursors });
+  const templates = createTemplates({
+    db,
+    clock,
+    cursors,
+    findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
+  });
   const remove = createRemoval(db);
   const contacts = createContacts({ db, clock, events, remove });
   const segments = createSegments({
@@ -154,7 +161,10 @@ export function createApp(options: AppOptions) {
     cursors,
     contacts,
     events,
-    findUsers: [(projectSeq, id) => campaigns.usersOfSegment(projectSeq, id)],
+    findUsers: [
+      (projectSeq, id) => campaigns.usersOfSegment(projectSeq, id),
+      (projectSeq, id) => workflows.usersOfSegment(projectSeq, id),
+    ],
   });
   const contactParts = createContactParts({
     db,
@@ -187,6 +197,14 @@ export function createApp(options: AppOptions) {
   });
 
   const campaigns = createCampaigns({ db, clock, cursors, segments });
+  const workflows = createWorkflows({
+    db,
+    writer,
+    clock,
+    cursors,
+    segments,
+    allowPrivateAddresses: config.allowPrivateAddresses,
+  });
   const stats = createStats({ db });
   const lifecycle = createLifecycle({
     db,
@@ -329,6 +347,7 @@ export function createApp(options: AppOptions) {
         writer,
       }),
     )
+    .use(workflowRoutes({ admission, workflows, writer }))
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
@@ -355,6 +374,7 @@ export function createApp(options: AppOptions) {
     { name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge },
     { name: "segment membership", pattern: "*/10 * * * * *", run: segments.recompute },
     { name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick },
+    { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.sweep },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];

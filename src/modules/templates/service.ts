@@ -8,7 +8,7 @@ import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
-import { notFound } from "../../lib/errors.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
@@ -16,8 +16,16 @@ import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
 export type TemplateRow = typeof templates.$inferSelect;
 export type Templates = ReturnType<typeof createTemplates>;
 
-export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }) {
-  const { db, clock, cursors } = deps;
+/** Names what uses a template, such as `workflow "Welcome"`; it cannot be deleted then. */
+export type FindUsers = (projectSeq: number, templateId: string) => string[];
+
+export function createTemplates(deps: {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  findUsers?: FindUsers;
+}) {
+  const { db, clock, cursors, findUsers = () => [] } = deps;
   const findById = db
     .select()
     .from(templates)
@@ -62,9 +70,10 @@ export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }
 
     remove(projectSeq: number, id: string): Change<void> {
       return () => {
-        db.delete(templates)
-          .where(eq(templates.seq, get(projectSeq, id).seq))
-          .run();
+        const { seq } = get(projectSeq, id);
+        const users = findUsers(projectSeq, id);
+        if (users.length > 0) throw inUse(users);
+        db.delete(templates).where(eq(templates.seq, seq)).run();
       };
     },
 
@@ -89,6 +98,12 @@ export function createTemplates(deps: { db: Db; clock: Clock; cursors: Cursors }
       });
     },
   };
+}
+
+function inUse(users: readonly string[]): AppError {
+  return new AppError(409, "CONFLICT", `This template is used by ${users.join(", ")}.`, {
+    suggestion: "Remove it from there first.",
+  });
 }
 
 /** Only what was given: undefined leaves a column as it is. */

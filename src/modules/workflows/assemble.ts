@@ -1,0 +1,104 @@
+/**
+ * A request's `trigger`, `steps` and `transitions` put together with the graph that is there. The
+ * trigger may be told by `trigger`, by a TRIGGER step or by both, which must agree then.
+ */
+
+import { isRecord } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import type { Checked } from "../segments/input.ts";
+import type { Graph } from "./graph.ts";
+import { checkGraph, freeId } from "./validate.ts";
+
+type Given = {
+  readonly trigger?: unknown;
+  readonly steps?: unknown;
+  readonly transitions?: unknown;
+};
+
+/** The whole graph, or every violation; `current` is null where there is none yet. */
+export function assemble(given: Given, current: Graph | null): Checked<Graph> {
+  const { steps = current?.steps ?? [], transitions = current?.transitions ?? [] } = given;
+  const eventName = eventNameOf(given.trigger);
+  if (!Array.isArray(steps) || !Array.isArray(transitions)) {
+    return { ok: true, value: { steps: [], transitions: [] } }; // Their schema says so already.
+  }
+  const own: readonly unknown[] = steps;
+  if (eventName === null) {
+    const isEmpty = own.length === 0 && given.trigger === undefined;
+    return isEmpty ? { ok: false, errors: [noTrigger] } : checkGraph({ steps: own, transitions });
+  }
+  const index = own.findIndex(isTrigger);
+  if (index === -1) return withTrigger(own, transitions, eventName);
+  const told = toldBy(own[index]);
+  if (given.steps !== undefined && told !== undefined && told !== eventName) {
+    return { ok: false, errors: [disagreement(eventName, told)] };
+  }
+  const agreeing = own.map((step, i) => (i === index ? triggeredBy(step, eventName) : step));
+  return checkGraph({ steps: agreeing, transitions });
+}
+
+/** Only `trigger` was given: the TRIGGER is made, and leads to the one step that nothing leads to. */
+function withTrigger(
+  steps: readonly unknown[],
+  transitions: readonly unknown[],
+  eventName: string,
+): Checked<Graph> {
+  const taken = new Set(steps.flatMap((step) => textOf(step, "id")));
+  const mentioned = transitions.flatMap((edge) => textOf(edge, "from"));
+  const id = mentioned.includes("trigger") ? "trigger" : freeId("trigger", taken);
+  const reached = new Set(transitions.flatMap((edge) => textOf(edge, "to")));
+  const firsts = [...taken].filter((step) => !reached.has(step));
+  const [to] = firsts;
+  const isConnected = mentioned.includes(id) || to === undefined || firsts.length > 1;
+  const trigger = { id, type: "TRIGGER", name: "Trigger", config: { eventName } };
+  // Last while it is checked: the places of the others are those of the request.
+  const checked = checkGraph({
+    steps: [...steps, trigger],
+    transitions: isConnected ? transitions : [...transitions, { from: id, to }],
+  });
+  if (!checked.ok) return checked;
+  const { steps: all, transitions: ways } = checked.value;
+  const made = all.filter((step) => step.id === id);
+  const others = all.filter((step) => step.id !== id);
+  return { ok: true, value: { steps: [...made, ...others], transitions: ways } };
+}
+
+const noTrigger: FieldError = {
+  field: "trigger",
+  message: "A workflow needs a trigger, or a step of type TRIGGER.",
+  code: "required",
+};
+
+function disagreement(eventName: string, told: string): FieldError {
+  const message = `The trigger is "${eventName}", and the TRIGGER step says "${told}".`;
+  return { field: "trigger.eventName", message, code: "invalid_value" };
+}
+
+function eventNameOf(trigger: unknown): string | null {
+  if (!isRecord(trigger)) return null;
+  const { eventName } = trigger;
+  return typeof eventName === "string" ? eventName : null;
+}
+
+function isTrigger(step: unknown): boolean {
+  return isRecord(step) && step["type"] === "TRIGGER";
+}
+
+/** The event name of a TRIGGER step; undefined where it leaves that to `trigger`. */
+function toldBy(step: unknown): string | undefined {
+  const config = isRecord(step) ? step["config"] : undefined;
+  const eventName = isRecord(config) ? config["eventName"] : undefined;
+  return typeof eventName === "string" ? eventName : undefined;
+}
+
+function triggeredBy(step: unknown, eventName: string): unknown {
+  if (!isRecord(step)) return step;
+  const config = isRecord(step["config"]) ? step["config"] : {};
+  const isOther = config["eventName"] !== undefined && typeof config["eventName"] !== "string";
+  return isOther ? step : { ...step, config: { ...config, eventName } };
+}
+
+function textOf(value: unknown, member: string): string[] {
+  const text = isRecord(value) ? value[member] : undefined;
+  return typeof text === "string" ? [text] : [];
+}

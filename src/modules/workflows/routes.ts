@@ -1,0 +1,188 @@
+/**
+ * GET    /workflows
+ * POST   /workflows
+ * GET    /workflows/{id}
+ * PATCH  /workflows/{id}
+ * DELETE /workflows/{id}
+ * POST   /workflows/{id}/steps                           puts it after another step
+ * PATCH  /workflows/{id}/steps/{stepId}
+ * DELETE /workflows/{id}/steps/{stepId}                  joins what was before and after it
+ * POST   /workflows/{id}/transitions
+ * PATCH  /workflows/{id}/transitions/{transitionId}
+ * DELETE /workflows/{id}/transitions/{transitionId}
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import {
+  StepAddition,
+  StepParams,
+  StepPatch,
+  TransitionInput,
+  TransitionParams,
+  TransitionPatch,
+  Workflow,
+  WorkflowInput,
+  WorkflowPatch,
+  WorkflowQuery,
+} from "./model.ts";
+import type { Workflows } from "./service.ts";
+
+const tags = ["Workflows"];
+
+export function workflowRoutes(deps: {
+  admission: Admission;
+  workflows: Workflows;
+  writer: Writer;
+}) {
+  const { admission, workflows, writer } = deps;
+  return new Elysia({ name: "workflow-routes", prefix: "/workflows" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(workflows.list(project.seq, query)), {
+      query: WorkflowQuery,
+      response: withErrors({ 200: ListEnvelope(Workflow) }),
+      detail: { tags, summary: "List workflows" },
+    })
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(() => {
+          ensureChecks(WorkflowInput, body);
+          const create = workflows.create(project.seq, body);
+          return () => ({ status: 201, body: envelope(create()) });
+        }),
+      {
+        body: WorkflowInput,
+        response: withErrors({ 201: Envelope(Workflow) }),
+        detail: { tags, summary: "Create a workflow, with its whole graph or a trigger alone" },
+      },
+    )
+    .get("/:id", ({ project, params }) => envelope(workflows.read(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(Workflow) }),
+      detail: { tags, summary: "Workflow details" },
+    })
+    .patch(
+      "/:id",
+      async ({ project, params, body }) =>
+        envelope(await writer.write(workflows.patch(project.seq, params.id, body))),
+      {
+        params: IdParams,
+        body: WorkflowPatch,
+        response: withErrors({ 200: Envelope(Workflow) }),
+        detail: {
+          tags,
+          summary: "Update a workflow; executions under way keep the graph they started with",
+        },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await workflows.remove(project.seq, params.id);
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a workflow; its executions end and go with it" },
+      },
+    )
+    .post(
+      "/:id/steps",
+      ({ project, params, body, once }) =>
+        once(() => {
+          const add = workflows.addStep(project.seq, params.id, body);
+          return () => ({ status: 201, body: envelope(add()) });
+        }),
+      {
+        params: IdParams,
+        body: StepAddition,
+        response: withErrors({ 201: Envelope(Workflow) }),
+        detail: {
+          tags,
+          summary: "Insert a step after another one",
+          description:
+            "What came after that one comes after the new step: by its plain way on, by `yes` or " +
+            "`default` of a CONDITION. The new step is the last of `steps` in the answer.",
+        },
+      },
+    )
+    .patch(
+      "/:id/steps/:stepId",
+      async ({ project, params: { id, stepId }, body }) => {
+        const change = workflows.patchStep(project.seq, id, { stepId, patch: body });
+        return envelope(await writer.write(change));
+      },
+      {
+        params: StepParams,
+        body: StepPatch,
+        response: withErrors({ 200: Envelope(Workflow) }),
+        detail: { tags, summary: "Change a step" },
+      },
+    )
+    .delete(
+      "/:id/steps/:stepId",
+      async ({ project, params: { id, stepId } }) => {
+        await writer.write(workflows.removeStep(project.seq, id, stepId));
+        return status(204, undefined);
+      },
+      {
+        params: StepParams,
+        response: withErrors({ 204: NoContent }),
+        detail: {
+          tags,
+          summary: "Delete a step; what led to it leads to the step after it",
+        },
+      },
+    )
+    .post(
+      "/:id/transitions",
+      ({ project, params, body, once }) =>
+        once(() => {
+          const add = workflows.addTransition(project.seq, params.id, body);
+          return () => ({ status: 201, body: envelope(add()) });
+        }),
+      {
+        params: IdParams,
+        body: TransitionInput,
+        response: withErrors({ 201: Envelope(Workflow) }),
+        detail: { tags, summary: "Add a transition" },
+      },
+    )
+    .patch(
+      "/:id/transitions/:transitionId",
+      async ({ project, params: { id, transitionId }, body }) => {
+        const change = workflows.patchTransition(project.seq, id, { transitionId, patch: body });
+        return envelope(await writer.write(change));
+      },
+      {
+        params: TransitionParams,
+        body: TransitionPatch,
+        response: withErrors({ 200: Envelope(Workflow) }),
+        detail: { tags, summary: "Lead a transition elsewhere" },
+      },
+    )
+    .delete(
+      "/:id/transitions/:transitionId",
+      async ({ project, params: { id, transitionId } }) => {
+        await writer.write(workflows.removeTransition(project.seq, id, transitionId));
+        return status(204, undefined);
+      },
+      {
+        params: TransitionParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a transition that no step depends on" },
+      },
+    );
+}

@@ -1,0 +1,283 @@
+/** Workflows as records: made, read, changed whole or in single steps. Executions are elsewhere. */
+
+import { and, count, desc, eq, isNull } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
+import type { Db } from "../../db/open.ts";
+import { workflows } from "../../db/schema/workflows.ts";
+import type { Change, Writer } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type Clock, isoTime } from "../../lib/clock.ts";
+import { notFound, validationError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import type { Checked } from "../segments/input.ts";
+import type { Segments } from "../segments/service.ts";
+import { assemble } from "./assemble.ts";
+import { createDeletion } from "./deletion.ts";
+import {
+  addStep,
+  addTransition,
+  conflict,
+  type Draft,
+  type Edit,
+  fieldOf,
+  patchStep,
+  patchTransition,
+  removeStep,
+  removeTransition,
+} from "./edits.ts";
+import type { Graph } from "./graph.ts";
+import type {
+  StepAddition,
+  StepPatch,
+  TransitionInput,
+  TransitionPatch,
+  Workflow,
+  WorkflowInput,
+  WorkflowPatch,
+  WorkflowQuery,
+} from "./model.ts";
+import { createReferences } from "./references.ts";
+import { createUses } from "./uses.ts";
+import { checkGraph } from "./validate.ts";
+import { createVersions } from "./versions.ts";
+
+export type WorkflowRow = typeof workflows.$inferSelect;
+export type Workflows = ReturnType<typeof createWorkflows>;
+
+/** An enabled workflow that an event starts. */
+export type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
+
+export function createWorkflows(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  cursors: Cursors;
+  segments: Pick<Segments, "ensureResolvable">;
+  allowPrivateAddresses: boolean;
+}) {
+  const { db, writer, clock, cursors, segments, allowPrivateAddresses } = deps;
+  const versions = createVersions({ db, clock });
+  const references = createReferences({ db, segments, allowPrivateAddresses });
+  const deletion = createDeletion({ db, writer, clock });
+  const findById = db
+    .select()
+    .from(workflows)
+    .where(
+      and(
+        eq(workflows.id, bound("id")),
+        eq(workflows.projectSeq, bound("projectSeq")),
+        isNull(workflows.deletedAt),
+      ),
+    )
+    .limit(1)
+    .prepare();
+  const findTriggered = db.sqlite.prepare<Triggered, [number, string]>(`
+    SELECT seq, id, version_seq AS versionSeq, allow_reentry AS allowReentry FROM workflows
+    WHERE project_seq = +? AND trigger_event = +? AND is_enabled`);
+
+  function get(projectSeq: number, id: string): WorkflowRow {
+    const workflow = findById.get({ projectSeq, id });
+    if (workflow === undefined) throw notFound("WORKFLOW");
+    return workflow;
+  }
+
+  function graphOf(row: WorkflowRow): Graph {
+    const graph = versions.graphOf(row.versionSeq);
+    if (graph === null) throw new Error(`the graph of workflow ${row.id} is not there`);
+    return graph;
+  }
+
+  /** Part of a change: another graph is another version. */
+  function replaceGraph(row: WorkflowRow, graph: Graph): Pick<WorkflowRow, "versionSeq"> {
+    if (JSON.stringify(graph) === JSON.stringify(graphOf(row))) return row;
+    references.ensure(row.projectSeq, graph);
+    return { versionSeq: versions.store(row.seq, graph) };
+  }
+
+  function update(
+    row: WorkflowRow,
+    columns: Partial<typeof workflows.$inferInsert>,
+    graph: Graph,
+  ): Workflow {
+    const { versionSeq } = replaceGraph(row, graph);
+    const updated = db
+      .update(workflows)
+      .set({ ...columns, versionSeq, triggerEvent: eventOf(graph), updatedAt: clock.now() })
+      .where(eq(workflows.seq, row.seq))
+      .returning()
+      .get();
+    versions.dropUnused(row.seq);
+    return present(updated, graph);
+  }
+
+  /** A single change of the graph; what is wrong is told in the words of the request. */
+  function edit(projectSeq: number, id: string, make: (graph: Graph) => Edit): Change<Workflow> {
+    return () => {
+      const row = get(projectSeq, id);
+      const made = make(graphOf(row));
+      const checked = checkGraph(made.draft);
+      const errors = checked.ok ? references.errorsOf(projectSeq, checked.value) : checked.errors;
+      if (checked.ok && errors.length === 0) return update(row, {}, checked.value);
+      throw validationError(errors.map((e) => ({ ...e, field: fieldOf(e.field, made) })));
+    };
+  }
+
+  /** Taking something away is refused (409) where what is left is no whole graph. */
+  function removal(projectSeq: number, id: string, make: (graph: Graph) => Draft): Change<void> {
+    return () => {
+      const row = get(projectSeq, id);
+      const checked = checkGraph(make(graphOf(row)));
+      if (!checked.ok) throw conflict(checked.errors[0]?.message ?? "The rest is no graph.");
+      update(row, {}, checked.value);
+    };
+  }
+
+  return {
+    ...createUses(db),
+
+    /** The row of a workflow; 404 WORKFLOW_NOT_FOUND. */
+    get,
+
+    /** Enabled workflows that an event of this name starts. */
+    findTriggered: (projectSeq: number, eventName: string): readonly Triggered[] =>
+      findTriggered.all(projectSeq, eventName),
+
+    /** The graph of a version; null where it was dropped. Never to be changed. */
+    graphOf: versions.graphOf,
+
+    /** Part of the change that ends an execution on a version that is not the current one. */
+    dropUnusedVersions: versions.dropUnused,
+
+    read(projectSeq: number, id: string): Workflow {
+      const row = get(projectSeq, id);
+      return present(row, graphOf(row));
+    },
+
+    create(projectSeq: number, input: WorkflowInput): Change<Workflow> {
+      return () => {
+        const graph = valueOf(assemble(input, null));
+        references.ensure(projectSeq, graph);
+        const { name, description = null, enabled = false, allowReentry = false } = input;
+        const now = clock.now();
+        const row = db
+          .insert(workflows)
+          .values({
+            id: newId(now),
+            projectSeq,
+            name,
+            description,
+            isEnabled: enabled,
+            allowReentry,
+            triggerEvent: eventOf(graph),
+            versionSeq: 0,
+            createdAt: now,
+            updatedAt: now,
+          })
+          .returning()
+          .get();
+        const versionSeq = versions.store(row.seq, graph);
+        db.update(workflows).set({ versionSeq }).where(eq(workflows.seq, row.seq)).run();
+        return present(row, graph);
+      };
+    },
+
+    patch(projectSeq: number, id: string, patch: WorkflowPatch): Change<Workflow> {
+      return () => {
+        const row = get(projectSeq, id);
+        const { name = row.name, description = row.description } = patch;
+        const { enabled = row.isEnabled, allowReentry = row.allowReentry } = patch;
+        const graph = valueOf(assemble(patch, graphOf(row)));
+        return update(row, { name, description, isEnabled: enabled, allowReentry }, graph);
+      };
+    },
+
+    addStep: (projectSeq: number, id: string, addition: StepAddition) =>
+      edit(projectSeq, id, (graph) => addStep(graph, addition)),
+
+    patchStep: (projectSeq: number, id: string, { stepId, patch }: ChangeOfStep) =>
+      edit(projectSeq, id, (graph) => patchStep(graph, stepId, patch)),
+
+    removeStep: (projectSeq: number, id: string, stepId: string) =>
+      removal(projectSeq, id, (graph) => removeStep(graph, stepId)),
+
+    addTransition: (projectSeq: number, id: string, input: TransitionInput) =>
+      edit(projectSeq, id, (graph) => addTransition(graph, input)),
+
+    patchTransition: (projectSeq: number, id: string, { transitionId, patch }: ChangeOfWay) =>
+      edit(projectSeq, id, (graph) => patchTransition(graph, transitionId, patch)),
+
+    removeTransition: (projectSeq: number, id: string, transitionId: string) =>
+      removal(projectSeq, id, (graph) => removeTransition(graph, transitionId)),
+
+    /**
+     * Deletes a workflow. When this resolves, nothing of it goes on and nothing of it is shown;
+     * many ended executions may go a little later, by `sweep`.
+     */
+    async remove(projectSeq: number, id: string): Promise<void> {
+      const { seq } = get(projectSeq, id);
+      await deletion.remove(seq);
+    },
+
+    /** Recurring work: removes what deleted workflows left. */
+    sweep: deletion.sweep,
+
+    list(projectSeq: number, query: WorkflowQuery): Page<Workflow> {
+      const scope = `${projectSeq}:workflows`;
+      const request = cursors.read(scope, query);
+      const filter = and(
+        eq(workflows.projectSeq, projectSeq),
+        isNull(workflows.deletedAt),
+        query.enabled === undefined ? undefined : eq(workflows.isEnabled, query.enabled === "true"),
+      );
+      const rows = db
+        .select()
+        .from(workflows)
+        .where(and(filter, olderThan(workflows.seq, request)))
+        .orderBy(desc(workflows.seq))
+        .limit(request.limit + 1)
+        .all();
+      const total =
+        db.select({ total: count() }).from(workflows).where(filter).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, rows, {
+        total,
+        positionOf: bySeq,
+        present: (row) => present(row, graphOf(row)),
+      });
+    },
+  };
+}
+
+type ChangeOfStep = { stepId: string; patch: StepPatch };
+type ChangeOfWay = { transitionId: string; patch: TransitionPatch };
+
+function valueOf(checked: Checked<Graph>): Graph {
+  if (!checked.ok) throw validationError(checked.errors);
+  return checked.value;
+}
+
+function eventOf({ steps }: Graph): string {
+  for (const step of steps) if (step.type === "TRIGGER") return step.config.eventName;
+  throw new Error("a graph without a TRIGGER passed its check");
+}
+
+function present(row: WorkflowRow, graph: Graph): Workflow {
+  const { id, name, description, isEnabled, allowReentry } = row;
+  return {
+    id,
+    name,
+    description,
+    enabled: isEnabled,
+    trigger: { type: "EVENT", eventName: eventOf(graph) },
+    allowReentry,
+    steps: graph.steps.map((step) => ({ ...step, config: { ...step.config } })),
+    transitions: graph.transitions.map(({ id: way, from, to, branch = null }) => ({
+      id: way,
+      from,
+      to,
+      branch,
+    })),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}

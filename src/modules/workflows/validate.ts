@@ -1,0 +1,144 @@
+/**
+ * From whatever a caller sent to a graph, or to every violation at once. Knows nothing of the
+ * database: what a graph refers to is looked at in references.ts.
+ */
+
+import { isRecord, MOST_ERRORS } from "../../http/validation.ts";
+import type { FieldError } from "../../lib/errors.ts";
+import type { Checked } from "../segments/input.ts";
+import { type Head, readStep } from "./config.ts";
+import type { Graph, Transition } from "./graph.ts";
+import { readShape } from "./read-shape.ts";
+import { type Edge, type Node, shapeErrors } from "./shape.ts";
+import { StepHead, TransitionShape } from "./step-schemas.ts";
+
+export const MOST_STEPS = 500;
+export const MOST_TRANSITIONS = 2000;
+export const LARGEST_GRAPH_BYTES = 1024 * 1024;
+
+/** Checks a whole graph; fields of the violations are `steps.3.config.amount` and the like. */
+export function checkGraph(given: { steps: unknown; transitions: unknown }): Checked<Graph> {
+  const errors = [
+    ...listErrors(given.steps, "steps", MOST_STEPS),
+    ...listErrors(given.transitions, "transitions", MOST_TRANSITIONS),
+  ];
+  if (errors.length > 0) return { ok: false, errors };
+  const nodes = itemsOf(given.steps).flatMap((step, i) => readNode(step, i, errors));
+  const edges = itemsOf(given.transitions).flatMap((edge, i) => readEdge(edge, i, errors));
+  errors.push(...idErrors(nodes.map((node) => ({ ...node, list: "steps" as const }))));
+  errors.push(
+    ...idErrors(
+      edges.map(({ index, transition: { id } }) => ({
+        index,
+        id,
+        label: `Transition ${index}`,
+        list: "transitions" as const,
+      })),
+    ),
+  );
+  // Without all of them by their own ids, what leads to the missing ones would be called wrong.
+  const isComplete =
+    nodes.length === itemsOf(given.steps).length &&
+    edges.length === itemsOf(given.transitions).length &&
+    new Set(nodes.map(({ id }) => id)).size === nodes.length;
+  if (isComplete) errors.push(...shapeErrors(nodes, edges));
+  const graph: Graph = {
+    steps: nodes.flatMap(({ step }) => step ?? []),
+    transitions: named(edges.map(({ transition }) => transition)),
+  };
+  if (errors.length === 0 && sizeOf(graph) > LARGEST_GRAPH_BYTES) {
+    errors.push({ field: "steps", message: "A workflow may take 1 MiB as JSON.", code: "too_big" });
+  }
+  return errors.length === 0
+    ? { ok: true, value: graph }
+    : { ok: false, errors: errors.slice(0, MOST_ERRORS) };
+}
+
+function listErrors(given: unknown, field: string, most: number): FieldError[] {
+  if (!Array.isArray(given)) {
+    return [{ field, message: "Expected an array.", code: "invalid_type" }];
+  }
+  if (given.length <= most) return [];
+  return [{ field, message: `A workflow has at most ${most} ${field}.`, code: "too_big" }];
+}
+
+function itemsOf(given: unknown): readonly unknown[] {
+  return Array.isArray(given) ? given : [];
+}
+
+/** A step that has at least an id and a type; its violations name it. */
+function readNode(given: unknown, index: number, errors: FieldError[]): Node[] {
+  const found: FieldError[] = [];
+  const label = labelOf(given, index);
+  const nodes: Node[] = [];
+  if (readShape(StepHead, given, "", found)) {
+    const { id, type } = given;
+    const { x, y } = given.position ?? { x: 0, y: 0 };
+    const head: Head = { id, type, name: given.name ?? type, position: { x, y } };
+    nodes.push({ index, id, type, label, step: readStep(head, given.config, found) });
+  }
+  errors.push(
+    ...found.map(({ field, message, code }) => ({
+      field: `steps.${index}${field === "" ? "" : `.${field}`}`,
+      message: `${label}: ${message}`,
+      code,
+    })),
+  );
+  return nodes;
+}
+
+/** `Step "Second mail" (mail2)`, or as much of it as was given. */
+function labelOf(given: unknown, index: number): string {
+  const { name, id } = isRecord(given) ? given : {};
+  const isNamed = typeof name === "string" && name !== "";
+  const isIdentified = typeof id === "string" && id !== "";
+  if (!isIdentified) return isNamed ? `Step "${shortened(name)}"` : `Step ${index}`;
+  return isNamed ? `Step "${shortened(name)}" (${shortened(id)})` : `Step "${shortened(id)}"`;
+}
+
+function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+function readEdge(given: unknown, index: number, errors: FieldError[]): Edge[] {
+  if (!readShape(TransitionShape, given, `transitions.${index}`, errors)) return [];
+  const { from, to, id = null, branch = null } = given;
+  const transition = { id: id ?? "", from, to, ...(branch === null ? {} : { branch }) };
+  return [{ index, transition }];
+}
+
+type Identified = { index: number; id: string; label: string; list: "steps" | "transitions" };
+
+function idErrors(items: readonly Identified[]): FieldError[] {
+  const seen = new Set<string>();
+  return items.flatMap(({ index, id, label, list }): FieldError[] => {
+    const isTwin = id !== "" && seen.has(id);
+    seen.add(id);
+    if (!isTwin) return [];
+    const message = `${label}: the id "${id}" is there twice.`;
+    return [{ field: `${list}.${index}.id`, message, code: "invalid_value" }];
+  });
+}
+
+/** Transitions without an id get one that says what they are. */
+function named(transitions: readonly Transition[]): Transition[] {
+  const taken = new Set(transitions.map(({ id }) => id));
+  return transitions.map((transition) => {
+    if (transition.id !== "") return transition;
+    const id = freeId(`${transition.from}-${transition.branch ?? "next"}`, taken);
+    taken.add(id);
+    return { ...transition, id };
+  });
+}
+
+/** `base`, or `base-2` and so on; never longer than an id may be. */
+export function freeId(base: string, taken: ReadonlySet<string>): string {
+  const short = base.slice(0, 90).toWellFormed();
+  let id = short;
+  for (let number = 2; taken.has(id); number++) id = `${short}-${number}`;
+  return id;
+}
+
+function sizeOf(graph: Graph): number {
+  return Buffer.byteLength(JSON.stringify(graph));
+}
