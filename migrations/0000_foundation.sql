@@ -190,6 +190,7 @@ CREATE TABLE `emails` (
 	`priority` integer NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
 	`next_at` integer,
+	`line` text DEFAULT '' NOT NULL,
 	`created_at` integer NOT NULL,
 	`sent_at` integer,
 	`delivered_at` integer,
@@ -210,8 +211,8 @@ CREATE INDEX `emails_page` ON `emails` (`project_seq`,`seq`);--> statement-break
 CREATE INDEX `emails_contact` ON `emails` (`contact_seq`);--> statement-breakpoint
 CREATE INDEX `emails_message` ON `emails` (`message_seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `emails_campaign_contact` ON `emails` (`campaign_seq`,`contact_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `emails_campaign_queue` ON `emails` (`campaign_seq`,`status`,`next_at`) WHERE campaign_seq IS NOT NULL AND next_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `emails_queue` ON `emails` (`status`,`priority`,`project_seq`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `emails_campaign_queue` ON `emails` (`campaign_seq`,`status`,`line`,`next_at`) WHERE campaign_seq IS NOT NULL AND next_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `emails_queue` ON `emails` (`status`,`line`,`priority`,`project_seq`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_attachments` (
 	`message_seq` integer NOT NULL,
 	`position` integer NOT NULL,

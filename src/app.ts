@@ -230,8 +230,12 @@ export function createApp(options: AppOptions) {
 
   const transport = options.transport ?? createTransport(config, { dns, clock, log });
   const dispatcher = createDispatcher({
-    queue: createQueue(db),
-    pace: createPace({ ratePerSecond: config.sendRate, concurrency: transport.concurrency }),
+    queue: createQueue(db, (to) => transport.admit?.(to) ?? null),
+    pace: createPace({
+      ratePerSecond: config.sendRate,
+      concurrency: transport.concurrency,
+      ...(transport.admit === undefined ? {} : { mostAhead: transport.concurrency }),
+    }),
     load: createLoader(db),
     attempt: createAttempt({
       transport,

@@ -1,6 +1,6 @@
 /**
  * One attempt, a list of steps that each may end it:
- * still wanted? → sender still verified? → render → compose → sign → transport.
+ * still wanted? → has a place? → sender still verified? → render → compose → sign → transport.
  * It touches no row: it ends in a verdict that `settle` writes.
  */
 
@@ -15,7 +15,7 @@ import { render, type TemplateKind } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
 import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
-import type { Leave, Outcome, Transport } from "./outcome.ts";
+import { type Leave, type Outcome, type Transport, turnedBack } from "./outcome.ts";
 
 /** Ends before anything was tried: the recipient or the sender does not want it any more. */
 export type Verdict =
@@ -46,6 +46,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   return async function attempt(mail, leave) {
     const unwanted = whyUnwanted(mail);
     if (unwanted !== null) return unwanted;
+    if (mail.busy !== null) return turnedBack(mail.busy);
     const held = whyHeld(mail);
     if (held !== null) return held;
     const html = renderSource(mail, mail.html, "html");
@@ -57,7 +58,8 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
-    return deps.transport.send({ envelope, message: signed.message, leave });
+    const dispatch = { envelope, message: signed.message, leave };
+    return deps.transport.send(dispatch, mail.pass ?? undefined);
   };
 
   function whyUnwanted(mail: Consignment): Verdict | null {

@@ -11,8 +11,8 @@ import type { Attempt, Verdict } from "./attempt.ts";
 import type { Consignment } from "./load.ts";
 import type { Leave } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
-import type { Lease, Queue } from "./queue.ts";
-import type { Settle, Settlement } from "./settle.ts";
+import type { Lease, Leasing, Queue } from "./queue.ts";
+import { type Settle, type Settlement, untriedOf } from "./settle.ts";
 
 export type DispatcherDeps = {
   queue: Queue;
@@ -42,6 +42,9 @@ const STORAGE_PAUSE_MS = 1000;
 const EMPTY_PAUSE_MS = 1000;
 /** A mail that takes longer to reach a server does not keep others from being made ready. */
 const PATIENCE_MS = 1000;
+/** Weight of the latest mail in the mean. */
+const LATEST = 0.1;
+const NOTHING: Leasing = { leases: [], isWorthAnother: false };
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { queue, pace, writer, clock, log } = deps;
@@ -53,6 +56,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const underWay = new Set<Promise<void>>();
   /** How many of them are ready for their turn, or nearly so. */
   let ahead = 0;
+  /** How long the way to their turn takes, sessions that have to be opened included. */
+  let wayMs = 0;
   let cancelTimer = () => {};
 
   /** Whatever happens in one turn of the event loop is one reason to look, not many. */
@@ -77,7 +82,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function roomAhead(): number {
-    const room = Math.min(pace.ahead - ahead, pace.ahead + pace.concurrency - underWay.size);
+    const most = pace.aheadFor(wayMs);
+    const room = Math.min(most - ahead, most + pace.concurrency - underWay.size);
     return Math.max(0, room);
   }
 
@@ -90,18 +96,30 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   async function leaseDue(): Promise<void> {
+    let leases: readonly Lease[] = [];
     try {
-      const mails = await writer.write(() =>
-        running ? queue.lease(roomAhead(), clock.now()).map(deps.load) : [],
-      );
-      for (const mail of mails) if (mail !== null) start(mail);
-      if (mails.length > 0) refillSoon();
+      const { mails, isWorthAnother } = await writer.write(() => {
+        const found = running ? queue.lease(roomAhead(), clock.now()) : NOTHING;
+        leases = found.leases;
+        return { ...found, mails: leases.map(deps.load) };
+      });
+      mails.forEach((mail, i) => (mail === null ? giveUp(leases[i]) : start(mail)));
+      if (mails.length > 0 || isWorthAnother) refillSoon();
       else sleep(EMPTY_PAUSE_MS);
     } catch (error) {
+      leases.forEach(giveUp);
       pauseAfter(error);
     } finally {
       leasing = null;
     }
+  }
+
+  /** Its place is free for another one. */
+  function giveUp(lease: Pick<Lease, "pass"> | undefined): void {
+    const pass = lease?.pass ?? null;
+    if (pass === null) return;
+    pass.release();
+    queue.noteFree(pass);
   }
 
   function sleep(delayMs: number): void {
@@ -112,6 +130,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function start(mail: Consignment): void {
     const delivery = deliver(mail).finally(() => {
       underWay.delete(delivery);
+      giveUp(mail);
       // A deferral may be due before what the timer waits for.
       refillSoon();
     });
@@ -137,35 +156,40 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function attemptTimed(mail: Consignment): Promise<Settlement> {
     let startedAt = clock.now();
     let startedMs = performance.now();
-    const line = joinLine();
+    const place = comeForward();
     const leave: Leave = (transact) => {
-      line.keepPlace();
+      noteWay(performance.now() - startedMs);
+      place.keep();
       return pace.run(() => {
-        line.leave();
+        place.leave();
         startedAt = clock.now();
         startedMs = performance.now();
         return transact();
       });
     };
     const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
-    line.leave();
+    place.leave();
     const durationMs = Math.round(performance.now() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
   }
 
   /** Counts a mail as being ahead, until its turn has come or its way there takes too long. */
-  function joinLine(): { keepPlace: () => void; leave: () => void } {
-    let isInLine = true;
+  function comeForward(): { keep: () => void; leave: () => void } {
+    let isAhead = true;
     ahead++;
     const leave = () => {
-      keepPlace();
-      if (!isInLine) return;
-      isInLine = false;
+      keep();
+      if (!isAhead) return;
+      isAhead = false;
       ahead--;
       refillSoon();
     };
-    const keepPlace = clock.after(PATIENCE_MS, leave);
-    return { keepPlace, leave };
+    const keep = clock.after(PATIENCE_MS, leave);
+    return { keep, leave };
+  }
+
+  function noteWay(ms: number): void {
+    wayMs += LATEST * (Math.min(ms, PATIENCE_MS) - wayMs);
   }
 
   /** A fault of ours: the mail is kept and tried again, and the log says so. */
@@ -180,6 +204,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     for (let tries = 1; ; tries++) {
       try {
         const isOurs = await writer.write(() => deps.settle(settlement));
+        noteWaiting(settlement);
         return report(settlement, isOurs);
       } catch (error) {
         if (tries === 1) logUnsettled(settlement, error);
@@ -188,6 +213,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
       }
     }
+  }
+
+  function noteWaiting({ verdict, now }: Settlement): void {
+    const busy = untriedOf(verdict);
+    if (busy !== null && busy.line !== null) queue.noteWaiting(busy.line, now + busy.retryAfterMs);
   }
 
   function logUnsettled({ mail, verdict }: Settlement, error: unknown): void {

@@ -4,7 +4,7 @@
  * that starts anew begins with everybody equal.
  */
 
-export type Lane = { projectSeq: number; key: number };
+export type Lane = { projectSeq: number; key: number | string };
 
 export type Turns<L extends Lane> = {
   /** The lane whose turn it is, of those given; null if there is none. It counts as its turn. */
@@ -16,7 +16,7 @@ const MOST_REMEMBERED = 10_000;
 
 export function createTurns<L extends Lane>(): Turns<L> {
   const projects = new Map<number, number>();
-  const lanes = new Map<number, number>();
+  const lanes = new Map<Lane["key"], number>();
   let tick = 0;
 
   function isBefore(a: L, b: L): boolean {
@@ -38,11 +38,11 @@ export function createTurns<L extends Lane>(): Turns<L> {
   };
 }
 
-function lastOf(turns: ReadonlyMap<number, number>, key: number): number {
+function lastOf<Key>(turns: ReadonlyMap<Key, number>, key: Key): number {
   return turns.get(key) ?? 0;
 }
 
-function remember(turns: Map<number, number>, key: number, tick: number): void {
+function remember<Key>(turns: Map<Key, number>, key: Key, tick: number): void {
   turns.delete(key);
   turns.set(key, tick);
   if (turns.size <= MOST_REMEMBERED) return;

@@ -41,7 +41,7 @@ export type Consignment = Lease & {
 
 type Row = Omit<
   Consignment,
-  "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "attempts"
+  keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing"
 > & {
   isProjectEnabled: number;
   isSubscribed: number | null;
@@ -60,7 +60,7 @@ type AttachmentRow = {
 /** The plus signs are for the planner, as in the queue's statements. */
 export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
   const findEmail = sqlite.prepare<Row, [number]>(`
-    SELECT e.seq, e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
+    SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
            p.is_enabled AS isProjectEnabled, p.tracking, p.language,
            e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
            e.to_address AS "to", e.to_name AS toName, e.subject,
@@ -86,7 +86,7 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | nu
     const attachments = row.hasAttachments === 1 ? findAttachments.all(row.messageSeq) : [];
     return {
       ...row,
-      attempts: lease.attempts,
+      ...lease,
       isProjectEnabled: row.isProjectEnabled === 1,
       isSubscribed: row.isSubscribed === 1,
       isMarketing: row.isMarketing === 1,

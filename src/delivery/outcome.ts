@@ -47,7 +47,13 @@ type Ended = {
  */
 export type Outcome =
   | (Ended & { kind: "accepted"; class: "accepted"; final: boolean; captured?: Uint8Array })
-  | (Ended & { kind: "deferred"; class: ReplyClass; retryAfterMs?: number })
+  | (Ended & {
+      kind: "deferred";
+      class: ReplyClass;
+      retryAfterMs?: number;
+      /** It was turned back at the door: nothing was tried, so it is no attempt. */
+      untried?: Busy;
+    })
   | (Ended & { kind: "bounced"; class: ReplyClass })
   | (Ended & { kind: "failed"; class: ReplyClass });
 
@@ -65,12 +71,63 @@ export type Dispatch = {
 
 export type Leave = <T>(transact: () => Promise<T>) => Promise<T>;
 
+/**
+ * Not now, and nothing was tried.
+ * - full: places come free as mails end; `retryAfterMs` says about when.
+ * - paused: nobody gets in before `retryAfterMs` is over.
+ */
+export type Busy = {
+  kind: "busy";
+  why: "full" | "paused";
+  retryAfterMs: number;
+  /** Mails of one line wait for the same thing; null: for any place at all. */
+  line: string | null;
+  /** For people. */
+  reason: string;
+};
+
+/** Lines of those who wait for a share of the whole house, not for a place at a site. */
+export function shareLine(share: string): string {
+  return `# ${share}`;
+}
+
+export function isShareLine(line: string): boolean {
+  return line.startsWith("#");
+}
+
+/** The outcome of a mail for which there was no place. RFC 3463 §3.5: X.4.5, congestion. */
+export function turnedBack(busy: Busy): Outcome & { kind: "deferred" } {
+  return {
+    kind: "deferred",
+    class: "rate_limited",
+    reason: `4.4.5 not tried: ${busy.reason}`,
+    retryAfterMs: busy.retryAfterMs,
+    untried: busy,
+    conversations: [],
+  };
+}
+
+/** One mail's place; whoever has it must give it to `send` or release it. */
+export type Pass = {
+  kind: "pass";
+  /** The line that it would have had to join; as far as the way is known at this moment. */
+  readonly line: string | null;
+  /** Gives the place back, once; nothing was tried. */
+  release(): void;
+};
+
 /** A way out of the house. `send` never rejects for what the network does: that is an outcome. */
-export type Transport = {
+export type Transport<P extends Pass = Pass> = {
   readonly name: "capture" | "relay" | "direct";
   /** How many mails it takes at once. */
   readonly concurrency: number;
-  send(dispatch: Dispatch): Promise<Outcome>;
+  /**
+   * A place for one mail to this address, or none, at once and from what is known. Absent: every
+   * mail has one.
+   */
+  admit?(to: string): P | Busy;
+  /** Without a pass it asks for one itself, and without a place the outcome is `untried`. */
+  send(dispatch: Dispatch, pass?: P): Promise<Outcome>;
   /** Sends QUIT on idle connections and drops what is still open. */
   close(): Promise<void>;
 };

@@ -10,10 +10,10 @@ export type Pace = {
   /** Runs `task` when its turn comes. */
   run<T>(task: () => Promise<T>): Promise<T>;
   /**
-   * How many mails should be ready for their turn: enough that none is late, few enough that one
-   * which is more urgent hardly waits behind them.
+   * How many mails should be on their way to their turn or wait for it, where the way takes so long:
+   * enough that none is late, few enough that one which is more urgent hardly waits behind them.
    */
-  readonly ahead: number;
+  aheadFor(wayMs: number): number;
   readonly concurrency: number;
 };
 
@@ -32,14 +32,22 @@ const LEAST_DISTANCE_MS = 5;
  * `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. Above 1 a fraction does not
  * count: no second can hold half a mail.
  */
-export function createPace(options: { ratePerSecond: number; concurrency: number }): Pace {
-  const { ratePerSecond, concurrency } = options;
+export function createPace(options: {
+  ratePerSecond: number;
+  concurrency: number;
+  /** Where each has a place of its own, all may be ahead. */
+  mostAhead?: number;
+}): Pace {
+  const { ratePerSecond, concurrency, mostAhead = Math.ceil(concurrency / 2) } = options;
   const limited = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
   const spread = spreadFor(ratePerSecond);
-  const most = Math.ceil(concurrency / 2);
   return {
     run: (task) => (spread === null ? limited.add(task) : spread.add(() => limited.add(task))),
-    ahead: ratePerSecond === 0 ? most : Math.min(most, Math.ceil(ratePerSecond * AHEAD_SECONDS)),
+    aheadFor(wayMs) {
+      if (ratePerSecond === 0) return mostAhead;
+      const seconds = AHEAD_SECONDS + wayMs / SECOND_MS;
+      return Math.min(mostAhead, Math.ceil(ratePerSecond * seconds));
+    },
     concurrency,
   };
 }

@@ -5,34 +5,99 @@
  * Mail leaves in lanes: each project's transactional mail is one, each campaign that is SENDING is
  * one. Transactional lanes go first; the rest take turns (fairness.ts). A campaign that is paused
  * or cancelled has no lane, so none of its rows need to be touched for that.
+ *
+ * A mail is leased only if the transport has a place for it. If not, it joins the line of those who
+ * wait for the same (lines.ts), once, and its lane goes on with the next mail; from then on only its
+ * line is asked for it. In a line there are the same lanes. However many mails one slow site gets,
+ * a mail to another one does not wait behind them.
  */
 
 import type { Db } from "../db/open.ts";
-import { createTurns, type Lane } from "./fairness.ts";
+import { createTurns, type Lane as Turn } from "./fairness.ts";
+import { createLines, NO_LINE } from "./lines.ts";
+import { type Busy, isShareLine, type Pass } from "./outcome.ts";
+import { isPastLifetime } from "./retry.ts";
 
-/** The lease: a settlement counts only if the row still has this number of attempts. */
-export type Lease = { seq: number; attempts: number };
+/** A settlement counts only if the row still has this number of attempts. */
+export type Lease = {
+  seq: number;
+  attempts: number;
+  /** When it was due. */
+  dueAt: number;
+  /** Belongs to whoever has the lease; null: it needs none, or there was none. */
+  pass: Pass | null;
+  /** It found no place until its time was up: it leaves the queue without being tried. */
+  busy: Busy | null;
+};
+
+export type Leasing = {
+  leases: Lease[];
+  /** There may be more at once. */
+  isWorthAnother: boolean;
+};
 
 export type Queue = {
   /** Part of a change: takes up to `limit` due mails, transactional ones first. */
-  lease(limit: number, now: number): Lease[];
+  lease(limit: number, now: number): Leasing;
   /** When the next mail may leave; null if none waits. */
   nextDueAt(): number | null;
   /** Part of a change: mails that an earlier process was sending wait for their time again. */
   returnLeases(): number;
+  /** A mail gave back its place. */
+  noteFree(pass: Pass): void;
+  /** A mail was put into this line, which is not worth asking before `until`. */
+  noteWaiting(line: string, until: number): void;
 };
 
 /** Due again this long after a lease that was never settled; doubles with each attempt. */
 const ORPHAN_DELAY_MS = 30_000;
 const MOST_DOUBLINGS = 9;
 const SECOND_MS = 1000;
+/** Rows that may join a line at once: the event loop is not to be kept for long. */
+const MOST_MOVES = 250;
+/** Lines that are asked at once; the others come next. */
+const MOST_LINES = 100;
+/** It is woken when its turn has come; this is in case nothing ends that could wake it. */
+const HOUSE_REST_MS = 2_000;
 
-type Campaign = Lane & {
+type Campaign = Turn & {
+  key: number;
   /** Mails per second; null: no limit of its own. */
   rate: number | null;
 };
 
-type Take = { now: number; key: number; limit: number; delay: number; doublings: number };
+type Lane = Turn & {
+  line: string;
+  /** The project or campaign. */
+  of: number;
+  kind: "transactional" | "campaign";
+  rate: number | null;
+};
+
+type Candidate = {
+  seq: number;
+  to: string | null;
+  attempts: number;
+  priority: number;
+  dueAt: number;
+  acceptedAt: number;
+};
+
+type Place = { line: string; key: number };
+type Find = Place & { now: number; limit: number };
+
+/** One look at the queue: what it has led to so far. */
+type Look = {
+  now: number;
+  limit: number;
+  leases: Lease[];
+  moves: number;
+  /** Lines that turned out to be empty. */
+  emptied: number;
+  /** Lanes of these have nothing to give for now. */
+  resting: Set<string>;
+  isHouseFull: boolean;
+};
 
 /*
  * The plus signs: SQLite plans with the values that are bound to a bare `= ?`, `<= ?` or `LIMIT ?`,
@@ -40,20 +105,35 @@ type Take = { now: number; key: number; limit: number; delay: number; doublings:
  * behind a sign.
  */
 
-export function createQueue({ sqlite }: Db): Queue {
-  const takeTransactional = sqlite.prepare<Lease, [Take]>(
-    leaseSql("priority = 0 AND project_seq = +$key"),
+export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy | null): Queue {
+  const findTransactional = sqlite.prepare<Candidate, [Find]>(
+    findSql("line = +$line AND priority = 0 AND project_seq = +$key"),
   );
-  const takeCampaign = sqlite.prepare<Lease, [Take]>(leaseSql("campaign_seq = +$key"));
-  const nextProject = sqlite.prepare<{ key: number | null }, [number]>(`
+  const findOfCampaign = sqlite.prepare<Candidate, [Find]>(
+    findSql("line = +$line AND campaign_seq = +$key"),
+  );
+  const take = sqlite.prepare<unknown, [number, number]>(`
+    UPDATE emails SET status = 'SENDING', attempts = attempts + 1, line = '', next_at = ?
+    WHERE seq = +?`);
+  const move = sqlite.prepare<unknown, [string, number]>(`
+    UPDATE emails SET line = ? WHERE seq = +?`);
+  const nextProject = sqlite.prepare<{ key: number | null }, [Place]>(`
     SELECT min(project_seq) AS key FROM emails
-    WHERE status = 'QUEUED' AND priority = 0 AND project_seq > +? AND next_at IS NOT NULL`);
-  const dueInProject = sqlite.prepare<{ at: number | null }, [number]>(`
+    WHERE status = 'QUEUED' AND line = +$line AND priority = 0 AND project_seq > +$key
+      AND next_at IS NOT NULL`);
+  const dueInProject = sqlite.prepare<{ at: number | null }, [Place]>(`
     SELECT min(next_at) AS at FROM emails
-    WHERE status = 'QUEUED' AND priority = 0 AND project_seq = +? AND next_at IS NOT NULL`);
-  const dueInCampaign = sqlite.prepare<{ at: number | null }, [number]>(`
+    WHERE status = 'QUEUED' AND line = +$line AND priority = 0 AND project_seq = +$key
+      AND next_at IS NOT NULL`);
+  const dueInCampaign = sqlite.prepare<{ at: number | null }, [Place]>(`
     SELECT min(next_at) AS at FROM emails
-    WHERE campaign_seq = +? AND status = 'QUEUED' AND next_at IS NOT NULL`);
+    WHERE campaign_seq = +$key AND status = 'QUEUED' AND line = +$line AND next_at IS NOT NULL`);
+  const nextLine = sqlite.prepare<{ line: string | null }, [string]>(`
+    SELECT min(line) AS line FROM emails
+    WHERE status = 'QUEUED' AND line > +? AND next_at IS NOT NULL`);
+  const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
+    SELECT 1 AS yes FROM emails
+    WHERE status = 'QUEUED' AND line = +? AND next_at IS NOT NULL LIMIT 1`);
   const findCampaigns = sqlite.prepare<Campaign, []>(`
     SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns WHERE status = 'SENDING'`);
   const giveBack = sqlite.prepare<{ seq: number }, []>(`
@@ -61,100 +141,239 @@ export function createQueue({ sqlite }: Db): Queue {
     WHERE status = 'SENDING' AND next_at IS NOT NULL RETURNING seq`);
 
   const turns = createTurns<Lane>();
-  const campaignTurns = createTurns<Campaign>();
+  const campaignTurns = createTurns<Lane>();
   /** Campaigns with a rate of their own → when their next mail may leave. */
   const opensAt = new Map<number, number>();
+  const lines = createLines();
+  /** No place for anybody before this time, unless one comes free. */
+  let houseOpensAt = 0;
+  /** The campaigns that were SENDING at the last look. */
+  let sending = "";
 
-  /** Projects with transactional mail waiting, found by skipping from one to the next. */
-  function projectLanes(): Lane[] {
+  // Those of an earlier process.
+  for (let line = nextLine.get(NO_LINE)?.line; typeof line === "string";) {
+    lines.add(line);
+    line = nextLine.get(line)?.line;
+  }
+
+  /** Projects with transactional mail in a line, found by skipping from one to the next. */
+  function projectLanes(line: string): Lane[] {
     const lanes: Lane[] = [];
-    for (let key = nextProject.get(0)?.key; typeof key === "number";) {
-      lanes.push({ projectSeq: key, key });
-      key = nextProject.get(key)?.key;
+    for (let of = nextProject.get({ line, key: 0 })?.key; typeof of === "number";) {
+      lanes.push({
+        projectSeq: of,
+        key: laneKey(line, of),
+        line,
+        of,
+        kind: "transactional",
+        rate: null,
+      });
+      of = nextProject.get({ line, key: of })?.key;
     }
     return lanes;
   }
 
-  function leaseProjects(limit: number, now: number): Lease[] {
-    return takeFairly(projectLanes(), limit, {
-      next: turns.next,
-      take: ({ key }, most) => takeTransactional.all(values(key, most, now)),
-    });
+  function campaignLanes(line: string, campaigns: readonly Campaign[]): Lane[] {
+    return campaigns
+      .filter(({ key }) => line === NO_LINE || firstOf(line, key) !== null)
+      .map(({ key, projectSeq, rate }) => {
+        return { projectSeq, key: laneKey(line, key), line, of: key, kind: "campaign", rate };
+      });
   }
 
-  function leaseCampaigns(limit: number, now: number): Lease[] {
-    const open = findCampaigns.all().filter((campaign) => openingOf(campaign) <= now);
-    return takeFairly(open, limit, {
-      next: campaignTurns.next,
-      take: ({ key, rate }, most) => {
-        const leases = takeCampaign.all(values(key, rate === null ? most : 1, now));
-        if (rate !== null && leases.length > 0) opensAt.set(key, now + SECOND_MS / rate);
-        return leases;
-      },
-    });
-  }
-
-  function campaignDueAt({ key, rate }: Campaign): number | null {
-    const at = dueInCampaign.get(key)?.at ?? null;
-    if (at === null || rate === null) return at;
-    return Math.max(at, openingOf({ key, rate }));
+  /** When the first mail of a campaign is due; null if it has none there. */
+  function firstOf(line: string, key: number): number | null {
+    return dueInCampaign.get({ line, key })?.at ?? null;
   }
 
   function openingOf({ key, rate }: Pick<Campaign, "key" | "rate">): number {
     return rate === null ? 0 : (opensAt.get(key) ?? 0);
   }
 
+  /** One lane is taken from in one go; several take turns, one mail each. */
+  function takeFairly(lanes: readonly Lane[], { next }: typeof turns, look: Look): void {
+    let open = lanes;
+    while (!isOver(look)) {
+      open = open.filter(({ line }) => !look.resting.has(line));
+      const lane = next(open);
+      if (lane === null) return;
+      const most = open.length === 1 ? look.limit - look.leases.length : 1;
+      if (takeFrom(lane, most, look) === "empty") open = open.filter((other) => other !== lane);
+    }
+  }
+
+  function takeFrom(lane: Lane, wanted: number, look: Look): "empty" | "more" {
+    const { of, kind, line, rate } = lane;
+    // It may have had its turn in another line.
+    if (openingOf({ key: of, rate }) > look.now) return "empty";
+    const limit = rate === null ? wanted : 1;
+    const find = kind === "campaign" ? findOfCampaign : findTransactional;
+    const candidates = find.all({ line, key: of, now: look.now, limit });
+    for (const mail of candidates) {
+      const isTaken = consider(mail, line, look);
+      if (isTaken && rate !== null) {
+        opensAt.set(of, look.now + SECOND_MS / rate);
+        return "empty";
+      }
+      if (isOver(look) || look.resting.has(line)) return "more";
+    }
+    return candidates.length < limit ? "empty" : "more";
+  }
+
+  /** True if it was leased; else it has joined a line, or its lane has to wait. */
+  function consider(mail: Candidate, line: string, look: Look): boolean {
+    const admission = admit(mail.to ?? "");
+    if (admission === null) return lease(mail, { pass: null, busy: null }, look);
+    if (admission.kind === "pass") {
+      const own = admission.line;
+      if (own === null || own === line || !lines.has(own)) {
+        return lease(mail, { pass: admission, busy: null }, look);
+      }
+      // Others have waited there for longer.
+      admission.release();
+      lines.wake(own);
+      return joinLine(mail, own, look);
+    }
+    if (isPastLifetime({ ...mail, now: look.now })) {
+      return lease(mail, { pass: null, busy: admission }, look);
+    }
+    return wait(mail, line, admission, look);
+  }
+
+  function wait(mail: Candidate, line: string, busy: Busy, look: Look): false {
+    const until = look.now + busy.retryAfterMs;
+    if (busy.line === null) {
+      look.isHouseFull = true;
+      houseOpensAt = until;
+      return false;
+    }
+    const isHouse = isShareLine(busy.line);
+    const rest = (which: string) =>
+      isHouse ? lines.rest(which, look.now + HOUSE_REST_MS, true) : lines.rest(which, until);
+    // Who stands in the line of a site stays there while the house is what is full.
+    const stays = isHouse && line !== NO_LINE && !isShareLine(line);
+    if (busy.line === line || stays) {
+      look.resting.add(line);
+      rest(line);
+      return false;
+    }
+    const isNew = !lines.has(busy.line);
+    joinLine(mail, busy.line, look);
+    if (isNew) rest(busy.line);
+    return false;
+  }
+
+  function joinLine({ seq }: Candidate, line: string, look: Look): false {
+    move.run(line, seq);
+    lines.add(line);
+    look.moves++;
+    return false;
+  }
+
+  function lease(
+    { seq, attempts, dueAt }: Candidate,
+    { pass, busy }: Pick<Lease, "pass" | "busy">,
+    look: Look,
+  ): true {
+    const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MOST_DOUBLINGS);
+    look.leases.push({ seq, attempts: attempts + 1, dueAt, pass, busy });
+    take.run(look.now + orphanDelayMs, seq);
+    return true;
+  }
+
+  /** What became of lines that were asked and had no lane. */
+  function noteEmpty(line: string, campaigns: readonly Campaign[]): void {
+    const openings = campaigns.filter(({ key }) => firstOf(line, key) !== null).map(openingOf);
+    if (openings.length > 0) lines.rest(line, Math.min(...openings));
+    // Mail of campaigns that are paused: once they are SENDING again.
+    else if (findInLine.get(line) !== null) lines.rest(line, Infinity);
+    else lines.forget(line);
+  }
+
+  function look(limit: number, now: number): Look {
+    const found: Look = {
+      now,
+      limit,
+      leases: [],
+      moves: 0,
+      emptied: 0,
+      resting: new Set(),
+      isHouseFull: false,
+    };
+    const asked = lines.open(now, MOST_LINES);
+    const places = [...asked, NO_LINE];
+    const campaigns = findCampaigns.all();
+    const ready = campaigns.filter((campaign) => openingOf(campaign) <= now);
+    try {
+      const urgent = places.flatMap(projectLanes);
+      takeFairly(urgent, turns, found);
+      const rest = isOver(found) ? [] : places.flatMap((line) => campaignLanes(line, ready));
+      takeFairly(rest, campaignTurns, found);
+      if (isOver(found)) return found;
+      const full = new Set([...urgent, ...rest].map(({ line }) => line));
+      for (const line of asked.filter((each) => !full.has(each))) {
+        noteEmpty(line, campaigns);
+        found.emptied++;
+      }
+      return found;
+    } catch (error) {
+      for (const { pass } of found.leases) pass?.release();
+      throw error;
+    }
+  }
+
+  /** A campaign that is SENDING again has mail in lines that nobody asks any more. */
+  function noteSending(campaigns: readonly Campaign[]): void {
+    const now = campaigns.map(({ key }) => key).join();
+    if (now !== sending) lines.wakeIdle();
+    sending = now;
+  }
+
+  function campaignDueAt({ key, rate }: Campaign): number[] {
+    const at = firstOf(NO_LINE, key);
+    return at === null ? [] : [Math.max(at, openingOf({ key, rate }))];
+  }
+
   return {
     lease(limit, now) {
-      const urgent = leaseProjects(limit, now);
-      return [...urgent, ...leaseCampaigns(limit - urgent.length, now)];
+      const { leases, moves, emptied, resting, isHouseFull } = look(limit, now);
+      const hasChanged = leases.length + moves + emptied + resting.size > 0;
+      return { leases, isWorthAnother: hasChanged && !isHouseFull };
     },
     nextDueAt() {
+      const campaigns = findCampaigns.all();
+      noteSending(campaigns);
       const times = [
-        ...projectLanes().flatMap(({ key }) => dueInProject.get(key)?.at ?? []),
-        ...findCampaigns.all().flatMap((campaign) => campaignDueAt(campaign) ?? []),
+        ...projectLanes(NO_LINE).flatMap(
+          ({ of }) => dueInProject.get({ line: NO_LINE, key: of })?.at ?? [],
+        ),
+        ...campaigns.flatMap(campaignDueAt),
+        ...[lines.nextAt() ?? []].flat(),
       ];
-      return times.length === 0 ? null : Math.min(...times);
+      return times.length === 0 ? null : Math.max(Math.min(...times), houseOpensAt);
     },
     returnLeases: () => giveBack.all().length,
+    noteFree({ line }) {
+      houseOpensAt = 0;
+      lines.noteFree(line);
+    },
+    noteWaiting: (line, until) => lines.rest(line, until),
   };
 }
 
-function leaseSql(lane: string): string {
+function isOver({ leases, limit, moves, isHouseFull }: Look): boolean {
+  return leases.length >= limit || moves >= MOST_MOVES || isHouseFull;
+}
+
+/** For the memory of turns. */
+function laneKey(line: string, of: number): string {
+  return `${of} ${line}`;
+}
+
+function findSql(lane: string): string {
   return `
-    UPDATE emails
-    SET status = 'SENDING', attempts = attempts + 1,
-        next_at = $now + $delay * (1 << min(attempts, $doublings))
-    WHERE seq IN (
-      SELECT seq FROM emails
-      WHERE status = 'QUEUED' AND ${lane} AND next_at <= +$now
-      ORDER BY next_at LIMIT +$limit)
-    RETURNING seq, attempts`;
-}
-
-function values(key: number, limit: number, now: number): Take {
-  return { now, key, limit, delay: ORPHAN_DELAY_MS, doublings: MOST_DOUBLINGS };
-}
-
-/** One lane is taken from in one go; several take turns, one mail each. */
-function takeFairly<L extends Lane>(
-  lanes: readonly L[],
-  limit: number,
-  {
-    next,
-    take,
-  }: { next: (lanes: readonly L[]) => L | null; take: (lane: L, most: number) => Lease[] },
-): Lease[] {
-  const taken: Lease[] = [];
-  let open = lanes;
-  while (taken.length < limit) {
-    const lane = next(open);
-    if (lane === null) break;
-    const most = open.length === 1 ? limit - taken.length : 1;
-    const leases = take(lane, most);
-    // RETURNING names no order.
-    taken.push(...leases.sort((a, b) => a.seq - b.seq));
-    if (leases.length < most || open.length === 1) open = open.filter((other) => other !== lane);
-  }
-  return taken;
+    SELECT seq, to_address AS "to", attempts, priority, next_at AS dueAt, created_at AS acceptedAt
+    FROM emails
+    WHERE status = 'QUEUED' AND ${lane} AND next_at <= +$now
+    ORDER BY next_at LIMIT +$limit`;
 }

@@ -19,12 +19,20 @@ const JITTER = 0.2;
 /** How long a mail is tried at all, by priority: transactional 4 days, campaign 1 day. */
 const LIFETIMES_MS = [4 * DAY, DAY] as const;
 
-export type Deferral = {
+export type Age = { acceptedAt: number; priority: number; now: number };
+
+/** Nothing more is tried for such a mail. */
+export function isPastLifetime(age: Age): boolean {
+  return age.now >= deadlineOf(age);
+}
+
+function deadlineOf({ acceptedAt, priority }: Omit<Age, "now">): number {
+  return acceptedAt + (LIFETIMES_MS[priority] ?? LIFETIMES_MS[1]);
+}
+
+export type Deferral = Age & {
   /** Attempts made, this one included. */
   attempts: number;
-  acceptedAt: number;
-  now: number;
-  priority: number;
   /** A time that the reply named ("in 300 seconds"). */
   retryAfterMs: number | undefined;
   /** 0 ≤ random < 1. */
@@ -33,8 +41,8 @@ export type Deferral = {
 
 /** The moment of the next attempt; null when the time is up and the mail must bounce (4.4.7). */
 export function nextAttemptAt(deferral: Deferral): number | null {
-  const { acceptedAt, now, priority, random } = deferral;
-  const deadline = acceptedAt + (LIFETIMES_MS[priority] ?? LIFETIMES_MS[1]);
+  const { now, random } = deferral;
+  const deadline = deadlineOf(deferral);
   if (now >= deadline) return null;
   const jitter = 1 + JITTER * (2 * random - 1);
   // A hint is a lower bound: never earlier than asked, at most 20 % later.

@@ -3,8 +3,9 @@
 import type { Db } from "../db/open.ts";
 import type { Verdict } from "./attempt.ts";
 import type { Consignment } from "./load.ts";
-import type { Outcome } from "./outcome.ts";
-import { nextAttemptAt } from "./retry.ts";
+import { NO_LINE } from "./lines.ts";
+import type { Busy, Outcome } from "./outcome.ts";
+import { isPastLifetime, nextAttemptAt } from "./retry.ts";
 
 export type Settlement = {
   mail: Consignment;
@@ -42,6 +43,10 @@ type State = {
   lastError: string | null;
 };
 
+/** Only whoever has the lease may write. */
+type Ownership = { seq: number; attempts: number };
+type PutBack = Ownership & { line: string; nextAt: number };
+
 /** As it is when the outcome is written: the contact may have been deleted since it was loaded. */
 type Recipient = { contactSeq: number | null; isDeleted: number };
 
@@ -53,12 +58,17 @@ export type Settle = (settlement: Settlement) => boolean;
 
 export function createSettle(deps: SettleDeps): Settle {
   const { sqlite } = deps.db;
-  const update = sqlite.prepare<Recipient, [State & { seq: number; attempts: number }]>(`
+  const update = sqlite.prepare<Recipient, [State & Ownership & { attemptsMade: number }]>(`
     UPDATE emails
-    SET status = $status, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
+    SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
         bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError)
     WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
     RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
+  const putBack = sqlite.prepare<{ seq: number }, [PutBack]>(`
+    UPDATE emails
+    SET status = 'QUEUED', attempts = attempts - 1, line = $line, next_at = $nextAt
+    WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
+    RETURNING seq`);
   const insertAttempt = sqlite.prepare<
     unknown,
     [number, number, number, number, string, string, string | null, string]
@@ -70,13 +80,18 @@ export function createSettle(deps: SettleDeps): Settle {
     INSERT INTO captured_messages (email_seq, raw) VALUES (?, ?) ON CONFLICT DO NOTHING`);
 
   return function settle(settlement) {
-    const { mail } = settlement;
+    const { mail, verdict: found, now } = settlement;
+    const untried = untriedOf(found);
+    if (untried !== null && !isPastLifetime({ ...mail, now })) {
+      return putBack.get(placeAfter(settlement, untried)) !== null;
+    }
     const timed = withDeadline(settlement, deps.random());
-    const state = stateAfter(settlement, timed);
+    const attemptsMade = untried === null ? mail.attempts : mail.attempts - 1;
+    const state = { ...stateAfter(settlement, timed), attemptsMade };
     const recipient = update.get({ ...state, seq: mail.seq, attempts: mail.attempts });
     if (recipient === null) return false;
     const verdict = recipient.isDeleted === 1 ? withoutTraces(timed) : timed;
-    if ("conversations" in verdict) recordAttempt(settlement, verdict);
+    if ("conversations" in verdict && untried === null) recordAttempt(settlement, verdict);
     recordFacts(settlement, verdict, recipient.contactSeq);
     return true;
   };
@@ -127,6 +142,18 @@ export function createSettle(deps: SettleDeps): Settle {
         deps.noteCancelled(emailSeq);
     }
   }
+}
+
+/** No place was found for it: it is no attempt (delivery rule S7). */
+export function untriedOf(verdict: Verdict): Busy | null {
+  return verdict.kind === "deferred" ? (verdict.untried ?? null) : null;
+}
+
+/** In its line it keeps the rank that it had. */
+function placeAfter({ mail, now }: Settlement, { line, retryAfterMs }: Busy): PutBack {
+  const { seq, attempts, dueAt } = mail;
+  const nextAt = line === null ? now + retryAfterMs : dueAt;
+  return { seq, attempts, line: line ?? NO_LINE, nextAt };
 }
 
 /** A deferral knows its next time; one whose time is up has become a bounce (4.4.7). */

@@ -358,14 +358,15 @@ describe("a quiet queue", () => {
   /** The real parts, with a count of how often the queue is asked and timers are set. */
   async function counting({ isStuck = false } = {}) {
     const outbox = openOutbox();
-    const queue = createQueue(outbox.db);
+    const queue = createQueue(outbox.db, () => null);
     const clock = manualClock();
     const transport = testTransport({ answer: ACCEPTED });
     const counts = { questions: 0, timers: 0 };
     const dispatcher = createDispatcher({
       queue: {
         ...queue,
-        lease: (limit, now) => (isStuck ? [] : queue.lease(limit, now)),
+        lease: (limit, now) =>
+          isStuck ? { leases: [], isWorthAnother: false } : queue.lease(limit, now),
         nextDueAt() {
           counts.questions++;
           return queue.nextDueAt();

@@ -121,6 +121,16 @@ describe("the valve", () => {
     [1000, 20, 10],
     [14, 2, 1],
   ])("at rate %d and %d at once wants %d ready", (ratePerSecond, concurrency, ahead) => {
-    expect(createPace({ ratePerSecond, concurrency }).ahead).toBe(ahead);
+    expect(createPace({ ratePerSecond, concurrency }).aheadFor(0)).toBe(ahead);
+  });
+
+  test("wants as many more ready as leave during the way to their turn", () => {
+    const pace = createPace({ ratePerSecond: 14, concurrency: 50 });
+    expect([0, 500, 1_000].map(pace.aheadFor)).toEqual([5, 12, 19]);
+  });
+
+  test("wants all ready where each has a place of its own", () => {
+    const pace = createPace({ ratePerSecond: 0, concurrency: 50, mostAhead: 50 });
+    expect(pace.aheadFor(0)).toBe(50);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Verdict } from "../../src/delivery/attempt.ts";
 import type { Consignment } from "../../src/delivery/load.ts";
-import type { Conversation } from "../../src/delivery/outcome.ts";
+import { type Busy, type Conversation, turnedBack } from "../../src/delivery/outcome.ts";
 import { createSettle } from "../../src/delivery/settle.ts";
 import { createCursors } from "../../src/http/pagination.ts";
 import { createEvents } from "../../src/modules/events/service.ts";
@@ -44,6 +44,14 @@ const DEFERRED: Verdict = {
   class: "greylisted",
   reason: "451 Later",
   conversations,
+};
+
+const BUSY: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 60_000,
+  line: "mx.test",
+  reason: "its site asked for a pause",
 };
 
 function settled(verdict: Verdict, options: MailOptions & { now?: number } = {}) {
@@ -129,6 +137,43 @@ describe("a verdict becomes state, attempt and event", () => {
   test("deferred later: the delay is that of the attempt's number", () => {
     const { row } = settled(DEFERRED, { attempts: 4, createdAt: NOW });
     expect(row.nextAt).toBe(NOW + 60 * MINUTE);
+  });
+
+  test("turned back untried: QUEUED in its line as it was, no attempt, no event", () => {
+    const { outbox, mail, isOurs, row, attempts } = settled(turnedBack(BUSY), {
+      attempts: 3,
+      createdAt: NOW,
+    });
+    expect(isOurs).toBe(true);
+    const line = outbox.db.sqlite.query("SELECT line FROM emails").get();
+    expect(line).toEqual({ line: "mx.test" });
+    expect(row).toEqual({ ...NOTHING, status: "QUEUED", attempts: 2, nextAt: mail.dueAt });
+    expect([attempts, outbox.events()]).toEqual([[], []]);
+  });
+
+  test("turned back from no line: QUEUED for the time that was named", () => {
+    const { row } = settled(turnedBack({ ...BUSY, line: null }), { createdAt: NOW });
+    expect(row).toEqual({ ...NOTHING, status: "QUEUED", attempts: 0, nextAt: NOW + 60_000 });
+  });
+
+  test("turned back when its time was up: BOUNCED with 4.4.7, still no attempt", () => {
+    const { outbox, row, attempts } = settled(turnedBack(BUSY), {
+      now: NOW + 4 * DAY + 1,
+      createdAt: NOW,
+    });
+    expect(row).toMatchObject({ status: "BOUNCED", attempts: 0, nextAt: null });
+    expect(row.lastError).toStartWith("4.4.7 Given up");
+    expect(attempts).toEqual([]);
+    expect(facts(outbox).map(({ name }) => name)).toEqual(["email.bounced"]);
+    expect(outbox.suppressed()).toEqual([]);
+  });
+
+  test("turned back after its lease was lost: nothing is written", () => {
+    const outbox = openOutbox();
+    const mail = outbox.addLeased();
+    outbox.db.sqlite.run("UPDATE emails SET attempts = 9");
+    expect(settling(outbox).settle(mail, turnedBack(BUSY))).toBe(false);
+    expect(outbox.row(mail.seq)).toMatchObject({ status: "SENDING", attempts: 9 });
   });
 
   test("deferred until a time that the reply named", () => {

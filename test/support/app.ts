@@ -133,7 +133,7 @@ export async function testApp(options: TestOptions = {}) {
         await Bun.sleep(0);
         const busy = db.sqlite
           .query<{ n: number }, [number]>(
-            "SELECT count(*) AS n FROM emails WHERE status = 'SENDING' OR (status = 'QUEUED' AND next_at <= ?)",
+            "SELECT count(*) AS n FROM emails WHERE status = 'SENDING' OR (status = 'QUEUED' AND line = '' AND next_at <= ?)",
           )
           .get(clock.now());
         if (busy?.n === 0) return;

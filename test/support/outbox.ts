@@ -136,7 +136,13 @@ export function openOutbox(file = ":memory:") {
     },
 
     loaded(seq: number): Consignment {
-      const mail = load({ seq, attempts: this.row(seq).attempts });
+      const mail = load({
+        seq,
+        attempts: this.row(seq).attempts,
+        dueAt: 0,
+        pass: null,
+        busy: null,
+      });
       if (mail === null) throw new Error(`no email ${seq}`);
       return mail;
     },

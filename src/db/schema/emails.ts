@@ -119,6 +119,8 @@ export const emails = sqliteTable(
     /** How many times it was leased; also the token that a settlement must name. */
     attempts: integer("attempts").notNull().default(0),
     nextAt: integer("next_at"),
+    /** Due, and waiting together with others for a place (delivery/lines.ts); "": it is not. */
+    line: text("line").notNull().default(""),
     createdAt: integer("created_at").notNull(),
     sentAt: integer("sent_at"),
     deliveredAt: integer("delivered_at"),
@@ -139,10 +141,10 @@ export const emails = sqliteTable(
       .on(table.campaignSeq, table.contactSeq)
       .where(sql`campaign_seq IS NOT NULL`),
     index("emails_campaign_queue")
-      .on(table.campaignSeq, table.status, table.nextAt)
+      .on(table.campaignSeq, table.status, table.line, table.nextAt)
       .where(sql`campaign_seq IS NOT NULL AND next_at IS NOT NULL`),
     index("emails_queue")
-      .on(table.status, table.priority, table.projectSeq, table.nextAt)
+      .on(table.status, table.line, table.priority, table.projectSeq, table.nextAt)
       .where(sql`next_at IS NOT NULL`),
   ],
 );

@@ -9,7 +9,8 @@
 
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import { Room, type Busy } from "./room.ts";
+import { type Busy, type Pass as AnyPass, shareLine } from "../outcome.ts";
+import { Room } from "./room.ts";
 import type { SiteResult, Stay } from "./site.ts";
 
 export type Entry =
@@ -19,14 +20,11 @@ export type Entry =
   | { kind: "suspended"; reason: string };
 
 /** One mail's places, in the house and at its site; whoever has it must end or release it. */
-export type Pass = {
-  kind: "pass";
+export type Pass = AnyPass & {
   /** Goes to the site, now that it is known. If it does not get in, the pass is released. */
   enter(siteName: string): Promise<Entry>;
   /** Gives the places back, once; the site learns how it went. */
   end(result: SiteResult): void;
-  /** Gives the places back, once; nothing was tried. */
-  release(): void;
 };
 
 export type Admission = Pass | Busy;
@@ -85,16 +83,17 @@ export class Gate {
   }
 
   #roomOf(name: string): Room {
-    const room = this.#rooms.get(name) ?? new Room(this.#clock);
+    const room = this.#rooms.get(name) ?? new Room(name, this.#clock);
     this.#rooms.set(name, room, MEMORY_MS);
     return room;
   }
 
   #houseIsFull(room: Room): Busy | null {
-    const share = SHARES[room.site.speedAt(this.#clock.now())];
-    if (this.#active < Math.max(1, Math.floor(this.#places * share))) return null;
+    const speed = room.site.speedAt(this.#clock.now());
+    if (this.#active < Math.max(1, Math.floor(this.#places * SHARES[speed]))) return null;
     const reason = `${this.#active} mails are under way`;
-    return { kind: "busy", why: "full", retryAfterMs: HOUSE_RETURN_MS, reason };
+    const line = this.#active < this.#places ? shareLine(speed) : null;
+    return { kind: "busy", why: "full", retryAfterMs: HOUSE_RETURN_MS, line, reason };
   }
 }
 
@@ -120,6 +119,10 @@ class Visit implements Pass {
     this.#room = room;
     this.#house = house;
     room.coming.add(this);
+  }
+
+  get line(): string {
+    return this.#room.name;
   }
 
   async enter(siteName: string): Promise<Entry> {

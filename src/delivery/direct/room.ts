@@ -1,20 +1,8 @@
 /** A site with those before its door: they have no place yet, and get one as places come free. */
 
 import type { Clock } from "../../lib/clock.ts";
+import type { Busy } from "../outcome.ts";
 import { Site, type Stay } from "./site.ts";
-
-/**
- * Not now, and nothing was tried.
- * - full: places come free as mails end; `retryAfterMs` says about when.
- * - paused: nobody gets in before `retryAfterMs` is over.
- */
-export type Busy = {
-  kind: "busy";
-  why: "full" | "paused";
-  retryAfterMs: number;
-  /** For people. */
-  reason: string;
-};
 
 /** At a site's door nobody is let to wait who is expected to need longer, and what it may become. */
 const EXPECTED_WAIT_MS = 100;
@@ -32,12 +20,15 @@ type Waiter = { visitor: Visitor; tell: (entry: Stay | Busy) => void };
 /** A site and those before its door. */
 export class Room {
   readonly site = new Site();
+  /** The line of those who are turned back here. */
+  readonly name: string;
   /** On their way to the door, or waiting there: they have no place yet. */
   readonly coming = new Set<Visitor>();
   readonly #clock: Clock;
   #waiting: Waiter[] = [];
 
-  constructor(clock: Clock) {
+  constructor(name: string, clock: Clock) {
+    this.name = name;
     this.#clock = clock;
   }
 
@@ -58,7 +49,7 @@ export class Room {
     const turnMs = this.site.paceMs(this.now) / this.site.limit;
     const retryAfterMs = Math.min(Math.max(turnMs, SOONEST_RETURN_MS), LATEST_RETURN_MS);
     const reason = `${this.site.active} mails to its site are under way`;
-    return { kind: "busy", why: "full", retryAfterMs: Math.ceil(retryAfterMs), reason };
+    return this.#busy("full", Math.ceil(retryAfterMs), reason);
   }
 
   /** A place, at once or after a moment. */
@@ -81,7 +72,11 @@ export class Room {
   #pause(): Busy | null {
     const retryAfterMs = this.site.pauseMs(this.now);
     if (retryAfterMs === 0) return null;
-    return { kind: "busy", why: "paused", retryAfterMs, reason: "its site asked for a pause" };
+    return this.#busy("paused", retryAfterMs, "its site asked for a pause");
+  }
+
+  #busy(why: Busy["why"], retryAfterMs: number, reason: string): Busy {
+    return { kind: "busy", why, retryAfterMs, line: this.name, reason };
   }
 
   #letIn(visitor: Visitor): Stay {

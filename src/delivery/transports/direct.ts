@@ -23,13 +23,18 @@ import {
   type Obstacle,
 } from "../direct/obstacles.ts";
 import { recipientDomain, type Route } from "../direct/route.ts";
-import type { Busy } from "../direct/room.ts";
 import { deliverToHosts, type Memory, type RunDeps, type RunEnd } from "../direct/run.ts";
 import { siteName } from "../direct/site-name.ts";
 import { createSources, hasIPv6 } from "../direct/sources.ts";
 import type { MtaSts } from "../mta-sts/mta-sts.ts";
 import { allowsHost } from "../mta-sts/policy.ts";
-import type { Dispatch, Outcome, StepListener, Transport } from "../outcome.ts";
+import {
+  type Dispatch,
+  type Outcome,
+  type StepListener,
+  type Transport,
+  turnedBack,
+} from "../outcome.ts";
 import { Pool } from "../smtp/pool.ts";
 import { DEFAULT_TIMEOUTS, type Timeouts } from "../smtp/timeouts.ts";
 
@@ -58,15 +63,7 @@ export type DirectOptions = {
   random?: (() => number) | undefined;
 };
 
-export type DirectTransport = Omit<Transport, "send"> & {
-  /**
-   * A place for one mail to this address, or none, at once and from what is known. A pass belongs to
-   * the mail: it goes into `send`, or is released.
-   */
-  admit(to: string): Admission;
-  /** Without a pass it asks for one itself, and without a place the outcome is untried. */
-  send(dispatch: Dispatch, pass?: Pass): Promise<Outcome>;
-};
+export type DirectTransport = Transport<Pass> & { admit(to: string): Admission };
 
 const SMTP_PORT = 25;
 const DEFAULT_CONCURRENCY = 50;
@@ -75,12 +72,6 @@ const CLEAR_MS = 3_600_000;
 /** How long an address that did not answer is tried last. */
 const DEAD_MS = 300_000;
 const MOST_REMEMBERED = 10_000;
-
-/** True for a mail that was turned back at the door: no attempt, so it must not count as one. */
-export function isUntried(outcome: Outcome): outcome is Extract<Outcome, { kind: "deferred" }> {
-  const isTurnedBack = outcome.kind === "deferred" && outcome.class === "rate_limited";
-  return isTurnedBack && outcome.conversations.length === 0;
-}
 
 export function directTransport(options: DirectOptions): DirectTransport {
   const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
@@ -120,7 +111,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
     async send(dispatch, pass) {
       const domain = recipientDomain(dispatch.envelope.to);
       const admission = pass ?? (domain === null ? FREE_PASS : gate.admit(domain));
-      if (admission.kind === "busy") return turnBack(domain, admission);
+      if (admission.kind === "busy") return turnedBack(admission);
       try {
         return domain === null
           ? ended(invalidDomain())
@@ -150,7 +141,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
     if (hosts.length === 0) return ended(forbiddenHosts(domain, route.hosts));
 
     const entry = await pass.enter(siteName(route.best));
-    if (entry.kind === "busy") return turnBack(domain, entry);
+    if (entry.kind === "busy") return turnedBack(entry);
     if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
     const startedAt = performance.now();
     const isLate = () => performance.now() - startedAt > totalMs;
@@ -166,6 +157,7 @@ type Trip = { domain: string; dispatch: Dispatch; pass: Pass };
 /** For what cannot be delivered anyway. */
 const FREE_PASS: Pass = {
   kind: "pass",
+  line: null,
   enter: () => Promise.resolve({ kind: "entered" }),
   end: () => {},
   release: () => {},
@@ -194,17 +186,6 @@ function objectToAddress(address: string): string | null {
 
 function ended(obstacle: Obstacle): Outcome {
   return { ...obstacle, conversations: [] };
-}
-
-/** RFC 3463 §3.5: X.4.5, congestion. */
-function turnBack(domain: string | null, { reason, retryAfterMs }: Busy): Outcome {
-  return {
-    kind: "deferred",
-    class: "rate_limited",
-    reason: `4.4.5 not tried, ${domain} has to wait: ${reason}`,
-    retryAfterMs,
-    conversations: [],
-  };
 }
 
 /** None of the hosts has an address. */

@@ -7,7 +7,8 @@
 import { afterEach, expect, test } from "bun:test";
 import type { Pass } from "../../../src/delivery/direct/gate.ts";
 import type { Outcome } from "../../../src/delivery/outcome.ts";
-import { isUntried, type DirectTransport } from "../../../src/delivery/transports/direct.ts";
+import { untriedOf } from "../../../src/delivery/settle.ts";
+import type { DirectTransport } from "../../../src/delivery/transports/direct.ts";
 import type { TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
 
@@ -80,13 +81,14 @@ class Dispatcher {
     const message = Buffer.from("Subject: a\r\n\r\nb\r\n");
     const outcome = await this.#transport.send({ envelope, message }, pass);
     this.#underWay--;
-    if (!isUntried(outcome)) {
+    const busy = untriedOf(outcome);
+    if (busy === null) {
       line.outcomes.push(outcome);
       line.restsUntil = 0;
       return;
     }
     line.waiting++;
-    line.restsUntil = this.#clock.now() + (outcome.retryAfterMs ?? 0);
+    line.restsUntil = this.#clock.now() + busy.retryAfterMs;
   }
 }
 

@@ -37,6 +37,7 @@ describe("at a site", () => {
       kind: "busy",
       why: "full",
       retryAfterMs: 50,
+      line: "d.test",
       reason: "2 mails to its site are under way",
     });
     expect(gate.admit("e.test").kind).toBe("pass");

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Dispatch, Outcome } from "../../../src/delivery/outcome.ts";
-import { isUntried, type DirectOptions } from "../../../src/delivery/transports/direct.ts";
+import { untriedOf } from "../../../src/delivery/settle.ts";
+import type { DirectOptions } from "../../../src/delivery/transports/direct.ts";
 import type { DnsFailure, TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
 import type { Script, ScriptOptions } from "../../support/smtp-script.ts";
@@ -501,10 +502,10 @@ describe("a site", () => {
     await net.sink(3);
     const transport = net.transport();
     const tried = await transport.send(mail());
-    expect([tried.class, isUntried(tried)]).toEqual(["rate_limited", false]);
+    expect([tried.class, untriedOf(tried)]).toEqual(["rate_limited", null]);
     for (const to of ["b@d.test", "b@e.test"]) {
       const outcome = await transport.send(mail(to));
-      expect(isUntried(outcome)).toBe(true);
+      expect(untriedOf(outcome)?.why).toBe("paused");
       expect(outcome).toMatchObject({ retryAfterMs: 60_000, conversations: [] });
       expect(transport.admit(to)).toMatchObject({ kind: "busy", retryAfterMs: 60_000 });
     }
@@ -546,7 +547,7 @@ describe("a site", () => {
     const spared = await transport.send(mail());
     expect(spared).toMatchObject({ ...LATER, conversations: [] });
     expect(spared.reason).toContain("connection refused");
-    expect(isUntried(spared)).toBe(false);
+    expect(untriedOf(spared)).toBeNull();
     await net.sink(2);
     net.clock.advance(60_000);
     expect((await transport.send(mail())).kind).toBe("accepted");
