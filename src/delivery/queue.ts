@@ -134,8 +134,10 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
   const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
     SELECT 1 AS yes FROM emails
     WHERE status = 'QUEUED' AND line = +? AND next_at IS NOT NULL LIMIT 1`);
+  // Its first condition is that of the index, word for word.
   const findCampaigns = sqlite.prepare<Campaign, []>(`
-    SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns WHERE status = 'SENDING'`);
+    SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
+    WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
   const giveBack = sqlite.prepare<{ seq: number }, []>(`
     UPDATE emails SET status = 'QUEUED'
     WHERE status = 'SENDING' AND next_at IS NOT NULL RETURNING seq`);

@@ -209,7 +209,7 @@ describe("its statements", () => {
     for (const sql of statements) {
       const plan = planOf(outbox.db, sql);
       expect(plan).toMatch(
-        /SEARCH emails USING ((COVERING )?INDEX (emails_queue|emails_campaign_queue)|INTEGER PRIMARY KEY) \(|USING INDEX campaigns_sending/,
+        /SEARCH emails USING ((COVERING )?INDEX (emails_queue|emails_campaign_queue)|INTEGER PRIMARY KEY) \(|USING INDEX campaigns_active/,
       );
       expect(plan).not.toContain("SCAN emails");
       expect(plan).not.toContain("TEMP B-TREE FOR ORDER");
