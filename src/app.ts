@@ -410,6 +410,7 @@ export function createApp(options: AppOptions) {
     keys,
     domains,
     segments,
+    workflows,
     campaigns: runner,
     transport,
 

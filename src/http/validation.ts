@@ -89,14 +89,20 @@ function* unionErrors(error: ValueError): Generator<FieldError> {
     yield { field, message: `Expected one of ${literals.join(", ")}.`, code: "invalid_value" };
     return;
   }
-  const index = variants.findIndex((variant) => variant["type"] === jsonType(error.value));
-  const inner = error.errors[index];
+  const inner = error.errors[variants.findIndex((variant) => isMeantBy(error.value, variant))];
   if (inner === undefined) {
     const types = variants.map((variant) => variant["type"]).join(" or ");
     yield { field, message: `Expected ${types}.`, code: "invalid_type" };
     return;
   }
   for (const fault of inner) yield* toFieldErrors(fault);
+}
+
+/** A union within the union has no type of its own: it may be meant by anything but null. */
+function isMeantBy(value: unknown, { type, anyOf }: TSchema): boolean {
+  const given = jsonType(value);
+  if (type === undefined) return anyOf !== undefined && given !== "null";
+  return type === given || (type === "integer" && given === "number");
 }
 
 function jsonType(value: unknown): string {

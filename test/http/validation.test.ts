@@ -22,6 +22,8 @@ describe("violations of a schema", () => {
     tags: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 2 })),
     kind: Type.Optional(OneOf(["CAT", "DOG"])),
     code: Type.Optional(Type.String({ pattern: "^[a-z]+$" })),
+    seconds: Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()])),
+    mood: Type.Optional(Type.Union([OneOf(["GOOD", "BAD"]), Type.Null()])),
     extra: Type.Optional(Type.Record(Type.String(), Type.Number())),
     either: Type.Optional(
       Type.Union([Type.String({ minLength: 2 }), Type.Array(Type.Object({ x: Type.Integer() }))]),
@@ -57,6 +59,11 @@ describe("violations of a schema", () => {
     ["an item of the wrong type", { name: "Ada", tags: ["a", 1] }, [["tags.1", "invalid_type"]]],
     ["none of the values", { name: "Ada", kind: "cat" }, [["kind", "invalid_value"]]],
     ["no text among values", { name: "Ada", kind: 1 }, [["kind", "invalid_type"]]],
+    ["null where it may be", { name: "Ada", seconds: null, mood: null }, []],
+    ["too small a number, or null", { name: "Ada", seconds: 0 }, [["seconds", "too_small"]]],
+    ["a fraction, or null", { name: "Ada", seconds: 1.5 }, [["seconds", "invalid_type"]]],
+    ["none of the values, or null", { name: "Ada", mood: "so" }, [["mood", "invalid_value"]]],
+    ["no text among values, or null", { name: "Ada", mood: 1 }, [["mood", "invalid_type"]]],
     ["a pattern", { name: "Ada", code: "A" }, [["code", "invalid_format"]]],
     ["a list for a record", { name: "Ada", extra: [] }, [["extra", "invalid_type"]]],
     [

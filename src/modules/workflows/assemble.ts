@@ -20,14 +20,15 @@ export function assemble(given: Given, current: Graph | null): Checked<Graph> {
   const { steps = current?.steps ?? [], transitions = current?.transitions ?? [] } = given;
   const eventName = eventNameOf(given.trigger);
   if (!Array.isArray(steps) || !Array.isArray(transitions)) {
-    return { ok: true, value: { steps: [], transitions: [] } }; // Their schema says so already.
+    return saidAlready;
   }
   const own: readonly unknown[] = steps;
-  if (eventName === null) {
-    const isEmpty = own.length === 0 && given.trigger === undefined;
-    return isEmpty ? { ok: false, errors: [noTrigger] } : checkGraph({ steps: own, transitions });
-  }
   const index = own.findIndex(isTrigger);
+  if (eventName === null) {
+    if (index === -1 && given.trigger !== undefined) return saidAlready;
+    if (own.length === 0) return { ok: false, errors: [noTrigger] };
+    return checkGraph({ steps: own, transitions });
+  }
   if (index === -1) return withTrigger(own, transitions, eventName);
   const told = toldBy(own[index]);
   if (given.steps !== undefined && told !== undefined && told !== eventName) {
@@ -62,6 +63,9 @@ function withTrigger(
   const others = all.filter((step) => step.id !== id);
   return { ok: true, value: { steps: [...made, ...others], transitions: ways } };
 }
+
+/** The request is refused by its schema; there is no more to say. */
+const saidAlready: Checked<Graph> = { ok: true, value: { steps: [], transitions: [] } };
 
 const noTrigger: FieldError = {
   field: "trigger",

@@ -21,7 +21,7 @@ export function addStep(graph: Graph, { after, branch = null, ...given }: StepAd
     throw fieldError("after", "unknown_reference", `There is no step "${after}".`);
   }
   const taken = new Set(graph.steps.map(({ id }) => id));
-  const { id = freeId(given.type.toLowerCase().replaceAll("_", "-"), taken), ...rest } = given;
+  const id = given.id ?? freeId(given.type.toLowerCase().replaceAll("_", "-"), taken);
   const into = { from: after, to: id, ...(branch === null ? {} : { branch }) };
   const next = graph.transitions.find((way) => isWay(way, after, branch));
   const transitions: unknown[] =
@@ -31,10 +31,15 @@ export function addStep(graph: Graph, { after, branch = null, ...given }: StepAd
           ...graph.transitions.map((way) => (way === next ? { ...way, to: id } : way)),
           ...(given.type === "EXIT" ? [] : [{ from: id, to: next.to, ...onward(given) }]),
         ];
-  const draft = { steps: [...graph.steps, { id, ...rest }], transitions };
+  const draft = { steps: [...graph.steps, { ...given, id }], transitions };
   const way = `transitions.${graph.transitions.length}`;
-  const names = { [`${way}.from`]: "after", [`${way}.branch`]: "branch" };
-  return { draft, names: { ...names, [`steps.${graph.steps.length}`]: "" } };
+  const names = {
+    [`steps.${graph.steps.length}`]: "",
+    [`${way}.from`]: "after",
+    [`${way}.to`]: "after",
+    [`${way}.branch`]: "branch",
+  };
+  return { draft, names };
 }
 
 function onward({ type, config }: Pick<StepAddition, "type" | "config">): { branch?: string } {

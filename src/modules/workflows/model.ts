@@ -118,7 +118,7 @@ const stepFields = {
 };
 
 export const StepAddition = Input({
-  id: Type.Optional(Type.Unknown({ description: "Made up when absent" })),
+  id: Type.Optional(Nullable(GraphId)),
   type: OneOf(STEP_TYPES),
   ...stepFields,
   config: Type.Optional(Type.Unknown({ description: CONFIGS.join("; ") })),

@@ -1,0 +1,231 @@
+/** Graphs are immutable: a change makes another version, and old ones stay while they are used. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createVersions } from "../../../src/modules/workflows/versions.ts";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { chain, delay, step } from "./graphs.ts";
+
+let t: TestApp;
+let id: string;
+beforeEach(async () => {
+  t = await testApp();
+  id = await t.create(
+    "/workflows",
+    { name: "W", enabled: true, ...chain(delay("wait")) },
+    "data.id",
+  );
+});
+afterEach(() => t.close());
+
+const versionSeqs = () =>
+  t.db.sqlite
+    .query<{ seq: number }, []>("SELECT seq FROM workflow_versions ORDER BY seq")
+    .all()
+    .map(({ seq }) => seq);
+
+const current = () =>
+  t.db.sqlite
+    .query<{ seq: number; workflow: number }, []>(
+      "SELECT version_seq AS seq, seq AS workflow FROM workflows",
+    )
+    .get() ?? { seq: 0, workflow: 0 };
+
+let contacts = 0;
+
+/** An execution of a new contact, as the engine stores one. */
+async function execution(status: string, versionSeq = current().seq): Promise<number> {
+  const email = `c${contacts++}@example.com`;
+  await t.call("POST", "/contacts", { email });
+  const row = t.db.sqlite
+    .query<{ seq: number }, [string, number, number, string, string]>(
+      `INSERT INTO workflow_executions
+         (id, project_seq, workflow_seq, version_seq, contact_seq, status, current_step_id, context,
+          step_started_at, started_at)
+       SELECT ?, 1, ?, ?, seq, ?, 'wait', '{}', 0, 0 FROM contacts WHERE email = ? RETURNING seq`,
+    )
+    .get(crypto.randomUUID(), current().workflow, versionSeq, status, email);
+  const seq = row?.seq ?? 0;
+  t.db.sqlite.run(
+    `INSERT INTO workflow_execution_steps
+       (execution_seq, number, step_id, type, outcome, started_at, completed_at)
+     VALUES (?, 1, 'start', 'TRIGGER', 'COMPLETED', 0, 0)`,
+    [seq],
+  );
+  return seq;
+}
+
+const change = (amount: number) =>
+  t.call("PATCH", `/workflows/${id}`, chain(delay("wait", amount)));
+
+describe("versions", () => {
+  test("a change of the graph makes one, and the old one goes when nobody uses it", async () => {
+    const { seq: before } = current();
+    await change(3);
+    expect(current().seq).toBeGreaterThan(before);
+    expect(versionSeqs()).toEqual([current().seq]);
+  });
+
+  test("the same graph again, or a change of something else, makes none", async () => {
+    const { seq } = current();
+    await change(2);
+    await t.call("PATCH", `/workflows/${id}`, { name: "Other", enabled: false });
+    expect([current().seq, versionSeqs()]).toEqual([seq, [seq]]);
+  });
+
+  test("single edits make them as well", async () => {
+    const { seq } = current();
+    await t.call("PATCH", `/workflows/${id}/steps/wait`, { name: "Rest" });
+    expect(current().seq).toBeGreaterThan(seq);
+  });
+
+  for (const status of ["RUNNING", "WAITING"]) {
+    test(`one stays while an execution on it is ${status}`, async () => {
+      const { seq: before, workflow } = current();
+      const running = await execution(status);
+      await change(3);
+      const { seq: middle } = current();
+      await change(4);
+      // Nobody ever used the one in between.
+      expect(versionSeqs()).toEqual([before, current().seq]);
+      expect(versionSeqs()).not.toContain(middle);
+      t.db.sqlite.run("UPDATE workflow_executions SET status = 'COMPLETED' WHERE seq = ?", [
+        running,
+      ]);
+      createVersions({ db: t.db, clock: t.clock }).dropUnused(workflow);
+      expect(versionSeqs()).toEqual([current().seq]);
+    });
+  }
+
+  test("ended executions keep none", async () => {
+    for (const status of ["COMPLETED", "EXITED", "FAILED", "CANCELLED"]) await execution(status);
+    await change(3);
+    expect(versionSeqs()).toEqual([current().seq]);
+    expect(t.countRows("workflow_executions")).toBe(4);
+  });
+
+  test("those of other workflows are left alone", async () => {
+    await t.create("/workflows", { name: "Other", ...chain() }, "data.id");
+    const before = versionSeqs();
+    await t.call("PATCH", `/workflows/${id}`, { name: "W" });
+    createVersions({ db: t.db, clock: t.clock }).dropUnused(999);
+    expect(versionSeqs()).toEqual(before);
+  });
+
+  test("a number that was rolled back is not given again: graphs are cached by it", async () => {
+    const versions = createVersions({ db: t.db, clock: t.clock });
+    const { workflow } = current();
+    const empty = { steps: [], transitions: [] };
+    const refused = t.app.writer.write(() => {
+      const seq = versions.store(workflow, empty);
+      versions.graphOf(seq);
+      throw new Error(String(seq));
+    });
+    const lost = await refused.catch((error: unknown) => Number(Object(error).message));
+    const seq = await t.app.writer.write(() => versions.store(workflow, empty));
+    expect(seq).toBeGreaterThan(lost);
+  });
+
+  test("graphs are the same from the cache, and null where there is none", async () => {
+    const versions = createVersions({ db: t.db, clock: t.clock });
+    const graph = versions.graphOf(current().seq);
+    expect(graph?.steps.map((each) => each.id)).toEqual(["start", "wait"]);
+    expect(versions.graphOf(current().seq)).toBe(graph);
+    expect(versions.graphOf(12_345)).toBeNull();
+  });
+
+  test("200 graphs of 64 KiB: the cache forgets, the answers stay right", async () => {
+    const versions = createVersions({ db: t.db, clock: t.clock });
+    const { workflow } = current();
+    const body = "x".repeat(64_000);
+    const seqs = await t.app.writer.write(() =>
+      Array.from({ length: 200 }, (_, i) => {
+        const { steps, transitions } = chain(step(`s${i}`, "WEBHOOK", { body }));
+        return versions.store(workflow, JSON.parse(JSON.stringify({ steps, transitions })));
+      }),
+    );
+    for (const round of [0, 1]) {
+      const found = seqs.map((seq) => versions.graphOf(seq)?.steps[1]?.id);
+      expect([round, found]).toEqual([round, seqs.map((_, i) => `s${i}`)]);
+    }
+  });
+});
+
+describe("DELETE /workflows/{id}", () => {
+  test("takes its executions, their steps and its versions with it: 204, then 404", async () => {
+    const before = current().seq;
+    await execution("WAITING");
+    await execution("COMPLETED");
+    await change(3);
+    expect(versionSeqs()).toContain(before);
+    const answer = await t.call("DELETE", `/workflows/${id}`);
+    expect([answer.status, answer.body]).toEqual([204, undefined]);
+    expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
+    expect((await t.call("DELETE", `/workflows/${id}`)).status).toBe(404);
+    for (const table of ["", "_versions", "_executions", "_execution_steps"]) {
+      expect([table, t.countRows(table === "" ? "workflows" : `workflow${table}`)]).toEqual([
+        table,
+        0,
+      ]);
+    }
+    expect(t.countRows("contacts")).toBe(2);
+  });
+
+  test("thousands: those under way end before the answer, the rest in steps", async () => {
+    const statement = t.db.sqlite.prepare(
+      `INSERT INTO workflow_executions
+         (id, project_seq, workflow_seq, version_seq, status, context, step_started_at, started_at)
+       VALUES (?, 1, ?, ?, ?, '{}', 0, 0)`,
+    );
+    const { seq, workflow } = current();
+    await t.app.writer.write(() => {
+      for (let i = 0; i < 6000; i++) {
+        const status = i % 5 === 0 ? "WAITING" : "COMPLETED";
+        statement.run(crypto.randomUUID(), workflow, seq, status);
+      }
+    });
+    expect((await t.call("DELETE", `/workflows/${id}`)).status).toBe(204);
+    const active = t.db.sqlite
+      .query<{ n: number }, []>(
+        "SELECT count(*) AS n FROM workflow_executions WHERE status = 'WAITING'",
+      )
+      .get();
+    expect(active?.n).toBe(0);
+    expect(t.countRows("workflow_executions")).toBeGreaterThan(0);
+    expect(t.app.workflows.list(1, {}).items).toEqual([]);
+    await t.app.workflows.sweep();
+    expect([t.countRows("workflow_executions"), t.countRows("workflows")]).toEqual([0, 0]);
+  });
+
+  test("a crash in between: what was marked is removed by the next sweep", async () => {
+    await execution("WAITING");
+    t.db.sqlite.run("UPDATE workflows SET deleted_at = 1, is_enabled = 0");
+    expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
+    expect(t.app.workflows.findTriggered(1, "signed-up")).toEqual([]);
+    await t.app.workflows.sweep();
+    await eventually(() => t.countRows("workflow_versions") === 0);
+    expect(t.countRows("workflow_executions")).toBe(0);
+  });
+});
+
+describe("who is started by an event", () => {
+  const started = (eventName: string, projectSeq = 1) =>
+    t.app.workflows.findTriggered(projectSeq, eventName).map((workflow) => workflow.id);
+
+  test("enabled workflows of the project whose TRIGGER has that name, as it is now", async () => {
+    const body = { name: "Off", ...chain() };
+    const off = await t.create("/workflows", body, "data.id");
+    const both = await t.create(
+      "/workflows",
+      { ...body, enabled: true, allowReentry: true },
+      "data.id",
+    );
+    expect(started("signed-up")).toEqual([id, both]);
+    expect(t.app.workflows.findTriggered(1, "signed-up")[1]).toMatchObject({ allowReentry: 1 });
+    expect([started("left"), started("signed-up", 2)]).toEqual([[], []]);
+    await t.call("PATCH", `/workflows/${off}`, { enabled: true });
+    await t.call("PATCH", `/workflows/${id}`, { trigger: { type: "EVENT", eventName: "left" } });
+    await t.call("PATCH", `/workflows/${both}`, { enabled: false });
+    expect([started("signed-up"), started("left")]).toEqual([[off], [id]]);
+  });
+});
