@@ -1,7 +1,8 @@
 /**
  * Measures against the project's aims; each measurement prints its baseline from the same run.
  *
- * `bun scripts/bench.ts [accept|deliver|pace|start|tracking|all] [--quick] [--binary[=PATH]]`
+ * `bun scripts/bench.ts [accept|deliver|deliver-direct|pace|slow|start|tracking|all] [--quick]
+ *   [--binary[=PATH]]`
  *
  * The server is a process of its own (from the sources, or the executable with `--binary`), and so
  * are the load generator and the SMTP server. `start` always takes the executable. Exit code 1
@@ -12,13 +13,13 @@ import { join } from "node:path";
 import { benchAccept } from "./bench/accept.ts";
 import { ROOT } from "./bench/children.ts";
 import { benchDeliver } from "./bench/deliver.ts";
+import { benchDirect } from "./bench/direct.ts";
 import { benchPace } from "./bench/pace.ts";
+import { benchSlow } from "./bench/slow.ts";
 import { benchStart } from "./bench/start.ts";
 import { benchTracking } from "./bench/tracking.ts";
 
-const USAGE =
-  "usage: bun scripts/bench.ts [accept|deliver|pace|start|tracking|all] [--quick] [--binary[=PATH]]";
-const LIMIT_MS = 15 * 60_000;
+const LIMIT_MS = 30 * 60_000;
 const DEFAULT_BINARY = join(ROOT, "dist", "mailstead");
 
 type Options = { binary: string | null; isQuick: boolean };
@@ -26,10 +27,14 @@ type Options = { binary: string | null; isQuick: boolean };
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
   deliver: benchDeliver,
+  "deliver-direct": benchDirect,
   pace: benchPace,
   start: ({ binary, isQuick }) => benchStart({ binary: binary ?? DEFAULT_BINARY, isQuick }),
+  slow: benchSlow,
   tracking: benchTracking,
 };
+
+const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]]`;
 
 function readArguments(words: readonly string[]): { names: string[]; options: Options } {
   const options: Options = { binary: null, isQuick: false };

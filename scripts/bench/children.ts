@@ -10,6 +10,8 @@ import type { Subprocess } from "bun";
 const READY_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 20_000;
 const REQUEST_LIMIT_MS = 5_000;
+/** proc_pid_stat(5): times are in clock ticks, of which Linux has 100 a second. */
+const TICK_MS = 10;
 export const ROOT = join(import.meta.dir, "..", "..");
 
 const children = new Set<Subprocess>();
@@ -126,6 +128,13 @@ export function relayTo(port: number, sendRate: number): string[] {
   return ["--transport", "relay", "--relay-url", relayUrl, ...rates];
 }
 
+/** Mail goes straight to servers on this machine, at one port, found by a name server on another. */
+export function directTo(at: { port: number; dns: string }): string[] {
+  const where = ["--direct-port", String(at.port), "--dns", at.dns];
+  const rates = ["--send-rate", "0", "--api-rate", "0"];
+  return ["--transport", "direct", "--allow-private-addresses", "true", ...where, ...rates];
+}
+
 export function logFileOf(data: string): string {
   return join(data, "server.log");
 }
@@ -174,6 +183,20 @@ async function untilReady(child: Subprocess, port: number): Promise<void> {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
     if (performance.now() > deadline) throw new Error(`not ready within ${READY_LIMIT_MS} ms`);
     await Bun.sleep(1);
+  }
+}
+
+/**
+ * Processor time that a process has taken so far, all its threads, in milliseconds; NaN where the
+ * system does not tell. Hardly depends on what else the machine does.
+ */
+export function processorMs(pid: number): number {
+  try {
+    const [, fields = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+    const [user, system] = fields.split(" ").slice(11, 13);
+    return (Number(user) + Number(system)) * TICK_MS;
+  } catch {
+    return Number.NaN;
   }
 }
 

@@ -5,11 +5,9 @@
 
 import { Type } from "@sinclair/typebox";
 import { createTransport } from "nodemailer";
-import { composeMessage } from "../../src/mail/message.ts";
-import { compileTemplate, render } from "../../src/mail/template.ts";
-import { htmlToText } from "../../src/mail/text.ts";
 import { parse } from "./children.ts";
-import { BODY, SENDER, SUBJECT } from "./mail.ts";
+import { SENDER } from "./mail.ts";
+import { composeMail } from "./message.ts";
 
 const Settings = Type.Object({
   port: Type.Number(),
@@ -20,33 +18,9 @@ const Settings = Type.Object({
 
 const settings = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
 
-function rendered(source: string, kind: "html" | "text"): string {
-  const compiled = compileTemplate(source, kind);
-  if (!compiled.ok) throw new Error(compiled.message);
-  const result = render(compiled.template, { name: "Ada", order: "A-1001" });
-  if (!result.ok) throw new Error(result.reason);
-  return result.text;
-}
-
-const html = rendered(BODY, "html");
-const subject = rendered(SUBJECT, "text");
-
 function mail(number: number) {
   const to = `person-${number}@example.net`;
-  const composed = composeMessage({
-    from: { name: null, address: SENDER },
-    to: { name: null, address: to },
-    replyTo: null,
-    subject,
-    html,
-    text: htmlToText(html),
-    headers: [],
-    attachments: [],
-    messageId: `<${crypto.randomUUID()}@bench.test>`,
-    date: new Date(),
-  });
-  if (!composed.ok) throw new Error(composed.reason);
-  return { envelope: { from: SENDER, to: [to] }, raw: Buffer.from(composed.message) };
+  return { envelope: { from: SENDER, to: [to] }, raw: Buffer.from(composeMail(to)) };
 }
 
 const mails = Array.from({ length: settings.mails }, (_, i) => mail(i));

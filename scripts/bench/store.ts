@@ -13,9 +13,21 @@ import { silentLog } from "../../src/lib/log.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
 
 const MOST_RECIPIENTS = 1000;
+const POLL_MS = 100;
+
+export type StoreOptions = {
+  /** Address of the mail with this number. */
+  recipientOf?: (number: number) => string;
+  /** With DKIM keys, an RSA and an Ed25519 one. */
+  isSigned?: boolean;
+};
 
 /** Returns the secret key. Nothing is sent: the dispatcher does not run. */
-export async function prepareStore(data: string, queuedMails: number): Promise<string> {
+export async function prepareStore(
+  data: string,
+  queuedMails: number,
+  { recipientOf = (number) => `person-${number}@example.net`, isSigned = false }: StoreOptions = {},
+): Promise<string> {
   const folder = openDataFolder(data, null);
   const db = openDatabase(folder.databaseFile);
   migrate(db.sqlite);
@@ -27,14 +39,19 @@ export async function prepareStore(data: string, queuedMails: number): Promise<s
     clock: systemClock,
     log: silentLog,
   });
-  const key = await app.writer.write(() => {
-    const project = app.projects.create("bench")();
-    app.domains.addVerified(project.seq, SENDER_DOMAIN)();
-    return app.keys.create(project.seq, { kind: "SECRET", name: "bench", expiresAt: null })().text;
+  const { projectSeq, key } = await app.writer.write(() => {
+    const { seq } = app.projects.create("bench")();
+    const { text } = app.keys.create(seq, { kind: "SECRET", name: "bench", expiresAt: null })();
+    return { projectSeq: seq, key: text };
   });
+  const domain = { projectSeq, domain: SENDER_DOMAIN, isByWord: true };
+  const addDomain = isSigned
+    ? await app.domains.add(domain)
+    : app.domains.addVerified(projectSeq, SENDER_DOMAIN);
+  await app.writer.write(() => void addDomain());
   for (let first = 0; first < queuedMails; first += MOST_RECIPIENTS) {
     const count = Math.min(MOST_RECIPIENTS, queuedMails - first);
-    const to = Array.from({ length: count }, (_, i) => `person-${first + i}@example.net`);
+    const to = Array.from({ length: count }, (_, i) => recipientOf(first + i));
     const response = await app.handle(
       new Request("http://localhost/v1/send", {
         method: "POST",
@@ -53,6 +70,24 @@ export async function prepareStore(data: string, queuedMails: number): Promise<s
   await app.writer.drain();
   db.sqlite.close();
   return key;
+}
+
+/** Until nothing waits and nothing is under way; told at each step how many have ended. */
+export async function untilSent(
+  reader: ReturnType<typeof openReader>,
+  mails: number,
+  { limitMs, onStep = () => {} }: { limitMs: number; onStep?: (ended: number) => void },
+): Promise<void> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    const open = reader.count("emails WHERE status IN ('QUEUED', 'SENDING')");
+    onStep(mails - open);
+    if (open === 0) return;
+    if (performance.now() > deadline) {
+      throw new Error(`only ${mails - open} of ${mails} were sent within ${limitMs} ms`);
+    }
+    await Bun.sleep(POLL_MS);
+  }
 }
 
 /** Reads the database of a server that may be running. */

@@ -21,6 +21,8 @@ export type SinkOptions = {
   countOnly?: boolean;
   maxSizeBytes?: number;
   pipelining?: boolean;
+  /** How long it takes to answer the final dot. */
+  answerAfterMs?: number;
   /** Where it listens; 127.0.0.1 and a free port if left out. */
   address?: string;
   port?: number;
@@ -121,7 +123,7 @@ class SinkConnection {
       if (this.#isInData) {
         const after = this.#takeData(rest);
         if (after === null) break;
-        replies += "250 2.0.0 Ok: taken\r\n";
+        replies += this.#taken();
         rest = after;
         continue;
       }
@@ -134,6 +136,15 @@ class SinkConnection {
       rest = rest.subarray(end + 1);
     }
     if (replies !== "") this.#socket.write(replies);
+  }
+
+  /** A client that waits for it says nothing meanwhile. */
+  #taken(): string {
+    const { answerAfterMs = 0 } = this.#sink.options;
+    const reply = "250 2.0.0 Ok: taken\r\n";
+    if (answerAfterMs === 0) return reply;
+    setTimeout(() => this.#socket.write(reply), answerAfterMs);
+    return "";
   }
 
   #completeLine(bytes: Buffer): string {

@@ -1,0 +1,119 @@
+/** How fast a full queue is signed and delivered straight to a server behind many domains. */
+
+import { Type } from "@sinclair/typebox";
+import {
+  directTo,
+  processorMs,
+  removeFolder,
+  residentMiB,
+  startHelper,
+  startServer,
+  temporaryFolder,
+} from "./children.ts";
+import { fixed, judge, quantile, say, whole } from "./report.ts";
+import { openReader, prepareStore, untilSent } from "./store.ts";
+
+const DOMAINS = 50;
+const HOST = "mx.sink.test";
+/** As many as the transport has under way. */
+const AT_ONCE = 50;
+const SIGNATURES = 10_000;
+const STEPS = 8;
+/** Between two collections the heap grows; only what stays counts. */
+const HEAP_BREATH = 1.2;
+const LIMIT_MS = 20 * 60_000;
+export const Online = Type.Object({ port: Type.Number(), dns: Type.String() });
+const Arrived = Type.Object({ counts: Type.Array(Type.Number()) });
+const Signed = Type.Object({ seconds: Type.Number(), processorMs: Type.Number() });
+
+export async function benchDirect(options: { binary: string | null; isQuick: boolean }) {
+  const mails = options.isQuick ? 10_000 : 200_000;
+  console.log(
+    `deliver-direct: ${whole(mails)} queued mails to ${DOMAINS} domains of one server, ` +
+      `signed with RSA-2048 and Ed25519`,
+  );
+  const domains = Array.from({ length: DOMAINS }, (_, i) => `domain-${i}.test`);
+  const data = temporaryFolder();
+  await prepareStore(data, mails, {
+    isSigned: true,
+    recipientOf: (number) => `person-${number}@domain-${number % DOMAINS}.test`,
+  });
+  const before = await signaturesAlone();
+  const internet = startHelper("internet.ts", {
+    domains: Object.fromEntries(domains.map((domain) => [domain, HOST])),
+    hosts: { [HOST]: { address: "127.0.0.1", answerAfterMs: 0 } },
+    withTimes: false,
+  });
+  const at = await internet.next(Online);
+  const server = await startServer({ binary: options.binary, data, args: directTo(at) });
+  const reader = openReader(data);
+  const memory: number[] = [];
+  await untilSent(reader, mails, {
+    limitMs: LIMIT_MS,
+    onStep(ended) {
+      if (ended >= (mails / STEPS) * (memory.length + 1)) memory.push(residentMiB(server.pid));
+    },
+  });
+  const processor = processorMs(server.pid) / mails;
+  const stop = await server.stop();
+  internet.finish();
+  const { counts } = await internet.next(Arrived);
+  const [first = 0] = reader.numbers("SELECT min(started_at) AS n FROM attempts");
+  const moments = reader.numbers("SELECT delivered_at AS n FROM emails ORDER BY n");
+  const written = {
+    delivered: reader.count("emails WHERE status = 'DELIVERED' AND attempts = 1"),
+    attempts: reader.count("attempts WHERE outcome = 'accepted'"),
+    events: reader.count("events WHERE name = 'email.delivered'"),
+  };
+  reader.close();
+  removeFolder(data);
+  const after = await signaturesAlone();
+
+  const baseline = Math.max(before.rate, after.rate);
+  const rate = mails / (((moments.at(-1) ?? 0) - first) / 1000);
+  const ratio = rate / baseline;
+  say(
+    "baseline, the signatures alone",
+    `${whole(before.rate)}/s before, ${whole(after.rate)}/s after`,
+  );
+  say("delivered", `${whole(rate)}/s`);
+  say("the same by quarters of the mails", ratesOf(moments, first).map(whole).join(", "));
+  say(
+    "processor time a mail",
+    `${fixed(processor, 2)} ms, of which signatures ${fixed(before.processorMs, 2)} ms`,
+  );
+  say("memory after each eighth", memory.map((mib) => `${whole(mib)} MiB`).join(", "));
+  const half = Math.max(...memory.slice(0, STEPS / 2));
+  const end = quantile(memory.slice(STEPS / 2), 0.5);
+  const found = [...counts, ...Object.values(written)];
+  return judge([
+    { name: "rate", isMet: rate >= 800, measured: `${whole(rate)}/s`, wanted: "≥ 800/s" },
+    { name: "ratio", isMet: ratio >= 0.5, measured: fixed(ratio, 2), wanted: "≥ 0.5" },
+    {
+      name: "memory, second half",
+      isMet: end <= half * HEAP_BREATH,
+      measured: `${whole(half)} → ${whole(end)} MiB`,
+      wanted: "no growth",
+    },
+    {
+      name: "arrived, DELIVERED, attempts, events",
+      isMet: found.every((n) => n === mails) && stop === 0,
+      measured: found.map(whole).join(", "),
+      wanted: `${whole(mails)} each`,
+    },
+  ]);
+}
+
+/** Signatures of both kinds a second, with both cores for them. */
+async function signaturesAlone(): Promise<{ rate: number; processorMs: number }> {
+  const helper = startHelper("signatures.ts", { mails: SIGNATURES, atOnce: AT_ONCE });
+  const { seconds, processorMs } = await helper.next(Signed);
+  helper.kill();
+  return { rate: SIGNATURES / seconds, processorMs: processorMs / SIGNATURES };
+}
+
+function ratesOf(moments: readonly number[], first: number): number[] {
+  const quarter = Math.floor(moments.length / 4);
+  const ends = [1, 2, 3, 4].map((n) => moments[n * quarter - 1] ?? Number.NaN);
+  return ends.map((end, i) => (quarter * 1000) / (end - (ends[i - 1] ?? first)));
+}

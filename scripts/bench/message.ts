@@ -1,0 +1,34 @@
+/** The finished message of a measurement that needs it without the server. */
+
+import { composeMessage } from "../../src/mail/message.ts";
+import { compileTemplate, render } from "../../src/mail/template.ts";
+import { htmlToText } from "../../src/mail/text.ts";
+import { BODY, SENDER, SUBJECT } from "./mail.ts";
+
+function rendered(source: string, kind: "html" | "text"): string {
+  const compiled = compileTemplate(source, kind);
+  if (!compiled.ok) throw new Error(compiled.message);
+  const result = render(compiled.template, { name: "Ada", order: "A-1001" });
+  if (!result.ok) throw new Error(result.reason);
+  return result.text;
+}
+
+const html = rendered(BODY, "html");
+const subject = rendered(SUBJECT, "text");
+
+export function composeMail(to: string): Uint8Array {
+  const composed = composeMessage({
+    from: { name: null, address: SENDER },
+    to: { name: null, address: to },
+    replyTo: null,
+    subject,
+    html,
+    text: htmlToText(html),
+    headers: [],
+    attachments: [],
+    messageId: `<${crypto.randomUUID()}@bench.test>`,
+    date: new Date(),
+  });
+  if (!composed.ok) throw new Error(composed.reason);
+  return composed.message;
+}
