@@ -9,15 +9,22 @@ import type { Db } from "../db/open.ts";
 import { idempotencyKeys } from "../db/schema/projects.ts";
 import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
-import { sha256 } from "../lib/crypto.ts";
+import { seal, sha256, unseal } from "../lib/crypto.ts";
 import { AppError, fieldError } from "../lib/errors.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
 /** Rows removed in one go, so that clearing up never holds the writer for long. */
 const PURGE_CHUNK = 1000;
+/** No JSON begins like this. */
+const SEALED = "sealed:";
 
-export type Answer<T> = { status: number; body: T };
+export type Answer<T> = {
+  status: number;
+  body: T;
+  /** The body shows a secret: it is stored sealed. */
+  isSecret?: boolean;
+};
 
 /** What identifies the request: who asks for what, with which key and body. */
 export type Ask = { projectSeq: number; method: string; path: string; body: unknown };
@@ -36,8 +43,13 @@ export type Idempotency = {
   purge(): Promise<number>;
 };
 
-export function createIdempotency(deps: { db: Db; writer: Writer; clock: Clock }): Idempotency {
-  const { db, writer, clock } = deps;
+export function createIdempotency(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  sealKey: Uint8Array;
+}): Idempotency {
+  const { db, writer, clock, sealKey } = deps;
   /** Keys being worked on right now: the second use waits for the first. */
   const underway = new Map<string, Promise<unknown>>();
   const find = db
@@ -52,7 +64,18 @@ export function createIdempotency(deps: { db: Db; writer: Writer; clock: Clock }
     const stored = find.get({ scope });
     if (stored === undefined || stored.createdAt <= clock.now() - KEPT_MS) return null;
     if (stored.requestDigest !== requestDigest) throw keyReused();
-    return { status: stored.status, body: JSON.parse(stored.body) };
+    return { status: stored.status, body: JSON.parse(opened(stored.body)) };
+  }
+
+  function sealed(json: string): string {
+    return `${SEALED}${seal(sealKey, Buffer.from(json)).toString("base64")}`;
+  }
+
+  function opened(text: string): string {
+    if (!text.startsWith(SEALED)) return text;
+    const json = unseal(sealKey, Buffer.from(text.slice(SEALED.length), "base64"));
+    if (json === null) throw new Error("a stored answer was sealed with another key");
+    return json.toString("utf8");
   }
 
   function remember(scope: string, requestDigest: string, answer: Answer<unknown>): void {
@@ -60,7 +83,10 @@ export function createIdempotency(deps: { db: Db; writer: Writer; clock: Clock }
       scope,
       requestDigest,
       status: answer.status,
-      body: JSON.stringify(answer.body),
+      body:
+        answer.isSecret === true
+          ? sealed(JSON.stringify(answer.body))
+          : JSON.stringify(answer.body),
       createdAt: clock.now(),
     };
     db.insert(idempotencyKeys)

@@ -187,7 +187,12 @@ test("keys are kept for every POST that creates something", async () => {
 });
 
 test("old answers are forgotten a chunk at a time, young ones never", async () => {
-  const { purge } = createIdempotency({ db: t.db, writer: t.app.writer, clock: t.clock });
+  const { purge } = createIdempotency({
+    db: t.db,
+    writer: t.app.writer,
+    clock: t.clock,
+    sealKey: new Uint8Array(32),
+  });
   const insert = t.db.sqlite.prepare("INSERT INTO idempotency_keys VALUES (?, '', 200, '{}', ?)");
   for (let i = 0; i < 1500; i++) insert.run(`old ${i}`, t.clock.now());
   t.clock.advance(DAY_MS + 1);
