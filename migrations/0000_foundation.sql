@@ -426,6 +426,55 @@ END;--> statement-breakpoint
 CREATE TRIGGER `contacts_moved` AFTER UPDATE OF `email`, `is_subscribed` ON `contacts` WHEN new.`email` <> old.`email` OR new.`is_subscribed` <> old.`is_subscribed` BEGIN
 	UPDATE `contact_blocks` SET `version` = `version` + 1 WHERE `project_seq` = new.`project_seq` AND `block` = new.`seq` / 1024;
 END;--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`webhook_seq` integer NOT NULL,
+	`event_seq` integer NOT NULL,
+	`contact_seq` integer,
+	`status` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`next_at` integer,
+	`is_holding` integer NOT NULL,
+	`last_attempt_at` integer,
+	`response_code` integer,
+	`response_excerpt` text,
+	`error` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`webhook_seq`) REFERENCES `webhooks`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_id_unique` ON `webhook_deliveries` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_event` ON `webhook_deliveries` (`event_seq`,`webhook_seq`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_page` ON `webhook_deliveries` (`webhook_seq`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_status` ON `webhook_deliveries` (`webhook_seq`,`status`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`webhook_seq`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_holding` ON `webhook_deliveries` (`webhook_seq`,`contact_seq`) WHERE is_holding = 1;--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`id` text NOT NULL,
+	`project_seq` integer NOT NULL,
+	`url` text NOT NULL,
+	`events` text NOT NULL,
+	`description` text,
+	`is_enabled` integer NOT NULL,
+	`disabled_reason` text,
+	`failing_since` integer,
+	`secret` blob NOT NULL,
+	`previous_secret` blob,
+	`previous_until` integer,
+	`start_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`deleted_at` integer,
+	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);--> statement-breakpoint
+CREATE INDEX `webhooks_page` ON `webhooks` (`project_seq`,`seq`);--> statement-breakpoint
+CREATE INDEX `webhooks_enabled` ON `webhooks` (`seq`) WHERE is_enabled = 1;--> statement-breakpoint
+CREATE INDEX `webhooks_deleted` ON `webhooks` (`seq`) WHERE deleted_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `workflow_execution_steps` (
 	`execution_seq` integer NOT NULL,
 	`number` integer NOT NULL,

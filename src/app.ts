@@ -25,6 +25,7 @@ import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { createDns, type Dns } from "./lib/dns/client.ts";
 import { systemDnsServers } from "./lib/dns/servers.ts";
+import { createFetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
 import { describeError, type Log } from "./lib/log.ts";
 import { domainOf } from "./mail/address.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./mail/dkim-keys.ts";
@@ -78,6 +79,8 @@ import { createWorkflows } from "./modules/workflows/service.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createCount } from "./modules/tracking/count.ts";
 import { trackingRoutes } from "./modules/tracking/routes.ts";
+import { createWebhookParts } from "./modules/webhooks/parts.ts";
+import { webhookRoutes } from "./modules/webhooks/routes.ts";
 import { createTransport } from "./transport.ts";
 
 export type AppOptions = {
@@ -97,6 +100,9 @@ export type AppOptions = {
 export type App = ReturnType<typeof createApp>;
 
 const STOP_GRACE_MS = 10_000;
+/** For webhooks under way; a receiver that was cut off gets the same message again. */
+const WEBHOOK_GRACE_MS = 3_000;
+const DELIVERY_DAYS = 30;
 /** Below this, writes are about to fail: say so before they do. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
@@ -303,7 +309,12 @@ export function createApp(options: AppOptions) {
     db,
     writer,
     clock,
-    days: { bodies: config.retainBodies, raw: config.retainRaw, events: config.retainEvents },
+    days: {
+      bodies: config.retainBodies,
+      raw: config.retainRaw,
+      events: config.retainEvents,
+      deliveries: DELIVERY_DAYS,
+    },
   });
 
   /** Part of a change: there is something to send once it is committed. */
@@ -318,7 +329,24 @@ export function createApp(options: AppOptions) {
     return path ?? mail.fromAddress;
   }
 
-  const idempotency = createIdempotency({ db, writer, clock });
+  const webhooks = createWebhookParts({
+    db,
+    writer,
+    clock,
+    log,
+    cursors,
+    events,
+    fetchGuarded: createFetchGuarded({ dns, allowPrivateAddresses: config.allowPrivateAddresses }),
+    sealKey: deriveKey(secret, "webhook-secrets"),
+    random: Math.random,
+  });
+
+  const idempotency = createIdempotency({
+    db,
+    writer,
+    clock,
+    sealKey: deriveKey(secret, "idempotency"),
+  });
   const admission = createAdmission({
     findKey: keys.findByDigest,
     idempotency,
@@ -352,6 +380,14 @@ export function createApp(options: AppOptions) {
       }),
     )
     .use(workflowRoutes({ admission, workflows, writer }))
+    .use(
+      webhookRoutes({
+        admission,
+        ...webhooks,
+        writer,
+        allowPrivateAddresses: config.allowPrivateAddresses,
+      }),
+    )
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
@@ -379,6 +415,7 @@ export function createApp(options: AppOptions) {
     { name: "segment membership", pattern: "*/10 * * * * *", run: segments.recompute },
     { name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick },
     { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.sweep },
+    { name: "webhooks", pattern: "41 * * * * *", run: webhooks.keepUp },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];
@@ -420,6 +457,7 @@ export function createApp(options: AppOptions) {
     async start(): Promise<void> {
       await runner.start();
       await dispatcher.start();
+      webhooks.start();
       domainChecks.start();
       contactParts.start();
       timers = recurring.map(
@@ -444,12 +482,13 @@ export function createApp(options: AppOptions) {
       });
     },
 
-    /** Timers → HTTP → leasing → attempts under way (10 s) → leases returned. */
+    /** Timers → HTTP → webhooks → leasing → attempts under way (10 s) → leases returned. */
     async stop(): Promise<void> {
       for (const timer of timers) timer.stop();
       if (http.server !== null) await http.stop();
       await contactParts.stop();
       await runner.stop();
+      await webhooks.stop(WEBHOOK_GRACE_MS);
       const checksEnded = domainChecks.stop();
       const allEnded = await dispatcher.stop(STOP_GRACE_MS);
       if (!allEnded) log.warn("some mails were still under way; they wait for their next time");

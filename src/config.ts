@@ -175,7 +175,7 @@ export const SETTINGS: Settings = {
     parse: trueOrFalse,
     placeholder: "true|false",
     shownDefault: "false",
-    help: "Deliver to private and loopback addresses as well; for tests",
+    help: "Mail and webhooks go to private and loopback addresses as well; for tests",
   },
   sendRate: {
     flag: "send-rate",

@@ -2,15 +2,18 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
 import { listAt } from "../support/json.ts";
 import { expectRefusal } from "../support/refusal.ts";
 
 let t: TestApp;
 let stranger: string;
-const theirs: Record<"contact" | "template" | "email", string> = {
+const theirs: Record<"contact" | "template" | "email" | "webhook" | "delivery", string> = {
   contact: "",
   template: "",
   email: "",
+  webhook: "",
+  delivery: "",
 };
 beforeAll(async () => {
   t = await testApp();
@@ -20,8 +23,16 @@ beforeAll(async () => {
   theirs.contact = await t.create("/contacts", { email: "ada@example.com", data: { a: 1 } }, "id");
   const mail = { to: "ada@example.com", from: "a@acme.test", subject: "s", body: "b" };
   theirs.email = await t.create("/v1/send", mail, "data.emails.0.email");
+  // Nobody can be looked up here: its delivery fails, and is there.
+  const webhook = { url: "https://hooks.example.com/", events: ["bought"] };
+  theirs.webhook = await t.create("/webhooks", webhook, "data.id");
   await t.call("POST", "/v1/track", { email: "ada@example.com", event: "bought" });
   await t.deliver();
+  const findDelivery = t.db.sqlite.query<{ id: string }, []>(
+    "SELECT id FROM webhook_deliveries WHERE attempts = 1",
+  );
+  await eventually(() => findDelivery.get() !== null);
+  theirs.delivery = findDelivery.get()?.id ?? "";
   await t.app.stop(); // Recurring work would change rows of its own.
 });
 afterAll(() => t.close());
@@ -36,15 +47,24 @@ const cases: Case[] = [
   ["DELETE", "/templates/{template}", "TEMPLATE_NOT_FOUND"],
   ["GET", "/emails/{email}", "EMAIL_NOT_FOUND"],
   ["GET", "/emails/{email}/raw", "EMAIL_NOT_FOUND"],
+  ["GET", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND"],
+  ["PATCH", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND", { enabled: false }],
+  ["DELETE", "/webhooks/{webhook}", "WEBHOOK_NOT_FOUND"],
+  ["GET", "/webhooks/{webhook}/deliveries", "WEBHOOK_NOT_FOUND"],
+  ["POST", "/webhooks/{webhook}/rotate-secret", "WEBHOOK_NOT_FOUND"],
+  ["POST", "/webhooks/{webhook}/test", "WEBHOOK_NOT_FOUND"],
+  ["POST", "/webhooks/{webhook}/deliveries/{delivery}/retry", "WEBHOOK_NOT_FOUND"],
 ];
 
 const fill = (path: string) =>
-  path.replace(/\{(\w+)\}/, (_, name: keyof typeof theirs) => theirs[name]);
+  path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof theirs) => theirs[name]);
 
 describe("what belongs to another project is not found, and stays as it is", () => {
   for (const [method, path, code, body] of cases) {
     test(`${method} ${path}`, async () => {
-      expect((await t.call("GET", fill(path))).status).toBe(200);
+      // It is there: for its owner.
+      const readable = fill(path).replace(/\/(?:rotate-secret|test|[\w-]+\/retry)$/, "");
+      expect((await t.call("GET", readable)).status).toBe(200);
       const before = t.contents();
       const answer = await t.call(method, fill(path), body, { key: stranger });
       expectRefusal(answer, { status: 404, code });
@@ -52,11 +72,11 @@ describe("what belongs to another project is not found, and stays as it is", () 
     });
   }
 
-  test("every route of issue-2 resources with an id is in this table", () => {
+  test("every route of these resources with an id is in this table", () => {
     const shown = t.app.http.routes
-      .filter(({ path }) => /^\/(contacts|templates|emails)\/:id(\/raw)?$/.test(path))
-      .map(({ method, path }) => `${method} ${path.replace(":id", "")}`);
-    const tested = cases.map(([method, path]) => `${method} ${path.replace(/\{\w+\}/, "")}`);
+      .filter(({ path }) => /^\/((contacts|templates|emails)\/:id(\/raw)?$|webhooks\/:)/.test(path))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, "")}`);
+    const tested = cases.map(([method, path]) => `${method} ${path.replaceAll(/\{\w+\}/g, "")}`);
     expect(shown.sort()).toEqual(tested.sort());
   });
 
@@ -70,7 +90,7 @@ describe("what belongs to another project is not found, and stays as it is", () 
 });
 
 describe("lists show one's own", () => {
-  const lists = ["/contacts", "/templates", "/emails", "/events", "/events/names"];
+  const lists = ["/contacts", "/templates", "/emails", "/events", "/events/names", "/webhooks"];
   for (const path of lists) {
     test(path, async () => {
       const items = path === "/contacts" ? "contacts" : "data.items";

@@ -82,6 +82,13 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
     return contact === undefined ? sql`false` : eq(events.contactSeq, contact.seq);
   }
 
+  const findBySeq = sqlite.prepare<StoredEvent, [number]>(`
+    SELECT events.id, events.name, events.data, contacts.id AS contactId,
+           contacts.email AS contactEmail, emails.id AS emailId, events.created_at AS createdAt
+    FROM events LEFT JOIN contacts ON contacts.seq = events.contact_seq
+                LEFT JOIN emails ON emails.seq = events.email_seq
+    WHERE events.seq = +?`);
+
   const followers: ((fact: Fact) => void)[] = [];
 
   return {
@@ -135,14 +142,14 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       return cursors.page(scope, request, rows, {
         total: totalOf(projectSeq, query, filter),
         positionOf: ({ event }) => [event.createdAt, event.seq],
-        present: ({ event, ...rest }) => ({
-          id: event.id,
-          name: event.name,
-          data: event.data === null ? null : JSON.parse(event.data),
-          ...rest,
-          createdAt: isoTime(event.createdAt),
-        }),
+        present: ({ event, ...rest }) => present({ ...event, ...rest }),
       });
+    },
+
+    /** By its place in the log; null once it was removed. */
+    find(seq: number): Event | null {
+      const stored = findBySeq.get(seq);
+      return stored === null ? null : present(stored);
     },
 
     /** Unique names, most used first. */
@@ -174,6 +181,28 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       });
     },
   };
+}
+
+type StoredEvent = {
+  id: string;
+  name: string;
+  data: string | null;
+  contactId: string | null;
+  contactEmail: string | null;
+  emailId: string | null;
+  createdAt: number;
+};
+
+function present({ id, name, data, contactId, contactEmail, emailId, createdAt }: StoredEvent) {
+  return {
+    id,
+    name,
+    data: data === null ? null : JSON.parse(data),
+    contactId,
+    contactEmail,
+    emailId,
+    createdAt: isoTime(createdAt),
+  } satisfies Event;
 }
 
 function olderEvents(request: PageRequest) {

@@ -1,6 +1,7 @@
 /**
  * Events. The counts beside the log go down with it; when a contact last had an event of a name
- * stays known, since that is what segments ask. What a reader of the log has not seen yet stays.
+ * stays known, since that is what segments ask. What a reader of the log has not seen yet, and what a
+ * webhook is still to hear of, stays.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -18,6 +19,9 @@ export function createEventPurge(db: Db): Purge {
     SELECT seq, project_seq AS projectSeq, name, created_at AS createdAt
     FROM events ORDER BY seq LIMIT ?`);
   const drop = sqlite.prepare<unknown, [number]>("DELETE FROM events WHERE seq = ?");
+  const isPending = sqlite.prepare<{ yes: number }, [number]>(`
+    SELECT 1 AS yes FROM webhook_deliveries
+    WHERE event_seq = +? AND status = 'PENDING' LIMIT 1`);
   const countDown = sqlite.prepare<unknown, [number, string]>(
     "UPDATE event_names SET count = count - 1 WHERE project_seq = ? AND name = ?",
   );
@@ -27,7 +31,7 @@ export function createEventPurge(db: Db): Purge {
     while (hasTime()) {
       const rows = oldest.all(PAGE);
       for (const { seq, projectSeq, name, createdAt } of rows) {
-        if (createdAt >= before || seq > readUpTo) return false;
+        if (createdAt >= before || seq > readUpTo || isPending.get(seq) !== null) return false;
         if (!hasTime()) return true;
         drop.run(seq);
         countDown.run(projectSeq, name);

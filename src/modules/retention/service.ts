@@ -7,12 +7,13 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createBodyPurge } from "./bodies.ts";
+import { createDeliveryPurge } from "./deliveries.ts";
 import { createEventPurge } from "./events.ts";
 import type { Purge } from "./purge.ts";
 import { createRawPurge } from "./raw.ts";
 
 /** Days; 0: for ever. */
-export type RetentionDays = { bodies: number; raw: number; events: number };
+export type RetentionDays = { bodies: number; raw: number; events: number; deliveries: number };
 
 type Dated = { purge: Purge; days: number };
 
@@ -38,6 +39,7 @@ export function createRetention(deps: {
     return [
       { purge: createBodyPurge(db), days: days.bodies },
       { purge: createRawPurge(db), days: days.raw },
+      { purge: createDeliveryPurge(db), days: days.deliveries },
       { purge: createEventPurge(db), days: days.events },
     ].filter((dated) => dated.days > 0);
   }

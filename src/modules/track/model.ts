@@ -20,6 +20,7 @@ const RESERVED = [
   /^email\./,
   /^contact\.(subscribed|unsubscribed)$/,
   /^segment\..*\.(entry|exit)$/,
+  /^webhook\.(disabled|test)$/,
 ] as const;
 
 function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError[] {

@@ -4,6 +4,7 @@ import { createWriter } from "../../../src/db/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { createReader } from "../../../src/modules/events/reader.ts";
 import { createRetention, type RetentionDays } from "../../../src/modules/retention/service.ts";
+import { eventually } from "../../support/eventually.ts";
 import { type Mailing, startMailing } from "../../support/mailing.ts";
 
 const DAY = 24 * 60 * 60_000;
@@ -25,7 +26,7 @@ async function keeping(days: Partial<RetentionDays>) {
     db: t.db,
     writer: createWriter(t.db, silentLog),
     clock: t.clock,
-    days: { bodies: 0, raw: 0, events: 0, ...days },
+    days: { bodies: 0, raw: 0, events: 0, deliveries: 0, ...days },
   });
 
   return {
@@ -254,6 +255,69 @@ describe("events", () => {
     await t.app.writer.write(() => readers.forEach((reader) => reader.skip()));
     await purge();
     expect(t.eventNames()).toEqual([]);
+  });
+});
+
+describe("deliveries to webhooks", () => {
+  const HOOK = { url: "https://hooks.example.com/", events: ["a", "b"] };
+  const statuses = ({ t }: Mailing) =>
+    t.db.sqlite
+      .query<{ name: string; nextAt: number | null }, []>(
+        `SELECT e.name, d.next_at AS nextAt FROM webhook_deliveries d
+         JOIN events e ON e.seq = d.event_seq ORDER BY d.seq`,
+      )
+      .all();
+
+  /** A disabled webhook with events `a` and, a week later, `b` of one contact; both wait. */
+  async function waiting(days: Partial<RetentionDays>) {
+    const kept = await keeping(days);
+    const { t } = kept;
+    await t.deliver();
+    const path = `/webhooks/${await t.create("/webhooks", HOOK, "data.id")}`;
+    const track = (event: string) => t.call("POST", "/v1/track", { event, email: "a@b.example" });
+    await track("a");
+    await eventually(() => t.countRows("webhook_deliveries") === 1);
+    t.clock.advance(7 * DAY);
+    await track("b");
+    await eventually(() => t.countRows("webhook_deliveries") === 2);
+    await t.call("PATCH", path, { enabled: false });
+    return { ...kept, path };
+  }
+
+  test("go when they are old, and what waited for them waits no more", async () => {
+    const kept = await waiting({ deliveries: 30 });
+    const { t, purge } = kept;
+    expect(statuses(kept).map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(statuses(kept)[1]?.nextAt).toBeNull();
+    t.clock.advance(22 * DAY);
+    await purge();
+    expect(statuses(kept).length).toBe(2);
+    t.clock.advance(DAY);
+    await purge();
+    expect(statuses(kept)).toMatchObject([{ name: "b", nextAt: expect.any(Number) }]);
+    t.clock.advance(7 * DAY);
+    await purge();
+    expect(statuses(kept)).toEqual([]);
+  });
+
+  test("keep their events as long as they are pending", async () => {
+    const { t, purge } = await waiting({ events: 1 });
+    await t.app.writer.write(() => t.db.sqlite.run("UPDATE readers SET seq = 1000"));
+    t.clock.advance(10 * DAY);
+    await purge();
+    expect(t.eventNames()).toEqual(["a", "b"]);
+    await t.app.writer.write(() =>
+      t.db.sqlite.run("UPDATE webhook_deliveries SET status = 'FAILED', next_at = NULL"),
+    );
+    await purge();
+    expect([t.eventNames(), t.countRows("webhook_deliveries")]).toEqual([[], 0]);
+  });
+
+  test("of a webhook that was deleted go with it", async () => {
+    const { t, path, purge } = await waiting({ deliveries: 30 });
+    await t.call("DELETE", path);
+    await purge();
+    expect([t.countRows("webhook_deliveries"), t.countRows("webhooks")]).toEqual([0, 0]);
   });
 });
 

@@ -1,0 +1,101 @@
+/** One try: the event as it is now, signed, sent, and what came back. */
+
+import type { Db } from "../../db/open.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { GuardedResponse } from "../../lib/fetch-guarded/exchange.ts";
+import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";
+import { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
+import type { Event } from "../events/model.ts";
+import { retryAfterMs } from "./schedule.ts";
+import {
+  type Secrets,
+  signedHeaders,
+  type StoredSecrets,
+  UnreadableSecretError,
+} from "./secrets.ts";
+
+/** Which message to whom. */
+export type Message = { id: string; webhookSeq: number; url: string; event: Event };
+
+export type Attempted = {
+  isDelivered: boolean;
+  /** 410: the receiver wants no more (Standard Webhooks). */
+  isGone: boolean;
+  responseCode: number | null;
+  responseExcerpt: string | null;
+  error: string | null;
+  retryAfterMs: number | null;
+};
+
+/** Null where the caller gave up, which says nothing about the receiver. */
+export type Attempt = (message: Message, signal?: AbortSignal) => Promise<Attempted | null>;
+
+const EXCERPT_CHARACTERS = 500;
+
+export function createAttempt(deps: {
+  db: Db;
+  clock: Clock;
+  secrets: Secrets;
+  fetchGuarded: FetchGuarded;
+}): Attempt {
+  const { clock, secrets, fetchGuarded } = deps;
+  const findSecrets = deps.db.sqlite.prepare<StoredSecrets, [number]>(`
+    SELECT secret, previous_secret AS previousSecret, previous_until AS previousUntil
+    FROM webhooks WHERE seq = +?`);
+
+  function headersOf(id: string, webhookSeq: number, body: string): Record<string, string> {
+    const stored = findSecrets.get(webhookSeq);
+    if (stored === null) throw new UnreadableSecretError();
+    const now = clock.now();
+    return {
+      "content-type": "application/json",
+      ...signedHeaders({ id, body }, secrets.keysOf(stored, now), now),
+    };
+  }
+
+  return async ({ id, webhookSeq, url, event }, signal) => {
+    const body = JSON.stringify({ type: event.name, timestamp: event.createdAt, data: event });
+    try {
+      const headers = headersOf(id, webhookSeq, body);
+      const request = { method: "POST", headers, body, ...(signal !== undefined && { signal }) };
+      return read(await fetchGuarded(url, request), clock.now());
+    } catch (error) {
+      if (error instanceof UnreadableSecretError) return unanswered(error.message);
+      if (!(error instanceof FetchRefused)) throw error;
+      return error.reason === "aborted" ? null : unanswered(error.message);
+    }
+  };
+}
+
+function read({ status, headers, body }: GuardedResponse, now: number): Attempted {
+  const isDelivered = status >= 200 && status < 300;
+  return {
+    isDelivered,
+    isGone: status === 410,
+    responseCode: status,
+    responseExcerpt: excerptOf(body),
+    error: isDelivered ? null : `The receiver answered ${status}.`,
+    retryAfterMs: retryAfterMs(headers.get("retry-after"), now),
+  };
+}
+
+function unanswered(error: string): Attempted {
+  return {
+    isDelivered: false,
+    isGone: false,
+    responseCode: null,
+    responseExcerpt: null,
+    error,
+    retryAfterMs: null,
+  };
+}
+
+// oxlint-disable-next-line no-control-regex
+const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
+
+/** The beginning of the body as text; null where it is empty. */
+function excerptOf(body: Uint8Array): string | null {
+  const bytes = body.subarray(0, 4 * EXCERPT_CHARACTERS);
+  const text = new TextDecoder().decode(bytes).replace(CONTROLS, "\ufffd");
+  return text === "" ? null : text.slice(0, EXCERPT_CHARACTERS);
+}

@@ -1,0 +1,105 @@
+/** Deliveries as their owner sees them. */
+
+import { and, count, desc, eq } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { events } from "../../db/schema/events.ts";
+import { webhookDeliveries } from "../../db/schema/webhooks.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import type { Delivery, DeliveryQuery } from "./model.ts";
+import type { DeliveryRows } from "./rows.ts";
+import type { WebhookRow } from "./service.ts";
+
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+export function createDeliveries(deps: {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  rows: DeliveryRows;
+}) {
+  const { db, clock, cursors, rows } = deps;
+  const columns = {
+    seq: webhookDeliveries.seq,
+    delivery: webhookDeliveries,
+    eventId: events.id,
+    eventName: events.name,
+  };
+
+  function get(webhookSeq: number, id: string): Row {
+    const [row] = db
+      .select(columns)
+      .from(webhookDeliveries)
+      .innerJoin(events, eq(events.seq, webhookDeliveries.eventSeq))
+      .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.webhookSeq, webhookSeq)))
+      .limit(1)
+      .all();
+    if (row === undefined) throw notFound("DELIVERY");
+    return row;
+  }
+
+  return {
+    list(webhook: WebhookRow, query: DeliveryQuery): Page<Delivery> {
+      const scope = `${webhook.seq}:webhook-deliveries`;
+      const request = cursors.read(scope, query);
+      const filter = and(
+        eq(webhookDeliveries.webhookSeq, webhook.seq),
+        query.status === undefined ? undefined : eq(webhookDeliveries.status, query.status),
+      );
+      const found = db
+        .select(columns)
+        .from(webhookDeliveries)
+        .innerJoin(events, eq(events.seq, webhookDeliveries.eventSeq))
+        .where(and(filter, olderThan(webhookDeliveries.seq, request)))
+        .orderBy(desc(webhookDeliveries.seq))
+        .limit(request.limit + 1)
+        .all();
+      const total =
+        db.select({ total: count() }).from(webhookDeliveries).where(filter).all()[0]?.total ?? 0;
+      return cursors.page(scope, request, found, { total, positionOf: bySeq, present });
+    },
+
+    /** One more try at once, also of one that succeeded or was given up. */
+    retry(webhook: WebhookRow, id: string): Change<Delivery> {
+      return () => {
+        const { seq } = get(webhook.seq, id);
+        if (!webhook.isEnabled) throw disabled();
+        rows.tryNow(seq, clock.now());
+        return present(get(webhook.seq, id));
+      };
+    },
+  };
+}
+
+type Row = {
+  seq: number;
+  delivery: typeof webhookDeliveries.$inferSelect;
+  eventId: string;
+  eventName: string;
+};
+
+function present({ delivery, eventId, eventName }: Row): Delivery {
+  const { id, status, attempts, responseCode, responseExcerpt, error } = delivery;
+  return {
+    id,
+    eventId,
+    eventName,
+    status,
+    attempts,
+    responseCode,
+    responseExcerpt,
+    error,
+    lastAttemptAt: isoTimeOrNull(delivery.lastAttemptAt),
+    nextAttemptAt: isoTimeOrNull(delivery.nextAt),
+    createdAt: isoTime(delivery.createdAt),
+  };
+}
+
+function disabled(): AppError {
+  return new AppError(409, "INVALID_STATE", "The webhook is disabled.", {
+    suggestion: "Enable it first: PATCH with enabled true; what is pending goes on then.",
+  });
+}

@@ -1,0 +1,217 @@
+/**
+ * Sends what is due. Rows say what that is, memory only what is under way: when the process dies,
+ * those are due still and are sent again with the same id. Each webhook is a lane of its own whose
+ * width grows with success and shrinks with failure, so that one that hangs does not hold the rest.
+ */
+
+import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { describeError, type Log } from "../../lib/log.ts";
+import type { Event } from "../events/model.ts";
+import type { Attempt, Attempted } from "./attempt.ts";
+import type { Roster } from "./roster.ts";
+import type { DeliveryRows, Due } from "./rows.ts";
+import { nextTryAt } from "./schedule.ts";
+import type { Webhooks } from "./service.ts";
+
+export type WebhookDispatcher = ReturnType<typeof createWebhookDispatcher>;
+
+type Lane = {
+  webhookSeq: number;
+  /** There is nothing to look for before. */
+  lookAt: number;
+  /** Deliveries at once. */
+  width: number;
+  underWay: Set<number>;
+};
+
+const WIDEST = 16;
+const MOST_AT_ONCE = 96;
+const STORAGE_PAUSE_MS = 1000;
+
+export function createWebhookDispatcher(deps: {
+  rows: DeliveryRows;
+  roster: Roster;
+  findEvent: (seq: number) => Event | null;
+  attempt: Attempt;
+  webhooks: Pick<Webhooks, "noteSuccess" | "noteFailure">;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  random: () => number;
+}) {
+  const { rows, roster, findEvent, attempt, webhooks, writer, clock, log, random } = deps;
+  /** Those that have something to do, in the order of their turns. */
+  const lanes = new Map<number, Lane>();
+  const underWay = new Set<Promise<void>>();
+  let ender = new AbortController();
+  let isRunning = false;
+  let isLookScheduled = false;
+  let cancelTimer = () => {};
+
+  function wake(webhookSeqs: Iterable<number>): void {
+    for (const webhookSeq of webhookSeqs) {
+      const lane = lanes.get(webhookSeq);
+      if (lane !== undefined) lane.lookAt = 0;
+      else lanes.set(webhookSeq, { webhookSeq, lookAt: 0, width: 1, underWay: new Set() });
+    }
+    lookSoon();
+  }
+
+  /** Whatever happens in one turn of the event loop is one reason to look. */
+  function lookSoon(): void {
+    if (isLookScheduled || !isRunning) return;
+    isLookScheduled = true;
+    setImmediate(() => {
+      isLookScheduled = false;
+      look();
+    });
+  }
+
+  function look(): void {
+    if (!isRunning) return;
+    cancelTimer();
+    try {
+      const now = clock.now();
+      // As they are now: a lane that was served goes to the end.
+      for (const lane of Array.from(lanes.values())) serve(lane, now);
+      sleep(now);
+    } catch (error) {
+      log.error("webhook deliveries could not be read", { error: describeError(error) });
+      cancelTimer = clock.after(STORAGE_PAUSE_MS, look);
+    }
+  }
+
+  function serve(lane: Lane, now: number): void {
+    const room = Math.min(lane.width - lane.underWay.size, MOST_AT_ONCE - underWay.size);
+    if (lane.lookAt > now || room <= 0) return;
+    const listener = roster.get(lane.webhookSeq);
+    if (listener === null)
+      lane.lookAt = Infinity; // Enabling wakes it.
+    else for (const delivery of take(lane, room, now)) start(lane, listener.url, delivery);
+    // The next turn begins with somebody else.
+    lanes.delete(lane.webhookSeq);
+    if (lane.lookAt < Infinity || lane.underWay.size > 0) lanes.set(lane.webhookSeq, lane);
+  }
+
+  function take(lane: Lane, room: number, now: number): Due[] {
+    const { webhookSeq } = lane;
+    const limit = room + lane.underWay.size;
+    const due = rows.due(webhookSeq, now, limit);
+    if (due.length < limit) lane.lookAt = rows.nextDueAt(webhookSeq, now) ?? Infinity;
+    return due.filter(({ seq }) => !lane.underWay.has(seq)).slice(0, room);
+  }
+
+  function sleep(now: number): void {
+    let next = Infinity;
+    for (const { lookAt } of lanes.values()) if (lookAt > now) next = Math.min(next, lookAt);
+    if (next < Infinity) cancelTimer = clock.after(next - now, look);
+  }
+
+  function start(lane: Lane, url: string, delivery: Due): void {
+    lane.underWay.add(delivery.seq);
+    const work = deliver(lane, url, delivery).finally(() => {
+      underWay.delete(work);
+      wake([lane.webhookSeq]);
+    });
+    underWay.add(work);
+  }
+
+  async function deliver(lane: Lane, url: string, delivery: Due): Promise<void> {
+    const isOver = await attemptAndSettle(lane, url, delivery);
+    // What could not be stored must not be sent again and again: it stays with this process.
+    if (isOver) lane.underWay.delete(delivery.seq);
+  }
+
+  /** False if nobody but us knows what came of it. */
+  async function attemptAndSettle(lane: Lane, url: string, delivery: Due): Promise<boolean> {
+    const { id, webhookSeq } = delivery;
+    const event = findEvent(delivery.eventSeq);
+    if (event === null) return true; // Its row went with it.
+    const message = { id, webhookSeq, url, event };
+    const attempted = await attempt(message, ender.signal).catch((error: unknown) =>
+      defect(id, error),
+    );
+    if (attempted === null) return true;
+    widen(lane, attempted.isDelivered);
+    return settle(delivery, attempted);
+  }
+
+  function widen(lane: Lane, isDelivered: boolean): void {
+    const wanted = isDelivered ? lane.width * 2 : Math.floor(lane.width / 2);
+    lane.width = Math.min(WIDEST, Math.max(1, wanted));
+  }
+
+  /** A fault of ours: it is tried again, and the log says so. */
+  function defect(delivery: string, error: unknown): Attempted {
+    log.error("a webhook could not be sent", { delivery, error: describeError(error) });
+    return {
+      isDelivered: false,
+      isGone: false,
+      responseCode: null,
+      responseExcerpt: null,
+      error: "An unexpected error on our side; the log has it.",
+      retryAfterMs: null,
+    };
+  }
+
+  /** What the receiver said must be written down, however long the storage takes to recover. */
+  async function settle(delivery: Due, attempted: Attempted): Promise<boolean> {
+    for (;;) {
+      try {
+        await writer.write(() => settleNow(delivery, attempted));
+        return true;
+      } catch (error) {
+        log.error("a webhook delivery could not be stored", {
+          delivery: delivery.id,
+          error: describeError(error),
+        });
+        if (!isRunning || !isStorageRefusal(error)) return false;
+        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
+      }
+    }
+  }
+
+  /** Part of a change. */
+  function settleNow(delivery: Due, attempted: Attempted): void {
+    const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
+    const { webhookSeq } = delivery;
+    const now = clock.now();
+    const failure = { attempts: delivery.attempts + 1, now, retryAfterMs, random: random() };
+    const nextAt = isDelivered || isGone ? null : nextTryAt(failure);
+    const status = isDelivered ? "SUCCEEDED" : nextAt === null ? "FAILED" : "PENDING";
+    const settled = { status, nextAt, responseCode, responseExcerpt, error, now } as const;
+    if (!rows.settle(delivery, settled)) return;
+    if (isDelivered) webhooks.noteSuccess(webhookSeq);
+    else webhooks.noteFailure(webhookSeq, isGone, now);
+  }
+
+  async function nothingUnderWay(): Promise<true> {
+    await Promise.all(underWay);
+    return true;
+  }
+
+  return {
+    /** These webhooks have deliveries that may be due. */
+    wake,
+
+    start(): void {
+      isRunning = true;
+      ender = new AbortController();
+      wake(rows.lanes());
+    },
+
+    /** Waits for what is under way, at most `graceMs`; the rest is given up and due still. */
+    async stop(graceMs: number): Promise<void> {
+      isRunning = false;
+      cancelTimer();
+      const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
+      const cancelGrace = clock.after(graceMs, () => resolve(false));
+      const allEnded = await Promise.race([nothingUnderWay(), graceOver]);
+      cancelGrace();
+      if (allEnded) return;
+      ender.abort();
+      await Promise.all(underWay);
+    },
+  };
+}

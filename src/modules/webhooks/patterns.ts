@@ -1,0 +1,14 @@
+/** Which events a webhook hears of: names, and prefixes that end in `*`. Pure. */
+
+/** A name, or a beginning of names and `*`; `*` alone means every event. */
+export const EVENT_PATTERN = "^[^*]*\\*?$";
+
+export type Matcher = (eventName: string) => boolean;
+
+export function matcherOf(patterns: readonly string[]): Matcher {
+  const names = new Set(patterns.filter((pattern) => !pattern.endsWith("*")));
+  const prefixes = patterns
+    .filter((pattern) => pattern.endsWith("*"))
+    .map((pattern) => pattern.slice(0, -1));
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix));
+}

@@ -1,0 +1,158 @@
+/**
+ * GET    /webhooks
+ * POST   /webhooks                                       shows the secret, once
+ * GET    /webhooks/{id}
+ * PATCH  /webhooks/{id}
+ * DELETE /webhooks/{id}
+ * POST   /webhooks/{id}/rotate-secret                    shows the new secret, once
+ * POST   /webhooks/{id}/test                             sends now, answers what happened
+ * GET    /webhooks/{id}/deliveries
+ * POST   /webhooks/{id}/deliveries/{deliveryId}/retry
+ */
+
+import { Elysia, status } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../http/envelope.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { ensureChecks } from "../../http/validation.ts";
+import type { Deliveries } from "./deliveries.ts";
+import {
+  Delivery,
+  DeliveryParams,
+  DeliveryQuery,
+  TestResult,
+  Webhook,
+  webhookInputs,
+  WebhookWithSecret,
+} from "./model.ts";
+import { presentWebhook, type Webhooks } from "./service.ts";
+import type { SendTest } from "./try-out.ts";
+
+const tags = ["Webhooks"];
+
+export function webhookRoutes(deps: {
+  admission: Admission;
+  webhooks: Webhooks;
+  deliveries: Deliveries;
+  sendTest: SendTest;
+  writer: Writer;
+  /** This webhook may have something to deliver. */
+  wake: (webhookSeqs: readonly number[]) => void;
+  allowPrivateAddresses: boolean;
+}) {
+  const { admission, webhooks, deliveries, sendTest, writer, wake } = deps;
+  const { WebhookInput, WebhookPatch } = webhookInputs(deps.allowPrivateAddresses);
+
+  return new Elysia({ name: "webhook-routes", prefix: "/webhooks" })
+    .use(admission.secretKey)
+    .get("", ({ project, query }) => envelope(webhooks.list(project.seq, query)), {
+      query: PageQuery,
+      response: withErrors({ 200: ListEnvelope(Webhook) }),
+      detail: { tags, summary: "List webhooks" },
+    })
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(() => {
+          ensureChecks(WebhookInput, body);
+          const create = webhooks.create(project.seq, body);
+          return () => ({ status: 201, body: envelope(create()), isSecret: true });
+        }),
+      {
+        body: WebhookInput,
+        response: withErrors({ 201: Envelope(WebhookWithSecret) }),
+        detail: { tags, summary: "Create a webhook; the secret is shown once" },
+      },
+    )
+    .get(
+      "/:id",
+      ({ project, params }) => envelope(presentWebhook(webhooks.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Webhook) }),
+        detail: { tags, summary: "Webhook details" },
+      },
+    )
+    .patch(
+      "/:id",
+      async ({ project, params, body }) => {
+        ensureChecks(WebhookPatch, body);
+        const webhook = await writer.write(webhooks.patch(project.seq, params.id, body));
+        wake([webhook.seq]);
+        return envelope(presentWebhook(webhook));
+      },
+      {
+        params: IdParams,
+        body: WebhookPatch,
+        response: withErrors({ 200: Envelope(Webhook) }),
+        detail: { tags, summary: "Update a webhook; enabling it resumes what is pending" },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await writer.write(webhooks.remove(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a webhook" },
+      },
+    )
+    .post(
+      "/:id/rotate-secret",
+      ({ project, params, once }) =>
+        once(() => {
+          const rotate = webhooks.rotateSecret(project.seq, params.id);
+          return () => ({ status: 200, body: envelope(rotate()), isSecret: true });
+        }),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(WebhookWithSecret) }),
+        detail: { tags, summary: "A new secret; the one before signs as well for 24 hours" },
+      },
+    )
+    .post(
+      "/:id/test",
+      async ({ project, params }) => envelope(await sendTest(webhooks.get(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(TestResult) }),
+        detail: { tags, summary: "Send a webhook.test event now; answers what happened" },
+      },
+    )
+    .get(
+      "/:id/deliveries",
+      ({ project, params, query }) =>
+        envelope(deliveries.list(webhooks.get(project.seq, params.id), query)),
+      {
+        params: IdParams,
+        query: DeliveryQuery,
+        response: withErrors({ 200: ListEnvelope(Delivery) }),
+        detail: { tags, summary: "List deliveries of the last 30 days" },
+      },
+    )
+    .post(
+      "/:id/deliveries/:deliveryId/retry",
+      async ({ project, params }) => {
+        const webhook = webhooks.get(project.seq, params.id);
+        const delivery = await writer.write(deliveries.retry(webhook, params.deliveryId));
+        wake([webhook.seq]);
+        return envelope(delivery);
+      },
+      {
+        params: DeliveryParams,
+        response: withErrors({ 200: Envelope(Delivery) }),
+        detail: { tags, summary: "Try a delivery once more, at once" },
+      },
+    );
+}

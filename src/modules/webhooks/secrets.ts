@@ -1,0 +1,70 @@
+/** Secrets of webhooks and what is signed with them, by the Standard Webhooks specification. */
+
+import { randomBytes } from "node:crypto";
+import { hmac, seal, unseal } from "../../lib/crypto.ts";
+
+export const SECRET_PREFIX = "whsec_";
+const SECRET_BYTES = 24;
+
+/** How long the secret before the latest rotation signs as well. */
+export const OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+/** What a row holds of them. */
+export type StoredSecrets = {
+  secret: Uint8Array;
+  previousSecret: Uint8Array | null;
+  /** Milliseconds since the epoch. */
+  previousUntil: number | null;
+};
+
+export type Secrets = ReturnType<typeof createSecrets>;
+
+export function createSecrets(sealKey: Uint8Array) {
+  function open(sealed: Uint8Array): Buffer {
+    const key = unseal(sealKey, sealed);
+    if (key === null) throw new UnreadableSecretError();
+    return key;
+  }
+
+  return {
+    /** A new one, as its owner sees it once and as it is stored. */
+    make(): { text: string; sealed: Buffer } {
+      const key = randomBytes(SECRET_BYTES);
+      return { text: `${SECRET_PREFIX}${key.toString("base64")}`, sealed: seal(sealKey, key) };
+    },
+
+    /** Keys to sign with at `now`, the newest first. Throws UnreadableSecretError. */
+    keysOf({ secret, previousSecret, previousUntil }: StoredSecrets, now: number): Buffer[] {
+      const isOverlap = previousSecret !== null && previousUntil !== null && now < previousUntil;
+      return isOverlap ? [open(secret), open(previousSecret)] : [open(secret)];
+    },
+  };
+}
+
+export type Message = { id: string; body: string };
+
+/** The headers of one try. The id is the same in all tries, the time is that of this one. */
+export function signedHeaders(
+  { id, body }: Message,
+  keys: readonly Uint8Array[],
+  now: number,
+): Record<string, string> {
+  const timestamp = Math.floor(now / 1000);
+  const signatures = keys.map(
+    (key) => `v1,${hmac(key, `${id}.${timestamp}.${body}`).toString("base64")}`,
+  );
+  return {
+    "webhook-id": id,
+    "webhook-timestamp": String(timestamp),
+    "webhook-signature": signatures.join(" "),
+  };
+}
+
+export class UnreadableSecretError extends Error {
+  constructor() {
+    super(
+      "a stored webhook secret cannot be opened: it was sealed with another installation secret " +
+        "(--secret, or the file “secret” in the data folder)",
+    );
+  }
+}

@@ -1,0 +1,222 @@
+/** Webhooks: where a project wants to hear of its events, and whether that works. */
+
+import { and, count, desc, eq, isNull } from "drizzle-orm";
+import { bound } from "../../db/bound.ts";
+import type { Db } from "../../db/open.ts";
+import { type DISABLED_REASONS, webhooks } from "../../db/schema/webhooks.ts";
+import type { Change } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
+import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError, notFound } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import type { Reader } from "../events/reader.ts";
+import type { Events } from "../events/service.ts";
+import type { Webhook, WebhookInput, WebhookPatch, WebhookWithSecret } from "./model.ts";
+import type { Roster } from "./roster.ts";
+import { isGivenUp } from "./schedule.ts";
+import { OVERLAP_MS, type Secrets } from "./secrets.ts";
+
+export type WebhookRow = typeof webhooks.$inferSelect;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/** Each of them costs every event of the project a row. */
+const MOST_PER_PROJECT = 50;
+
+export function createWebhooks(deps: {
+  db: Db;
+  clock: Clock;
+  cursors: Cursors;
+  events: Pick<Events, "record">;
+  reader: Reader;
+  roster: Roster;
+  secrets: Secrets;
+}) {
+  const { db, clock, cursors, events, reader, roster, secrets } = deps;
+  const inProject = (projectSeq: number) =>
+    and(eq(webhooks.projectSeq, projectSeq), isNull(webhooks.deletedAt));
+  const findById = db
+    .select()
+    .from(webhooks)
+    .where(
+      and(
+        eq(webhooks.projectSeq, bound("projectSeq")),
+        eq(webhooks.id, bound("id")),
+        isNull(webhooks.deletedAt),
+      ),
+    )
+    .limit(1)
+    .prepare();
+  const findLast = db.sqlite.prepare<{ seq: number | null }, []>(
+    "SELECT max(seq) AS seq FROM events",
+  );
+  const noteSuccess = db.sqlite.prepare<unknown, [number]>(
+    "UPDATE webhooks SET failing_since = NULL WHERE seq = +? AND failing_since IS NOT NULL",
+  );
+  const noteFailure = db.sqlite.prepare<{ since: number }, [number, number]>(`
+    UPDATE webhooks SET failing_since = coalesce(failing_since, +?)
+    WHERE seq = +? AND is_enabled = 1 RETURNING failing_since AS since`);
+
+  function get(projectSeq: number, id: string): WebhookRow {
+    const webhook = findById.get({ projectSeq, id });
+    if (webhook === undefined) throw notFound("WEBHOOK");
+    return webhook;
+  }
+
+  function countOf(projectSeq: number): number {
+    const [row] = db.select({ total: count() }).from(webhooks).where(inProject(projectSeq)).all();
+    return row?.total ?? 0;
+  }
+
+  function update(seq: number, set: Partial<typeof webhooks.$inferInsert>): WebhookRow {
+    const row = db.update(webhooks).set(set).where(eq(webhooks.seq, seq)).returning().get();
+    roster.forget();
+    return row;
+  }
+
+  /** What an event before now is nobody's any more, so that a reader that slept need not read it. */
+  function startOfLog(): number {
+    if (roster.isEmpty()) reader.skip();
+    return findLast.get()?.seq ?? 0;
+  }
+
+  function disable(seq: number, reason: DisabledReason, now: number): void {
+    const { id, projectSeq, url } = update(seq, {
+      isEnabled: false,
+      disabledReason: reason,
+      updatedAt: now,
+    });
+    const data = { webhookId: id, url, reason };
+    events.record({ projectSeq, name: "webhook.disabled", contactSeq: null, data, at: now });
+  }
+
+  return {
+    get,
+
+    create(projectSeq: number, input: WebhookInput): Change<WebhookWithSecret> {
+      return () => {
+        if (countOf(projectSeq) >= MOST_PER_PROJECT) throw tooMany();
+        const now = clock.now();
+        const { text, sealed } = secrets.make();
+        const startSeq = startOfLog();
+        const row = db
+          .insert(webhooks)
+          .values({
+            id: newId(now),
+            projectSeq,
+            url: input.url,
+            events: JSON.stringify(input.events),
+            description: input.description ?? null,
+            isEnabled: input.enabled ?? true,
+            secret: sealed,
+            startSeq,
+            createdAt: now,
+            updatedAt: now,
+          })
+          .returning()
+          .get();
+        roster.forget();
+        return { ...presentWebhook(row), secret: text };
+      };
+    },
+
+    /** Enabling one that was disabled makes it new: what happened meanwhile is not for it. */
+    patch(projectSeq: number, id: string, patch: WebhookPatch): Change<WebhookRow> {
+      return () => {
+        const webhook = get(projectSeq, id);
+        const { url, events: patterns, description, enabled } = patch;
+        const isEnabling = enabled === true && !webhook.isEnabled;
+        return update(webhook.seq, {
+          ...(url !== undefined && { url }),
+          ...(patterns !== undefined && { events: JSON.stringify(patterns) }),
+          ...(description !== undefined && { description }),
+          ...(enabled === false && { isEnabled: false }),
+          ...(isEnabling && {
+            isEnabled: true,
+            disabledReason: null,
+            failingSince: null,
+            startSeq: startOfLog(),
+          }),
+          updatedAt: clock.now(),
+        });
+      };
+    },
+
+    /** Nothing more is sent; its deliveries go later, in small steps. */
+    remove(projectSeq: number, id: string): Change<void> {
+      return () => {
+        update(get(projectSeq, id).seq, {
+          isEnabled: false,
+          deletedAt: clock.now(),
+          secret: Buffer.alloc(0),
+          previousSecret: null,
+        });
+      };
+    },
+
+    rotateSecret(projectSeq: number, id: string): Change<WebhookWithSecret> {
+      return () => {
+        const webhook = get(projectSeq, id);
+        const now = clock.now();
+        const { text, sealed } = secrets.make();
+        const row = update(webhook.seq, {
+          secret: sealed,
+          previousSecret: webhook.secret,
+          previousUntil: now + OVERLAP_MS,
+          updatedAt: now,
+        });
+        return { ...presentWebhook(row), secret: text };
+      };
+    },
+
+    list(projectSeq: number, query: PageQuery): Page<Webhook> {
+      const scope = `${projectSeq}:webhooks`;
+      const request = cursors.read(scope, query);
+      const rows = db
+        .select()
+        .from(webhooks)
+        .where(and(inProject(projectSeq), olderThan(webhooks.seq, request)))
+        .orderBy(desc(webhooks.seq))
+        .limit(request.limit + 1)
+        .all();
+      return cursors.page(scope, request, rows, {
+        total: countOf(projectSeq),
+        positionOf: bySeq,
+        present: presentWebhook,
+      });
+    },
+
+    /** Part of a change. */
+    noteSuccess: (seq: number): void => void noteSuccess.run(seq),
+
+    /** Part of a change. `isGone`: the receiver wants no more. */
+    noteFailure(seq: number, isGone: boolean, now: number): void {
+      const since = noteFailure.get(now, seq)?.since;
+      if (since === undefined) return; // It was disabled or removed meanwhile.
+      if (isGone) disable(seq, "GONE", now);
+      else if (isGivenUp(since, now)) disable(seq, "FAILING", now);
+    },
+  };
+}
+
+export function presentWebhook(row: WebhookRow): Webhook {
+  const { id, url, description, disabledReason } = row;
+  return {
+    id,
+    url,
+    events: JSON.parse(row.events),
+    enabled: row.isEnabled,
+    description,
+    disabledReason,
+    failingSince: isoTimeOrNull(row.failingSince),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+function tooMany(): AppError {
+  return new AppError(409, "CONFLICT", `A project has at most ${MOST_PER_PROJECT} webhooks.`, {
+    suggestion: "Delete one that is not needed, or let one receive more events.",
+  });
+}

@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { matcherOf } from "../../../src/modules/webhooks/patterns.ts";
+import { isGivenUp, nextTryAt, retryAfterMs } from "../../../src/modules/webhooks/schedule.ts";
+import {
+  createSecrets,
+  OVERLAP_MS,
+  signedHeaders,
+  UnreadableSecretError,
+} from "../../../src/modules/webhooks/secrets.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "./hooked.ts";
+
+describe("patterns", () => {
+  test.each<[patterns: string[], name: string, isMatch: boolean]>([
+    [["*"], "anything", true],
+    [["email.sent"], "email.sent", true],
+    [["email.sent"], "email.sent2", false],
+    [["email.sent"], "Email.sent", false],
+    [["email.*"], "email.sent", true],
+    [["email.*"], "email.", true],
+    [["email.*"], "email", false],
+    [["order*"], "orders", true],
+    [["order*"], "order", true],
+    [["a.b", "segment.*"], "segment.vip.entry", true],
+    [["a.b", "segment.*"], "a.c", false],
+    [["a.*", "a.b"], "a.b", true],
+    [["(a|b)*"], "a", false],
+    [[], "a", false],
+  ])("%j hears of %s: %p", (patterns, name, isMatch) => {
+    expect(matcherOf(patterns)(name)).toBe(isMatch);
+  });
+});
+
+describe("the schedule", () => {
+  const delays = (random: number) => {
+    const times: number[] = [];
+    for (let attempts = 1; ; attempts++) {
+      const at = nextTryAt({ attempts, now: 0, retryAfterMs: null, random });
+      if (at === null) return times;
+      times.push(at);
+    }
+  };
+
+  test("has eight tries over about a day", () => {
+    const all = delays(0.5);
+    expect(all).toEqual([10, 60, 300, 1_800, 7_200, 21_600, 54_000].map((s) => s * SECOND));
+    const whole = all.reduce((a, b) => a + b, 0);
+    expect(whole).toBeGreaterThan(0.9 * DAY);
+    expect(whole).toBeLessThan(1.1 * DAY);
+  });
+
+  test("varies by a tenth", () => {
+    expect(delays(0)[1]).toBe(54 * SECOND);
+    expect(delays(0.999_999)[1]).toBeCloseTo(66 * SECOND, -2);
+  });
+
+  test.each([
+    [1, 60_000, 60_000],
+    [1, 5_000, 10_000],
+    [1, 400 * DAY, DAY],
+    [8, 60_000, null],
+  ])("after try %i with a hint of %i ms waits %p", (attempts, hint, expected) => {
+    expect(nextTryAt({ attempts, now: 0, retryAfterMs: hint, random: 0.5 })).toBe(expected);
+  });
+
+  test.each<[header: string | null, expected: number | null]>([
+    [null, null],
+    ["0", 0],
+    ["120", 120_000],
+    ["-5", null],
+    ["soon", null],
+    ["99999999999999999999", null],
+    ["Thu, 01 Jan 1970 01:00:00 GMT", HOUR - MINUTE],
+    ["Thu, 01 Jan 1970 00:00:30 GMT", 0],
+  ])("Retry-After %p", (header, expected) => {
+    expect(retryAfterMs(header, MINUTE)).toBe(expected);
+  });
+
+  test("gives up after five days", () => {
+    expect(isGivenUp(0, 5 * DAY - 1)).toBe(false);
+    expect(isGivenUp(0, 5 * DAY)).toBe(true);
+  });
+});
+
+describe("secrets", () => {
+  const secrets = createSecrets(new Uint8Array(32).fill(7));
+  const message = { id: "id-1", body: '{"ü":1}' };
+
+  test("are 24 bytes, different each time, and sealed", () => {
+    const [one, two] = [secrets.make(), secrets.make()];
+    const bytes = Buffer.from(one.text.slice("whsec_".length), "base64");
+    expect(one.text).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(bytes.length).toBe(24);
+    expect(one.sealed.includes(bytes)).toBe(false);
+    expect(two.text).not.toBe(one.text);
+  });
+
+  test("sign so that the package of the specification agrees, and one octet makes it disagree", () => {
+    const { text, sealed } = secrets.make();
+    const now = Date.now();
+    const keys = secrets.keysOf({ secret: sealed, previousSecret: null, previousUntil: null }, now);
+    const headers = signedHeaders(message, keys, now);
+    const peer = new Webhook(text);
+    expect(peer.verify(message.body, headers)).toEqual({ ü: 1 });
+    expect(peer.sign(message.id, new Date(now), message.body)).toBe(
+      headers["webhook-signature"] ?? "",
+    );
+    expect(() => peer.verify(`${message.body} `, headers)).toThrow("signature");
+    expect(() => peer.verify(message.body, { ...headers, "webhook-id": "id-2" })).toThrow();
+  });
+
+  test("overlap until their time is over, the newest first", () => {
+    const [before, after] = [secrets.make(), secrets.make()];
+    const row = { secret: after.sealed, previousSecret: before.sealed, previousUntil: OVERLAP_MS };
+    const during = signedHeaders(message, secrets.keysOf(row, OVERLAP_MS - 1), Date.now());
+    const signatures = during["webhook-signature"]?.split(" ");
+    expect(signatures?.length).toBe(2);
+    for (const { text } of [before, after]) {
+      expect(new Webhook(text).verify(message.body, during)).toEqual({ ü: 1 });
+    }
+    const later = signedHeaders(message, secrets.keysOf(row, OVERLAP_MS), Date.now());
+    expect(new Webhook(after.text).verify(message.body, later)).toEqual({ ü: 1 });
+    expect(() => new Webhook(before.text).verify(message.body, later)).toThrow("signature");
+  });
+
+  test("of another installation cannot be read", () => {
+    const { sealed } = createSecrets(new Uint8Array(32).fill(8)).make();
+    const row = { secret: sealed, previousSecret: null, previousUntil: null };
+    expect(() => secrets.keysOf(row, 0)).toThrow(UnreadableSecretError);
+  });
+});
