@@ -74,6 +74,8 @@ import { createTemplates } from "./modules/templates/service.ts";
 import { trackRoutes } from "./modules/track/routes.ts";
 import { verificationRoutes } from "./modules/verification/routes.ts";
 import { createVerify } from "./modules/verification/verify.ts";
+import { executionRoutes } from "./modules/workflows/execution-routes.ts";
+import { createMachinery } from "./modules/workflows/machinery.ts";
 import { workflowRoutes } from "./modules/workflows/routes.ts";
 import { createWorkflows } from "./modules/workflows/service.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
@@ -157,7 +159,7 @@ export function createApp(options: AppOptions) {
     cursors,
     findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
   });
-  const remove = createRemoval(db);
+  const remove = createRemoval(db, clock);
   const contacts = createContacts({ db, clock, events, remove });
   const segments = createSegments({
     db,
@@ -304,6 +306,32 @@ export function createApp(options: AppOptions) {
   });
 
   const collector = createCollector({ count, writer, clock, log });
+  const fetchGuarded = createFetchGuarded({
+    dns,
+    allowPrivateAddresses: config.allowPrivateAddresses,
+  });
+  const automation = createMachinery({
+    db,
+    writer,
+    clock,
+    log,
+    cursors,
+    contacts,
+    events,
+    segments,
+    store,
+    suppressions,
+    templateCache,
+    templates,
+    workflows,
+    fetchGuarded,
+    isSenderVerified,
+    random: Math.random,
+    settleFacts: collector.flush,
+    wakeDispatcher: dispatcher.wake,
+    url,
+    linkKey,
+  });
   const subscriptions = createSubscriptions({ db, contacts });
   const retention = createRetention({
     db,
@@ -336,7 +364,7 @@ export function createApp(options: AppOptions) {
     log,
     cursors,
     events,
-    fetchGuarded: createFetchGuarded({ dns, allowPrivateAddresses: config.allowPrivateAddresses }),
+    fetchGuarded,
     sealKey: deriveKey(secret, "webhook-secrets"),
     random: Math.random,
   });
@@ -388,6 +416,7 @@ export function createApp(options: AppOptions) {
         allowPrivateAddresses: config.allowPrivateAddresses,
       }),
     )
+    .use(executionRoutes({ admission, executions: automation.executions, writer }))
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
@@ -449,6 +478,7 @@ export function createApp(options: AppOptions) {
     segments,
     workflows,
     campaigns: runner,
+    automation: automation.runner,
     transport,
 
     /** Answers a request as the server would; for tests. */
@@ -457,6 +487,7 @@ export function createApp(options: AppOptions) {
     async start(): Promise<void> {
       await runner.start();
       await dispatcher.start();
+      await automation.runner.start();
       webhooks.start();
       domainChecks.start();
       contactParts.start();
@@ -488,6 +519,7 @@ export function createApp(options: AppOptions) {
       if (http.server !== null) await http.stop();
       await contactParts.stop();
       await runner.stop();
+      await automation.runner.stop();
       await webhooks.stop(WEBHOOK_GRACE_MS);
       const checksEnded = domainChecks.stop();
       const allEnded = await dispatcher.stop(STOP_GRACE_MS);

@@ -206,7 +206,7 @@ export function createWriter(
 const STORAGE_CODES = ["SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN"];
 
 /** Errors that say the disk or the file is at fault, not the statement. */
-function isStorageError(error: unknown): boolean {
+export function isStorageError(error: unknown): boolean {
   if (!(error instanceof SQLiteError)) return false;
   const code = error.code ?? "";
   return [...STORAGE_CODES, "SQLITE_BUSY", "SQLITE_CORRUPT"].some((name) => code.startsWith(name));

@@ -1,9 +1,11 @@
 /**
  * Removes a contact. Its mails and events stay, without anything that tells who it was; what was
- * still queued is cancelled, since there is no address left to send it to.
+ * still queued is cancelled, since there is no address left to send it to, and so are workflow
+ * executions under way.
  */
 
 import type { Db } from "../../db/open.ts";
+import type { Clock } from "../../lib/clock.ts";
 
 /** Part of a change. */
 export type RemoveContact = (contactSeq: number) => void;
@@ -20,12 +22,23 @@ const STEPS = [
    WHERE contact_seq = ?`,
   `UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The contact was deleted.'
    WHERE contact_seq = ? AND status = 'QUEUED'`,
+  `UPDATE workflow_execution_steps SET detail = NULL
+   WHERE execution_seq IN (SELECT seq FROM workflow_executions WHERE contact_seq = ?)`,
+  "UPDATE workflow_executions SET context = '{}' WHERE contact_seq = ?",
   "DELETE FROM contacts WHERE seq = ?",
 ];
 
-export function createRemoval({ sqlite }: Db): RemoveContact {
+const CANCEL_EXECUTIONS = `
+  UPDATE workflow_executions
+  SET status = 'CANCELLED', exit_reason = 'The contact was deleted.', error = NULL, due_at = NULL,
+    due_for = NULL, awaited_event = NULL, completed_at = +?
+  WHERE contact_seq = +? AND status IN ('RUNNING', 'WAITING')`;
+
+export function createRemoval({ sqlite }: Db, clock: Clock): RemoveContact {
   const statements = STEPS.map((step) => sqlite.prepare<unknown, [number]>(step));
+  const cancelExecutions = sqlite.prepare<unknown, [number, number]>(CANCEL_EXECUTIONS);
   return (contactSeq) => {
+    cancelExecutions.run(clock.now(), contactSeq);
     for (const statement of statements) statement.run(contactSeq);
   };
 }

@@ -40,11 +40,15 @@ export function createContacts(deps: {
   remove: RemoveContact;
 }) {
   const { db, clock, events, remove } = deps;
-  // The two that every accepted mail and tracked event asks for, without the query builder.
+  // Those that every accepted mail, tracked event and workflow step asks for, without the builder.
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
            created_at AS createdAt, updated_at AS updatedAt
     FROM contacts WHERE project_seq = +? AND email = +?`);
+  const selectBySeq = db.sqlite.prepare<FoundContact, [number]>(`
+    SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
+           created_at AS createdAt, updated_at AS updatedAt
+    FROM contacts WHERE seq = +?`);
   const insert = db.sqlite.prepare<
     { seq: number },
     [string, number, string, number, string, number, number]
@@ -126,6 +130,11 @@ export function createContacts(deps: {
     get,
 
     findByEmail,
+
+    findBySeq(seq: number): ContactRow | null {
+      const row = selectBySeq.get(seq);
+      return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
+    },
 
     /** Part of a change. */
     upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {

@@ -13,7 +13,6 @@ import { newId } from "../../lib/id.ts";
 import { domainOf } from "../../mail/address.ts";
 import { contentTypeOf } from "../../mail/content-type.ts";
 import { recipientLinks } from "../../mail/links.ts";
-import { isHeaderText } from "../../mail/headers.ts";
 import { render, type Template } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { templateVariables } from "../../mail/variables.ts";
@@ -32,6 +31,7 @@ import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import type { SendInput } from "./model.ts";
 import type { EmailStore, SharedMessage } from "./store.ts";
+import { subjectFault } from "./subject.ts";
 
 export type Accepted = {
   emails: { contact: { id: string; email: string }; email: string }[];
@@ -65,7 +65,6 @@ type Draft = Recipient & {
 type Source = { subject: Template; body: Template; html: string };
 
 const TRANSACTIONAL_PRIORITY = 0;
-const LONGEST_SUBJECT = 998;
 /** Rendering for many recipients lets others have a turn after this long. */
 const TURN_MS = 10;
 /** All recipients of one request together. */
@@ -283,18 +282,8 @@ function rendered(template: Template, variables: JsonObject, field: string): str
 }
 
 function refuseBadSubject(subject: string): void {
-  if (!isHeaderText(subject)) {
-    const message = "The rendered subject has a line break or another control character.";
-    throw fieldError("subject", "invalid_format", message);
-  }
-  if (subject.length === 0) throw fieldError("subject", "too_small", "It renders to nothing.");
-  if (subject.length > LONGEST_SUBJECT) {
-    throw fieldError(
-      "subject",
-      "too_big",
-      `It renders to more than ${LONGEST_SUBJECT} characters.`,
-    );
-  }
+  const fault = subjectFault(subject);
+  if (fault !== null) throw fieldError("subject", fault.code, fault.message);
 }
 
 function tooMuchData(): AppError {

@@ -5,6 +5,7 @@ import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { attempts, capturedMessages, emails, messages } from "../../db/schema/emails.ts";
+import { workflowExecutions } from "../../db/schema/workflows.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
@@ -23,11 +24,13 @@ export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
         contactId: contacts.id,
         from: messages.fromAddress,
         campaignId: campaigns.id,
+        executionId: workflowExecutions.id,
       })
       .from(emails)
       .innerJoin(messages, eq(messages.seq, emails.messageSeq))
       .leftJoin(contacts, eq(contacts.seq, emails.contactSeq))
       .leftJoin(campaigns, eq(campaigns.seq, emails.campaignSeq))
+      .leftJoin(workflowExecutions, eq(workflowExecutions.seq, emails.executionSeq))
       .where(where)
       .orderBy(desc(emails.seq))
       .limit(limit)
@@ -104,7 +107,8 @@ export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
   };
 }
 
-function present({ email, contactId, from, campaignId }: RowShape, theirs: Attempt[]): Email {
+function present(row: RowShape, theirs: Attempt[]): Email {
+  const { email, contactId, from, campaignId, executionId } = row;
   const { id, to, subject, status, source, templateId, lastError } = email;
   return {
     id,
@@ -116,7 +120,7 @@ function present({ email, contactId, from, campaignId }: RowShape, theirs: Attem
     source,
     templateId,
     campaignId,
-    workflowExecutionId: null,
+    workflowExecutionId: executionId,
     messageId: messageIdOf(id, from),
     createdAt: isoTime(email.createdAt),
     sentAt: isoTimeOrNull(email.sentAt),
@@ -136,6 +140,7 @@ type RowShape = {
   contactId: string | null;
   from: string;
   campaignId: string | null;
+  executionId: string | null;
 };
 
 function presentAttempt(row: typeof attempts.$inferSelect): Attempt {

@@ -37,13 +37,21 @@ export type NewEmail = {
   messageSeq: number;
   source: (typeof emails.$inferInsert)["source"];
   templateId: string | null;
+  /** The workflow execution whose step makes it. */
+  executionSeq?: number;
   to: string;
   toName: string | null;
   subject: string;
-  variables: string;
+  /** JSON object; null: the contact's data at the time of leaving. */
+  variables: string | null;
   status: "QUEUED" | "SUPPRESSED";
   priority: number;
   createdAt: number;
+};
+
+type InsertedEmail = Omit<NewEmail, "executionSeq"> & {
+  executionSeq: number | null;
+  nextAt: number | null;
 };
 
 export type EmailStore = ReturnType<typeof createEmailStore>;
@@ -52,11 +60,13 @@ export function createEmailStore({ db }: { db: Db }) {
   const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM messages WHERE project_seq = +? AND digest = +?",
   );
-  const insertEmail = db.sqlite.prepare<{ seq: number }, [NewEmail & { nextAt: number | null }]>(`
-    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id, to_address,
-                        to_name, subject, variables, status, priority, next_at, created_at)
-    VALUES ($id, $projectSeq, $contactSeq, $messageSeq, $source, $templateId, $to,
-            $toName, $subject, $variables, $status, $priority, $nextAt, $createdAt)
+  const insertEmail = db.sqlite.prepare<{ seq: number }, [InsertedEmail]>(`
+    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
+                        execution_seq, to_address, to_name, subject, variables, status, priority,
+                        next_at, created_at)
+    VALUES ($id, $projectSeq, $contactSeq, $messageSeq, $source, $templateId,
+            $executionSeq, $to, $toName, $subject, $variables, $status, $priority,
+            $nextAt, $createdAt)
     RETURNING seq`);
 
   function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
@@ -99,7 +109,8 @@ export function createEmailStore({ db }: { db: Db }) {
     /** Due at once unless it is suppressed. Returns its `seq`. */
     insertEmail(email: NewEmail): number {
       const nextAt = email.status === "QUEUED" ? email.createdAt : null;
-      const row = insertEmail.get({ ...email, nextAt });
+      const { executionSeq = null } = email;
+      const row = insertEmail.get({ ...email, executionSeq, nextAt });
       if (row === null) throw new Error("an inserted email came back empty");
       return row.seq;
     },

@@ -41,8 +41,8 @@ export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: strin
     /** All events up to this `seq` are dealt with. */
     place,
 
-    /** The next events in their order; none if the reader is at the end. */
-    read: (limit: number): LoggedEvent[] => findNext.all(place(), limit),
+    /** The next events in their order, after its place or another one; none at the end. */
+    read: (limit: number, after = place()): LoggedEvent[] => findNext.all(after, limit),
 
     /** Part of a change: everything up to `seq` is dealt with; never goes back. */
     advance: (seq: number): void => void setPlace.run(name, seq),

@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Input, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { Data, EmailAddress } from "../contacts/model.ts";
+import { isServiceEvent } from "../events/names.ts";
 
 /** Interface decision C. */
 export const TrackInput = withChecks(
@@ -15,16 +16,8 @@ export const TrackInput = withChecks(
 );
 export type TrackInput = Static<typeof TrackInput>;
 
-/** Names that only the service gives: nobody may claim that a mail was opened. */
-const RESERVED = [
-  /^email\./,
-  /^contact\.(subscribed|unsubscribed)$/,
-  /^segment\..*\.(entry|exit)$/,
-  /^webhook\.(disabled|test)$/,
-] as const;
-
 function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError[] {
-  if (typeof event !== "string" || !RESERVED.some((pattern) => pattern.test(event))) return [];
+  if (typeof event !== "string" || !isServiceEvent(event)) return [];
   const message = "This name is reserved for events of the service itself.";
   return [{ field: "event", message, code: "reserved_event" }];
 }

@@ -1,0 +1,213 @@
+/**
+ * Makes the calls of WEBHOOK steps. A call is leased in a change (due for its ANSWER, until the
+ * lease ends), made outside of one, and written down if the lease is still that one. A crash in
+ * between repeats the call with the same `webhook-id`; an answer is written once.
+ */
+
+import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";
+import { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
+import { describeError, type Log } from "../../lib/log.ts";
+import type { TemplateCache } from "../../mail/template-cache.ts";
+import type { Agenda, Execution } from "./agenda.ts";
+import type { Drive, HasTime } from "./drive.ts";
+import type { Occurrence } from "./engine.ts";
+import type { Paths } from "./paths.ts";
+import {
+  judgeAnswer,
+  judgeRefusal,
+  requestOf,
+  type Situation,
+  type WebhookRequest,
+} from "./webhook.ts";
+
+/** `token`: the lease, with the number of steps that the execution had completed. */
+export type Call = {
+  execution: Execution;
+  request: WebhookRequest;
+  token: { stepCount: number; dueAt: number };
+};
+
+export type Calls = ReturnType<typeof createCalls>;
+
+const MOST_AT_ONCE = 64;
+/** So that one slow receiver leaves room for the others. */
+const MOST_OF_A_WORKFLOW = 16;
+/** Longer than any exchange may take (lib/fetch-guarded). */
+const LEASE_MS = 60_000;
+/** Calls that a process left behind are not repeated at once. */
+const ORPHAN_DELAY_MS = 5_000;
+const STORAGE_PAUSE_MS = 1_000;
+
+export function createCalls(deps: {
+  agenda: Agenda;
+  drive: Drive;
+  pathsOf: (versionSeq: number) => Paths | null;
+  situationOf: (execution: Execution) => Situation | null;
+  templateCache: TemplateCache;
+  fetchGuarded: FetchGuarded;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  random: () => number;
+  /** An execution goes on: something may be due. */
+  wake: () => void;
+}) {
+  const { agenda, drive, writer, clock, log } = deps;
+  const underWay = new Map<number, { workflowSeq: number; ended: Promise<void> }>();
+  let ender = new AbortController();
+  let lastLane = 0;
+
+  function roomFor(workflowSeq: number): number {
+    const own = [...underWay.values()].filter((call) => call.workflowSeq === workflowSeq).length;
+    return Math.min(MOST_AT_ONCE - underWay.size, MOST_OF_A_WORKFLOW - own);
+  }
+
+  /** Beginning after the workflow that came last. */
+  function lanesInTurn(): number[] {
+    const lanes = agenda.lanes();
+    return [...lanes.filter((key) => key > lastLane), ...lanes.filter((key) => key <= lastLane)];
+  }
+
+  /** Null: there is nothing to call, and what that means for the execution is written. */
+  function leaseOne(execution: Execution, now: number, hasTime: HasTime): Call | null {
+    const request = prepare(execution);
+    if (typeof request === "string") {
+      const result = { outcome: "FAILED", error: request } as const;
+      drive.proceed(execution, { occurrence: { kind: "done", result }, now, hasTime });
+      return null;
+    }
+    const dueAt = now + LEASE_MS;
+    const { progress } = execution;
+    agenda.save(execution, { ...progress, dueFor: "ANSWER", dueAt }, []);
+    return { execution, request, token: { stepCount: progress.stepCount, dueAt } };
+  }
+
+  function prepare(execution: Execution): WebhookRequest | string {
+    const { versionSeq, progress } = execution;
+    const step = deps.pathsOf(versionSeq)?.step(progress.stepId ?? "") ?? null;
+    const situation = deps.situationOf(execution);
+    if (step?.type !== "WEBHOOK" || situation === null) return "There is nothing to be called.";
+    return requestOf(step, situation, deps.templateCache);
+  }
+
+  async function make({ execution, request, token }: Call): Promise<void> {
+    const { signal } = ender;
+    const { url, ...rest } = request;
+    try {
+      const response = await deps.fetchGuarded(url, { ...rest, signal });
+      const { context } = execution.progress;
+      const now = clock.now();
+      await settle(
+        execution,
+        token,
+        judgeAnswer(response, { context, now, random: deps.random() }),
+      );
+    } catch (error) {
+      // At the end of the process the call is given back by the next one.
+      if (signal.aborted) return;
+      if (error instanceof FetchRefused) {
+        await settle(execution, token, judgeRefusal(error, deps.random()));
+        return;
+      }
+      const fields = { execution: execution.id, error: describeError(error) };
+      log.error("a webhook of a workflow failed unexpectedly", fields);
+      const reason = "An unexpected error on our side; the log has it.";
+      const random = deps.random();
+      await settle(execution, token, { kind: "unanswered", reason, retryAfterMs: null, random });
+    }
+  }
+
+  /** What was answered must be written down, however long the storage takes to recover. */
+  async function settle(
+    { id, seq }: Execution,
+    token: Call["token"],
+    occurrence: Occurrence,
+  ): Promise<void> {
+    for (;;) {
+      try {
+        await writer.write(() => {
+          const execution = agenda.find(seq);
+          if (execution === null || !isLeased(execution, token)) return;
+          drive.proceed(execution, { occurrence, now: clock.now(), hasTime: () => false });
+        });
+        return;
+      } catch (error) {
+        log.error("the answer to a webhook could not be stored", {
+          execution: id,
+          error: describeError(error),
+        });
+        // A fault of ours does not mend itself: the lease ends, and the call is made again.
+        if (ender.signal.aborted || !isStorageRefusal(error)) return;
+        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
+      }
+    }
+  }
+
+  async function ended(): Promise<void> {
+    await Promise.all([...underWay.values()].map((call) => call.ended));
+  }
+
+  return {
+    underWay: (): number => underWay.size,
+    /** Resolves when those that are under way now are not any more. */
+    ended,
+
+    hasRoom: (): boolean => underWay.size < MOST_AT_ONCE,
+
+    /** Part of a change: takes due calls, as many as there is room and time for. */
+    lease(now: number, hasTime: HasTime): Call[] {
+      if (underWay.size >= MOST_AT_ONCE) return [];
+      const taken: Call[] = [];
+      for (const lane of lanesInTurn()) {
+        const ofLane = () => taken.filter(({ execution }) => execution.workflowSeq === lane).length;
+        const room = Math.min(roomFor(lane), MOST_AT_ONCE - underWay.size - taken.length);
+        if (room <= 0) continue;
+        lastLane = lane;
+        for (const execution of agenda.callsOf(lane, now, room)) {
+          if (ofLane() >= room || !hasTime()) return taken;
+          const call = leaseOne(execution, now, hasTime);
+          if (call !== null) taken.push(call);
+        }
+      }
+      return taken;
+    },
+
+    /** After the commit of the lease. */
+    start(calls: readonly Call[]): void {
+      for (const call of calls) {
+        const { seq, workflowSeq } = call.execution;
+        const end = make(call).finally(() => {
+          underWay.delete(seq);
+          deps.wake();
+        });
+        underWay.set(seq, { workflowSeq, ended: end });
+      }
+    },
+
+    /** Part of a change: leases that ended without an answer are due again. */
+    giveBackExpired: (now: number): number => agenda.giveBackCalls(now, now, [...underWay.keys()]),
+
+    /** Part of a change: those of an earlier process. */
+    giveBackAll(now: number): number {
+      ender = new AbortController();
+      return agenda.giveBackCalls(Number.MAX_SAFE_INTEGER, now + ORPHAN_DELAY_MS, []);
+    },
+
+    /** Gives up what is under way after `graceMs`; resolves when nothing is any more. */
+    async stop(graceMs: number): Promise<void> {
+      const cancel = clock.after(graceMs, () => ender.abort());
+      await ended();
+      cancel();
+    },
+  };
+}
+
+function isLeased({ progress }: Execution, token: Call["token"]): boolean {
+  return (
+    progress.dueFor === "ANSWER" &&
+    progress.stepCount === token.stepCount &&
+    progress.dueAt === token.dueAt
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * Tests of `data.<path>` filters on a value in memory: what segments' compile-data says in SQL, for
+ * the context of an execution, which is in no table that can be asked. Typed as JSON is; a missing
+ * key and null match `notExists` and nothing else. Pure.
+ */
+
+import { isRecord } from "../../http/validation.ts";
+import { parsePeriod } from "../segments/dates.ts";
+import type { DataTest, Scalar } from "../segments/operators.ts";
+
+/** Whether the test holds for what stands at its path in `root`. */
+export function holdsFor(root: unknown, test: DataTest, now: number): boolean {
+  const value = valueAt(root, test.path);
+  const isThere = value !== undefined && value !== null;
+  if (test.operator === "notExists") return !isThere;
+  if (!isThere) return false;
+  switch (test.operator) {
+    case "exists":
+      return true;
+    case "equals":
+      return value === test.value;
+    case "notEquals":
+      return value !== test.value;
+    case "contains":
+      return contains(value, test.value);
+    case "notContains":
+      return !contains(value, test.value);
+    case "in":
+      return test.values.some((item) => item === value);
+    case "notIn":
+      return !test.values.some((item) => item === value);
+    case "within":
+      return isDate(value, (at) => at >= now - test.spanMs && at <= now);
+    case "olderThan":
+      return isDate(value, (at) => at < now - test.spanMs);
+    case "greaterThan":
+      return isOrdered(value, test.value, (order) => order > 0);
+    case "greaterThanOrEqual":
+      return isOrdered(value, test.value, (order) => order >= 0);
+    case "lessThan":
+      return isOrdered(value, test.value, (order) => order < 0);
+    case "lessThanOrEqual":
+      return isOrdered(value, test.value, (order) => order <= 0);
+  }
+}
+
+/** Keys lead into objects only: a list has items, which `contains` asks about. */
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    root,
+  );
+}
+
+/** A text contains a text (upper and lower case differ), a list any value. */
+function contains(value: unknown, wanted: Scalar): boolean {
+  if (Array.isArray(value)) return value.some((item) => item === wanted);
+  return typeof value === "string" && typeof wanted === "string" && value.includes(wanted);
+}
+
+/** Numbers with numbers, texts with texts by code point. */
+function isOrdered(
+  value: unknown,
+  wanted: string | number,
+  suits: (order: number) => boolean,
+): boolean {
+  if (typeof value === "number" && typeof wanted === "number") return suits(value - wanted);
+  if (typeof value !== "string" || typeof wanted !== "string") return false;
+  return suits(Buffer.compare(Buffer.from(value), Buffer.from(wanted)));
+}
+
+function isDate(value: unknown, suits: (at: number) => boolean): boolean {
+  const period = typeof value === "string" ? parsePeriod(value) : null;
+  return period !== null && suits(period.fromMs);
+}

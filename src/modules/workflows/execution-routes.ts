@@ -1,0 +1,86 @@
+/**
+ * GET    /workflows/{id}/executions
+ * POST   /workflows/{id}/executions                          starts one by hand
+ * POST   /workflows/{id}/executions/cancel                   all that are under way
+ * GET    /workflows/{id}/executions/{executionId}            with its steps
+ * POST   /workflows/{id}/executions/{executionId}/cancel
+ */
+
+import { Elysia } from "elysia";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
+import {
+  Cancelled,
+  ExecutionDetails,
+  ExecutionInput,
+  ExecutionParams,
+  ExecutionQuery,
+  ListedExecution,
+} from "./execution-model.ts";
+import type { Executions } from "./executions.ts";
+
+const tags = ["Workflows"];
+
+export function executionRoutes(deps: {
+  admission: Admission;
+  executions: Executions;
+  writer: Writer;
+}) {
+  const { admission, executions, writer } = deps;
+  return new Elysia({ name: "execution-routes", prefix: "/workflows/:id/executions" })
+    .use(admission.secretKey)
+    .get(
+      "",
+      ({ project, params, query }) => envelope(executions.list(project.seq, params.id, query)),
+      {
+        params: IdParams,
+        query: ExecutionQuery,
+        response: withErrors({ 200: ListEnvelope(ListedExecution) }),
+        detail: { tags, summary: "List executions of a workflow" },
+      },
+    )
+    .post(
+      "",
+      ({ project, params, body, once }) =>
+        once(() => {
+          const start = executions.start(project.seq, params.id, body);
+          return () => ({ status: 201, body: envelope(start()) });
+        }),
+      {
+        params: IdParams,
+        body: ExecutionInput,
+        response: withErrors({ 201: Envelope(ExecutionDetails) }),
+        detail: { tags, summary: "Start an enabled workflow for a contact" },
+      },
+    )
+    .post(
+      "/cancel",
+      async ({ project, params }) =>
+        envelope({ cancelled: await executions.cancelAll(project.seq, params.id) }),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Cancelled) }),
+        detail: { tags, summary: "Cancel all executions of a workflow that are under way" },
+      },
+    )
+    .get(
+      "/:executionId",
+      ({ project, params }) => envelope(executions.get(project.seq, params.id, params.executionId)),
+      {
+        params: ExecutionParams,
+        response: withErrors({ 200: Envelope(ExecutionDetails) }),
+        detail: { tags, summary: "An execution with the steps that it completed" },
+      },
+    )
+    .post(
+      "/:executionId/cancel",
+      async ({ project, params }) =>
+        envelope(await writer.write(executions.cancel(project.seq, params.id, params.executionId))),
+      {
+        params: ExecutionParams,
+        response: withErrors({ 200: Envelope(ExecutionDetails) }),
+        detail: { tags, summary: "Cancel an execution that is under way" },
+      },
+    );
+}

@@ -1,0 +1,224 @@
+/** Executions as records: listed, looked at, started by hand, cancelled. */
+
+import { and, asc, count, desc, eq, type SQL } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { contacts as contactRows } from "../../db/schema/contacts.ts";
+import { workflowExecutions, workflowExecutionSteps } from "../../db/schema/workflows.ts";
+import type { Change, Writer } from "../../db/writer.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import { AppError, fieldError, notFound } from "../../lib/errors.ts";
+import { type JsonObject, parseData } from "../contacts/data.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Agenda, Execution } from "./agenda.ts";
+import { end, isContextTooLarge, isEnded } from "./engine.ts";
+import type {
+  ExecutionDetails,
+  ExecutionInput,
+  ExecutionQuery,
+  ExecutionStep,
+  ListedExecution,
+} from "./execution-model.ts";
+import type { Graph } from "./graph.ts";
+import type { WorkflowRow } from "./service.ts";
+import type { Starts } from "./starts.ts";
+
+export type Executions = ReturnType<typeof createExecutions>;
+
+/** Executions cancelled in one go: about ten milliseconds of work. */
+const SLICE = 500;
+const BY_HAND = "Cancelled by hand.";
+
+type Found = { execution: typeof workflowExecutions.$inferSelect; contactId: string | null };
+
+export function createExecutions(deps: {
+  db: Db;
+  agenda: Agenda;
+  clock: Clock;
+  contacts: Pick<Contacts, "get">;
+  cursors: Cursors;
+  getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
+  graphOf: (versionSeq: number) => Graph | null;
+  noteEnd: (execution: Pick<Execution, "workflowSeq" | "versionSeq">) => void;
+  starts: Starts;
+  writer: Writer;
+  /** An execution has its turn. */
+  wake: () => void;
+}) {
+  const { db, agenda, clock, cursors, getWorkflow, writer } = deps;
+  const cancelSome = db.sqlite.prepare<{ versionSeq: number }, [string, number, number, number]>(`
+    UPDATE workflow_executions
+    SET status = 'CANCELLED', exit_reason = ?, completed_at = ?, due_at = NULL, due_for = NULL,
+        awaited_event = NULL, error = NULL
+    WHERE seq IN (SELECT seq FROM workflow_executions
+                  WHERE workflow_seq = +? AND status IN ('RUNNING', 'WAITING') LIMIT +?)
+    RETURNING version_seq AS versionSeq`);
+
+  function select(where: SQL | undefined, limit: number) {
+    return db
+      .select({
+        execution: workflowExecutions,
+        seq: workflowExecutions.seq,
+        contactId: contactRows.id,
+      })
+      .from(workflowExecutions)
+      .leftJoin(contactRows, eq(contactRows.seq, workflowExecutions.contactSeq))
+      .where(where)
+      .orderBy(desc(workflowExecutions.seq))
+      .limit(limit)
+      .all();
+  }
+
+  function find(workflow: WorkflowRow, id: string): Found {
+    const ofWorkflow = eq(workflowExecutions.workflowSeq, workflow.seq);
+    const [row] = select(and(ofWorkflow, eq(workflowExecutions.id, id)), 1);
+    if (row === undefined) throw notFound("EXECUTION");
+    return row;
+  }
+
+  function stepsOf({ execution }: Found): ExecutionStep[] {
+    const graph = deps.graphOf(execution.versionSeq);
+    const names = new Map(graph?.steps.map(({ id, name }) => [id, name]) ?? []);
+    return db
+      .select()
+      .from(workflowExecutionSteps)
+      .where(eq(workflowExecutionSteps.executionSeq, execution.seq))
+      .orderBy(asc(workflowExecutionSteps.number))
+      .all()
+      .map((row) => ({
+        id: `${execution.id}.${row.number}`,
+        stepId: row.stepId,
+        type: row.type,
+        name: names.get(row.stepId) ?? null,
+        outcome: row.outcome,
+        branch: row.branch,
+        detail: row.detail === null ? null : parseData(row.detail),
+        startedAt: isoTime(row.startedAt),
+        completedAt: isoTime(row.completedAt),
+      }));
+  }
+
+  function details(workflow: WorkflowRow, id: string): ExecutionDetails {
+    const found = find(workflow, id);
+    return { ...present(workflow, found), steps: stepsOf(found) };
+  }
+
+  function start(workflow: WorkflowRow, contactId: string, context: JsonObject): string {
+    if (!workflow.isEnabled) throw notEnabled();
+    const contact = deps.contacts.get(workflow.projectSeq, contactId);
+    const now = clock.now();
+    const rest = { contactSeq: contact.seq, context, now };
+    const execution = deps.starts.byHand(workflow, rest);
+    if (execution === null) throw mayNotEnter(workflow);
+    writer.afterCommit(deps.wake);
+    return execution.id;
+  }
+
+  return {
+    list(projectSeq: number, workflowId: string, query: ExecutionQuery): Page<ListedExecution> {
+      const workflow = getWorkflow(projectSeq, workflowId);
+      const scope = `${projectSeq}:executions:${workflowId}`;
+      const request = cursors.read(scope, query);
+      const filter = and(
+        eq(workflowExecutions.workflowSeq, workflow.seq),
+        query.status === undefined ? undefined : eq(workflowExecutions.status, query.status),
+      );
+      const rows = select(
+        and(filter, olderThan(workflowExecutions.seq, request)),
+        request.limit + 1,
+      );
+      const [counted] = db.select({ total: count() }).from(workflowExecutions).where(filter).all();
+      return cursors.page(scope, request, rows, {
+        total: counted?.total ?? 0,
+        positionOf: bySeq,
+        present: (row) => present(workflow, row),
+      });
+    },
+
+    get: (projectSeq: number, workflowId: string, id: string): ExecutionDetails =>
+      details(getWorkflow(projectSeq, workflowId), id),
+
+    /** It has its first turn right after the commit. 409 where re-entry forbids it. */
+    start(
+      projectSeq: number,
+      workflowId: string,
+      { contactId, context = {} }: ExecutionInput,
+    ): Change<ExecutionDetails> {
+      if (isContextTooLarge(context)) {
+        throw fieldError("context", "too_big", "A context may take 64 KiB as JSON.");
+      }
+      return () => {
+        const workflow = getWorkflow(projectSeq, workflowId);
+        return details(workflow, start(workflow, contactId, context));
+      };
+    },
+
+    /** 409 once it has ended. */
+    cancel(projectSeq: number, workflowId: string, id: string): Change<ExecutionDetails> {
+      return () => {
+        const workflow = getWorkflow(projectSeq, workflowId);
+        const execution = agenda.find(find(workflow, id).execution.seq);
+        if (execution === null || isEnded(execution.progress.status)) throw hasEnded();
+        const how = { status: "CANCELLED", exitReason: BY_HAND } as const;
+        agenda.save(execution, end(execution.progress, clock.now(), how), []);
+        deps.noteEnd(execution);
+        return details(workflow, id);
+      };
+    },
+
+    /** All that are under way; returns how many there were. */
+    async cancelAll(projectSeq: number, workflowId: string): Promise<number> {
+      const { seq } = getWorkflow(projectSeq, workflowId);
+      for (let cancelled = 0; ;) {
+        const ended = await writer.write(() => {
+          const rows = cancelSome.all(BY_HAND, clock.now(), seq, SLICE);
+          for (const versionSeq of new Set(rows.map((row) => row.versionSeq))) {
+            deps.noteEnd({ workflowSeq: seq, versionSeq });
+          }
+          return rows.length;
+        });
+        cancelled += ended;
+        if (ended < SLICE) return cancelled;
+      }
+    },
+  };
+}
+
+function present(workflow: WorkflowRow, { execution, contactId }: Found): ListedExecution {
+  const { id, status, currentStepId, exitReason, error } = execution;
+  return {
+    id,
+    workflowId: workflow.id,
+    contactId,
+    status,
+    currentStepId,
+    context: parseData(execution.context),
+    startedAt: isoTime(execution.startedAt),
+    completedAt: isoTimeOrNull(execution.completedAt),
+    exitReason,
+    error,
+  };
+}
+
+function notEnabled(): AppError {
+  return new AppError(409, "INVALID_STATE", "The workflow is not enabled.", {
+    suggestion: "Enable it first, with PATCH and enabled true.",
+  });
+}
+
+function mayNotEnter({ allowReentry }: WorkflowRow): AppError {
+  const message = allowReentry
+    ? "An execution of this workflow is under way for this contact."
+    : "This contact has been through this workflow, and re-entry is off.";
+  const suggestion = allowReentry
+    ? "Wait until it ends, or cancel it."
+    : "Allow re-entry, with PATCH and allowReentry true.";
+  return new AppError(409, "CONFLICT", message, { suggestion });
+}
+
+function hasEnded(): AppError {
+  return new AppError(409, "INVALID_STATE", "The execution has ended already.", {
+    suggestion: "Only executions that are RUNNING or WAITING can be cancelled.",
+  });
+}

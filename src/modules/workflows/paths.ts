@@ -1,0 +1,35 @@
+/** The ways through a graph, ready to be asked. */
+
+import type { Graph, Step } from "./graph.ts";
+
+export type Paths = {
+  /** The one TRIGGER. */
+  trigger: Step;
+  /** How many steps there are. */
+  size: number;
+  step(id: string): Step | null;
+  /** The step that a branch (null: the plain way on) leads to; null where the way ends. */
+  next(from: string, branch: string | null): Step | null;
+};
+
+export function pathsOf({ steps, transitions }: Graph): Paths {
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const ways = new Map(
+    transitions.map(({ from, to, branch }) => [keyOf(from, branch ?? null), to]),
+  );
+  const trigger = steps.find(({ type }) => type === "TRIGGER");
+  if (trigger === undefined) throw new Error("a stored graph has no trigger");
+  return {
+    trigger,
+    size: steps.length,
+    step: (id) => byId.get(id) ?? null,
+    next(from, branch) {
+      const to = ways.get(keyOf(from, branch));
+      return to === undefined ? null : (byId.get(to) ?? null);
+    },
+  };
+}
+
+function keyOf(from: string, branch: string | null): string {
+  return JSON.stringify([from, branch]);
+}

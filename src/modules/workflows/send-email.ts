@@ -1,0 +1,197 @@
+/**
+ * SEND_EMAIL: template → recipient → still wanted? → sender → subject → one email record, written
+ * in the change that completes the step. The body is rendered when the mail leaves.
+ */
+
+import type { Writer } from "../../db/writer.ts";
+import { AppError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { domainOf } from "../../mail/address.ts";
+import { recipientLinks } from "../../mail/links.ts";
+import { render } from "../../mail/template.ts";
+import type { TemplateCache } from "../../mail/template-cache.ts";
+import { templateVariables } from "../../mail/variables.ts";
+import { type JsonObject, parseData } from "../contacts/data.ts";
+import type { ContactRow, Contacts } from "../contacts/service.ts";
+import type { EmailStore } from "../emails/store.ts";
+import { subjectFault } from "../emails/subject.ts";
+import type { Events } from "../events/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
+import type { TemplateRow, Templates } from "../templates/service.ts";
+import type { StepResult } from "./engine.ts";
+import type { Step } from "./graph.ts";
+import type { Errand } from "./perform.ts";
+
+export type SendEmailDeps = {
+  contacts: Contacts;
+  events: Events;
+  store: EmailStore;
+  suppressions: Suppressions;
+  templateCache: TemplateCache;
+  templates: Pick<Templates, "get">;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  projectName: (projectSeq: number) => string;
+  writer: Pick<Writer, "afterCommit">;
+  /** There is mail to send. */
+  wake: () => void;
+  /** Base of links in mails, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+};
+
+type SendEmailStep = Extract<Step, { type: "SEND_EMAIL" }>;
+
+const TRANSACTIONAL_PRIORITY = 0;
+
+export function createSendEmail(deps: SendEmailDeps) {
+  const { contacts, store } = deps;
+
+  return function sendEmail({ config }: SendEmailStep, errand: Errand): StepResult {
+    const { projectSeq } = errand;
+    const template = findTemplate(projectSeq, config.templateId);
+    if (template === null) {
+      return failed(`The template ${config.templateId} does not exist any more.`);
+    }
+    const isCustom = config.recipient?.type === "CUSTOM";
+    const recipient =
+      config.recipient?.type === "CUSTOM"
+        ? addressed(projectSeq, config.recipient.email)
+        : errand.contact;
+    if (template.type === "MARKETING" && !recipient.isSubscribed) {
+      return { outcome: "SKIPPED", detail: { reason: `${recipient.email} is not subscribed.` } };
+    }
+    if (template.from === null) {
+      return failed(`The template "${template.name}" names no sender, and nothing else does.`);
+    }
+    const domain = domainOf(template.from);
+    if (!deps.isSenderVerified(projectSeq, domain)) {
+      return failed(`The sender's domain ${domain} is not a verified domain of this project.`);
+    }
+    const emailId = newId(errand.now);
+    const variables = variablesOf(errand, isCustom);
+    const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });
+    if (!subject.ok) return failed(`The subject cannot be used: ${subject.reason}`);
+    return write({ errand, template, recipient, emailId, subject: subject.text, variables });
+  };
+
+  function findTemplate(projectSeq: number, id: string): TemplateRow | null {
+    try {
+      return deps.templates.get(projectSeq, id);
+    } catch (error) {
+      if (error instanceof AppError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** As `/v1/send` does: whoever is written to is a contact. */
+  function addressed(projectSeq: number, email: string): ContactRow {
+    const { contact } = contacts.upsert({
+      projectSeq,
+      email,
+      subscribed: undefined,
+      defaultSubscribed: false,
+      data: undefined,
+    });
+    return contact;
+  }
+
+  function subjectOf(
+    template: TemplateRow,
+    rest: {
+      recipient: ContactRow;
+      emailId: string;
+      variables: JsonObject | null;
+      projectSeq: number;
+    },
+  ): { ok: true; text: string } | { ok: false; reason: string } {
+    const { recipient, emailId, variables, projectSeq } = rest;
+    const compiled = deps.templateCache.compile(template.subject, "text");
+    if (!compiled.ok) return { ok: false, reason: compiled.message };
+    const rendered = render(
+      compiled.template,
+      compiled.template.nodes === null
+        ? {}
+        : templateVariables({
+            id: recipient.id,
+            email: recipient.email,
+            data: variables ?? parseData(recipient.data),
+            links: recipientLinks(deps.url, deps.linkKey, emailId),
+            projectName: deps.projectName(projectSeq),
+          }),
+    );
+    if (!rendered.ok) return rendered;
+    const fault = subjectFault(rendered.text);
+    return fault === null ? rendered : { ok: false, reason: fault.message };
+  }
+
+  function write(work: {
+    errand: Errand;
+    template: TemplateRow;
+    recipient: ContactRow;
+    emailId: string;
+    subject: string;
+    variables: JsonObject | null;
+  }): StepResult {
+    const { errand, template, recipient, emailId, variables } = work;
+    const { projectSeq, now } = errand;
+    const suppression = deps.suppressions.reasonFor(projectSeq, recipient.email);
+    const emailSeq = store.insertEmail({
+      id: emailId,
+      projectSeq,
+      contactSeq: recipient.seq,
+      messageSeq: store.saveMessage(messageOf(projectSeq, template), now),
+      source: "WORKFLOW",
+      templateId: template.id,
+      executionSeq: errand.executionSeq,
+      to: recipient.email,
+      toName: null,
+      subject: work.subject,
+      variables: variables === null ? null : JSON.stringify(variables),
+      status: suppression === null ? "QUEUED" : "SUPPRESSED",
+      priority: TRANSACTIONAL_PRIORITY,
+      createdAt: now,
+    });
+    if (suppression === null) {
+      deps.writer.afterCommit(deps.wake);
+      return { outcome: "COMPLETED", detail: { emailId } };
+    }
+    deps.events.record({
+      projectSeq,
+      name: "email.suppressed",
+      contactSeq: recipient.seq,
+      emailSeq,
+      data: { reason: suppression },
+      at: now,
+    });
+    return { outcome: "COMPLETED", detail: { emailId, suppressed: suppression } };
+  }
+}
+
+/**
+ * The contact's data with the context over it, as they are now. Null where there is no context:
+ * then the mail takes the contact as it is when it leaves.
+ */
+function variablesOf({ contact, context }: Errand, isCustom: boolean): JsonObject | null {
+  if (isCustom) {
+    const { id, email } = contact;
+    return { ...parseData(contact.data), ...context, contact: { id, email } };
+  }
+  return Object.keys(context).length === 0 ? null : { ...parseData(contact.data), ...context };
+}
+
+function messageOf(projectSeq: number, template: TemplateRow) {
+  return {
+    projectSeq,
+    fromAddress: template.from ?? "",
+    fromName: template.fromName,
+    replyTo: template.replyTo,
+    html: template.body,
+    headers: [],
+    isMarketing: template.type === "MARKETING",
+    attachments: [],
+  };
+}
+
+function failed(error: string): StepResult {
+  return { outcome: "FAILED", error };
+}

@@ -1,0 +1,309 @@
+/** What each kind of step does, and what it does where it cannot. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, DAY, MINUTE, startAutomation } from "../../support/automation.ts";
+import { chain, delay, graph, step, trigger } from "./graphs.ts";
+
+let a: Automation;
+beforeEach(async () => {
+  a = await startAutomation();
+});
+afterEach(() => a.close());
+
+describe("SEND_EMAIL", () => {
+  test("makes a mail with contact and event data, in the step's own record", async () => {
+    const templateId = await a.template({
+      type: "TRANSACTIONAL",
+      subject: "{{ name }} ordered {{ order }}",
+      body: "<p>{{ order }} for {{ name }}</p>",
+    });
+    const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
+    await a.t.call("POST", "/contacts", { email: "ada@example.net", data: { name: "Ada" } });
+    await a.track("signed-up", { order: { value: "A-1", persistent: false } });
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({
+      status: "COMPLETED",
+      currentStepId: null,
+      context: { order: "A-1" },
+      steps: ["start COMPLETED", "mail COMPLETED"],
+    });
+    await a.t.deliver();
+    const emails = await a.t.call("GET", "/emails");
+    const emailId = emails.text("data.items.0.id");
+    expect(emails.at("data.items.0")).toMatchObject({
+      to: "ada@example.net",
+      subject: "Ada ordered A-1",
+      status: "SENT",
+      source: "WORKFLOW",
+      templateId,
+      workflowExecutionId: walked.id,
+    });
+    expect(walked.details[1]).toEqual({ emailId });
+    const raw = (await a.t.call("GET", `/emails/${emailId}/raw`)).text("");
+    expect(raw).toContain("A-1 for Ada");
+  });
+
+  test("skips a contact that unsubscribed before a marketing step, and goes on", async () => {
+    const templateId = await a.template();
+    const id = await a.workflow(
+      chain(
+        delay("wait", 1, "hours"),
+        step("mail", "SEND_EMAIL", { templateId }),
+        step("end", "EXIT"),
+      ),
+    );
+    await a.track("signed-up");
+    await a.t.call("PATCH", `/contacts/${a.contactId()}`, { subscribed: false });
+    await a.advance(60 * MINUTE);
+    expect(await a.only(id)).toMatchObject({
+      status: "EXITED",
+      steps: ["start COMPLETED", "wait COMPLETED", "mail SKIPPED", "end COMPLETED"],
+      details: [null, null, { reason: "ada@example.net is not subscribed." }, null],
+    });
+    expect(a.mails()).toEqual([]);
+  });
+
+  test("a suppressed address gets a record, and no mail", async () => {
+    const templateId = await a.template();
+    const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
+    await a.t.call("POST", "/suppressions", { email: "ada@example.net" });
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+    expect(a.mails()).toEqual(["ada@example.net Hello SUPPRESSED"]);
+    expect(a.t.eventNames()).toContain("email.suppressed");
+  });
+
+  test("goes to a custom address with the contact's data", async () => {
+    const templateId = await a.template({
+      type: "TRANSACTIONAL",
+      subject: "{{ contact.email }} is here: {{ plan }}",
+    });
+    const recipient = { type: "CUSTOM", email: "Team@acme.test" };
+    await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId, recipient })));
+    await a.track("signed-up", { plan: "pro" });
+    expect(a.mails()).toEqual(["team@acme.test ada@example.net is here: pro QUEUED"]);
+  });
+
+  test.each([
+    [
+      "a template that was deleted",
+      (templateId: string) => a.t.db.sqlite.run("DELETE FROM templates WHERE id = ?", [templateId]),
+      "does not exist any more",
+    ],
+    [
+      "a template without a sender",
+      () => a.t.db.sqlite.run("UPDATE templates SET from_address = NULL"),
+      "names no sender",
+    ],
+    [
+      "a domain that is not verified any more",
+      () => a.t.db.sqlite.run("UPDATE domains SET status = 'FAILED'"),
+      "domain acme.test is not a verified domain",
+    ],
+    [
+      "a subject that is empty for this contact",
+      () => a.t.db.sqlite.run("UPDATE templates SET subject = '{{ nothing }}'"),
+      "renders to nothing",
+    ],
+  ])("fails with %s", async (_, spoil, error) => {
+    const templateId = await a.template();
+    const id = await a.workflow(
+      chain(delay("wait"), step("mail", "SEND_EMAIL", { templateId }), step("end", "EXIT")),
+    );
+    await a.track("signed-up");
+    spoil(templateId);
+    await a.advance(2 * DAY);
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({
+      status: "FAILED",
+      currentStepId: "mail",
+      steps: ["start COMPLETED", "wait COMPLETED", "mail FAILED"],
+    });
+    expect(walked.error).toContain(error);
+    expect(walked.details[2]).toEqual({ error: walked.error });
+    expect(a.mails()).toEqual([]);
+  });
+});
+
+describe("DELAY", () => {
+  test("lasts from the start of the step, to the millisecond", async () => {
+    const id = await a.workflow(chain(delay("first", 10, "minutes"), delay("second", 1, "hours")));
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({ status: "WAITING", currentStepId: "first" });
+    await a.advance(10 * MINUTE - 1);
+    expect(await a.only(id)).toMatchObject({ currentStepId: "first" });
+    await a.advance(1);
+    expect(await a.only(id)).toMatchObject({ currentStepId: "second" });
+    await a.advance(60 * MINUTE - 1);
+    expect(await a.only(id)).toMatchObject({ currentStepId: "second" });
+    await a.advance(1);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED", currentStepId: null });
+  });
+
+  test("fires at once, in order, what a clock that jumped a day forward made late", async () => {
+    const templateId = await a.template({ type: "TRANSACTIONAL", subject: "{{ number }}" });
+    const mail = step("mail", "SEND_EMAIL", { templateId });
+    await a.workflow(chain(delay("wait", 3, "hours"), mail));
+    await a.workflow(chain(delay("wait", 1, "hours"), mail));
+    await a.track("signed-up", { number: 1 }, "ada@example.net");
+    await a.advance(MINUTE);
+    await a.track("signed-up", { number: 2 }, "bob@example.net");
+    await a.advance(DAY);
+    expect(a.mails().map((text) => text.slice(0, 17))).toEqual([
+      "ada@example.net 1",
+      "bob@example.net 2",
+      "ada@example.net 1",
+      "bob@example.net 2",
+    ]);
+  });
+});
+
+describe("CONDITION", () => {
+  const yesNo = (config: Record<string, unknown>) =>
+    graph(
+      [
+        trigger(),
+        step("ask", "CONDITION", config),
+        step("yes", "EXIT", { reason: "yes" }),
+        step("no", "EXIT", { reason: "no" }),
+      ],
+      ["start>ask", "ask>yes:yes", "ask>no:no"],
+    );
+
+  test.each([
+    [{ field: "data.plan", operator: "equals", value: "pro" }, "yes"],
+    [{ field: "data.plan", operator: "equals", value: "free" }, "no"],
+    [{ field: "context.amount", operator: "greaterThan", value: 10 }, "yes"],
+    [{ field: "context.amount", operator: "greaterThan", value: "10" }, "no"],
+    [{ field: "context.missing", operator: "notEquals", value: 1 }, "no"],
+    [{ field: "email", operator: "endsWith", value: "@EXAMPLE.net" }, "yes"],
+    [{ field: "subscribed", operator: "equals", value: true }, "yes"],
+    [{ field: "event.signed-up", operator: "triggeredWithin", value: 1, unit: "days" }, "yes"],
+    [{ field: "email.opened", operator: "triggered" }, "no"],
+    [{ field: "createdAt", operator: "olderThan", value: 1, unit: "days" }, "no"],
+    [
+      {
+        condition: {
+          logic: "OR",
+          groups: [
+            { filters: [{ field: "data.plan", operator: "equals", value: "free" }] },
+            { filters: [{ field: "event.signed-up", operator: "triggered" }] },
+          ],
+        },
+      },
+      "yes",
+    ],
+  ])("%j: %s", async (config, branch) => {
+    const id = await a.workflow(yesNo(config));
+    await a.track("signed-up", { plan: "pro", amount: 11 });
+    expect(await a.only(id)).toMatchObject({
+      status: "EXITED",
+      exitReason: branch,
+      steps: ["start COMPLETED", `ask COMPLETED:${branch}`, `${branch} COMPLETED`],
+    });
+  });
+
+  test("of several branches the first that matches, else default", async () => {
+    const branches = [
+      { id: "small", operator: "lessThan", value: 10 },
+      { id: "medium", operator: "lessThan", value: 100 },
+    ];
+    const id = await a.workflow(
+      graph(
+        [
+          trigger(),
+          step("ask", "CONDITION", { mode: "multi", field: "context.amount", branches }),
+          step("m", "EXIT", { reason: "medium" }),
+          step("d", "EXIT", { reason: "default" }),
+        ],
+        ["start>ask", "ask>m:medium", "ask>d:default"],
+      ),
+    );
+    await a.track("signed-up", { amount: 20 }, "ada@example.net");
+    await a.track("signed-up", { amount: 200 }, "bob@example.net");
+    await a.track("signed-up", { amount: 2 }, "eve@example.net");
+    const walked = await a.executions(id);
+    expect(walked.map(({ exitReason }) => exitReason)).toEqual(["medium", "default", null]);
+    // A branch that leads nowhere is an end like any other.
+    expect(walked[2]).toMatchObject({
+      status: "COMPLETED",
+      steps: ["start COMPLETED", "ask COMPLETED:small"],
+    });
+  });
+
+  test("fails where its segment is gone", async () => {
+    const condition = {
+      logic: "AND",
+      groups: [{ filters: [{ field: "subscribed", operator: "equals", value: true }] }],
+    };
+    const segment = await a.t.create("/segments", { name: "All", condition }, "data.id");
+    const id = await a.workflow(yesNo({ field: `segment.${segment}`, operator: "memberOf" }));
+    await a.track("signed-up", {}, "ada@example.net");
+    a.t.db.sqlite.run("UPDATE segments SET deleted_at = 1");
+    await a.track("signed-up", {}, "bob@example.net");
+    const [before, after] = await a.executions(id);
+    expect(before).toMatchObject({ status: "EXITED", exitReason: "yes" });
+    expect(after).toMatchObject({ status: "FAILED", error: "There is no such segment." });
+  });
+});
+
+describe("UPDATE_CONTACT", () => {
+  test("merges data and decides the subscription, with its event", async () => {
+    const updates = { plan: "pro", old: null };
+    const id = await a.workflow(
+      chain(step("set", "UPDATE_CONTACT", { updates, subscriptionAction: "unsubscribe" })),
+    );
+    await a.t.call("POST", "/contacts", { email: "ada@example.net", data: { old: 1, kept: true } });
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+    const contact = await a.t.call("GET", `/contacts/${a.contactId()}`);
+    expect(contact.body).toMatchObject({ subscribed: false, data: { kept: true, plan: "pro" } });
+    expect(a.t.eventNames()).toEqual(["contact.subscribed", "signed-up", "contact.unsubscribed"]);
+  });
+
+  test("fails where the data would grow too large", async () => {
+    const id = await a.workflow(
+      chain(step("set", "UPDATE_CONTACT", { updates: { more: "x".repeat(40_000) } })),
+    );
+    await a.t.call("POST", "/contacts", {
+      email: "ada@example.net",
+      data: { much: "y".repeat(40_000) },
+    });
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({
+      status: "FAILED",
+      error: "Data may take 64 KiB as JSON.",
+    });
+  });
+});
+
+test("EXIT ends it with its reason", async () => {
+  const id = await a.workflow(chain(step("end", "EXIT", { reason: "Enough." })));
+  await a.track("signed-up");
+  expect(await a.only(id)).toMatchObject({ status: "EXITED", exitReason: "Enough.", error: null });
+});
+
+test("data that a context cannot hold fails the execution, told as such", async () => {
+  const id = await a.workflow(chain(step("end", "EXIT")));
+  const much = { value: "x".repeat(70_000), persistent: false };
+  await a.track("signed-up", { much });
+  const walked = await a.only(id);
+  expect(walked).toMatchObject({ status: "FAILED", context: {}, steps: [] });
+  expect(walked.error).toContain("64 KiB");
+});
+
+test("a contact that is deleted takes its executions with it, and nothing is left of its data", async () => {
+  const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" })));
+  await a.track("signed-up", { secret: "rosebud" });
+  await a.t.call("DELETE", `/contacts/${a.contactId()}`);
+  await a.settle();
+  expect(await a.only(id)).toMatchObject({
+    status: "CANCELLED",
+    contactId: null,
+    exitReason: "The contact was deleted.",
+    context: {},
+  });
+  expect(JSON.stringify(a.t.contents()["workflow_executions"])).not.toContain("rosebud");
+  await a.advance(DAY);
+  expect(await a.only(id)).toMatchObject({ status: "CANCELLED" });
+});

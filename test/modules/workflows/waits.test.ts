@@ -1,0 +1,191 @@
+/** WAIT_FOR_EVENT: what wakes it, and the race with its timeout. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
+import { chain, graph, step, trigger } from "./graphs.ts";
+
+let a: Automation;
+beforeEach(async () => {
+  a = await startAutomation();
+});
+afterEach(() => a.close());
+
+/** `bought` and `late` are exits; an hour's time. */
+const race = () =>
+  graph(
+    [
+      trigger(),
+      step("wait", "WAIT_FOR_EVENT", { eventName: "purchase", timeout: 3600 }),
+      step("bought", "EXIT", { reason: "bought" }),
+      step("late", "EXIT", { reason: "late" }),
+    ],
+    ["start>wait", "wait>bought", "wait>late:timeout"],
+  );
+
+const outcome = async (id: string) => (await a.only(id)).exitReason;
+
+/** An event as it was recorded at a moment, while nobody read the log. */
+function recorded(name: string, at: number, data: unknown = null): void {
+  a.t.db.sqlite.run(
+    `INSERT INTO events (id, project_seq, name, contact_seq, data, created_at)
+     SELECT ?, project_seq, ?, seq, ?, ? FROM contacts WHERE email = 'ada@example.net'`,
+    [crypto.randomUUID(), name, JSON.stringify(data), at],
+  );
+}
+
+describe("an event", () => {
+  test("of the contact wakes it, and its data joins the context", async () => {
+    const id = await a.workflow(race());
+    await a.track("signed-up", { plan: "pro", amount: 0 });
+    expect(await a.only(id)).toMatchObject({ status: "WAITING", currentStepId: "wait" });
+    await a.track("purchase", { amount: 20 });
+    expect(await a.only(id)).toMatchObject({
+      status: "EXITED",
+      exitReason: "bought",
+      context: { plan: "pro", amount: 20 },
+      steps: ["start COMPLETED", "wait COMPLETED", "bought COMPLETED"],
+      details: [null, { event: "purchase" }, null],
+    });
+  });
+
+  test("of another contact, another name or another project does not", async () => {
+    const id = await a.workflow(race());
+    await a.track("signed-up");
+    await a.track("purchase", {}, "bob@example.net");
+    await a.track("purchases");
+    const other = await a.t.makeProject("other");
+    const body = { event: "purchase", email: "ada@example.net" };
+    await a.t.call("POST", "/v1/track", body, { key: other.secretKey });
+    await a.settle();
+    expect(await a.only(id)).toMatchObject({ status: "WAITING" });
+  });
+
+  test("wakes every workflow that waits for it, then starts those that it triggers", async () => {
+    const first = await a.workflow(race());
+    const second = await a.workflow(race());
+    const third = await a.workflow({
+      ...chain(step("end", "EXIT")),
+      steps: [trigger("purchase"), step("end", "EXIT")],
+    });
+    await a.track("signed-up");
+    await a.track("purchase");
+    expect([await outcome(first), await outcome(second)]).toEqual(["bought", "bought"]);
+    expect(await a.only(third)).toMatchObject({ status: "EXITED" });
+  });
+
+  test("that started the execution does not end a wait for its own name", async () => {
+    const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "signed-up" })));
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({ status: "WAITING" });
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("of the service itself wakes it", async () => {
+    const id = await a.workflow(
+      chain(step("wait", "WAIT_FOR_EVENT", { eventName: "contact.unsubscribed" })),
+    );
+    await a.track("signed-up");
+    await a.t.call("PATCH", `/contacts/${a.contactId()}`, { subscribed: false });
+    await a.settle();
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+  });
+});
+
+describe("the race with the timeout", () => {
+  test("an event in the last millisecond wins", async () => {
+    const id = await a.workflow(race());
+    await a.track("signed-up");
+    await a.advance(HOUR);
+    expect(await a.only(id)).toMatchObject({ status: "WAITING" });
+    await a.track("purchase");
+    expect(await outcome(id)).toBe("bought");
+  });
+
+  test("one millisecond later the timeout does", async () => {
+    const id = await a.workflow(race());
+    await a.track("signed-up");
+    await a.advance(HOUR + 1);
+    expect(await outcome(id)).toBe("late");
+    await a.track("purchase");
+    expect((await a.only(id)).steps[1]).toBe("wait COMPLETED:timeout");
+  });
+
+  test.each([
+    ["the event was earlier", HOUR - 1, "bought"],
+    ["both came at the same moment", HOUR, "bought"],
+    ["the event was later", HOUR + 1, "late"],
+  ])("seen late, both at once: %s", async (_, after, reason) => {
+    const id = await a.workflow(race());
+    await a.track("signed-up");
+    const now = a.t.clock.now();
+    // As where the runner is behind: the time passes and the event is there before it looks.
+    recorded("purchase", now + after, { amount: 20 });
+    await a.advance(2 * HOUR);
+    expect(await outcome(id)).toBe(reason);
+  });
+
+  test("an event that nobody waits for yet is lost, one after the delay is met", async () => {
+    const id = await a.workflow(
+      chain(
+        step("pause", "DELAY", { amount: 10, unit: "minutes" }),
+        step("wait", "WAIT_FOR_EVENT", { eventName: "purchase" }),
+      ),
+    );
+    await a.track("signed-up");
+    const now = a.t.clock.now();
+    recorded("purchase", now + 5 * MINUTE, { number: 1 });
+    recorded("purchase", now + 15 * MINUTE, { number: 2 });
+    await a.advance(20 * MINUTE);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED", context: { number: 2 } });
+  });
+
+  test("a click that is known but not written yet was earlier than the timeout", async () => {
+    const templateId = await a.template({ body: '<a href="https://example.com/">x</a>' });
+    const id = await a.workflow(
+      graph(
+        [
+          trigger(),
+          step("mail", "SEND_EMAIL", { templateId }),
+          step("wait", "WAIT_FOR_EVENT", { eventName: "email.clicked", timeout: 3600 }),
+          step("clicked", "EXIT", { reason: "clicked" }),
+        ],
+        ["start>mail", "mail>wait", "wait>clicked"],
+      ),
+    );
+    await a.track("signed-up");
+    await a.t.deliver();
+    await a.settle();
+    const [emailId] = a.t.db.sqlite.query<{ id: string }, []>("SELECT id FROM emails").all();
+    const raw = (await a.t.call("GET", `/emails/${emailId?.id ?? ""}/raw`)).text("");
+    const [, path = ""] =
+      /href="https?:\/\/[^/]+(\/c\/[^"]+)"/.exec(
+        raw.replaceAll("=\r\n", "").replaceAll("=3D", "="),
+      ) ?? [];
+    a.t.clock.advance(HOUR - 500);
+    await a.t.app.handle(
+      new Request(`http://localhost${path}`, {
+        headers: { "user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0" },
+      }),
+    );
+    await a.advance(501);
+    expect(await outcome(id)).toBe("clicked");
+  });
+});
+
+test("without a timeout it waits for ever", async () => {
+  const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "purchase" })));
+  await a.track("signed-up");
+  await a.advance(1000 * 24 * HOUR);
+  expect(await a.only(id)).toMatchObject({ status: "WAITING" });
+});
+
+test("a clock that is set back neither ends a wait nor loses one", async () => {
+  const id = await a.workflow(race());
+  await a.track("signed-up");
+  a.t.clock.advance(-HOUR);
+  await a.advance(HOUR);
+  expect(await a.only(id)).toMatchObject({ status: "WAITING" });
+  await a.advance(HOUR + 1);
+  expect(await outcome(id)).toBe("late");
+});
