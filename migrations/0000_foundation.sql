@@ -302,6 +302,15 @@ CREATE TABLE `jobs` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `jobs_id_unique` ON `jobs` (`id`);--> statement-breakpoint
 CREATE INDEX `jobs_status` ON `jobs` (`status`,`seq`);--> statement-breakpoint
+CREATE TABLE `mta_sts_policies` (
+	`domain` text PRIMARY KEY NOT NULL,
+	`record_id` text NOT NULL,
+	`policy` text NOT NULL,
+	`fetched_at` integer NOT NULL,
+	`ends_at` integer NOT NULL
+) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `mta_sts_policies_end` ON `mta_sts_policies` (`ends_at`);--> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,

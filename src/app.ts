@@ -10,6 +10,7 @@ import { createAttempt } from "./delivery/attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createLoader } from "./delivery/load.ts";
 import type { Transport } from "./delivery/outcome.ts";
+import { databasePolicyStore } from "./delivery/mta-sts/store.ts";
 import { createPace } from "./delivery/pace.ts";
 import { createQueue } from "./delivery/queue.ts";
 import { createSettle } from "./delivery/settle.ts";
@@ -236,7 +237,14 @@ export function createApp(options: AppOptions) {
   });
   events.onFact(campaignFacts.note);
 
-  const transport = options.transport ?? createTransport(config, { dns, clock, log });
+  const transport =
+    options.transport ??
+    createTransport(config, {
+      dns,
+      clock,
+      log,
+      policyStore: databasePolicyStore({ db, writer, clock, log }),
+    });
   const dispatcher = createDispatcher({
     queue: createQueue(db, (to) => transport.admit?.(to) ?? null),
     pace: createPace({

@@ -1,7 +1,7 @@
 /** Makes the way out that the configuration names. */
 
 import type { Config } from "./config.ts";
-import { createMtaSts, memoryPolicyStore } from "./delivery/mta-sts/mta-sts.ts";
+import { createMtaSts, memoryPolicyStore, type PolicyStore } from "./delivery/mta-sts/mta-sts.ts";
 import { policyFetcher } from "./delivery/mta-sts/fetch.ts";
 import type { StepListener, Transport } from "./delivery/outcome.ts";
 import { captureTransport } from "./delivery/transports/capture.ts";
@@ -15,6 +15,8 @@ export type TransportDeps = {
   dns: Dns;
   clock: Clock;
   log: Log;
+  /** For MTA-STS; in memory if left out. */
+  policyStore?: PolicyStore;
   /** Hears of every step as it happens. */
   onStep?: StepListener;
 };
@@ -41,7 +43,7 @@ function direct(config: Config, deps: TransportDeps): Transport {
     mtaSts: createMtaSts({
       dns,
       fetchPolicy: policyFetcher({ dns, allowPrivateAddresses }),
-      store: memoryPolicyStore(clock),
+      store: deps.policyStore ?? memoryPolicyStore(clock),
       clock,
       log,
     }),

@@ -1,14 +1,23 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { migrate } from "../../src/db/migrate.ts";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import { createWriter } from "../../src/db/writer.ts";
 import { policyFetcher, type PolicyFetcherOptions } from "../../src/delivery/mta-sts/fetch.ts";
 import {
   createMtaSts,
   memoryPolicyStore,
   type PolicyStore,
 } from "../../src/delivery/mta-sts/mta-sts.ts";
-import { allowsHost, parsePolicy, readRecordId } from "../../src/delivery/mta-sts/policy.ts";
+import { databasePolicyStore } from "../../src/delivery/mta-sts/store.ts";
+import {
+  allowsHost,
+  parsePolicy,
+  type Policy,
+  readRecordId,
+} from "../../src/delivery/mta-sts/policy.ts";
 import type { Dispatch, Outcome } from "../../src/delivery/outcome.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { startMailNet } from "../support/mail-net.ts";
+import { type MailNet, startMailNet } from "../support/mail-net.ts";
 import { startPolicyServer, type PolicyAnswer } from "../support/policy-server.ts";
 import type { Action, ScriptOptions } from "../support/smtp-script.ts";
 import { makeCertificate } from "../support/tls.ts";
@@ -136,6 +145,69 @@ async function domain(
   const mtaSts = createMtaSts({ dns, fetchPolicy, store, clock, log: silentLog });
   return { net, web, clock, fetchPolicy, mtaSts, server: net.server };
 }
+
+describe("a policy that is kept in the database", () => {
+  const policy: Policy = { mode: "enforce", mx: ["a.d.test"], maxAgeSeconds: 86_400 };
+  const DAY_MS = 86_400_000;
+
+  /** A process that cannot fetch anything, on a database that may be there already. */
+  async function process(db: Db, net: MailNet) {
+    const { dns, clock } = net;
+    const writer = createWriter(db, silentLog);
+    const store = databasePolicyStore({ db, writer, clock, log: silentLog });
+    const fetchPolicy = () => Promise.resolve({ ok: false as const, reason: "not now" });
+    const mtaSts = createMtaSts({ dns, fetchPolicy, store, clock, log: silentLog });
+    return { store, writer, mtaSts };
+  }
+
+  async function started() {
+    const db = openDatabase(":memory:");
+    migrate(db.sqlite);
+    const net = await startMailNet({
+      records: { "_mta-sts.d.test": { TXT: ["v=STSv1; id=2"] } },
+      ttlSeconds: 5,
+    });
+    closers.push(() => net.close());
+    const first = await process(db, net);
+    first.store.set("d.test", { id: "1", policy, fetchedAt: net.clock.now() });
+    await first.writer.drain();
+    return { db, net };
+  }
+
+  test("holds after a restart, while it cannot be fetched, until it ends", async () => {
+    const { db, net } = await started();
+    const { mtaSts } = await process(db, net);
+    expect(await mtaSts.policyFor("d.test")).toEqual(policy);
+    net.clock.advance(DAY_MS - 1);
+    expect(await mtaSts.policyFor("d.test")).toEqual(policy);
+    net.clock.advance(1);
+    expect(await mtaSts.policyFor("d.test")).toBeNull();
+  });
+
+  test("is replaced by a later one, and removed after its end", async () => {
+    const { db, net } = await started();
+    const { store, writer } = await process(db, net);
+    const later: Policy = { ...policy, mode: "testing" };
+    store.set("d.test", { id: "2", policy: later, fetchedAt: net.clock.now() });
+    await writer.drain();
+    expect((await process(db, net)).store.get("d.test")).toMatchObject({ id: "2", policy: later });
+    net.clock.advance(DAY_MS);
+    store.set("e.test", { id: "1", policy, fetchedAt: net.clock.now() });
+    await writer.drain();
+    const domains = db.sqlite.query("SELECT domain FROM mta_sts_policies").all();
+    expect(domains).toEqual([{ domain: "e.test" }]);
+  });
+
+  test("holds in this process also if the storage refuses it", async () => {
+    const { db, net } = await started();
+    const { store, writer } = await process(db, net);
+    db.sqlite.run("PRAGMA query_only = ON");
+    store.set("e.test", { id: "1", policy, fetchedAt: net.clock.now() });
+    await writer.write(() => {}).catch(() => {});
+    expect(store.get("e.test")).toMatchObject({ policy });
+    db.sqlite.run("PRAGMA query_only = OFF");
+  });
+});
 
 describe("fetching the policy", () => {
   test("asks for the well-known file under the name of the domain", async () => {

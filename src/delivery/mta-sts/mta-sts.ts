@@ -46,7 +46,7 @@ const RETRY_MS = 300_000;
 const RENEWAL_MS = 86_400_000;
 const MOST_POLICIES = 10_000;
 
-/** For one process; a policy that survives a restart needs a store that does. */
+/** For one process; what outlives it is in store.ts. */
 export function memoryPolicyStore(clock: Pick<Clock, "now">): PolicyStore {
   const kept = new ExpiringMap<KeptPolicy>({ maxEntries: MOST_POLICIES, clock });
   return {
@@ -108,6 +108,7 @@ export function createMtaSts(options: MtaStsOptions): MtaSts {
   }
 }
 
-function endOf({ fetchedAt, policy }: KeptPolicy): number {
+/** When it does not hold any more, in milliseconds since the epoch. */
+export function endOf({ fetchedAt, policy }: KeptPolicy): number {
   return fetchedAt + policy.maxAgeSeconds * 1_000;
 }
