@@ -1,36 +1,43 @@
 /**
  * Kills the server over and over while it accepts and sends mail, and counts what arrives.
  *
- * `bun scripts/crash.ts [--kills 100] [--seed N] [--binary[=PATH]]`
+ * `bun scripts/crash.ts [--transport relay|direct] [--kills 100] [--seed N] [--binary[=PATH]]`
  *
  * Mails that were under way at a kill wait for half a minute and longer before they are sent again,
  * so the end takes its time. Exit code 1 where the promise was broken.
  */
 
 import { join } from "node:path";
-import { relayTo, removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
+import { removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
 import { judge, say, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
-import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
+import { type CrashOptions, type CrashReport, runCrashLoop } from "./crash/loop.ts";
 
-const USAGE = "usage: bun scripts/crash.ts [--kills 100] [--seed N] [--binary[=PATH]]";
+const USAGE =
+  "usage: bun scripts/crash.ts [--transport relay|direct] [--kills 100] [--seed N] [--binary[=PATH]]";
 const CONNECTIONS = 4;
 const DRAIN_LIMIT_MS = 10 * 60_000;
 const LIMIT_MS = 30 * 60_000;
 
-type Options = { kills: number; seed: number; binary: string | null };
+type Options = Pick<CrashOptions, "kills" | "seed" | "transport"> & { binary: string | null };
 
 function readArguments(words: readonly string[]): Options {
-  const options: Options = { kills: 100, seed: 1, binary: null };
+  const options: Options = { transport: "relay", kills: 100, seed: 1, binary: null };
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const [name = "", value] = word.split("=", 2);
     if (name === "--binary") options.binary = value ?? join(ROOT, "dist", "mailstead");
+    else if (name === "--transport") options.transport = transportNamed(value ?? rest.shift());
     else if (name === "--kills") options.kills = wholeNumber(name, value ?? rest.shift());
     else if (name === "--seed") options.seed = wholeNumber(name, value ?? rest.shift());
     else throw new Error(`${word}: not known\n${USAGE}`);
   }
   return options;
+}
+
+function transportNamed(text: string | undefined): "relay" | "direct" {
+  if (text === "relay" || text === "direct") return text;
+  throw new Error(`--transport: relay or direct\n${USAGE}`);
 }
 
 function wholeNumber(name: string, text: string | undefined): number {
@@ -39,23 +46,18 @@ function wholeNumber(name: string, text: string | undefined): number {
 }
 
 async function run(): Promise<boolean> {
-  const { kills, seed, binary } = readArguments(Bun.argv.slice(2));
+  const { transport, kills, seed, binary } = readArguments(Bun.argv.slice(2));
   const data = temporaryFolder();
-  const key = await prepareStore(data, 0);
-  console.log(`crash: ${kills} × kill -9, seed ${seed}`);
+  const key = await prepareStore(data, 0, { isSigned: transport === "direct" });
+  console.log(`crash: ${kills} × kill -9, ${transport}, seed ${seed}`);
   const report = await runCrashLoop({
     kills,
     seed,
     data,
     key,
     connections: CONNECTIONS,
-    launch: (_, { port, relayPort }) =>
-      startServer({
-        binary,
-        data,
-        port,
-        args: relayTo(relayPort, 0),
-      }),
+    transport,
+    launch: (_, { port, args }) => startServer({ binary, data, port, args }),
     drainLimitMs: DRAIN_LIMIT_MS,
     onLife: (life, accepted) => {
       if ((life + 1) % 10 === 0) say(`after ${life + 1} kills`, `${whole(accepted)} accepted`);

@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
-import { freePort, logFileOf, parse, type Server } from "../bench/children.ts";
+import { directTo, freePort, logFileOf, parse, relayTo, type Server } from "../bench/children.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { createSender, recipientOf, type Sender } from "./sender.ts";
 
@@ -21,8 +21,9 @@ export type CrashOptions = {
   data: string;
   key: string;
   connections: number;
+  transport: "relay" | "direct";
   /** Starts the server of the given number, from 0, and waits until it is ready. */
-  launch: (life: number, at: { port: number; relayPort: number }) => Promise<Server>;
+  launch: (life: number, at: { port: number; args: string[] }) => Promise<Server>;
   /** For what was under way at the kills to become due and be sent. */
   drainLimitMs: number;
   onLife?: (life: number, accepted: number) => void;
@@ -51,7 +52,8 @@ export type CrashReport = {
 export async function runCrashLoop(options: CrashOptions): Promise<CrashReport> {
   const { data, key, connections } = options;
   const mailbox = await openMailbox();
-  const at = { port: freePort(), relayPort: mailbox.port };
+  const args = options.transport === "direct" ? directTo(mailbox) : relayTo(mailbox.port, 0);
+  const at = { port: freePort(), args };
   const url = `http://127.0.0.1:${at.port}`;
   const sender = createSender({ url, key, connections });
   const random = generator(options.seed);

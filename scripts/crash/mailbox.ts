@@ -1,12 +1,21 @@
-/** What arrived at the SMTP server, by recipient: how often, and whether it was always the same. */
+/**
+ * What arrived at the SMTP server, by recipient: how often, and whether it was always the same. A
+ * name server says that this is where mail for the recipients goes.
+ */
 
+import { startDns } from "../../test/support/dns-server.ts";
 import { startSink, type SunkMessage } from "../../test/support/smtp-sink.ts";
+import { RECIPIENT_DOMAIN } from "./sender.ts";
 
 type Arrival = { messageId: string; digest: string };
 
 export async function openMailbox() {
   const arrivals = new Map<string, Arrival[]>();
   const sink = await startSink({ onMessage: keep });
+  const host = `mx.${RECIPIENT_DOMAIN}`;
+  const names = await startDns({
+    records: { [RECIPIENT_DOMAIN]: { MX: [`10 ${host}`] }, [host]: { A: ["127.0.0.1"] } },
+  });
 
   function keep({ to, data }: SunkMessage): void {
     const text = Buffer.from(data).toString("latin1");
@@ -18,7 +27,11 @@ export async function openMailbox() {
 
   return {
     port: sink.port,
-    close: () => sink.close(),
+    dns: `127.0.0.1:${names.server.port}`,
+    close: async () => {
+      await sink.close();
+      await names.close();
+    },
     to: (address: string): readonly Arrival[] => arrivals.get(address) ?? [],
     recipients: () => arrivals.size,
   };

@@ -76,6 +76,8 @@ export function createSender(options: { url: string; key: string; connections: n
 /** The server answered, and not with 200: nothing that a crash explains. */
 class RefusedError extends Error {}
 
+export const RECIPIENT_DOMAIN = "example.net";
+
 export function recipientOf(number: number): string {
-  return `person-${number}@example.net`;
+  return `person-${number}@${RECIPIENT_DOMAIN}`;
 }

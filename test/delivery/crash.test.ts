@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  relayTo,
-  removeFolder,
-  startServer,
-  temporaryFolder,
-} from "../../scripts/bench/children.ts";
+import { removeFolder, startServer, temporaryFolder } from "../../scripts/bench/children.ts";
 import { prepareStore } from "../../scripts/bench/store.ts";
 import { runCrashLoop } from "../../scripts/crash/loop.ts";
 
@@ -12,23 +7,24 @@ const HOUR = 60 * 60_000;
 const LIMIT_MS = 30_000;
 
 /** The short form of scripts/crash.ts: after each kill it is an hour later. */
-test(
-  "an accepted mail survives kill -9, and arrives twice only if it was under way",
-  async () => {
+test.each(["relay", "direct"] as const)(
+  "%s: an accepted mail survives kill -9, and arrives twice only if it was under way",
+  async (transport) => {
     const data = temporaryFolder();
     const report = await runCrashLoop({
       kills: 3,
       seed: 1,
       data,
-      key: await prepareStore(data, 0),
+      key: await prepareStore(data, 0, { isSigned: transport === "direct" }),
       connections: 4,
-      launch: (life, { port, relayPort }) =>
+      transport,
+      launch: (life, { port, args }) =>
         startServer({
           binary: null,
           program: [process.execPath, "test/support/server-ahead.ts", String(life * HOUR)],
           data,
           port,
-          args: relayTo(relayPort, 0),
+          args,
         }),
       drainLimitMs: LIMIT_MS / 2,
     });
