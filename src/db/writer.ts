@@ -198,7 +198,7 @@ export function createWriter(
     async drain() {
       const isBusy = waiting.length > 0 || isSyncing;
       if (isBusy) await new Promise<void>((resolve) => idle.push(resolve));
-      disk?.release();
+      await disk?.release();
     },
   };
 }

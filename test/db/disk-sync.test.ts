@@ -35,7 +35,7 @@ function slowDisk() {
       syncs++;
       return new Promise((resolve) => waiting.push(resolve));
     },
-    release() {},
+    async release() {},
   };
   return { disk, syncs: () => syncs, finish: () => waiting.shift()?.() };
 }
@@ -158,7 +158,7 @@ test("a disk that fails ends the process: nobody knows what it has", async () =>
     import { openDatabase } from "./src/db/open.ts";
     import { createWriter } from "./src/db/writer.ts";
     import { createLog } from "./src/lib/log.ts";
-    const disk = { sync: () => Promise.reject(new Error("EIO")), release() {} };
+    const disk = { sync: () => Promise.reject(new Error("EIO")), async release() {} };
     const writer = createWriter(
       openDatabase(":memory:"), createLog({ level: "error", format: "json" }), disk);
     void writer.write(() => 1).then(() => console.log("answered"));

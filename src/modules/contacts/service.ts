@@ -180,8 +180,13 @@ export function createContacts(deps: {
 }
 
 function mergedText(contact: ContactRow, patch: JsonObject | null | undefined): string {
-  if (patch === undefined) return contact.data;
+  if (patch === undefined || (patch !== null && isEmpty(patch))) return contact.data;
   return serializeData(mergeData(parseData(contact.data), patch));
+}
+
+function isEmpty(object: JsonObject): boolean {
+  for (const _ in object) return false;
+  return true;
 }
 
 export function presentContact(contact: ContactRow): Contact {

@@ -1,0 +1,126 @@
+import { Database } from "bun:sqlite";
+import { afterEach, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createCheckpoints } from "../../src/db/checkpoint.ts";
+import { type LogFile, openLogFile } from "../../src/db/log-file.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import { quiet } from "../support/eventually.ts";
+
+const PAGE_BYTES = 4096;
+const SIZES = { round: 20, longLog: 100, few: 10 };
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function inFile() {
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-checkpoint-"));
+  folders.push(folder);
+  const file = join(folder, "test.db");
+  const { sqlite } = openDatabase(file);
+  sqlite.run("PRAGMA wal_autocheckpoint = 0");
+  sqlite.run("CREATE TABLE things (bytes BLOB)");
+  const log = openLogFile(`${file}-wal`, PAGE_BYTES);
+  const failures: unknown[] = [];
+  const failed = (error: unknown) => void failures.push(error);
+  const start = (used: LogFile) => createCheckpoints({ sqlite, log: used, failed, sizes: SIZES });
+  const write = (pages: number) =>
+    sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * PAGE_BYTES]);
+  const databaseBytes = () => statSync(file).size;
+  return { file, sqlite, log, failures, start, write, databaseBytes };
+}
+
+/** A log that is on disk when the test says so. */
+function slowLog(log: LogFile) {
+  const waiting: (() => void)[] = [];
+  const sync = () => new Promise<void>((resolve) => waiting.push(resolve));
+  return { slow: { ...log, sync }, finish: () => waiting.shift()?.() };
+}
+
+test("little is left where it is", async () => {
+  const { log, start, write, databaseBytes } = inFile();
+  const checkpoints = start(log);
+  const before = databaseBytes();
+  write(SIZES.round / 2);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(databaseBytes()).toBe(before);
+});
+
+test("nothing is copied before the log is on disk, and nothing that came later", async () => {
+  const { log, start, write, databaseBytes } = inFile();
+  const { slow, finish } = slowLog(log);
+  const checkpoints = start(slow);
+  const before = databaseBytes();
+  write(30);
+  checkpoints.consider();
+  write(50);
+  await quiet();
+  expect(databaseBytes()).toBe(before);
+  finish();
+  await checkpoints.close();
+  expect(databaseBytes()).toBeGreaterThan(30 * PAGE_BYTES);
+  expect(databaseBytes()).toBeLessThan(50 * PAGE_BYTES);
+});
+
+test("a log that is long begins anew, however often", async () => {
+  const { file, log, start, write, sqlite } = inFile();
+  const checkpoints = start(log);
+  const generations = new Set<string>();
+  for (let i = 0; i < 100; i++) {
+    write(15);
+    generations.add(log.generation());
+    checkpoints.consider();
+    await checkpoints.close();
+  }
+  expect(generations.size).toBeGreaterThan(5);
+  expect(statSync(`${file}-wal`).size).toBeLessThan(3 * SIZES.longLog * PAGE_BYTES);
+  expect(sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 100 });
+  expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+});
+
+test("what a process leaves behind in the middle of a round is whole", async () => {
+  const { file, log, start, write } = inFile();
+  const { slow, finish } = slowLog(log);
+  const checkpoints = start(slow);
+  write(30);
+  checkpoints.consider();
+  write(40);
+  await quiet();
+  const left = `${file}-left`;
+  for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
+  finish();
+  await checkpoints.close();
+  const copy = new Database(left);
+  expect(copy.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 2 });
+  expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+});
+
+test("a reader that stays does not keep rounds from ending", async () => {
+  const { file, log, start, write } = inFile();
+  const checkpoints = start(log);
+  const reader = new Database(file);
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM things").get();
+  for (let i = 0; i < 20; i++) {
+    write(15);
+    checkpoints.consider();
+    await checkpoints.close();
+  }
+  expect(reader.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 0 });
+  reader.close();
+});
+
+test("a disk that fails is told of", async () => {
+  const { log, start, write, failures } = inFile();
+  const broken = { ...log, sync: () => Promise.reject(new Error("EIO")) };
+  const checkpoints = start(broken);
+  write(30);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(failures).toEqual([new Error("EIO")]);
+});
