@@ -28,6 +28,7 @@ import { createDns, type Dns } from "./lib/dns/client.ts";
 import { systemDnsServers } from "./lib/dns/servers.ts";
 import { createFetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
 import { describeError, type Log } from "./lib/log.ts";
+import { createTurns } from "./lib/turns.ts";
 import { domainOf } from "./mail/address.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./mail/dkim-keys.ts";
 import { makeReturnPath } from "./mail/return-path.ts";
@@ -162,6 +163,8 @@ export function createApp(options: AppOptions) {
   });
   const remove = createRemoval(db, clock);
   const contacts = createContacts({ db, clock, events, remove });
+  /** All long reads take turns. */
+  const turns = createTurns();
   const segments = createSegments({
     db,
     writer,
@@ -170,6 +173,7 @@ export function createApp(options: AppOptions) {
     cursors,
     contacts,
     events,
+    turns,
     findUsers: [
       (projectSeq, id) => campaigns.usersOfSegment(projectSeq, id),
       (projectSeq, id) => workflows.usersOfSegment(projectSeq, id),
@@ -186,6 +190,7 @@ export function createApp(options: AppOptions) {
     contacts,
     remove,
     audience: createFilterAudience(segments),
+    turns,
   });
   const emails = createEmails({ db, cursors });
   const store = createEmailStore({ db });

@@ -1,24 +1,25 @@
 /** Long work in short turns of the event loop, so that nothing else waits for all of it. */
 
+import type { Turns } from "./turns.ts";
+
 export type Slices = {
   /** Whether this turn has lasted long enough: then wait for `next()`. */
   isOver(): boolean;
-  /** Resolves in another turn of the event loop. */
+  /** Resolves at the next turn. */
   next(): Promise<void>;
 };
 
 const SLICE_MS = 8;
 
-export function createSlices(): Slices {
-  let endsAt = performance.now() + SLICE_MS;
-  return {
-    isOver: () => performance.now() >= endsAt,
-    next: () =>
-      new Promise((resolve) => {
-        setImmediate(() => {
-          endsAt = performance.now() + SLICE_MS;
-          resolve();
-        });
-      }),
-  };
+/** Resolves when the first turn has come. */
+export async function startSlices(turns: Turns): Promise<Slices> {
+  let endsAt = 0;
+
+  async function next(): Promise<void> {
+    await turns.next();
+    endsAt = performance.now() + SLICE_MS;
+  }
+
+  await next();
+  return { isOver: () => performance.now() >= endsAt, next };
 }

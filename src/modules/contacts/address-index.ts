@@ -11,7 +11,8 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import { createSlices } from "../../lib/slices.ts";
+import { startSlices } from "../../lib/slices.ts";
+import type { Turns } from "../../lib/turns.ts";
 
 export type AddressQuery = {
   /** As addresses are kept: lower case, NFC. Not empty. */
@@ -34,7 +35,7 @@ export type AddressIndex = {
 /** As in the triggers. */
 const BLOCK = 1024;
 /** About two million addresses; of what is beyond, blocks are read whenever they are needed. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
+const MOST_BYTES = 64 * 1024 * 1024;
 /** Rounds of counting what changed meanwhile; the last one does not pause. */
 const MOST_ROUNDS = 3;
 
@@ -49,10 +50,12 @@ const UNFINDABLE = /\p{Cc}/u;
 const ADDRESS_OFFSET = 4;
 
 type Version = { block: number; version: number };
-type Packed = { version: number; text: string };
+type Packed = { version: number; text: string; sizeBytes: number };
 type Row = [seq: number, email: string, isSubscribed: number];
 
-export function createAddressIndex({ sqlite }: Db): AddressIndex {
+export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex {
+  const { turns } = deps;
+  const { sqlite } = deps.db;
   const readVersions = sqlite.prepare<unknown, [number]>(
     "SELECT block, version FROM contact_blocks WHERE project_seq = ? ORDER BY block DESC",
   );
@@ -74,13 +77,13 @@ export function createAddressIndex({ sqlite }: Db): AddressIndex {
     const first = block * BLOCK;
     const rows = readBlock.values(projectSeq, first, first + BLOCK).map(toRow);
     const text = rows.map((row) => pack(row, first)).join("");
-    memory.set(projectSeq, block, { version, text });
+    memory.set(projectSeq, block, { version, text, sizeBytes: sizeOf(text) });
     return text;
   }
 
   /** Exact at the moment it returns: what changed while others had their turn is counted again. */
   async function countAll(projectSeq: number, query: AddressQuery): Promise<Counted[]> {
-    const slices = createSlices();
+    const slices = await startSlices(turns);
     const known = new Map<number, Counted>();
     memory.touch(projectSeq);
     for (let round = 1; ; round++) {
@@ -112,7 +115,7 @@ export function createAddressIndex({ sqlite }: Db): AddressIndex {
     },
 
     async warm(isStopped) {
-      const slices = createSlices();
+      const slices = await startSlices(turns);
       for (const [projectSeq] of readProjects.values()) {
         for (const version of versionsOf(Number(projectSeq))) {
           if (isStopped() || memory.isFull()) return;
@@ -129,7 +132,7 @@ type Counted = Version & { count: number };
 /** Packed blocks by project, bounded; the project that was longest not asked for makes room. */
 function createMemory() {
   const projects = new Map<number, Map<number, Packed>>();
-  let characters = 0;
+  let sizeBytes = 0;
 
   /** Makes it the last one that has to go. */
   function touch(projectSeq: number): Map<number, Packed> {
@@ -140,12 +143,12 @@ function createMemory() {
   }
 
   function forget(projectSeq: number): void {
-    for (const { text } of projects.get(projectSeq)?.values() ?? []) characters -= text.length;
+    for (const block of projects.get(projectSeq)?.values() ?? []) sizeBytes -= block.sizeBytes;
     projects.delete(projectSeq);
   }
 
   return {
-    isFull: () => characters >= MOST_CHARACTERS,
+    isFull: () => sizeBytes >= MOST_BYTES,
 
     touch,
 
@@ -153,19 +156,24 @@ function createMemory() {
 
     set(projectSeq: number, block: number, packed: Packed): void {
       const blocks = touch(projectSeq);
-      characters += packed.text.length - (blocks.get(block)?.text.length ?? 0);
+      sizeBytes += packed.sizeBytes - (blocks.get(block)?.sizeBytes ?? 0);
       blocks.set(block, packed);
-      while (characters > MOST_CHARACTERS) {
+      while (sizeBytes > MOST_BYTES) {
         const [oldest = projectSeq] = projects.keys();
         if (oldest !== projectSeq) forget(oldest);
         else {
-          characters -= packed.text.length;
+          sizeBytes -= packed.sizeBytes;
           blocks.delete(block);
           return;
         }
       }
     },
   };
+}
+
+/** Of the text in memory: a byte for each character, or two where one of them needs it. */
+function sizeOf(text: string): number {
+  return /[^\0-\u{ff}]/u.test(text) ? 2 * text.length : text.length;
 }
 
 function toRow([seq, email, isSubscribed]: unknown[]): Row {

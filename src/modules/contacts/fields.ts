@@ -7,7 +7,8 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import { createSlices } from "../../lib/slices.ts";
+import { startSlices } from "../../lib/slices.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { parseData } from "./data.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 
@@ -25,13 +26,15 @@ const KEPT_TIMES = 20;
 const LONGEST_KEPT_MS = 60_000;
 const MOST_PROJECTS = 100;
 
-export function createFields({ sqlite }: Db) {
+export function createFields(deps: { db: Db; turns: Turns }) {
+  const { turns } = deps;
+  const { sqlite } = deps.db;
   const readPage = sqlite.prepare<unknown, [number, number, number]>(`
     SELECT seq, data FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
   const kept = new Map<number, { survey: Promise<Survey>; until: number }>();
 
   async function count(projectSeq: number): Promise<Counts> {
-    const slices = createSlices();
+    const slices = await startSlices(turns);
     const counts: Counts = { contacts: 0, keys: new Map() };
     let after = 0;
     for (;;) {

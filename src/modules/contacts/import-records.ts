@@ -2,19 +2,19 @@
 
 import type { CsvItem, CsvReader } from "../../lib/csv.ts";
 import { createCsvReader, detectDialect } from "../../lib/csv.ts";
-import { createSlices } from "../../lib/slices.ts";
+import { startSlices } from "../../lib/slices.ts";
 import type { TextEncoding } from "../../lib/text-encoding.ts";
+import type { Turns } from "../../lib/turns.ts";
+
+export type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: TextEncoding };
 
 /**
  * Yields batches that took a few milliseconds each; between them the event loop goes on. The
  * batches are the same each time the file is read.
  */
-export async function* readRecords(
-  bytes: AsyncIterable<Uint8Array>,
-  encoding: TextEncoding,
-): AsyncGenerator<CsvItem[]> {
-  const slices = createSlices();
-  for await (const batches of read(bytes, encoding)) {
+export async function* readRecords(file: TextFile, turns: Turns): AsyncGenerator<CsvItem[]> {
+  const slices = await startSlices(turns);
+  for await (const batches of read(file)) {
     for (const items of batches) {
       yield items;
       if (slices.isOver()) await slices.next();
@@ -22,10 +22,7 @@ export async function* readRecords(
   }
 }
 
-async function* read(
-  bytes: AsyncIterable<Uint8Array>,
-  encoding: TextEncoding,
-): AsyncGenerator<Generator<CsvItem[]>> {
+async function* read({ bytes, encoding }: TextFile): AsyncGenerator<Generator<CsvItem[]>> {
   const decoder = new TextDecoder(encoding);
   let reader: CsvReader | null = null;
   for await (const piece of bytes) {

@@ -2,12 +2,12 @@
 
 import { Value } from "@sinclair/typebox/value";
 import type { Writer } from "../../db/writer.ts";
-import type { TextEncoding } from "../../lib/text-encoding.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { readHeader } from "./columns.ts";
 import { type Batch, inBatches } from "./import-batches.ts";
 import type { ImportFiles } from "./import-files.ts";
 import { type ImportError, ImportJob } from "./import-model.ts";
-import { readRecords, splitHeader } from "./import-records.ts";
+import { readRecords, splitHeader, type TextFile } from "./import-records.ts";
 import type { ImportRow } from "./import-rows.ts";
 import type { RowOutcome, RowTarget, RowWriter, SubscriptionChanges } from "./import-write.ts";
 import type { JobRunner, RunEnd } from "./job-worker.ts";
@@ -28,8 +28,9 @@ export function createImportRunner(deps: {
   jobs: Jobs;
   rows: RowWriter;
   writer: Writer;
+  turns: Turns;
 }): JobRunner {
-  const { files, jobs, rows: rowWriter, writer } = deps;
+  const { files, jobs, rows: rowWriter, writer, turns } = deps;
 
   /** The change that writes the next rows for a while; it returns how far that came. */
   function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
@@ -80,18 +81,27 @@ export function createImportRunner(deps: {
     return { is: "completed" };
   }
 
+  /** Records and faults after the header. */
+  async function countRecords(file: TextFile): Promise<number> {
+    let count = 0;
+    for await (const items of readRecords(file, turns)) {
+      count += items.filter((item) => item.kind !== "end").length;
+    }
+    return Math.max(0, count - 1);
+  }
+
   return {
     async run(job, isStopping) {
       const input = Value.Parse(ImportJob, JSON.parse(job.input));
       const target = { projectSeq: job.projectSeq, subscribesNew: input.subscribesNew };
       if (job.total === null) {
         const bytes = await files.read(job.id);
-        const total = bytes === null ? 0 : await countRecords(bytes, input.encoding);
+        const total = bytes === null ? 0 : await countRecords({ bytes, encoding: input.encoding });
         await writer.write(() => jobs.setTotal(job.seq, total));
       }
       const bytes = await files.read(job.id);
       if (bytes === null) return { is: "failed", message: FILE_GONE };
-      const records = readRecords(bytes, input.encoding);
+      const records = readRecords({ bytes, encoding: input.encoding }, turns);
       try {
         const { header, rest } = await splitHeader(records);
         const read = readHeader(header, input.mapping);
@@ -108,18 +118,6 @@ export function createImportRunner(deps: {
 
     tidy: (job) => files.remove(job.id),
   };
-}
-
-/** Records and faults after the header. */
-async function countRecords(
-  bytes: AsyncIterable<Uint8Array>,
-  encoding: TextEncoding,
-): Promise<number> {
-  let count = 0;
-  for await (const items of readRecords(bytes, encoding)) {
-    count += items.filter((item) => item.kind !== "end").length;
-  }
-  return Math.max(0, count - 1);
 }
 
 /** They were written before. */

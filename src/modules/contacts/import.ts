@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { guessEncoding, type TextEncoding } from "../../lib/text-encoding.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { type Mapping, readHeader } from "./columns.ts";
 import type { ImportFiles, Receiving } from "./import-files.ts";
 import type { ImportError, ImportJob, ImportProgress, ImportQuery } from "./import-model.ts";
@@ -26,8 +27,13 @@ export const IMPORT_CAP_BYTES = 100 * 1024 * 1024;
 
 const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
 
-export function createImports(deps: { files: ImportFiles; jobs: Jobs; clock: Clock }) {
-  const { files, jobs, clock } = deps;
+export function createImports(deps: {
+  files: ImportFiles;
+  jobs: Jobs;
+  clock: Clock;
+  turns: Turns;
+}) {
+  const { files, jobs, clock, turns } = deps;
 
   async function storeFile(request: Request, receiving: Receiving) {
     const guess = guessEncoding();
@@ -49,7 +55,7 @@ export function createImports(deps: { files: ImportFiles; jobs: Jobs; clock: Clo
   async function checkHeader(id: string, encoding: TextEncoding, mapping: Mapping): Promise<void> {
     const bytes = await files.read(id);
     if (bytes === null) throw new Error("a file that was received is gone");
-    const records = readRecords(bytes, encoding);
+    const records = readRecords({ bytes, encoding }, turns);
     try {
       const { header } = await splitHeader(records);
       const errors = headerErrors(header, mapping);

@@ -6,6 +6,7 @@ import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Events } from "../events/service.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { createActivity } from "./activity.ts";
 import { createAddressIndex } from "./address-index.ts";
 import { createBulkActions } from "./bulk-actions.ts";
@@ -37,13 +38,15 @@ export function createContactParts(deps: {
   contacts: Contacts;
   remove: RemoveContact;
   audience: FindAudience;
+  turns: Turns;
 }) {
-  const { db, folder, writer, clock, log, cursors, events, contacts, remove, audience } = deps;
-  const addresses = createAddressIndex(db);
-  const fields = createFields(db);
+  const { db, folder, writer, clock, log, cursors, events, contacts, remove, audience, turns } =
+    deps;
+  const addresses = createAddressIndex({ db, turns });
+  const fields = createFields({ db, turns });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
-  const imports = createImports({ files, jobs, clock });
+  const imports = createImports({ files, jobs, clock, turns });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
     jobs,
@@ -53,6 +56,7 @@ export function createContactParts(deps: {
         jobs,
         rows: createRowWriter({ db, clock, events }),
         writer,
+        turns,
       }),
       BULK: createBulkRunner({ db, jobs, actions, audience, writer }),
     },
@@ -74,7 +78,7 @@ export function createContactParts(deps: {
   return {
     list: createContactList({ db, cursors, addresses }),
     fields,
-    exports: createExports({ db, fields }),
+    exports: createExports({ db, turns, fields }),
     activity: createActivity({ db, cursors, contacts }),
     imports,
     bulk: createBulk({ db, jobs, audience }),

@@ -8,7 +8,7 @@ import { bind, type Bound } from "./bind.ts";
 import { createCounts } from "./counts.ts";
 import type { Audience } from "./plan.ts";
 import { memberSlices } from "./slices.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { walk } from "./walk.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;

@@ -5,7 +5,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 
 /** Changes of one project, as values of `contacts.seq`. */
 export type Changes = {

@@ -8,7 +8,7 @@ import type { Database } from "bun:sqlite";
 import { sha256 } from "../../lib/crypto.ts";
 import type { Audience } from "./plan.ts";
 import { countSlices, jointCountSlices, type Slices } from "./slices.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { walk } from "./walk.ts";
 
 type Count = { version: string; total: Promise<number> };

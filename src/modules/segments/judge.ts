@@ -15,7 +15,7 @@ import type { SegmentRow } from "./definitions.ts";
 import { type Audience, audienceOf, conjunctsOf } from "./plan.ts";
 import type { Resolved } from "./references.ts";
 import type { Roster } from "./roster.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 
 export type Judge = ReturnType<typeof createJudge>;
 

@@ -26,7 +26,7 @@ import type { ResolvedTest } from "./references.ts";
 import { createRoster } from "./roster.ts";
 import { createSweep } from "./sweep.ts";
 import { createTracking } from "./tracking.ts";
-import { createTurns } from "./turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
 
@@ -38,11 +38,11 @@ export function createSegments(deps: {
   cursors: Cursors;
   contacts: Contacts;
   events: Events;
+  turns: Turns;
   /** What else uses segments; other segments are looked at anyway. */
   findUsers?: readonly FindUsers[];
 }) {
-  const { db, writer, clock, log, cursors, contacts, events, findUsers = [] } = deps;
-  const turns = createTurns();
+  const { db, writer, clock, log, cursors, contacts, events, turns, findUsers = [] } = deps;
   const audiences = createAudiences({ db, turns });
   const definitions = createDefinitions({ db, clock });
   const roster = createRoster({ db, clock, events });

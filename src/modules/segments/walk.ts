@@ -6,7 +6,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { Range, Slices } from "./slices.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "../../lib/turns.ts";
 
 const TURN_MS = 8;
 /** A slice that took longer is followed by one of half its width. */

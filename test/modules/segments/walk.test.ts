@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCondition } from "../../../src/modules/segments/condition.ts";
-import { createTurns } from "../../../src/modules/segments/turns.ts";
+import { createTurns } from "../../../src/lib/turns.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { addContact, NOW } from "./crowd.ts";
 

@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { startSlices } from "../../src/lib/slices.ts";
+import { createTurns, type Turns } from "../../src/lib/turns.ts";
+
+const JOBS = 5;
+const SLICES = 3;
+
+/** Notes the round of the event loop of each of its slices, the first one included. */
+async function work(turns: Turns, rounds: number[], round: () => number): Promise<void> {
+  const slices = await startSlices(turns);
+  for (let i = 0; i < SLICES; i++) {
+    rounds.push(round());
+    while (!slices.isOver());
+    await slices.next();
+  }
+}
+
+test("however many work at once, each round of the event loop has one slice", async () => {
+  const turns = createTurns();
+  const rounds: number[] = [];
+  let round = 0;
+  let isOver = false;
+  const beat = () => {
+    round++;
+    if (!isOver) setImmediate(beat);
+  };
+  setImmediate(beat);
+  await Promise.all(Array.from({ length: JOBS }, () => work(turns, rounds, () => round)));
+  isOver = true;
+  expect(rounds).toHaveLength(JOBS * SLICES);
+  expect(new Set(rounds).size).toBe(JOBS * SLICES);
+});
