@@ -1,8 +1,11 @@
 /**
  * Measures against the project's aims; each measurement prints its baseline from the same run.
  *
- * `bun scripts/bench.ts [accept|deliver|deliver-direct|pace|slow|start|tracking|all] [--quick]
- *   [--binary[=PATH]]`
+ * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`
+ *
+ * Names: accept, deliver, deliver-direct, pace, slow, start, tracking; and at a million contacts and
+ * ten million events contacts, import, segments, track. `--seeded` takes these from a folder that
+ * scripts/seed.ts made.
  *
  * The server is a process of its own (from the sources, or the executable with `--binary`), and so
  * are the load generator and the SMTP server. `start` always takes the executable. Exit code 1
@@ -12,37 +15,46 @@
 import { join } from "node:path";
 import { benchAccept } from "./bench/accept.ts";
 import { ROOT } from "./bench/children.ts";
+import { benchContacts } from "./bench/contacts.ts";
 import { benchDeliver } from "./bench/deliver.ts";
 import { benchDirect } from "./bench/direct.ts";
+import { benchImport } from "./bench/import.ts";
 import { benchPace } from "./bench/pace.ts";
+import { benchSegments } from "./bench/segments.ts";
 import { benchSlow } from "./bench/slow.ts";
 import { benchStart } from "./bench/start.ts";
+import { benchTrack } from "./bench/track.ts";
 import { benchTracking } from "./bench/tracking.ts";
 
 const LIMIT_MS = 30 * 60_000;
 const DEFAULT_BINARY = join(ROOT, "dist", "mailstead");
 
-type Options = { binary: string | null; isQuick: boolean };
+type Options = { binary: string | null; isQuick: boolean; seeded: string | null };
 
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
+  contacts: benchContacts,
   deliver: benchDeliver,
   "deliver-direct": benchDirect,
+  import: benchImport,
   pace: benchPace,
+  segments: benchSegments,
   start: ({ binary, isQuick }) => benchStart({ binary: binary ?? DEFAULT_BINARY, isQuick }),
   slow: benchSlow,
+  track: benchTrack,
   tracking: benchTracking,
 };
 
-const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]]`;
+const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`;
 
 function readArguments(words: readonly string[]): { names: string[]; options: Options } {
-  const options: Options = { binary: null, isQuick: false };
+  const options: Options = { binary: null, isQuick: false, seeded: null };
   const names: string[] = [];
   for (const word of words) {
     if (word === "--quick") options.isQuick = true;
     else if (word === "--binary") options.binary = DEFAULT_BINARY;
     else if (word.startsWith("--binary=")) options.binary = word.slice("--binary=".length);
+    else if (word.startsWith("--seeded=")) options.seeded = word.slice("--seeded=".length);
     else if (word === "all") names.push(...Object.keys(BENCHES));
     else if (Object.hasOwn(BENCHES, word)) names.push(word);
     else throw new Error(`${word}: not known\n${USAGE}`);

@@ -40,3 +40,21 @@ export const whole = (value: number): string =>
   Math.round(value).toLocaleString("en-US", { useGrouping: true });
 
 export const fixed = (value: number, digits: number): string => value.toFixed(digits);
+
+export function msAim(name: string, measured: number, below: number): Aim {
+  return { name, isMet: measured < below, measured: ms(measured), wanted: `< ${below} ms` };
+}
+
+/** Of the server, resident. */
+export function memoryAim(name: string, mib: number): Aim {
+  return { name, isMet: mib < 350, measured: `${whole(mib)} MiB`, wanted: "< 350 MiB" };
+}
+
+export function ms(value: number): string {
+  return `${fixed(value, value < 10 ? 1 : 0)} ms`;
+}
+
+/** Prints how long something took, again and again. */
+export function tell(of: { name: string; p50: number; p99: number; max: number }): void {
+  say(of.name, `p50 ${ms(of.p50)}, p99 ${ms(of.p99)}, max ${ms(of.max)}`);
+}
