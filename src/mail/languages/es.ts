@@ -17,14 +17,14 @@ export const es: Texts = {
   note: "Es posible que siga recibiendo mensajes sobre sus pedidos o su cuenta.",
   gone: {
     title: "Ya no hay nada que hacer",
-    text: "Esta dirección ya no está guardada y no recibe boletines.",
+    text: "Esta dirección ya no consta en nuestros registros y no recibe boletines.",
   },
   badLink: {
     title: "Este enlace no funciona",
     text: "Puede que esté incompleto. Ábralo de nuevo desde el correo o cópielo entero.",
   },
   trouble: {
-    title: "No ha funcionado",
+    title: "No se ha podido completar",
     text: "Se ha producido un error por nuestra parte. Inténtelo de nuevo dentro de unos minutos.",
   },
   footer: "Recibe este correo porque se suscribió a los boletines de {project}.",

@@ -13,14 +13,14 @@ export const fr: Texts = {
   askSubscribe: { title: "S’abonner ?", text: "{project} enverra ses newsletters à {email}." },
   unsubscribed: {
     title: "Désabonnement confirmé",
-    text: "{project} n’envoie pas de newsletters à {email}.",
+    text: "{project} n’envoie aucune newsletter à {email}.",
   },
   subscribed: { title: "Abonnement confirmé", text: "{project} envoie ses newsletters à {email}." },
   manage: "Votre abonnement",
   note: "Vous pouvez encore recevoir des messages concernant vos commandes ou votre compte.",
   gone: {
     title: "Il n’y a plus rien à faire",
-    text: "Cette adresse n’est plus enregistrée et ne reçoit pas de newsletters.",
+    text: "Cette adresse n’est plus enregistrée et ne reçoit aucune newsletter.",
   },
   badLink: {
     title: "Ce lien ne fonctionne pas",
@@ -30,5 +30,6 @@ export const fr: Texts = {
     title: "Cela n’a pas fonctionné",
     text: "Une erreur s’est produite de notre côté. Veuillez réessayer dans quelques minutes.",
   },
-  footer: "Vous recevez cet e-mail car vous vous êtes abonné(e) aux newsletters de {project}.",
+  footer:
+    "Vous recevez cet e-mail parce que vous avez choisi de recevoir les newsletters de {project}.",
 };

@@ -7,7 +7,7 @@ export const it: Texts = {
   unsubscribe: "Annulla l’iscrizione",
   subscribe: "Iscriviti",
   askUnsubscribe: {
-    title: "Annullare l’iscrizione?",
+    title: "Vuoi annullare l’iscrizione?",
     text: "{project} non invierà più newsletter a {email}.",
   },
   askSubscribe: {

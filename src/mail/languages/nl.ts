@@ -23,11 +23,11 @@ export const nl: Texts = {
   note: "Berichten over uw bestellingen of uw account kunt u nog steeds ontvangen.",
   gone: {
     title: "Hier hoeft u niets meer te doen",
-    text: "Dit adres is niet meer opgeslagen en krijgt geen nieuwsbrieven.",
+    text: "Dit adres is niet meer opgeslagen en ontvangt geen nieuwsbrieven.",
   },
   badLink: {
     title: "Deze link werkt niet",
-    text: "Misschien is hij niet volledig. Open hem opnieuw vanuit de e-mail of kopieer de hele link.",
+    text: "Misschien is de link niet volledig. Open hem opnieuw vanuit de e-mail of kopieer hem in zijn geheel.",
   },
   trouble: {
     title: "Dat is niet gelukt",

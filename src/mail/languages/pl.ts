@@ -7,11 +7,11 @@ export const pl: Texts = {
   unsubscribe: "Wypisz się",
   subscribe: "Zapisz się",
   askUnsubscribe: {
-    title: "Wypisać się?",
+    title: "Czy chcesz się wypisać?",
     text: "{project} nie będzie już wysyłać newsletterów na adres {email}.",
   },
   askSubscribe: {
-    title: "Zapisać się?",
+    title: "Czy chcesz się zapisać?",
     text: "{project} będzie wysyłać newslettery na adres {email}.",
   },
   unsubscribed: {
@@ -19,14 +19,14 @@ export const pl: Texts = {
     text: "{project} nie wysyła newsletterów na adres {email}.",
   },
   subscribed: {
-    title: "Zapisano do newslettera",
+    title: "Zapisano na newsletter",
     text: "{project} wysyła newslettery na adres {email}.",
   },
   manage: "Twoja subskrypcja",
   note: "Nadal możesz otrzymywać wiadomości o zamówieniach lub o swoim koncie.",
   gone: {
     title: "Nie trzeba już nic robić",
-    text: "Tego adresu nie ma już w bazie i nie dostaje on newsletterów.",
+    text: "Tego adresu nie ma już w naszej bazie, więc newslettery nie są na niego wysyłane.",
   },
   badLink: {
     title: "Ten link nie działa",
@@ -36,5 +36,5 @@ export const pl: Texts = {
     title: "Nie udało się",
     text: "Wystąpił błąd po naszej stronie. Spróbuj ponownie za kilka minut.",
   },
-  footer: "Otrzymujesz tę wiadomość, ponieważ subskrybujesz newslettery {project}.",
+  footer: "Otrzymujesz tę wiadomość, ponieważ subskrybujesz newslettery nadawcy {project}.",
 };

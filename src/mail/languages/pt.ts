@@ -20,11 +20,11 @@ export const pt: Texts = {
   note: "Você ainda pode receber mensagens sobre seus pedidos ou sua conta.",
   gone: {
     title: "Não há mais nada a fazer",
-    text: "Este endereço não está mais guardado e não recebe newsletters.",
+    text: "Este endereço não está mais cadastrado e não recebe newsletters.",
   },
   badLink: {
     title: "Este link não funciona",
-    text: "Talvez esteja incompleto. Abra-o de novo a partir do e-mail ou copie-o por inteiro.",
+    text: "Talvez esteja incompleto. Abra-o novamente pelo e-mail ou copie o link inteiro.",
   },
   trouble: {
     title: "Não deu certo",

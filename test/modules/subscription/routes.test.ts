@@ -300,8 +300,8 @@ describe("what the page tells", () => {
     ["es", "en", "¿Darse de baja?"],
     ["nl", "en", "Uitschrijven?"],
     ["pt", "en", "Cancelar inscrição?"],
-    ["it", "en", "Annullare l’iscrizione?"],
-    ["pl", "en", "Wypisać się?"],
+    ["it", "en", "Vuoi annullare l’iscrizione?"],
+    ["pl", "en", "Czy chcesz się wypisać?"],
     ["ja", "en", "配信を停止しますか？"],
     ["sv", "de, en", "Newsletter abbestellen?"],
   ];
