@@ -17,6 +17,8 @@ export type Fact = {
   contactSeq: number | null;
   emailSeq?: number;
   data?: unknown;
+  /** The same where it is JSON already. */
+  json?: string | undefined;
   at: number;
 };
 
@@ -101,7 +103,7 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
     record(fact: Fact): string {
       const { projectSeq, name, contactSeq, emailSeq = null, data, at } = fact;
       const id = newId(at);
-      const json = data === undefined ? null : JSON.stringify(data);
+      const json = fact.json ?? (data === undefined ? null : JSON.stringify(data));
       insert.run(id, projectSeq, name, contactSeq, emailSeq, json, at);
       const nameSeq = countName.get(projectSeq, name, 1)?.seq;
       if (nameSeq !== undefined && contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);

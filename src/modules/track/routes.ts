@@ -8,7 +8,7 @@ import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envel
 import { normalizedAddress } from "../../http/formats.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
-import { persistentData, resolvedData } from "../contacts/data.ts";
+import { persistentData, resolvedData, serializeData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Events } from "../events/service.ts";
 import { TrackedMembers, TrackInput } from "./model.ts";
@@ -35,7 +35,7 @@ export function trackRoutes(deps: {
       projectSeq,
       name: input.event,
       contactSeq: contact.seq,
-      data: input.data === undefined ? undefined : resolvedData(input.data),
+      json: input.data === undefined ? undefined : serializeData(resolvedData(input.data)),
       at,
     });
     return { contact: contact.id, event, timestamp: isoTime(at) };

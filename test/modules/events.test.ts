@@ -1,0 +1,123 @@
+/** GET /events and GET /events/names. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../support/app.ts";
+import { listAt, textAt } from "../support/json.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const track = (event: string, email = "ada@example.com", data?: object) =>
+  t.create("/v1/track", { event, email, ...(data === undefined ? {} : { data }) }, "contact");
+
+async function names(query = ""): Promise<unknown[]> {
+  const answer = await t.call("GET", `/events${query}`);
+  expect(answer.status).toBe(200);
+  const items = listAt(answer.body, "data.items");
+  expect(answer.at("data.total")).toBe(items.length);
+  return items.map((item) => textAt(item, "name"));
+}
+
+describe("GET /events", () => {
+  test("newest first, those of the service itself as well", async () => {
+    await track("a");
+    t.clock.advance(1000);
+    await track("b");
+    expect(await names()).toEqual(["b", "a", "contact.subscribed"]);
+  });
+
+  test("is filtered by name, person and time, in any combination", async () => {
+    const start = t.clock.now();
+    const contactId = await track("a");
+    t.clock.advance(60_000);
+    await track("a", "bob@example.com");
+    await track("b");
+    const at = new Date(start + 30_000).toISOString();
+    expect(await names("?event=a")).toEqual(["a", "a"]);
+    expect(await names("?event=A")).toEqual([]);
+    expect(await names("?email=ADA@example.com")).toEqual(["b", "a", "contact.subscribed"]);
+    expect(await names(`?contactId=${contactId}&event=a`)).toEqual(["a"]);
+    expect(await names(`?from=${at}`)).toEqual(["b", "a", "contact.subscribed"]);
+    expect(await names(`?to=${at}`)).toEqual(["a", "contact.subscribed"]);
+    expect(await names(`?from=${at}&event=a&email=bob@example.com`)).toEqual(["a"]);
+    expect(await names("?email=nobody@example.com")).toEqual([]);
+    expect(await names("?contactId=nobody")).toEqual([]);
+  });
+
+  test("pages repeat and skip nothing while events come in", async () => {
+    for (let i = 0; i < 7; i++) await track(`e${i}`);
+    const found: unknown[] = [];
+    let cursor: unknown = null;
+    do {
+      const after = typeof cursor === "string" ? `&cursor=${cursor}` : "";
+      const answer = await t.call("GET", `/events?limit=3${after}`);
+      found.push(...listAt(answer.body, "data.items"));
+      cursor = answer.at("data.nextCursor");
+      expect(answer.at("data.hasMore")).toBe(cursor !== null);
+      await track("meanwhile");
+    } while (cursor !== null);
+    expect(found.map((item) => textAt(item, "name"))).toEqual([
+      ...["e6", "e5", "e4", "e3", "e2", "e1", "e0"],
+      "contact.subscribed",
+    ]);
+  });
+
+  const faults: [query: string, field: string, code: string][] = [
+    ["limit=0", "limit", "too_small"],
+    ["limit=101", "limit", "too_big"],
+    ["cursor=abc", "cursor", "invalid_value"],
+    ["from=yesterday", "from", "invalid_format"],
+    ["to=2026-02-30T00:00:00Z", "to", "invalid_format"],
+    [`event=${"x".repeat(256)}`, "event", "too_big"],
+  ];
+  test.each(faults)("%s is 422", async (query, field, code) => {
+    const answer = await t.call("GET", `/events?${query}`);
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+  });
+
+  test("tells nothing of another project", async () => {
+    const other = await t.makeProject("other");
+    await track("mine");
+    const answer = await t.call("GET", "/events", undefined, { key: other.secretKey });
+    expect(answer.at("data")).toEqual({ items: [], nextCursor: null, hasMore: false, total: 0 });
+    const known = await t.call("GET", "/events/names", undefined, { key: other.secretKey });
+    expect(known.at("data.items")).toEqual([]);
+  });
+});
+
+describe("GET /events/names", () => {
+  test("most used first, page by page, with the exact number of them", async () => {
+    for (const name of ["a", "b", "b", "c", "c", "c"]) await track(name);
+    const first = await t.call("GET", "/events/names?limit=2");
+    expect(first.at("data")).toMatchObject({ items: ["c", "b"], hasMore: true, total: 4 });
+    const next = await t.call(
+      "GET",
+      `/events/names?limit=2&cursor=${first.text("data.nextCursor")}`,
+    );
+    expect(next.at("data")).toMatchObject({ hasMore: false, nextCursor: null, total: 4 });
+    expect(listAt(next.body, "data.items").toSorted()).toEqual(["a", "contact.subscribed"]);
+  });
+
+  test("names that were made up at will stay what they are", async () => {
+    const odd = [
+      "'; DROP TABLE events; --",
+      "emoji 🙂",
+      "a.b.c",
+      "  spaces  ",
+      "%",
+      "x".repeat(255),
+    ];
+    for (const name of odd) await track(name);
+    const answer = await t.call("GET", "/events/names");
+    expect(listAt(answer.body, "data.items").toSorted()).toEqual(
+      [...odd, "contact.subscribed"].toSorted(),
+    );
+    for (const name of odd) {
+      expect(await names(`?event=${encodeURIComponent(name)}`)).toEqual([name]);
+    }
+  });
+});
