@@ -60,10 +60,8 @@ describe("GET /events", () => {
       expect(answer.at("data.hasMore")).toBe(cursor !== null);
       await track("meanwhile");
     } while (cursor !== null);
-    expect(found.map((item) => textAt(item, "name"))).toEqual([
-      ...["e6", "e5", "e4", "e3", "e2", "e1", "e0"],
-      "contact.subscribed",
-    ]);
+    const expected = ["e6", "e5", "e4", "e3", "e2", "e1", "e0", "contact.subscribed"];
+    expect(found.map((item) => textAt(item, "name"))).toEqual(expected);
   });
 
   const faults: [query: string, field: string, code: string][] = [
@@ -99,7 +97,7 @@ describe("GET /events/names", () => {
       `/events/names?limit=2&cursor=${first.text("data.nextCursor")}`,
     );
     expect(next.at("data")).toMatchObject({ hasMore: false, nextCursor: null, total: 4 });
-    expect(listAt(next.body, "data.items").toSorted()).toEqual(["a", "contact.subscribed"]);
+    expect(new Set(listAt(next.body, "data.items"))).toEqual(new Set(["a", "contact.subscribed"]));
   });
 
   test("names that were made up at will stay what they are", async () => {
@@ -113,9 +111,8 @@ describe("GET /events/names", () => {
     ];
     for (const name of odd) await track(name);
     const answer = await t.call("GET", "/events/names");
-    expect(listAt(answer.body, "data.items").toSorted()).toEqual(
-      [...odd, "contact.subscribed"].toSorted(),
-    );
+    const known = new Set(listAt(answer.body, "data.items"));
+    expect(known).toEqual(new Set([...odd, "contact.subscribed"]));
     for (const name of odd) {
       expect(await names(`?event=${encodeURIComponent(name)}`)).toEqual([name]);
     }
