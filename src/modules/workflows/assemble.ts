@@ -27,7 +27,7 @@ export function assemble(given: Given, current: Graph | null): Checked<Graph> {
   if (eventName === null) {
     if (index === -1 && given.trigger !== undefined) return saidAlready;
     if (own.length === 0) return { ok: false, errors: [noTrigger] };
-    return checkGraph({ steps: own, transitions });
+    return checkGraph({ steps: own, transitions }, current);
   }
   if (index === -1) return withTrigger(own, transitions, eventName);
   const told = toldBy(own[index]);
@@ -35,7 +35,7 @@ export function assemble(given: Given, current: Graph | null): Checked<Graph> {
     return { ok: false, errors: [disagreement(eventName, told)] };
   }
   const agreeing = own.map((step, i) => (i === index ? triggeredBy(step, eventName) : step));
-  return checkGraph({ steps: agreeing, transitions });
+  return checkGraph({ steps: agreeing, transitions }, current);
 }
 
 /** Only `trigger` was given: the TRIGGER is made, and leads to the one step that nothing leads to. */

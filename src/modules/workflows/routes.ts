@@ -23,7 +23,6 @@ import {
   NoContent,
   withErrors,
 } from "../../http/envelope.ts";
-import { ensureChecks } from "../../http/validation.ts";
 import {
   StepAddition,
   StepParams,
@@ -57,7 +56,6 @@ export function workflowRoutes(deps: {
       "",
       ({ project, body, once }) =>
         once(() => {
-          ensureChecks(WorkflowInput, body);
           const create = workflows.create(project.seq, body);
           return () => ({ status: 201, body: envelope(create()) });
         }),

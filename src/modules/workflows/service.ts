@@ -115,8 +115,9 @@ export function createWorkflows(deps: {
   function edit(projectSeq: number, id: string, make: (graph: Graph) => Edit): Change<Workflow> {
     return () => {
       const row = get(projectSeq, id);
-      const made = make(graphOf(row));
-      const checked = checkGraph(made.draft);
+      const graph = graphOf(row);
+      const made = make(graph);
+      const checked = checkGraph(made.draft, graph);
       const errors = checked.ok ? references.errorsOf(projectSeq, checked.value) : checked.errors;
       if (checked.ok && errors.length === 0) return update(row, {}, checked.value);
       throw validationError(errors.map((e) => ({ ...e, field: fieldOf(e.field, made) })));
@@ -127,7 +128,8 @@ export function createWorkflows(deps: {
   function removal(projectSeq: number, id: string, make: (graph: Graph) => Draft): Change<void> {
     return () => {
       const row = get(projectSeq, id);
-      const checked = checkGraph(make(graphOf(row)));
+      const graph = graphOf(row);
+      const checked = checkGraph(make(graph), graph);
       if (!checked.ok) throw conflict(checked.errors[0]?.message ?? "The rest is no graph.");
       update(row, {}, checked.value);
     };
@@ -154,9 +156,10 @@ export function createWorkflows(deps: {
       return present(row, graphOf(row));
     },
 
+    /** Checks the graph at once; 422. */
     create(projectSeq: number, input: WorkflowInput): Change<Workflow> {
+      const graph = valueOf(assemble(input, null));
       return () => {
-        const graph = valueOf(assemble(input, null));
         references.ensure(projectSeq, graph);
         const { name, description = null, enabled = false, allowReentry = false } = input;
         const now = clock.now();

@@ -7,7 +7,7 @@ import { isRecord, MOST_ERRORS } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import type { Checked } from "../segments/input.ts";
 import { type Head, readStep } from "./config.ts";
-import type { Graph, Transition } from "./graph.ts";
+import type { Graph, Step, Transition } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import { type Edge, type Node, shapeErrors } from "./shape.ts";
 import { StepHead, TransitionShape } from "./step-schemas.ts";
@@ -16,14 +16,26 @@ export const MOST_STEPS = 500;
 export const MOST_TRANSITIONS = 2000;
 export const LARGEST_GRAPH_BYTES = 1024 * 1024;
 
-/** Checks a whole graph; fields of the violations are `steps.3.config.amount` and the like. */
-export function checkGraph(given: { steps: unknown; transitions: unknown }): Checked<Graph> {
+/**
+ * Checks a whole graph; fields of the violations are `steps.3.config.amount` and the like. Steps
+ * that are those of `checked`, a graph from here, are not read again: Liquid takes its time.
+ */
+export function checkGraph(
+  given: { steps: unknown; transitions: unknown },
+  checked: Graph | null = null,
+): Checked<Graph> {
   const errors = [
     ...listErrors(given.steps, "steps", MOST_STEPS),
     ...listErrors(given.transitions, "transitions", MOST_TRANSITIONS),
   ];
+  // Before anything in it is read: reading what is much too large would take long.
+  if (errors.length === 0 && sizeOf(given) > LARGEST_GRAPH_BYTES) errors.push(tooLarge);
   if (errors.length > 0) return { ok: false, errors };
-  const nodes = itemsOf(given.steps).flatMap((step, i) => readNode(step, i, errors));
+  const known = new Map<unknown, Step>(checked?.steps.map((step) => [step, step]));
+  const nodes = itemsOf(given.steps).flatMap((step, i) => {
+    const same = known.get(step);
+    return same === undefined ? readNode(step, i, errors) : [nodeOf(same, i)];
+  });
   const edges = itemsOf(given.transitions).flatMap((edge, i) => readEdge(edge, i, errors));
   errors.push(...idErrors(nodes.map((node) => ({ ...node, list: "steps" as const }))));
   errors.push(
@@ -46,9 +58,6 @@ export function checkGraph(given: { steps: unknown; transitions: unknown }): Che
     steps: nodes.flatMap(({ step }) => step ?? []),
     transitions: named(edges.map(({ transition }) => transition)),
   };
-  if (errors.length === 0 && sizeOf(graph) > LARGEST_GRAPH_BYTES) {
-    errors.push({ field: "steps", message: "A workflow may take 1 MiB as JSON.", code: "too_big" });
-  }
   return errors.length === 0
     ? { ok: true, value: graph }
     : { ok: false, errors: errors.slice(0, MOST_ERRORS) };
@@ -64,6 +73,10 @@ function listErrors(given: unknown, field: string, most: number): FieldError[] {
 
 function itemsOf(given: unknown): readonly unknown[] {
   return Array.isArray(given) ? given : [];
+}
+
+function nodeOf(step: Step, index: number): Node {
+  return { index, id: step.id, type: step.type, label: labelOf(step, index), step };
 }
 
 /** A step that has at least an id and a type; its violations name it. */
@@ -139,6 +152,12 @@ export function freeId(base: string, taken: ReadonlySet<string>): string {
   return id;
 }
 
-function sizeOf(graph: Graph): number {
-  return Buffer.byteLength(JSON.stringify(graph));
+const tooLarge: FieldError = {
+  field: "steps",
+  message: "Steps and transitions may take 1 MiB as JSON.",
+  code: "too_big",
+};
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
