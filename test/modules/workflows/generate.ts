@@ -1,0 +1,162 @@
+/** Random graphs that are valid: every loop rests, every step can be reached. */
+
+import type { Random } from "../segments/seeded.ts";
+import type { NaiveFilter } from "../segments/naive.ts";
+import type { NaiveConfig, NaiveGraph, NaiveStep, NaiveWay } from "./naive.ts";
+
+export type Material = {
+  trigger: string;
+  /** Names that are waited for. */
+  awaited: readonly string[];
+  templates: readonly string[];
+  /** A template that is not marketing. */
+  plain: string;
+  /** Where webhooks go; null: there are none, and nothing but time and events is waited for. */
+  webhooks: string | null;
+  /** Whether branches may depend on the contact as it is: only if nothing changes it meanwhile. */
+  asksContact: boolean;
+};
+
+const BOSS = { type: "CUSTOM", email: "boss@example.com" };
+const RESTS = ["DELAY", "WAIT_FOR_EVENT"];
+
+/** Up to a dozen steps after the TRIGGER. */
+export function randomGraph(random: Random, material: Material): NaiveGraph {
+  const trigger = { id: "start", type: "TRIGGER", config: { eventName: material.trigger } };
+  const steps = [
+    trigger,
+    ...Array.from({ length: 1 + random.int(12) }, (_, i) => randomStep(random, `s${i}`, material)),
+  ];
+  const transitions = steps.flatMap((step, i) =>
+    branchesOf(step).flatMap((branch) => randomWay(random, { steps, from: i, branch })),
+  );
+  return reachable({ steps, transitions });
+}
+
+function randomStep(random: Random, id: string, material: Material): NaiveStep {
+  const { awaited, templates, webhooks } = material;
+  const make = random.pick<() => Omit<NaiveStep, "id">>([
+    () => ({ type: "SEND_EMAIL", config: { templateId: random.pick(templates) } }),
+    () => ({ type: "SEND_EMAIL", config: { templateId: material.plain, recipient: BOSS } }),
+    () => ({ type: "DELAY", config: randomDelay(random) }),
+    () => ({ type: "DELAY", config: randomDelay(random) }),
+    () => ({ type: "WAIT_FOR_EVENT", config: randomWait(random, awaited) }),
+    () => ({ type: "WAIT_FOR_EVENT", config: randomWait(random, awaited) }),
+    () => ({ type: "CONDITION", config: randomCondition(random, material) }),
+    () => ({ type: "CONDITION", config: randomCondition(random, material) }),
+    () => ({ type: "UPDATE_CONTACT", config: randomUpdate(random) }),
+    () => ({ type: "EXIT", config: random.chance(0.5) ? { reason: "enough" } : {} }),
+    ...(webhooks === null
+      ? []
+      : [
+          () => {
+            const path = random.chance(0.25) ? "/fails" : "/works";
+            return { type: "WEBHOOK", config: { url: `${webhooks}${path}`, method: "POST" } };
+          },
+        ]),
+  ]);
+  return { id, ...make() };
+}
+
+function randomDelay(random: Random): NaiveConfig {
+  return random.pick([
+    { amount: 1 + random.int(90), unit: "minutes" },
+    { amount: 1 + random.int(30), unit: "hours" },
+    { amount: 1 + random.int(4), unit: "days" },
+  ]);
+}
+
+function randomWait(random: Random, awaited: readonly string[]): NaiveConfig {
+  const timeout = random.chance(0.6) ? { timeout: 60 * (1 + random.int(3 * 24 * 60)) } : {};
+  return { eventName: random.pick(awaited), ...timeout };
+}
+
+export const VALUES = ["a", "b", 1, 2, true, "1"];
+export const KEYS = ["k", "l"];
+
+function randomCondition(random: Random, { asksContact, awaited }: Material): NaiveConfig {
+  const fields = [
+    ...KEYS.map((key) => `context.${key}`),
+    ...(asksContact ? KEYS.map((key) => `data.${key}`) : []),
+  ];
+  const test = () =>
+    random.pick([
+      { operator: "exists" },
+      { operator: "equals", value: random.pick(VALUES) },
+      { operator: "notEquals", value: random.pick(VALUES) },
+      { operator: "greaterThan", value: random.pick([1, "a"]) },
+    ]);
+  return random.pick<() => NaiveConfig>([
+    () => ({ field: random.pick(fields), ...test() }),
+    () => ({
+      mode: "multi",
+      field: random.pick(fields),
+      branches: ["x", "y", "z"].slice(random.int(3)).map((id) => ({ id, ...test() })),
+    }),
+    ...(asksContact ? [() => longCondition(random, awaited)] : []),
+  ])();
+}
+
+function longCondition(random: Random, awaited: readonly string[]): NaiveConfig {
+  const filter = (): NaiveFilter =>
+    random.pick<NaiveFilter>([
+      { field: "subscribed", operator: "equals", value: random.chance(0.5) },
+      { field: `data.${random.pick(KEYS)}`, operator: "equals", value: random.pick(VALUES) },
+      { field: `data.${random.pick(KEYS)}`, operator: "notExists" },
+      { field: `event.${random.pick(awaited)}`, operator: "triggered" },
+    ]);
+  const groups = [{ filters: [filter(), filter()] }, { filters: [filter()] }];
+  return { condition: { logic: random.pick(["AND", "OR"]), groups } };
+}
+
+function randomUpdate(random: Random): NaiveConfig {
+  const updates = { [random.pick(KEYS)]: random.pick([...VALUES, null]) };
+  const subscriptionAction = random.pick(["subscribe", "unsubscribe"]);
+  return random.pick<NaiveConfig>([
+    { updates },
+    { subscriptionAction },
+    { updates, subscriptionAction },
+  ]);
+}
+
+function branchesOf({ type, config }: NaiveStep): (string | undefined)[] {
+  if (type === "EXIT") return [];
+  if (type === "WAIT_FOR_EVENT") {
+    return config.timeout === undefined ? [undefined] : [undefined, "timeout"];
+  }
+  if (type !== "CONDITION") return [undefined];
+  return config.branches === undefined
+    ? ["yes", "no"]
+    : [...config.branches.map(({ id }) => id), "default"];
+}
+
+/** On to a later step, most of the time; back only where there was a rest; or nowhere. */
+function randomWay(
+  random: Random,
+  {
+    steps,
+    from,
+    branch,
+  }: { steps: readonly NaiveStep[]; from: number; branch: string | undefined },
+): NaiveWay[] {
+  const step = steps[from];
+  const later = steps.slice(from + 1);
+  const earlier = RESTS.includes(step?.type ?? "") ? steps.slice(1, from + 1) : [];
+  const targets = random.chance(0.2) && earlier.length > 0 ? earlier : later;
+  if (step === undefined || targets.length === 0 || random.chance(0.1)) return [];
+  // Near ones mostly: otherwise ways are short.
+  const to = random.chance(0.7) ? targets[0] : random.pick(targets);
+  if (to === undefined) return [];
+  return [{ from: step.id, to: to.id, ...(branch === undefined ? {} : { branch }) }];
+}
+
+function reachable({ steps, transitions }: NaiveGraph): NaiveGraph {
+  const reached = new Set(["start"]);
+  for (const id of reached) {
+    for (const way of transitions) if (way.from === id) reached.add(way.to);
+  }
+  return {
+    steps: steps.filter(({ id }) => reached.has(id)),
+    transitions: transitions.filter(({ from }) => reached.has(from)),
+  };
+}

@@ -1,0 +1,307 @@
+/**
+ * Random graphs and random orders of events, time, changes of contacts and of the workflow itself:
+ * the engine and the naive interpreter must always agree. All runs share one application and one
+ * clock; each has a workflow, contacts and names of events of its own.
+ *
+ * In half of the runs several things happen at once, before the engine has done anything about the
+ * first of them, or while it is stopped; in the others one thing happens after the other, and
+ * branches depend on contacts.
+ */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { quiet } from "../../support/eventually.ts";
+import { at, listAt, textAt } from "../../support/json.ts";
+import { plain } from "../segments/crowd.ts";
+import { type Random, seeded } from "../segments/seeded.ts";
+import { KEYS, type Material, randomGraph, VALUES } from "./generate.ts";
+import { type NaiveExecution, NaiveWorkflow } from "./naive.ts";
+
+const SEED = Number(process.env["SEED"] ?? 20260302);
+const RUNS = Number(process.env["RUNS"] ?? 1000);
+const TICKS = 7;
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+
+type Run = {
+  number: number;
+  random: Random;
+  isHasty: boolean;
+  material: Material;
+  naive: NaiveWorkflow;
+  id: string;
+  /** Ids of contacts by address; those of deleted ones stay. */
+  contacts: Map<string, string>;
+};
+
+let t: TestApp;
+let server: ReturnType<typeof Bun.serve>;
+const templates: string[] = [];
+let marketing = "";
+const calls = new Map<string, number>();
+
+beforeAll(async () => {
+  server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: receive });
+  // What becomes of the mails is not looked at here, and their delivery takes time.
+  t = await testApp({ config: { allowPrivateAddresses: true, sendRate: 1 } });
+  for (const type of ["MARKETING", "TRANSACTIONAL"]) {
+    const template = { name: type, subject: "s", body: "b", type, from: "a@acme.test" };
+    templates.push(await t.create("/templates", template, "data.id"));
+  }
+  [marketing = ""] = templates;
+  await t.app.start();
+});
+afterAll(async () => {
+  await t.close();
+  await server.stop(true);
+});
+
+function receive({ url }: Request): Response {
+  const [, run = "", path = ""] = new URL(url).pathname.split("/");
+  calls.set(run, (calls.get(run) ?? 0) + 1);
+  return new Response(null, { status: path === "fails" ? 400 : 200 });
+}
+
+async function makeRun(number: number): Promise<Run> {
+  const random = seeded(SEED + 7919 * number);
+  const isHasty = number % 2 === 1;
+  const prefix = `r${number}`;
+  const material: Material = {
+    trigger: `${prefix}.go`,
+    awaited: [`${prefix}.a`, `${prefix}.b`],
+    templates,
+    plain: templates[1] ?? "",
+    webhooks: !isHasty && number % 8 === 0 ? `http://127.0.0.1:${server.port}/${number}` : null,
+    asksContact: !isHasty,
+  };
+  const allowReentry = random.chance(0.5);
+  const graph = randomGraph(random, material);
+  const naive = new NaiveWorkflow(graph, { allowReentry, marketing: new Set([marketing]) });
+  const workflow = { name: prefix, enabled: true, allowReentry, ...graph };
+  const run: Run = {
+    number,
+    random,
+    isHasty,
+    material,
+    naive,
+    id: await t.create("/workflows", workflow, "data.id"),
+    contacts: new Map(),
+  };
+  for (let i = 0; i < 1 + random.int(2); i++) await addContact(run, `c${i}.${prefix}@example.com`);
+  return run;
+}
+
+async function addContact({ random, contacts, naive }: Run, email: string): Promise<void> {
+  const data = Object.fromEntries(random.list(2, () => [random.pick(KEYS), random.pick(VALUES)]));
+  const subscribed = random.chance(0.7);
+  contacts.set(email, await t.create("/contacts", { email, subscribed, data }, "id"));
+  naive.contacts.set(email, { ...plain, email, subscribed, data: { ...data }, events: {} });
+}
+
+/** Something the engine has to hear of; `isAlone`: nothing else happens until it has. */
+async function act(run: Run, isAlone: boolean): Promise<void> {
+  const { random, naive } = run;
+  const email = random.pick([...run.contacts.keys()]);
+  if (!naive.contacts.has(email)) return;
+  const actions = [track, track, track, track];
+  if (isAlone) actions.push(track, change, change, startByHand, cancel, toggle, replace, forget);
+  await random.pick(actions)(run, email, isAlone);
+}
+
+type Action = (run: Run, email: string, isAlone: boolean) => Promise<void>;
+
+const track: Action = async ({ random, naive, material }, email, isAlone) => {
+  const event = random.pick([material.trigger, material.trigger, ...material.awaited]);
+  const resolved = Object.fromEntries(
+    random.list(2, () => [random.pick(KEYS), random.pick(VALUES)]),
+  );
+  const isKept = isAlone && random.chance(0.5);
+  const data = isKept
+    ? resolved
+    : Object.fromEntries(
+        Object.entries(resolved).map(([key, value]) => [key, { value, persistent: false }]),
+      );
+  const answer = await t.call("POST", "/v1/track", { email, event, data });
+  expect(answer.status).toBe(200);
+  if (isKept) Object.assign(naive.contacts.get(email)?.data ?? {}, resolved);
+  naive.event(email, event, resolved, t.clock.now());
+};
+
+const change: Action = async ({ random, naive, contacts }, email) => {
+  const person = naive.contacts.get(email);
+  const subscribed = random.chance(0.5);
+  const data = { [random.pick(KEYS)]: random.pick(VALUES) };
+  const answer = await t.call("PATCH", `/contacts/${contacts.get(email)}`, { subscribed, data });
+  expect(answer.status).toBe(200);
+  if (person === undefined) return;
+  person.subscribed = subscribed;
+  Object.assign(person.data, data);
+};
+
+const startByHand: Action = async ({ id, random, naive, contacts }, email) => {
+  if (!naive.isEnabled) return;
+  const context = { [random.pick(KEYS)]: random.pick(VALUES) };
+  const body = { contactId: contacts.get(email), context };
+  const answer = await t.call("POST", `/workflows/${id}/executions`, body);
+  const isStarted = naive.start(email, context, t.clock.now());
+  expect(answer.status).toBe(isStarted ? 201 : 409);
+};
+
+const cancel: Action = async ({ id, naive }, email) => {
+  const index = naive.executions.findIndex((e) => e.contact === email && e.status === "WAITING");
+  const execution = naive.executions[index];
+  if (execution === undefined) return;
+  const executionId = (await executionIds(id))[index];
+  const answer = await t.call("POST", `/workflows/${id}/executions/${executionId}/cancel`);
+  expect(answer.status).toBe(200);
+  naive.cancel(execution);
+};
+
+const toggle: Action = async ({ id, naive }) => {
+  naive.isEnabled = !naive.isEnabled;
+  await t.call("PATCH", `/workflows/${id}`, { enabled: naive.isEnabled });
+};
+
+/** Executions under way go on with the graph that they started with. */
+const replace: Action = async ({ id, random, naive, material }) => {
+  naive.graph = randomGraph(random, material);
+  const answer = await t.call("PATCH", `/workflows/${id}`, naive.graph);
+  expect(answer.status).toBe(200);
+};
+
+const forget: Action = async ({ random, naive, contacts }, email) => {
+  if (random.chance(0.5)) return;
+  expect((await t.call("DELETE", `/contacts/${contacts.get(email)}`)).status).toBe(204);
+  naive.forget(email);
+};
+
+/** Oldest first. */
+async function executionIds(id: string): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor = ""; ;) {
+    const answer = await t.call("GET", `/workflows/${id}/executions?limit=100${cursor}`);
+    ids.push(...listAt(answer.body, "data.items").map((item) => textAt(item, "id")));
+    if (answer.at("data.hasMore") !== true) return ids.toReversed();
+    cursor = `&cursor=${answer.text("data.nextCursor")}`;
+  }
+}
+
+/** What the interpreter and the engine tell alike. */
+async function observed({ id, naive, contacts }: Run): Promise<unknown> {
+  const emails = new Map([...contacts].map(([email, contact]) => [contact, email]));
+  const executions = await Promise.all(
+    (await executionIds(id)).map(async (executionId) => {
+      const { body } = await t.call("GET", `/workflows/${id}/executions/${executionId}`);
+      const status = textAt(body, "data.status");
+      return {
+        contact: emails.get(String(at(body, "data.contactId"))) ?? null,
+        status,
+        at: status === "WAITING" ? at(body, "data.currentStepId") : null,
+        context: at(body, "data.context"),
+        exitReason: status === "EXITED" ? at(body, "data.exitReason") : null,
+        trail: listAt(body, "data.steps").map(stepped),
+      };
+    }),
+  );
+  const people = await Promise.all(
+    [...naive.contacts.keys()].map(async (email) => {
+      const { body } = await t.call("GET", `/contacts/${contacts.get(email)}`);
+      return { email, subscribed: at(body, "subscribed"), data: at(body, "data") };
+    }),
+  );
+  return { executions, people, mails: mailsOf(id) };
+}
+
+function stepped(step: unknown): string {
+  const branch = at(step, "branch");
+  const mark = { COMPLETED: "", SKIPPED: "!", FAILED: "x" }[textAt(step, "outcome")];
+  return `${textAt(step, "stepId")}${branch === null ? "" : `:${textAt(step, "branch")}`}${mark}`;
+}
+
+function mailsOf(workflowId: string): string[] {
+  return t.db.sqlite
+    .query<{ mail: string }, [string]>(
+      `SELECT coalesce(to_address, 'gone') || ' ' || template_id AS mail FROM emails
+       WHERE execution_seq IN (
+         SELECT seq FROM workflow_executions WHERE workflow_seq = (
+           SELECT seq FROM workflows WHERE id = ?))`,
+    )
+    .all(workflowId)
+    .map(({ mail }) => mail)
+    .sort();
+}
+
+function expected({ naive, contacts }: Run): unknown {
+  const isThere = (email: string) => naive.contacts.has(email);
+  return {
+    executions: naive.executions.map(({ contact, ...rest }: NaiveExecution) => ({
+      contact: isThere(contact) ? contact : null,
+      status: rest.status,
+      at: rest.status === "WAITING" ? rest.at : null,
+      // Nothing of a deleted contact is kept.
+      context: isThere(contact) ? rest.context : {},
+      exitReason: rest.exitReason,
+      trail: rest.trail,
+    })),
+    people: [...naive.contacts.values()].map(({ email, subscribed, data }) => ({
+      email,
+      subscribed,
+      data,
+    })),
+    mails: naive.mails
+      .map(({ to, template }) => {
+        const isGone = contacts.has(to) && !isThere(to);
+        return `${isGone ? "gone" : to} ${template}`;
+      })
+      .sort(),
+  };
+}
+
+test(`${RUNS} random runs: the engine does what the interpreter does`, async () => {
+  const random = seeded(SEED);
+  const runs = await Promise.all(Array.from({ length: RUNS }, (_, number) => makeRun(number)));
+  const hasty = runs.filter(({ isHasty }) => isHasty);
+  const patient = runs.filter(({ isHasty }) => !isHasty);
+  for (let tick = 0; tick < TICKS; tick++) {
+    // No two ticks share the milliseconds of their second: nothing is ever due at the same moment.
+    const jump = random.pick([SECOND * 61, HOUR, 7 * HOUR, 25 * HOUR, 80 * HOUR]);
+    const isDown = random.chance(0.5);
+    if (isDown) await t.app.automation.stop();
+    t.clock.advance(jump + 7);
+    for (const { naive } of runs) naive.time(t.clock.now());
+    await Promise.all(hasty.map(actHastily));
+    if (isDown) await t.app.automation.start();
+    await settle();
+    await Promise.all(patient.map((run) => act(run, true)));
+    await settle();
+  }
+  let executions = 0;
+  let steps = 0;
+  const all = await Promise.all(runs.map(observed));
+  for (const [i, run] of runs.entries()) {
+    const seen = { run: run.number, ...Object(all[i]) };
+    expect(seen).toEqual({ run: run.number, ...Object(expected(run)) });
+    expect([run.number, calls.get(String(run.number)) ?? 0]).toEqual([
+      run.number,
+      run.naive.calls.length,
+    ]);
+    executions += run.naive.executions.length;
+    steps += run.naive.executions.reduce((sum, { trail }) => sum + trail.length, 0);
+  }
+  // A test of nothing would pass as well.
+  expect(executions).toBeGreaterThan(RUNS);
+  expect(steps).toBeGreaterThan(3 * RUNS);
+}, 120_000);
+
+/** Until the engine has done all that can be done now. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 3; i++) {
+    await quiet();
+    await t.app.automation.idle();
+  }
+}
+
+/** One after the other, but without waiting for what they lead to. */
+async function actHastily(run: Run): Promise<void> {
+  for (let i = run.random.int(5); i > 0; i--) await act(run, false);
+}
