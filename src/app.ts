@@ -282,6 +282,7 @@ export function createApp(options: AppOptions) {
     writer,
     clock,
     log,
+    url,
   });
 
   const count = createCount({

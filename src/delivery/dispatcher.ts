@@ -23,6 +23,8 @@ export type DispatcherDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
+  /** Where people find what was caught. */
+  url: string;
 };
 
 export type Dispatcher = {
@@ -240,6 +242,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
     else if (isOperatorsMatter(verdict)) log.warn("delivery needs attention", fields);
     else log.debug("delivery", fields);
+    const isCaught = verdict.kind === "accepted" && verdict.captured !== undefined;
+    if (!isOurs || !isCaught) return;
+    const { to, subject, id } = mail;
+    log.info("caught a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
   }
 
   /** Once it does not run any more. */

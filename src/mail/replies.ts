@@ -7,7 +7,12 @@
  */
 
 import type { ReplyClass, SmtpStep } from "./reply-classes.ts";
-import { GREYLISTING, KNOWN_TEXTS, UNKNOWN_RECIPIENT } from "./reply-texts.ts";
+import {
+  GREYLISTING,
+  KNOWN_TEXTS,
+  UNKNOWN_RECIPIENT,
+  UNKNOWN_RECIPIENT_LATE,
+} from "./reply-texts.ts";
 
 export type Reply = {
   step: SmtpStep;
@@ -151,8 +156,12 @@ function namesNoRecipient({ step, permanent, series, detail }: Parsed): boolean 
 const UNDEFINED: ReadonlySet<string> = new Set(["", "0.0", "1.0", "2.0", "5.0"]);
 
 function saysNoRecipient({ step, code, series, detail, text }: Parsed): boolean {
-  if (step !== "rcpt" || (code !== 550 && code !== 551 && code !== 553)) return false;
-  return series !== 4 && UNDEFINED.has(detail) && UNKNOWN_RECIPIENT.test(text);
+  if (series === 4 || !UNDEFINED.has(detail)) return false;
+  if (step === "rcpt") {
+    return (code === 550 || code === 551 || code === 553) && UNKNOWN_RECIPIENT.test(text);
+  }
+  const isAtEnd = step === "data" || step === "dot";
+  return isAtEnd && (code === 552 || code === 554) && UNKNOWN_RECIPIENT_LATE.test(text);
 }
 
 /** RFC 5321 §4.2.3, RFC 4954 §6: what is left where neither enhanced code nor text helped. */

@@ -112,6 +112,17 @@ export const UNKNOWN_RECIPIENT: RegExp = anyOf([
   /user not local|unrout(?:e)?able address|(?:does not|doesn'?t) have an? \S+ account/,
 ]);
 
+/**
+ * Texts by which a 552 or 554 to the message says the same: Yahoo and its relatives look for the
+ * mailbox only then. So few, because whatever else is refused at that moment is about the message.
+ */
+export const UNKNOWN_RECIPIENT_LATE: RegExp = anyOf([
+  /delivery error: dd\b.{0,100}\bthis (?:user|account|mail ?box) (?:does not|doesn'?t) have an? \S+ account/,
+  /delivery error: dd\b.{0,100}\bthis (?:user|account|mail ?box) (?:is|has been) (?:disabled|discontinued|deactivated|closed)/,
+  /your message to .{0,100}cannot be delivered\. this (?:account|mail ?box) (?:is|has been) (?:disabled|discontinued|deactivated|closed)/,
+  /requested mail action aborted,? mail ?box not found/,
+]);
+
 /** One case-insensitive expression out of many, because one match is cheaper than ten. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map((pattern) => pattern.source).join("|"), "i");

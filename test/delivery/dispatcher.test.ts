@@ -354,6 +354,28 @@ describe("stopping", () => {
   });
 });
 
+test("a mail that is caught is told in one line: to whom, about what, where to see it", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
+  const t = await testApp({ log });
+  apps.push(t);
+  const id = await t.create(
+    "/v1/send",
+    { to: "ada@example.net", from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" },
+    "emails.0.email",
+  );
+  await t.deliver();
+  const told = lines.filter((line) => line.includes("caught a mail"));
+  expect(told.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      level: "info",
+      to: "ada@example.net",
+      subject: "Hi",
+      see: `http://127.0.0.1:3000/emails/${id}/raw`,
+    }),
+  ]);
+});
+
 describe("a quiet queue", () => {
   /** The real parts, with a count of how often the queue is asked and timers are set. */
   async function counting({ isStuck = false } = {}) {
@@ -392,6 +414,7 @@ describe("a quiet queue", () => {
         },
       },
       log: silentLog,
+      url: "http://localhost",
     });
     await dispatcher.start();
     await quiet();

@@ -30,6 +30,25 @@ function classify(step: StepName, reply: string) {
 
 const NO_SUCH: Case[] = [
   [
+    "Yahoo",
+    "dot",
+    "554 delivery error: dd This user doesn't have a yahoo.com account (jane.doe@yahoo.com) [0] - mta1234.mail.bf1.yahoo.com",
+    "no_such_recipient",
+  ],
+  [
+    "Yahoo",
+    "dot",
+    "554 delivery error: dd Sorry your message to jane.doe@yahoo.com cannot be delivered. This account has been disabled or discontinued [#102]. - mta1234.mail.ne1.yahoo.com",
+    "no_such_recipient",
+  ],
+  [
+    "Yahoo",
+    "dot",
+    "554 30 Sorry, your message to jane.doe@aol.com cannot be delivered. This mailbox is disabled (554.30).",
+    "no_such_recipient",
+  ],
+  ["Yahoo", "dot", "552 1 Requested mail action aborted, mailbox not found", "no_such_recipient"],
+  [
     "Gmail",
     "rcpt",
     "550-5.1.1 The email account that you tried to reach does not exist. Please try\n550-5.1.1 double-checking the recipient's email address for typos or\n550-5.1.1 unnecessary spaces. For more information, go to\n550 5.1.1  https://support.google.com/mail/?p=NoSuchUser",
@@ -139,6 +158,12 @@ const NO_SUCH: Case[] = [
 ];
 
 const MAILBOX_FULL: Case[] = [
+  [
+    "Yahoo",
+    "dot",
+    "554 delivery error: dd Requested mail action aborted: exceeded storage allocation (jane@yahoo.com)",
+    "mailbox_full",
+  ],
   [
     "Gmail",
     "rcpt",
@@ -482,6 +507,9 @@ const CONTENT: Case[] = [
 ];
 
 const POLICY: Case[] = [
+  // Not for the step in which nobody has been named, and not for what is said about the message.
+  ["Yahoo", "mail", "554 delivery error: dd This user doesn't have a yahoo.com account", "policy"],
+  ["Yahoo", "dot", "554 delivery error: dd Not allowed for this user", "policy"],
   [
     "Yahoo",
     "dot",
@@ -677,12 +705,11 @@ describe("no such recipient", () => {
     }
   });
 
-  test("is not believed from text alone after DATA, nor from 552 and 554", () => {
+  test("is not believed from a usual text after DATA, nor from 552 and 554", () => {
     expect(classify("dot", "550 User unknown").class).toBe("policy");
     expect(classify("rcpt", "554 User unknown").class).toBe("policy");
-    expect(classify("dot", "552 1 Requested mail action aborted, mailbox not found").class).toBe(
-      "policy",
-    );
+    expect(classify("dot", "552 Mailbox not found").class).toBe("policy");
+    expect(classify("dot", "554 This account has been disabled").class).toBe("policy");
   });
 
   test("is not believed when basic and enhanced code contradict each other", () => {

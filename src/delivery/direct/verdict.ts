@@ -4,12 +4,12 @@
  */
 
 import type { ReplyClass, SmtpStep } from "../../mail/reply-classes.ts";
-import { classifyReply } from "../../mail/replies.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Unsendable } from "../smtp/envelope.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";
 import type { PoolDelivery } from "../smtp/pool.ts";
-import { quoteReply, replyText, type Reply } from "../smtp/reply.ts";
+import { readReply, readUnsendable, UNKNOWN_END } from "../smtp/reading.ts";
+import { quoteReply, type Reply } from "../smtp/reply.ts";
 import { SERVICE_CLOSING } from "../smtp/transaction.ts";
 import type { SiteResult } from "./site.ts";
 
@@ -89,12 +89,9 @@ function siteResultOf(reply: Reply, decision: Judged): SiteResult {
     : { kind: "answered" };
 }
 
-/** Too large or beyond ASCII for the server is its verdict (S4); an address that is none is ours. */
-function unsendable(host: string, { step, code, enhanced, message }: Unsendable): Decision {
-  const reason = `${host} cannot take it: ${enhanced} ${message}`;
-  if (code === 501) return { kind: "failed", class: "content", reason };
-  const found = classifyReply({ step, code, enhanced, text: message });
-  return { kind: "bounced", class: found.class, reason };
+function unsendable(host: string, found: Unsendable): Decision {
+  const reason = `${host} cannot take it: ${found.enhanced} ${found.message}`;
+  return { ...readUnsendable(found), reason };
 }
 
 /** After the final dot the mail may have arrived: no other host, and never at once (rule S5). */
@@ -102,7 +99,7 @@ function judgeBreak(host: string, broken: { failure: Failure; isUnknown: boolean
   const reason = `${host} failed at ${describeFailure(broken.failure)}`;
   const result = { kind: "failed" } as const;
   if (broken.isUnknown) {
-    const decision = later(`${reason}; the mail was sent, whether it was taken is unknown`);
+    const decision = later(`${reason}; ${UNKNOWN_END}`);
     return { kind: "decided", decision, result };
   }
   return { kind: "setback", host, weight: "word", decision: later(reason), result, next: "host" };
@@ -137,18 +134,8 @@ function judgeGreeting(host: string, step: SmtpStep, reply: Reply): Judgement {
 
 type Judged = Extract<Decision, { kind: "deferred" | "bounced" }>;
 
-/** The first digit decides between later and never (RFC 5321 §4.2.1). */
 function read(step: SmtpStep, reply: Reply, reason: string): Judged {
-  const { code, enhanced } = reply;
-  const verdict = classifyReply({ step, code, enhanced, text: replyText(reply) });
-  const { retryAfterMs } = verdict;
-  if (code >= 500) return { kind: "bounced", class: verdict.class, reason };
-  return {
-    kind: "deferred",
-    class: verdict.class,
-    reason,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  return { ...readReply(step, reply), reason };
 }
 
 function later(reason: string): Decision {

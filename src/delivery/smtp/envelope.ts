@@ -20,12 +20,17 @@ export type Unsendable = {
 };
 
 export function planEnvelope(dispatch: Dispatch, extensions: Extensions): Plan | Unsendable {
-  return findObstacle(dispatch, extensions) ?? planCommands(dispatch, extensions);
+  const isUtf8 = needsUtf8(dispatch);
+  return findObstacle(dispatch, extensions, isUtf8) ?? planCommands(dispatch, extensions, isUtf8);
 }
 
-function planCommands({ envelope, message }: Dispatch, extensions: Extensions): Plan {
+function planCommands(
+  { envelope, message }: Dispatch,
+  extensions: Extensions,
+  isUtf8: boolean,
+): Plan {
   const size = extensions.size ? ` SIZE=${message.length}` : "";
-  const utf8 = needsUtf8(envelope) ? " SMTPUTF8" : "";
+  const utf8 = isUtf8 ? " SMTPUTF8" : "";
   const mail = `MAIL FROM:<${envelope.from}>${size}${utf8}`;
   const rcpt = `RCPT TO:<${envelope.to}>`;
   return {
@@ -39,14 +44,18 @@ function planCommands({ envelope, message }: Dispatch, extensions: Extensions): 
   };
 }
 
-function findObstacle({ envelope, message }: Dispatch, extensions: Extensions): Unsendable | null {
+function findObstacle(
+  { envelope, message }: Dispatch,
+  extensions: Extensions,
+  isUtf8: boolean,
+): Unsendable | null {
   const { from, to } = envelope;
   if (from !== "" && !isPath(from)) {
     return unsendable("mail", 501, "5.1.7", "the sender is no SMTP address");
   }
   if (!isPath(to)) return unsendable("rcpt", 501, "5.1.3", "the recipient is no SMTP address");
   // RFC 6531 §3.5.
-  if (needsUtf8(envelope) && !extensions.smtpUtf8) {
+  if (isUtf8 && !extensions.smtpUtf8) {
     return unsendable("mail", 553, "5.6.7", "the server takes no addresses beyond ASCII");
   }
   const limit = extensions.maxSizeBytes;
@@ -75,6 +84,22 @@ function isPath(address: string): boolean {
   return PATH.test(address);
 }
 
-function needsUtf8(envelope: Dispatch["envelope"]): boolean {
-  return /[^\p{ASCII}]/u.test(envelope.from) || /[^\p{ASCII}]/u.test(envelope.to);
+/** RFC 6531 §3.1: for addresses of the envelope as for those in the header (RFC 6532). */
+function needsUtf8({ envelope, message }: Dispatch): boolean {
+  return (
+    BEYOND_ASCII.test(envelope.from) || BEYOND_ASCII.test(envelope.to) || isUtf8Header(message)
+  );
+}
+
+const BEYOND_ASCII = /[^\p{ASCII}]/u;
+const CR = 0x0d;
+const LF = 0x0a;
+
+function isUtf8Header(message: Uint8Array): boolean {
+  for (let i = 0; i < message.length; i++) {
+    const octet = message[i] ?? 0;
+    if (octet > 0x7f) return true;
+    if (octet === LF && message[i + 1] === CR && message[i + 2] === LF) return false;
+  }
+  return false;
 }

@@ -6,14 +6,13 @@
 
 import ipaddr from "ipaddr.js";
 import type { ReplyClass } from "../../mail/reply-classes.ts";
-import { classifyReply } from "../../mail/replies.ts";
 import type { Conversation, Dispatch, Outcome, Step, StepListener, Transport } from "../outcome.ts";
 import type { Credentials } from "../smtp/auth.ts";
-import type { Unsendable } from "../smtp/envelope.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";
 import type { TlsPolicy } from "../smtp/opening.ts";
 import { Pool, type Destination, type PoolDelivery } from "../smtp/pool.ts";
-import { quoteReply, replyText, type Reply } from "../smtp/reply.ts";
+import { readReply, readUnsendable, UNKNOWN_END } from "../smtp/reading.ts";
+import { quoteReply, type Reply } from "../smtp/reply.ts";
 import { Session, type SessionOptions } from "../smtp/session.ts";
 import type { Timeouts } from "../smtp/timeouts.ts";
 
@@ -191,7 +190,7 @@ function outcomeOf(relay: string, { delivery, conversations }: PoolDelivery): Ou
     return refused(step, reply, because(`refused at ${step}: ${quoteReply(reply)}`));
   }
   if (delivery.kind === "unsendable") {
-    return unsendable(delivery, because(`cannot take it: ${delivery.message}`));
+    return { ...because(`cannot take it: ${delivery.message}`), ...readUnsendable(delivery) };
   }
   if (delivery.kind === "unopened") {
     return unopened(delivery.failure, because(`failed at ${describeFailure(delivery.failure)}`));
@@ -201,31 +200,16 @@ function outcomeOf(relay: string, { delivery, conversations }: PoolDelivery): Ou
 
 type Ended = { reason: string; conversations: Conversation[] };
 
-/** The basic code's first digit decides between later and never (RFC 5321 §4.2.1). */
 function refused(step: Step["step"], reply: Reply, ended: Ended): Outcome {
-  const { code, enhanced } = reply;
-  const verdict = classifyReply({ step, code, enhanced, text: replyText(reply) });
-  if (code >= 500) return { ...ended, kind: "bounced", class: blame(step, verdict.class) };
-  const { retryAfterMs } = verdict;
-  return {
-    ...ended,
-    kind: "deferred",
-    class: verdict.class,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  const reading = readReply(step, reply);
+  if (reading.kind === "deferred") return { ...ended, ...reading };
+  return { ...ended, kind: "bounced", class: blame(step, reading.class) };
 }
 
 /** Before RCPT the server has not heard of the recipient: no reply can be about it. */
 function blame(step: Step["step"], found: ReplyClass): ReplyClass {
   const isAboutRecipient = step === "rcpt" || step === "dot";
   return found === "no_such_recipient" && !isAboutRecipient ? "policy" : found;
-}
-
-/** Too large or beyond ASCII for this server is its verdict; an address that is none is ours. */
-function unsendable({ step, code, enhanced, message }: Unsendable, ended: Ended): Outcome {
-  if (code === 501) return { ...ended, kind: "failed", class: "content" };
-  const verdict = classifyReply({ step, code, enhanced, text: message });
-  return { ...ended, kind: "bounced", class: verdict.class };
 }
 
 /** A busy relay says so in its greeting, with 4xx; everything else is for the operator to mend. */
@@ -238,8 +222,6 @@ function unopened({ step, cause }: Failure, ended: Ended): Outcome {
 
 /** Never at once again: the mail may be there already (delivery rule S5). */
 function broken({ isUnknown }: { isUnknown: boolean }, ended: Ended): Outcome {
-  const reason = isUnknown
-    ? `${ended.reason}; the whole message was sent, whether it was taken is unknown`
-    : ended.reason;
+  const reason = isUnknown ? `${ended.reason}; ${UNKNOWN_END}` : ended.reason;
   return { ...ended, reason, kind: "deferred", class: "infrastructure" };
 }

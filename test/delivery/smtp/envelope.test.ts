@@ -34,6 +34,24 @@ describe("the commands of a mail", () => {
     expect(commands("jürgen@example.net", "a@example.com", offered)[0]).toContain(" SMTPUTF8");
   });
 
+  test("ask for SMTPUTF8 where an address in the header needs it (RFC 6532)", () => {
+    const planWith = (text: string) =>
+      planEnvelope(
+        {
+          envelope: { from: "b+1@bounce.example.com", to: "c@example.net" },
+          message: Buffer.from(text),
+        },
+        { ...NO_EXTENSIONS, smtpUtf8: true },
+      );
+    const isAsked = (text: string) => {
+      const planned = planWith(text);
+      return planned.kind === "plan" && planned.group.includes(" SMTPUTF8\r\n");
+    };
+    expect(isAsked("From: jürgen@example.com\r\n\r\nHi\r\n")).toBe(true);
+    expect(isAsked("From: a@example.com\r\nReply-To: jürgen@example.com\r\n\r\nHi\r\n")).toBe(true);
+    expect(isAsked("From: a@example.com\r\n\r\njürgen\r\n")).toBe(false);
+  });
+
   test("can have an empty return path", () => {
     expect(commands("", "b@example.net")[0]).toBe("MAIL FROM:<>");
   });
@@ -79,6 +97,9 @@ describe("a mail the server can never take", () => {
 
   test("needs SMTPUTF8 where it is not offered", () => {
     expect(plan("a@example.com", "jürgen@example.net")).toMatchObject({ enhanced: "5.6.7" });
+    const message = Buffer.from("From: jürgen@example.com\r\n\r\nHi\r\n");
+    const envelope = { from: "b+1@bounce.example.com", to: "c@example.net" };
+    expect(planEnvelope({ envelope, message }, NO_EXTENSIONS)).toMatchObject({ enhanced: "5.6.7" });
   });
 });
 
