@@ -500,7 +500,6 @@ export function createApp(options: AppOptions) {
 
     async start(): Promise<void> {
       await runner.start();
-      await dispatcher.start();
       await automation.runner.start();
       webhooks.start();
       domainChecks.start();
@@ -513,6 +512,7 @@ export function createApp(options: AppOptions) {
             );
           }),
       );
+      await dispatcher.start();
     },
 
     listen(): Promise<number> {
@@ -527,16 +527,17 @@ export function createApp(options: AppOptions) {
       });
     },
 
-    /** Timers → HTTP → webhooks → leasing → attempts under way (10 s) → leases returned. */
+    /** Timers → HTTP → leasing → the other workers → attempts under way (10 s) → leases returned. */
     async stop(): Promise<void> {
       for (const timer of timers) timer.stop();
       if (http.server !== null) await http.stop();
+      const mailsEnded = dispatcher.stop(STOP_GRACE_MS);
       await contactParts.stop();
       await runner.stop();
       await automation.runner.stop();
       await webhooks.stop(WEBHOOK_GRACE_MS);
       const checksEnded = domainChecks.stop();
-      const allEnded = await dispatcher.stop(STOP_GRACE_MS);
+      const allEnded = await mailsEnded;
       if (!allEnded) log.warn("some mails were still under way; they wait for their next time");
       await transport.close();
       dns.close();
