@@ -3,7 +3,7 @@
  *
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`
  *
- * Names: accept, deliver, deliver-direct, pace, slow, start, tracking; and at a million contacts and
+ * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking; and at a million contacts and
  * ten million events contacts, import, segments, track. `--seeded` takes these from a folder that
  * scripts/seed.ts made.
  *
@@ -14,6 +14,7 @@
 
 import { join } from "node:path";
 import { benchAccept } from "./bench/accept.ts";
+import { benchCampaign } from "./bench/campaign.ts";
 import { ROOT } from "./bench/children.ts";
 import { benchContacts } from "./bench/contacts.ts";
 import { benchDeliver } from "./bench/deliver.ts";
@@ -33,6 +34,7 @@ type Options = { binary: string | null; isQuick: boolean; seeded: string | null 
 
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
+  campaign: benchCampaign,
   contacts: benchContacts,
   deliver: benchDeliver,
   "deliver-direct": benchDirect,

@@ -22,23 +22,23 @@ export type StoreOptions = {
   isSigned?: boolean;
 };
 
+/** The project of that name, made if it is not there, may send from the domain. */
+export async function addSender(data: string, domain: string, project = "Seed"): Promise<void> {
+  const { app, close } = openStore(data);
+  await app.writer.write(() => {
+    const { seq } = app.projects.find(project) ?? app.projects.create(project)();
+    app.domains.addVerified(seq, domain)();
+  });
+  await close();
+}
+
 /** Returns the secret key. Nothing is sent: the dispatcher does not run. */
 export async function prepareStore(
   data: string,
   queuedMails: number,
   { recipientOf = (number) => `person-${number}@example.net`, isSigned = false }: StoreOptions = {},
 ): Promise<string> {
-  const folder = openDataFolder(data, null);
-  const db = openDatabase(folder.databaseFile);
-  migrate(db.sqlite);
-  const app = createApp({
-    config: readConfig({}, {}, { apiRate: 0 }),
-    db,
-    folder: folder.path,
-    secret: folder.secret,
-    clock: systemClock,
-    log: silentLog,
-  });
+  const { app, close } = openStore(data);
   const { projectSeq, key } = await app.writer.write(() => {
     const { seq } = app.projects.create("bench")();
     const { text } = app.keys.create(seq, { kind: "SECRET", name: "bench", expiresAt: null })();
@@ -67,8 +67,7 @@ export async function prepareStore(
     );
     if (response.status !== 200) throw new Error(await response.text());
   }
-  await app.writer.drain();
-  db.sqlite.close();
+  await close();
   return key;
 }
 
@@ -90,6 +89,27 @@ export async function untilSent(
   }
 }
 
+function openStore(data: string) {
+  const folder = openDataFolder(data, null);
+  const db = openDatabase(folder.databaseFile);
+  migrate(db.sqlite);
+  const app = createApp({
+    config: readConfig({}, {}, { apiRate: 0 }),
+    db,
+    folder: folder.path,
+    secret: folder.secret,
+    clock: systemClock,
+    log: silentLog,
+  });
+  return {
+    app,
+    async close(): Promise<void> {
+      await app.writer.drain();
+      db.sqlite.close();
+    },
+  };
+}
+
 /** Reads the database of a server that may be running. */
 export function openReader(data: string) {
   const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
@@ -103,6 +123,11 @@ export function openReader(data: string) {
         .query<{ n: number }, []>(sql)
         .all()
         .map(({ n }) => n),
+    texts: (sql: string): string[] =>
+      sqlite
+        .query<{ text: string }, []>(sql)
+        .all()
+        .map(({ text }) => text),
     close: () => sqlite.close(),
   };
 }

@@ -134,7 +134,7 @@ async function countOf(url: string, key: string, query: string): Promise<number>
 }
 
 /** Each start says how many mails the process before it left under way. */
-function inFlightAtStarts(data: string): number {
+export function inFlightAtStarts(data: string): number {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
   return lines
     .map((line) => Number(/"mails of a stopped process.*"returned":(\d+)/.exec(line)?.[1] ?? 0))
@@ -142,7 +142,7 @@ function inFlightAtStarts(data: string): number {
 }
 
 /** Mulberry32: the same seed gives the same moments. */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -6,7 +6,13 @@ import { createRandom, type Random, uuidAt } from "./random.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS = 730;
 const NAMES = ["ada", "grace", "linus", "mary", "john", "zoe", "peter", "olga", "ivan", "wei"];
-const DOMAINS = ["gmail.com", "example.com", "mail.example.org", "firma.example", "outlook.com"];
+export const DOMAINS = [
+  "gmail.com",
+  "example.com",
+  "mail.example.org",
+  "firma.example",
+  "outlook.com",
+];
 const COUNTRIES = ["DE", "US", "FR", "JP", "BR", "IN", "GB", "ES", "IT", "PL"];
 
 export type SeedOptions = {

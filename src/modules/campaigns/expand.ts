@@ -113,18 +113,21 @@ export function createExpansion(deps: {
       const { audienceCursor, audienceEnd } = campaign;
       if (audienceCursor === null || audienceEnd === null || audienceCursor >= audienceEnd) return;
       const { members } = deps.segments.audiences;
+      // While one slice is on its way to the disk, the next one is read and written.
+      let goesOn = Promise.resolve(true);
       for await (const found of members(audience(campaign), audienceCursor)) {
         const seqs = found.filter((seq) => seq <= audienceEnd);
         for (let start = 0; start < seqs.length; start += SLICE) {
           const slice = seqs.slice(start, start + SLICE);
-          const goesOn = await writer.write(() =>
+          const written = writer.write(() =>
             writeSlice(campaign, slice, slice.at(-1) ?? audienceCursor),
           );
-          if (!goesOn || isStopping()) return;
+          if (!(await goesOn) || isStopping()) return void (await written);
+          goesOn = written;
         }
         if (seqs.length < found.length) break;
       }
-      await writer.write(() => writeSlice(campaign, [], audienceEnd));
+      if (await goesOn) await writer.write(() => writeSlice(campaign, [], audienceEnd));
     },
   };
 }

@@ -1,0 +1,277 @@
+/**
+ * A campaign to a million: how fast its audience is written, how soon the first mail leaves, how
+ * fast all leave, and what the rest of the installation notices of it.
+ *
+ * Twice: once at a rate at which nothing leaves, so that writing the audience is measured alone;
+ * once at full speed to an SMTP server on this machine, cancelled in the middle.
+ */
+
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { seed } from "../seed.ts";
+import { type Api, createApi } from "./api.ts";
+import {
+  Listening,
+  relayTo,
+  removeFolder,
+  residentMiB,
+  startHelper,
+  startServer,
+  temporaryFolder,
+} from "./children.ts";
+import { deliverQueue } from "./deliver.ts";
+import { BODY, SENDER, SENDER_DOMAIN } from "./mail.ts";
+import { type Probe, startProbes } from "./probes.ts";
+import { type Aim, fixed, judge, quantile, say, whole } from "./report.ts";
+import { addSender, openReader } from "./store.ts";
+
+type Options = { binary: string | null; isQuick: boolean };
+type Reader = ReturnType<typeof openReader>;
+
+/** Delivered in the second part before it is cancelled. */
+const MAILS = { quick: 5_000, full: 60_000 };
+const CONTACTS = { quick: 50_000, full: 1_000_000 };
+const BASELINE_MAILS = { quick: 4_000, full: 20_000 };
+const POLL_MS = 20;
+const PROBE_PAUSE_MS = 20;
+const LIMIT_MS = 10 * 60_000;
+const CANCEL_LIMIT_MS = 2_000;
+
+const Made = Type.Object({ data: Type.Object({ id: Type.String() }) });
+
+export async function benchCampaign(options: Options): Promise<boolean> {
+  const size = options.isQuick ? "quick" : "full";
+  console.log(`campaign: ${whole(CONTACTS[size])} contacts`);
+  const { rate: baseline } = await deliverQueue(options.binary, BASELINE_MAILS[size]);
+  say("baseline, bench deliver", `${whole(baseline)}/s`);
+
+  const data = temporaryFolder();
+  const key = await seed(data, { contacts: CONTACTS[size], events: 0, segments: 0 });
+  await addSender(data, SENDER_DOMAIN);
+  const sink = startHelper("sink.ts", { withTimes: false });
+  const { port } = await sink.next(Listening);
+  const server = await startServer({ binary: options.binary, data, args: relayTo(port, 0) });
+  const api = createApi(server, key);
+  const reader = openReader(data);
+  const memory: number[] = [];
+  const watching = setInterval(() => memory.push(residentMiB(server.pid)), 250);
+  const aims = [
+    ...(await writeAudience(api, reader, data)),
+    ...(await sendAtFullSpeed(api, reader, { mails: MAILS[size], baseline })),
+  ];
+  clearInterval(watching);
+  await server.stop();
+  sink.kill();
+  reader.close();
+  removeFolder(data);
+  const most = Math.max(...memory);
+  aims.push({ name: "memory", isMet: most < 300, measured: mib(most), wanted: "< 300 MiB" });
+  return judge(aims);
+}
+
+/** The rate of the campaign lets one mail out; the audience is written all the same. */
+async function writeAudience(api: Api, reader: Reader, data: string): Promise<Aim[]> {
+  const bytesBefore = bytesOf(data);
+  const campaign = await create(api, { rate: 0.001 });
+  const probing = startProbes([sendingTo("while-writing", api)], PROBE_PAUSE_MS);
+  const startedAt = performance.now();
+  await api.do("POST", `/campaigns/${campaign}/send`);
+  await until(() => reader.count(`campaigns WHERE audience_cursor >= audience_end`) === 1);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const [probe] = await probing.stop();
+  const recipients = reader.count("emails WHERE campaign_seq IS NOT NULL");
+  const growth = (bytesOf(data) - bytesBefore) / recipients;
+  const rate = recipients / seconds;
+  say("baseline, the same rows in bare SQL", `${whole(bareInserts(data, recipients))}/s`);
+  say("audience written", `${whole(recipients)} recipients in ${fixed(seconds, 1)} s`);
+  say("/v1/send meanwhile, p50 / p99 / max", `${probe === undefined ? "" : spread(probe)} ms`);
+
+  const cancelledAt = performance.now();
+  await api.do("POST", `/campaigns/${campaign}/cancel`);
+  const answered = performance.now() - cancelledAt;
+  await until(() => counted(reader, 1, "cancelled") >= recipients - 1);
+  const all = (performance.now() - cancelledAt) / 1000;
+  say(
+    "cancelled",
+    `answered in ${fixed(answered, 0)} ms; every mail says so ${fixed(all, 1)} s later`,
+  );
+  return [
+    {
+      name: "audience",
+      isMet: rate >= 100_000,
+      measured: `${whole(rate)}/s`,
+      wanted: "≥ 100,000/s",
+    },
+    {
+      name: "/v1/send meanwhile, p99",
+      isMet: (probe?.p99 ?? Infinity) < 50,
+      measured: `${fixed(probe?.p99 ?? 0, 1)} ms`,
+      wanted: "< 50 ms",
+    },
+    {
+      name: "database per recipient",
+      isMet: growth < 600,
+      measured: `${whole(growth)} bytes`,
+      wanted: "< 600 bytes",
+    },
+  ];
+}
+
+async function sendAtFullSpeed(
+  api: Api,
+  reader: Reader,
+  { mails, baseline }: { mails: number; baseline: number },
+): Promise<Aim[]> {
+  const campaign = await create(api, {});
+  const askedAt = Date.now();
+  await api.do("POST", `/campaigns/${campaign}/send`);
+  await until(() => counted(reader, 2, "sent") >= mails / 3);
+  const ids = await sendTransactional(api);
+  await until(() => counted(reader, 2, "sent") >= mails);
+  await api.do("POST", `/campaigns/${campaign}/cancel`);
+  const cancelledAt = Date.now();
+  await Bun.sleep(CANCEL_LIMIT_MS + 1_000);
+
+  const sentAt = reader.numbers(
+    "SELECT sent_at AS n FROM emails WHERE campaign_seq = 2 AND sent_at IS NOT NULL ORDER BY sent_at",
+  );
+  const [first = 0] = sentAt;
+  const last = sentAt.at(-1) ?? 0;
+  const rate = sentAt.length / ((last - first) / 1000);
+  const twice = reader.count("(SELECT 1 FROM attempts GROUP BY email_seq HAVING count(*) > 1)");
+  const waits = ids.flatMap((id) =>
+    reader.numbers(`SELECT sent_at - created_at AS n FROM emails WHERE id = '${id}'`),
+  );
+  say("sent", `${whole(sentAt.length)} at ${whole(rate)}/s, audience written meanwhile`);
+  say(
+    "transactional mail meanwhile",
+    `p50 / max ${quantile(waits, 0.5)} / ${Math.max(...waits)} ms`,
+  );
+  return [
+    {
+      name: "first mail after",
+      isMet: first - askedAt < 2_000,
+      measured: `${first - askedAt} ms`,
+      wanted: "< 2,000 ms",
+    },
+    { name: "rate", isMet: rate >= 1_000, measured: `${whole(rate)}/s`, wanted: "≥ 1,000/s" },
+    {
+      name: "of bench deliver",
+      isMet: rate / baseline >= 0.6,
+      measured: fixed(rate / baseline, 2),
+      wanted: "≥ 0.6",
+    },
+    {
+      name: "transactional mail, longest wait",
+      isMet: Math.max(...waits) < 200,
+      measured: `${Math.max(...waits)} ms`,
+      wanted: "< 200 ms",
+    },
+    {
+      name: "last mail after the cancel",
+      isMet: last - cancelledAt < CANCEL_LIMIT_MS,
+      measured: `${Math.max(0, last - cancelledAt)} ms`,
+      wanted: `< ${whole(CANCEL_LIMIT_MS)} ms`,
+    },
+    { name: "attempts beyond one", isMet: twice === 0, measured: whole(twice), wanted: "0" },
+  ];
+}
+
+async function create(api: Api, rest: { rate?: number }): Promise<string> {
+  const made = await api.read(Made, "POST", "/campaigns", {
+    name: "News",
+    subject: "News for {{ name }}",
+    body: BODY,
+    from: SENDER,
+    audienceType: "ALL",
+    ...rest,
+  });
+  return made.data.id;
+}
+
+const Accepted = Type.Object({ emails: Type.Array(Type.Object({ email: Type.String() })) });
+
+/** One after the other, a tenth of a second apart. */
+async function sendTransactional(api: Api): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    const answer = await api.read(Accepted, "POST", "/v1/send", message("now", i));
+    ids.push(...answer.emails.map(({ email }) => email));
+    await Bun.sleep(100);
+  }
+  return ids;
+}
+
+function message(name: string, number: number) {
+  return { to: `${name}-${number}@example.net`, from: SENDER, subject: "Now", body: BODY };
+}
+
+function sendingTo(name: string, api: Api): Probe {
+  return { name, send: (number) => api.ask("POST", "/v1/send", message(name, number)) };
+}
+
+/** What SQLite alone makes of it: rows of the same size with their indexes, in slices of 1,000. */
+function bareInserts(data: string, rows: number): number {
+  const source = new Database(join(data, "mailstead.db"), { readonly: true });
+  const statements = source
+    .query<{ sql: string }, []>(
+      "SELECT sql FROM sqlite_master WHERE tbl_name = 'emails' AND sql IS NOT NULL ORDER BY rowid",
+    )
+    .all();
+  const columns = source
+    .query<{ name: string }, []>("SELECT name FROM pragma_table_info('emails') WHERE name <> 'seq'")
+    .all()
+    .map(({ name }) => name)
+    .join(", ");
+  source.close();
+  const folder = temporaryFolder();
+  const sqlite = new Database(join(folder, "bare.db"), { create: true });
+  sqlite.run("PRAGMA journal_mode = WAL");
+  sqlite.run("PRAGMA synchronous = NORMAL");
+  for (const { sql } of statements) sqlite.run(sql);
+  sqlite.run(`ATTACH '${join(data, "mailstead.db")}' AS source`);
+  const copy = sqlite.prepare(
+    `INSERT INTO emails (${columns}) SELECT ${columns} FROM source.emails WHERE seq > ? AND seq <= ?`,
+  );
+  const startedAt = performance.now();
+  for (let from = 0; from < rows; from += 1000) copy.run(from, from + 1000);
+  const seconds = (performance.now() - startedAt) / 1000;
+  sqlite.close();
+  removeFolder(folder);
+  return rows / seconds;
+}
+
+/** By the counters: a look at the rows themselves would be in the way of what is measured. */
+function counted(reader: Reader, campaignSeq: number, counter: string): number {
+  const [n = 0] = reader.numbers(
+    `SELECT ${counter} AS n FROM campaign_counts WHERE campaign_seq = ${campaignSeq}`,
+  );
+  return n;
+}
+
+/** Of the pages in use. */
+function bytesOf(data: string): number {
+  const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
+  const [row] = sqlite
+    .query<{ n: number }, []>(
+      `SELECT (page_count - freelist_count) * page_size AS n
+       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+    )
+    .all();
+  sqlite.close();
+  return row?.n ?? 0;
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  const deadline = performance.now() + LIMIT_MS;
+  while (!isTrue()) {
+    if (performance.now() > deadline) throw new Error(`not so in time: ${String(isTrue)}`);
+    await Bun.sleep(POLL_MS);
+  }
+}
+
+const spread = ({ p50, p99, max }: { p50: number; p99: number; max: number }) =>
+  [p50, p99, max].map((value) => fixed(value, 1)).join(" / ");
+
+const mib = (value: number) => `${whole(value)} MiB`;

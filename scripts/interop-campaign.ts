@@ -1,0 +1,161 @@
+/**
+ * A campaign to thousands of contacts, delivered straight to a real Postfix that a real name server
+ * names for their domains. Then every message in its maildir is looked at: each recipient has one,
+ * and the statistics say the same.
+ *
+ * `bun scripts/interop-campaign.ts [--contacts 10000]`
+ *
+ * Starts and fetches what it needs as scripts/interop.ts does. Exit 1 if anything differs.
+ */
+
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Type } from "@sinclair/typebox";
+import { createApi } from "./bench/api.ts";
+import { freePort, startServer as startMailstead } from "./bench/children.ts";
+import { BODY, SENDER, SENDER_DOMAIN } from "./bench/mail.ts";
+import { judge, say, whole } from "./bench/report.ts";
+import { addSender, openReader } from "./bench/store.ts";
+import { findPackage } from "./interop/packages.ts";
+import { startPostfix } from "./interop/postfix.ts";
+import { killServers } from "./interop/server.ts";
+import { startDnsmasq } from "./interop/zone.ts";
+import { seed } from "./seed.ts";
+import { DOMAINS } from "./seed/contacts.ts";
+
+const ADDRESS = "127.0.0.2";
+const HOSTNAME = "mail.sender.example";
+const LIMIT_MS = 8 * 60_000;
+
+const Made = Type.Object({ data: Type.Object({ id: Type.String() }) });
+const Shown = Type.Object({ data: Type.Object({ status: Type.String() }) });
+const Stats = Type.Object({
+  data: Type.Object({
+    totalRecipients: Type.Integer(),
+    queued: Type.Integer(),
+    sent: Type.Integer(),
+    delivered: Type.Integer(),
+    bounced: Type.Integer(),
+    failed: Type.Integer(),
+    deliveryRate: Type.Number(),
+  }),
+});
+
+async function main(folder: string, contacts: number): Promise<boolean> {
+  const dnsmasq = await findPackage(join(folder, "p"), ["dnsmasq-base"], "/usr/sbin/dnsmasq");
+  const postfix = await findPackage(join(folder, "p"), ["postfix"], "/usr/lib/postfix/sbin/master");
+  if (!dnsmasq.ok || !postfix.ok || process.getuid?.() !== 0) {
+    console.log("skipped: it needs dnsmasq, Postfix and root");
+    return true;
+  }
+  const [dns, smtp] = [freePort(), freePort()];
+  const home = join(folder, "postfix");
+  mkdirSync(home);
+  const server = await startPostfix({
+    root: postfix.root,
+    home,
+    address: ADDRESS,
+    port: smtp,
+    domains: DOMAINS,
+  });
+  const records = DOMAINS.flatMap((domain) => [
+    { type: "MX" as const, name: domain, value: `10 mx.${domain}` },
+    { type: "A" as const, name: `mx.${domain}`, value: ADDRESS },
+  ]);
+  await startDnsmasq({ root: dnsmasq.root, home: join(folder, "dns"), port: dns, records });
+
+  const data = join(folder, "data");
+  const key = await seed(data, { contacts, events: 0, segments: 0 });
+  await addSender(data, SENDER_DOMAIN);
+  const mailstead = await startMailstead({
+    binary: null,
+    data,
+    args: [
+      ...["--transport", "direct", "--hostname", HOSTNAME, "--allow-private-addresses=true"],
+      ...[`--dns=127.0.0.1:${dns}`, `--direct-port=${smtp}`, "--send-rate=0", "--api-rate=0"],
+    ],
+  });
+  const api = createApi(mailstead, key);
+  const content = { name: "All", subject: "News for {{ name }}", body: BODY, from: SENDER };
+  const made = await api.read(Made, "POST", "/campaigns", { ...content, audienceType: "ALL" });
+  const campaign = `/campaigns/${made.data.id}`;
+  const startedAt = performance.now();
+  await api.do("POST", `${campaign}/send`);
+  const deadline = startedAt + LIMIT_MS;
+  let status = "";
+  let said = 0;
+  while (status !== "SENT" && performance.now() < deadline) {
+    await Bun.sleep(1000);
+    status = (await api.read(Shown, "GET", campaign)).data.status;
+    const { data: now } = await api.read(Stats, "GET", `${campaign}/stats`);
+    if (now.sent > said * 1.5) {
+      said = now.sent;
+      say("so far", `${whole(now.sent)} of ${whole(now.totalRecipients)} sent`);
+    }
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  const { data: stats } = await api.read(Stats, "GET", `${campaign}/stats`);
+  await mailstead.stop();
+  await untilStill(() => server.received().length);
+
+  const reader = openReader(data);
+  const audience = reader.texts("SELECT email AS text FROM contacts WHERE is_subscribed");
+  reader.close();
+  const arrived = server.received().map(recipientOf);
+  await server.stop();
+  const distinct = new Set(arrived);
+  const missing = audience.filter((address) => !distinct.has(address));
+  say("audience", `${whole(audience.length)} of ${whole(contacts)} contacts are subscribed`);
+  say("sent", `in ${Math.round(seconds)} s, ${whole(stats.sent / seconds)}/s`);
+  const same = [stats.totalRecipients, stats.sent, stats.delivered, arrived.length];
+  return judge([
+    {
+      name: "recipients, sent, delivered, at Postfix",
+      isMet: same.every((n) => n === audience.length),
+      measured: same.map(whole).join(", "),
+      wanted: `${whole(audience.length)} each`,
+    },
+    {
+      name: "each once",
+      isMet: distinct.size === arrived.length,
+      measured: whole(distinct.size),
+      wanted: whole(arrived.length),
+    },
+    { name: "missing", isMet: missing.length === 0, measured: whole(missing.length), wanted: "0" },
+    {
+      name: "queued, bounced, failed",
+      isMet: stats.queued + stats.bounced + stats.failed === 0 && status === "SENT",
+      measured: `${stats.queued}, ${stats.bounced}, ${stats.failed}; ${status}`,
+      wanted: "0, 0, 0; SENT",
+    },
+  ]);
+}
+
+/** Whom Postfix delivered it to. */
+function recipientOf(message: Buffer): string {
+  return /^Delivered-To: (\S+)/im.exec(message.toString("latin1"))?.[1]?.toLowerCase() ?? "";
+}
+
+/** Postfix accepts first and delivers then. */
+async function untilStill(count: () => number): Promise<void> {
+  for (let before = -1, now = count(); now !== before; now = count()) {
+    before = now;
+    await Bun.sleep(2000);
+  }
+}
+
+const { values } = parseArgs({ options: { contacts: { type: "string", default: "10000" } } });
+const folder = mkdtempSync(join(tmpdir(), "mailstead-interop-"));
+// The mail server's own users go in there.
+chmodSync(folder, 0o755);
+let isMet = false;
+try {
+  console.log(`campaign to ${whole(Number(values.contacts))} contacts through Postfix`);
+  isMet = await main(folder, Number(values.contacts));
+} finally {
+  killServers();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(isMet ? 0 : 1);
