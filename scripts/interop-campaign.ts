@@ -73,8 +73,13 @@ async function main(folder: string, contacts: number): Promise<boolean> {
     binary: null,
     data,
     args: [
-      ...["--transport", "direct", "--hostname", HOSTNAME, "--allow-private-addresses=true"],
-      ...[`--dns=127.0.0.1:${dns}`, `--direct-port=${smtp}`, "--send-rate=0", "--api-rate=0"],
+      "--transport=direct",
+      `--hostname=${HOSTNAME}`,
+      "--allow-private-addresses=true",
+      `--dns=127.0.0.1:${dns}`,
+      `--direct-port=${smtp}`,
+      "--send-rate=0",
+      "--api-rate=0",
     ],
   });
   const api = createApi(mailstead, key);

@@ -189,7 +189,8 @@ function totalOf(mailbox: Mailbox, recipients: number): number {
 async function until(limitMs: number, isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await isTrue())) {
-    if (performance.now() > deadline) throw new Error(`not so within ${limitMs} ms: ${isTrue}`);
+    if (performance.now() > deadline)
+      throw new Error(`not so within ${limitMs} ms: ${String(isTrue)}`);
     await Bun.sleep(POLL_MS);
   }
 }
