@@ -46,6 +46,13 @@ export type NaiveExecution = {
   awaits: string | null;
 };
 
+export type NaiveEvent = {
+  contact: string;
+  name: string;
+  data: Record<string, unknown>;
+  at: number;
+};
+
 export type NaiveMail = { to: string; template: string };
 
 const UNIT_MS: Record<string, number> = { minutes: 60e3, hours: 3600e3, days: 86400e3 };
@@ -72,11 +79,14 @@ export class NaiveWorkflow {
     this.#marketing = options.marketing;
   }
 
-  /** An event of a contact: wakes what waits for it, then starts what it triggers. */
-  event(contact: string, name: string, data: Record<string, unknown>, now: number): void {
-    this.time(now);
+  /**
+   * An event of a contact that happened at `at` and is looked at now: wakes what waits for it, then
+   * starts what it triggers. Waits that were over by then ended first.
+   */
+  event({ contact, name, data, at }: NaiveEvent, now: number): void {
+    this.time(now, at);
     const person = this.contacts.get(contact);
-    if (person !== undefined) person.events[name] = now;
+    if (person !== undefined) person.events[name] = at;
     for (const execution of this.#active(contact)) {
       if (execution.awaits !== name) continue;
       Object.assign(execution.context, data);
@@ -112,10 +122,10 @@ export class NaiveWorkflow {
     return true;
   }
 
-  /** Ends every wait whose time is over. */
-  time(now: number): void {
+  /** Ends every wait whose time was over at `until`; what comes after it begins now. */
+  time(now: number, until = now): void {
     for (const execution of this.executions) {
-      while (execution.status === "WAITING" && execution.until !== null && execution.until <= now) {
+      while (execution.status === "WAITING" && (execution.until ?? Infinity) <= until) {
         const isTimeout = execution.awaits !== null;
         this.#leave(execution, isTimeout ? "timeout" : null, now);
       }
