@@ -3,9 +3,9 @@
  *
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`
  *
- * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking; and at a million contacts and
- * ten million events contacts, import, segments, track. `--seeded` takes these from a folder that
- * scripts/seed.ts made.
+ * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks; and at a
+ * million contacts and ten million events contacts, import, segments, track. `--seeded` takes these
+ * from a folder that scripts/seed.ts made.
  *
  * The server is a process of its own (from the sources, or the executable with `--binary`), and so
  * are the load generator and the SMTP server. `start` always takes the executable. Exit code 1
@@ -26,6 +26,7 @@ import { benchSlow } from "./bench/slow.ts";
 import { benchStart } from "./bench/start.ts";
 import { benchTrack } from "./bench/track.ts";
 import { benchTracking } from "./bench/tracking.ts";
+import { benchWebhooks } from "./bench/webhooks.ts";
 
 const LIMIT_MS = 30 * 60_000;
 const DEFAULT_BINARY = join(ROOT, "dist", "mailstead");
@@ -45,6 +46,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   slow: benchSlow,
   track: benchTrack,
   tracking: benchTracking,
+  webhooks: benchWebhooks,
 };
 
 const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`;

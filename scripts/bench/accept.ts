@@ -24,7 +24,8 @@ const Result = Type.Object({
   max: Type.Number(),
 });
 
-type Target = { port: number; path: string; key: string };
+/** With an event it is that what is posted. */
+type Target = { port: number; path: string; key: string; event?: string };
 
 export async function benchAccept(options: { binary: string | null; isQuick: boolean }) {
   const requests = options.isQuick ? 20_000 : 200_000;
@@ -84,7 +85,8 @@ async function measureEcho(requests: number) {
   return result;
 }
 
-async function load(
+/** Requests over all connections, as fast as they are answered. */
+export async function load(
   target: Target,
   work: { requests: number; firstRecipient: number; steps?: number; onStep?: () => void },
 ) {

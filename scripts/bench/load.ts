@@ -17,6 +17,8 @@ const Settings = Type.Object({
   /** Numbers of the recipients: none is written to twice. */
   firstRecipient: Type.Number(),
   progressEvery: Type.Number(),
+  /** Name of an event that happens to each of them; without it each gets a mail. */
+  event: Type.Optional(Type.String()),
 });
 
 const settings = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
@@ -25,7 +27,10 @@ const { port, connections, requests } = settings;
 const head =
   `POST ${settings.path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +
   `Authorization: Bearer ${settings.key}\r\nContent-Type: application/json\r\nContent-Length: `;
-const bodyStart = `{"from":"${SENDER}","subject":"${SUBJECT}","body":${JSON.stringify(BODY)},"to":"person-`;
+const bodyStart =
+  settings.event === undefined
+    ? `{"from":"${SENDER}","subject":"${SUBJECT}","body":${JSON.stringify(BODY)},"to":"person-`
+    : `{"event":"${settings.event}","email":"person-`;
 
 function request(number: number): string {
   const body = `${bodyStart}${number}@example.net","data":{"name":"Ada","order":"A-${number}"}}`;

@@ -4,7 +4,7 @@ import "../../src/lib/production.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { createApp } from "../../src/app.ts";
-import { readConfig } from "../../src/config.ts";
+import { type Config, readConfig } from "../../src/config.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
@@ -38,7 +38,7 @@ export async function prepareStore(
   queuedMails: number,
   { recipientOf = (number) => `person-${number}@example.net`, isSigned = false }: StoreOptions = {},
 ): Promise<string> {
-  const { app, close } = openStore(data);
+  const { app, post, close } = openStore(data);
   const { projectSeq, key } = await app.writer.write(() => {
     const { seq } = app.projects.create("bench")();
     const { text } = app.keys.create(seq, { kind: "SECRET", name: "bench", expiresAt: null })();
@@ -52,20 +52,13 @@ export async function prepareStore(
   for (let first = 0; first < queuedMails; first += MOST_RECIPIENTS) {
     const count = Math.min(MOST_RECIPIENTS, queuedMails - first);
     const to = Array.from({ length: count }, (_, i) => recipientOf(first + i));
-    const response = await app.handle(
-      new Request("http://localhost/v1/send", {
-        method: "POST",
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        body: JSON.stringify({
-          to,
-          from: SENDER,
-          subject: SUBJECT,
-          body: BODY,
-          data: { name: "Ada", order: "A-1001" },
-        }),
-      }),
-    );
-    if (response.status !== 200) throw new Error(await response.text());
+    await post(key, "/v1/send", {
+      to,
+      from: SENDER,
+      subject: SUBJECT,
+      body: BODY,
+      data: { name: "Ada", order: "A-1001" },
+    });
   }
   await close();
   return key;
@@ -89,12 +82,13 @@ export async function untilSent(
   }
 }
 
-function openStore(data: string) {
+/** An application on a data folder, in this process; nothing of it runs by itself. */
+export function openStore(data: string, settings: Partial<Config> = {}) {
   const folder = openDataFolder(data, null);
   const db = openDatabase(folder.databaseFile);
   migrate(db.sqlite);
   const app = createApp({
-    config: readConfig({}, {}, { apiRate: 0 }),
+    config: readConfig({}, {}, { apiRate: 0, ...settings }),
     db,
     folder: folder.path,
     secret: folder.secret,
@@ -103,6 +97,20 @@ function openStore(data: string) {
   });
   return {
     app,
+
+    /** Throws where the answer is none of success; resolves to its body. */
+    async post(key: string, path: string, body: unknown): Promise<unknown> {
+      const response = await app.handle(
+        new Request(`http://localhost${path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+          body: JSON.stringify(body),
+        }),
+      );
+      if (!response.ok) throw new Error(await response.text());
+      return response.json();
+    },
+
     async close(): Promise<void> {
       await app.writer.drain();
       db.sqlite.close();
