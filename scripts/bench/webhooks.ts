@@ -14,10 +14,11 @@ const ROUNDS = 3;
 const LIMIT_MS = 120_000;
 const Seconds = Type.Object({ seconds: Type.Number() });
 const Arrived = Type.Object({ count: Type.Number(), seconds: Type.Number() });
-const FLAGS = [
-  ...["--transport", "capture", "--send-rate", "1", "--api-rate", "0"],
-  ...["--allow-private-addresses", "true"],
-];
+const RATES = ["--send-rate", "1", "--api-rate", "0"];
+const FLAGS = ["--transport", "capture", ...RATES, "--allow-private-addresses", "true"];
+
+/** What listens while events are tracked: nobody, one webhook for other events, one for these. */
+type Audience = "nobody" | "others" | "all";
 
 type Options = { binary: string | null; isQuick: boolean };
 
@@ -31,15 +32,20 @@ export async function benchWebhooks(options: Options): Promise<boolean> {
 
   const requests = options.isQuick ? 10_000 : 40_000;
   console.log(`webhooks: ${whole(requests)} × POST /v1/track, the best of ${ROUNDS}`);
-  const without = await measureTracking(options, requests, "none");
-  say("accepted, no webhook (baseline)", `${whole(without)}/s`);
-  const beside = await measureTracking(options, requests, "beside");
-  say("accepted, one for other events", `${whole(beside)}/s`);
-  const to = await measureTracking(options, requests, "to");
-  say("accepted, one for each of them", `${whole(to)}/s, delivering meanwhile`);
+  const rates = { nobody: 0, others: 0, all: 0 };
+  // In turns, so that whatever else the machine does is everybody's.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const listening of ["nobody", "others", "all"] as const) {
+      const rate = await measureTracking(options, requests, listening);
+      rates[listening] = Math.max(rates[listening], rate);
+    }
+  }
+  say("accepted, no webhook (baseline)", `${whole(rates.nobody)}/s`);
+  say("accepted, one for other events", `${whole(rates.others)}/s`);
+  say("accepted, one for each of them", `${whole(rates.all)}/s, delivering meanwhile`);
 
   const ratio = delivered / baseline;
-  const kept = beside / without;
+  const kept = rates.others / rates.nobody;
   return judge([
     { name: "delivered", isMet: ratio >= 0.4, measured: fixed(ratio, 2), wanted: "≥ 0.4 of it" },
     { name: "accepted", isMet: kept >= 0.85, measured: fixed(kept, 2), wanted: "≥ 0.85 of it" },
@@ -90,32 +96,28 @@ async function untilWritten(data: string, events: number): Promise<void> {
   reader.close();
 }
 
-/** Events accepted per second, by what listens: nobody, one for other events, one for these. */
+/** Events accepted per second. */
 async function measureTracking(
   { binary }: Options,
   requests: number,
-  listening: "none" | "beside" | "to",
+  listening: Audience,
 ): Promise<number> {
-  const rates: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
-    const sink = startHelper("hook-sink.ts", { expected: requests + WARM_UP });
-    const { port } = await sink.next(Listening);
-    const data = temporaryFolder();
-    const key = await prepareStore(data, 0);
-    const { post, close } = openStore(data, { allowPrivateAddresses: true });
-    const events = [listening === "to" ? EVENT : "another"];
-    const hook = { url: `http://127.0.0.1:${port}/`, events };
-    if (listening !== "none") await post(key, "/webhooks", hook);
-    await close();
-    const server = await startServer({ binary, data, args: FLAGS });
-    const target = { port: server.port, path: "/v1/track", key, event: EVENT };
-    await load(target, { requests: WARM_UP, firstRecipient: requests });
-    const { seconds } = await load(target, { requests, firstRecipient: 0 });
-    rates.push(requests / seconds);
-    if (listening === "to") await untilWritten(data, requests + WARM_UP);
-    await server.stop();
-    sink.kill();
-    removeFolder(data);
-  }
-  return Math.max(...rates);
+  const sink = startHelper("hook-sink.ts", { expected: requests + WARM_UP });
+  const { port } = await sink.next(Listening);
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  const { post, close } = openStore(data, { allowPrivateAddresses: true });
+  const events = [listening === "all" ? EVENT : "another"];
+  const hook = { url: `http://127.0.0.1:${port}/`, events };
+  if (listening !== "nobody") await post(key, "/webhooks", hook);
+  await close();
+  const server = await startServer({ binary, data, args: FLAGS });
+  const target = { port: server.port, path: "/v1/track", key, event: EVENT };
+  await load(target, { requests: WARM_UP, firstRecipient: requests });
+  const { seconds } = await load(target, { requests, firstRecipient: 0 });
+  if (listening === "all") await untilWritten(data, requests + WARM_UP);
+  await server.stop();
+  sink.kill();
+  removeFolder(data);
+  return requests / seconds;
 }
