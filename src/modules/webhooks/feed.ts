@@ -1,6 +1,7 @@
 /**
- * From the log of events to deliveries: a reader with its own place. The rows that a batch of events
- * makes and the step of the place are one change, so that each event has its rows exactly once.
+ * From the log of events to deliveries: a reader with its own place. The rows that events make and
+ * the step of the place are one change, so that each event has its rows exactly once. Events that
+ * nobody listens to are passed by without a write; the stored place follows now and then.
  */
 
 import type { Writer } from "../../db/writer.ts";
@@ -8,13 +9,15 @@ import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { LoggedEvent, Reader } from "../events/reader.ts";
-import type { Roster } from "./roster.ts";
+import type { Listener, Roster } from "./roster.ts";
 import type { DeliveryRows } from "./rows.ts";
 
 export type Feed = ReturnType<typeof createFeed>;
 
-/** A few milliseconds of work. */
-const PAGE = 100;
+/** Events read at once. */
+const PAGE = 200;
+/** Of a change; the commit takes about as long again. */
+const STEP_MS = 8;
 const PAUSE_MS = 1000;
 
 export function createFeed(deps: {
@@ -28,6 +31,8 @@ export function createFeed(deps: {
   onRows: (webhookSeqs: ReadonlySet<number>) => void;
 }) {
   const { reader, roster, rows, writer, clock, log, onRows } = deps;
+  /** Events up to here concern nobody, or have their rows; at or after the stored place. */
+  let seen = 0;
   let isRunning = false;
   /** There may be something that was not read yet. */
   let isAwake = false;
@@ -35,37 +40,57 @@ export function createFeed(deps: {
   let underWay: Promise<void> | null = null;
   let cancelPause = () => {};
 
-  /** Part of a change; returns how many events it dealt with. */
-  function step(): number {
-    const events = reader.read(PAGE);
-    const last = events.at(-1);
-    if (last === undefined) return 0;
+  function listenersOf({ seq, projectSeq, name }: LoggedEvent): Listener[] {
+    return roster
+      .ofProject(projectSeq)
+      .filter(({ startSeq, matches }) => seq > startSeq && matches(name));
+  }
+
+  /** Passes by events that nobody listens to. */
+  function passBy(): "end" | "more" | "something" {
+    seen = Math.max(seen, reader.place());
+    const events = reader.read(PAGE, seen);
+    const wanted = events.findIndex((event) => listenersOf(event).length > 0);
+    const passed = wanted === -1 ? events.at(-1) : events[wanted - 1];
+    seen = passed?.seq ?? seen;
+    if (wanted !== -1) return "something";
+    return events.length === PAGE ? "more" : "end";
+  }
+
+  /** One change. */
+  function step(): void {
+    const endsAt = performance.now() + STEP_MS;
     const found = new Set<number>();
-    for (const event of events) addRows(event, found);
-    reader.advance(last.seq);
-    if (found.size > 0) writer.afterCommit(() => onRows(found));
-    return events.length;
+    let place = seen;
+    for (const event of reader.read(PAGE, seen)) {
+      addRows(event, found);
+      place = event.seq;
+      if (performance.now() > endsAt) break;
+    }
+    reader.advance(place);
+    // Rolled back with the change, the events are read again.
+    writer.afterCommit(() => {
+      seen = Math.max(seen, place);
+      onRows(found);
+    });
   }
 
   function addRows(event: LoggedEvent, found: Set<number>): void {
-    for (const listener of roster.ofProject(event.projectSeq)) {
-      if (event.seq <= listener.startSeq || !listener.matches(event.name)) continue;
-      const now = clock.now();
-      rows.add({
-        id: newId(now),
-        webhookSeq: listener.seq,
-        eventSeq: event.seq,
-        contactSeq: event.contactSeq,
-        now,
-      });
-      found.add(listener.seq);
+    const now = clock.now();
+    for (const { seq: webhookSeq } of listenersOf(event)) {
+      const { seq: eventSeq, contactSeq } = event;
+      rows.add({ id: newId(now), webhookSeq, eventSeq, contactSeq, now });
+      found.add(webhookSeq);
     }
   }
 
   async function run(): Promise<void> {
     isAwake = false;
-    const count = await writer.write(step);
-    if (count === PAGE) isAwake = true;
+    // What happens in this turn of the event loop is one reason to look, not many.
+    await new Promise((resolve) => setImmediate(resolve));
+    const found = passBy();
+    if (found === "something") await writer.write(step);
+    if (found !== "end") isAwake = true;
   }
 
   function wake(): void {
@@ -89,15 +114,21 @@ export function createFeed(deps: {
     });
   }
 
+  async function storePlace(): Promise<void> {
+    if (seen <= reader.place()) return;
+    await writer.write(() => reader.advance(seen));
+  }
+
   return {
     /** Part of a change that wrote to the log; costs next to nothing where nobody listens. */
     note(): void {
       if (!roster.isEmpty()) writer.afterCommit(wake);
     },
 
-    /** Where nobody listens, the place follows the log now and then; recurring work. */
+    /** The stored place follows; recurring work. */
     async keepUp(): Promise<void> {
-      if (!isRunning || !roster.isEmpty()) return;
+      if (!isRunning) return;
+      if (!roster.isEmpty()) return storePlace();
       await writer.write(() => {
         if (roster.isEmpty()) reader.skip();
       });
@@ -105,6 +136,7 @@ export function createFeed(deps: {
 
     start(): void {
       isRunning = true;
+      isPausing = false;
       wake();
     },
 
@@ -112,6 +144,7 @@ export function createFeed(deps: {
       isRunning = false;
       cancelPause();
       await underWay;
+      await storePlace();
     },
   };
 }
