@@ -26,7 +26,7 @@ import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { createDns, type Dns } from "./lib/dns/client.ts";
 import { systemDnsServers } from "./lib/dns/servers.ts";
-import { createFetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
+import { createFetchGuarded, type FetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
 import { describeError, type Log } from "./lib/log.ts";
 import { createTurns } from "./lib/turns.ts";
 import { domainOf } from "./mail/address.ts";
@@ -99,6 +99,7 @@ export type AppOptions = {
   transport?: Transport;
   dns?: Dns;
   makeDkimKeys?: () => Promise<DkimKeyPair[]>;
+  fetchGuarded?: FetchGuarded;
 };
 
 export type App = ReturnType<typeof createApp>;
@@ -320,10 +321,8 @@ export function createApp(options: AppOptions) {
   });
 
   const collector = createCollector({ count, writer, clock, log });
-  const fetchGuarded = createFetchGuarded({
-    dns,
-    allowPrivateAddresses: config.allowPrivateAddresses,
-  });
+  const { allowPrivateAddresses } = config;
+  const fetchGuarded = options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses });
   const automation = createMachinery({
     db,
     writer,

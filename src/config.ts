@@ -229,7 +229,7 @@ export const SETTINGS: Settings = {
     parse: integerWithin(0, MOST_DAYS),
     placeholder: "DAYS",
     shownDefault: "0",
-    help: "Days that events are kept; 0 for ever",
+    help: "Days that events and ended workflow executions are kept; 0 for ever",
   },
   campaignBounceLimit: {
     flag: "campaign-bounce-limit",

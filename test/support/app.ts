@@ -7,6 +7,7 @@ import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { Transport } from "../../src/delivery/outcome.ts";
 import type { Dns } from "../../src/lib/dns/client.ts";
+import type { FetchGuarded } from "../../src/lib/fetch-guarded/fetch-guarded.ts";
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
 import { dkimPairs } from "./dkim.ts";
@@ -31,6 +32,7 @@ export type TestOptions = {
   transport?: Transport;
   /** Nobody answers unless told otherwise. */
   dns?: Dns;
+  fetchGuarded?: FetchGuarded;
   log?: Log;
   clock?: ManualClock;
   /** A database that is there already, as after a restart. */
@@ -61,6 +63,7 @@ export async function testApp(options: TestOptions = {}) {
     dns: options.dns ?? NO_DNS,
     makeDkimKeys: dkimPairs,
     ...(options.transport === undefined ? {} : { transport: options.transport }),
+    ...(options.fetchGuarded === undefined ? {} : { fetchGuarded: options.fetchGuarded }),
   });
   const acme = await makeProject(app, options.project ?? "acme");
 

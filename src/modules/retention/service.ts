@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { createBodyPurge } from "./bodies.ts";
 import { createDeliveryPurge } from "./deliveries.ts";
 import { createEventPurge } from "./events.ts";
+import { createExecutionPurge } from "./executions.ts";
 import type { Purge } from "./purge.ts";
 import { createRawPurge } from "./raw.ts";
 
@@ -41,6 +42,7 @@ export function createRetention(deps: {
       { purge: createRawPurge(db), days: days.raw },
       { purge: createDeliveryPurge(db), days: days.deliveries },
       { purge: createEventPurge(db), days: days.events },
+      { purge: createExecutionPurge(db), days: days.events },
     ].filter((dated) => dated.days > 0);
   }
 

@@ -156,22 +156,27 @@ export function createCalls(deps: {
 
     hasRoom: (): boolean => underWay.size < MOST_AT_ONCE,
 
-    /** Part of a change: takes due calls, as many as there is room and time for. */
-    lease(now: number, hasTime: HasTime): Call[] {
-      if (underWay.size >= MOST_AT_ONCE) return [];
+    /**
+     * Part of a change: takes due calls, as many as there is room and time for. `isCut`: there may
+     * be more for which there is room.
+     */
+    lease(now: number, hasTime: HasTime): { taken: Call[]; isCut: boolean } {
       const taken: Call[] = [];
+      if (underWay.size >= MOST_AT_ONCE) return { taken, isCut: false };
+      let looked = 0;
+      let isCut = false;
       for (const lane of lanesInTurn()) {
-        const ofLane = () => taken.filter(({ execution }) => execution.workflowSeq === lane).length;
         const room = Math.min(roomFor(lane), MOST_AT_ONCE - underWay.size - taken.length);
         if (room <= 0) continue;
         lastLane = lane;
         for (const execution of agenda.callsOf(lane, now, room)) {
-          if (ofLane() >= room || !hasTime()) return taken;
+          if (looked++ > 0 && !hasTime()) return { taken, isCut: true };
           const call = leaseOne(execution, now, hasTime);
-          if (call !== null) taken.push(call);
+          if (call === null) isCut = true;
+          else taken.push(call);
         }
       }
-      return taken;
+      return { taken, isCut };
     },
 
     /** After the commit of the lease. */

@@ -36,6 +36,10 @@ const PLACE_AFTER_MS = 1_000;
 const STORAGE_PAUSE_MS = 1_000;
 const STOP_GRACE_MS = 2_000;
 
+type Slice = { isMore: boolean; taken: Call[] };
+
+const NOTHING: Slice = { isMore: false, taken: [] };
+
 export function createWorkflowRunner(deps: {
   db: Pick<Db, "sqlite">;
   agenda: Agenda;
@@ -97,7 +101,7 @@ export function createWorkflowRunner(deps: {
     const now = clock.now();
     if (found === "end" && !isAnythingDue(now)) return isWoken;
     if (isDue("TIME", now)) await deps.settleFacts();
-    const { isMore, taken } = await writer.write(slice);
+    const { isMore, taken } = await writer.write(() => (isRunning ? slice() : NOTHING));
     calls.start(taken);
     return isMore || isWoken;
   }
@@ -155,15 +159,15 @@ export function createWorkflowRunner(deps: {
   }
 
   /** One change. */
-  function slice(): { isMore: boolean; taken: Call[] } {
+  function slice(): Slice {
     const startedAt = performance.now();
     const within = (ms: number) => () => performance.now() - startedAt < ms;
     const { isAtEnd, place } = readEvents(within(EVENTS_MS));
     const isAllDone = fireDue(within(SLICE_MS), isAtEnd ? null : place);
     const now = clock.now();
     calls.giveBackExpired(now);
-    const taken = isRunning ? calls.lease(now, within(SLICE_MS)) : [];
-    return { isMore: !isAtEnd || !isAllDone, taken };
+    const { taken, isCut } = calls.lease(now, within(SLICE_MS));
+    return { isMore: !isAtEnd || !isAllDone || isCut, taken };
   }
 
   function readEvents(hasTime: HasTime): { isAtEnd: boolean; place: number } {

@@ -5,7 +5,7 @@ import { newId } from "../../lib/id.ts";
 import type { JsonObject } from "../contacts/data.ts";
 import { isServiceEvent } from "../events/names.ts";
 import type { Agenda, Execution } from "./agenda.ts";
-import { begin, end, isContextTooLarge, type Met, type Progress } from "./engine.ts";
+import { begin, end, type Met, type Progress } from "./engine.ts";
 import { ROUNDS_AN_HOUR, tooManyRounds } from "./loops.ts";
 import type { Paths } from "./paths.ts";
 
@@ -94,8 +94,7 @@ export function createStarts(deps: {
     },
 
     /**
-     * Null where none starts. One that must not go on (a loop, too much data) is told as FAILED; of
-     * a loop, once an hour.
+     * Null where none starts. A loop is told by an execution that is FAILED at once, once an hour.
      */
     byEvent(
       workflow: Startable,
@@ -105,15 +104,11 @@ export function createStarts(deps: {
       if (!mayEnter(workflow, contactSeq)) return null;
       const loop = loopOf(workflow, contactSeq, event, now);
       if (loop?.isTold === true) return null;
-      const isTooLarge = isContextTooLarge(event.data);
-      const context = isTooLarge ? {} : event.data;
-      const progress = beginning(workflow, { context, eventSeq: event.seq, now });
-      const error = loop?.error ?? (isTooLarge ? TOO_LARGE : null);
-      if (error === null) return insert(workflow, { contactSeq, progress, now });
-      const failed = end(progress, now, { status: "FAILED", error });
-      return insert(workflow, { contactSeq, progress: failed, now });
+      const { seq: eventSeq, data: context } = event;
+      const progress = beginning(workflow, { context, eventSeq, now });
+      if (loop === null) return insert(workflow, { contactSeq, progress, now });
+      const stopped = end(progress, now, { status: "FAILED", error: loop.error });
+      return insert(workflow, { contactSeq, progress: stopped, now });
     },
   };
 }
-
-const TOO_LARGE = "The data of the event takes more than the 64 KiB that a context may have.";

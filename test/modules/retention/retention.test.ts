@@ -237,9 +237,11 @@ describe("events", () => {
     await accept();
     await t.deliver();
     t.clock.advance(29 * DAY);
-    const before = t.contents();
+    // The domain is looked at again meanwhile.
+    const kept = () => ({ ...t.contents(), domains: null });
+    const before = kept();
     await purge();
-    expect(t.contents()).toEqual(before);
+    expect(kept()).toEqual(before);
   });
 
   test("that a reader has not seen yet stay", async () => {

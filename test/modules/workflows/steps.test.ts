@@ -284,11 +284,13 @@ test("EXIT ends it with its reason", async () => {
 });
 
 test("data that a context cannot hold fails the execution, told as such", async () => {
-  const id = await a.workflow(chain(step("end", "EXIT")));
-  const much = { value: "x".repeat(70_000), persistent: false };
-  await a.track("signed-up", { much });
+  const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" })));
+  const much = { value: "x".repeat(40_000), persistent: false };
+  await a.track("signed-up", { first: much });
+  await a.track("bought", { second: much });
   const walked = await a.only(id);
-  expect(walked).toMatchObject({ status: "FAILED", context: {}, steps: [] });
+  expect(walked).toMatchObject({ status: "FAILED", currentStepId: "wait" });
+  expect(walked.steps).toEqual(["start COMPLETED", "wait FAILED"]);
   expect(walked.error).toContain("64 KiB");
 });
 

@@ -1,0 +1,68 @@
+/**
+ * Workflow executions that ended long ago, with their steps and context. Where re-entry is off, the
+ * bare row of a contact stays: it says that the contact has been through.
+ *
+ * A pass goes through them by `seq`, the order of their start. One that has not ended, or not long
+ * ago, is looked at again in the next pass, which begins at the mark: all up to it is done.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Purge } from "./purge.ts";
+
+type Row = { seq: number; startedAt: number; completedAt: number | null; isKept: number };
+
+const PAGE = 100;
+
+/** One pass. */
+export function createExecutionPurge({ sqlite }: Db): Purge {
+  const readMark = sqlite.prepare<{ seq: number }, []>(
+    "SELECT seq FROM purge_marks WHERE name = 'executions'",
+  );
+  const writeMark = sqlite.prepare<unknown, [number]>(`
+    INSERT INTO purge_marks (name, seq) VALUES ('executions', ?)
+    ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`);
+  const readPage = sqlite.prepare<Row, [number, number]>(`
+    SELECT e.seq, e.started_at AS startedAt, e.completed_at AS completedAt,
+           NOT w.allow_reentry AND e.contact_seq IS NOT NULL AS isKept
+    FROM workflow_executions e JOIN workflows w ON w.seq = e.workflow_seq
+    WHERE e.seq > +? ORDER BY e.seq LIMIT +?`);
+  const dropSteps = sqlite.prepare<unknown, [number]>(
+    "DELETE FROM workflow_execution_steps WHERE execution_seq = +?",
+  );
+  const strip = sqlite.prepare<unknown, [number]>(
+    "UPDATE workflow_executions SET context = '{}' WHERE seq = +?",
+  );
+  const drop = sqlite.prepare<unknown, [number]>("DELETE FROM workflow_executions WHERE seq = +?");
+
+  /** Where the pass is; null before it begins. */
+  let position: number | null = null;
+  let isPassClean = true;
+
+  function visit({ seq, completedAt, isKept }: Row, before: number): void {
+    position = seq;
+    if (completedAt === null || completedAt >= before) {
+      isPassClean = false;
+      return;
+    }
+    dropSteps.run(seq);
+    if (isKept === 1) strip.run(seq);
+    else drop.run(seq);
+  }
+
+  return (before, hasTime) => {
+    position ??= readMark.get()?.seq ?? 0;
+    const start = position;
+    let isOver = false;
+    while (hasTime() && !isOver) {
+      const page = readPage.all(position, PAGE);
+      isOver = page.length === 0;
+      for (const row of page) {
+        isOver = row.startedAt >= before;
+        if (isOver || !hasTime()) break;
+        visit(row, before);
+      }
+    }
+    if (isPassClean && position > start) writeMark.run(position);
+    return !isOver;
+  };
+}

@@ -1,0 +1,231 @@
+/** Endpoints of executions. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Automation, HOUR, startAutomation } from "../../support/automation.ts";
+import { listAt } from "../../support/json.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { chain, delay, step } from "./graphs.ts";
+
+let a: Automation;
+beforeEach(async () => {
+  a = await startAutomation();
+});
+afterEach(() => a.close());
+
+const waiting = () => a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" })));
+
+async function contact(email = "ada@example.net"): Promise<string> {
+  return (await a.t.call("POST", "/contacts", { email })).text("id");
+}
+
+const begin = (id: string, body: unknown, key?: string) =>
+  a.t.call("POST", `/workflows/${id}/executions`, body, key === undefined ? {} : { key });
+
+describe("GET /workflows/{id}/executions", () => {
+  test("pages through all of them, newest first, with exact totals", async () => {
+    const id = await waiting();
+    for (let i = 0; i < 5; i++) await a.track("signed-up", {}, `p${i}@example.net`);
+    await a.track("bought", {}, "p1@example.net");
+    const first = await a.t.call("GET", `/workflows/${id}/executions?limit=3`);
+    expect(first.at("data")).toMatchObject({ total: 5, hasMore: true });
+    const cursor = first.text("data.nextCursor");
+    const rest = await a.t.call("GET", `/workflows/${id}/executions?limit=3&cursor=${cursor}`);
+    expect(rest.at("data")).toMatchObject({ total: 5, hasMore: false, nextCursor: null });
+    expect(listAt(first.body, "data.items")).toHaveLength(3);
+    expect(listAt(rest.body, "data.items")).toHaveLength(2);
+    expect(first.at("data.items.0")).toEqual({
+      id: first.text("data.items.0.id"),
+      workflowId: id,
+      contactId: a.contactId("p4@example.net"),
+      status: "WAITING",
+      currentStepId: "wait",
+      context: {},
+      startedAt: "2026-03-02T10:00:00.000Z",
+      completedAt: null,
+      exitReason: null,
+      error: null,
+    });
+    const done = await a.t.call("GET", `/workflows/${id}/executions?status=COMPLETED`);
+    expect(done.at("data")).toMatchObject({
+      total: 1,
+      items: [
+        { contactId: a.contactId("p1@example.net"), completedAt: "2026-03-02T10:00:00.000Z" },
+      ],
+    });
+    const none = await a.t.call("GET", `/workflows/${id}/executions?status=FAILED`);
+    expect(none.at("data")).toEqual({ items: [], nextCursor: null, hasMore: false, total: 0 });
+  });
+
+  test("refuses a status that there is not", async () => {
+    const id = await waiting();
+    const answer = await a.t.call("GET", `/workflows/${id}/executions?status=DONE`);
+    const errors = [["status", "invalid_value"]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+});
+
+test("GET …/executions/{id} shows the steps with names and times", async () => {
+  const id = await a.workflow(chain({ ...delay("wait", 1, "hours"), name: "An hour" }));
+  await a.track("signed-up");
+  await a.advance(HOUR);
+  const [walked] = await a.executions(id);
+  const answer = await a.t.call("GET", `/workflows/${id}/executions/${walked?.id ?? ""}`);
+  expect(answer.at("data.steps")).toEqual([
+    {
+      id: `${walked?.id ?? ""}.1`,
+      stepId: "start",
+      type: "TRIGGER",
+      name: "TRIGGER",
+      outcome: "COMPLETED",
+      branch: null,
+      detail: null,
+      startedAt: "2026-03-02T10:00:00.000Z",
+      completedAt: "2026-03-02T10:00:00.000Z",
+    },
+    {
+      id: `${walked?.id ?? ""}.2`,
+      stepId: "wait",
+      type: "DELAY",
+      name: "An hour",
+      outcome: "COMPLETED",
+      branch: null,
+      detail: null,
+      startedAt: "2026-03-02T10:00:00.000Z",
+      completedAt: "2026-03-02T11:00:00.000Z",
+    },
+  ]);
+});
+
+describe("POST /workflows/{id}/executions", () => {
+  test("starts one, with a context of its own", async () => {
+    const id = await waiting();
+    const contactId = await contact();
+    const answer = await begin(id, { contactId, context: { plan: "pro" } });
+    expect(answer.status).toBe(201);
+    expect(answer.at("data")).toMatchObject({
+      status: "RUNNING",
+      contactId,
+      context: { plan: "pro" },
+    });
+    await a.settle();
+    expect(await a.only(id)).toMatchObject({ status: "WAITING", currentStepId: "wait" });
+    await a.track("bought", { n: 1 });
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED", context: { plan: "pro", n: 1 } });
+  });
+
+  test("once per Idempotency-Key", async () => {
+    const id = await waiting();
+    const body = { contactId: await contact() };
+    const headers = { "idempotency-key": "one" };
+    const first = await a.t.call("POST", `/workflows/${id}/executions`, body, { headers });
+    const again = await a.t.call("POST", `/workflows/${id}/executions`, body, { headers });
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.text("data.id")).toBe(first.text("data.id"));
+  });
+
+  test("409 where re-entry forbids it", async () => {
+    const id = await waiting();
+    const contactId = await contact();
+    await begin(id, { contactId });
+    expectRefusal(await begin(id, { contactId }), { status: 409, code: "CONFLICT" });
+    await a.t.call("PATCH", `/workflows/${id}`, { allowReentry: true });
+    expectRefusal(await begin(id, { contactId }), { status: 409, code: "CONFLICT" });
+    await a.settle();
+    await a.track("bought");
+    expect((await begin(id, { contactId })).status).toBe(201);
+  });
+
+  test("409 where the workflow is not enabled", async () => {
+    const id = await a.workflow(chain(step("end", "EXIT")), { enabled: false });
+    const answer = await begin(id, { contactId: await contact() });
+    expectRefusal(answer, { status: 409, code: "INVALID_STATE" });
+  });
+
+  test.each([
+    ["no contact", {}, "contactId", "required"],
+    ["a contact that is no text", { contactId: 1 }, "contactId", "invalid_type"],
+    ["a context that is a list", { contactId: "x", context: [] }, "context", "invalid_type"],
+    [
+      "a context that is too large",
+      { contactId: "x", context: { a: "x".repeat(70_000) } },
+      "context",
+      "too_big",
+    ],
+  ] as const)("refuses %s", async (_, body, field, code) => {
+    const id = await waiting();
+    const answer = await begin(id, body);
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+    expect(a.t.countRows("workflow_executions")).toBe(0);
+  });
+
+  test("404 for a contact that there is not", async () => {
+    const answer = await begin(await waiting(), { contactId: "x" });
+    expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+  });
+});
+
+describe("cancelling", () => {
+  test("ends one, and nothing of it happens any more", async () => {
+    const templateId = await a.template();
+    const mail = step("mail", "SEND_EMAIL", { templateId });
+    const id = await a.workflow(chain(delay("wait", 1, "hours"), mail));
+    await a.track("signed-up");
+    const { id: executionId } = await a.only(id);
+    const path = `/workflows/${id}/executions/${executionId}/cancel`;
+    const answer = await a.t.call("POST", path);
+    expect(answer.status).toBe(200);
+    expect(answer.at("data")).toMatchObject({
+      status: "CANCELLED",
+      currentStepId: "wait",
+      exitReason: "Cancelled by hand.",
+      completedAt: "2026-03-02T10:00:00.000Z",
+    });
+    expectRefusal(await a.t.call("POST", path), { status: 409, code: "INVALID_STATE" });
+    await a.advance(HOUR);
+    expect(a.mails()).toEqual([]);
+  });
+
+  test("ends all that are under way", async () => {
+    const id = await waiting();
+    for (let i = 0; i < 4; i++) await a.track("signed-up", {}, `p${i}@example.net`);
+    await a.track("bought", {}, "p0@example.net");
+    const answer = await a.t.call("POST", `/workflows/${id}/executions/cancel`);
+    expect(answer.at("data")).toEqual({ cancelled: 3 });
+    await a.track("bought", {}, "p1@example.net");
+    const statuses = (await a.executions(id)).map(({ status }) => status);
+    expect(statuses).toEqual(["COMPLETED", "CANCELLED", "CANCELLED", "CANCELLED"]);
+  });
+});
+
+test("another project finds nothing and changes nothing", async () => {
+  const id = await waiting();
+  const contactId = await contact();
+  await a.track("signed-up");
+  const { id: executionId } = await a.only(id);
+  const { secretKey: key } = await a.t.makeProject("stranger");
+  const before = a.t.contents();
+  const cases: [string, string, unknown?][] = [
+    ["GET", `/workflows/${id}/executions`],
+    ["GET", `/workflows/${id}/executions/${executionId}`],
+    ["POST", `/workflows/${id}/executions`, { contactId }],
+    ["POST", `/workflows/${id}/executions/cancel`],
+    ["POST", `/workflows/${id}/executions/${executionId}/cancel`],
+  ];
+  for (const [method, path, body] of cases) {
+    const answer = await a.t.call(method, path, body, { key });
+    expectRefusal(answer, { status: 404, code: "WORKFLOW_NOT_FOUND" });
+  }
+  expect(a.t.contents()).toEqual(before);
+  // Nor by way of a workflow of its own.
+  const own = await a.t.create(
+    "/workflows",
+    { name: "Own", enabled: true, ...chain(step("end", "EXIT")) },
+    "data.id",
+    { key },
+  );
+  expectRefusal(await begin(own, { contactId }, key), { status: 404, code: "CONTACT_NOT_FOUND" });
+  const foreign = await a.t.call("GET", `/workflows/${own}/executions/${executionId}`, undefined, {
+    key,
+  });
+  expectRefusal(foreign, { status: 404, code: "EXECUTION_NOT_FOUND" });
+});

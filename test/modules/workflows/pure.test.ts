@@ -1,0 +1,238 @@
+/** The parts that touch nothing: engine, times, tests on the context. */
+
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { compileData } from "../../../src/modules/segments/compile-data.ts";
+import { checkFilter } from "../../../src/modules/segments/filter.ts";
+import { holdsFor } from "../../../src/modules/workflows/context-test.ts";
+import {
+  advance,
+  begin,
+  type Occurrence,
+  type Progress,
+} from "../../../src/modules/workflows/engine.ts";
+import type { Graph, Step } from "../../../src/modules/workflows/graph.ts";
+import { pathsOf } from "../../../src/modules/workflows/paths.ts";
+import { MOST_TRIES, nextTryAt, retryAfter } from "../../../src/modules/workflows/times.ts";
+import { DAY, HOUR, MINUTE } from "../../support/automation.ts";
+
+const NOW = Date.parse("2026-03-02T10:00:00.000Z");
+const head = (id: string) => ({ id, name: id, position: { x: 0, y: 0 } });
+const TRIGGER: Step = { ...head("start"), type: "TRIGGER", config: { eventName: "a" } };
+
+function chainOf(...steps: Step[]): Graph {
+  const all = [TRIGGER, ...steps];
+  const transitions = steps.map(({ id }, i) => ({ id: `t${i}`, from: all[i]?.id ?? "", to: id }));
+  return { steps: all, transitions };
+}
+
+/** Shows occurrences one after the other; what is none of its business changes nothing. */
+function walk(graph: Graph, occurrences: readonly [Occurrence, now: number][]): Progress {
+  const paths = pathsOf(graph);
+  return occurrences.reduce(
+    (progress, [occurrence, now]) =>
+      advance(paths, progress, occurrence, now)?.progress ?? progress,
+    begin(paths, { context: {}, eventSeq: null, now: NOW }),
+  );
+}
+
+const done: [Occurrence, number] = [{ kind: "done", result: { outcome: "COMPLETED" } }, NOW];
+const event = (name: string, at: number, data = {}): [Occurrence, number] => [
+  { kind: "event", event: { seq: 1, name, data, at } },
+  at,
+];
+const time = (now: number): [Occurrence, number] => [{ kind: "time" }, now];
+
+describe("the engine", () => {
+  const wait: Step = {
+    ...head("wait"),
+    type: "WAIT_FOR_EVENT",
+    config: { eventName: "b", timeout: 60 },
+  };
+  const delay: Step = { ...head("wait"), type: "DELAY", config: { amount: 1, unit: "hours" } };
+  const call: Step = {
+    ...head("call"),
+    type: "WEBHOOK",
+    config: { url: "https://a.test", method: "POST" },
+  };
+
+  test("begins at the trigger, with its turn", () => {
+    expect(walk(chainOf(), [])).toMatchObject({
+      status: "RUNNING",
+      stepId: "start",
+      dueFor: "TURN",
+    });
+  });
+
+  test("ends where nothing follows", () => {
+    expect(walk(chainOf(), [done])).toMatchObject({
+      status: "COMPLETED",
+      stepId: null,
+      stepCount: 1,
+    });
+  });
+
+  test.each([
+    ["before the delay is over", time(NOW + HOUR - 1), "WAITING"],
+    ["when it is over", time(NOW + HOUR), "COMPLETED"],
+    ["a day later", time(NOW + DAY), "COMPLETED"],
+    ["an event", event("b", NOW), "WAITING"],
+  ])("a delay: %s", (_, occurrence, status) => {
+    expect(walk(chainOf(delay), [done, occurrence])).toMatchObject({ status });
+  });
+
+  test.each([
+    ["another event", event("c", NOW), "WAITING", {}],
+    ["its event", event("b", NOW, { x: 1 }), "COMPLETED", { x: 1 }],
+    ["its event in the last millisecond", event("b", NOW + 60_000), "COMPLETED", {}],
+    ["its event too late", event("b", NOW + 60_001), "WAITING", {}],
+    ["its time, not over yet", time(NOW + 60_000), "WAITING", {}],
+    ["its time, over", time(NOW + 60_001), "COMPLETED", {}],
+  ])("a wait: %s", (_, occurrence, status, context) => {
+    expect(walk(chainOf(wait), [done, occurrence])).toMatchObject({ status, context });
+  });
+
+  test("a call that is not answered is due again, and fails with the last try", () => {
+    const unanswered: [Occurrence, number] = [
+      { kind: "unanswered", reason: "No.", retryAfterMs: null, random: 0.5 },
+      NOW,
+    ];
+    const tries = (n: number) => Array.from({ length: n }, () => unanswered);
+    expect(walk(chainOf(call), [done, ...tries(1)])).toMatchObject({
+      status: "RUNNING",
+      dueFor: "CALL",
+      dueAt: NOW + MINUTE,
+      tries: 1,
+      error: "No.",
+    });
+    expect(walk(chainOf(call), [done, ...tries(MOST_TRIES - 1)]).status).toBe("RUNNING");
+    expect(walk(chainOf(call), [done, ...tries(MOST_TRIES)])).toMatchObject({
+      status: "FAILED",
+      stepId: "call",
+      dueFor: null,
+    });
+  });
+
+  test("nothing happens to what has ended", () => {
+    const ended = walk(chainOf(), [done]);
+    for (const occurrence of [done, event("b", NOW), time(NOW + DAY)]) {
+      expect(advance(pathsOf(chainOf()), ended, ...occurrence)).toBeNull();
+    }
+  });
+
+  test("who goes round for ever is stopped some day", () => {
+    const graph = chainOf(delay);
+    const round = {
+      ...graph,
+      transitions: [...graph.transitions, { id: "r", from: "wait", to: "wait" }],
+    };
+    const paths = pathsOf(round);
+    let progress = walk(round, [done]);
+    let rounds = 0;
+    while (progress.status === "WAITING") {
+      progress =
+        advance(paths, progress, { kind: "time" }, progress.dueAt ?? 0)?.progress ?? progress;
+      rounds++;
+    }
+    expect(rounds).toBe(9_999);
+    expect(progress).toMatchObject({ status: "FAILED" });
+    expect(progress.error).toContain("10000 steps");
+  });
+});
+
+describe("tries", () => {
+  const at = (tries: number, rest: { retryAfterMs?: number; random?: number } = {}) =>
+    nextTryAt({
+      tries,
+      now: 0,
+      retryAfterMs: rest.retryAfterMs ?? null,
+      random: rest.random ?? 0.5,
+    });
+
+  test("are eight in about a day", () => {
+    const delays = Array.from({ length: 7 }, (_, i) => at(i + 1) ?? Number.NaN);
+    const hours = delays.reduce((sum, ms) => sum + ms, 0) / HOUR;
+    expect(hours).toBeGreaterThan(22);
+    expect(hours).toBeLessThan(26);
+    expect(at(8)).toBeNull();
+  });
+
+  test("come up to a fifth earlier or later, and never earlier than asked", () => {
+    expect([at(1, { random: 0 }), at(1, { random: 1 })]).toEqual([0.8 * MINUTE, 1.2 * MINUTE]);
+    expect(at(1, { retryAfterMs: HOUR, random: 0 })).toBe(HOUR);
+    expect(at(1, { retryAfterMs: 1000 * DAY, random: 0 })).toBe(DAY);
+  });
+
+  test.each([
+    ["120", 120_000],
+    [" 0 ", 0],
+    ["Mon, 02 Mar 2026 10:01:00 GMT", 60_000],
+    ["Mon, 02 Mar 2026 09:00:00 GMT", 0],
+    ["soon", null],
+    ["-5", null],
+    ["", null],
+    [null, null],
+  ])("Retry-After %j: %j", (header, ms) => {
+    expect(retryAfter(header, NOW)).toBe(ms);
+  });
+});
+
+/** Every operator on every kind of value: what SQL says of a contact's data, this says of a context. */
+describe("tests on the context agree with those on contacts' data", () => {
+  const sqlite = new Database(":memory:");
+  const values: unknown[] = [
+    null, "", "a", "Ab", "abc", "é", "😀", "\uffff", "5", "true", "[1]", "{}", 0, 1, -1, 5, 5.5,
+    1e21, 9_007_199_254_740_992, true, false, [], [1, "a"], ["a", null, true], [[1]], {},
+    { b: 1 }, "2026-03-01", "2026-03-02T09:00:00Z", "2026-03-02T12:00:00+02:00",
+    "2026-03-02T10:00:00.001Z", "2026-02-31", "2026-03-02T25:00:00Z", "2026", "now", 1772445600,
+  ]; // prettier-ignore
+  const scalars = ["", "a", "A", "é", "5", "true", "[1]", 0, 1, 5, 5.5, -1, true, false];
+  const filters = [
+    ...["equals", "notEquals", "contains", "notContains"].flatMap((operator) =>
+      scalars.map((value) => ({ operator, value })),
+    ),
+    ...["greaterThan", "greaterThanOrEqual", "lessThan", "lessThanOrEqual"].flatMap((operator) =>
+      scalars.filter((value) => typeof value !== "boolean").map((value) => ({ operator, value })),
+    ),
+    ...["in", "notIn"].flatMap((operator) => [
+      { operator, value: ["a", 5, true] },
+      { operator, value: [0, "5", false] },
+    ]),
+    { operator: "exists" },
+    { operator: "notExists" },
+    ...["within", "olderThan"].flatMap((operator) => [
+      { operator, value: 1, unit: "days" },
+      { operator, value: 30, unit: "minutes" },
+    ]),
+  ];
+  const roots: unknown[] = [
+    {},
+    ...values.flatMap((x) => [{ x }, { x: { b: x } }]),
+    { x: [{ b: 1 }] },
+  ];
+
+  test.each(["x", "x.b", "x.0", "toString", "__proto__.a"])("at %s", (path) => {
+    let compared = 0;
+    let matched = 0;
+    for (const filter of filters) {
+      const checked = checkFilter({ field: `data.${path}`, ...filter }, "f");
+      if (!checked.ok || checked.value.test.kind !== "data")
+        throw new Error(JSON.stringify(filter));
+      const { test: asked } = checked.value;
+      const { text, values: bound } = compileData(asked, NOW);
+      const statement = sqlite.prepare<{ holds: number | null }, (string | number | bigint)[]>(
+        `SELECT (${text}) AS holds FROM (SELECT ? AS data) AS contacts`,
+      );
+      for (const root of roots) {
+        const data = JSON.stringify(root);
+        const bySql = statement.get(...bound, data)?.holds === 1;
+        const here = holdsFor(JSON.parse(data), asked, NOW);
+        expect([filter, data, here]).toEqual([filter, data, bySql]);
+        compared++;
+        matched += Number(here);
+      }
+    }
+    expect(compared).toBeGreaterThan(5_000);
+    if (path.startsWith("x")) expect(matched).toBeGreaterThan(50);
+  });
+});

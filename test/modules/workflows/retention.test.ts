@@ -1,0 +1,65 @@
+/** Executions that ended long ago. */
+
+import { afterEach, expect, test } from "bun:test";
+import { createWriter } from "../../../src/db/writer.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { createRetention } from "../../../src/modules/retention/service.ts";
+import { type Automation, DAY, HOUR, startAutomation } from "../../support/automation.ts";
+import { chain, delay, step } from "./graphs.ts";
+
+let a: Automation;
+afterEach(() => a.close());
+
+async function start() {
+  a = await startAutomation({ config: { retainBodies: 0, retainRaw: 0, retainEvents: 0 } });
+  const { t } = a;
+  const retention = createRetention({
+    db: t.db,
+    writer: createWriter(t.db, silentLog),
+    clock: t.clock,
+    days: { bodies: 0, raw: 0, events: 10, deliveries: 0 },
+  });
+  return {
+    async purge(): Promise<void> {
+      await a.advance(HOUR);
+      while (await retention.step());
+    },
+  };
+}
+
+test("those that ended longer ago go with their steps; who is under way stays", async () => {
+  const { purge } = await start();
+  const id = await a.workflow(chain(delay("wait", 5, "days")), { allowReentry: true });
+  await a.track("signed-up", { n: 1 }, "ada@example.net");
+  await a.advance(5 * DAY);
+  const slow = await a.workflow(chain(delay("wait", 100, "days")), { allowReentry: true });
+  await a.track("signed-up", { n: 2 }, "bob@example.net");
+  await a.advance(9 * DAY);
+  await purge();
+  expect(await a.executions(id)).toHaveLength(2);
+  await a.advance(DAY);
+  await purge();
+  expect((await a.executions(id)).map(({ context }) => context)).toEqual([{ n: 2 }]);
+  await a.advance(10 * DAY);
+  await purge();
+  expect(await a.executions(id)).toEqual([]);
+  expect(await a.only(slow)).toMatchObject({ status: "WAITING", context: { n: 2 } });
+  expect(a.t.countRows("workflow_execution_steps")).toBe(1);
+  await a.advance(100 * DAY);
+  await purge();
+  expect(await a.only(slow)).toMatchObject({ status: "COMPLETED" });
+  await a.advance(11 * DAY);
+  await purge();
+  expect(await a.executions(slow)).toEqual([]);
+});
+
+test("where re-entry is off, nobody may enter again because of it", async () => {
+  const { purge } = await start();
+  const id = await a.workflow(chain(step("end", "EXIT")));
+  await a.track("signed-up", { secret: "rosebud" });
+  await a.advance(11 * DAY);
+  await purge();
+  expect(await a.only(id)).toMatchObject({ status: "EXITED", context: {}, steps: [] });
+  await a.track("signed-up");
+  expect(await a.executions(id)).toHaveLength(1);
+});

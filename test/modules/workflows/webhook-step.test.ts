@@ -1,0 +1,356 @@
+/** The WEBHOOK step: what is asked, what answers lead to, and hosts that must not be asked. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { createFetchGuarded } from "../../../src/lib/fetch-guarded/fetch-guarded.ts";
+import type { TestOptions } from "../../support/app.ts";
+import { type Automation, DAY, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
+import { NO_DNS } from "../../support/dns.ts";
+import { at } from "../../support/json.ts";
+import { startWebServer, type WebServer } from "../../support/web-server.ts";
+import { chain, delay, step } from "./graphs.ts";
+
+let a: Automation;
+let server: WebServer;
+afterEach(async () => {
+  await a.close();
+  await server.close();
+});
+
+async function start(answer: WebServer["answer"] = () => ({}), options: TestOptions = {}) {
+  server = await startWebServer({ answer });
+  a = await startAutomation(options);
+}
+
+const webhook = (config: Record<string, unknown> = {}) =>
+  step("call", "WEBHOOK", { url: `${server.origin}/hook`, method: "POST", ...config });
+
+/** As from the open internet, of which only the server's address is a part. */
+const guarded = (rest: { timeoutMs?: number } = {}): TestOptions => ({
+  fetchGuarded: createFetchGuarded({
+    dns: NO_DNS,
+    allowPrivateAddresses: false,
+    isPublic: (address) => address === "127.0.0.1",
+    ...rest,
+  }),
+});
+
+describe("the request", () => {
+  test("tells of workflow, execution, contact and event, and names itself", async () => {
+    await start();
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up", { plan: "pro" });
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({
+      status: "COMPLETED",
+      steps: ["start COMPLETED", "call COMPLETED"],
+    });
+    const [request] = server.requests;
+    expect(request).toMatchObject({
+      method: "POST",
+      path: "/hook",
+      headers: {
+        "content-type": "application/json",
+        "webhook-id": `${walked.id}.2`,
+        "idempotency-key": `${walked.id}.2`,
+      },
+    });
+    expect(JSON.parse(request?.body ?? "")).toMatchObject({
+      workflow: { id, name: "Flow" },
+      execution: { id: walked.id, startedAt: "2026-03-02T10:00:00.000Z", context: { plan: "pro" } },
+      contact: { id: a.contactId(), email: "ada@example.net", data: { plan: "pro" } },
+      event: { name: "signed-up", data: { plan: "pro" }, createdAt: "2026-03-02T10:00:00.000Z" },
+    });
+  });
+
+  test("holds Liquid in URL, headers and body, and text stays text", async () => {
+    await start();
+    await a.workflow(
+      chain(
+        webhook({
+          url: `${server.origin}/{{ plan | url_encode }}`,
+          method: "PUT",
+          headers: { "X-Who": "{{ email }}", "Content-Type": "application/vnd.a+json" },
+          body: { who: "{{ contact.email }}", n: 1, list: ["{{ event.name }}", null] },
+        }),
+      ),
+    );
+    await a.track("signed-up", { plan: 'p"/?' });
+    expect(server.requests[0]).toMatchObject({
+      method: "PUT",
+      path: "/p%22%2F%3F",
+      headers: { "x-who": "ada@example.net", "content-type": "application/vnd.a+json" },
+      body: '{"who":"ada@example.net","n":1,"list":["signed-up",null]}',
+    });
+  });
+
+  test("GET has no body; a text is sent as it is", async () => {
+    await start();
+    await a.workflow(chain(webhook({ method: "GET" }), webhook2("Hello {{ email }}")));
+    await a.track("signed-up");
+    expect(server.requests.map(({ method, body }) => [method, body])).toEqual([
+      ["GET", ""],
+      ["POST", "Hello ada@example.net"],
+    ]);
+    expect(server.requests[1]?.headers["content-type"]).toBe("text/plain; charset=utf-8");
+  });
+
+  const webhook2 = (body: string) => ({ ...webhook({ body }), id: "second" });
+
+  test("with a line break in a header, or no URL, fails and is never made", async () => {
+    await start();
+    const broken = await a.workflow(chain(webhook({ headers: { "X-A": "{{ text }}" } })));
+    const nowhere = await a.workflow(chain(webhook({ url: "{{ missing }}" })));
+    await a.track("signed-up", { text: "a\r\nX-B: c" });
+    expect(await a.only(broken)).toMatchObject({ status: "FAILED" });
+    expect(await a.only(nowhere)).toMatchObject({ status: "FAILED", error: "This is not a URL." });
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("the answer", () => {
+  test("is kept as an excerpt, and JSON joins the context", async () => {
+    const headers = { "content-type": "application/json; charset=utf-8" };
+    await start(() => ({ status: 201, headers, body: '{"score":7}' }));
+    const yes = step("ask", "CONDITION", {
+      field: "context.webhook.score",
+      operator: "greaterThan",
+      value: 5,
+    });
+    const id = await a.workflow(chain(webhook(), yes));
+    await a.track("signed-up");
+    const walked = await a.only(id);
+    expect(walked.context).toEqual({ webhook: { score: 7 } });
+    expect(walked.details[1]).toEqual({ status: 201, body: '{"score":7}' });
+    expect(walked.steps[2]).toBe("ask COMPLETED:yes");
+  });
+
+  test("of one gigabyte is cut off", async () => {
+    const chunk = Buffer.alloc(64 * 1024, "x");
+    let sent = 0;
+    await start(() => ({
+      write: (response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        const more = () => {
+          while (sent < 1024 ** 3 && !response.destroyed) {
+            sent += chunk.length;
+            if (!response.write(chunk)) return void response.once("drain", more);
+          }
+          response.end();
+        };
+        more();
+      },
+    }));
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({ status: "COMPLETED", context: {} });
+    expect(walked.details[1]).toEqual({ status: 200, body: "x".repeat(1000) });
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  test("that is too large for the context is left out, told as such", async () => {
+    const body = JSON.stringify({ much: "x".repeat(40_000) });
+    await start(() => ({ headers: { "content-type": "application/json" }, body }));
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up", { text: { value: "y".repeat(40_000), persistent: false } });
+    const walked = await a.only(id);
+    expect(walked.status).toBe("COMPLETED");
+    expect(walked.details[1]).toMatchObject({ status: 200, isLeftOut: true });
+  });
+
+  test.each([301, 400, 401, 404, 410, 422])("%d is final", async (status) => {
+    await start(() => ({ status }));
+    const id = await a.workflow(chain(webhook(), step("end", "EXIT")));
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({
+      status: "FAILED",
+      currentStepId: "call",
+      error: `The receiver answered ${status}.`,
+      steps: ["start COMPLETED", "call FAILED"],
+    });
+    await a.advance(2 * DAY);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test.each([408, 429, 500, 503])("%d is tried again, with the same id", async (status) => {
+    await start((_, count) => ({ status: count < 3 ? status : 200 }));
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({
+      status: "RUNNING",
+      currentStepId: "call",
+      error: `The receiver answered ${status}.`,
+    });
+    await a.advance(0.8 * MINUTE - 1);
+    expect(server.requests).toHaveLength(1);
+    await a.advance(0.4 * MINUTE + 1);
+    expect(server.requests).toHaveLength(2);
+    await a.advance(6 * MINUTE);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED", error: null });
+    expect(new Set(server.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  });
+
+  test("Retry-After is waited for", async () => {
+    await start((_, count) =>
+      count === 1 ? { status: 429, headers: { "retry-after": "7200" } } : { status: 200 },
+    );
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    await a.advance(2 * HOUR - 1);
+    expect(server.requests).toHaveLength(1);
+    await a.advance(0.4 * HOUR + 1);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("after eight tries in about a day it is over", async () => {
+    await start(() => ({ status: 503 }));
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    const startedAt = a.t.clock.now();
+    for (let i = 0; i < 40 * 60 && server.requests.length < 8; i++) await a.advance(MINUTE);
+    const hours = (a.t.clock.now() - startedAt) / HOUR;
+    expect(hours).toBeGreaterThan(18);
+    expect(hours).toBeLessThan(30);
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({ status: "FAILED", steps: ["start COMPLETED", "call FAILED"] });
+    expect(walked.error).toBe("The receiver answered 503. That was the last of 8 tries.");
+    await a.advance(10 * DAY);
+    expect(server.requests).toHaveLength(8);
+  }, 20_000);
+});
+
+describe("a host", () => {
+  test.each([
+    ["private", "http://10.1.2.3/"],
+    ["loopback", "http://127.0.0.2:8080/"],
+    ["of this machine", "http://localhost:8080/"],
+    ["with metadata", "http://169.254.169.254/latest/meta-data/"],
+    ["with metadata, IPv6", "http://[fd00:ec2::254]/"],
+  ])("%s is never asked, and that is final", async (_, url) => {
+    const fetchGuarded = createFetchGuarded({ dns: NO_DNS, allowPrivateAddresses: false });
+    await start(() => ({}), { fetchGuarded });
+    const id = await a.workflow(chain(webhook({ url })));
+    await a.track("signed-up");
+    const walked = await a.only(id);
+    expect(walked.status).toBe("FAILED");
+    expect(walked.error).toContain("has no address that may be asked");
+  });
+
+  test("that redirects to a private one is not followed", async () => {
+    const location = "http://169.254.169.254/latest/";
+    await start(() => ({ status: 302, headers: { location } }), guarded());
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({ status: "FAILED", steps: ["start COMPLETED", "call FAILED"] });
+    expect(walked.error).toContain("169.254.169.254 has no address that may be asked");
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("that never answers is given up and tried again", async () => {
+    const silent = { write: () => {} };
+    await start((_, count) => (count === 1 ? silent : { status: 200 }), guarded({ timeoutMs: 50 }));
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({ status: "RUNNING", currentStepId: "call" });
+    expect(walked.error).toContain("Timed out");
+    await a.advance(2 * MINUTE);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+  });
+
+  test("that is not there is tried again", async () => {
+    await start();
+    const { port } = server;
+    await server.close();
+    const id = await a.workflow(chain(webhook({ url: `http://127.0.0.1:${port}/` })));
+    await a.track("signed-up");
+    expect(await a.only(id)).toMatchObject({ status: "RUNNING", currentStepId: "call" });
+    server = await startWebServer({ port });
+    await a.advance(2 * MINUTE);
+    expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
+  });
+});
+
+describe("while it is under way", () => {
+  test("a contact that is deleted or an execution that is cancelled takes no answer", async () => {
+    let release: () => void = () => {};
+    const asked = Promise.withResolvers<void>();
+    await start(() => ({
+      write: (response) => {
+        release = () => response.end("{}");
+        asked.resolve();
+      },
+    }));
+    const id = await a.workflow(chain(webhook(), step("end", "EXIT")));
+    const tracked = a.track("signed-up");
+    await asked.promise;
+    const [executionId] = (await a.executions(id)).map((walked) => walked.id);
+    const cancelled = await a.t.call(
+      "POST",
+      `/workflows/${id}/executions/${executionId ?? ""}/cancel`,
+    );
+    expect(cancelled.at("data.status")).toBe("CANCELLED");
+    release();
+    await tracked;
+    expect(await a.only(id)).toMatchObject({ status: "CANCELLED", steps: ["start COMPLETED"] });
+  });
+
+  test("a clock that jumps a day forward makes no second call", async () => {
+    let release: () => void = () => {};
+    const asked = Promise.withResolvers<void>();
+    await start(() => ({
+      write: (response) => {
+        release = () => response.end("{}");
+        asked.resolve();
+      },
+    }));
+    const id = await a.workflow(chain(webhook(), delay("wait", 1, "hours")));
+    const tracked = a.track("signed-up");
+    await asked.promise;
+    a.t.clock.advance(DAY);
+    await Bun.sleep(0);
+    release();
+    await tracked;
+    expect(server.requests).toHaveLength(1);
+    expect(await a.only(id)).toMatchObject({ status: "WAITING", currentStepId: "wait" });
+  });
+
+  test("one slow receiver leaves room for another workflow's", async () => {
+    const held: (() => void)[] = [];
+    await start(({ path }) =>
+      path === "/slow"
+        ? { write: (response) => void held.push(() => response.end()) }
+        : { status: 200 },
+    );
+    const slow = await a.workflow(chain(webhook({ url: `${server.origin}/slow` })));
+    for (let i = 0; i < 30; i++) {
+      await a.t.call("POST", "/v1/track", { event: "signed-up", email: `p${i}@example.net` });
+    }
+    while (held.length < 16) await Bun.sleep(0);
+    const quick = await a.workflow({
+      ...chain(webhook()),
+      steps: [{ id: "start", type: "TRIGGER", config: { eventName: "other" } }, webhook()],
+    });
+    await a.t.call("POST", "/v1/track", { event: "other", email: "p0@example.net" });
+    while ((await a.executions(quick))[0]?.status !== "COMPLETED") await Bun.sleep(0);
+    // No more than its share is asked at once.
+    expect(held).toHaveLength(16);
+    while (server.requests.filter(({ path }) => path === "/slow").length < 30 || held.length > 0) {
+      for (const release of held.splice(0)) release();
+      await Bun.sleep(0);
+    }
+    await a.settle();
+    const statuses = (await a.executions(slow)).map(({ status }) => status);
+    expect(statuses.every((status) => status === "COMPLETED")).toBe(true);
+  });
+});
+
+test("details show nothing of the request", async () => {
+  await start(() => ({ status: 404, body: "no such thing" }));
+  const id = await a.workflow(chain(webhook({ headers: { Authorization: "Bearer secret" } })));
+  await a.track("signed-up");
+  const walked = await a.only(id);
+  expect(at(walked.details[1], "body")).toBe("no such thing");
+  expect(JSON.stringify(walked)).not.toContain("Bearer secret");
+});
