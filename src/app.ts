@@ -543,6 +543,7 @@ export function createApp(options: AppOptions) {
       await checksEnded;
       await collector.flush();
       await segments.stop();
+      await workflows.stop();
       await keys.flushUses(writer);
       await dispatcher.returnLeases();
       await writer.drain();

@@ -35,16 +35,28 @@ export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; 
     "SELECT seq FROM workflows WHERE deleted_at IS NOT NULL",
   );
 
-  /** Part of a change. True if there is more to do. */
+  /** Part of a change: those under way first. True if there is more to do. */
   function removeSlice(seq: number): boolean {
-    const { changes } = removeAny.run(seq, SLICE);
-    if (changes >= SLICE) return true;
+    const active = removeActive.run(seq, SLICE).changes;
+    if (active >= SLICE) return true;
+    const { changes } = removeAny.run(seq, SLICE - active);
+    if (active + changes >= SLICE) return true;
     removeRow.run(seq);
     return false;
   }
 
+  let isStopping = false;
+  let underWay = Promise.resolve();
+  const hasToStop = () => isStopping;
+
   async function cancelActive(seq: number): Promise<void> {
     while (await writer.write(() => removeActive.run(seq, SLICE).changes >= SLICE));
+  }
+
+  async function sweepAll(): Promise<void> {
+    for (const { seq } of findDeleted.all()) {
+      while (!hasToStop() && (await writer.write(() => removeSlice(seq))));
+    }
   }
 
   return {
@@ -59,11 +71,16 @@ export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; 
       }
     },
 
-    async sweep(): Promise<void> {
-      for (const { seq } of findDeleted.all()) {
-        await cancelActive(seq);
-        while (await writer.write(() => removeSlice(seq)));
-      }
+    /** Removes what is left of deleted workflows, slice by slice. */
+    sweep(): Promise<void> {
+      underWay = sweepAll();
+      return underWay;
+    },
+
+    /** Resolves when no sweep is under way any more; what is left waits for the next start. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      await underWay.catch(() => undefined); // Whoever began it hears of its failure.
     },
   };
 }

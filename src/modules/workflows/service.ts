@@ -225,6 +225,8 @@ export function createWorkflows(deps: {
     /** Recurring work: removes what deleted workflows left. */
     sweep: deletion.sweep,
 
+    stop: deletion.stop,
+
     list(projectSeq: number, query: WorkflowQuery): Page<Workflow> {
       const scope = `${projectSeq}:workflows`;
       const request = cursors.read(scope, query);

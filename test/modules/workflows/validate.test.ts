@@ -271,6 +271,11 @@ describe("steps and transitions of a wrong type", () => {
     ["name: empty", { ...valid, name: "" }, [["steps.1.name", "too_small"]]],
     ["position: text", { ...valid, position: "left" }, [["steps.1.position", "invalid_type"]]],
     ["position: half", { ...valid, position: { x: 1 } }, [["steps.1.position.y", "required"]]],
+    [
+      "position: beyond all numbers",
+      { ...valid, position: { x: Infinity, y: 0 } },
+      [["steps.1.position.x", "invalid_type"]],
+    ],
     ["config: text", { ...valid, config: "x" }, [["steps.1.config", "invalid_type"]]],
     ["config: a list", { ...valid, config: [] }, [["steps.1.config", "invalid_type"]]],
     ["config: missing", { id: "a", type: "DELAY" }, [["steps.1.config", "required"]]],

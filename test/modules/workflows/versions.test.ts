@@ -3,7 +3,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createVersions } from "../../../src/modules/workflows/versions.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { startAutomation } from "../../support/automation.ts";
 import { eventually } from "../../support/eventually.ts";
+import { startWebServer } from "../../support/web-server.ts";
 import { chain, delay, step } from "./graphs.ts";
 
 let t: TestApp;
@@ -228,4 +231,26 @@ describe("who is started by an event", () => {
     await t.call("PATCH", `/workflows/${both}`, { enabled: false });
     expect([started("signed-up"), started("left")]).toEqual([[off], [id]]);
   });
+});
+
+test("deleted while its webhook is being called: the answer comes to nothing, and nothing fails", async () => {
+  const logged: string[] = [];
+  const note = (message: string) => void logged.push(message);
+  let answer = () => {};
+  const server = await startWebServer({
+    answer: () => ({ write: (response) => (answer = () => response.end("{}")) }),
+  });
+  const a = await startAutomation({ log: { ...silentLog, warn: note, error: note } });
+  const url = `${server.origin}/slow`;
+  const flow = await a.workflow(
+    chain(step("call", "WEBHOOK", { url, method: "POST" }), delay("d")),
+  );
+  await a.t.call("POST", "/v1/track", { event: "signed-up", email: "ada@example.net" });
+  await eventually(() => server.requests.length === 1);
+  expect((await a.t.call("DELETE", `/workflows/${flow}`)).status).toBe(204);
+  answer();
+  await a.settle();
+  expect([a.t.countRows("workflow_executions"), logged]).toEqual([0, []]);
+  await a.close();
+  await server.close();
 });
