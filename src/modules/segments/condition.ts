@@ -18,9 +18,21 @@ export type Group<F> = { filters: readonly F[]; conditions: Condition<F> | null 
 export const DEEPEST_CONDITION = 10;
 export const MOST_FILTERS = 200;
 
+/** Checks one filter that stands at `at`. */
+export type CheckOne<F> = (given: unknown, at: string) => Checked<F>;
+
 /** Checks a condition that stands at `at` in its request, such as `condition`. */
 export function checkCondition(given: unknown, at: string): Checked<Condition<Filter>> {
-  const check: Check = { errors: [], filters: 0 };
+  return checkConditionOf(given, at, checkFilter);
+}
+
+/** The same with filters of another kind. */
+export function checkConditionOf<F>(
+  given: unknown,
+  at: string,
+  checkOne: CheckOne<F>,
+): Checked<Condition<F>> {
+  const check: Check<F> = { errors: [], filters: 0, checkOne };
   const condition = readCondition(check, given, { at, depth: 1 });
   return condition === null || check.errors.length > 0
     ? { ok: false, errors: check.errors }
@@ -48,10 +60,12 @@ export function wireCondition(condition: Condition<Filter>): WireCondition {
 export type WireCondition = { logic: Logic; groups: WireGroup[] };
 type WireGroup = { filters: WireFilter[]; conditions?: WireCondition };
 
-type Check = { errors: FieldError[]; filters: number };
+type Check<F> = { errors: FieldError[]; filters: number; checkOne: CheckOne<F> };
+/** Where findings go, whatever the filters are. */
+type Findings = { errors: FieldError[] };
 type Place = { at: string; depth: number };
 
-function readCondition(check: Check, given: unknown, place: Place): Condition<Filter> | null {
+function readCondition<F>(check: Check<F>, given: unknown, place: Place): Condition<F> | null {
   const { at, depth } = place;
   if (depth > DEEPEST_CONDITION) {
     return fail(check, at, "too_big", `Conditions nest at most ${DEEPEST_CONDITION} levels deep.`);
@@ -70,7 +84,7 @@ function readCondition(check: Check, given: unknown, place: Place): Condition<Fi
   return logic === null ? null : { logic, groups: read };
 }
 
-function readGroup(check: Check, given: unknown, { at, depth }: Place): Group<Filter> | null {
+function readGroup<F>(check: Check<F>, given: unknown, { at, depth }: Place): Group<F> | null {
   if (!isRecord(given)) return fail(check, at, "invalid_type", "Expected an object.");
   const nested = given["conditions"] ?? null;
   const list = readList(check, given["filters"], `${at}.filters`);
@@ -88,33 +102,33 @@ function readGroup(check: Check, given: unknown, { at, depth }: Place): Group<Fi
 }
 
 /** The first filter too many is told; those after it are not even looked at. */
-function readFilter(check: Check, given: unknown, at: string): Filter[] {
+function readFilter<F>(check: Check<F>, given: unknown, at: string): F[] {
   if (check.filters > MOST_FILTERS) return [];
   check.filters++;
   if (check.filters > MOST_FILTERS) {
     fail(check, at, "too_big", `A condition has at most ${MOST_FILTERS} filters.`);
     return [];
   }
-  const checked = checkFilter(given, at);
+  const checked = check.checkOne(given, at);
   if (checked.ok) return [checked.value];
   check.errors.push(...checked.errors);
   return [];
 }
 
-function readLogic(check: Check, given: unknown, at: string): Logic | null {
+function readLogic(check: Findings, given: unknown, at: string): Logic | null {
   const logic = LOGICS.find((name) => name === given);
   if (logic !== undefined) return logic;
   if (given === undefined) return fail(check, at, "required", "This field is required.");
   return fail(check, at, "invalid_value", "Expected one of AND, OR.");
 }
 
-function readList(check: Check, given: unknown, at: string): readonly unknown[] | null {
+function readList(check: Findings, given: unknown, at: string): readonly unknown[] | null {
   if (Array.isArray(given)) return given;
   if (given === undefined) return fail(check, at, "required", "This field is required.");
   return fail(check, at, "invalid_type", "Expected an array.");
 }
 
-function fail(check: Check, field: string, code: FieldErrorCode, message: string): null {
+function fail(check: Findings, field: string, code: FieldErrorCode, message: string): null {
   check.errors.push({ field, message, code });
   return null;
 }

@@ -3,15 +3,12 @@
  * asked for this one contact; filters on the context are evaluated here (context-test.ts).
  */
 
-import { AppError } from "../../lib/errors.ts";
 import type { JsonObject } from "../contacts/data.ts";
-import { parseCondition } from "../segments/condition.ts";
-import { checkFilter } from "../segments/filter.ts";
+import type { Filter } from "../segments/filter.ts";
 import type { Segments } from "../segments/service.ts";
+import { askedCondition, withContext } from "./asked.ts";
 import { holdsFor } from "./context-test.ts";
 import type { ConditionConfig, ShortCondition } from "./graph.ts";
-
-const CONTEXT = "context.";
 
 export type Subject = {
   projectSeq: number;
@@ -28,35 +25,21 @@ export function createChooseBranch({
 }: {
   segments: Pick<Segments, "audiences" | "audienceOfCondition">;
 }): ChooseBranch {
-  function meets(condition: unknown, { projectSeq, contactSeq }: Subject): boolean {
-    const checked = parseCondition(condition, "condition");
-    const audience = segments.audienceOfCondition(projectSeq, checked);
+  function meets(config: { condition: unknown } | ShortCondition, subject: Subject): boolean {
+    const { projectSeq, contactSeq, context, now } = subject;
+    const holds = ({ test }: Filter) => test.kind === "data" && holdsFor(context, test, now);
+    const left = withContext(askedCondition(config, "config"), holds);
+    if (typeof left === "boolean") return left;
+    const audience = segments.audienceOfCondition(projectSeq, left);
     return segments.audiences.matching(audience, [contactSeq]).length > 0;
   }
 
-  function passes(filter: ShortCondition, subject: Subject): boolean {
-    if (filter.field.startsWith(CONTEXT)) return contextPasses(filter, subject);
-    return meets({ logic: "AND", groups: [{ filters: [filter] }] }, subject);
-  }
-
   return (config, subject) => {
-    if ("condition" in config) return meets(config.condition, subject) ? "yes" : "no";
-    if (!("branches" in config)) return passes(config, subject) ? "yes" : "no";
+    if (!("branches" in config)) return meets(config, subject) ? "yes" : "no";
     const { field, branches } = config;
     const match = branches.find(({ operator, value, unit }) =>
-      passes({ field, operator, value, unit }, subject),
+      meets({ field, operator, value, unit }, subject),
     );
     return match?.id ?? "default";
   };
-}
-
-/** By the rules of `data.<path>`. */
-function contextPasses(filter: ShortCondition, { context, now }: Subject): boolean {
-  const field = `data.${filter.field.slice(CONTEXT.length)}`;
-  const checked = checkFilter({ ...filter, field }, "condition");
-  if (!checked.ok || checked.value.test.kind !== "data") {
-    const message = checked.ok ? "Expected a path." : (checked.errors[0]?.message ?? "");
-    throw new AppError(422, "VALIDATION_ERROR", message);
-  }
-  return holdsFor(context, checked.value.test, now);
 }

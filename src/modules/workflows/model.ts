@@ -15,7 +15,7 @@ const CONFIGS = [
   "WAIT_FOR_EVENT {eventName, timeout?}, in seconds",
   "CONDITION {condition} in the shape of segments, or {field, operator, value?, unit?}, or " +
     '{mode: "multi", field, branches: [{id, operator, value?, unit?}]}; beside the fields of ' +
-    "segments, the latter two take context.<path>",
+    "segments, there is context.<path>",
   "WEBHOOK {url, method, headers?, body?}, Liquid in its texts",
   "UPDATE_CONTACT {updates?, subscriptionAction?: subscribe|unsubscribe}",
   "EXIT {reason?}",

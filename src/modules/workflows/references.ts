@@ -2,13 +2,13 @@
 
 import type { Db } from "../../db/open.ts";
 import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
-import { type Condition, parseCondition } from "../segments/condition.ts";
+import type { Condition } from "../segments/condition.ts";
 import type { Filter } from "../segments/filter.ts";
 import { referencesOf } from "../segments/references.ts";
 import type { Segments } from "../segments/service.ts";
-import { checkShort } from "./config-condition.ts";
+import { askedCondition, contactPart } from "./asked.ts";
 import { isPrivateTarget } from "./config-webhook.ts";
-import type { ConditionConfig, Graph, Step } from "./graph.ts";
+import type { Graph, Step } from "./graph.ts";
 
 export type References = ReturnType<typeof createReferences>;
 
@@ -78,29 +78,15 @@ export function segmentsOf({ steps }: Graph): string[] {
   return steps.flatMap((step) => conditionsOf(step, "config").flatMap(referencesOf));
 }
 
-/** The conditions of a checked step that are asked of the contact, as if each stood at `at`. */
+/** The conditions of a checked step, as far as they are asked of the contact, as if it stood at `at`. */
 function conditionsOf(step: Step, at: string): Condition<Filter>[] {
   if (step.type !== "CONDITION") return [];
   const { config } = step;
-  if ("condition" in config) return [parseCondition(config.condition, `${at}.condition`)];
-  return shortsOf(config, at).flatMap(({ given, place }) => {
-    const checked = checkShort(given, place);
-    if (!checked.ok || checked.value.source === "context") return [];
-    return [
-      { logic: "AND" as const, groups: [{ filters: [checked.value.filter], conditions: null }] },
-    ];
-  });
-}
-
-type Short = { given: Readonly<Record<string, unknown>>; place: string };
-
-function shortsOf(config: Exclude<ConditionConfig, { condition: unknown }>, at: string): Short[] {
-  if (!("branches" in config)) return [{ given: config, place: at }];
+  if (!("branches" in config)) return [contactPart(askedCondition(config, at))];
   const { field, branches } = config;
-  return branches.map((branch, i) => ({
-    given: { ...branch, field },
-    place: `${at}.branches.${i}`,
-  }));
+  return branches.map((branch, i) =>
+    contactPart(askedCondition({ ...branch, field }, `${at}.branches.${i}`)),
+  );
 }
 
 /** What a check refuses, as values: other steps may be wrong as well. */

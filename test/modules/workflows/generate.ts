@@ -1,7 +1,7 @@
 /** Random graphs that are valid: every loop rests, every step can be reached. */
 
 import type { Random } from "../segments/seeded.ts";
-import type { NaiveFilter } from "../segments/naive.ts";
+import type { NaiveCondition, NaiveFilter } from "../segments/naive.ts";
 import type { NaiveConfig, NaiveGraph, NaiveStep, NaiveWay } from "./naive.ts";
 
 export type Material = {
@@ -104,9 +104,17 @@ function longCondition(random: Random, awaited: readonly string[]): NaiveConfig 
       { field: `data.${random.pick(KEYS)}`, operator: "equals", value: random.pick(VALUES) },
       { field: `data.${random.pick(KEYS)}`, operator: "notExists" },
       { field: `event.${random.pick(awaited)}`, operator: "triggered" },
+      { field: `context.${random.pick(KEYS)}`, operator: "exists" },
+      { field: `context.${random.pick(KEYS)}`, operator: "equals", value: random.pick(VALUES) },
     ]);
-  const groups = [{ filters: [filter(), filter()] }, { filters: [filter()] }];
-  return { condition: { logic: random.pick(["AND", "OR"]), groups } };
+  const condition = (depth: number): NaiveCondition => ({
+    logic: random.pick(["AND", "OR"]),
+    groups: Array.from({ length: 1 + random.int(2) }, () => ({
+      filters: [filter(), ...random.list(1, filter)],
+      ...(depth < 3 && random.chance(0.4) ? { conditions: condition(depth + 1) } : {}),
+    })),
+  });
+  return { condition: condition(1) };
 }
 
 function randomUpdate(random: Random): NaiveConfig {

@@ -222,12 +222,11 @@ export class NaiveWorkflow {
     const { condition, field = "", branches } = config;
     const person = this.#person(execution.contact);
     const world = { now, dynamic: {} };
-    if (condition !== undefined) return meets(world, person, condition) ? "yes" : "no";
-    const isContext = field.startsWith("context.");
-    const asked = isContext ? { ...person, data: execution.context } : person;
-    const name = isContext ? field.replace("context.", "data.") : field;
+    // The context as if it were a member of the contact's data.
+    const asked = { ...person, data: { ...person.data, context: execution.context } };
+    if (condition !== undefined) return meets(world, asked, inData(condition)) ? "yes" : "no";
     const holds = ({ operator = "", value }: Test) =>
-      passes(world, asked, { field: name, operator, value });
+      passes(world, asked, { field: nameInData(field), operator, value });
     if (branches === undefined) return holds(config) ? "yes" : "no";
     return branches.find(holds)?.id ?? "default";
   }
@@ -237,4 +236,18 @@ export class NaiveWorkflow {
     if (person === undefined) throw new Error(`no contact ${contact}`);
     return person;
   }
+}
+
+function nameInData(field: string): string {
+  return field.startsWith("context.") ? `data.${field}` : field;
+}
+
+function inData({ logic, groups }: NaiveCondition): NaiveCondition {
+  return {
+    logic,
+    groups: groups.map(({ filters, conditions }) => ({
+      filters: filters.map((filter) => ({ ...filter, field: nameInData(filter.field) })),
+      ...(conditions === undefined ? {} : { conditions: inData(conditions) }),
+    })),
+  };
 }

@@ -402,8 +402,8 @@ const wrong: Record<string, [config: unknown, field: string, code: string][]> = 
       "invalid_value",
     ],
     [
-      condition({ field: "context.a", operator: "exists" }),
-      "condition.groups.0.filters.0.field",
+      condition({ field: "context.a", operator: "triggered" }),
+      "condition.groups.0.filters.0.operator",
       "invalid_value",
     ],
     [
@@ -523,6 +523,7 @@ const right: Record<string, [config: Given, kept?: Given][]> = {
   ],
   CONDITION: [
     [condition({ field: "email.opened", operator: "triggered" })],
+    [condition({ field: "context.a", operator: "exists" }, short({}))],
     [short({ other: 1 }), short({})],
     [{ field: "context.order.total", operator: "greaterThan", value: 100 }],
     [{ field: "event.paid", operator: "triggeredWithin", value: 3, unit: "days" }],
