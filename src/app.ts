@@ -266,6 +266,7 @@ export function createApp(options: AppOptions) {
       suppressionOf: suppressions.reasonFor,
       isSenderVerified,
       signerOf: domains.signerOf,
+      isCampaignSending: lifecycle.isSending,
       returnPathOf,
       url,
       linkKey,

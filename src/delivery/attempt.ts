@@ -15,7 +15,14 @@ import { render, type TemplateKind } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
 import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
-import { type Leave, type Outcome, type Transport, turnedBack } from "./outcome.ts";
+import {
+  type Busy,
+  type Leave,
+  type Outcome,
+  type Transport,
+  turnedBack,
+  Withdrawn,
+} from "./outcome.ts";
 
 /** Ends before anything was tried: the recipient or the sender does not want it any more. */
 export type Verdict =
@@ -30,6 +37,7 @@ export type AttemptDeps = {
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   /** The keys of a domain; null if it has none. Throws if they cannot be read. */
   signerOf: (projectSeq: number, domain: string) => Signer | null;
+  isCampaignSending: (campaignSeq: number) => boolean;
   /** The address that bounces go to (delivery rule C5). */
   returnPathOf: (mail: Consignment) => string;
   /** Base of links that recipients act with, and the key that signs them. */
@@ -41,6 +49,15 @@ export type AttemptDeps = {
 };
 
 export type Attempt = (consignment: Consignment, leave: Leave) => Promise<Verdict>;
+
+/** Back to its lane: it leaves when that goes on, or is cancelled with it. */
+const WITHDRAWN: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 0,
+  line: null,
+  reason: "it was withdrawn at its turn",
+};
 
 export function createAttempt(deps: AttemptDeps): Attempt {
   return async function attempt(mail, leave) {
@@ -58,9 +75,23 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
-    const dispatch = { envelope, message: signed.message, leave };
-    return deps.transport.send(dispatch, mail.pass ?? undefined);
+    const dispatch = { envelope, message: signed.message, leave: unlessWithdrawn(mail, leave) };
+    const sent = deps.transport.send(dispatch, mail.pass ?? undefined);
+    return sent.catch((error: unknown) => {
+      if (error instanceof Withdrawn) return turnedBack(WITHDRAWN);
+      throw error;
+    });
   };
+
+  /** A mail waits for its turn after it was made ready, and its campaign may be stopped meanwhile. */
+  function unlessWithdrawn({ campaignSeq }: Consignment, leave: Leave): Leave {
+    if (campaignSeq === null) return leave;
+    return (transact) =>
+      leave(() => {
+        if (!deps.isCampaignSending(campaignSeq)) throw new Withdrawn();
+        return transact();
+      });
+  }
 
   function whyUnwanted(mail: Consignment): Verdict | null {
     if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };

@@ -9,7 +9,7 @@ import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
 import type { Consignment } from "./load.ts";
-import type { Leave } from "./outcome.ts";
+import { type Leave, Withdrawn } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
 import type { Lease, Leasing, Queue } from "./queue.ts";
 import { type Settle, type Settlement, untriedOf } from "./settle.ts";
@@ -44,6 +44,9 @@ const STORAGE_PAUSE_MS = 1000;
 const EMPTY_PAUSE_MS = 1000;
 /** A mail that takes longer to reach a server does not keep others from being made ready. */
 const PATIENCE_MS = 1000;
+/** Places of those ahead that campaign mail leaves free, so that a person's mail is the next to go. */
+const KEPT = 1;
+const URGENT = 1;
 /** Weight of the latest mail in the mean. */
 const LATEST = 0.1;
 const NOTHING: Leasing = { leases: [], isWorthAnother: false };
@@ -56,6 +59,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let leasing: Promise<void> | null = null;
   let isRefillScheduled = false;
   const underWay = new Set<Promise<void>>();
+  /** Of those that are ready: withdraws them. */
+  const waiting = new Set<() => void>();
   /** How many of them are ready for their turn, or nearly so. */
   let ahead = 0;
   /** How long the way to their turn takes, sessions that have to be opened included. */
@@ -75,23 +80,25 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function refill(): void {
     if (!running || isPausing || leasing !== null) return;
     // Where enough mails are ready, the turn of the next one leads here again.
-    if (roomAhead() === 0) return;
+    const room = roomAhead();
+    if (room === 0) return;
     try {
-      leaseOrSleep(clock.now());
+      leaseOrSleep(clock.now(), room <= KEPT);
     } catch (error) {
       pauseAfter(error);
     }
   }
 
   function roomAhead(): number {
-    const most = pace.aheadFor(wayMs);
+    const most = pace.aheadFor(wayMs) + KEPT;
     const room = Math.min(most - ahead, most + pace.concurrency - underWay.size);
     return Math.max(0, room);
   }
 
-  function leaseOrSleep(now: number): void {
+  /** `isUrgent`: the room that is left is for transactional mail alone. */
+  function leaseOrSleep(now: number, isUrgent: boolean): void {
     cancelTimer();
-    const next = queue.nextDueAt();
+    const next = queue.nextDueAt(isUrgent);
     if (next === null) return;
     if (next <= now) leasing = leaseDue();
     else sleep(next - now);
@@ -101,7 +108,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     let leases: readonly Lease[] = [];
     try {
       const { mails, isWorthAnother } = await writer.write(() => {
-        const found = running ? queue.lease(roomAhead(), clock.now()) : NOTHING;
+        const found = running ? queue.lease(roomAhead(), clock.now(), KEPT) : NOTHING;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
       });
@@ -162,17 +169,32 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const leave: Leave = (transact) => {
       noteWay(performance.now() - startedMs);
       place.keep();
-      return pace.run(() => {
+      const turn = () => {
         place.leave();
         startedAt = clock.now();
         startedMs = performance.now();
         return transact();
-      });
+      };
+      return awaitTurn(turn, mail.campaignSeq === null ? URGENT : 0);
     };
     const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
     place.leave();
     const durationMs = Math.round(performance.now() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
+  }
+
+  /** Rejects with `Withdrawn` where this process is to end before the turn has come. */
+  function awaitTurn<T>(turn: () => Promise<T>, urgency: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const withdraw = () => reject(new Withdrawn());
+      waiting.add(withdraw);
+      const begin = () => {
+        // Whoever was withdrawn comes too late.
+        if (waiting.delete(withdraw)) return turn();
+        throw new Withdrawn();
+      };
+      pace.run(begin, urgency).then(resolve, reject);
+    });
   }
 
   /** Counts a mail as being ahead, until its turn has come or its way there takes too long. */
@@ -267,6 +289,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async stop(graceMs) {
       running = false;
       cancelTimer();
+      for (const withdraw of waiting) withdraw();
+      waiting.clear();
       const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
       const cancelGrace = clock.after(graceMs, () => resolve(false));
       const allEnded = await Promise.race([nothingUnderWay(), graceOver]);

@@ -69,7 +69,15 @@ export type Dispatch = {
   leave?: Leave | undefined;
 };
 
+/** Rejects with `Withdrawn`, before anything was said, where the mail is not to leave any more. */
 export type Leave = <T>(transact: () => Promise<T>) => Promise<T>;
+
+/** Its turn came, and its campaign does not send any more, or this process is about to end. */
+export class Withdrawn extends Error {
+  constructor() {
+    super("the mail was withdrawn at its turn");
+  }
+}
 
 /**
  * Not now, and nothing was tried.

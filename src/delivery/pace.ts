@@ -7,8 +7,8 @@
 import PQueue from "p-queue";
 
 export type Pace = {
-  /** Runs `task` when its turn comes. */
-  run<T>(task: () => Promise<T>): Promise<T>;
+  /** Runs `task` when its turn comes: the more urgent, the sooner among those that wait. */
+  run<T>(task: () => Promise<T>, urgency?: number): Promise<T>;
   /**
    * How many mails should be on their way to their turn or wait for it, where the way takes so long:
    * enough that none is late, few enough that one which is more urgent hardly waits behind them.
@@ -42,7 +42,11 @@ export function createPace(options: {
   const limited = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
   const spread = spreadFor(ratePerSecond);
   return {
-    run: (task) => (spread === null ? limited.add(task) : spread.add(() => limited.add(task))),
+    run(task, urgency = 0) {
+      const options = { priority: urgency };
+      const enter = () => limited.add(task, options);
+      return spread === null ? enter() : spread.add(enter, options);
+    },
     aheadFor(wayMs) {
       if (ratePerSecond === 0) return mostAhead;
       const seconds = AHEAD_SECONDS + wayMs / SECOND_MS;

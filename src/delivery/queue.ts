@@ -37,10 +37,13 @@ export type Leasing = {
 };
 
 export type Queue = {
-  /** Part of a change: takes up to `limit` due mails, transactional ones first. */
-  lease(limit: number, now: number): Leasing;
-  /** When the next mail may leave; null if none waits. */
-  nextDueAt(): number | null;
+  /**
+   * Part of a change: takes up to `limit` due mails, transactional ones first; `kept` of the limit
+   * are for them alone.
+   */
+  lease(limit: number, now: number, kept?: number): Leasing;
+  /** When the next mail may leave, or the next transactional one; null if none waits. */
+  nextDueAt(isUrgent?: boolean): number | null;
   /** Part of a change: mails that an earlier process was sending wait for their time again. */
   returnLeases(): number;
   /** A mail gave back its place. */
@@ -80,7 +83,8 @@ type Candidate = {
   attempts: number;
   priority: number;
   dueAt: number;
-  acceptedAt: number;
+  /** When its lifetime began (retry.ts). */
+  since: number;
 };
 
 type Place = { line: string; key: number };
@@ -292,7 +296,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     else lines.forget(line);
   }
 
-  function look(limit: number, now: number): Look {
+  function look(limit: number, now: number, kept: number): Look {
     const found: Look = {
       now,
       limit,
@@ -309,6 +313,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     try {
       const urgent = places.flatMap(projectLanes);
       takeFairly(urgent, turns, found);
+      found.limit = Math.max(found.leases.length, limit - kept);
       const rest = isOver(found) ? [] : places.flatMap((line) => campaignLanes(line, ready));
       takeFairly(rest, campaignTurns, found);
       if (isOver(found)) return found;
@@ -336,22 +341,27 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     return at === null ? [] : [Math.max(at, openingOf({ key, rate }))];
   }
 
+  function transactionalDueAt(): number[] {
+    return projectLanes(NO_LINE).flatMap(
+      ({ of }) => dueInProject.get({ line: NO_LINE, key: of })?.at ?? [],
+    );
+  }
+
+  function othersDueAt(): number[] {
+    const campaigns = findCampaigns.all();
+    noteSending(campaigns);
+    const inLines = lines.nextAt();
+    return [...campaigns.flatMap(campaignDueAt), ...(inLines === null ? [] : [inLines])];
+  }
+
   return {
-    lease(limit, now) {
-      const { leases, moves, emptied, resting, isHouseFull } = look(limit, now);
+    lease(limit, now, kept = 0) {
+      const { leases, moves, emptied, resting, isHouseFull } = look(limit, now, kept);
       const hasChanged = leases.length + moves + emptied + resting.size > 0;
       return { leases, isWorthAnother: hasChanged && !isHouseFull };
     },
-    nextDueAt() {
-      const campaigns = findCampaigns.all();
-      noteSending(campaigns);
-      const times = [
-        ...projectLanes(NO_LINE).flatMap(
-          ({ of }) => dueInProject.get({ line: NO_LINE, key: of })?.at ?? [],
-        ),
-        ...campaigns.flatMap(campaignDueAt),
-        ...[lines.nextAt() ?? []].flat(),
-      ];
+    nextDueAt(isUrgent = false) {
+      const times = [...transactionalDueAt(), ...(isUrgent ? [] : othersDueAt())];
       return times.length === 0 ? null : Math.max(Math.min(...times), houseOpensAt);
     },
     returnLeases: () => giveBack.all().length,
@@ -372,9 +382,14 @@ function laneKey(line: string, of: number): string {
   return `${of} ${line}`;
 }
 
+/** Campaign mail: its lifetime begins with it (retry.ts). */
+const FIRST_TRY = "(SELECT min(started_at) FROM attempts WHERE email_seq = emails.seq)";
+
 function findSql(lane: string): string {
   return `
-    SELECT seq, to_address AS "to", attempts, priority, next_at AS dueAt, created_at AS acceptedAt
+    SELECT seq, to_address AS "to", attempts, priority, next_at AS dueAt,
+           CASE WHEN priority = 0 THEN created_at WHEN attempts = 0 THEN $now
+                ELSE coalesce(${FIRST_TRY}, $now) END AS since
     FROM emails
     WHERE status = 'QUEUED' AND ${lane} AND next_at <= +$now
     ORDER BY next_at LIMIT +$limit`;

@@ -16,18 +16,22 @@ const DELAYS_MS = [
 const LATER_DELAY_MS = 12 * HOUR;
 const JITTER = 0.2;
 
-/** How long a mail is tried at all, by priority: transactional 4 days, campaign 1 day. */
+/** How long a mail is tried, by priority: transactional 4 days, campaign 1 day. */
 const LIFETIMES_MS = [4 * DAY, DAY] as const;
 
-export type Age = { acceptedAt: number; priority: number; now: number };
+/**
+ * `since`: when its time began. That of transactional mail does when it is accepted; campaign mail
+ * may wait for days until its turn comes first, and has its whole time then.
+ */
+export type Age = { since: number; priority: number; now: number };
 
 /** Nothing more is tried for such a mail. */
 export function isPastLifetime(age: Age): boolean {
   return age.now >= deadlineOf(age);
 }
 
-function deadlineOf({ acceptedAt, priority }: Omit<Age, "now">): number {
-  return acceptedAt + (LIFETIMES_MS[priority] ?? LIFETIMES_MS[1]);
+function deadlineOf({ since, priority }: Omit<Age, "now">): number {
+  return since + (LIFETIMES_MS[priority] ?? LIFETIMES_MS[1]);
 }
 
 export type Deferral = Age & {

@@ -69,6 +69,9 @@ export function createSettle(deps: SettleDeps): Settle {
     SET status = 'QUEUED', attempts = attempts - 1, line = $line, next_at = $nextAt
     WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
     RETURNING seq`);
+  const firstTry = sqlite.prepare<{ at: number | null }, [number]>(
+    "SELECT min(started_at) AS at FROM attempts WHERE email_seq = +?",
+  );
   const insertAttempt = sqlite.prepare<
     unknown,
     [number, number, number, number, string, string, string | null, string]
@@ -82,10 +85,11 @@ export function createSettle(deps: SettleDeps): Settle {
   return function settle(settlement) {
     const { mail, verdict: found, now } = settlement;
     const untried = untriedOf(found);
-    if (untried !== null && !isPastLifetime({ ...mail, now })) {
+    const since = lifetimeOf(settlement);
+    if (untried !== null && !isPastLifetime({ ...mail, since, now })) {
       return putBack.get(placeAfter(settlement, untried)) !== null;
     }
-    const timed = withDeadline(settlement, deps.random());
+    const timed = withDeadline(settlement, since, deps.random());
     const attemptsMade = untried === null ? mail.attempts : mail.attempts - 1;
     const state = { ...stateAfter(settlement, timed), attemptsMade };
     const recipient = update.get({ ...state, seq: mail.seq, attempts: mail.attempts });
@@ -95,6 +99,12 @@ export function createSettle(deps: SettleDeps): Settle {
     recordFacts(settlement, verdict, recipient.contactSeq);
     return true;
   };
+
+  /** When its lifetime began (retry.ts); only asked of what did not leave. */
+  function lifetimeOf({ mail, verdict, startedAt }: Settlement): number {
+    if (mail.priority === 0 || verdict.kind !== "deferred") return mail.acceptedAt;
+    return firstTry.get(mail.seq)?.at ?? startedAt;
+  }
 
   function recordAttempt(settlement: Settlement, outcome: Outcome): void {
     const { mail, startedAt, durationMs } = settlement;
@@ -160,11 +170,15 @@ function placeAfter({ mail, now }: Settlement, { line, retryAfterMs }: Busy): Pu
 type TimedVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextAt: number });
 type Deferred = Extract<Outcome, { kind: "deferred" }>;
 
-function withDeadline({ mail, verdict, now }: Settlement, random: number): TimedVerdict {
+function withDeadline(
+  { mail, verdict, now }: Settlement,
+  since: number,
+  random: number,
+): TimedVerdict {
   if (verdict.kind !== "deferred") return verdict;
-  const { attempts, acceptedAt, priority } = mail;
+  const { attempts, priority } = mail;
   const { retryAfterMs } = verdict;
-  const nextAt = nextAttemptAt({ attempts, acceptedAt, now, priority, retryAfterMs, random });
+  const nextAt = nextAttemptAt({ attempts, since, now, priority, retryAfterMs, random });
   if (nextAt !== null) return { ...verdict, nextAt };
   const reason = `4.4.7 Given up after too many attempts; last: ${verdict.reason}`;
   return { kind: "bounced", class: verdict.class, reason, conversations: verdict.conversations };

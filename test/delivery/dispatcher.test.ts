@@ -104,8 +104,8 @@ describe("mail that is due", () => {
     await eventually(() => transport.open().length === 2);
     await quiet();
     expect(transport.handed).toHaveLength(2);
-    // One more is ready for its turn.
-    expect(statuses().toSorted()).toEqual(["QUEUED", "QUEUED", "SENDING", "SENDING", "SENDING"]);
+    // Two more are ready for their turn.
+    expect(statuses().toSorted()).toEqual(["QUEUED", "SENDING", "SENDING", "SENDING", "SENDING"]);
     while (transport.open().length > 0) {
       transport.open()[0]?.end(ACCEPTED);
       await quiet();
@@ -115,18 +115,21 @@ describe("mail that is due", () => {
     expect(transport.handed).toHaveLength(5);
   });
 
-  test("for a person overtakes campaign mail that queued before", async () => {
+  test("for a person is the next to go, whatever campaign mail is ready", async () => {
     const { t, send, transport } = await running({ concurrency: 1 });
+    await t.app.stop();
     await send(5);
-    await eventually(() => transport.open().length === 1);
-    await quiet();
     t.db.sqlite.run(
       `INSERT INTO campaigns (seq, id, project_seq, name, subject, body, from_address,
          audience_type, status, created_at, updated_at)
        VALUES (1, 'c', 1, 'News', 'Hi', 'Hi', 'news@acme.test', 'ALL', 'SENDING', 0, 0)`,
     );
-    t.db.sqlite.run("UPDATE emails SET priority = 1, campaign_seq = 1 WHERE status = 'QUEUED'");
+    t.db.sqlite.run("UPDATE emails SET priority = 1, campaign_seq = 1");
+    await t.app.start();
+    await eventually(() => transport.open().length === 1);
+    await quiet();
     await send(1);
+    await quiet();
     transport.answer = ACCEPTED;
     transport.open()[0]?.end(ACCEPTED);
     await eventually(() => transport.handed.length === 6);
@@ -135,8 +138,8 @@ describe("mail that is due", () => {
       .all()
       .map(({ to }) => to);
     const order = transport.handed.map(({ dispatch }) => recipients.indexOf(dispatch.envelope.to));
-    // The first was under way, the second ready: those it cannot overtake.
-    expect(order).toEqual([0, 1, 5, 2, 3, 4]);
+    // The first was under way; the second was ready for its turn, and is overtaken.
+    expect(order).toEqual([0, 5, 1, 2, 3, 4]);
   });
 });
 

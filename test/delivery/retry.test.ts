@@ -10,7 +10,7 @@ const ACCEPTED = Date.parse("2026-03-02T10:00:00Z");
 function deferral(part: Partial<Deferral>): Deferral {
   return {
     attempts: 1,
-    acceptedAt: ACCEPTED,
+    since: ACCEPTED,
     now: ACCEPTED,
     priority: 0,
     retryAfterMs: undefined,

@@ -314,10 +314,23 @@ describe("when the time is up", () => {
     ]);
   });
 
-  test("campaign mail has one day, transactional mail four", () => {
+  test("campaign mail has one day from its first try on, transactional mail four from the start", () => {
     const createdAt = NOW - DAY;
-    expect(settled(DEFERRED, { priority: 1, createdAt }).row.status).toBe("BOUNCED");
     expect(settled(DEFERRED, { priority: 0, createdAt }).row.status).toBe("QUEUED");
+    // Its turn came late: it has all its time.
+    expect(settled(DEFERRED, { priority: 1, createdAt }).row.status).toBe("QUEUED");
+    const outbox = openOutbox();
+    const { settle } = settling(outbox);
+    const first = outbox.addLeased({ priority: 1, createdAt });
+    settle(first, DEFERRED);
+    const again = () => {
+      outbox.db.sqlite.run("UPDATE emails SET status = 'SENDING', attempts = 2");
+      return outbox.loaded(first.seq);
+    };
+    settle(again(), DEFERRED, STARTED + DAY - 1);
+    expect(outbox.row(first.seq).status).toBe("QUEUED");
+    settle(again(), DEFERRED, STARTED + DAY);
+    expect(outbox.row(first.seq).status).toBe("BOUNCED");
   });
 });
 

@@ -70,18 +70,20 @@ export class Pool {
   async deliver(destination: Destination, dispatch: Dispatch): Promise<PoolDelivery> {
     if (this.#closing !== null) return unopened(POOL_CLOSED, []);
     const lane = this.#laneOf(destination);
-    const session = await this.#take(lane);
-    if (session === null) return unopened(POOL_CLOSED, []);
+    const taken = await this.#take(lane);
+    if (taken === null) return unopened(POOL_CLOSED, []);
 
-    const first = await deliverOver(session, dispatch);
-    if (!isStale(first) || this.#closing !== null) {
+    let session = taken;
+    try {
+      const first = await deliverOver(session, dispatch);
+      if (!isStale(first) || this.#closing !== null) return first;
+      session = this.#replace(lane, session);
+      const second = await deliverOver(session, dispatch);
+      return { ...second, conversations: [...first.conversations, ...second.conversations] };
+    } finally {
+      // A mail that was withdrawn at its turn leaves the session to the next one.
       this.#giveBack(lane, session);
-      return first;
     }
-    const fresh = this.#replace(lane, session);
-    const second = await deliverOver(fresh, dispatch);
-    this.#giveBack(lane, fresh);
-    return { ...second, conversations: [...first.conversations, ...second.conversations] };
   }
 
   /** QUIT on idle sessions; mails under way have a short grace, then their sessions are dropped. */
@@ -191,7 +193,7 @@ export class Pool {
 }
 
 async function deliverOver(session: Session, dispatch: Dispatch): Promise<PoolDelivery> {
-  const failure = session.messages === 0 ? await session.open() : null;
+  const failure = session.isOpen ? null : await session.open();
   if (failure !== null) return unopened(failure, [session.conversation]);
   const transact = () => session.send(dispatch);
   const { leave } = dispatch;

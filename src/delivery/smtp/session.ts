@@ -55,6 +55,10 @@ export class Session {
   }
 
   /** False before `open`, and once the connection is gone or about to go. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   get isUsable(): boolean {
     return this.#isOpen && this.#wire.fault === null;
   }

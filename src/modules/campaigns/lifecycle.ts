@@ -33,6 +33,9 @@ export function createLifecycle(deps: {
   wake: Change<void>;
 }) {
   const { db, clock, store } = deps;
+  const findStatus = db.sqlite.prepare<{ status: CampaignStatus }, [number]>(
+    "SELECT status FROM campaigns WHERE seq = +?",
+  );
 
   /** The one conditional update: nothing happens if the status changed meanwhile. */
   function move(
@@ -87,6 +90,9 @@ export function createLifecycle(deps: {
 
   return {
     requireVerified,
+
+    /** Asked for each of its mails, at its turn. */
+    isSending: (seq: number): boolean => findStatus.get(seq)?.status === "SENDING",
 
     /** Throws what `send` would, before anything is counted. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {

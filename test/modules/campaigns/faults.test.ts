@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
 import type { Outcome } from "../../../src/delivery/outcome.ts";
+import { eventually } from "../../support/eventually.ts";
 import { textAt } from "../../support/json.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";
 import type { TestOptions } from "../../support/app.ts";
@@ -158,6 +159,35 @@ describe("a process that ends", () => {
     const next = await restarted(t);
     await next.settle();
     expect(await next.stats(id)).toMatchObject({ sent: 1, cancelled: 2499, queued: 0 });
+  });
+});
+
+describe("mail that is ready and waits for its turn", () => {
+  /** At two mails a minute: one has left, the next one waits. */
+  async function waiting() {
+    const transport = testTransport({ answer: ACCEPTED });
+    const t = await open({ transport, config: { sendRate: 1 / 30 } });
+    t.crowd(5);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await eventually(() => transport.handed.length === 1);
+    await eventually(() => t.count("status = 'SENDING'") > 0);
+    return { t, id, transport };
+  }
+
+  test("does not leave once its campaign was cancelled", async () => {
+    const { t, id, transport } = await waiting();
+    await t.act(id, "cancel");
+    await restarted(t, { transport });
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("is back in the queue, untried, when the process ends", async () => {
+    const { t, transport } = await waiting();
+    opened.splice(opened.indexOf(t), 1);
+    await t.close();
+    expect(transport.handed).toHaveLength(1);
+    expect(t.count("status = 'QUEUED'")).toBe(4);
   });
 });
 
