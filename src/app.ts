@@ -162,7 +162,11 @@ export function createApp(options: AppOptions) {
     cursors,
     findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
   });
-  const remove = createRemoval(db, clock);
+  const remove = createRemoval({
+    db,
+    clock,
+    noteCancelled: (emailSeq) => campaignFacts.noteCancelled(emailSeq),
+  });
   const contacts = createContacts({ db, clock, events, remove });
   /** All long reads take turns. */
   const turns = createTurns();

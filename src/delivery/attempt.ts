@@ -17,8 +17,10 @@ import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
 import {
   type Busy,
+  type Dispatch,
   type Leave,
   type Outcome,
+  type Pass,
   type Transport,
   turnedBack,
   Withdrawn,
@@ -26,7 +28,12 @@ import {
 
 /** Ends before anything was tried: the recipient or the sender does not want it any more. */
 export type Verdict =
-  Outcome | { kind: "suppressed"; reason: string } | { kind: "cancelled"; reason: string };
+  | (Outcome & {
+      /** As it was rendered for campaign mail, whose record has the template until it has left. */
+      subject?: string;
+    })
+  | { kind: "suppressed"; reason: string }
+  | { kind: "cancelled"; reason: string };
 
 export type AttemptDeps = {
   transport: Transport;
@@ -76,12 +83,18 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const dispatch = { envelope, message: signed.message, leave: unlessWithdrawn(mail, leave) };
-    const sent = deps.transport.send(dispatch, mail.pass ?? undefined);
-    return sent.catch((error: unknown) => {
+    const outcome = await send(dispatch, mail.pass);
+    return mail.campaignSeq === null ? outcome : { ...outcome, subject: subject.text };
+  };
+
+  async function send(dispatch: Dispatch, pass: Pass | null): Promise<Outcome> {
+    try {
+      return await deps.transport.send(dispatch, pass ?? undefined);
+    } catch (error) {
       if (error instanceof Withdrawn) return turnedBack(WITHDRAWN);
       throw error;
-    });
-  };
+    }
+  }
 
   /** A mail waits for its turn after it was made ready, and its campaign may be stopped meanwhile. */
   function unlessWithdrawn({ campaignSeq }: Consignment, leave: Leave): Leave {

@@ -58,10 +58,14 @@ export type Settle = (settlement: Settlement) => boolean;
 
 export function createSettle(deps: SettleDeps): Settle {
   const { sqlite } = deps.db;
-  const update = sqlite.prepare<Recipient, [State & Ownership & { attemptsMade: number }]>(`
+  const update = sqlite.prepare<
+    Recipient,
+    [State & Ownership & { attemptsMade: number; subject: string | null }]
+  >(`
     UPDATE emails
     SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
-        bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError)
+        bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError),
+        subject = iif(to_address IS NULL, subject, coalesce($subject, subject))
     WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
     RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
   const putBack = sqlite.prepare<{ seq: number }, [PutBack]>(`
@@ -92,7 +96,8 @@ export function createSettle(deps: SettleDeps): Settle {
     const timed = withDeadline(settlement, since, deps.random());
     const attemptsMade = untried === null ? mail.attempts : mail.attempts - 1;
     const state = { ...stateAfter(settlement, timed), attemptsMade };
-    const recipient = update.get({ ...state, seq: mail.seq, attempts: mail.attempts });
+    const subject = timed.kind === "accepted" ? (timed.subject ?? null) : null;
+    const recipient = update.get({ ...state, subject, seq: mail.seq, attempts: mail.attempts });
     if (recipient === null) return false;
     const verdict = recipient.isDeleted === 1 ? withoutTraces(timed) : timed;
     if ("conversations" in verdict && untried === null) recordAttempt(settlement, verdict);

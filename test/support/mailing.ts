@@ -111,7 +111,7 @@ export async function startMailing(options: TestOptions = {}) {
 export const BROWSER =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 
-async function received(id: string, raw: string): Promise<Received> {
+export async function received(id: string, raw: string): Promise<Received> {
   const mail = await simpleParser(raw, { skipImageLinks: true, skipTextToHtml: true });
   const html = mail.html === false ? "" : mail.html;
   const token = /\/(?:unsubscribe|subscribe|manage)\/([\w-]+)/.exec(raw.replaceAll("=\r\n", ""));

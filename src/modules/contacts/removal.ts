@@ -18,15 +18,17 @@ const STEPS = [
   `DELETE FROM captured_messages WHERE ${THEIRS}`,
   "UPDATE events SET data = NULL WHERE contact_seq = ? AND data IS NOT NULL",
   `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
-     last_error = NULL
+     last_error = iif(status = 'CANCELLED', last_error, NULL)
    WHERE contact_seq = ?`,
-  `UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The contact was deleted.'
-   WHERE contact_seq = ? AND status = 'QUEUED'`,
   `UPDATE workflow_execution_steps SET detail = NULL
    WHERE execution_seq IN (SELECT seq FROM workflow_executions WHERE contact_seq = ?)`,
   "UPDATE workflow_executions SET context = '{}' WHERE contact_seq = ?",
   "DELETE FROM contacts WHERE seq = ?",
 ];
+
+const CANCEL_MAILS = `
+  UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The contact was deleted.'
+  WHERE contact_seq = +? AND status = 'QUEUED' RETURNING seq`;
 
 const CANCEL_EXECUTIONS = `
   UPDATE workflow_executions
@@ -34,11 +36,21 @@ const CANCEL_EXECUTIONS = `
     due_for = NULL, awaited_event = NULL, completed_at = +?
   WHERE contact_seq = +? AND status IN ('RUNNING', 'WAITING')`;
 
-export function createRemoval({ sqlite }: Db, clock: Clock): RemoveContact {
+export function createRemoval(deps: {
+  db: Db;
+  clock: Clock;
+  /** Campaigns count their mails. */
+  noteCancelled: (emailSeq: number) => void;
+}): RemoveContact {
+  const { clock } = deps;
+  const { sqlite } = deps.db;
   const statements = STEPS.map((step) => sqlite.prepare<unknown, [number]>(step));
   const cancelExecutions = sqlite.prepare<unknown, [number, number]>(CANCEL_EXECUTIONS);
+  const cancelMails = sqlite.prepare<{ seq: number }, [number]>(CANCEL_MAILS);
   return (contactSeq) => {
     cancelExecutions.run(clock.now(), contactSeq);
+    const cancelled = cancelMails.all(contactSeq);
+    for (const { seq } of cancelled) deps.noteCancelled(seq);
     for (const statement of statements) statement.run(contactSeq);
   };
 }

@@ -63,6 +63,11 @@ describe("a campaign", () => {
     for (const mail of mails) expect(mail).toContain("List-Unsubscribe-Post:");
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({ totalRecipients: 2, sent: 2, queued: 0, failed: 0 });
+    const records = await t.call("GET", "/emails");
+    expect(records.at("data.items")).toMatchObject([
+      { subject: "Hello Bob", campaignId: id, source: "CAMPAIGN" },
+      { subject: "Hello Ada", campaignId: id, source: "CAMPAIGN" },
+    ]);
     const recipients = await t.call("GET", `/campaigns/${id}/recipients?status=SENT`);
     expect(listAt(recipients.body, "data.items")).toHaveLength(2);
     await t.settle();
@@ -96,6 +101,7 @@ describe("a campaign", () => {
   test("leaves out who is suppressed or unsubscribed by then, and counts them", async () => {
     await t.contact("ada@x.test");
     const gone = await t.contact("gone@x.test");
+    const deleted = await t.contact("deleted@x.test");
     await t.call("POST", "/suppressions", { email: "sup@x.test" });
     await t.contact("sup@x.test");
     const id = await t.campaign();
@@ -103,15 +109,17 @@ describe("a campaign", () => {
     await t.act(id, "send");
     await t.settle();
     await t.call("PATCH", `/contacts/${gone}`, { subscribed: false });
+    await t.call("DELETE", `/contacts/${deleted}`);
     t.db.sqlite.run("UPDATE campaigns SET rate = NULL");
     t.clock.advance(2_000_000);
     await t.settle();
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({
-      totalRecipients: 3,
+      totalRecipients: 4,
+      queued: 0,
       sent: 1,
       suppressed: 1,
-      cancelled: 1,
+      cancelled: 2,
     });
     expect(t.received().join("")).not.toContain("sup@x.test");
   });

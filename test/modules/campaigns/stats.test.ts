@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { quiet } from "../../support/eventually.ts";
+import { BROWSER, type Received, received } from "../../support/mailing.ts";
+import { type CampaignApp, campaignApp } from "./campaign-app.ts";
+
+const MINUTE = 60_000;
+const SCANNER = "Mozilla/5.0 (compatible; BarracudaCentral/1.0)";
+const LINKS = '<a href="https://shop.test/a">a</a> <a href="https://shop.test/b">b</a>';
+
+let t: CampaignApp;
+
+beforeEach(async () => {
+  t = await campaignApp();
+});
+
+afterEach(() => t.close());
+
+/** A campaign that three people got a minute ago. */
+async function arrived(): Promise<{ id: string; letters: Received[] }> {
+  t.crowd(3);
+  const id = await t.campaign({ body: `<body>${LINKS}</body>` });
+  await t.act(id, "send");
+  await t.settle();
+  t.clock.advance(MINUTE);
+  return { id, letters: await Promise.all(t.received().map((raw) => received("", raw))) };
+}
+
+/** A visit, and two minutes in which it is counted: the next one is another. */
+async function visit(url: string, { method = "GET", agent = BROWSER } = {}): Promise<void> {
+  const request = new Request(new URL(url, "http://localhost").href, {
+    method,
+    headers: { "user-agent": agent },
+  });
+  await t.app.handle(request);
+  t.clock.advance(2 * MINUTE);
+  await quiet();
+}
+
+const linkTo = (letter: Received | undefined, position: number): string =>
+  letter?.hrefs.filter((href) => href.includes("/c/"))[position] ?? "";
+
+test("persons are counted once, clicks each, machines apart, everything by the hour", async () => {
+  const { id, letters } = await arrived();
+  const [first, second, third] = letters;
+  await visit(first?.pixel ?? "");
+  await visit(first?.pixel ?? "");
+  await visit(linkTo(first, 0));
+  await visit(linkTo(first, 0));
+  await visit(linkTo(first, 1));
+  await visit(third?.pixel ?? "", { agent: SCANNER });
+  await visit(linkTo(third, 0), { method: "HEAD" });
+  t.clock.advance(60 * MINUTE);
+  await visit(linkTo(second, 0));
+  expect(await t.stats(id)).toMatchObject({
+    totalRecipients: 3,
+    sent: 3,
+    opened: 2,
+    clicked: 2,
+    machineOpens: 1,
+    machineClicks: 1,
+    openRate: 2 / 3,
+    clickRate: 2 / 3,
+    links: [
+      { url: "https://shop.test/a", clicks: 3, uniqueClicks: 2 },
+      { url: "https://shop.test/b", clicks: 1, uniqueClicks: 1 },
+    ],
+    timeline: [
+      { at: "2026-03-02T10:00:00.000Z", opens: 1, clicks: 3 },
+      { at: "2026-03-02T11:00:00.000Z", opens: 1, clicks: 1 },
+    ],
+  });
+});
+
+test("who leaves by the link of a mail is counted to its campaign, once", async () => {
+  const { id, letters } = await arrived();
+  const leave = () =>
+    t.app.handle(
+      new Request(new URL(letters[0]?.unsubscribe ?? "", "http://localhost").href, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: "List-Unsubscribe=One-Click",
+      }),
+    );
+  expect((await leave()).status).toBe(200);
+  await leave();
+  expect(await t.stats(id)).toMatchObject({ unsubscribed: 1, unsubscribeRate: 1 / 3 });
+});
+
+test("counters are those of the rows and events, whatever happened", async () => {
+  const { id } = await arrived();
+  const count = (sql: string) =>
+    t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${sql}`).get()?.n;
+  expect(await t.stats(id)).toMatchObject({
+    totalRecipients: count("emails WHERE campaign_seq = 1"),
+    sent: count("events WHERE name = 'email.sent'"),
+    queued: count("emails WHERE next_at IS NOT NULL"),
+  });
+});
