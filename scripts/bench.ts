@@ -1,11 +1,13 @@
 /**
  * Measures against the project's aims; each measurement prints its baseline from the same run.
  *
- * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`
+ * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]
+ *   [--mails=N]`
  *
  * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks; and at a
  * million contacts and ten million events contacts, import, segments, track. `--seeded` takes these
- * from a folder that scripts/seed.ts made.
+ * from a folder that scripts/seed.ts made. `--mails` is for deliver-direct, of which 200,000 take a
+ * while.
  *
  * The server is a process of its own (from the sources, or the executable with `--binary`), and so
  * are the load generator and the SMTP server. `start` always takes the executable. Exit code 1
@@ -31,7 +33,13 @@ import { benchWebhooks } from "./bench/webhooks.ts";
 const LIMIT_MS = 30 * 60_000;
 const DEFAULT_BINARY = join(ROOT, "dist", "mailstead");
 
-type Options = { binary: string | null; isQuick: boolean; seeded: string | null };
+type Options = {
+  binary: string | null;
+  isQuick: boolean;
+  seeded: string | null;
+  /** Of deliver-direct; 0: as many as it is meant to be. */
+  mails: number;
+};
 
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
@@ -49,16 +57,17 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   webhooks: benchWebhooks,
 };
 
-const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]`;
+const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]`;
 
 function readArguments(words: readonly string[]): { names: string[]; options: Options } {
-  const options: Options = { binary: null, isQuick: false, seeded: null };
+  const options: Options = { binary: null, isQuick: false, seeded: null, mails: 0 };
   const names: string[] = [];
   for (const word of words) {
     if (word === "--quick") options.isQuick = true;
     else if (word === "--binary") options.binary = DEFAULT_BINARY;
     else if (word.startsWith("--binary=")) options.binary = word.slice("--binary=".length);
     else if (word.startsWith("--seeded=")) options.seeded = word.slice("--seeded=".length);
+    else if (/^--mails=[1-9]\d{0,6}$/.test(word)) options.mails = Number(word.slice(8));
     else if (word === "all") names.push(...Object.keys(BENCHES));
     else if (Object.hasOwn(BENCHES, word)) names.push(word);
     else throw new Error(`${word}: not known\n${USAGE}`);

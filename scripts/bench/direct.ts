@@ -26,8 +26,13 @@ export const Online = Type.Object({ port: Type.Number(), dns: Type.String() });
 const Arrived = Type.Object({ counts: Type.Array(Type.Number()) });
 const Signed = Type.Object({ seconds: Type.Number(), processorMs: Type.Number() });
 
-export async function benchDirect(options: { binary: string | null; isQuick: boolean }) {
-  const mails = options.isQuick ? 10_000 : 200_000;
+export async function benchDirect(options: {
+  binary: string | null;
+  isQuick: boolean;
+  mails: number;
+}) {
+  const usual = options.isQuick ? 10_000 : 200_000;
+  const mails = options.mails === 0 ? usual : options.mails;
   console.log(
     `deliver-direct: ${whole(mails)} queued mails to ${DOMAINS} domains of one server, ` +
       `signed with RSA-2048 and Ed25519`,

@@ -13,7 +13,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
 
 const MOST_RECIPIENTS = 1000;
-const POLL_MS = 100;
+const POLL_MS = 250;
 
 export type StoreOptions = {
   /** Address of the mail with this number. */
@@ -44,11 +44,12 @@ export async function prepareStore(
     const { text } = app.keys.create(seq, { kind: "SECRET", name: "bench", expiresAt: null })();
     return { projectSeq: seq, key: text };
   });
-  const domain = { projectSeq, domain: SENDER_DOMAIN, isByWord: true };
-  const addDomain = isSigned
-    ? await app.domains.add(domain)
-    : app.domains.addVerified(projectSeq, SENDER_DOMAIN);
-  await app.writer.write(() => void addDomain());
+  const addDomain = await app.domains.add({ projectSeq, domain: SENDER_DOMAIN, isByWord: true });
+  await app.writer.write(() => {
+    addDomain();
+    // Without keys there is nothing to sign with: what is measured is all the rest.
+    if (!isSigned) db.sqlite.run("DELETE FROM dkim_keys");
+  });
   for (let first = 0; first < queuedMails; first += MOST_RECIPIENTS) {
     const count = Math.min(MOST_RECIPIENTS, queuedMails - first);
     const to = Array.from({ length: count }, (_, i) => recipientOf(first + i));
@@ -72,7 +73,8 @@ export async function untilSent(
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   for (;;) {
-    const open = reader.count("emails WHERE status IN ('QUEUED', 'SENDING')");
+    // From the queue's index alone: whoever looks must not be what is measured.
+    const open = reader.count("emails WHERE next_at IS NOT NULL");
     onStep(mails - open);
     if (open === 0) return;
     if (performance.now() > deadline) {

@@ -3,6 +3,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Relay, relayTransport } from "../../src/delivery/transports/relay.ts";
 import { testApp } from "../support/app.ts";
+import { withoutSignatures } from "../support/dkim.ts";
 import { at, listAt } from "../support/json.ts";
 import { type Script, type ScriptOptions, startScript } from "../support/smtp-script.ts";
 import { startSink } from "../support/smtp-sink.ts";
@@ -266,7 +267,8 @@ describe("a connection that is lost", () => {
     expect(waitOf(t, email)).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
     expect(await retried(email)).toMatchObject({ status: "SENT" });
     expect(server.bodies).toHaveLength(2);
-    expect(server.bodies[1]).toBe(server.bodies[0] ?? "");
-    expect(server.bodies[0]).toContain(`Message-ID: ${String(at(email, "messageId"))}`);
+    const [first = "", second = ""] = server.bodies.map(withoutSignatures);
+    expect(second).toBe(first);
+    expect(first).toContain(`Message-ID: ${String(at(email, "messageId"))}`);
   });
 });

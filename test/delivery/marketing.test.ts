@@ -89,7 +89,7 @@ describe("a marketing mail", () => {
     const { send, setProject, submit, isSubscribed } = await started();
     setProject({ language: "fr" });
     const letter = await send();
-    expect(letter.mail.html).toContain("aux newsletters de acme");
+    expect(letter.mail.html).toContain("newsletters de acme");
     const link = letter.hrefs.at(-1) ?? "";
     expect(link).toBe(`https://mail.example.com${letter.unsubscribe}`);
     expect(letter.mail.text).toEndWith(`Se désabonner: ${link}`);

@@ -9,3 +9,8 @@ export function dkimPairs(): Promise<DkimKeyPair[]> {
   pairs ??= generateDkimKeys();
   return pairs;
 }
+
+/** The message without its signatures, which name the time at which they were made. */
+export function withoutSignatures(message: string): string {
+  return message.replace(/^DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*/gim, "");
+}

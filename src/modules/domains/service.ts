@@ -61,15 +61,9 @@ export function createDomains(deps: DomainsDeps) {
 
   const present = (row: DomainRow): Domain => presentDomain(row, recordsOf(row));
 
-  function hasKeys(row: DomainRow): boolean {
-    return keys.of(row.seq).length > 0;
-  }
-
-  /** Changes nothing but what the operator vouches for and keys that are missing; asks for a look. */
-  function addAgain(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
-    const { projectSeq, isByWord } = input;
+  /** Changes nothing but what the operator vouches for; asks for a look. */
+  function addAgain(known: DomainRow, { projectSeq, isByWord }: NewDomain): DomainRow {
     if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
-    if (!hasKeys(known)) keys.insert(known.seq, made);
     const now = clock.now();
     const vouched = {
       status: "VERIFIED",
@@ -129,22 +123,12 @@ export function createDomains(deps: DomainsDeps) {
 
     /** Makes keys, and gives back the change that stores the domain with them. */
     async add(input: NewDomain): Promise<Change<{ row: DomainRow; isNew: boolean }>> {
-      const before = findByName(input.domain);
-      const made = before !== undefined && hasKeys(before) ? [] : await keys.make();
+      const made = findByName(input.domain) === undefined ? await keys.make() : [];
       return () => {
         const known = findByName(input.domain);
-        if (known !== undefined) return { row: addAgain(known, input, made), isNew: false };
+        if (known !== undefined) return { row: addAgain(known, input), isNew: false };
         if (made.length === 0) throw justRemoved(input.domain);
         return { row: insert(input, made), isNew: true };
-      };
-    },
-
-    /** Verified by the operator's word and without keys, so that its mail leaves unsigned. */
-    addVerified(projectSeq: number, domain: string): Change<DomainRow> {
-      return () => {
-        const input = { projectSeq, domain, isByWord: true };
-        const known = findByName(domain);
-        return known === undefined ? insert(input, []) : addAgain(known, input, []);
       };
     },
 

@@ -4,13 +4,16 @@
  * asks for a place before it begins with a mail, and a line without a place rests.
  */
 
-import { afterEach, expect, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { Pass } from "../../../src/delivery/direct/gate.ts";
 import type { Outcome } from "../../../src/delivery/outcome.ts";
 import { untriedOf } from "../../../src/delivery/settle.ts";
 import type { DirectTransport } from "../../../src/delivery/transports/direct.ts";
 import type { TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
+
+// Thousands of sessions, on a machine that may be busy.
+setDefaultTimeout(30_000);
 
 const closers: (() => unknown)[] = [];
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
-import { type Answered, type TestApp, testApp } from "../../support/app.ts";
+import { addDomain, type Answered, type TestApp, testApp } from "../../support/app.ts";
 import { at, listAt, textAt } from "../../support/json.ts";
 import { expectRefusal } from "../../support/refusal.ts";
 
@@ -285,7 +285,7 @@ describe("the sender's domain must be exactly a verified one of the project", ()
   for (const from of refused) {
     test(`${from}: 403, and nothing is stored`, async () => {
       await t.makeProject("other");
-      await t.app.writer.write(t.app.domains.addVerified(t.project.seq, "pending.test"));
+      await addDomain(t.app, t.project.seq, "pending.test");
       t.db.sqlite.run("UPDATE domains SET status = 'PENDING' WHERE domain = 'pending.test'");
       const before = t.contents();
       expectRefusal(await send({ from }), { status: 403, code: "DOMAIN_NOT_VERIFIED" });
@@ -300,7 +300,7 @@ describe("the sender's domain must be exactly a verified one of the project", ()
   });
 
   test("in any case, and in its own letters", async () => {
-    await t.app.writer.write(t.app.domains.addVerified(t.project.seq, "xn--bcher-kva.test"));
+    await addDomain(t.app, t.project.seq, "xn--bcher-kva.test");
     expect((await send({ from: "A@ACME.Test" })).status).toBe(200);
     expect((await send({ from: "a@bücher.test" })).status).toBe(200);
   });
