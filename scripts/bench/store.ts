@@ -3,7 +3,7 @@
 import "../../src/lib/production.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { migrate } from "../../src/db/migrate.ts";
@@ -24,11 +24,11 @@ export type StoreOptions = {
 
 /** The project of that name, made if it is not there, may send from the domain. */
 export async function addSender(data: string, domain: string, project = "Seed"): Promise<void> {
-  const { app, close } = openStore(data);
-  await app.writer.write(() => {
-    const { seq } = app.projects.find(project) ?? app.projects.create(project)();
-    app.domains.addVerified(seq, domain)();
-  });
+  const { app, close } = openStore(data, { isSigned: false });
+  const { seq } = await app.writer.write(
+    () => app.projects.find(project) ?? app.projects.create(project)(),
+  );
+  await addDomain(app, seq, domain);
   await close();
 }
 
@@ -38,18 +38,13 @@ export async function prepareStore(
   queuedMails: number,
   { recipientOf = (number) => `person-${number}@example.net`, isSigned = false }: StoreOptions = {},
 ): Promise<string> {
-  const { app, post, close } = openStore(data);
+  const { app, post, close } = openStore(data, { isSigned });
   const { projectSeq, key } = await app.writer.write(() => {
     const { seq } = app.projects.create("bench")();
     const { text } = app.keys.create(seq, { kind: "SECRET", name: "bench", expiresAt: null })();
     return { projectSeq: seq, key: text };
   });
-  const addDomain = await app.domains.add({ projectSeq, domain: SENDER_DOMAIN, isByWord: true });
-  await app.writer.write(() => {
-    addDomain();
-    // Without keys there is nothing to sign with: what is measured is all the rest.
-    if (!isSigned) db.sqlite.run("DELETE FROM dkim_keys");
-  });
+  await addDomain(app, projectSeq, SENDER_DOMAIN);
   for (let first = 0; first < queuedMails; first += MOST_RECIPIENTS) {
     const count = Math.min(MOST_RECIPIENTS, queuedMails - first);
     const to = Array.from({ length: count }, (_, i) => recipientOf(first + i));
@@ -84,8 +79,19 @@ export async function untilSent(
   }
 }
 
-/** An application on a data folder, in this process; nothing of it runs by itself. */
-export function openStore(data: string, settings: Partial<Config> = {}) {
+async function addDomain(app: App, projectSeq: number, domain: string): Promise<void> {
+  const add = await app.domains.add({ projectSeq, domain, isByWord: true });
+  await app.writer.write(() => void add());
+}
+
+/**
+ * An application on a data folder, in this process; nothing of it runs by itself. Domains that are
+ * added have no keys unless they are to be signed for: else all that is measured is signatures.
+ */
+export function openStore(
+  data: string,
+  { isSigned = false, ...settings }: Partial<Config> & { isSigned?: boolean } = {},
+) {
   const folder = openDataFolder(data, null);
   const db = openDatabase(folder.databaseFile);
   migrate(db.sqlite);
@@ -96,6 +102,7 @@ export function openStore(data: string, settings: Partial<Config> = {}) {
     secret: folder.secret,
     clock: systemClock,
     log: silentLog,
+    ...(isSigned ? {} : { makeDkimKeys: () => Promise.resolve([]) }),
   });
   return {
     app,

@@ -53,6 +53,8 @@ export async function testApp(options: TestOptions = {}) {
   const db = options.db ?? openDatabase(":memory:");
   migrate(db.sqlite);
   const defaults = { sendRate: 0, apiRate: 0, hostname: "sender.test", ...options.config };
+  /** Mail of the projects made here leaves unsigned: signing takes real time, on other threads. */
+  let isSigning = false;
   const app = createApp({
     config: readConfig({}, {}, defaults),
     db,
@@ -61,11 +63,12 @@ export async function testApp(options: TestOptions = {}) {
     clock,
     log: options.log ?? silentLog,
     dns: options.dns ?? NO_DNS,
-    makeDkimKeys: dkimPairs,
+    makeDkimKeys: () => (isSigning ? dkimPairs() : Promise.resolve([])),
     ...(options.transport === undefined ? {} : { transport: options.transport }),
     ...(options.fetchGuarded === undefined ? {} : { fetchGuarded: options.fetchGuarded }),
   });
   const acme = await makeProject(app, options.project ?? "acme");
+  isSigning = true;
 
   let isStarted = false;
 
@@ -106,7 +109,12 @@ export async function testApp(options: TestOptions = {}) {
     clock,
     call,
     contents,
-    makeProject: (name: string) => makeProject(app, name),
+    async makeProject(name: string) {
+      isSigning = false;
+      const made = await makeProject(app, name);
+      isSigning = true;
+      return made;
+    },
     ...acme,
 
     /** Creates something and returns the id that the answer names at `path`. */

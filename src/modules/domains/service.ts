@@ -61,9 +61,15 @@ export function createDomains(deps: DomainsDeps) {
 
   const present = (row: DomainRow): Domain => presentDomain(row, recordsOf(row));
 
-  /** Changes nothing but what the operator vouches for; asks for a look. */
-  function addAgain(known: DomainRow, { projectSeq, isByWord }: NewDomain): DomainRow {
+  function hasKeys(row: DomainRow): boolean {
+    return keys.of(row.seq).length > 0;
+  }
+
+  /** Changes nothing but what the operator vouches for and keys that are missing; asks for a look. */
+  function addAgain(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
+    const { projectSeq, isByWord } = input;
     if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
+    if (!hasKeys(known)) keys.insert(known.seq, made);
     const now = clock.now();
     const vouched = {
       status: "VERIFIED",
@@ -123,11 +129,12 @@ export function createDomains(deps: DomainsDeps) {
 
     /** Makes keys, and gives back the change that stores the domain with them. */
     async add(input: NewDomain): Promise<Change<{ row: DomainRow; isNew: boolean }>> {
-      const made = findByName(input.domain) === undefined ? await keys.make() : [];
+      const before = findByName(input.domain);
+      const made = before !== undefined && hasKeys(before) ? null : await keys.make();
       return () => {
         const known = findByName(input.domain);
-        if (known !== undefined) return { row: addAgain(known, input), isNew: false };
-        if (made.length === 0) throw justRemoved(input.domain);
+        if (known !== undefined) return { row: addAgain(known, input, made ?? []), isNew: false };
+        if (made === null) throw justRemoved(input.domain);
         return { row: insert(input, made), isNew: true };
       };
     },
