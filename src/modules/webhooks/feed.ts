@@ -106,7 +106,6 @@ export function createFeed(deps: {
 
   function pauseAfter(error: unknown): void {
     log.error("events could not be read for webhooks", { error: describeError(error) });
-    roster.forget(); // A transaction may be lost whose changes it had seen.
     isPausing = true;
     cancelPause = clock.after(PAUSE_MS, () => {
       isPausing = false;

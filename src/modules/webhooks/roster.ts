@@ -13,42 +13,52 @@ export type Listener = {
 
 export type Roster = ReturnType<typeof createRoster>;
 
+type Listeners = {
+  bySeq: ReadonlyMap<number, Listener>;
+  byProject: ReadonlyMap<number, readonly Listener[]>;
+};
+
 type Row = Omit<Listener, "matches"> & { events: string };
 
 export function createRoster({ sqlite }: Db) {
   const findEnabled = sqlite.prepare<Row, []>(`
     SELECT seq, project_seq AS projectSeq, url, start_seq AS startSeq, events
     FROM webhooks WHERE is_enabled = 1`);
-  let bySeq: Map<number, Listener> | null = null;
-  let byProject = new Map<number, Listener[]>();
+  let kept: Listeners | null = null;
+  /** A change wrote to webhooks, and whether it stays is not known yet. */
+  let isUnsure = false;
 
-  function load(): Map<number, Listener> {
-    if (bySeq !== null) return bySeq;
-    const listeners = findEnabled
+  function load(): Listeners {
+    if (kept !== null) return kept;
+    const all = findEnabled
       .all()
       .map(({ events, ...row }) => ({ ...row, matches: matcherOf(JSON.parse(events)) }));
-    byProject = Map.groupBy(listeners, ({ projectSeq }) => projectSeq);
-    bySeq = new Map(listeners.map((listener) => [listener.seq, listener]));
-    return bySeq;
+    const found = {
+      bySeq: new Map(all.map((listener) => [listener.seq, listener])),
+      byProject: Map.groupBy(all, ({ projectSeq }) => projectSeq),
+    };
+    // What a transaction shows may be rolled back with it; beside one there is only what stays.
+    if (isUnsure && sqlite.inTransaction) return found;
+    isUnsure = false;
+    kept = found;
+    return found;
   }
 
   return {
-    isEmpty: (): boolean => load().size === 0,
+    isEmpty: (): boolean => load().bySeq.size === 0,
 
     /** Null for a webhook that is disabled or gone. */
-    get: (seq: number): Listener | null => load().get(seq) ?? null,
+    get: (seq: number): Listener | null => load().bySeq.get(seq) ?? null,
 
-    ofProject(projectSeq: number): readonly Listener[] {
-      load();
-      return byProject.get(projectSeq) ?? [];
-    },
+    ofProject: (projectSeq: number): readonly Listener[] => load().byProject.get(projectSeq) ?? [],
 
     /**
      * Part of every change of a webhook, right after its write: who asks next, later in the same
-     * transaction, has to see it. To be called as well where a transaction may have been lost.
+     * transaction, has to see it.
      */
     forget(): void {
-      bySeq = null;
+      kept = null;
+      isUnsure = true;
     },
   };
 }

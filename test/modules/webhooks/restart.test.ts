@@ -61,6 +61,24 @@ test("what was on its way is sent again, with the same id and a good signature",
   await server.close();
 });
 
+test("a stop waits a little for what is under way; it is due still", async () => {
+  const hooked = await startHooked({ events: ["a"], answer: () => ({ write: () => {} }) });
+  const { t, server, track, rows } = hooked;
+  await track("a");
+  await eventually(() => server.requests.length === 1);
+  const startedAt = t.clock.now();
+  let isStopped = false;
+  const stopping = t.app.stop().then(() => (isStopped = true));
+  await eventually(() => {
+    t.clock.advance(100);
+    return isStopped;
+  });
+  await stopping;
+  expect(t.clock.now() - startedAt).toBeGreaterThanOrEqual(3_000);
+  expect(rows()).toMatchObject([{ status: "PENDING", attempts: 0, nextAt: startedAt }]);
+  await eventually(() => server.connections() === 0);
+});
+
 test("events that nobody had read yet are delivered, each once", async () => {
   const t = await hookedApp();
   const { track } = watching(t);
