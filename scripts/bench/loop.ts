@@ -6,7 +6,13 @@ import { Type } from "@sinclair/typebox";
 import { parse, type Server, type ServerOptions, startServer } from "./children.ts";
 import { type Aim, fixed, say } from "./report.ts";
 
-const Loop = Type.Object({ longest: Type.Number(), p999: Type.Number(), beats: Type.Number() });
+const Loop = Type.Object({
+  longest: Type.Number(),
+  p999: Type.Number(),
+  /** What other processes took included. */
+  longestLate: Type.Number(),
+  beats: Type.Number(),
+});
 const LONGEST_MS = 50;
 const LIMIT_MS = 5_000;
 
@@ -40,9 +46,10 @@ export async function startProbedServer(options: ServerOptions): Promise<ProbedS
   return {
     ...server,
     async tellLoop(during) {
-      const { longest, p999 } = await readLoop();
+      const { longest, p999, longestLate } = await readLoop();
       const measured = `at most ${fixed(longest, 1)} ms, p99.9 ${fixed(p999, 1)} ms`;
-      say(`event loop held, ${during}`, measured);
+      const late = `late by at most ${fixed(longestLate, 1)} ms with what other processes took`;
+      say(`event loop held, ${during}`, `${measured}; ${late}`);
       const name = `event loop, ${during}`;
       return [{ name, isMet: longest < LONGEST_MS, measured, wanted: `< ${LONGEST_MS} ms` }];
     },

@@ -105,6 +105,7 @@ button:hover { filter: brightness(1.08) }
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 2px }
 .note { margin: 1.25rem 0 0; color: var(--soft); font-size: .9375rem }
 main > :last-child { margin-bottom: 0 }
+main:lang(ja) { word-break: auto-phrase }
 @media (max-width: 26rem) { main { padding: 1.5rem } }
 `;
 

@@ -1,23 +1,24 @@
 /**
  * Exact counts of audiences. A count is used again while nothing at all was written to the
- * database since it began: then it cannot have changed. Audiences that take a walk over all
- * contacts of a project anyway share one.
+ * database since it began: then it cannot have changed. Audiences that are
+ * asked for together share one walk over the contacts of their project.
  */
 
 import type { Database } from "bun:sqlite";
 import { sha256 } from "../../lib/crypto.ts";
+import { startSlices } from "../../lib/slices.ts";
 import type { Audience } from "./plan.ts";
-import { countSlices, jointCountSlices, type Slices } from "./slices.ts";
+import { planJointCounts } from "./joint-count.ts";
+import { countSlices, isNarrow, type Slices } from "./slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 import { walk } from "./walk.ts";
 
 type Count = { version: string; total: Promise<number> };
 
 const MOST_KNOWN = 500;
-const MOST_JOINED = 25;
 
 export function createCounts(deps: { sqlite: Database; turns: Turns }) {
-  const { sqlite } = deps;
+  const { sqlite, turns } = deps;
   const known = new Map<string, Count>();
   // What this connection changed, and whether any other did.
   const readVersion = sqlite.prepare<{ version: string }, []>(
@@ -37,16 +38,39 @@ export function createCounts(deps: { sqlite: Database; turns: Turns }) {
     return totals;
   }
 
-  /** Starts the counts of a group in one walk. */
-  function start([first, ...others]: Group, version: string): void {
-    const totals = sum(() =>
-      others.length === 0
-        ? countSlices(sqlite, first.audience)
-        : jointCountSlices(sqlite, [first.audience, ...others.map(({ audience }) => audience)]),
-    );
-    [first, ...others].forEach(({ key }, i) => {
-      remember(key, { version, total: totals.then((numbers) => numbers[i] ?? 0) });
-    });
+  /** Those that few rows are visited for on their own, the others together. */
+  async function countEach(audiences: readonly Audience[]): Promise<Map<Audience, number>> {
+    const alone = audiences.length === 1 ? audiences : await narrowAmong(audiences);
+    const together = planJointCounts(audiences.filter((audience) => !alone.includes(audience)));
+    const totals = await Promise.all([
+      ...alone.map(async (audience) => {
+        const [total = 0] = await sum(() => countSlices(sqlite, audience));
+        return [[audience, total] as const];
+      }),
+      ...together.map(async (count) => {
+        const numbers = await sum(() => count.open(sqlite));
+        return count.audiences.map((audience, i) => [audience, numbers[i] ?? 0] as const);
+      }),
+    ]);
+    return new Map(totals.flat());
+  }
+
+  async function narrowAmong(audiences: readonly Audience[]): Promise<Audience[]> {
+    const slices = await startSlices(turns);
+    const found: Audience[] = [];
+    for (const audience of audiences) {
+      if (isNarrow(sqlite, audience)) found.push(audience);
+      if (slices.isOver()) await slices.next();
+    }
+    return found;
+  }
+
+  function start(asked: readonly Asked[], version: string): void {
+    const totals = countEach(asked.map(({ audience }) => audience));
+    for (const { audience, key } of asked) {
+      const total = totals.then((numbers) => numbers.get(audience) ?? 0);
+      remember(key, { version, total });
+    }
   }
 
   function remember(key: string, count: Count): void {
@@ -71,8 +95,12 @@ export function createCounts(deps: { sqlite: Database; turns: Turns }) {
     countAll(audiences: readonly Audience[]): Promise<number[]> {
       const version = versionNow();
       const asked = audiences.map((audience) => ({ audience, key: keyOf(audience) }));
-      const unknown = asked.filter(({ key }) => known.get(key)?.version !== version);
-      for (const group of groupsOf(unknown)) start(group, version);
+      const unknown = new Map(
+        asked
+          .filter(({ key }) => known.get(key)?.version !== version)
+          .map((one) => [one.key, one] as const),
+      );
+      if (unknown.size > 0) start([...unknown.values()], version);
       const totals = asked.map(async ({ key }) => known.get(key)?.total ?? 0);
       forgetOldest();
       return Promise.all(totals);
@@ -81,24 +109,6 @@ export function createCounts(deps: { sqlite: Database; turns: Turns }) {
 }
 
 type Asked = { audience: Audience; key: string };
-type Group = readonly [Asked, ...Asked[]];
-
-/** Those with a narrow plan on their own, the others together. */
-function groupsOf(asked: readonly Asked[]): Group[] {
-  const groups: [Asked, ...Asked[]][] = [];
-  let open: [Asked, ...Asked[]] | null = null;
-  for (const one of asked) {
-    const isNarrow = one.audience.narrow.length > 0;
-    if (!isNarrow && open !== null && open.length < MOST_JOINED) {
-      open.push(one);
-      continue;
-    }
-    const group: [Asked, ...Asked[]] = [one];
-    groups.push(group);
-    if (!isNarrow) open = group;
-  }
-  return groups;
-}
 
 /** Relative times are bound as moments, so they are part of it. */
 function keyOf({ projectSeq, where }: Audience): string {

@@ -26,8 +26,9 @@ export type Plan = Source & {
   isJoined: boolean;
 };
 
-export type Audience = {
-  projectSeq: number;
+export type Audience = Context & {
+  /** All must hold. */
+  tests: readonly ResolvedTest[];
   /** Of a row of `contacts` in the project. */
   where: Fragment;
   /** Visits every contact. */
@@ -45,7 +46,7 @@ export function audienceOf(tests: readonly ResolvedTest[], context: Context): Au
     const others = compiled.filter((_, j) => j !== i);
     return source === null ? [] : [{ ...source, rest: allOf(others), isJoined: others.length > 0 }];
   });
-  return { projectSeq: context.projectSeq, where, whole: wholeWalk(where, context), narrow };
+  return { ...context, tests, where, whole: wholeWalk(where, context), narrow };
 }
 
 /** What must all hold for a condition to hold. */

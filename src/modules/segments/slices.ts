@@ -20,6 +20,8 @@ export type Slices = {
 /** Rows looked at to compare plans, and plans compared: a millisecond each. */
 const ESTIMATE_LIMIT = 50_000;
 const MOST_ESTIMATES = 8;
+/** So few that they are visited on their own rather than with everybody else's. */
+const FEW_ROWS = 2_000;
 
 /** Who belongs: their `contacts.seq`, in order. */
 export function memberSlices(sqlite: Database, audience: Audience, order: Order): Slices {
@@ -37,24 +39,6 @@ export function countSlices(sqlite: Database, audience: Audience): Slices {
   const plan = choosePlan(sqlite, audience);
   const count = prepareVisit(sqlite, plan, { audience, columns: bind`count(*)`, tail: bind`` });
   return createSlices(sqlite, { plan, order: "ascending", read: count });
-}
-
-/** How many belong to each of several audiences of one project: a number for each, in one walk. */
-export function jointCountSlices(
-  sqlite: Database,
-  [first, ...others]: readonly [Audience, ...Audience[]],
-): Slices {
-  const plan = first.whole;
-  const columns = others.reduce(
-    (list, { where }) => bind`${list}, count(*) FILTER (WHERE ${where})`,
-    bind`count(*) FILTER (WHERE ${first.where})`,
-  );
-  const counts = prepare(sqlite, {
-    head: bind`SELECT ${columns} FROM ${plan.from} WHERE ${plan.stretch} AND`,
-    key: plan.key,
-    tail: bind``,
-  });
-  return createSlices(sqlite, { plan, order: "ascending", read: counts });
 }
 
 function createSlices(
@@ -104,13 +88,19 @@ function prepareVisit(
 function choosePlan(sqlite: Database, { whole, narrow }: Audience): Plan {
   const estimates = narrow
     .slice(0, MOST_ESTIMATES)
-    .map((plan) => ({ plan, rows: estimate(sqlite, plan) }));
+    .map((plan) => ({ plan, rows: estimate(sqlite, plan, ESTIMATE_LIMIT) }));
   return estimates.sort((a, b) => a.rows - b.rows)[0]?.plan ?? whole;
 }
 
-function estimate(sqlite: Database, { from, stretch }: Plan): number {
+/** Whether some way to go through it visits next to nobody. */
+export function isNarrow(sqlite: Database, { narrow }: Audience): boolean {
+  const plans = narrow.slice(0, MOST_ESTIMATES);
+  return plans.some((plan) => estimate(sqlite, plan, FEW_ROWS) < FEW_ROWS);
+}
+
+function estimate(sqlite: Database, { from, stretch }: Plan, limit: number): number {
   const { text, values } = bind`
-    SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${stretch} LIMIT ${ESTIMATE_LIMIT})`;
+    SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${stretch} LIMIT ${limit})`;
   const statement = sqlite.prepare<unknown, Bound[]>(text);
   try {
     return Number(statement.values(...values)[0]?.[0]);

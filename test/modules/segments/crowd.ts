@@ -1,8 +1,12 @@
 /** Contacts put straight into the database, and who of them meets a condition. */
 
 import { expect } from "bun:test";
+import { createTurns } from "../../../src/lib/turns.ts";
 import { newId } from "../../../src/lib/id.ts";
 import { parseCondition } from "../../../src/modules/segments/condition.ts";
+import { planJointCounts } from "../../../src/modules/segments/joint-count.ts";
+import type { Audience } from "../../../src/modules/segments/plan.ts";
+import { walk } from "../../../src/modules/segments/walk.ts";
 import type { TestApp } from "../../support/app.ts";
 import type { NaiveCondition, NaiveContact } from "./naive.ts";
 
@@ -68,6 +72,20 @@ export function addEvent(t: TestApp, seq: number, name: string, at: number, proj
   );
 }
 
+/** In one walk, however few there are. */
+export async function countJointly(t: TestApp, audiences: readonly Audience[]): Promise<number[]> {
+  const { sqlite } = t.db;
+  const totals = new Map<Audience, number>();
+  for (const count of planJointCounts(audiences)) {
+    for await (const found of walk({ sqlite, turns: createTurns() }, () => count.open(sqlite))) {
+      count.audiences.forEach((audience, i) =>
+        totals.set(audience, (totals.get(audience) ?? 0) + (found[i] ?? 0)),
+      );
+    }
+  }
+  return audiences.map((audience) => totals.get(audience) ?? 0);
+}
+
 /** Asked in every way there is; the answers have to be the same. */
 export async function whoMeets(
   t: TestApp,
@@ -80,6 +98,10 @@ export async function whoMeets(
   const found: number[] = [];
   for await (const seqs of audiences.members(audience)) found.push(...seqs);
   expect(await audiences.count(audience)).toBe(found.length);
+  const everybody = audienceOfCondition(t.project.seq, null);
+  const [all = 0, joint] = await countJointly(t, [everybody, audience]);
+  expect(joint).toBe(found.length);
+  expect(all).toBeGreaterThanOrEqual(found.length);
   const matching = audiences.matching(audience, among).sort((a, b) => a - b);
   expect(matching).toEqual(found.filter((seq) => among.includes(seq)));
   const page = await audiences.page(audience, { beforeSeq: null, limit: 1000 });
