@@ -5,8 +5,9 @@
  * was seen since the last one to `loop.json` in the data folder and begins anew.
  */
 
-import { existsSync, openSync, readSync, renameSync, writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { queuedMs } from "./queued.ts";
 
 const EVERY_MS = 2;
 const MOST_BEATS = 1_000_000;
@@ -17,17 +18,7 @@ let count = 0;
 let longestLate = 0;
 let last = performance.now();
 
-const SCHEDULER = "/proc/thread-self/schedstat";
-const scheduler = existsSync(SCHEDULER) ? openSync(SCHEDULER, "r") : null;
-const text = Buffer.alloc(128);
 let lastQueued = queuedMs();
-
-/** So long this thread has waited for a processor since it began. */
-function queuedMs(): number {
-  if (scheduler === null) return 0;
-  const size = readSync(scheduler, text, 0, text.byteLength, 0);
-  return Number(text.toString("latin1", 0, size).split(" ")[1]) / 1e6;
-}
 
 function beat(): void {
   const [now, queued] = [performance.now(), queuedMs()];

@@ -13,6 +13,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { parseCondition } from "../../src/modules/segments/condition.ts";
 import { removeFolder } from "./children.ts";
+import { queuedMs } from "./queued.ts";
 import { type Aim, fixed, judge, median, ms, say, whole } from "./report.ts";
 import { seededFolder, type SeedOptions } from "./seeded.ts";
 
@@ -220,15 +221,17 @@ function countOneByOne(app: ReturnType<typeof createApp>, sqlite: Database): num
   return (performance.now() - startedAt) / 1000;
 }
 
-/** The longest time between two rounds of the event loop while `work` is under way. */
+/** The longest round of the event loop while `work` is under way, without what others took. */
 async function longestHold(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();
+  let lastQueued = queuedMs();
   let isOver = false;
   function beat(): void {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
+    const [now, queued] = [performance.now(), queuedMs()];
+    longest = Math.max(longest, now - last - (queued - lastQueued));
     last = now;
+    lastQueued = queued;
     if (!isOver) setImmediate(beat);
   }
   setImmediate(beat);
