@@ -36,7 +36,7 @@ export type Sizes = {
   few: number;
 };
 
-const SIZES: Sizes = { round: 2_000, longLog: 16_000, few: 800 };
+const SIZES: Sizes = { round: 1_200, longLog: 16_000, few: 500 };
 
 type Connections = { reader: Database; copier: Database };
 

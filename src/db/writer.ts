@@ -31,7 +31,7 @@ export type Writer = {
 };
 
 /** Beyond this, the rest of the batch waits for the next turn of the event loop. */
-const BATCH_BUDGET_MS = 15;
+const BATCH_BUDGET_MS = 10;
 
 type Job = {
   run: () => void;

@@ -9,7 +9,7 @@ import { type BulkAction, type BulkError, BulkJob } from "./bulk-model.ts";
 import type { JobRunner, RunEnd } from "./job-worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "./jobs.ts";
 
-const CHUNK_MS = 7;
+const CHUNK_MS = 5;
 const NO_CONTACT = "No such contact.";
 
 /** Contacts to act on, the next of them, and what was done up to there. */

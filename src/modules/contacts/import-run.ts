@@ -19,7 +19,7 @@ type Place = { rows: Iterator<ImportRow>; progress: Progress };
 /** What one change collects. */
 type Done = { errors: ImportError[]; changes: SubscriptionChanges };
 
-const CHUNK_MS = 9;
+const CHUNK_MS = 5;
 const FILE_GONE = "The uploaded file is not there any more. Upload it again.";
 const NO_HEADER = "The file has no header that can be used.";
 
