@@ -278,7 +278,7 @@ CREATE TABLE `events` (
 );
 --> statement-breakpoint
 CREATE INDEX `events_page` ON `events` (`project_seq`,`created_at`,`seq`);--> statement-breakpoint
-CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`seq`);--> statement-breakpoint
+CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_contact` ON `events` (`contact_seq`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_seq`) WHERE email_seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `jobs` (

@@ -57,6 +57,7 @@ import { createAccept } from "./modules/emails/accept.ts";
 import { emailRoutes } from "./modules/emails/routes.ts";
 import { createEmails } from "./modules/emails/service.ts";
 import { createEmailStore } from "./modules/emails/store.ts";
+import { createEventList } from "./modules/events/list.ts";
 import { eventRoutes } from "./modules/events/routes.ts";
 import { createEvents } from "./modules/events/service.ts";
 import { createKeys } from "./modules/keys/service.ts";
@@ -410,7 +411,7 @@ export function createApp(options: AppOptions) {
     .use(domainRoutes({ admission, domains, checks: domainChecks, writer }))
     .use(suppressionRoutes({ admission, clock, list: suppressionList, suppressions, writer }))
     .use(trackRoutes({ admission, clock, contacts, events }))
-    .use(eventRoutes({ admission, events }))
+    .use(eventRoutes({ admission, events, list: createEventList({ db, cursors, turns }) }))
     .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))
     .use(segmentRoutes({ admission, segments, writer }))
     .use(

@@ -48,6 +48,49 @@ describe("GET /events", () => {
     expect(await names("?contactId=nobody")).toEqual([]);
   });
 
+  test("an address and an id of different people name nobody", async () => {
+    const id = await track("a");
+    await track("a", "bob@example.com");
+    expect(await names(`?contactId=${id}&email=ada@example.com`)).toHaveLength(2);
+    expect(await names(`?contactId=${id}&email=bob@example.com`)).toEqual([]);
+  });
+
+  test("totals of many are exact, wherever a period begins and ends", async () => {
+    const contactId = await track("first");
+    const start = t.clock.now() + 1000;
+    const { sqlite } = t.db;
+    sqlite.run(
+      `WITH RECURSIVE n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < 16999)
+       INSERT INTO events (id, project_seq, name, contact_seq, created_at)
+       SELECT 'event-' || i, ?, CASE i % 3 WHEN 0 THEN 'x' ELSE 'y' END, 1, ? + i / 700
+       FROM n ORDER BY i * 7919 % 17000`,
+      [t.project.seq, start],
+    );
+    const expected = sqlite.prepare<{ n: number }, [number, number, string | null]>(
+      `SELECT count(*) AS n FROM events
+       WHERE created_at >= ?1 AND created_at <= ?2 AND (?3 IS NULL OR name = ?3)`,
+    );
+    for (const [from, to] of [
+      [0, 24],
+      [-5000, 7],
+      [7, 7],
+      [3, 17],
+      [24, 9000],
+      [25, 9000],
+    ] as const) {
+      for (const name of [null, "x", "y", "z"]) {
+        for (const person of ["", `&contactId=${contactId}`]) {
+          const period = [from, to].map((ms) => new Date(start + ms).toISOString());
+          const query = `from=${period[0]}&to=${period[1]}${name === null ? "" : `&event=${name}`}`;
+          const answer = await t.call("GET", `/events?limit=1&${query}${person}`);
+          const total = expected.get(start + from, start + to, name)?.n ?? 0;
+          expect(answer.at("data.total")).toBe(total);
+          expect(listAt(answer.body, "data.items")).toHaveLength(Math.min(1, total));
+        }
+      }
+    }
+  });
+
   test("pages repeat and skip nothing while events come in", async () => {
     for (let i = 0; i < 7; i++) await track(`e${i}`);
     const found: unknown[] = [];

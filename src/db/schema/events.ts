@@ -32,7 +32,7 @@ export const events = sqliteTable(
   },
   (table) => [
     index("events_page").on(table.projectSeq, table.createdAt, table.seq),
-    index("events_name").on(table.projectSeq, table.name, table.seq),
+    index("events_name").on(table.projectSeq, table.name, table.createdAt, table.seq),
     index("events_contact").on(table.contactSeq, table.createdAt, table.seq),
     index("events_email")
       .on(table.emailSeq)

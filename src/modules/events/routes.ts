@@ -8,15 +8,17 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { envelope, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
+import type { EventList } from "./list.ts";
 import { Event, EventQuery } from "./model.ts";
 import type { Events } from "./service.ts";
 
 const tags = ["Events"];
 
-export function eventRoutes({ admission, events }: { admission: Admission; events: Events }) {
+export function eventRoutes(deps: { admission: Admission; events: Events; list: EventList }) {
+  const { admission, events, list } = deps;
   return new Elysia({ name: "event-routes", prefix: "/events" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(events.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
       query: EventQuery,
       response: withErrors({ 200: ListEnvelope(Event) }),
       detail: { tags, summary: "List events" },

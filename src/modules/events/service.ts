@@ -1,15 +1,13 @@
 /** The log of facts. Each is written in the transaction of its cause; readers follow by `seq`. */
 
-import { and, count, desc, eq, gte, lt, lte, or, sql, sum } from "drizzle-orm";
+import { and, count, desc, eq, lt, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
-import { contacts } from "../../db/schema/contacts.ts";
-import { emails } from "../../db/schema/emails.ts";
-import { eventNames, events } from "../../db/schema/events.ts";
+import { eventNames } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageQuery, PageRequest } from "../../http/pagination.ts";
-import { isoTime } from "../../lib/clock.ts";
+import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { newId } from "../../lib/id.ts";
-import type { Event, EventQuery } from "./model.ts";
+import type { Event } from "./model.ts";
+import { presentEvent, type StoredEvent } from "./stored.ts";
 
 export type Fact = {
   projectSeq: number;
@@ -41,48 +39,6 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
   const noteContact = sqlite.prepare<unknown, [number, number, number]>(`
     INSERT INTO contact_events (contact_seq, name_seq, last_at) VALUES (?, ?, ?)
     ON CONFLICT (contact_seq, name_seq) DO UPDATE SET last_at = max(last_at, excluded.last_at)`);
-
-  /** Exact: by the counters where they suffice, else by an index. */
-  function totalOf(projectSeq: number, query: EventQuery, filter: ReturnType<typeof filterOf>) {
-    const { event, email, contactId, from, to } = query;
-    if ([email, contactId, from, to].some((value) => value !== undefined)) {
-      return db.select({ total: count() }).from(events).where(filter).all()[0]?.total ?? 0;
-    }
-    const named = event === undefined ? undefined : eq(eventNames.name, event);
-    const [row] = db
-      .select({ total: sum(eventNames.count) })
-      .from(eventNames)
-      .where(and(eq(eventNames.projectSeq, projectSeq), named))
-      .all();
-    return Number(row?.total ?? 0);
-  }
-
-  function filterOf(projectSeq: number, query: EventQuery) {
-    return and(
-      eq(events.projectSeq, projectSeq),
-      query.event === undefined ? undefined : eq(events.name, query.event),
-      ofContact(projectSeq, query),
-      query.from === undefined ? undefined : gte(events.createdAt, Date.parse(query.from)),
-      query.to === undefined ? undefined : lte(events.createdAt, Date.parse(query.to)),
-    );
-  }
-
-  function ofContact(projectSeq: number, { email, contactId }: EventQuery) {
-    if (email === undefined && contactId === undefined) return undefined;
-    const [contact] = db
-      .select({ seq: contacts.seq })
-      .from(contacts)
-      .where(
-        and(
-          eq(contacts.projectSeq, projectSeq),
-          email === undefined ? undefined : eq(contacts.email, email.trim().toLowerCase()),
-          contactId === undefined ? undefined : eq(contacts.id, contactId),
-        ),
-      )
-      .limit(1)
-      .all();
-    return contact === undefined ? sql`false` : eq(events.contactSeq, contact.seq);
-  }
 
   const findBySeq = sqlite.prepare<StoredEvent, [number]>(`
     SELECT events.id, events.name, events.data, contacts.id AS contactId,
@@ -122,36 +78,10 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       }
     },
 
-    /** Newest first; events of the same millisecond by their order in the log. */
-    list(projectSeq: number, query: EventQuery): Page<Event> {
-      const scope = `${projectSeq}:events`;
-      const request = cursors.read(scope, query);
-      const filter = filterOf(projectSeq, query);
-      const rows = db
-        .select({
-          event: events,
-          contactId: contacts.id,
-          contactEmail: contacts.email,
-          emailId: emails.id,
-        })
-        .from(events)
-        .leftJoin(contacts, eq(contacts.seq, events.contactSeq))
-        .leftJoin(emails, eq(emails.seq, events.emailSeq))
-        .where(and(filter, olderEvents(request)))
-        .orderBy(desc(events.createdAt), desc(events.seq))
-        .limit(request.limit + 1)
-        .all();
-      return cursors.page(scope, request, rows, {
-        total: totalOf(projectSeq, query, filter),
-        positionOf: ({ event }) => [event.createdAt, event.seq],
-        present: ({ event, ...rest }) => present({ ...event, ...rest }),
-      });
-    },
-
     /** By its place in the log; null once it was removed. */
     find(seq: number): Event | null {
       const stored = findBySeq.get(seq);
-      return stored === null ? null : present(stored);
+      return stored === null ? null : presentEvent(stored);
     },
 
     /** Unique names, most used first. */
@@ -183,32 +113,4 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       });
     },
   };
-}
-
-type StoredEvent = {
-  id: string;
-  name: string;
-  data: string | null;
-  contactId: string | null;
-  contactEmail: string | null;
-  emailId: string | null;
-  createdAt: number;
-};
-
-function present({ id, name, data, contactId, contactEmail, emailId, createdAt }: StoredEvent) {
-  return {
-    id,
-    name,
-    data: data === null ? null : JSON.parse(data),
-    contactId,
-    contactEmail,
-    emailId,
-    createdAt: isoTime(createdAt),
-  } satisfies Event;
-}
-
-function olderEvents(request: PageRequest) {
-  const [at, seq] = request.after ?? [];
-  if (at === undefined || seq === undefined) return undefined;
-  return sql`(${events.createdAt}, ${events.seq}) < (${at}, ${seq})`;
 }
