@@ -97,6 +97,7 @@ const fields = {
   transitions: Type.Optional(Type.Array(TransitionSchema)),
 };
 
+/** What is wrong with the graph joins what is wrong with the rest; see `create` in service.ts. */
 export const WorkflowInput = withChecks(Input({ name, ...fields }), (value) => {
   const assembled = assemble(value, null);
   return assembled.ok ? [] : assembled.errors;
