@@ -1,28 +1,49 @@
 /**
- * Who is next: projects take turns, and within a project its lanes do (round robin at both levels),
- * so neither a project nor a campaign can keep others from leaving. Memory of turns only; a process
- * that starts anew begins with everybody equal.
+ * Who is next: projects take turns, within a project its campaigns do, and so on (round robin at
+ * every level), so neither a project nor a campaign nor a slow site can keep others from leaving.
+ * Memory of turns only; a process that starts anew begins with everybody equal.
  */
 
-export type Lane = { projectSeq: number; key: number | string };
+export type Lane = {
+  /** From the project down to the lane itself; each name stands for one thing only. */
+  levels: readonly string[];
+};
 
 export type Turns<L extends Lane> = {
   /** The lane whose turn it is, of those given; null if there is none. It counts as its turn. */
   next(lanes: readonly L[]): L | null;
 };
 
-/** Projects and lanes remembered; more than are ever active at once. */
-const MOST_REMEMBERED = 10_000;
+/** Names remembered; more than are ever active at once. */
+const MOST_REMEMBERED = 30_000;
+
+/** The names of the levels, out of what each adds to the one above it. */
+export function levelsOf(parts: readonly (string | number)[]): string[] {
+  return parts.map((_, i) => parts.slice(0, i + 1).join(" "));
+}
 
 export function createTurns<L extends Lane>(): Turns<L> {
-  const projects = new Map<number, number>();
-  const lanes = new Map<Lane["key"], number>();
+  const turns = new Map<string, number>();
   let tick = 0;
 
+  const lastOf = (level: string | undefined): number => turns.get(level ?? "") ?? 0;
+
   function isBefore(a: L, b: L): boolean {
-    const byProject = lastOf(projects, a.projectSeq) - lastOf(projects, b.projectSeq);
-    if (byProject !== 0) return byProject < 0;
-    return lastOf(lanes, a.key) < lastOf(lanes, b.key);
+    for (const [i, level] of a.levels.entries()) {
+      const difference = lastOf(level) - lastOf(b.levels[i]);
+      if (difference !== 0) return difference < 0;
+    }
+    return false;
+  }
+
+  function remember(level: string): void {
+    turns.delete(level);
+    turns.set(level, tick);
+    if (turns.size <= MOST_REMEMBERED) return;
+    for (const oldest of turns.keys()) {
+      turns.delete(oldest);
+      return;
+    }
   }
 
   return {
@@ -31,23 +52,8 @@ export function createTurns<L extends Lane>(): Turns<L> {
       if (first === undefined) return null;
       const lane = others.reduce((best, other) => (isBefore(other, best) ? other : best), first);
       tick++;
-      remember(projects, lane.projectSeq, tick);
-      remember(lanes, lane.key, tick);
+      lane.levels.forEach(remember);
       return lane;
     },
   };
-}
-
-function lastOf<Key>(turns: ReadonlyMap<Key, number>, key: Key): number {
-  return turns.get(key) ?? 0;
-}
-
-function remember<Key>(turns: Map<Key, number>, key: Key, tick: number): void {
-  turns.delete(key);
-  turns.set(key, tick);
-  if (turns.size <= MOST_REMEMBERED) return;
-  for (const oldest of turns.keys()) {
-    turns.delete(oldest);
-    return;
-  }
 }

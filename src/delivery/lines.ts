@@ -63,12 +63,17 @@ export function createLines() {
       for (const [line, { until }] of rests) if (until === Infinity) rests.set(line, NO_REST);
     },
 
+    /** Those that may be asked; they count as asked, so that next time it is the others' turn. */
     open(now: number, most: number): string[] {
       const open: string[] = [];
       for (const [line, { until }] of rests) {
         if (until > now) continue;
         open.push(line);
         if (open.length === most) break;
+      }
+      for (const line of open) {
+        rests.delete(line);
+        rests.set(line, NO_REST);
       }
       return open;
     },

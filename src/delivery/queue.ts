@@ -13,9 +13,10 @@
  */
 
 import type { Db } from "../db/open.ts";
-import { createTurns, type Lane as Turn } from "./fairness.ts";
+import { createTurns, type Lane as Turn, levelsOf } from "./fairness.ts";
 import { createLines, NO_LINE } from "./lines.ts";
 import { type Busy, isShareLine, type Pass } from "./outcome.ts";
+import { type Campaign, type Candidate, prepareQueue } from "./queue-rows.ts";
 import { isPastLifetime } from "./retry.ts";
 
 /** A settlement counts only if the row still has this number of attempts. */
@@ -63,12 +64,6 @@ const MOST_LINES = 100;
 /** It is woken when its turn has come; this is in case nothing ends that could wake it. */
 const HOUSE_REST_MS = 2_000;
 
-type Campaign = Turn & {
-  key: number;
-  /** Mails per second; null: no limit of its own. */
-  rate: number | null;
-};
-
 type Lane = Turn & {
   line: string;
   /** The project or campaign. */
@@ -76,19 +71,6 @@ type Lane = Turn & {
   kind: "transactional" | "campaign";
   rate: number | null;
 };
-
-type Candidate = {
-  seq: number;
-  to: string | null;
-  attempts: number;
-  priority: number;
-  dueAt: number;
-  /** When its lifetime began (retry.ts). */
-  since: number;
-};
-
-type Place = { line: string; key: number };
-type Find = Place & { now: number; limit: number };
 
 /** One look at the queue: what it has led to so far. */
 type Look = {
@@ -103,49 +85,8 @@ type Look = {
   isHouseFull: boolean;
 };
 
-/*
- * The plus signs: SQLite plans with the values that are bound to a bare `= ?`, `<= ?` or `LIMIT ?`,
- * and so prepares the whole statement anew each time, for ten times its price. It does not look
- * behind a sign.
- */
-
-export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy | null): Queue {
-  const findTransactional = sqlite.prepare<Candidate, [Find]>(
-    findSql("line = +$line AND priority = 0 AND project_seq = +$key"),
-  );
-  const findOfCampaign = sqlite.prepare<Candidate, [Find]>(
-    findSql("line = +$line AND campaign_seq = +$key"),
-  );
-  const take = sqlite.prepare<unknown, [number, number]>(`
-    UPDATE emails SET status = 'SENDING', attempts = attempts + 1, line = '', next_at = ?
-    WHERE seq = +?`);
-  const move = sqlite.prepare<unknown, [string, number]>(`
-    UPDATE emails SET line = ? WHERE seq = +?`);
-  const nextProject = sqlite.prepare<{ key: number | null }, [Place]>(`
-    SELECT min(project_seq) AS key FROM emails
-    WHERE status = 'QUEUED' AND line = +$line AND priority = 0 AND project_seq > +$key
-      AND next_at IS NOT NULL`);
-  const dueInProject = sqlite.prepare<{ at: number | null }, [Place]>(`
-    SELECT min(next_at) AS at FROM emails
-    WHERE status = 'QUEUED' AND line = +$line AND priority = 0 AND project_seq = +$key
-      AND next_at IS NOT NULL`);
-  const dueInCampaign = sqlite.prepare<{ at: number | null }, [Place]>(`
-    SELECT min(next_at) AS at FROM emails
-    WHERE campaign_seq = +$key AND status = 'QUEUED' AND line = +$line AND next_at IS NOT NULL`);
-  const nextLine = sqlite.prepare<{ line: string | null }, [string]>(`
-    SELECT min(line) AS line FROM emails
-    WHERE status = 'QUEUED' AND line > +? AND next_at IS NOT NULL`);
-  const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
-    SELECT 1 AS yes FROM emails
-    WHERE status = 'QUEUED' AND line = +? AND next_at IS NOT NULL LIMIT 1`);
-  // Its first condition is that of the index, word for word.
-  const findCampaigns = sqlite.prepare<Campaign, []>(`
-    SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
-    WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
-  const giveBack = sqlite.prepare<{ seq: number }, []>(`
-    UPDATE emails SET status = 'QUEUED'
-    WHERE status = 'SENDING' AND next_at IS NOT NULL RETURNING seq`);
-
+export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): Queue {
+  const rows = prepareQueue(db);
   const turns = createTurns<Lane>();
   const campaignTurns = createTurns<Lane>();
   /** Campaigns with a rate of their own → when their next mail may leave. */
@@ -157,24 +98,18 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
   let sending = "";
 
   // Those of an earlier process.
-  for (let line = nextLine.get(NO_LINE)?.line; typeof line === "string";) {
+  for (let line = rows.nextLine.get(NO_LINE)?.line; typeof line === "string";) {
     lines.add(line);
-    line = nextLine.get(line)?.line;
+    line = rows.nextLine.get(line)?.line;
   }
 
   /** Projects with transactional mail in a line, found by skipping from one to the next. */
   function projectLanes(line: string): Lane[] {
     const lanes: Lane[] = [];
-    for (let of = nextProject.get({ line, key: 0 })?.key; typeof of === "number";) {
-      lanes.push({
-        projectSeq: of,
-        key: laneKey(line, of),
-        line,
-        of,
-        kind: "transactional",
-        rate: null,
-      });
-      of = nextProject.get({ line, key: of })?.key;
+    for (let of = rows.nextProject.get({ line, key: 0 })?.key; typeof of === "number";) {
+      const levels = levelsOf([of, ...placeOf(line)]);
+      lanes.push({ levels, line, of, kind: "transactional", rate: null });
+      of = rows.nextProject.get({ line, key: of })?.key;
     }
     return lanes;
   }
@@ -183,13 +118,14 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     return campaigns
       .filter(({ key }) => line === NO_LINE || firstOf(line, key) !== null)
       .map(({ key, projectSeq, rate }) => {
-        return { projectSeq, key: laneKey(line, key), line, of: key, kind: "campaign", rate };
+        const levels = levelsOf([projectSeq, key, ...placeOf(line)]);
+        return { levels, line, of: key, kind: "campaign", rate };
       });
   }
 
   /** When the first mail of a campaign is due; null if it has none there. */
   function firstOf(line: string, key: number): number | null {
-    return dueInCampaign.get({ line, key })?.at ?? null;
+    return rows.dueInCampaign.get({ line, key })?.at ?? null;
   }
 
   function openingOf({ key, rate }: Pick<Campaign, "key" | "rate">): number {
@@ -213,7 +149,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     // It may have had its turn in another line.
     if (openingOf({ key: of, rate }) > look.now) return "empty";
     const limit = rate === null ? wanted : 1;
-    const find = kind === "campaign" ? findOfCampaign : findTransactional;
+    const find = kind === "campaign" ? rows.findOfCampaign : rows.findTransactional;
     const candidates = find.all({ line, key: of, now: look.now, limit });
     for (const mail of candidates) {
       const isTaken = consider(mail, line, look);
@@ -270,7 +206,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
   }
 
   function joinLine({ seq }: Candidate, line: string, look: Look): false {
-    move.run(line, seq);
+    rows.move.run(line, seq);
     lines.add(line);
     look.moves++;
     return false;
@@ -283,7 +219,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
   ): true {
     const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MOST_DOUBLINGS);
     look.leases.push({ seq, attempts: attempts + 1, dueAt, pass, busy });
-    take.run(look.now + orphanDelayMs, seq);
+    rows.take.run(look.now + orphanDelayMs, seq);
     return true;
   }
 
@@ -292,7 +228,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     const openings = campaigns.filter(({ key }) => firstOf(line, key) !== null).map(openingOf);
     if (openings.length > 0) lines.rest(line, Math.min(...openings));
     // Mail of campaigns that are paused: once they are SENDING again.
-    else if (findInLine.get(line) !== null) lines.rest(line, Infinity);
+    else if (rows.findInLine.get(line) !== null) lines.rest(line, Infinity);
     else lines.forget(line);
   }
 
@@ -308,7 +244,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
     };
     const asked = lines.open(now, MOST_LINES);
     const places = [...asked, NO_LINE];
-    const campaigns = findCampaigns.all();
+    const campaigns = rows.findCampaigns.all();
     const ready = campaigns.filter((campaign) => openingOf(campaign) <= now);
     try {
       const urgent = places.flatMap(projectLanes);
@@ -343,12 +279,12 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
 
   function transactionalDueAt(): number[] {
     return projectLanes(NO_LINE).flatMap(
-      ({ of }) => dueInProject.get({ line: NO_LINE, key: of })?.at ?? [],
+      ({ of }) => rows.dueInProject.get({ line: NO_LINE, key: of })?.at ?? [],
     );
   }
 
   function othersDueAt(): number[] {
-    const campaigns = findCampaigns.all();
+    const campaigns = rows.findCampaigns.all();
     noteSending(campaigns);
     const inLines = lines.nextAt();
     return [...campaigns.flatMap(campaignDueAt), ...(inLines === null ? [] : [inLines])];
@@ -364,7 +300,7 @@ export function createQueue({ sqlite }: Db, admit: (to: string) => Pass | Busy |
       const times = [...transactionalDueAt(), ...(isUrgent ? [] : othersDueAt())];
       return times.length === 0 ? null : Math.max(Math.min(...times), houseOpensAt);
     },
-    returnLeases: () => giveBack.all().length,
+    returnLeases: () => rows.giveBack.all().length,
     noteFree({ line }) {
       houseOpensAt = 0;
       lines.noteFree(line);
@@ -377,20 +313,7 @@ function isOver({ leases, limit, moves, isHouseFull }: Look): boolean {
   return leases.length >= limit || moves >= MOST_MOVES || isHouseFull;
 }
 
-/** For the memory of turns. */
-function laneKey(line: string, of: number): string {
-  return `${of} ${line}`;
-}
-
-/** Campaign mail: its lifetime begins with it (retry.ts). */
-const FIRST_TRY = "(SELECT min(started_at) FROM attempts WHERE email_seq = emails.seq)";
-
-function findSql(lane: string): string {
-  return `
-    SELECT seq, to_address AS "to", attempts, priority, next_at AS dueAt,
-           CASE WHEN priority = 0 THEN created_at WHEN attempts = 0 THEN $now
-                ELSE coalesce(${FIRST_TRY}, $now) END AS since
-    FROM emails
-    WHERE status = 'QUEUED' AND ${lane} AND next_at <= +$now
-    ORDER BY next_at LIMIT +$limit`;
+/** For the turns: all lines together have as many as mail that is in none. */
+function placeOf(line: string): [string, string] {
+  return [line === NO_LINE ? "new" : "waiting", line];
 }

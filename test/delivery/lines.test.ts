@@ -82,6 +82,11 @@ function lineOf(outbox: Outbox, seq: number): string | undefined {
   return outbox.db.sqlite.query<{ line: string }, [number]>(sql).get(seq)?.line;
 }
 
+function siteOf(outbox: Outbox, seq: number): string {
+  const sql = "SELECT to_address AS 'to' FROM emails WHERE seq = ?";
+  return domainOf(outbox.db.sqlite.query<{ to: string }, [number]>(sql).get(seq)?.to ?? "");
+}
+
 /** Rows written so far. */
 function changes(outbox: Outbox): number {
   const row = outbox.db.sqlite.query<{ n: number }, []>("SELECT total_changes() AS n").get();
@@ -272,6 +277,24 @@ describe("a line", () => {
     expect(leaseAll(queue, NOW + 499)).toEqual([]);
     expect(queue.nextDueAt()).toBe(NOW + 500);
     expect(seqs(leaseAll(queue, NOW + 500))).toEqual([seq]);
+  });
+});
+
+describe("many lines", () => {
+  test("each have their turn, and so has mail that is in none", () => {
+    const { outbox, door, queue } = open();
+    const sites = Array.from({ length: 250 }, (_, i) => `site${i}.test`);
+    for (const site of sites) door.set(site, 0);
+    for (const site of sites) addMany(outbox, site, 3);
+    leaseAll(queue);
+    for (const site of sites) door.set(site, 9);
+    addMany(outbox, "fast.test", 500, { nextAt: 900 });
+    const left: string[] = [];
+    for (let i = 0; i < 500; i++) {
+      for (const { seq } of queue.lease(1, NOW + REST_MS).leases) left.push(siteOf(outbox, seq));
+    }
+    expect(left.filter((site) => site === "fast.test")).toHaveLength(250);
+    expect(new Set(left).size).toBe(251);
   });
 });
 
