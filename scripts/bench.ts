@@ -4,7 +4,7 @@
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]
  *   [--mails=N]`
  *
- * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks; and at a
+ * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks, workflows; and at a
  * million contacts and ten million events contacts, import, segments, track. `--seeded` takes these
  * from a folder that scripts/seed.ts made. `--mails` is for deliver-direct, of which 200,000 take a
  * while.
@@ -29,6 +29,7 @@ import { benchStart } from "./bench/start.ts";
 import { benchTrack } from "./bench/track.ts";
 import { benchTracking } from "./bench/tracking.ts";
 import { benchWebhooks } from "./bench/webhooks.ts";
+import { benchWorkflows } from "./bench/workflows.ts";
 
 const LIMIT_MS = 30 * 60_000;
 const DEFAULT_BINARY = join(ROOT, "dist", "mailstead");
@@ -55,6 +56,7 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   track: benchTrack,
   tracking: benchTracking,
   webhooks: benchWebhooks,
+  workflows: benchWorkflows,
 };
 
 const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]`;

@@ -1,0 +1,279 @@
+/** What workflows cost those who send events in, and how punctual they are. */
+
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { load } from "./accept.ts";
+import { removeFolder, residentMiB, temporaryFolder } from "./children.ts";
+import { startProbedServer } from "./loop.ts";
+import { SENDER } from "./mail.ts";
+import { type Aim, fixed, judge, quantile, say, whole } from "./report.ts";
+import { openReader, openStore, prepareStore } from "./store.ts";
+
+type Options = { binary: string | null; isQuick: boolean };
+
+const EVENT = "signed-up";
+const WARM_UP = 2_000;
+const ROUNDS = 3;
+const LIMIT_MS = 300_000;
+const FLAGS = ["--transport", "capture", "--send-rate", "1", "--api-rate", "0"];
+
+/** Workflows of the project, by what starts them. */
+type Situation = { others: number; isMatching: boolean };
+
+export async function benchWorkflows(options: Options): Promise<boolean> {
+  const aims = [...(await benchStarts(options)), ...(await benchAgenda(options))];
+  return judge(aims);
+}
+
+/** Event → contact → mail → condition → end. */
+const fiveSteps = (templateId: string) => ({
+  name: "Five steps",
+  enabled: true,
+  steps: [
+    { id: "start", type: "TRIGGER", config: { eventName: EVENT } },
+    { id: "mark", type: "UPDATE_CONTACT", config: { updates: { stage: "new" } } },
+    { id: "mail", type: "SEND_EMAIL", config: { templateId } },
+    {
+      id: "ask",
+      type: "CONDITION",
+      config: { field: "data.stage", operator: "equals", value: "new" },
+    },
+    { id: "end", type: "EXIT", config: { reason: "done" } },
+  ],
+  transitions: [
+    { from: "start", to: "mark" },
+    { from: "mark", to: "mail" },
+    { from: "mail", to: "ask" },
+    { from: "ask", to: "end", branch: "yes" },
+  ],
+});
+
+const otherWorkflow = (number: number) => ({
+  name: `Other ${number}`,
+  enabled: true,
+  steps: [{ id: "start", type: "TRIGGER", config: { eventName: `other-${number}` } }],
+  transitions: [],
+});
+
+async function benchStarts(options: Options): Promise<Aim[]> {
+  const requests = options.isQuick ? 10_000 : 40_000;
+  console.log(`workflows: ${whole(requests)} × POST /v1/track, the best of ${ROUNDS}`);
+  const situations: Record<"none" | "ten" | "thousand" | "matching", Situation> = {
+    none: { others: 0, isMatching: false },
+    ten: { others: 10, isMatching: false },
+    thousand: { others: 1_000, isMatching: false },
+    matching: { others: 10, isMatching: true },
+  };
+  const rates = { none: 0, ten: 0, thousand: 0, matching: 0 };
+  const ended = { seconds: Infinity };
+  const held: Aim[] = [];
+  // In turns, so that whatever else the machine does is everybody's.
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of ["none", "ten", "thousand", "matching"] as const) {
+      const measured = await measureTracking(options, requests, situations[name]);
+      rates[name] = Math.max(rates[name], measured.rate);
+      if (name !== "matching") continue;
+      ended.seconds = Math.min(ended.seconds, measured.endedAfter);
+      if (round === ROUNDS - 1) held.push(...measured.loop);
+    }
+  }
+  say("accepted, no workflow (baseline)", `${whole(rates.none)}/s`);
+  say("accepted, 10 of other names", `${whole(rates.ten)}/s`);
+  say("accepted, 1,000 of other names", `${whole(rates.thousand)}/s`);
+  say("accepted, starting five steps", `${whole(rates.matching)}/s, executions meanwhile`);
+  say("all executions ended", `${fixed(ended.seconds, 1)} s after the last was accepted`);
+  const same = rates.thousand / rates.ten;
+  return [
+    {
+      name: "accepted with starts",
+      isMet: rates.matching >= 3_000,
+      measured: `${whole(rates.matching)}/s`,
+      wanted: "≥ 3,000/s",
+    },
+    {
+      name: "1,000 as 10 of other names",
+      isMet: same >= 0.9,
+      measured: fixed(same, 2),
+      wanted: "≥ 0.90",
+    },
+    ...held,
+  ];
+}
+
+async function measureTracking(
+  { binary }: Options,
+  requests: number,
+  { others, isMatching }: Situation,
+): Promise<{ rate: number; endedAfter: number; loop: Aim[] }> {
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  const { post, close } = openStore(data);
+  for (let number = 0; number < others; number++)
+    await post(key, "/workflows", otherWorkflow(number));
+  if (isMatching) await post(key, "/workflows", fiveSteps(await makeTemplate(post, key)));
+  await close();
+  const server = await startProbedServer({ binary, data, args: FLAGS });
+  const target = { port: server.port, path: "/v1/track", key, event: EVENT };
+  await load(target, { requests: WARM_UP, firstRecipient: requests });
+  if (isMatching) await server.tellLoop("warming up");
+  const { seconds } = await load(target, { requests, firstRecipient: 0 });
+  const startedAt = performance.now();
+  if (isMatching) await untilEnded(data, requests + WARM_UP);
+  const endedAfter = (performance.now() - startedAt) / 1000;
+  const loop = isMatching ? await server.tellLoop("starting executions") : [];
+  await server.stop();
+  removeFolder(data);
+  return { rate: requests / seconds, endedAfter, loop };
+}
+
+async function makeTemplate(
+  post: (key: string, path: string, body: unknown) => Promise<unknown>,
+  key: string,
+): Promise<string> {
+  const made = await post(key, "/templates", {
+    name: "Welcome",
+    type: "MARKETING",
+    subject: "Welcome, {{ name }}",
+    body: "<p>Hello {{ name }}, your order is {{ order }}.</p>",
+    from: SENDER,
+  });
+  return idOf(made);
+}
+
+function idOf(answer: unknown): string {
+  const { data } = Object(answer);
+  return String(Object(data).id);
+}
+
+async function untilEnded(data: string, executions: number): Promise<void> {
+  const reader = openReader(data);
+  const deadline = performance.now() + LIMIT_MS;
+  const ended = () => reader.count("workflow_executions WHERE status = 'EXITED'");
+  while (ended() < executions) {
+    if (performance.now() > deadline) throw new Error(`${ended()} executions ended`);
+    await Bun.sleep(20);
+  }
+  const mails = reader.count("emails WHERE source = 'WORKFLOW'");
+  const steps = reader.count("workflow_execution_steps");
+  reader.close();
+  if (mails !== executions || steps !== 5 * executions) {
+    throw new Error(`${mails} mails and ${steps} steps of ${executions} executions`);
+  }
+}
+
+/** Half of them wait for a time, half for an event that comes at its time. */
+async function benchAgenda({ binary, isQuick }: Options): Promise<Aim[]> {
+  const waiting = isQuick ? 20_000 : 100_000;
+  const spreadMs = isQuick ? 20_000 : 60_000;
+  const leadMs = 15_000;
+  console.log(`workflows: ${whole(waiting)} executions that wait, over ${spreadMs / 1000} s`);
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  const { post, close } = openStore(data);
+  await post(key, "/workflows", waitWorkflow());
+  await close();
+  const from = Date.now() + leadMs;
+  const at = { waiting, from, spreadMs };
+  fill(data, at);
+  const server = await startProbedServer({ binary, data, args: FLAGS });
+  const memory = [residentMiB(server.pid)];
+  const events = Math.floor(waiting / 20);
+  // Half of all are woken by their time meanwhile, these by an event.
+  const target = { port: server.port, path: "/v1/track", key, event: "bought" };
+  const { seconds } = await load(target, { requests: events, firstRecipient: waiting });
+  while (Date.now() < from + spreadMs + 2_000) {
+    await Bun.sleep(1_000);
+    memory.push(residentMiB(server.pid));
+  }
+  const loop = await server.tellLoop("waking executions");
+  await server.stop();
+  const late = lateness(data, at);
+  removeFolder(data);
+  say("woken by their time", whole(late.byTime.length));
+  const shown = [0.5, 0.99, 0.999, 1].map((q) => whole(quantile(late.byTime, q))).join(" / ");
+  say("late, p50 / p99 / p99.9 / max", `${shown} ms`);
+  const woken = [0.5, 0.99, 0.999, 1].map((q) => whole(quantile(late.byEvent, q))).join(" / ");
+  say("woken by an event", `${whole(late.byEvent.length)}, at ${whole(events / seconds)}/s`);
+  say("after it, p50 / p99 / p99.9 / max", `${woken} ms`);
+  say("memory at most", `${whole(Math.max(...memory))} MiB`);
+  const latest = Math.max(quantile(late.byTime, 1), quantile(late.byEvent, 1));
+  const most = Math.max(...memory);
+  return [
+    {
+      name: "all woken",
+      isMet: late.byTime.length === waiting / 2 && late.byEvent.length === events,
+      measured: `${whole(late.byTime.length)} and ${whole(late.byEvent.length)}`,
+      wanted: `${whole(waiting / 2)} and ${whole(events)}`,
+    },
+    { name: "late", isMet: latest < 1_000, measured: `${whole(latest)} ms`, wanted: "< 1,000 ms" },
+    { name: "memory", isMet: most < 250, measured: `${whole(most)} MiB`, wanted: "< 250 MiB" },
+    ...loop,
+  ];
+}
+
+const waitWorkflow = () => ({
+  name: "Waits",
+  enabled: true,
+  steps: [
+    { id: "start", type: "TRIGGER", config: { eventName: EVENT } },
+    { id: "delay", type: "DELAY", config: { amount: 1, unit: "days" } },
+    { id: "wait", type: "WAIT_FOR_EVENT", config: { eventName: "bought", timeout: 86_400 } },
+  ],
+  transitions: [
+    { from: "start", to: "delay" },
+    { from: "delay", to: "wait" },
+  ],
+});
+
+type Spread = { waiting: number; from: number; spreadMs: number };
+
+/** When number `n` of the first half is due; ?1 to ?3 are the members of a Spread. */
+const DUE = "?2 + (n * 7919 % (?1 / 2)) * ?3 / (?1 / 2)";
+
+/** Rows as they would be a day after their start. The second half waits for an event. */
+function fill(data: string, { waiting, from, spreadMs }: Spread): void {
+  const sqlite = new Database(join(data, "mailstead.db"));
+  const numbers =
+    "WITH numbers (n) AS (VALUES (0) UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?)";
+  sqlite.run("BEGIN");
+  sqlite.run(
+    `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+     ${numbers} SELECT 'c-' || n, p.seq, 'person-' || (n + ?1 / 2) || '@example.net', 1, '{}', 0, 0
+     FROM numbers CROSS JOIN projects p`,
+    [waiting],
+  );
+  sqlite.run(
+    `INSERT INTO workflow_executions (id, project_seq, workflow_seq, version_seq, contact_seq,
+       status, current_step_id, context, step_started_at, step_count, due_at, due_for,
+       awaited_event, started_at)
+     ${numbers} SELECT 'e-' || n, w.project_seq, w.seq, w.version_seq, c.seq, 'WAITING',
+       iif(n < ?1 / 2, 'delay', 'wait'), '{}', 0, 1,
+       iif(n < ?1 / 2, ${DUE}, ?2 + 86400000), 'TIME',
+       iif(n < ?1 / 2, NULL, 'bought'), 0
+     FROM numbers JOIN contacts c ON c.id = 'c-' || n CROSS JOIN workflows w`,
+    [waiting, from, spreadMs],
+  );
+  sqlite.run("COMMIT");
+  sqlite.close();
+}
+
+/** How long after its time, or after its event was recorded, each was done about, in ms. */
+function lateness(
+  data: string,
+  { waiting, from, spreadMs }: Spread,
+): { byTime: number[]; byEvent: number[] } {
+  const reader = openReader(data);
+  const due = DUE.replaceAll("?1", String(waiting))
+    .replaceAll("?2", String(from))
+    .replaceAll("?3", String(spreadMs));
+  const byTime = reader.numbers(`
+    SELECT at - (${due}) AS n FROM (
+      SELECT s.completed_at AS at, CAST(substr(e.id, 3) AS INTEGER) AS n FROM workflow_executions e
+      JOIN workflow_execution_steps s ON s.execution_seq = e.seq WHERE s.step_id = 'delay')`);
+  const byEvent = reader.numbers(`
+    SELECT s.completed_at - ev.created_at AS n FROM workflow_executions e
+    JOIN workflow_execution_steps s ON s.execution_seq = e.seq
+    JOIN events ev ON ev.seq = e.event_seq WHERE s.step_id = 'wait'`);
+  reader.close();
+  return { byTime, byEvent };
+}
