@@ -4,9 +4,9 @@
  * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]
  *   [--mails=N]`
  *
- * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks, workflows; and at a
- * million contacts and ten million events contacts, import, segments, track. `--seeded` takes these
- * from a folder that scripts/seed.ts made. `--mails` is for deliver-direct, of which 200,000 take a
+ * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks, workflows;
+ * and at a million contacts and ten million events contacts, import, segments, track. `--seeded`
+ * takes these from a folder that scripts/seed.ts made. `--mails` is for deliver-direct, of which 200,000 take a
  * while.
  *
  * The server is a process of its own (from the sources, or the executable with `--binary`), and so

@@ -24,6 +24,8 @@ export type Writer = {
   write<T>(change: Change<Sync<T>>): Promise<T>;
   /** For use inside a change: runs `effect` after the commit, and not at all without one. */
   afterCommit(effect: () => void): void;
+  /** How many changes wait for their turn now: whoever has much to do does less of it at once. */
+  waiting(): number;
   /** True unless the storage refused the last write. */
   isHealthy(): boolean;
   /** Resolves when nothing is waiting to be written; the database may be closed then. */
@@ -54,6 +56,8 @@ export function createWriter(
   const rollbackTo = sqlite.prepare("ROLLBACK TO change");
 
   let waiting: Job[] = [];
+  /** Taken from them, and left to be done in this turn. */
+  let batch: Job[] = [];
   /** Committed, but perhaps not on disk yet. */
   let committed: Job[] = [];
   let isSyncing = false;
@@ -71,11 +75,12 @@ export function createWriter(
 
   function flush(): void {
     isScheduled = false;
-    const jobs = waiting;
+    batch = waiting;
     waiting = [];
-    committed.push(...commitTogether(jobs));
+    committed.push(...commitTogether(batch));
     // What did not fit into this batch goes before what has come since.
-    waiting = [...jobs, ...waiting];
+    waiting = [...batch, ...waiting];
+    batch = [];
     if (waiting.length > 0) schedule();
     void answerCommitted();
   }
@@ -194,6 +199,7 @@ export function createWriter(
       if (current === null) throw new Error("afterCommit outside a change");
       current.effects.push(effect);
     },
+    waiting: () => batch.length + waiting.length,
     isHealthy: () => healthy,
     async drain() {
       const isBusy = waiting.length > 0 || isSyncing;

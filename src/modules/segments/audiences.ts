@@ -1,6 +1,6 @@
 /** Counts, pages and walks over audiences, whatever their size, leaving the event loop free. */
 
-import type { Database } from "bun:sqlite";
+import type { Database, Statement } from "bun:sqlite";
 import { inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
@@ -12,11 +12,14 @@ import type { Turns } from "../../lib/turns.ts";
 import { walk } from "./walk.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
+const MOST_STATEMENTS = 50;
+
 export type Audiences = ReturnType<typeof createAudiences>;
 
 export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
   const deps = { sqlite: db.sqlite, turns };
   const counts = createCounts(deps);
+  const statements = createStatements(db.sqlite);
 
   return {
     /** Exactly how many there are. */
@@ -54,25 +57,35 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
     },
 
     /** Which of some contacts belong, right now; for use within a change. At most a few hundred. */
-    matching: (audience: Audience, seqs: readonly number[]) => matching(db.sqlite, audience, seqs),
+    matching({ projectSeq, where }: Audience, seqs: readonly number[]): number[] {
+      const { text, values } = bind`
+        SELECT contacts.seq FROM json_each(${JSON.stringify(seqs)}) AS asked
+        CROSS JOIN contacts
+        WHERE contacts.seq = asked.value AND +contacts.project_seq = ${projectSeq} AND ${where}`;
+      return statements
+        .of(text)
+        .values(...values)
+        .map(([seq]) => Number(seq));
+    },
   };
 }
 
-function matching(
-  sqlite: Database,
-  { projectSeq, where }: Audience,
-  seqs: readonly number[],
-): number[] {
-  const { text, values } = bind`
-    SELECT contacts.seq FROM json_each(${JSON.stringify(seqs)}) AS asked
-    CROSS JOIN contacts
-    WHERE contacts.seq = asked.value AND +contacts.project_seq = ${projectSeq} AND ${where}`;
-  const statement = sqlite.prepare<unknown, Bound[]>(text);
-  try {
-    return statement.values(...values).map(([seq]) => Number(seq));
-  } finally {
-    statement.finalize();
-  }
+/** Statements of conditions that were asked lately; the one asked longest ago goes first. */
+function createStatements(sqlite: Database) {
+  const kept = new Map<string, Statement<unknown, Bound[]>>();
+  return {
+    of(text: string): Statement<unknown, Bound[]> {
+      const statement = kept.get(text) ?? sqlite.prepare<unknown, Bound[]>(text);
+      kept.delete(text);
+      kept.set(text, statement);
+      for (const [oldest, unused] of kept) {
+        if (kept.size <= MOST_STATEMENTS) break;
+        kept.delete(oldest);
+        unused.finalize();
+      }
+      return statement;
+    },
+  };
 }
 
 function rowsOf(db: Db, seqs: readonly number[]): ContactRow[] {

@@ -1,7 +1,6 @@
 /** Templates: subject and body in Liquid, with an optional sender. */
 
 import { and, count, desc, eq } from "drizzle-orm";
-import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { templates } from "../../db/schema/templates.ts";
 import type { Change } from "../../db/writer.ts";
@@ -26,16 +25,16 @@ export function createTemplates(deps: {
   findUsers?: FindUsers;
 }) {
   const { db, clock, cursors, findUsers = () => [] } = deps;
-  const findById = db
-    .select()
-    .from(templates)
-    .where(and(eq(templates.projectSeq, bound("projectSeq")), eq(templates.id, bound("id"))))
-    .limit(1)
-    .prepare();
+  // Asked for every mail from a template: without the query builder.
+  const findById = db.sqlite.prepare<TemplateRow, [number, string]>(`
+    SELECT seq, id, project_seq AS projectSeq, name, description, subject, body,
+           from_address AS "from", from_name AS fromName, reply_to AS replyTo, type,
+           created_at AS createdAt, updated_at AS updatedAt
+    FROM templates WHERE project_seq = +? AND id = +?`);
 
   function get(projectSeq: number, id: string): TemplateRow {
-    const template = findById.get({ projectSeq, id });
-    if (template === undefined) throw notFound("TEMPLATE");
+    const template = findById.get(projectSeq, id);
+    if (template === null) throw notFound("TEMPLATE");
     return template;
   }
 

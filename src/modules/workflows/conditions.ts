@@ -6,7 +6,8 @@
 import type { JsonObject } from "../contacts/data.ts";
 import type { Filter } from "../segments/filter.ts";
 import type { Segments } from "../segments/service.ts";
-import { askedCondition, withContext } from "./asked.ts";
+import type { Condition } from "../segments/condition.ts";
+import { type AskedFilter, askedCondition, withContext } from "./asked.ts";
 import { holdsFor } from "./context-test.ts";
 import type { ConditionConfig, ShortCondition } from "./graph.ts";
 
@@ -25,13 +26,22 @@ export function createChooseBranch({
 }: {
   segments: Pick<Segments, "audiences" | "audienceOfCondition">;
 }): ChooseBranch {
+  const conditions = new WeakMap<object, Condition<AskedFilter>>();
+
   function meets(config: { condition: unknown } | ShortCondition, subject: Subject): boolean {
     const { projectSeq, contactSeq, context, now } = subject;
     const holds = ({ test }: Filter) => test.kind === "data" && holdsFor(context, test, now);
-    const left = withContext(askedCondition(config, "config"), holds);
+    const left = withContext(read(config), holds);
     if (typeof left === "boolean") return left;
     const audience = segments.audienceOfCondition(projectSeq, left);
     return segments.audiences.matching(audience, [contactSeq]).length > 0;
+  }
+
+  /** Graphs are never changed, so what was read of one stays right. */
+  function read(config: { condition: unknown } | ShortCondition): Condition<AskedFilter> {
+    const known = conditions.get(config) ?? askedCondition(config, "config");
+    conditions.set(config, known);
+    return known;
   }
 
   return (config, subject) => {

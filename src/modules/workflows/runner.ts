@@ -24,9 +24,11 @@ import type { Startable, Starts } from "./starts.ts";
 
 export type WorkflowRunner = ReturnType<typeof createWorkflowRunner>;
 
-/** Of one change. Events and what is due share it, so that neither waits for all of the other. */
-const EVENTS_MS = 6;
-const SLICE_MS = 10;
+/** Of one change; less of it where others wait, who then wait less. */
+const SLICE_MS = { alone: 10, among: 3 } as const;
+/** Events and what is due share it, so that neither waits for all of the other. */
+const EVENTS_SHARE = 0.6;
+const SCAN_MS = 5;
 const EVENTS_AT_ONCE = 100;
 const DUE_AT_ONCE = 200;
 /** A clock that was set forward is noticed within this time. */
@@ -108,7 +110,7 @@ export function createWorkflowRunner(deps: {
 
   /** Passes by events that nobody waits for, without a write. */
   function skipUnconcerning(): "end" | "something" {
-    const endsAt = performance.now() + EVENTS_MS;
+    const endsAt = performance.now() + SCAN_MS;
     // What is overdue may come to wait for an event that is in the log already.
     if (!agenda.isListening() && !isAnyOverdue(clock.now())) pass(lastSeq.get()?.seq ?? 0);
     for (;;) {
@@ -161,12 +163,13 @@ export function createWorkflowRunner(deps: {
   /** One change. */
   function slice(): Slice {
     const startedAt = performance.now();
+    const sliceMs = writer.waiting() > 0 ? SLICE_MS.among : SLICE_MS.alone;
     const within = (ms: number) => () => performance.now() - startedAt < ms;
-    const { isAtEnd, place } = readEvents(within(EVENTS_MS));
-    const isAllDone = fireDue(within(SLICE_MS), isAtEnd ? null : place);
+    const { isAtEnd, place } = readEvents(within(EVENTS_SHARE * sliceMs));
+    const isAllDone = fireDue(within(sliceMs), isAtEnd ? null : place);
     const now = clock.now();
     calls.giveBackExpired(now);
-    const { taken, isCut } = calls.lease(now, within(SLICE_MS));
+    const { taken, isCut } = calls.lease(now, within(sliceMs));
     return { isMore: !isAtEnd || !isAllDone || isCut, taken };
   }
 

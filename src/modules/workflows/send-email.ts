@@ -7,7 +7,7 @@ import type { Writer } from "../../db/writer.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { domainOf } from "../../mail/address.ts";
-import { recipientLinks } from "../../mail/links.ts";
+import { type RecipientLinks, recipientLinks } from "../../mail/links.ts";
 import { render } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { templateVariables } from "../../mail/variables.ts";
@@ -115,13 +115,19 @@ export function createSendEmail(deps: SendEmailDeps) {
             id: recipient.id,
             email: recipient.email,
             data: variables ?? parseData(recipient.data),
-            links: recipientLinks(deps.url, deps.linkKey, emailId),
+            links: linksIn(template.subject, emailId),
             projectName: deps.projectName(projectSeq),
           }),
     );
     if (!rendered.ok) return rendered;
     const fault = subjectFault(rendered.text);
     return fault === null ? rendered : { ok: false, reason: fault.message };
+  }
+
+  /** Signed only where a subject shows them, which is hardly ever. */
+  function linksIn(subject: string, emailId: string): RecipientLinks {
+    if (subject.includes("Url")) return recipientLinks(deps.url, deps.linkKey, emailId);
+    return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
   }
 
   function write(work: {
