@@ -44,12 +44,13 @@ export function createRoot(options: { log: Log; now: () => number }) {
       if (refusal.status === 503) log.warn("refused", { requestId: context.requestId });
       return errorBody(refusal, context);
     })
-    .onAfterResponse({ as: "global" }, ({ request, set }) => {
+    .onAfterResponse({ as: "global" }, ({ request, route, set }) => {
       const requestId = requestIds.get(request);
       log.debug("request", {
         requestId,
         method: request.method,
-        path: pathOf(request.url),
+        // Paths of the pages for recipients hold tokens that act in their name.
+        route: route === "" ? null : route,
         status: set.status ?? 200,
       });
     });
@@ -72,7 +73,9 @@ function pathOf(url: string): string {
 function noRoute(request: Request, find: (method: string, path: string) => boolean): AppError {
   // As Elysia does: a slash at the end changes nothing.
   const path = pathOf(request.url).replace(/(?<=.)\/$/, "");
-  const allowed = METHODS.filter((method) => find(method, path));
+  const found = METHODS.filter((method) => find(method, path));
+  // Whatever answers GET answers HEAD (RFC 9110 §9.3.2).
+  const allowed = found.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
   if (allowed.length === 0) {
     return new AppError(404, "ROUTE_NOT_FOUND", "There is no such route.");
   }

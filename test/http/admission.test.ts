@@ -158,11 +158,11 @@ describe("the order of checks", () => {
     ["POST", "/v1/sent", 404, null],
     ["GET", "/contacts/1/2/3", 404, null],
     ["GET", "/v1/send", 405, "POST"],
-    ["DELETE", "/contacts", 405, "GET, POST"],
-    ["PUT", "/contacts/1", 405, "GET, PATCH, DELETE"],
-    ["POST", "/emails/1/raw", 405, "GET"],
-    ["POST", "/livez", 405, "GET"],
-    ["OPTIONS", "/contacts", 405, "GET, POST"],
+    ["DELETE", "/contacts", 405, "GET, HEAD, POST"],
+    ["PUT", "/contacts/1", 405, "GET, HEAD, PATCH, DELETE"],
+    ["POST", "/emails/1/raw", 405, "GET, HEAD"],
+    ["POST", "/livez", 405, "GET, HEAD"],
+    ["OPTIONS", "/contacts", 405, "GET, HEAD, POST"],
   ];
   for (const [method, path, status, allow] of routing) {
     test(`${method} ${path} is ${status} before anybody asks for a key`, async () => {

@@ -244,8 +244,8 @@ test("every request is on the log once, with its id and without its key", async 
   await eventually(() => lines.length >= 2);
   const requests = lines.map((line): unknown => JSON.parse(line));
   expect(requests).toMatchObject([
-    { requestId: "rid", method: "GET", path: "/contacts", status: 200 },
-    { requestId: "rid", method: "GET", path: "/contacts/nobody", status: 404 },
+    { requestId: "rid", method: "GET", route: "/contacts", status: 200 },
+    { requestId: "rid", method: "GET", route: "/contacts/:id", status: 404 },
   ]);
   expect(lines.join()).not.toContain(logged.secretKey);
   await logged.close();
