@@ -55,6 +55,7 @@ export function freePort(): number {
 
 /** A script of ours in a process of its own that says one JSON value per line. */
 export type Helper = {
+  pid: number;
   /** The next line, checked. */
   next<T extends TSchema>(schema: T): Promise<Static<T>>;
   /** Ends its input, which is its sign to finish. */
@@ -71,6 +72,7 @@ export function startHelper(script: string, settings: unknown): Helper {
   void child.exited.then(() => children.delete(child));
   const lines = linesOf(child.stdout);
   return {
+    pid: child.pid,
     async next(schema) {
       const { value } = await lines.next();
       if (value === undefined) throw new Error(`${script} ended without an answer`);

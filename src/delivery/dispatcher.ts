@@ -42,6 +42,11 @@ export type Dispatcher = {
 const STORAGE_PAUSE_MS = 1000;
 /** What was due may be so no more when it is leased: then the next look is not at once. */
 const EMPTY_PAUSE_MS = 1000;
+/**
+ * Between two looks that found mail only for which there is no place: places come free meanwhile,
+ * and what need not be looked past need not be put into a line.
+ */
+const LOOK_PAUSE_MS = 5;
 /** A mail that takes longer to reach a server does not keep others from being made ready. */
 const PATIENCE_MS = 1000;
 /** Places of those ahead that campaign mail leaves free, so that a person's mail is the next to go. */
@@ -113,8 +118,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         return { ...found, mails: leases.map(deps.load) };
       });
       mails.forEach((mail, i) => (mail === null ? giveUp(leases[i]) : start(mail)));
-      if (mails.length > 0 || isWorthAnother) refillSoon();
-      else sleep(EMPTY_PAUSE_MS);
+      if (mails.length > 0) refillSoon();
+      else sleep(isWorthAnother ? LOOK_PAUSE_MS : EMPTY_PAUSE_MS);
     } catch (error) {
       leases.forEach(giveUp);
       pauseAfter(error);

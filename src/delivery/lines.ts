@@ -48,10 +48,6 @@ export function createLines() {
     /** Nobody stands in it. */
     forget: (line: string): boolean => rests.delete(line),
 
-    wake(line: string): void {
-      if (rests.has(line)) rests.set(line, NO_REST);
-    },
-
     /** A mail has ended: its place is free, and one in the house. */
     noteFree(line: string | null): void {
       wakeLongestWaiting();

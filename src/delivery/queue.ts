@@ -166,16 +166,7 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
   function consider(mail: Candidate, line: string, look: Look): boolean {
     const admission = admit(mail.to ?? "");
     if (admission === null) return lease(mail, { pass: null, busy: null }, look);
-    if (admission.kind === "pass") {
-      const own = admission.line;
-      if (own === null || own === line || !lines.has(own)) {
-        return lease(mail, { pass: admission, busy: null }, look);
-      }
-      // Others have waited there for longer.
-      admission.release();
-      lines.wake(own);
-      return joinLine(mail, own, look);
-    }
+    if (admission.kind === "pass") return lease(mail, { pass: admission, busy: null }, look);
     if (isPastLifetime({ ...mail, now: look.now })) {
       return lease(mail, { pass: null, busy: admission }, look);
     }

@@ -167,7 +167,7 @@ describe("a mail without a place", () => {
 });
 
 describe("a line", () => {
-  test("goes on as places come free, by due time, and no newcomer overtakes it", () => {
+  test("goes on as places come free, by due time, before newcomers", () => {
     const { outbox, door, queue } = open();
     door.set("slow.test", 1);
     const waiting = [3, 1, 2].map((nextAt) => outbox.add({ to: `a${nextAt}@slow.test`, nextAt }));

@@ -33,6 +33,9 @@ const PROVIDERS: readonly string[] = [
   "yahoodns.net",
 ];
 
+/** Asked for every mail. */
+const ENDS = PROVIDERS.map((name) => [name, `.${name}`] as const);
+
 const LONGEST_NAME = 120;
 
 /**
@@ -48,5 +51,5 @@ export function siteName(best: readonly string[]): string {
 }
 
 function providerOf(host: string): string | null {
-  return PROVIDERS.find((name) => host === name || host.endsWith(`.${name}`)) ?? null;
+  return ENDS.find(([name, end]) => host === name || host.endsWith(end))?.[0] ?? null;
 }
