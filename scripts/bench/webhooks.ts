@@ -24,16 +24,20 @@ type Options = { binary: string | null; isQuick: boolean };
 
 export async function benchWebhooks(options: Options): Promise<boolean> {
   const events = options.isQuick ? 5_000 : 20_000;
-  console.log(`webhooks: ${whole(events)} events to a receiver on this machine`);
-  const baseline = await measureClient(events);
+  console.log(`webhooks: ${whole(events)} events to a receiver here, the best of ${ROUNDS}`);
+  let baseline = 0;
+  let delivered = 0;
+  // In turns, so that whatever else the machine does is everybody's; the best of each counts.
+  for (let round = 0; round < ROUNDS; round++) {
+    baseline = Math.max(baseline, await measureClient(events));
+    delivered = Math.max(delivered, await measureDelivery(options, events));
+  }
   say("baseline, the guarded client alone", `${whole(baseline)}/s`);
-  const delivered = await measureDelivery(options, events);
   say("delivered, all states written", `${whole(delivered)}/s`);
 
   const requests = options.isQuick ? 10_000 : 40_000;
-  console.log(`webhooks: ${whole(requests)} × POST /v1/track, the best of ${ROUNDS}`);
+  console.log(`webhooks: ${whole(requests)} × POST /v1/track`);
   const rates = { nobody: 0, others: 0, all: 0 };
-  // In turns, so that whatever else the machine does is everybody's.
   for (let round = 0; round < ROUNDS; round++) {
     for (const listening of ["nobody", "others", "all"] as const) {
       const rate = await measureTracking(options, requests, listening);
