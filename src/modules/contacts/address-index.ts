@@ -1,9 +1,9 @@
 /**
- * Finds contacts by a part of their address, with the exact number of them: all addresses are kept
- * in memory, packed (about 35 bytes each), and looked through. A million take 5 to 20 ms for any
- * text, frequent or rare, of one letter or many. An FTS5 trigram index was measured against this:
- * 108 MB on disk, a third more time for every import, up to 80 ms in one piece for frequent text,
- * and nothing for text shorter than three letters.
+ * Finds contacts by a part of their address, with the exact number of them: addresses are kept in
+ * memory, packed (about 35 bytes each, 64 MiB at most), and looked through. A million take 5 to
+ * 20 ms for any text, frequent or rare, of one letter or many. An FTS5 trigram index was measured
+ * against this: 108 MB on disk, a third more time for every import, up to 80 ms in one piece for
+ * frequent text, and nothing for text shorter than three letters.
  *
  * Addresses are packed in blocks of 1024 neighbouring `seq`. Triggers count the changes of every
  * block (`contact_blocks`): a block is read again when its count has moved, so what is in memory is
@@ -34,7 +34,7 @@ export type AddressIndex = {
 
 /** As in the triggers. */
 const BLOCK = 1024;
-/** About two million addresses; of what is beyond, blocks are read whenever they are needed. */
+/** About two million addresses; what is beyond is looked through in the database. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** Rounds of counting what changed meanwhile; the last one does not pause. */
 const MOST_ROUNDS = 3;
@@ -53,8 +53,12 @@ type Version = { block: number; version: number };
 type Packed = { version: number; text: string; sizeBytes: number };
 type Row = [seq: number, email: string, isSubscribed: number];
 
-export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex {
-  const { turns } = deps;
+export function createAddressIndex(deps: {
+  db: Db;
+  turns: Turns;
+  mostBytes?: number;
+}): AddressIndex {
+  const { turns, mostBytes = MOST_BYTES } = deps;
   const { sqlite } = deps.db;
   const readVersions = sqlite.prepare<unknown, [number]>(
     "SELECT block, version FROM contact_blocks WHERE project_seq = ? ORDER BY block DESC",
@@ -63,7 +67,16 @@ export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex
   const readBlock = sqlite.prepare<unknown, [number, number, number]>(`
     SELECT seq, email, is_subscribed FROM contacts
     WHERE project_seq = ? AND seq >= ? AND seq < ? ORDER BY seq`);
-  const memory = createMemory();
+  const matching = `FROM contacts WHERE project_seq = +?1 AND seq >= ?2 AND seq < ?3
+    AND (?4 IS NULL OR is_subscribed = ?4) AND instr(email, ?5) > 0`;
+  type Match = [number, number, number, number | null, string];
+  const countStored = sqlite.prepare<{ count: number }, Match>(
+    `SELECT count(*) AS count ${matching}`,
+  );
+  const findStored = sqlite.prepare<{ seq: number }, Match>(
+    `SELECT seq ${matching} ORDER BY seq DESC`,
+  );
+  const memory = createMemory(mostBytes);
 
   function versionsOf(projectSeq: number): Version[] {
     return readVersions
@@ -71,14 +84,35 @@ export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex
       .map(([block, version]) => ({ block: Number(block), version: Number(version) }));
   }
 
-  function textOf(projectSeq: number, { block, version }: Version): string {
+  /** Null where there is no room for it. */
+  function textOf(projectSeq: number, { block, version }: Version): string | null {
     const known = memory.get(projectSeq, block);
     if (known?.version === version) return known.text;
+    if (known === undefined && !memory.hasRoom(projectSeq)) return null;
     const first = block * BLOCK;
     const rows = readBlock.values(projectSeq, first, first + BLOCK).map(toRow);
     const text = rows.map((row) => pack(row, first)).join("");
     memory.set(projectSeq, block, { version, text, sizeBytes: sizeOf(text) });
     return text;
+  }
+
+  function matchOf(projectSeq: number, { block }: Version, query: AddressQuery): Match {
+    const { isSubscribed, term } = query;
+    const flag = isSubscribed === undefined ? null : Number(isSubscribed);
+    return [projectSeq, block * BLOCK, (block + 1) * BLOCK, flag, term];
+  }
+
+  function countOf(projectSeq: number, version: Version, query: AddressQuery): number {
+    const text = textOf(projectSeq, version);
+    if (text !== null) return countIn(text, query);
+    return countStored.get(...matchOf(projectSeq, version, query))?.count ?? 0;
+  }
+
+  /** As `seq`, newest first. */
+  function seqsOf(projectSeq: number, version: Version, query: AddressQuery): number[] {
+    const text = textOf(projectSeq, version);
+    if (text !== null) return placesIn(text, query).map((place) => version.block * BLOCK + place);
+    return findStored.all(...matchOf(projectSeq, version, query)).map(({ seq }) => seq);
   }
 
   /** Exact at the moment it returns: what changed while others had their turn is counted again. */
@@ -92,7 +126,7 @@ export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex
       if (stale.length === 0) return versions.flatMap(({ block }) => known.get(block) ?? []);
       for (const now of stale) {
         if (round < MOST_ROUNDS && slices.isOver()) await slices.next();
-        known.set(now.block, { ...now, count: countIn(textOf(projectSeq, now), query) });
+        known.set(now.block, { ...now, count: countOf(projectSeq, now, query) });
       }
     }
   }
@@ -107,9 +141,8 @@ export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex
         if (seqs.length >= query.limit) break;
         const first = version.block * BLOCK;
         if (count === 0 || (query.before !== undefined && first >= query.before)) continue;
-        const places = placesIn(textOf(projectSeq, version), query);
         const before = query.before ?? Infinity;
-        seqs.push(...places.map((place) => first + place).filter((seq) => seq < before));
+        seqs.push(...seqsOf(projectSeq, version, query).filter((seq) => seq < before));
       }
       return { total, seqs: seqs.slice(0, query.limit) };
     },
@@ -130,7 +163,7 @@ export function createAddressIndex(deps: { db: Db; turns: Turns }): AddressIndex
 type Counted = Version & { count: number };
 
 /** Packed blocks by project, bounded; the project that was longest not asked for makes room. */
-function createMemory() {
+function createMemory(mostBytes: number) {
   const projects = new Map<number, Map<number, Packed>>();
   let sizeBytes = 0;
 
@@ -148,7 +181,13 @@ function createMemory() {
   }
 
   return {
-    isFull: () => sizeBytes >= MOST_BYTES,
+    isFull: () => sizeBytes >= mostBytes,
+
+    /** Whether a block of the project may stay: there is space, or another project's to take. */
+    hasRoom(projectSeq: number): boolean {
+      const [oldest = projectSeq] = projects.keys();
+      return sizeBytes < mostBytes || oldest !== projectSeq;
+    },
 
     touch,
 
@@ -158,7 +197,7 @@ function createMemory() {
       const blocks = touch(projectSeq);
       sizeBytes += packed.sizeBytes - (blocks.get(block)?.sizeBytes ?? 0);
       blocks.set(block, packed);
-      while (sizeBytes > MOST_BYTES) {
+      while (sizeBytes > mostBytes) {
         const [oldest = projectSeq] = projects.keys();
         if (oldest !== projectSeq) forget(oldest);
         else {

@@ -1,6 +1,6 @@
 /** Long work on contacts as rows: what to do, how far it is, and what came of it. */
 
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { jobs } from "../../db/schema/jobs.ts";
 import type { Change } from "../../db/writer.ts";
@@ -93,9 +93,13 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
         .run();
     },
 
-    /** Part of a change. */
+    /** Part of a change; whom the job was about, thousands perhaps, is not kept. */
     end(seq: number, status: "COMPLETED" | "FAILED"): void {
-      db.update(jobs).set({ status, finishedAt: clock.now() }).where(eq(jobs.seq, seq)).run();
+      const input = sql`json_remove(${jobs.input}, '$.ids', '$.filter')`;
+      db.update(jobs)
+        .set({ status, finishedAt: clock.now(), input })
+        .where(eq(jobs.seq, seq))
+        .run();
     },
   };
 }

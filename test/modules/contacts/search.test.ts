@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createTurns } from "../../../src/lib/turns.ts";
+import { createAddressIndex } from "../../../src/modules/contacts/address-index.ts";
 import { type Answered, type TestApp, testApp } from "../../support/app.ts";
 import { listAt, textAt } from "../../support/json.ts";
 import { imported } from "./upload.ts";
@@ -186,6 +188,32 @@ describe("across many contacts", () => {
         expect(page.at("hasMore")).toBe(cursor !== null);
       } while (cursor !== null);
       expect(seen).toEqual(expected);
+    },
+  );
+
+  const room = [0, 1_000, 60_000, 150_000];
+  test.each(room)(
+    "the same where only %p bytes of addresses fit into memory",
+    async (mostBytes) => {
+      const turns = createTurns();
+      const whole = createAddressIndex({ db: t.db, turns });
+      const bounded = createAddressIndex({ db: t.db, turns, mostBytes });
+      await bounded.warm(() => false);
+      for (const [term, flag] of cases) {
+        const isSubscribed = flag === null ? undefined : flag === "true";
+        for (const before of [undefined, 2500]) {
+          const query = { term, isSubscribed, before, limit: 50 };
+          const expected = await whole.search(t.project.seq, query);
+          expect(await bounded.search(t.project.seq, query)).toEqual(expected);
+        }
+      }
+      await t.app.writer.write(() => {
+        t.db.sqlite.run("UPDATE contacts SET email = 'rare.' || email WHERE seq % 17 = 0");
+      });
+      const query = { term: "rare", isSubscribed: undefined, before: undefined, limit: 50 };
+      const after = await bounded.search(t.project.seq, query);
+      expect(after).toEqual(await whole.search(t.project.seq, query));
+      expect(after.total).toBe(naive("rare", null).length);
     },
   );
 
