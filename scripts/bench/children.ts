@@ -202,6 +202,19 @@ export function processorMs(pid: number): number {
   }
 }
 
+/**
+ * Processor time that the first thread of a process took, where the event loop runs, in seconds.
+ * Says on a machine that does other work what a rate does not; NaN where the system does not tell.
+ */
+export function loopSeconds(pid: number): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8");
+    return Number(text.split(" ")[0]) / 1e9;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 /** Resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
   try {

@@ -5,7 +5,7 @@
  */
 
 import { Type } from "@sinclair/typebox";
-import { Listening, removeFolder, residentMiB, startHelper } from "./children.ts";
+import { Listening, loopSeconds, removeFolder, residentMiB, startHelper } from "./children.ts";
 import { startProbedServer } from "./loop.ts";
 import { fixed, judge, say, whole } from "./report.ts";
 import { type SeedOptions, seededFolder } from "./seeded.ts";
@@ -43,11 +43,14 @@ export async function benchTrack(options: SeedOptions & { binary: string | null 
   await server.tellLoop("warming up");
   const before = eventsIn(data);
   const rates: number[] = [];
+  const costs: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
+    const startedAt = loopSeconds(server.pid);
     const result = await load({ ...target, requests, round });
     rates.push(requests / result.seconds);
     const times = [result.p50, result.p99, result.max].map((ms) => `${fixed(ms, 1)} ms`);
     say("tracked; p50 / p99 / max", `${whole(rates.at(-1) ?? 0)}/s; ${times.join(" / ")}`);
+    costs.push((loopSeconds(server.pid) - startedAt) / requests);
   }
   const loop = await server.tellLoop("tracking");
   const memory = residentMiB(server.pid);
@@ -55,6 +58,11 @@ export async function benchTrack(options: SeedOptions & { binary: string | null 
   const written = eventsIn(data) - before;
   removeFolder(data);
   const best = Math.max(...rates);
+  const cost = Math.min(...costs);
+  say(
+    "processor time of the loop",
+    `${fixed(cost * 1e6, 0)} µs each, ${whole(1 / cost)}/s at most`,
+  );
   return judge([
     {
       name: "rate, best round",
