@@ -7,38 +7,28 @@
  * kill. Mails under way at a kill wait for half a minute and longer: the end takes its time.
  */
 
-import { parseArgs } from "node:util";
-import { join } from "node:path";
-import { relayTo, removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
+import { relayTo, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
 import { judge, say, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { runCampaignCrash } from "./crash/campaign.ts";
+import { crashOptions } from "./crash/options.ts";
 
 const DRAIN_LIMIT_MS = 15 * 60_000;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: "string", default: "50" },
-    recipients: { type: "string", default: "20000" },
-    seed: { type: "string", default: "1" },
-    binary: { type: "boolean", default: false },
-  },
-});
-
+const options = crashOptions("crash-campaign.ts", { kills: 50, recipients: 20_000, seed: 1 });
+const { kills, recipients, seed, binary } = options;
 const data = temporaryFolder();
 const key = await prepareStore(data, 0);
-const kills = wholeNumber("kills", values.kills);
-const recipients = wholeNumber("recipients", values.recipients);
 console.log(`crash-campaign: ${whole(recipients)} recipients, ${kills} × kill -9`);
 const report = await runCampaignCrash({
   kills,
   recipients,
-  seed: wholeNumber("seed", values.seed),
+  seed,
   data,
   key,
   launch: (_, { port, relayPort }) =>
     startServer({
-      binary: values.binary ? join(ROOT, "dist", "mailstead") : null,
+      binary,
       data,
       port,
       args: relayTo(relayPort, 0),
@@ -83,8 +73,3 @@ const isKept = judge([
   },
 ]);
 process.exit(isKept ? 0 : 1);
-
-function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name}: a number is needed`);
-  return Number(text);
-}

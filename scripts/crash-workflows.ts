@@ -7,38 +7,28 @@
  * Delays and mails under way at a kill take their minute at the end.
  */
 
-import { parseArgs } from "node:util";
-import { join } from "node:path";
-import { relayTo, removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
+import { relayTo, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
 import { judge, say, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { runWorkflowCrash } from "./crash/workflows.ts";
+import { crashOptions } from "./crash/options.ts";
 
 const DRAIN_LIMIT_MS = 10 * 60_000;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: "string", default: "50" },
-    executions: { type: "string", default: "2000" },
-    seed: { type: "string", default: "1" },
-    binary: { type: "boolean", default: false },
-  },
-});
-
+const options = crashOptions("crash-workflows.ts", { kills: 50, executions: 2_000, seed: 1 });
+const { kills, executions, seed, binary } = options;
 const data = temporaryFolder();
 const key = await prepareStore(data, 0);
-const kills = wholeNumber("kills", values.kills);
-const executions = wholeNumber("executions", values.executions);
 console.log(`crash-workflows: ${whole(executions)} executions, ${kills} × kill -9`);
 const report = await runWorkflowCrash({
   kills,
   executions,
-  seed: wholeNumber("seed", values.seed),
+  seed,
   data,
   key,
   launch: (_, { port, relayPort }) =>
     startServer({
-      binary: values.binary ? join(ROOT, "dist", "mailstead") : null,
+      binary,
       data,
       port,
       args: [...relayTo(relayPort, 0), "--allow-private-addresses", "true"],
@@ -77,8 +67,3 @@ const isKept = judge([
   atMost("mails that arrived twice", report.duplicateMails, report.mailsAtKills),
 ]);
 process.exit(isKept ? 0 : 1);
-
-function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name}: a number is needed`);
-  return Number(text);
-}

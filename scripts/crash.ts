@@ -7,46 +7,25 @@
  * so the end takes its time. Exit code 1 where the promise was broken.
  */
 
-import { join } from "node:path";
-import { removeFolder, ROOT, startServer, temporaryFolder } from "./bench/children.ts";
+import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
 import { judge, say, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
-import { type CrashOptions, type CrashReport, runCrashLoop } from "./crash/loop.ts";
+import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
+import { crashOptions } from "./crash/options.ts";
 
-const USAGE =
-  "usage: bun scripts/crash.ts [--transport relay|direct] [--kills 100] [--seed N] [--binary[=PATH]]";
 const CONNECTIONS = 4;
 const DRAIN_LIMIT_MS = 10 * 60_000;
 const LIMIT_MS = 30 * 60_000;
 
-type Options = Pick<CrashOptions, "kills" | "seed" | "transport"> & { binary: string | null };
-
-function readArguments(words: readonly string[]): Options {
-  const options: Options = { transport: "relay", kills: 100, seed: 1, binary: null };
-  const rest = [...words];
-  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    const [name = "", value] = word.split("=", 2);
-    if (name === "--binary") options.binary = value ?? join(ROOT, "dist", "mailstead");
-    else if (name === "--transport") options.transport = transportNamed(value ?? rest.shift());
-    else if (name === "--kills") options.kills = wholeNumber(name, value ?? rest.shift());
-    else if (name === "--seed") options.seed = wholeNumber(name, value ?? rest.shift());
-    else throw new Error(`${word}: not known\n${USAGE}`);
-  }
-  return options;
-}
-
-function transportNamed(text: string | undefined): "relay" | "direct" {
+function transportNamed(text: string): "relay" | "direct" {
   if (text === "relay" || text === "direct") return text;
-  throw new Error(`--transport: relay or direct\n${USAGE}`);
-}
-
-function wholeNumber(name: string, text: string | undefined): number {
-  if (text === undefined || !/^\d{1,9}$/.test(text)) throw new Error(`${name}: a number is needed`);
-  return Number(text);
+  throw new Error("--transport: relay or direct");
 }
 
 async function run(): Promise<boolean> {
-  const { transport, kills, seed, binary } = readArguments(Bun.argv.slice(2));
+  const options = crashOptions("crash.ts", { transport: "relay", kills: 100, seed: 1 });
+  const { kills, seed, binary } = options;
+  const transport = transportNamed(options.transport);
   const data = temporaryFolder();
   const key = await prepareStore(data, 0, { isSigned: transport === "direct" });
   console.log(`crash: ${kills} × kill -9, ${transport}, seed ${seed}`);

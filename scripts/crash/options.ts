@@ -1,0 +1,38 @@
+/** The command line of the crash loops: `--NAME VALUE` for each default, and `--binary[=PATH]`. */
+
+import { join } from "node:path";
+import { ROOT } from "../bench/children.ts";
+
+/** `binary`: path of the executable; null: the sources. */
+export type WithBinary<T> = T & { binary: string | null };
+
+/** Exits with what is wrong and how it is used. A default that is a number takes whole numbers. */
+export function crashOptions<T extends Record<string, number | string>>(
+  script: string,
+  defaults: T,
+  words: readonly string[] = Bun.argv.slice(2),
+): WithBinary<T> {
+  const options: WithBinary<T> = { ...defaults, binary: null };
+  const rest = [...words];
+  for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+    const [flag = "", value] = word.split("=", 2);
+    const name = flag.slice("--".length);
+    if (flag === "--binary") options.binary = value ?? join(ROOT, "dist", "mailstead");
+    else if (flag.startsWith("--") && Object.hasOwn(defaults, name)) {
+      Object.assign(options, { [name]: read(flag, defaults[name], value ?? rest.shift()) });
+    } else refuse(`${word}: not known`);
+  }
+  return options;
+
+  function read(flag: string, fallback: number | string | undefined, text: string | undefined) {
+    if (text === undefined) return refuse(`${flag}: a value is needed`);
+    if (typeof fallback === "string") return text;
+    return /^\d{1,9}$/.test(text) ? Number(text) : refuse(`${flag}: a whole number is needed`);
+  }
+
+  function refuse(message: string): never {
+    const flags = Object.entries(defaults).map(([name, value]) => `[--${name} ${value}]`);
+    console.error(`${message}\nusage: bun scripts/${script} ${flags.join(" ")} [--binary[=PATH]]`);
+    process.exit(2);
+  }
+}
