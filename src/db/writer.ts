@@ -24,8 +24,8 @@ export type Writer = {
   write<T>(change: Change<Sync<T>>): Promise<T>;
   /** For use inside a change: runs `effect` after the commit, and not at all without one. */
   afterCommit(effect: () => void): void;
-  /** How many changes wait for their turn now: whoever has much to do does less of it at once. */
-  waiting(): number;
+  /** How many changes were asked for so far: whoever has much to do sees whether it is alone. */
+  asked(): number;
   /** True unless the storage refused the last write. */
   isHealthy(): boolean;
   /** Resolves when nothing is waiting to be written; the database may be closed then. */
@@ -56,8 +56,7 @@ export function createWriter(
   const rollbackTo = sqlite.prepare("ROLLBACK TO change");
 
   let waiting: Job[] = [];
-  /** Taken from them, and left to be done in this turn. */
-  let batch: Job[] = [];
+  let asked = 0;
   /** Committed, but perhaps not on disk yet. */
   let committed: Job[] = [];
   let isSyncing = false;
@@ -75,12 +74,11 @@ export function createWriter(
 
   function flush(): void {
     isScheduled = false;
-    batch = waiting;
+    const jobs = waiting;
     waiting = [];
-    committed.push(...commitTogether(batch));
+    committed.push(...commitTogether(jobs));
     // What did not fit into this batch goes before what has come since.
-    waiting = [...batch, ...waiting];
-    batch = [];
+    waiting = [...jobs, ...waiting];
     if (waiting.length > 0) schedule();
     void answerCommitted();
   }
@@ -192,6 +190,7 @@ export function createWriter(
           effects: [],
         };
         waiting.push(job);
+        asked++;
         schedule();
       });
     },
@@ -199,7 +198,7 @@ export function createWriter(
       if (current === null) throw new Error("afterCommit outside a change");
       current.effects.push(effect);
     },
-    waiting: () => batch.length + waiting.length,
+    asked: () => asked,
     isHealthy: () => healthy,
     async drain() {
       const isBusy = waiting.length > 0 || isSyncing;

@@ -24,11 +24,12 @@ import type { Startable, Starts } from "./starts.ts";
 
 export type WorkflowRunner = ReturnType<typeof createWorkflowRunner>;
 
-/** Of one change; less of it where others wait, who then wait less. */
-const SLICE_MS = { alone: 10, among: 3 } as const;
+/** Of one change; less of it where others write as well, and then they have their turns between. */
+const SLICE_MS = { alone: 10, among: 2 } as const;
 /** Events and what is due share it, so that neither waits for all of the other. */
 const EVENTS_SHARE = 0.6;
 const SCAN_MS = 5;
+const TURNS_OF_OTHERS = 3;
 const EVENTS_AT_ONCE = 100;
 const DUE_AT_ONCE = 200;
 /** A clock that was set forward is noticed within this time. */
@@ -71,6 +72,9 @@ export function createWorkflowRunner(deps: {
   /** Events up to here concerned nobody, or are dealt with; at or after the stored place. */
   let seen = 0;
   let isPlaceBehind = false;
+  /** Changes of all that there were at the last slice, and whether there have been others since. */
+  let asked = 0;
+  let isAlone = true;
   let cancelPlaceTimer: (() => void) | null = null;
 
   function wake(): void {
@@ -103,7 +107,11 @@ export function createWorkflowRunner(deps: {
     const now = clock.now();
     if (found === "end" && !isAnythingDue(now)) return isWoken;
     if (isDue("TIME", now)) await deps.settleFacts();
-    const { isMore, taken } = await writer.write(() => (isRunning ? slice() : NOTHING));
+    isAlone = writer.asked() === asked;
+    if (!isAlone) for (let i = 0; i < TURNS_OF_OTHERS; i++) await turn();
+    const written = writer.write(() => (isRunning ? slice() : NOTHING));
+    asked = writer.asked();
+    const { isMore, taken } = await written;
     calls.start(taken);
     return isMore || isWoken;
   }
@@ -163,7 +171,7 @@ export function createWorkflowRunner(deps: {
   /** One change. */
   function slice(): Slice {
     const startedAt = performance.now();
-    const sliceMs = writer.waiting() > 0 ? SLICE_MS.among : SLICE_MS.alone;
+    const sliceMs = isAlone ? SLICE_MS.alone : SLICE_MS.among;
     const within = (ms: number) => () => performance.now() - startedAt < ms;
     const { isAtEnd, place } = readEvents(within(EVENTS_SHARE * sliceMs));
     const isAllDone = fireDue(within(sliceMs), isAtEnd ? null : place);

@@ -1,0 +1,32 @@
+/** What the runner asks again and again is answered by an index, however many executions there are. */
+
+import { expect, spyOn, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { createAgenda } from "../../../src/modules/workflows/agenda.ts";
+import { createStarts } from "../../../src/modules/workflows/starts.ts";
+import { planOf } from "../../support/outbox.ts";
+
+test("no statement of the agenda reads a table whole or sorts more than one contact's rows", () => {
+  const db = openDatabase(":memory:");
+  migrate(db.sqlite);
+  const prepare = spyOn(db.sqlite, "prepare");
+  const agenda = createAgenda(db);
+  createStarts({ db, agenda, pathsOf: () => null });
+  const statements = prepare.mock.calls.map(([sql]) => sql);
+  prepare.mockRestore();
+  expect(statements.length).toBeGreaterThan(15);
+  const scans: string[] = [];
+  const sorts: string[] = [];
+  for (const sql of statements) {
+    if (/^\s*INSERT/.test(sql)) continue;
+    const plan = planOf(db, sql);
+    const scanned = plan.split("\n").filter((line) => /^SCAN/.test(line));
+    if (scanned.some((line) => !/json_each|CONSTANT ROW|INDEX workflow/.test(line))) scans.push(sql);
+    if (plan.includes("TEMP B-TREE")) sorts.push(sql);
+  }
+  expect(scans).toEqual([]);
+  // Of one contact: what is overdue, in its order.
+  expect(sorts.map((sql) => /e\.contact_seq = \+\?/.test(sql))).toEqual([true]);
+  db.sqlite.close();
+});
