@@ -14,7 +14,7 @@
  * that has grown long is finished by a checkpoint of SQLite's own kind, when little is left for it.
  */
 
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { openSync, statSync } from "node:fs";
 import type { LogFile } from "./log-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
@@ -75,26 +75,41 @@ export function createCheckpoints(deps: {
     if (outcome !== null && outcome.checkpointed > 0) done.pages = outcome.checkpointed;
   }
 
-  async function round(): Promise<void> {
+  /** False where SQLite could not: nothing is lost, the log is only longer for a while. */
+  async function round(): Promise<boolean> {
     const { reader, copier } = (connections ??= connect());
-    reader.run("BEGIN");
     try {
+      reader.run("BEGIN");
       reader.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
       await log.sync();
       checkpoint(copier);
-      await syncToDisk(databaseFile(sqlite.filename));
-    } finally {
-      reader.run("COMMIT");
+    } catch (error) {
+      if (reader.inTransaction) reader.run("ROLLBACK");
+      if (error instanceof SQLiteError) return false;
+      throw error;
     }
+    // Where this fails the reader stays, and with it the log that has what the disk may not have.
+    await syncToDisk(databaseFile(sqlite.filename));
+    reader.run("COMMIT");
+    return true;
   }
 
   async function runRounds(): Promise<void> {
-    await round();
+    if (!(await round())) return;
     while (log.hasPage(sizes.longLog)) {
-      if (!isWaiting(sizes.few)) return checkpoint(sqlite);
+      if (!isWaiting(sizes.few)) return finish();
       const before = done.pages;
-      await round();
-      if (done.pages === before) return; // Somebody reads what is older: later, then.
+      // Nothing copied: somebody reads what is older. Later, then.
+      if (!(await round()) || done.pages === before) return;
+    }
+  }
+
+  /** The log begins anew with the next write. */
+  function finish(): void {
+    try {
+      checkpoint(sqlite);
+    } catch (error) {
+      if (!(error instanceof SQLiteError)) throw error;
     }
   }
 

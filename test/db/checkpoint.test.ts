@@ -124,3 +124,22 @@ test("a disk that fails is told of", async () => {
   await checkpoints.close();
   expect(failures).toEqual([new Error("EIO")]);
 });
+
+test("what SQLite cannot do now is done later, and no fault of the disk", async () => {
+  const { log, sqlite, start, write, failures, databaseBytes } = inFile();
+  let isFull = true;
+  const sync = async () => {
+    if (isFull) sqlite.run("INSERT INTO nowhere VALUES (1)");
+    await log.sync();
+  };
+  const checkpoints = start({ ...log, sync });
+  const before = databaseBytes();
+  write(30);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect([databaseBytes(), failures]).toEqual([before, []]);
+  isFull = false;
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(databaseBytes()).toBeGreaterThan(30 * PAGE_BYTES);
+});
