@@ -4,10 +4,13 @@
  * the events and whether its address is suppressed (R1–R4, S3–S5).
  */
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { testApp } from "../support/app.ts";
 import { type Expected, FAULT_CELLS, type FaultCell } from "../support/fault-matrix.ts";
 import { type MailNet, startMailNet } from "../support/mail-net.ts";
+
+// A large message, twice, on a machine that may be busy.
+setDefaultTimeout(30_000);
 
 const TO = "b@fault.test";
 const MINUTE = 60_000;
@@ -95,7 +98,7 @@ function expectOutcome(seen: Seen, expected: Expected): void {
 }
 
 async function run(cell: FaultCell): Promise<void> {
-  const net = await startMailNet({ records: RECORDS });
+  const net = await startMailNet({ records: RECORDS, dnsTimeoutMs: 10_000 });
   const host = await net.script(2, cell.server);
   /** Connections and lines that came to the server. */
   const heard = () => host.transcripts.length + host.transcripts.flat().length;

@@ -28,10 +28,20 @@ export type MailNet = {
   close(): Promise<void>;
 };
 
-export async function startMailNet(options: TestDnsOptions = {}): Promise<MailNet> {
+export type MailNetOptions = TestDnsOptions & {
+  /** How long the name server is waited for: short where it is silent, long where it is only slow. */
+  dnsTimeoutMs?: number;
+};
+
+export async function startMailNet(options: MailNetOptions = {}): Promise<MailNet> {
   const clock = manualClock();
   const server = await startDns(options);
-  const dns = createDns({ servers: [server.server], clock, timeoutMs: 200, tries: 1 });
+  const dns = createDns({
+    servers: [server.server],
+    clock,
+    timeoutMs: options.dnsTimeoutMs ?? 200,
+    tries: 1,
+  });
   // Holds the port, on an address that is nobody else's.
   const keeper = await startScript({ address: "127.0.0.253" });
   const { port } = keeper;

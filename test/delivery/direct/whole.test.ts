@@ -24,7 +24,7 @@ const RECORDS: Record<string, TestRecords> = {
 
 /** An application that sends to a host that behaves as told, and to a good one. */
 async function running(slow: ScriptOptions, sendRate = 0) {
-  const net = await startMailNet({ records: RECORDS });
+  const net = await startMailNet({ records: RECORDS, dnsTimeoutMs: 10_000 });
   closers.push(() => net.close());
   const host = await net.script(2, slow);
   const sink = await net.sink(3);

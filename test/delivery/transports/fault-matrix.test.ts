@@ -11,7 +11,7 @@ const RECORDS = {
 };
 
 async function run({ server, timeouts, messageBytes }: FaultCell) {
-  const net = await startMailNet({ records: RECORDS });
+  const net = await startMailNet({ records: RECORDS, dnsTimeoutMs: 10_000 });
   const host = await net.script(2, server);
   const transport = net.transport({ timeouts });
   const outcome: Outcome = await transport.send({
