@@ -53,8 +53,11 @@ export function createCheckpoints(deps: {
   const { sqlite, log, failed, sizes = SIZES } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
-  /** How far the rounds came in this generation of the log. */
-  let done = { generation: "", pages: 0 };
+  /**
+   * How far the rounds came in this generation of the log, in pages; `passed`: where one copied
+   * nothing, since somebody reads what is older, the next one comes after as many pages again.
+   */
+  let done = { generation: "", pages: 0, passed: 0 };
 
   function connect(): Connections {
     const [reader, copier] = [new Database(sqlite.filename), new Database(sqlite.filename)];
@@ -65,8 +68,8 @@ export function createCheckpoints(deps: {
   /** Whether so many pages wait to be copied. */
   function isWaiting(pages: number): boolean {
     const generation = log.generation();
-    if (generation !== done.generation) done = { generation, pages: 0 };
-    return log.hasPage(done.pages + pages);
+    if (generation !== done.generation) done = { generation, pages: 0, passed: 0 };
+    return log.hasPage(Math.max(done.pages, done.passed) + pages);
   }
 
   /** Copies what it may; where somebody else is at it, nothing. */
@@ -75,9 +78,10 @@ export function createCheckpoints(deps: {
     if (outcome !== null && outcome.checkpointed > 0) done.pages = outcome.checkpointed;
   }
 
-  /** False where SQLite could not: nothing is lost, the log is only longer for a while. */
+  /** False where nothing was copied: nothing is lost, the log is only longer for a while. */
   async function round(): Promise<boolean> {
     const { reader, copier } = (connections ??= connect());
+    const before = done.pages;
     try {
       reader.run("BEGIN");
       reader.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
@@ -91,16 +95,14 @@ export function createCheckpoints(deps: {
     // Where this fails the reader stays, and with it the log that has what the disk may not have.
     await syncToDisk(databaseFile(sqlite.filename));
     reader.run("COMMIT");
-    return true;
+    const hasProgress = done.pages !== before;
+    if (!hasProgress) done.passed = Math.max(done.pages, done.passed) + sizes.round;
+    return hasProgress;
   }
 
   async function runRounds(): Promise<void> {
-    if (!(await round())) return;
-    while (log.hasPage(sizes.longLog)) {
+    while ((await round()) && log.hasPage(sizes.longLog)) {
       if (!isWaiting(sizes.few)) return finish();
-      const before = done.pages;
-      // Nothing copied: somebody reads what is older. Later, then.
-      if (!(await round()) || done.pages === before) return;
     }
   }
 

@@ -100,19 +100,31 @@ test("what a process leaves behind in the middle of a round is whole", async () 
   expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
 });
 
-test("a reader that stays does not keep rounds from ending", async () => {
-  const { file, log, start, write } = inFile();
-  const checkpoints = start(log);
+test("a reader that stays is not tried again with every write, and all is copied after it", async () => {
+  const { file, log, start, write, databaseBytes } = inFile();
+  let syncs = 0;
+  const counted = { ...log, sync: () => (syncs++, log.sync()) };
+  const checkpoints = start(counted);
   const reader = new Database(file);
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM things").get();
+  const before = databaseBytes();
   for (let i = 0; i < 20; i++) {
-    write(15);
+    write(5);
     checkpoints.consider();
     await checkpoints.close();
   }
+  // A round for each 20 of some 160 pages, not for each write.
+  expect(syncs).toBeLessThan(12);
+  expect(databaseBytes()).toBe(before);
   expect(reader.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 0 });
   reader.close();
+  for (let i = 0; i < 20; i++) {
+    write(5);
+    checkpoints.consider();
+    await checkpoints.close();
+  }
+  expect(databaseBytes()).toBeGreaterThan(20 * 5 * PAGE_BYTES);
 });
 
 test("a disk that fails is told of", async () => {
