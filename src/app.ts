@@ -37,14 +37,8 @@ import { bulkRoutes } from "./modules/contacts/bulk-routes.ts";
 import { importRoutes } from "./modules/contacts/import-routes.ts";
 import { createContactParts } from "./modules/contacts/parts.ts";
 import { createRemoval } from "./modules/contacts/removal.ts";
-import { createCampaignFacts } from "./modules/campaigns/facts.ts";
-import { createExpansion } from "./modules/campaigns/expand.ts";
-import { createLifecycle } from "./modules/campaigns/lifecycle.ts";
-import { createTestMails } from "./modules/campaigns/test-mail.ts";
+import { createCampaignParts } from "./modules/campaigns/parts.ts";
 import { campaignRoutes } from "./modules/campaigns/routes.ts";
-import { createRunner } from "./modules/campaigns/runner.ts";
-import { createCampaigns } from "./modules/campaigns/service.ts";
-import { createStats } from "./modules/campaigns/stats.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createDomainChecks } from "./modules/domains/checks.ts";
@@ -147,7 +141,7 @@ export function createApp(options: AppOptions) {
     cursors,
     keys: dkimKeys,
     installation,
-    findUsers: [(projectSeq, domain) => campaigns.usersOfDomain(projectSeq, domain)],
+    findUsers: [(projectSeq, domain) => campaigns.campaigns.usersOfDomain(projectSeq, domain)],
   });
   const domainChecks = createDomainChecks({
     domains,
@@ -166,7 +160,7 @@ export function createApp(options: AppOptions) {
   const remove = createRemoval({
     db,
     clock,
-    noteCancelled: (emailSeq) => campaignFacts.noteCancelled(emailSeq),
+    noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),
   });
   const contacts = createContacts({ db, clock, events, remove });
   /** All long reads take turns. */
@@ -181,7 +175,7 @@ export function createApp(options: AppOptions) {
     events,
     turns,
     findUsers: [
-      (projectSeq, id) => campaigns.usersOfSegment(projectSeq, id),
+      (projectSeq, id) => campaigns.campaigns.usersOfSegment(projectSeq, id),
       (projectSeq, id) => workflows.usersOfSegment(projectSeq, id),
     ],
   });
@@ -216,7 +210,6 @@ export function createApp(options: AppOptions) {
     linkKey,
   });
 
-  const campaigns = createCampaigns({ db, clock, cursors, segments });
   const workflows = createWorkflows({
     db,
     writer,
@@ -225,28 +218,26 @@ export function createApp(options: AppOptions) {
     segments,
     allowPrivateAddresses: config.allowPrivateAddresses,
   });
-  const stats = createStats({ db });
-  const lifecycle = createLifecycle({
+  const { preview, renderFor } = createPreviews({ clock, contacts, templateCache, url, linkKey });
+  const campaigns = createCampaignParts({
     db,
+    writer,
     clock,
-    campaigns,
-    store,
-    stats,
-    isSenderVerified,
-    wake: wakeAfterCommit,
-  });
-  const campaignFacts = createCampaignFacts({
-    db,
     log,
-    stats,
-    lifecycle,
+    cursors,
+    contacts,
+    segments,
+    store,
+    renderFor,
+    isSenderVerified,
     limits: {
       bounceRate: config.campaignBounceLimit,
       complaintRate: config.campaignComplaintLimit,
       afterMails: config.campaignLimitAfter,
     },
+    wakeDispatcher: () => dispatcher.wake(),
   });
-  events.onFact(campaignFacts.note);
+  events.onFact(campaigns.facts.note);
 
   const transport =
     options.transport ??
@@ -271,7 +262,7 @@ export function createApp(options: AppOptions) {
       suppressionOf: suppressions.reasonFor,
       isSenderVerified,
       signerOf: domains.signerOf,
-      isCampaignSending: lifecycle.isSending,
+      isCampaignSending: campaigns.lifecycle.isSending,
       returnPathOf,
       url,
       linkKey,
@@ -282,7 +273,7 @@ export function createApp(options: AppOptions) {
       db,
       random: Math.random,
       recordFact: events.record,
-      noteCancelled: (emailSeq) => campaignFacts.noteCancelled(emailSeq),
+      noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),
       suppress: (projectSeq, address, at) =>
         suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
     }),
@@ -296,36 +287,8 @@ export function createApp(options: AppOptions) {
     db,
     clock,
     record: events.record,
-    noteMachine: campaignFacts.noteMachine,
+    noteMachine: campaigns.facts.noteMachine,
   });
-  const { preview, renderFor } = createPreviews({ clock, contacts, templateCache, url, linkKey });
-  const testMails = createTestMails({
-    clock,
-    contacts,
-    store,
-    lifecycle,
-    renderFor,
-    wake: wakeAfterCommit,
-  });
-  const expansion = createExpansion({
-    db,
-    writer,
-    clock,
-    segments,
-    store,
-    wake: dispatcher.wake,
-  });
-  const runner = createRunner({
-    db,
-    writer,
-    clock,
-    log,
-    lifecycle,
-    expansion,
-    stats,
-    isSenderVerified,
-  });
-
   const collector = createCollector({ count, writer, clock, log });
   const { allowPrivateAddresses } = config;
   const fetchGuarded = options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses });
@@ -363,11 +326,6 @@ export function createApp(options: AppOptions) {
       deliveries: DELIVERY_DAYS,
     },
   });
-
-  /** Part of a change: there is something to send once it is committed. */
-  function wakeAfterCommit(): void {
-    writer.afterCommit(dispatcher.wake);
-  }
 
   /** Where bounces of a mail go (delivery rule C5). */
   function returnPathOf(mail: { id: string; projectSeq: number; fromAddress: string }): string {
@@ -414,18 +372,7 @@ export function createApp(options: AppOptions) {
     .use(eventRoutes({ admission, events, list: createEventList({ db, cursors, turns }) }))
     .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))
     .use(segmentRoutes({ admission, segments, writer }))
-    .use(
-      campaignRoutes({
-        admission,
-        campaigns,
-        lifecycle,
-        preview,
-        testMails,
-        runner,
-        stats,
-        writer,
-      }),
-    )
+    .use(campaignRoutes({ admission, ...campaigns, preview, writer }))
     .use(workflowRoutes({ admission, workflows, writer }))
     .use(
       webhookRoutes({
@@ -461,7 +408,7 @@ export function createApp(options: AppOptions) {
     { name: "key uses", pattern: "*/30 * * * * *", run: () => keys.flushUses(writer) },
     { name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge },
     { name: "segment membership", pattern: "*/10 * * * * *", run: segments.recompute },
-    { name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick },
+    { name: "campaigns", pattern: "*/5 * * * * *", run: campaigns.runner.tick },
     { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.sweep },
     { name: "webhooks", pattern: "41 * * * * *", run: webhooks.keepUp },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
@@ -496,7 +443,7 @@ export function createApp(options: AppOptions) {
     domains,
     segments,
     workflows,
-    campaigns: runner,
+    campaigns: campaigns.runner,
     automation: automation.runner,
     transport,
 
@@ -504,7 +451,7 @@ export function createApp(options: AppOptions) {
     handle: (request: Request): Promise<Response> => http.handle(request),
 
     async start(): Promise<void> {
-      await runner.start();
+      await campaigns.runner.start();
       await automation.runner.start();
       webhooks.start();
       domainChecks.start();
@@ -538,7 +485,7 @@ export function createApp(options: AppOptions) {
       if (http.server !== null) await http.stop();
       const mailsEnded = dispatcher.stop(STOP_GRACE_MS);
       await contactParts.stop();
-      await runner.stop();
+      await campaigns.runner.stop();
       await automation.runner.stop();
       await webhooks.stop(WEBHOOK_GRACE_MS);
       const checksEnded = domainChecks.stop();

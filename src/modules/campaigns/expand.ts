@@ -8,7 +8,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
-import type { Writer } from "../../db/writer.ts";
+import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { Segments } from "../segments/service.ts";
@@ -29,8 +29,8 @@ export function createExpansion(deps: {
   clock: Clock;
   segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
   store: Pick<EmailStore, "saveMessage">;
-  /** Tells the dispatcher that there is something to send. */
-  wake: () => void;
+  /** Part of a change: there is something to send. */
+  wake: Change<void>;
 }) {
   const { db, writer, clock } = deps;
   // Ids are UUIDv7 (RFC 9562 §5.7) made by SQLite: a thousand round trips a slice would cost more.
@@ -72,7 +72,7 @@ export function createExpansion(deps: {
       })
       .where(eq(campaignCounts.campaignSeq, campaign.seq))
       .run();
-    writer.afterCommit(deps.wake);
+    deps.wake();
     return true;
   }
 

@@ -1,0 +1,61 @@
+/** What this module consists of, put together. */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { EmailStore } from "../emails/store.ts";
+import type { Segments } from "../segments/service.ts";
+import type { Previews } from "../templates/preview.ts";
+import { createExpansion } from "./expand.ts";
+import { createCampaignFacts, type Limits } from "./facts.ts";
+import { createLifecycle } from "./lifecycle.ts";
+import { createRunner } from "./runner.ts";
+import { createCampaigns } from "./service.ts";
+import { createStats } from "./stats.ts";
+import { createTestMails } from "./test-mail.ts";
+
+export type CampaignParts = ReturnType<typeof createCampaignParts>;
+
+export function createCampaignParts(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  cursors: Cursors;
+  contacts: Contacts;
+  segments: Segments;
+  store: EmailStore;
+  renderFor: Previews["renderFor"];
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  limits: Limits;
+  /** There is something to send. */
+  wakeDispatcher: () => void;
+}) {
+  const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
+  const { renderFor, isSenderVerified, limits, wakeDispatcher } = deps;
+  const wake = () => writer.afterCommit(wakeDispatcher);
+  const campaigns = createCampaigns({ db, clock, cursors, segments });
+  const stats = createStats({ db });
+  const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, isSenderVerified, wake });
+  const expansion = createExpansion({ db, writer, clock, segments, store, wake });
+  return {
+    campaigns,
+    stats,
+    lifecycle,
+    facts: createCampaignFacts({ db, log, stats, lifecycle, limits }),
+    testMails: createTestMails({ clock, contacts, store, lifecycle, renderFor, wake }),
+    runner: createRunner({
+      db,
+      writer,
+      clock,
+      log,
+      lifecycle,
+      expansion,
+      stats,
+      isSenderVerified,
+    }),
+  };
+}
