@@ -58,9 +58,11 @@ export function createWorkflowRunner(deps: {
   writer: Writer;
 }) {
   const { agenda, calls, clock, drive, log, reader, starts, writer } = deps;
-  const hasUnread = deps.db.sqlite.prepare<{ found: number }, [number, number]>(
-    "SELECT EXISTS (SELECT 1 FROM events WHERE contact_seq = +? AND seq > +?) AS found",
-  );
+  // Those that were recorded last tell, whatever the clock did: a contact may have a million.
+  const hasUnread = deps.db.sqlite.prepare<{ found: number }, [number, number]>(`
+    SELECT EXISTS (SELECT 1 FROM (SELECT seq FROM events WHERE contact_seq = +?
+                                  ORDER BY created_at DESC, seq DESC LIMIT 100)
+                   WHERE seq > +?) AS found`);
   const lastSeq = deps.db.sqlite.prepare<{ seq: number | null }, []>(
     "SELECT max(seq) AS seq FROM events",
   );
