@@ -24,13 +24,16 @@ import type { Startable, Starts } from "./starts.ts";
 
 export type WorkflowRunner = ReturnType<typeof createWorkflowRunner>;
 
-/** Of one change; less of it where others write as well, and then they have their turns between. */
-const SLICE_MS = { alone: 10, among: 2 } as const;
+/** Of one change; less of it where others write as well, and then a rest as long for them. */
+const SLICE_MS = { alone: 10, among: 4 } as const;
 /** Events and what is due share it, so that neither waits for all of the other. */
 const EVENTS_SHARE = 0.6;
 const SCAN_MS = 5;
-const TURNS_OF_OTHERS = 3;
-const EVENTS_AT_ONCE = 100;
+const REST_MS = SLICE_MS.among;
+/** About as many as a slice gets to. */
+const EVENTS_AT_ONCE = { alone: 60, among: 25 } as const;
+/** Read to find out whether any of them concerns anybody; more as long as none does. */
+const SCANNED_AT_ONCE = { first: 10, most: 200 } as const;
 const DUE_AT_ONCE = 200;
 /** A clock that was set forward is noticed within this time. */
 const LONGEST_SLEEP_MS = 30_000;
@@ -110,7 +113,7 @@ export function createWorkflowRunner(deps: {
     if (found === "end" && !isAnythingDue(now)) return isWoken;
     if (isDue("TIME", now)) await deps.settleFacts();
     isAlone = writer.asked() === asked;
-    if (!isAlone) for (let i = 0; i < TURNS_OF_OTHERS; i++) await turn();
+    if (!isAlone) await Bun.sleep(REST_MS);
     const written = writer.write(() => (isRunning ? slice() : NOTHING));
     asked = writer.asked();
     const { isMore, taken } = await written;
@@ -123,14 +126,16 @@ export function createWorkflowRunner(deps: {
     const endsAt = performance.now() + SCAN_MS;
     // What is overdue may come to wait for an event that is in the log already.
     if (!agenda.isListening() && !isAnyOverdue(clock.now())) pass(lastSeq.get()?.seq ?? 0);
+    let page: number = SCANNED_AT_ONCE.first;
     for (;;) {
-      const events = reader.read(EVENTS_AT_ONCE, seen);
+      const events = reader.read(page, seen);
       const concerning = events.findIndex(isConcerning);
       const passed = concerning === -1 ? events.at(-1) : events[concerning - 1];
       if (passed !== undefined) pass(passed.seq);
-      if (concerning === -1 && events.length < EVENTS_AT_ONCE) return "end";
+      if (concerning === -1 && events.length < page) return "end";
       // After a while others have their turn, which comes with the next write.
       if (concerning !== -1 || performance.now() > endsAt) return "something";
+      page = Math.min(2 * page, SCANNED_AT_ONCE.most);
     }
   }
 
@@ -185,9 +190,10 @@ export function createWorkflowRunner(deps: {
 
   function readEvents(hasTime: HasTime): { isAtEnd: boolean; place: number } {
     const from = seen;
-    const events = reader.read(EVENTS_AT_ONCE, from);
+    const page = isAlone ? EVENTS_AT_ONCE.alone : EVENTS_AT_ONCE.among;
+    const events = reader.read(page, from);
     let place = from;
-    let isAtEnd = events.length < EVENTS_AT_ONCE;
+    let isAtEnd = events.length < page;
     for (const event of events) {
       if ((place > from && !hasTime()) || !handle(event, hasTime)) {
         isAtEnd = false;
