@@ -43,6 +43,7 @@ export async function startProbedServer(options: ServerOptions): Promise<ProbedS
     return parse(Loop, JSON.parse(readFileSync(file, "utf8")));
   }
 
+  await readLoop(); // Nobody waits while it starts.
   return {
     ...server,
     async tellLoop(during) {
