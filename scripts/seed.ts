@@ -17,6 +17,7 @@ import { type Db, openDatabase } from "../src/db/open.ts";
 import { createWriter } from "../src/db/writer.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
+import { createReader } from "../src/modules/events/reader.ts";
 import { createKeys } from "../src/modules/keys/service.ts";
 import { createProjects } from "../src/modules/projects/service.ts";
 import { seedContacts } from "./seed/contacts.ts";
@@ -30,6 +31,8 @@ type Say = (text: string) => void;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PROJECT = "Seed";
 const TABLES = ["contacts", "events"];
+/** Of the log: workflows, webhooks. */
+const READERS = ["workflows", "webhooks"];
 
 /** Returns the secret key. `say` hears what was done. */
 export async function seed(
@@ -62,6 +65,8 @@ export async function seed(
     const { contacts, events: count } = sizes;
     seedEvents(sqlite, { projectSeq, count, untilMs, firstContact, contacts });
   });
+  // As in a project that grew: those who follow the log have read all of it.
+  for (const name of READERS) createReader({ db, name }).skip();
   step(`${sizes.segments} segments`, () =>
     seedSegments(sqlite, { projectSeq, count: sizes.segments, untilMs }),
   );
