@@ -18,8 +18,8 @@ export type Batch = {
 };
 
 /** A job under way at an upgrade counts on these: they are part of the stored format. */
-const MOST_ROWS = 32_768;
-const MOST_CHARACTERS = 8 * 1024 * 1024;
+const MOST_ROWS = 16_384;
+const MOST_CHARACTERS = 4 * 1024 * 1024;
 /** Sorted in one go, which must not take long. */
 const RUN_ROWS = 2048;
 
