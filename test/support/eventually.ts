@@ -1,6 +1,6 @@
 /** Waiting without sleeping: turns of the event loop instead of time. */
 
-const LIMIT_MS = 4_000;
+const LIMIT_MS = 15_000;
 const QUIET_TURNS = 40;
 
 /** Resolves once `isTrue` says so; looks again at every turn of the event loop. */

@@ -39,7 +39,7 @@ export async function startMailNet(options: MailNetOptions = {}): Promise<MailNe
   const dns = createDns({
     servers: [server.server],
     clock,
-    timeoutMs: options.dnsTimeoutMs ?? 200,
+    timeoutMs: options.dnsTimeoutMs ?? 1_000,
     tries: 1,
   });
   // Holds the port, on an address that is nobody else's.

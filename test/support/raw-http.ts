@@ -2,7 +2,7 @@
 
 import { connect } from "node:net";
 
-const LIMIT_MS = 5000;
+const LIMIT_MS = 20_000;
 
 export type RawOptions = {
   port: number;
