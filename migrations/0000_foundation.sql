@@ -59,6 +59,7 @@ CREATE TABLE `campaigns` (
 	`finished_at` integer,
 	`audience_cursor` integer,
 	`audience_end` integer,
+	`audience_condition` text,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
@@ -211,6 +212,7 @@ CREATE INDEX `emails_page` ON `emails` (`project_seq`,`seq`);--> statement-break
 CREATE INDEX `emails_contact` ON `emails` (`contact_seq`);--> statement-breakpoint
 CREATE INDEX `emails_message` ON `emails` (`message_seq`);--> statement-breakpoint
 CREATE UNIQUE INDEX `emails_campaign_contact` ON `emails` (`campaign_seq`,`contact_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `emails_campaign` ON `emails` (`campaign_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `emails_campaign_queue` ON `emails` (`campaign_seq`,`status`,`line`,`next_at`) WHERE campaign_seq IS NOT NULL AND next_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `emails_queue` ON `emails` (`status`,`line`,`priority`,`project_seq`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_attachments` (

@@ -24,6 +24,7 @@ import { createRoot } from "./http/server.ts";
 import { installationOf } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
+import { createBreather } from "./lib/breather.ts";
 import { createDns, type Dns } from "./lib/dns/client.ts";
 import { systemDnsServers } from "./lib/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
@@ -228,6 +229,7 @@ export function createApp(options: AppOptions) {
     contacts,
     segments,
     store,
+    turns,
     renderFor,
     isSenderVerified,
     limits: {
@@ -256,6 +258,7 @@ export function createApp(options: AppOptions) {
     }),
     load: createLoader(db),
     attempt: createAttempt({
+      breathe: createBreather(),
       transport,
       templateCache,
       clock,
@@ -411,6 +414,8 @@ export function createApp(options: AppOptions) {
     { name: "campaigns", pattern: "*/5 * * * * *", run: campaigns.runner.tick },
     { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.sweep },
     { name: "webhooks", pattern: "41 * * * * *", run: webhooks.keepUp },
+    // Commands of other processes, such as `project enable`, wake nobody.
+    { name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];

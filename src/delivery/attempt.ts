@@ -11,6 +11,7 @@ import { recipientLinks } from "../mail/links.ts";
 import { composeMessage } from "../mail/message.ts";
 import { messageIdOf } from "../mail/message-id.ts";
 import { prepareOutgoing } from "../mail/outgoing.ts";
+import { subjectFault } from "../mail/subject.ts";
 import { render, type TemplateKind } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
 import { templateVariables } from "../mail/variables.ts";
@@ -36,6 +37,8 @@ export type Verdict =
   | { kind: "cancelled"; reason: string };
 
 export type AttemptDeps = {
+  /** Resolves at once, or after others had a turn of the event loop where much was done in this one. */
+  breathe: () => Promise<void>;
   transport: Transport;
   templateCache: TemplateCache;
   clock: Clock;
@@ -66,6 +69,15 @@ const WITHDRAWN: Busy = {
   reason: "it was withdrawn at its turn",
 };
 
+/** Its lane is closed as well, as long as that is so. */
+const DISABLED: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 60_000,
+  line: null,
+  reason: "the project is disabled",
+};
+
 export function createAttempt(deps: AttemptDeps): Attempt {
   return async function attempt(mail, leave) {
     const unwanted = whyUnwanted(mail);
@@ -73,10 +85,13 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.busy !== null) return turnedBack(mail.busy);
     const held = whyHeld(mail);
     if (held !== null) return held;
+    await deps.breathe();
     const html = renderSource(mail, mail.html, "html");
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
     const subject = subjectOf(mail);
     if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
+    const fault = mail.campaignSeq === null ? null : subjectFault(subject.text);
+    if (fault !== null) return failed(`The subject cannot be used: ${fault.message}`);
     const composed = compose(mail, { subject: subject.text, body: html.text });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);
@@ -110,7 +125,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
     const suppression = deps.suppressionOf(mail.projectSeq, mail.to);
     if (suppression !== null) return { kind: "suppressed", reason: suppression };
-    if (mail.isMarketing && !mail.isSubscribed) {
+    if (mail.isMarketing && !mail.isSubscribed && !mail.isTest) {
       return { kind: "cancelled", reason: "The recipient is not subscribed any more." };
     }
     return null;
@@ -118,7 +133,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
 
   /** Faults of the operator's side that can be mended: the mail waits for it. */
   function whyHeld(mail: Consignment): Verdict | null {
-    if (!mail.isProjectEnabled) return waiting("The project is disabled.");
+    if (!mail.isProjectEnabled) return turnedBack(DISABLED);
     const domain = domainOf(mail.fromAddress);
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
     return waiting(`The sender's domain ${domain} is not verified any more.`);

@@ -12,6 +12,8 @@ export type Consignment = Lease & {
   projectId: string;
   projectName: string;
   isProjectEnabled: boolean;
+  /** A mail to look at: it goes to whoever asked for it, subscribed or not. */
+  isTest: boolean;
   tracking: TrackingMode;
   /** BCP 47. */
   language: string;
@@ -41,9 +43,10 @@ export type Consignment = Lease & {
 
 type Row = Omit<
   Consignment,
-  keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing"
+  keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "isTest"
 > & {
   isProjectEnabled: number;
+  source: string;
   isSubscribed: number | null;
   isMarketing: number;
   hasAttachments: number;
@@ -61,7 +64,7 @@ type AttachmentRow = {
 export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
   const findEmail = sqlite.prepare<Row, [number]>(`
     SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
-           p.is_enabled AS isProjectEnabled, p.tracking, p.language,
+           p.is_enabled AS isProjectEnabled, e.source, p.tracking, p.language,
            e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
            e.to_address AS "to", e.to_name AS toName, e.subject,
            e.campaign_seq AS campaignSeq, coalesce(e.variables, c.data, '{}') AS variables, e.priority,
@@ -88,6 +91,7 @@ export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | nu
       ...row,
       ...lease,
       isProjectEnabled: row.isProjectEnabled === 1,
+      isTest: row.source === "TEST",
       isSubscribed: row.isSubscribed === 1,
       isMarketing: row.isMarketing === 1,
       attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),

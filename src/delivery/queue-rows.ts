@@ -60,6 +60,9 @@ export function prepareQueue({ sqlite }: Db) {
   const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
     SELECT 1 AS yes FROM emails
     WHERE status = 'QUEUED' AND line = +? AND next_at IS NOT NULL LIMIT 1`);
+  const findDisabled = sqlite.prepare<{ seq: number }, []>(
+    "SELECT seq FROM projects WHERE is_enabled = 0",
+  );
   // Its first condition is that of the index, word for word.
   const findCampaigns = sqlite.prepare<Campaign, []>(`
     SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
@@ -78,6 +81,7 @@ export function prepareQueue({ sqlite }: Db) {
     dueInCampaign,
     nextLine,
     findInLine,
+    findDisabled,
     findCampaigns,
     giveBack,
   };

@@ -4,7 +4,7 @@
  *
  * Mail leaves in lanes: each project's transactional mail is one, each campaign that is SENDING is
  * one. Transactional lanes go first; the rest take turns (fairness.ts). A campaign that is paused
- * or cancelled has no lane, so none of its rows need to be touched for that.
+ * or cancelled, or a project that is disabled, has no lane: none of its rows need to be touched.
  *
  * A mail is leased only if the transport has a place for it. If not, it joins the line of those who
  * wait for the same (lines.ts), once, and its lane goes on with the next mail; from then on only its
@@ -96,6 +96,8 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
   let houseOpensAt = 0;
   /** The campaigns that were SENDING at the last look. */
   let sending = "";
+  /** Projects that are disabled, as of the last look. */
+  let disabled: ReadonlySet<number> = new Set();
 
   // Those of an earlier process.
   for (let line = rows.nextLine.get(NO_LINE)?.line; typeof line === "string";) {
@@ -108,7 +110,7 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
     const lanes: Lane[] = [];
     for (let of = rows.nextProject.get({ line, key: 0 })?.key; typeof of === "number";) {
       const levels = levelsOf([of, ...placeOf(line)]);
-      lanes.push({ levels, line, of, kind: "transactional", rate: null });
+      if (!disabled.has(of)) lanes.push({ levels, line, of, kind: "transactional", rate: null });
       of = rows.nextProject.get({ line, key: of })?.key;
     }
     return lanes;
@@ -235,7 +237,7 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
     };
     const asked = lines.open(now, MOST_LINES);
     const places = [...asked, NO_LINE];
-    const campaigns = rows.findCampaigns.all();
+    const campaigns = findSending();
     const ready = campaigns.filter((campaign) => openingOf(campaign) <= now);
     try {
       const urgent = places.flatMap(projectLanes);
@@ -256,11 +258,14 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
     }
   }
 
-  /** A campaign that is SENDING again has mail in lines that nobody asks any more. */
-  function noteSending(campaigns: readonly Campaign[]): void {
-    const now = campaigns.map(({ key }) => key).join();
+  /** What is SENDING or enabled again has mail in lines that nobody asks any more. */
+  function findSending(): Campaign[] {
+    disabled = new Set(rows.findDisabled.all().map(({ seq }) => seq));
+    const campaigns = rows.findCampaigns.all().filter((each) => !disabled.has(each.projectSeq));
+    const now = [...campaigns.map(({ key }) => key), "", ...disabled].join();
     if (now !== sending) lines.wakeIdle();
     sending = now;
+    return campaigns;
   }
 
   function campaignDueAt({ key, rate }: Campaign): number[] {
@@ -275,10 +280,9 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
   }
 
   function othersDueAt(): number[] {
-    const campaigns = rows.findCampaigns.all();
-    noteSending(campaigns);
+    const ofCampaigns = findSending().flatMap(campaignDueAt);
     const inLines = lines.nextAt();
-    return [...campaigns.flatMap(campaignDueAt), ...(inLines === null ? [] : [inLines])];
+    return [...ofCampaigns, ...(inLines === null ? [] : [inLines])];
   }
 
   return {

@@ -1,7 +1,7 @@
 /** Reads request bodies: bounded, UTF-8 and JSON as they must be, before any schema sees them. */
 
 import { AppError, type FieldError, validationError } from "../lib/errors.ts";
-import { MOST_ERRORS } from "./validation.ts";
+import { isRecord, MOST_ERRORS } from "./validation.ts";
 
 /** Interface decision A: 20 MiB. */
 export const BODY_CAP_BYTES = 20 * 1024 * 1024;
@@ -15,6 +15,7 @@ export async function readJson(request: Request): Promise<unknown> {
   if (bytes.byteLength === 0) return undefined;
   const value = parseJson(decodeUtf8(bytes));
   refuseBadText(value);
+  if (value !== null && !isRecord(value)) throw notAnObject();
   return value;
 }
 
@@ -92,6 +93,11 @@ function badText(path: Path): FieldError {
     message: "NUL characters and lone surrogates are not allowed.",
     code: "invalid_format",
   };
+}
+
+/** No endpoint takes anything else; where a body is optional, its schema would not be asked. */
+function notAnObject(): AppError {
+  return validationError([{ field: "", message: "Expected object.", code: "invalid_type" }]);
 }
 
 function tooLarge(): AppError {

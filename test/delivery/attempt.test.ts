@@ -135,12 +135,6 @@ describe("mail that is not wanted any more", () => {
 describe("mail that waits for the operator", () => {
   const cases = [
     {
-      name: "while its project is disabled",
-      fault: "UPDATE projects SET is_enabled = 0",
-      mended: "UPDATE projects SET is_enabled = 1",
-      reason: "The project is disabled.",
-    },
-    {
       name: "while the sender's domain is not verified any more",
       fault: "UPDATE domains SET status = 'FAILED'",
       mended: "UPDATE domains SET status = 'VERIFIED'",
@@ -173,6 +167,21 @@ describe("mail that waits for the operator", () => {
       { number: 2, outcome: "accepted" },
     ]);
     expect(transport.handed).toHaveLength(1);
+  });
+
+  test("of a disabled project is not tried, however long that is, and loses no time", async () => {
+    const { t, transport, run, send, email } = await accepting();
+    const id = await send();
+    run("UPDATE projects SET is_enabled = 0");
+    await t.app.start();
+    t.clock.advance(30 * 24 * HOUR);
+    await quiet();
+    expect([transport.handed.length, t.countRows("attempts")]).toEqual([0, 0]);
+    run("UPDATE projects SET is_enabled = 1");
+    await send();
+    await eventually(() => transport.handed.length === 2);
+    await eventually(() => t.countRows("attempts") === 2);
+    expect((await email(id)).status).toBe("SENT");
   });
 });
 

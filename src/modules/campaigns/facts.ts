@@ -5,6 +5,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Log } from "../../lib/log.ts";
+import { TOO_SLOW } from "../../mail/template.ts";
 import type { Fact } from "../events/service.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
@@ -16,6 +17,9 @@ export type Limits = {
   /** Before that many mails, one bounce would say too much. */
   afterMails: number;
 };
+
+/** Mails that may fail by a slow template before the campaign waits for a person. */
+const MOST_SLOW = 3;
 
 export type CampaignFacts = ReturnType<typeof createCampaignFacts>;
 
@@ -37,6 +41,12 @@ export function createCampaignFacts(deps: {
     SELECT count(*) AS ofMail, sum(json_extract(data, '$.url') = +?) AS ofLink
     FROM events WHERE email_seq = +? AND name = 'email.clicked'`);
 
+  const countUnsubscribed = sqlite.prepare<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM events WHERE email_seq = +? AND name = 'contact.unsubscribed'",
+  );
+  /** Mails of each campaign whose template took too long, in this process. */
+  const slow = new Map<number, number>();
+
   function campaignOf(emailSeq: number | undefined): number | null {
     return emailSeq === undefined ? null : (findCampaign.get(emailSeq)?.campaignSeq ?? null);
   }
@@ -53,6 +63,27 @@ export function createCampaignFacts(deps: {
     });
   }
 
+  /** Who comes and goes by the links of one mail is one person. */
+  function noteUnsubscribed(campaignSeq: number, { emailSeq = 0 }: Fact): void {
+    if (countUnsubscribed.get(emailSeq)?.n === 1) stats.add(campaignSeq, "unsubscribed");
+  }
+
+  /** Rendering holds everybody up: a template that takes its whole time is not tried again and again. */
+  function noteFailed(campaignSeq: number, { data }: Fact): void {
+    stats.add(campaignSeq, "failed");
+    if (!reasonOf(data).includes(TOO_SLOW)) return;
+    const failures = (slow.get(campaignSeq) ?? 0) + 1;
+    slow.set(campaignSeq, failures);
+    if (failures < MOST_SLOW) return;
+    slow.delete(campaignSeq);
+    pause(campaignSeq, reasonOf(data));
+  }
+
+  function pause(campaignSeq: number, reason: string): void {
+    if (!lifecycle.pauseBecause(campaignSeq, reason)) return;
+    log.warn("a campaign was paused", { campaignSeq, reason });
+  }
+
   function breakIfHarmful(campaignSeq: number): void {
     const { left, bounced, complained } = stats.sinceResumed(campaignSeq);
     if (left < limits.afterMails) return;
@@ -62,8 +93,7 @@ export function createCampaignFacts(deps: {
         : complained / left > limits.complaintRate
           ? `${percent(complained / left)} complained, more than ${percent(limits.complaintRate)}`
           : null;
-    if (reason === null || !lifecycle.pauseBecause(campaignSeq, reason)) return;
-    log.warn("a campaign was paused", { campaignSeq, reason });
+    if (reason !== null) pause(campaignSeq, reason);
   }
 
   return {
@@ -73,15 +103,16 @@ export function createCampaignFacts(deps: {
       if (campaignSeq === null) return;
       switch (fact.name) {
         case "email.sent":
-          return stats.add(campaignSeq, "sent");
+          stats.add(campaignSeq, "sent");
+          return breakIfHarmful(campaignSeq);
         case "email.delivered":
           return stats.add(campaignSeq, "delivered");
         case "email.failed":
-          return stats.add(campaignSeq, "failed");
+          return noteFailed(campaignSeq, fact);
         case "email.suppressed":
           return stats.add(campaignSeq, "suppressed");
         case "contact.unsubscribed":
-          return stats.add(campaignSeq, "unsubscribed");
+          return noteUnsubscribed(campaignSeq, fact);
         case "email.opened":
           return stats.open(campaignSeq, { at: fact.at, isFirst: true });
         case "email.clicked":
@@ -110,9 +141,12 @@ export function createCampaignFacts(deps: {
   };
 }
 
-function urlOf(data: unknown): string {
-  const url: unknown = typeof data === "object" && data !== null ? Reflect.get(data, "url") : null;
-  return typeof url === "string" ? url : "";
+const urlOf = (data: unknown): string => textOf(data, "url");
+const reasonOf = (data: unknown): string => textOf(data, "reason");
+
+function textOf(data: unknown, name: string): string {
+  const value: unknown = typeof data === "object" && data !== null ? Reflect.get(data, name) : null;
+  return typeof value === "string" ? value : "";
 }
 
 function percent(share: number): string {

@@ -8,10 +8,10 @@ import { and, eq, inArray, lte, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaigns, type CampaignStatus } from "../../db/schema/campaigns.ts";
 import { contacts } from "../../db/schema/contacts.ts";
+import { segments } from "../../db/schema/segments.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { AppError, fieldError } from "../../lib/errors.ts";
-import { domainOf } from "../../mail/address.ts";
+import { fieldError } from "../../lib/errors.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { CampaignRow, Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
@@ -28,7 +28,7 @@ export function createLifecycle(deps: {
   campaigns: Pick<Campaigns, "get">;
   store: Pick<EmailStore, "saveMessage">;
   stats: Pick<Stats, "forgive">;
-  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  requireVerified: (projectSeq: number, from: string) => void;
   /** Part of a change: mails may leave that might not before. */
   wake: Change<void>;
 }) {
@@ -56,14 +56,7 @@ export function createLifecycle(deps: {
   }
 
   function requireVerified({ projectSeq, from }: CampaignRow): void {
-    const domain = domainOf(from);
-    if (deps.isSenderVerified(projectSeq, domain)) return;
-    throw new AppError(
-      403,
-      "DOMAIN_NOT_VERIFIED",
-      `The sender's domain ${domain} is not a verified domain of this project.`,
-      { suggestion: `Add it with: mailstead domain add ${domain}` },
-    );
+    deps.requireVerified(projectSeq, from);
   }
 
   /** The audience is fixed now: contacts made later do not receive it. */
@@ -76,7 +69,20 @@ export function createLifecycle(deps: {
       statusReason: null,
       audienceCursor: 0,
       audienceEnd: lastContact(campaign.projectSeq),
+      audienceCondition: conditionNow(campaign),
     });
+  }
+
+  /** As it is now: whoever changes the segment later changes nothing for this campaign. */
+  function conditionNow({ audienceType, audienceFilter, segmentSeq }: CampaignRow): string | null {
+    if (audienceType !== "SEGMENT" || segmentSeq === null) return audienceFilter;
+    const [segment] = db
+      .select({ condition: segments.condition })
+      .from(segments)
+      .where(eq(segments.seq, segmentSeq))
+      .limit(1)
+      .all();
+    return segment?.condition ?? null;
   }
 
   function lastContact(projectSeq: number): number {

@@ -107,7 +107,7 @@ export const CampaignStats = Type.Object({
   deliveryRate: Rate,
   openRate: Rate,
   clickRate: Rate,
-  bounceRate: Rate,
+  bounceRate: Type.Number({ description: "0 to 1 of sent and bounced" }),
   complaintRate: Rate,
   unsubscribeRate: Rate,
   links: Type.Array(Type.Object({ url: Type.String(), clicks: Count, uniqueClicks: Count })),

@@ -2,9 +2,13 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
+import { normalizedAddress } from "../../http/formats.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Turns } from "../../lib/turns.ts";
+import { domainOf } from "../../mail/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { Segments } from "../segments/service.ts";
@@ -15,6 +19,7 @@ import { createLifecycle } from "./lifecycle.ts";
 import { createRunner } from "./runner.ts";
 import { createCampaigns } from "./service.ts";
 import { createStats } from "./stats.ts";
+import { createRecipients } from "./recipients.ts";
 import { createTestMails } from "./test-mail.ts";
 
 export type CampaignParts = ReturnType<typeof createCampaignParts>;
@@ -28,6 +33,7 @@ export function createCampaignParts(deps: {
   contacts: Contacts;
   segments: Segments;
   store: EmailStore;
+  turns: Turns;
   renderFor: Previews["renderFor"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   limits: Limits;
@@ -35,14 +41,21 @@ export function createCampaignParts(deps: {
   wakeDispatcher: () => void;
 }) {
   const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
-  const { renderFor, isSenderVerified, limits, wakeDispatcher } = deps;
+  const { turns, renderFor, isSenderVerified, limits, wakeDispatcher } = deps;
   const wake = () => writer.afterCommit(wakeDispatcher);
-  const campaigns = createCampaigns({ db, clock, cursors, segments });
+  const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
   const stats = createStats({ db });
-  const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, isSenderVerified, wake });
+  const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
   const expansion = createExpansion({ db, writer, clock, segments, store, wake });
+
+  function requireVerified(projectSeq: number, from: string): void {
+    const domain = domainOf(normalizedAddress(from));
+    if (!isSenderVerified(projectSeq, domain)) throw notVerified(domain);
+  }
+
   return {
     campaigns,
+    recipients: createRecipients({ db, cursors, turns, stats }),
     stats,
     lifecycle,
     facts: createCampaignFacts({ db, log, stats, lifecycle, limits }),
@@ -58,4 +71,11 @@ export function createCampaignParts(deps: {
       isSenderVerified,
     }),
   };
+}
+
+function notVerified(domain: string): AppError {
+  const message = `The sender's domain ${domain} is not a verified domain of this project.`;
+  return new AppError(403, "DOMAIN_NOT_VERIFIED", message, {
+    suggestion: `Add it with: mailstead domain add ${domain}, or see what it lacks: domain list`,
+  });
 }

@@ -41,6 +41,7 @@ import {
   SendCampaignInput,
   TestCampaignInput,
 } from "./model.ts";
+import type { Recipients } from "./recipients.ts";
 import type { Runner } from "./runner.ts";
 import type { CampaignRow, Campaigns } from "./service.ts";
 import type { Stats } from "./stats.ts";
@@ -55,29 +56,35 @@ export function campaignRoutes(deps: {
   campaigns: Campaigns;
   lifecycle: Lifecycle;
   preview: Previews["preview"];
+  recipients: Recipients;
   testMails: TestMails;
   runner: Runner;
   stats: Stats;
   writer: Writer;
 }) {
-  const { admission, campaigns, lifecycle, preview, testMails, runner, stats, writer } = deps;
+  const { admission, campaigns, lifecycle, preview, recipients, testMails, runner, stats, writer } =
+    deps;
 
-  /** Commits a change of state and lets the runner see to it. */
-  async function apply(change: Change<CampaignRow>) {
-    const campaign = await writer.write(change);
-    runner.wake();
-    return envelope(campaigns.present(campaign));
+  /** A change of state, to be committed once; the runner sees to it then. */
+  function moving(change: Change<CampaignRow>) {
+    return () => {
+      const campaign = change();
+      writer.afterCommit(runner.wake);
+      return { status: 200, body: envelope(campaigns.present(campaign)) };
+    };
   }
 
-  async function send(projectSeq: number, id: string, scheduledFor: string | null | undefined) {
-    if (typeof scheduledFor === "string") {
-      await writer.write(lifecycle.schedule(projectSeq, id, Date.parse(scheduledFor)));
-    } else {
-      await runner.ensureRecipients(campaigns.get(projectSeq, id));
-      await writer.write(lifecycle.sendNow(projectSeq, id));
-    }
-    runner.wake();
-    return status(204, undefined);
+  async function sending(projectSeq: number, id: string, scheduledFor: string | null | undefined) {
+    const isLater = typeof scheduledFor === "string";
+    await runner.ensureRecipients(campaigns.get(projectSeq, id), isLater ? "schedule" : "send");
+    const move = isLater
+      ? lifecycle.schedule(projectSeq, id, Date.parse(scheduledFor))
+      : lifecycle.sendNow(projectSeq, id);
+    return () => {
+      move();
+      writer.afterCommit(runner.wake);
+      return { status: 204, body: null };
+    };
   }
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
@@ -114,7 +121,9 @@ export function campaignRoutes(deps: {
       "/:id",
       async ({ project, params, body }) => {
         ensureChecks(CampaignPatch, body);
-        return apply(campaigns.patch(project.seq, params.id, body));
+        const campaign = await writer.write(campaigns.patch(project.seq, params.id, body));
+        runner.wake();
+        return envelope(campaigns.present(campaign));
       },
       {
         params: IdParams,
@@ -137,7 +146,10 @@ export function campaignRoutes(deps: {
     )
     .post(
       "/:id/send",
-      ({ project, params, body }) => send(project.seq, params.id, body?.scheduledFor),
+      async ({ project, params, body, once }) => {
+        await once(() => sending(project.seq, params.id, body?.scheduledFor));
+        return status(204, undefined);
+      },
       {
         params: IdParams,
         body: Type.Optional(SendCampaignInput),
@@ -145,21 +157,33 @@ export function campaignRoutes(deps: {
         detail: { tags, summary: "Send a campaign now, or schedule it" },
       },
     )
-    .post("/:id/cancel", ({ project, params }) => apply(lifecycle.cancel(project.seq, params.id)), {
-      params: IdParams,
-      response: withErrors({ 200: Envelope(Campaign) }),
-      detail: { tags, summary: "Cancel; nothing not yet handed to a server leaves" },
-    })
-    .post("/:id/pause", ({ project, params }) => apply(lifecycle.pause(project.seq, params.id)), {
-      params: IdParams,
-      response: withErrors({ 200: Envelope(Campaign) }),
-      detail: { tags, summary: "Pause a campaign that is SENDING" },
-    })
-    .post("/:id/resume", ({ project, params }) => apply(lifecycle.resume(project.seq, params.id)), {
-      params: IdParams,
-      response: withErrors({ 200: Envelope(Campaign) }),
-      detail: { tags, summary: "Go on with a paused campaign" },
-    })
+    .post(
+      "/:id/cancel",
+      ({ project, params, once }) => once(() => moving(lifecycle.cancel(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: { tags, summary: "Cancel; nothing not yet handed to a server leaves" },
+      },
+    )
+    .post(
+      "/:id/pause",
+      ({ project, params, once }) => once(() => moving(lifecycle.pause(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: { tags, summary: "Pause a campaign that is SENDING" },
+      },
+    )
+    .post(
+      "/:id/resume",
+      ({ project, params, once }) => once(() => moving(lifecycle.resume(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: { tags, summary: "Go on with a paused campaign" },
+      },
+    )
     .post(
       "/:id/duplicate",
       ({ project, params, once }) =>
@@ -210,7 +234,8 @@ export function campaignRoutes(deps: {
     )
     .get(
       "/:id/recipients",
-      ({ project, params, query }) => envelope(campaigns.recipients(project.seq, params.id, query)),
+      async ({ project, params, query }) =>
+        envelope(await recipients(campaigns.get(project.seq, params.id), query)),
       {
         params: IdParams,
         query: RecipientQuery,

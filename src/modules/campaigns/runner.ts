@@ -54,7 +54,11 @@ export function createRunner(deps: {
     const started = await writer.write(lifecycle.startDue());
     for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
     for (const { seq } of findCancelled.all()) await cancelMails(seq);
-    for (const campaign of lifecycle.inStatus(["PAUSED"])) await resumeIfMended(campaign);
+    for (const campaign of lifecycle.inStatus(["PAUSED"])) {
+      await resumeIfMended(campaign);
+      // Who belongs does not depend on when it goes on.
+      if (!isExpanded(campaign)) expandOnce(campaign);
+    }
     for (const campaign of lifecycle.inStatus(["SENDING"])) {
       if (!isVerified(campaign)) await hold(campaign);
       else if (!isExpanded(campaign)) expandOnce(campaign);
@@ -112,7 +116,8 @@ export function createRunner(deps: {
       error: describeError(error),
     });
     if (!(error instanceof AppError) || error.status === 503) return;
-    await writer.write(() => lifecycle.pauseBecause(campaign.seq, error.message));
+    const reason = error.errors?.[0]?.message ?? error.message;
+    await writer.write(() => lifecycle.pauseBecause(campaign.seq, reason));
   }
 
   async function finish(campaign: CampaignRow): Promise<void> {
@@ -146,9 +151,9 @@ export function createRunner(deps: {
     /** Recurring work, and for tests. */
     tick,
 
-    /** 409 where nobody would receive it. */
-    async ensureRecipients(campaign: CampaignRow): Promise<void> {
-      lifecycle.ensure(campaign, "send");
+    /** 409 where nobody would receive it, as things are now. */
+    async ensureRecipients(campaign: CampaignRow, action: "send" | "schedule"): Promise<void> {
+      lifecycle.ensure(campaign, action);
       if (await expansion.hasRecipients(campaign)) return;
       throw new AppError(409, "INVALID_STATE", "Nobody would receive this campaign.", {
         suggestion: "Check its audience: only subscribed contacts receive campaigns.",

@@ -1,9 +1,8 @@
 /** Campaigns as records: made, read, changed, copied, deleted. Their life is in lifecycle.ts. */
 
-import { and, count, desc, eq, inArray, isNotNull, isNull, like, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, inArray, isNotNull, isNull, like, or, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
-import { contacts } from "../../db/schema/contacts.ts";
 import { emails } from "../../db/schema/emails.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change } from "../../db/writer.ts";
@@ -21,8 +20,6 @@ import {
   type CampaignInput,
   type CampaignPatch,
   type CampaignQuery,
-  type Recipient,
-  type RecipientQuery,
 } from "./model.ts";
 import { nextStatus } from "./states.ts";
 
@@ -43,6 +40,8 @@ export function createCampaigns(deps: {
   clock: Clock;
   cursors: Cursors;
   segments: Pick<Segments, "ensureResolvable">;
+  /** 403 where the sender's domain is none of the project's (specification §2.3). */
+  requireVerified: (projectSeq: number, from: string) => void;
 }) {
   const { db, clock, cursors } = deps;
 
@@ -112,6 +111,7 @@ export function createCampaigns(deps: {
     create(projectSeq: number, input: CampaignInput): Change<CampaignRow> {
       return () => {
         const { name, subject, body, from, audienceType } = input;
+        deps.requireVerified(projectSeq, from);
         const audience = audienceColumns(projectSeq, {
           audienceType,
           segmentId: input.segmentId ?? null,
@@ -133,6 +133,7 @@ export function createCampaigns(deps: {
       return () => {
         const campaign = get(projectSeq, id);
         nextStatus(campaign.status, "edit");
+        if (patch.from !== undefined) deps.requireVerified(projectSeq, patch.from);
         const { name, subject, body } = { ...campaign, ...patch };
         return db
           .update(campaigns)
@@ -214,43 +215,18 @@ export function createCampaigns(deps: {
       });
     },
 
-    recipients(projectSeq: number, id: string, query: RecipientQuery): Page<Recipient> {
-      const campaign = get(projectSeq, id);
-      const scope = `${projectSeq}:recipients:${id}`;
-      const request = cursors.read(scope, query);
-      const filter: SQL | undefined = and(
-        eq(emails.campaignSeq, campaign.seq),
-        query.status === undefined ? undefined : eq(emails.status, query.status),
-      );
-      const rows = db
-        .select({ seq: emails.seq, email: emails, contactId: contacts.id })
-        .from(emails)
-        .leftJoin(contacts, eq(contacts.seq, emails.contactSeq))
-        .where(and(filter, olderThan(emails.seq, request)))
-        .orderBy(desc(emails.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total = db.select({ total: count() }).from(emails).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: ({ email, contactId }) => ({
-          emailId: email.id,
-          contactId,
-          email: email.to,
-          status: email.status,
-          lastError: email.lastError,
-          sentAt: isoTimeOrNull(email.sentAt),
-        }),
-      });
-    },
-
     /** Names of unfinished campaigns that use a segment: it cannot be deleted then. */
     usersOfSegment(projectSeq: number, segmentId: string): string[] {
+      const seq = findSegmentSeq(projectSeq, segmentId);
+      if (seq === null) return [];
       return unfinished(
         and(
           eq(campaigns.projectSeq, projectSeq),
-          eq(campaigns.segmentSeq, findSegmentSeq(projectSeq, segmentId) ?? 0),
+          or(
+            eq(campaigns.segmentSeq, seq),
+            // Its id is one of ours, without any character that LIKE takes for another.
+            like(campaigns.audienceFilter, `%"segment.${segmentId}"%`),
+          ),
         ),
       );
     },

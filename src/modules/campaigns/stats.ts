@@ -12,12 +12,19 @@ export type Stats = ReturnType<typeof createStats>;
 type Counts = typeof campaignCounts.$inferSelect;
 type Counter = Exclude<keyof Counts, "campaignSeq" | `forgiven${string}`>;
 
+type SinceResumed = { left: number; bounced: number; complained: number };
+
 const HOUR_MS = 60 * 60 * 1000;
 const MOST_LINKS = 1000;
 
 export function createStats({ db }: { db: Db }) {
   // One of them runs for every mail that is settled.
   const additions = new Map<Counter, Statement<unknown, [number, number]>>();
+
+  const findSinceResumed = db.sqlite.prepare<SinceResumed, [number]>(`
+    SELECT sent + bounced - forgiven_mails AS left, bounced - forgiven_bounces AS bounced,
+           complained - forgiven_complaints AS complained
+    FROM campaign_counts WHERE campaign_seq = +?`);
 
   function additionTo(counter: Counter): Statement<unknown, [number, number]> {
     const { name } = campaignCounts[counter];
@@ -42,13 +49,8 @@ export function createStats({ db }: { db: Db }) {
   }
 
   /** What the circuit breaker judges by: who resumes a campaign has seen what was before. */
-  function sinceResumed(campaignSeq: number) {
-    const row = counts(campaignSeq);
-    return {
-      left: row.sent + row.bounced - row.forgivenMails,
-      bounced: row.bounced - row.forgivenBounces,
-      complained: row.complained - row.forgivenComplaints,
-    };
+  function sinceResumed(campaignSeq: number): SinceResumed {
+    return findSinceResumed.get(campaignSeq) ?? { left: 0, bounced: 0, complained: 0 };
   }
 
   /** Part of a change. */
@@ -85,6 +87,9 @@ export function createStats({ db }: { db: Db }) {
 
     sinceResumed,
 
+    /** How many there are. */
+    recipients: (campaignSeq: number): number => counts(campaignSeq).totalRecipients,
+
     forgive,
 
     /** Part of a change: an open by a person; `isFirst` if it is their first of this mail. */
@@ -119,7 +124,8 @@ export function createStats({ db }: { db: Db }) {
       const { delivered, opened, clicked, complained, unsubscribed } = row;
       const { machineOpens, machineClicks } = row;
       const settled = sent + bounced + failed + suppressed + cancelled;
-      const rate = (part: number) => (sent === 0 ? 0 : Math.min(1, part / sent));
+      const share = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
+      const rate = (part: number) => share(part, sent);
       return {
         totalRecipients,
         queued: Math.max(0, totalRecipients - settled),
@@ -138,7 +144,8 @@ export function createStats({ db }: { db: Db }) {
         deliveryRate: rate(delivered),
         openRate: rate(opened),
         clickRate: rate(clicked),
-        bounceRate: rate(bounced),
+        // A server that refuses a mail never took it: it is not among the sent.
+        bounceRate: share(bounced, sent + bounced),
         complaintRate: rate(complained),
         unsubscribeRate: rate(unsubscribed),
         links: db

@@ -18,7 +18,7 @@ const LONGEST_SUBJECT = 998;
 
 export function createTestMails(deps: {
   clock: Clock;
-  contacts: Pick<Contacts, "upsert">;
+  contacts: Pick<Contacts, "findByEmail">;
   store: EmailStore;
   lifecycle: Pick<Lifecycle, "requireVerified">;
   renderFor: Previews["renderFor"];
@@ -27,35 +27,30 @@ export function createTestMails(deps: {
   const { clock, contacts, store } = deps;
 
   return {
-    /** With the contact's data if the address is one; it leaves at once, before other mail. */
+    /**
+     * As recipients get it, with the contact's data if the address is one. It leaves at once, before
+     * other mail, to whoever is asked for.
+     */
     send(project: Project, campaign: CampaignRow, address: string): Change<{ email: string }> {
       deps.lifecycle.requireVerified(campaign);
       return () => {
         const now = clock.now();
-        const { contact } = contacts.upsert({
-          projectSeq: project.seq,
-          email: address,
-          subscribed: undefined,
-          defaultSubscribed: false,
-          data: undefined,
-        });
+        const contact = contacts.findByEmail(project.seq, address);
         const emailId = newId(now);
-        const data = parseData(contact.data);
-        const recipient = { id: contact.id, email: address, data, emailId };
+        const data = contact === null ? {} : parseData(contact.data);
+        const recipient = { id: contact?.id ?? "", email: address, data, emailId };
         const { subject } = deps.renderFor(project, campaign, recipient);
-        // A test goes to whoever asks for it, subscribed or not.
-        const message = { ...sharedMessage(campaign), isMarketing: false };
         store.insertEmail({
           id: emailId,
           projectSeq: project.seq,
-          contactSeq: contact.seq,
-          messageSeq: store.saveMessage(message, now),
+          contactSeq: contact?.seq ?? null,
+          messageSeq: store.saveMessage(sharedMessage(campaign), now),
           source: "TEST",
           templateId: null,
           to: address,
           toName: null,
           subject: `[TEST] ${subject}`.slice(0, LONGEST_SUBJECT),
-          variables: contact.data,
+          variables: JSON.stringify(data),
           status: "QUEUED",
           priority: TRANSACTIONAL_PRIORITY,
           createdAt: now,

@@ -62,6 +62,11 @@ export function createContacts(deps: {
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`);
 
+  // A campaign goes to the contact, as it is when its mail leaves.
+  const readdress = db.sqlite.prepare<unknown, [string, number]>(`
+    UPDATE emails SET to_address = ?, line = ''
+    WHERE contact_seq = +? AND campaign_seq IS NOT NULL AND status = 'QUEUED'`);
+
   function findByEmail(projectSeq: number, email: string): ContactRow | null {
     const row = selectByEmail.get(projectSeq, email);
     return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
@@ -94,6 +99,7 @@ export function createContacts(deps: {
     const isData = contact.email === email && contact.isSubscribed === isSubscribed;
     if (isData) changeData.run(data, updatedAt, seq);
     else change.run(email, Number(isSubscribed), data, updatedAt, seq);
+    if (contact.email !== next.email) readdress.run(next.email, contact.seq);
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
     return updated;
   }

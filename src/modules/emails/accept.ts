@@ -31,7 +31,7 @@ import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import type { SendInput } from "./model.ts";
 import type { EmailStore, SharedMessage } from "./store.ts";
-import { subjectFault } from "./subject.ts";
+import { subjectFault } from "../../mail/subject.ts";
 
 export type Accepted = {
   emails: { contact: { id: string; email: string }; email: string }[];

@@ -33,7 +33,8 @@ export type SharedMessage = {
 export type NewEmail = {
   id: string;
   projectSeq: number;
-  contactSeq: number;
+  /** Null: the address is nobody's (a test mail). */
+  contactSeq: number | null;
   messageSeq: number;
   source: (typeof emails.$inferInsert)["source"];
   templateId: string | null;

@@ -5,11 +5,12 @@ import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { recipientLinks } from "../../mail/links.ts";
+import { subjectFault } from "../../mail/subject.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { render, type TemplateKind, type Variables } from "../../mail/template.ts";
 import { htmlToText } from "../../mail/text.ts";
 import { templateVariables } from "../../mail/variables.ts";
-import { parseData } from "../contacts/data.ts";
+import { parseData, resolvedData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Preview, PreviewInput } from "./model.ts";
 
@@ -51,7 +52,10 @@ export function createPreviews(deps: {
       projectName: project.name,
     });
     const html = rendered(body, "html", variables);
-    return { subject: rendered(subject, "text", variables), html, text: htmlToText(html) };
+    const shown = rendered(subject, "text", variables);
+    const fault = subjectFault(shown);
+    if (fault !== null) throw fieldError("subject", fault.code, fault.message);
+    return { subject: shown, html, text: htmlToText(html) };
   }
 
   return {
@@ -63,7 +67,7 @@ export function createPreviews(deps: {
       return renderFor(project, source, {
         id: contact?.id ?? "",
         email: contact?.email ?? SAMPLE_EMAIL,
-        data: { ...(contact === null ? {} : parseData(contact.data)), ...data },
+        data: { ...(contact === null ? {} : parseData(contact.data)), ...resolvedData(data ?? {}) },
         emailId: newId(clock.now()),
       });
     },

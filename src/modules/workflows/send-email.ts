@@ -14,7 +14,7 @@ import { templateVariables } from "../../mail/variables.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../emails/store.ts";
-import { subjectFault } from "../emails/subject.ts";
+import { subjectFault } from "../../mail/subject.ts";
 import type { Events } from "../events/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";

@@ -131,11 +131,80 @@ describe("a campaign", () => {
     expect(await t.statusOf(id)).toBe("DRAFT");
   });
 
-  test("from a domain that is not verified is refused", async () => {
+  test("from a domain that is not verified is refused, at once and when that is lost", async () => {
+    const refusal = [403, "DOMAIN_NOT_VERIFIED"];
+    const made = await t.call("POST", "/campaigns", { ...CONTENT, from: "news@sub.acme.test" });
+    expect([made.status, made.at("error.code")]).toEqual(refusal);
     await t.contact("ada@x.test");
-    const id = await t.campaign({ from: "news@sub.acme.test" });
-    const answer = await t.act(id, "send");
-    expect([answer.status, answer.at("error.code")]).toEqual([403, "DOMAIN_NOT_VERIFIED"]);
+    const id = await t.campaign();
+    const changed = await t.call("PATCH", `/campaigns/${id}`, { from: "news@sub.acme.test" });
+    expect([changed.status, changed.at("error.code")]).toEqual(refusal);
+    t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
+    const sent = await t.act(id, "send");
+    expect([sent.status, sent.at("error.code")]).toEqual(refusal);
+  });
+
+  test("to nobody but suppressed addresses is refused", async () => {
+    await t.contact("sup@x.test");
+    await t.call("POST", "/suppressions", { email: "sup@x.test" });
+    const id = await t.campaign();
+    for (const body of [undefined, { scheduledFor: "2026-03-03T00:00:00Z" }]) {
+      const answer = await t.act(id, "send", body);
+      expect([answer.status, answer.at("error.code")]).toEqual([409, "INVALID_STATE"]);
+    }
+  });
+
+  test.each([["x"], [5], [true], [[]], ['{"scheduledFor":"2026-03-03T00:00:00Z"}']])(
+    "is not sent by the body %j",
+    async (body) => {
+      await t.contact("ada@x.test");
+      const id = await t.campaign();
+      expect((await t.act(id, "send", body)).status).toBe(422);
+      expect((await t.act(id, "preview", body)).status).toBe(422);
+      expect(await t.statusOf(id)).toBe("DRAFT");
+    },
+  );
+
+  test("is sent once by two requests with one key", async () => {
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    const options = { headers: { "idempotency-key": "k" } };
+    const send = () => t.call("POST", `/campaigns/${id}/send`, undefined, options);
+    const [first, second] = [await send(), await send()];
+    expect([first.status, second.status]).toEqual([204, 204]);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(second.body).toBeUndefined();
+  });
+
+  test("fails for those for whom the subject is empty or too long, and for nobody else", async () => {
+    await t.contact("pro@x.test", { data: { plan: "pro" } });
+    await t.contact("free@x.test");
+    await t.contact("long@x.test", { data: { plan: "x".repeat(2000) } });
+    const id = await t.campaign({ subject: "{{ plan }}" });
+    await t.act(id, "send");
+    await t.settle();
+    expect(await t.stats(id)).toMatchObject({ sent: 1, failed: 2 });
+    const failed = await t.call("GET", `/campaigns/${id}/recipients?status=FAILED`);
+    expect(failed.at("data")).toMatchObject({
+      total: 2,
+      items: [{ email: "long@x.test" }, { email: "free@x.test" }],
+    });
+    expect(failed.text("data.items.1.lastError")).toContain("subject");
+    const shown = await t.act(id, "preview", {});
+    expect([shown.status, shown.at("error.errors.0.field")]).toEqual([422, "subject"]);
+  });
+
+  test("goes to the address that a contact has when its mail leaves", async () => {
+    const contact = await t.contact("old@x.test", { data: { name: "Ada" } });
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.act(id, "pause");
+    await t.settle();
+    await t.call("PATCH", `/contacts/${contact}`, { email: "new@x.test" });
+    await t.act(id, "resume");
+    await t.settle();
+    expect(t.received().join("")).toMatch(/^To: new@x\.test/m);
+    expect(t.received().join("")).not.toContain("old@x.test");
   });
 
   test("that fails to render for some goes on for the others", async () => {
@@ -292,12 +361,14 @@ describe("looking at it first", () => {
     expect(t.countRows("emails")).toBe(0);
   });
 
-  test("a test mail leaves at once, is marked, and counts nowhere", async () => {
+  test("a test mail is as recipients get it, leaves at once, is marked, and counts nowhere", async () => {
     const id = await t.campaign();
     const answer = await t.act(id, "test", { email: "me@x.test" });
     expect(answer.status).toBe(200);
     await t.settle();
     expect(t.received()[0]).toMatch(/Subject: .*TEST.*Hello/);
+    expect(t.received()[0]).toContain("List-Unsubscribe-Post:");
+    expect(t.countRows("contacts")).toBe(0);
     const stats = await t.call("GET", `/campaigns/${id}/stats`);
     expect(stats.at("data")).toMatchObject({ totalRecipients: 0, sent: 0 });
     expect(await t.statusOf(id)).toBe("DRAFT");

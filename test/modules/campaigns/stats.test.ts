@@ -83,6 +83,15 @@ test("who leaves by the link of a mail is counted to its campaign, once", async 
     );
   expect((await leave()).status).toBe(200);
   await leave();
+  await t.app.handle(
+    new Request(new URL(letters[0]?.subscribe ?? "", "http://localhost").href, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: "action=subscribe",
+    }),
+  );
+  await leave();
+  expect(t.eventNames().filter((name) => name === "contact.unsubscribed")).toHaveLength(2);
   expect(await t.stats(id)).toMatchObject({ unsubscribed: 1, unsubscribeRate: 1 / 3 });
 });
 

@@ -1,7 +1,7 @@
 /** What a rendered subject may be (interface decision B). */
 
-import type { FieldErrorCode } from "../../lib/errors.ts";
-import { isHeaderText } from "../../mail/headers.ts";
+import type { FieldErrorCode } from "../lib/errors.ts";
+import { isHeaderText } from "./headers.ts";
 
 const LONGEST_SUBJECT = 998;
 

@@ -1,0 +1,100 @@
+/**
+ * What became of the mail to each recipient, newest first, with exact totals. The whole list goes by
+ * its index and the campaign's counter; of a status, all mails are looked at, some thousands at a
+ * time, in turns.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { EmailStatus } from "../../db/schema/emails.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type Cursors } from "../../http/pagination.ts";
+import { isoTimeOrNull } from "../../lib/clock.ts";
+import { startSlices } from "../../lib/slices.ts";
+import type { Turns } from "../../lib/turns.ts";
+import type { Recipient, RecipientQuery } from "./model.ts";
+import type { CampaignRow } from "./service.ts";
+import type { Stats } from "./stats.ts";
+
+export type Recipients = ReturnType<typeof createRecipients>;
+
+type Row = Omit<Recipient, "sentAt"> & { seq: number; sentAt: number | null };
+
+/** Rows of one step: some milliseconds. */
+const STEP = 5_000;
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+export function createRecipients(deps: {
+  db: Db;
+  cursors: Cursors;
+  turns: Turns;
+  stats: Pick<Stats, "recipients">;
+}) {
+  const { cursors, turns, stats } = deps;
+  const { sqlite } = deps.db;
+  const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(`
+    SELECT seq FROM emails INDEXED BY emails_campaign
+    WHERE campaign_seq = +? AND campaign_seq IS NOT NULL AND seq < +? ORDER BY seq DESC LIMIT +?`);
+  const stepEnd = sqlite.prepare<{ seq: number }, [number, number]>(`
+    SELECT seq FROM emails INDEXED BY emails_campaign
+    WHERE campaign_seq = +? AND campaign_seq IS NOT NULL AND seq < +?
+    ORDER BY seq DESC LIMIT 1 OFFSET ${STEP - 1}`);
+  const ofStatus = sqlite.prepare<{ seq: number }, [number, number, number, EmailStatus]>(`
+    SELECT seq FROM emails INDEXED BY emails_campaign
+    WHERE campaign_seq = +? AND campaign_seq IS NOT NULL AND seq < +? AND seq >= +? AND status = +?
+    ORDER BY seq DESC`);
+  const read = sqlite.prepare<Row, [string]>(`
+    SELECT e.seq, e.id AS emailId, c.id AS contactId, e.to_address AS email, e.status,
+           e.last_error AS lastError, e.sent_at AS sentAt
+    FROM json_each(?) AS asked
+    CROSS JOIN emails e ON e.seq = asked.value LEFT JOIN contacts c ON c.seq = e.contact_seq
+    ORDER BY e.seq DESC`);
+
+  type Found = { seqs: number[]; total: number };
+
+  function all(campaignSeq: number, before: number, limit: number): Found {
+    const seqs = newest.all(campaignSeq, before, limit).map(({ seq }) => seq);
+    return { seqs, total: stats.recipients(campaignSeq) };
+  }
+
+  async function some(
+    campaignSeq: number,
+    status: EmailStatus,
+    { before, limit }: { before: number; limit: number },
+  ): Promise<Found> {
+    const slices = await startSlices(turns);
+    const seqs: number[] = [];
+    let total = 0;
+    for (let last = NEWEST; ;) {
+      const end = stepEnd.get(campaignSeq, last)?.seq ?? 0;
+      const found = ofStatus.all(campaignSeq, last, end, status);
+      total += found.length;
+      for (const { seq } of found) if (seq < before && seqs.length < limit) seqs.push(seq);
+      if (end === 0) return { seqs, total };
+      last = end;
+      if (slices.isOver()) await slices.next();
+    }
+  }
+
+  return async (campaign: CampaignRow, query: RecipientQuery): Promise<Page<Recipient>> => {
+    const scope = `${campaign.projectSeq}:recipients:${campaign.id}`;
+    const request = cursors.read(scope, query);
+    const [before = NEWEST] = request.after ?? [];
+    const limit = request.limit + 1;
+    const { seqs, total } =
+      query.status === undefined
+        ? all(campaign.seq, before, limit)
+        : await some(campaign.seq, query.status, { before, limit });
+    return cursors.page(scope, request, read.all(JSON.stringify(seqs)), {
+      total,
+      positionOf: bySeq,
+      present: ({ emailId, contactId, email, status, lastError, sentAt }) => ({
+        emailId,
+        contactId,
+        email,
+        status,
+        lastError,
+        sentAt: isoTimeOrNull(sentAt),
+      }),
+    });
+  };
+}
