@@ -24,12 +24,12 @@ import type { Startable, Starts } from "./starts.ts";
 
 export type WorkflowRunner = ReturnType<typeof createWorkflowRunner>;
 
-/** Of one change; less of it where others write as well, and then a rest as long for them. */
+/** Of one change; less of it where others write as well, and then a rest for them. */
 const SLICE_MS = { alone: 10, among: 4 } as const;
 /** Events and what is due share it, so that neither waits for all of the other. */
 const EVENTS_SHARE = 0.6;
 const SCAN_MS = 5;
-const REST_MS = SLICE_MS.among;
+const REST_MS = 6;
 /** About as many as a slice gets to. */
 const EVENTS_AT_ONCE = { alone: 60, among: 25 } as const;
 /** Read to find out whether any of them concerns anybody; more as long as none does. */
