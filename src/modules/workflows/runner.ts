@@ -80,6 +80,8 @@ export function createWorkflowRunner(deps: {
   /** Changes of all that there were at the last slice, and whether there have been others since. */
   let asked = 0;
   let isAlone = true;
+  /** When it had last looked, by the monotonic clock. */
+  let lookedAt = -Infinity;
   let cancelPlaceTimer: (() => void) | null = null;
 
   function wake(): void {
@@ -95,9 +97,11 @@ export function createWorkflowRunner(deps: {
   async function work(): Promise<void> {
     cancelTimer();
     try {
-      // What happens in this turn of the event loop is one reason to look, not many.
-      await turn();
+      // What happens in a moment is one reason to look, not many.
+      if (performance.now() - lookedAt < REST_MS) await Bun.sleep(REST_MS);
+      else await turn();
       while (await round());
+      lookedAt = performance.now();
       sleep();
     } catch (error) {
       pauseAfter(error);
