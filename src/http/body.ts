@@ -1,13 +1,11 @@
 /** Reads request bodies: bounded, UTF-8 and JSON as they must be, before any schema sees them. */
 
 import { AppError, type FieldError, validationError } from "../lib/errors.ts";
+import { DEEPEST_NESTING } from "../lib/nesting.ts";
 import { isRecord, MOST_ERRORS } from "./validation.ts";
 
 /** Interface decision A: 20 MiB. */
 export const BODY_CAP_BYTES = 20 * 1024 * 1024;
-
-/** RFC 8259 §9 lets us bound it: what is stored and rendered later must not exhaust the stack. */
-const DEEPEST_NESTING = 100;
 
 /** The parsed JSON body, or undefined where there is none. */
 export async function readJson(request: Request): Promise<unknown> {

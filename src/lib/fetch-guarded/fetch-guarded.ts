@@ -52,13 +52,13 @@ export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
     let request = first;
     for (let redirects = 0; ; redirects++) {
       const response = await askHost(request, signal);
-      const location = followsRedirects ? locationOf(response) : null;
+      const location = followsRedirects ? locationOf(request.method, response) : null;
       if (location === null) return response;
       if (redirects === MOST_REDIRECTS) {
         throw new FetchRefused("too_many_redirects", `More than ${MOST_REDIRECTS} redirects.`);
       }
       const next = readTarget(URL.parse(location, request.url.href)?.href ?? "");
-      request = followRedirect(request, response.status, next);
+      request = followRedirect(request, next);
     }
   }
 

@@ -78,26 +78,23 @@ const FOR_ANYBODY = [
 /** Statuses that name another place (RFC 9110 §15.4); 304 and 300 do not. */
 const REDIRECTS = [301, 302, 303, 307, 308];
 
-/** Where an answer sends us to, as it stands there; null for one that is the answer. */
-export function locationOf({ status, headers }: { status: number; headers: Headers }) {
-  return REDIRECTS.includes(status) ? headers.get("location") : null;
-}
-
 /**
- * The request that follows a redirect, as browsers make it (Fetch standard, "HTTP-redirect fetch"):
- * POST becomes GET after 301 and 302, and everything but HEAD after 303. Beyond that, another
- * origin gets none of the headers that might tell who is asking.
+ * Where an answer sends a request to, as it stands there; null for one that is the answer. What is
+ * sent is meant for the receiver: it is sent on as it is, and 303, which asks for a GET of something
+ * else, is an answer to anything but a GET (RFC 9110 §15.4.4).
  */
-export function followRedirect(request: CheckedRequest, status: number, url: URL): CheckedRequest {
-  const isOther = url.origin !== request.url.origin;
-  const kept = [...request.headers].filter(([name]) => !isOther || FOR_ANYBODY.includes(name));
-  const headers = new Headers(kept);
-  if (!becomesGet(request.method, status)) return { ...request, url, headers };
-  for (const [name] of kept) if (name.startsWith("content-")) headers.delete(name);
-  return { url, method: "GET", headers, body: null };
+export function locationOf(
+  method: string,
+  { status, headers }: { status: number; headers: Headers },
+) {
+  if (!REDIRECTS.includes(status)) return null;
+  const isElse = status === 303 && !WITHOUT_BODY.includes(method);
+  return isElse ? null : headers.get("location");
 }
 
-function becomesGet(method: string, status: number): boolean {
-  if (status === 303) return method !== "HEAD";
-  return (status === 301 || status === 302) && method === "POST";
+/** The same request, elsewhere. Another origin gets none of the headers that tell who is asking. */
+export function followRedirect(request: CheckedRequest, url: URL): CheckedRequest {
+  if (url.origin === request.url.origin) return { ...request, url };
+  const kept = [...request.headers].filter(([name]) => FOR_ANYBODY.includes(name));
+  return { ...request, url, headers: new Headers(kept) };
 }

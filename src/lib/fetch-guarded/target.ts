@@ -27,7 +27,8 @@ const MOST_ADDRESSES = 4;
  */
 export function readTarget(text: string): URL {
   const url = URL.parse(text);
-  if (url === null) {
+  // Three slashes are two to URL parsers, and what was to be the path is the host then.
+  if (url === null || /^https?:\/\/[/\\]/i.test(text.trim())) {
     throw new FetchRefused("invalid_url", "This is not a URL.");
   }
   if (!SCHEMES.includes(url.protocol)) {

@@ -21,7 +21,8 @@ export type Expansion = ReturnType<typeof createExpansion>;
 /** Rows written in one go: about ten milliseconds of work. */
 const SLICE = 1000;
 
-type Inserted = { status: "QUEUED" | "SUPPRESSED" };
+/** `suppressed` are among the `inserted`. */
+type Inserted = { inserted: number; suppressed: number };
 
 export function createExpansion(deps: {
   db: Db;
@@ -34,7 +35,7 @@ export function createExpansion(deps: {
 }) {
   const { db, writer, clock } = deps;
   // Ids are UUIDv7 (RFC 9562 §5.7) made by SQLite: a thousand round trips a slice would cost more.
-  const insert = db.sqlite.prepare<Inserted, [InsertValues]>(`
+  const insert = db.sqlite.prepare<unknown, [InsertValues]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
                         subject, status, priority, next_at, created_at)
     SELECT $time || '-7' || substr(random, 1, 3) || '-' ||
@@ -51,8 +52,13 @@ export function createExpansion(deps: {
       FROM json_each($seqs) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
       WHERE contacts.is_subscribed) AS asked
     WHERE true
-    ON CONFLICT DO NOTHING
-    RETURNING status`);
+    ON CONFLICT DO NOTHING`);
+  const lastEmail = db.sqlite.prepare<{ seq: number | null }, []>(
+    "SELECT max(seq) AS seq FROM emails",
+  );
+  const countSuppressed = db.sqlite.prepare<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM emails WHERE seq > +? AND status = 'SUPPRESSED'",
+  );
 
   const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
     SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
@@ -70,11 +76,10 @@ export function createExpansion(deps: {
       .returning({ seq: campaigns.seq })
       .all();
     if (moved === undefined) return false;
-    const rows = seqs.length === 0 ? [] : insertAll(campaign, seqs);
-    const suppressed = rows.filter(({ status }) => status === "SUPPRESSED").length;
+    const { inserted, suppressed } = insertAll(campaign, seqs);
     db.update(campaignCounts)
       .set({
-        totalRecipients: sql`total_recipients + ${rows.length}`,
+        totalRecipients: sql`total_recipients + ${inserted}`,
         suppressed: sql`suppressed + ${suppressed}`,
       })
       .where(eq(campaignCounts.campaignSeq, campaign.seq))
@@ -83,10 +88,12 @@ export function createExpansion(deps: {
     return true;
   }
 
-  function insertAll(campaign: CampaignRow, seqs: readonly number[]): Inserted[] {
+  function insertAll(campaign: CampaignRow, seqs: readonly number[]): Inserted {
+    if (seqs.length === 0) return { inserted: 0, suppressed: 0 };
+    const before = lastEmail.get()?.seq ?? 0;
     const now = clock.now();
     const hex = now.toString(16).padStart(12, "0");
-    return insert.all({
+    const { changes } = insert.run({
       time: `${hex.slice(0, 8)}-${hex.slice(8)}`,
       messageSeq: deps.store.saveMessage(sharedMessage(campaign), now),
       campaignSeq: campaign.seq,
@@ -94,6 +101,7 @@ export function createExpansion(deps: {
       now,
       seqs: JSON.stringify(seqs),
     });
+    return { inserted: changes, suppressed: countSuppressed.get(before)?.n ?? 0 };
   }
 
   function segmentIdOf({ segmentSeq }: CampaignRow): string | null {

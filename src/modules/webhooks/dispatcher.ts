@@ -20,11 +20,11 @@ type Lane = {
   webhookSeq: number;
   /** There is nothing to look for before. */
   lookAt: number;
-  /** Deliveries at once. */
-  width: number;
   underWay: Set<number>;
 };
 
+/** Deliveries at once: of a webhook that was not tried yet, and at most. */
+const FIRST_WIDTH = 8;
 const WIDEST = 16;
 const MOST_AT_ONCE = 96;
 const STORAGE_PAUSE_MS = 1000;
@@ -43,6 +43,8 @@ export function createWebhookDispatcher(deps: {
   const { rows, roster, findEvent, attempt, webhooks, writer, clock, log, random } = deps;
   /** Those that have something to do, in the order of their turns. */
   const lanes = new Map<number, Lane>();
+  /** How many each takes at once, as far as it was tried; also of those that have nothing to do. */
+  const widths = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
   let ender = new AbortController();
   let isRunning = false;
@@ -53,7 +55,7 @@ export function createWebhookDispatcher(deps: {
     for (const webhookSeq of webhookSeqs) {
       const lane = lanes.get(webhookSeq);
       if (lane !== undefined) lane.lookAt = 0;
-      else lanes.set(webhookSeq, { webhookSeq, lookAt: 0, width: 1, underWay: new Set() });
+      else lanes.set(webhookSeq, { webhookSeq, lookAt: 0, underWay: new Set() });
     }
     lookSoon();
   }
@@ -83,7 +85,8 @@ export function createWebhookDispatcher(deps: {
   }
 
   function serve(lane: Lane, now: number): void {
-    const room = Math.min(lane.width - lane.underWay.size, MOST_AT_ONCE - underWay.size);
+    const width = widths.get(lane.webhookSeq) ?? FIRST_WIDTH;
+    const room = Math.min(width - lane.underWay.size, MOST_AT_ONCE - underWay.size);
     if (lane.lookAt > now || room <= 0) return;
     const listener = roster.get(lane.webhookSeq);
     if (listener === null)
@@ -118,13 +121,13 @@ export function createWebhookDispatcher(deps: {
   }
 
   async function deliver(lane: Lane, url: string, delivery: Due): Promise<void> {
-    const isOver = await attemptAndSettle(lane, url, delivery);
+    const isOver = await attemptAndSettle(url, delivery);
     // What could not be stored must not be sent again and again: it stays with this process.
     if (isOver) lane.underWay.delete(delivery.seq);
   }
 
   /** False if nobody but us knows what came of it. */
-  async function attemptAndSettle(lane: Lane, url: string, delivery: Due): Promise<boolean> {
+  async function attemptAndSettle(url: string, delivery: Due): Promise<boolean> {
     const { id, webhookSeq } = delivery;
     const event = findEvent(delivery.eventSeq);
     if (event === null) return true; // Its row went with it.
@@ -133,13 +136,14 @@ export function createWebhookDispatcher(deps: {
       defect(id, error),
     );
     if (attempted === null) return true;
-    widen(lane, attempted.isDelivered);
+    widen(webhookSeq, attempted.isDelivered);
     return settle(delivery, attempted);
   }
 
-  function widen(lane: Lane, isDelivered: boolean): void {
-    const wanted = isDelivered ? lane.width * 2 : Math.floor(lane.width / 2);
-    lane.width = Math.min(WIDEST, Math.max(1, wanted));
+  function widen(webhookSeq: number, isDelivered: boolean): void {
+    const width = widths.get(webhookSeq) ?? FIRST_WIDTH;
+    const wanted = isDelivered ? width * 2 : Math.floor(width / 2);
+    widths.set(webhookSeq, Math.min(WIDEST, Math.max(1, wanted)));
   }
 
   /** A fault of ours: it is tried again, and the log says so. */

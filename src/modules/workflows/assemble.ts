@@ -18,50 +18,75 @@ type Given = {
 /** The whole graph, or every violation; `current` is null where there is none yet. */
 export function assemble(given: Given, current: Graph | null): Checked<Graph> {
   const { steps = current?.steps ?? [], transitions = current?.transitions ?? [] } = given;
-  const eventName = eventNameOf(given.trigger);
   if (!Array.isArray(steps) || !Array.isArray(transitions)) {
     return saidAlready;
   }
   const own: readonly unknown[] = steps;
   const index = own.findIndex(isTrigger);
+  // A change that does not mention the trigger leaves it as it is.
+  const kept = given.trigger === undefined && index === -1 ? triggerOf(current) : null;
+  const eventName = eventNameOf(given.trigger) ?? kept?.config.eventName ?? null;
   if (eventName === null) {
     if (index === -1 && given.trigger !== undefined) return saidAlready;
     if (own.length === 0) return { ok: false, errors: [noTrigger] };
-    return checkGraph({ steps: own, transitions }, current);
+    return checkGraph({ steps: own, transitions: leadingIn(own, transitions, given) }, current);
   }
-  if (index === -1) return withTrigger(own, transitions, eventName);
+  if (index === -1) return withTrigger(own, transitions, { eventName, kept });
   const told = toldBy(own[index]);
   if (given.steps !== undefined && told !== undefined && told !== eventName) {
     return { ok: false, errors: [disagreement(eventName, told)] };
   }
   const agreeing = own.map((step, i) => (i === index ? triggeredBy(step, eventName) : step));
-  return checkGraph({ steps: agreeing, transitions }, current);
+  return checkGraph({ steps: agreeing, transitions: leadingIn(own, transitions, given) }, current);
+}
+
+function triggerOf(graph: Graph | null) {
+  const trigger = graph?.steps.find((step) => step.type === "TRIGGER");
+  return trigger?.type === "TRIGGER" ? trigger : null;
+}
+
+/**
+ * New transitions for the steps that are there need not tell the way from the TRIGGER, where only one
+ * step can be the first.
+ */
+function leadingIn(steps: readonly unknown[], transitions: readonly unknown[], given: Given) {
+  if (given.steps !== undefined || given.transitions === undefined) return transitions;
+  const [trigger] = steps.filter(isTrigger).flatMap((step) => textOf(step, "id"));
+  const others = steps.filter((step) => !isTrigger(step)).flatMap((step) => textOf(step, "id"));
+  return trigger === undefined ? transitions : withFirstWay(trigger, others, transitions);
+}
+
+function withFirstWay(trigger: string, steps: readonly string[], transitions: readonly unknown[]) {
+  const hasWay = transitions.some((edge) => textOf(edge, "from").includes(trigger));
+  const reached = new Set(transitions.flatMap((edge) => textOf(edge, "to")));
+  const firsts = steps.filter((step) => !reached.has(step));
+  const [to] = firsts;
+  const isKnown = !hasWay && to !== undefined && firsts.length === 1;
+  return isKnown ? [...transitions, { from: trigger, to }] : transitions;
 }
 
 /** Only `trigger` was given: the TRIGGER is made, and leads to the one step that nothing leads to. */
 function withTrigger(
   steps: readonly unknown[],
   transitions: readonly unknown[],
-  eventName: string,
+  { eventName, kept }: { eventName: string; kept: ReturnType<typeof triggerOf> },
 ): Checked<Graph> {
   const taken = new Set(steps.flatMap((step) => textOf(step, "id")));
   const mentioned = transitions.flatMap((edge) => textOf(edge, "from"));
-  const id = mentioned.includes("trigger") ? "trigger" : freeId("trigger", taken);
-  const reached = new Set(transitions.flatMap((edge) => textOf(edge, "to")));
-  const firsts = [...taken].filter((step) => !reached.has(step));
-  const [to] = firsts;
-  const isConnected = mentioned.includes(id) || to === undefined || firsts.length > 1;
-  const trigger = { id, type: "TRIGGER", name: "Trigger", config: { eventName } };
+  const named = kept?.id ?? "trigger";
+  const id = mentioned.includes(named) ? named : freeId(named, taken);
+  const made: unknown = kept ?? { id, type: "TRIGGER", name: "Trigger", config: { eventName } };
+  const trigger = isRecord(made) ? { ...made, id } : made;
   // Last while it is checked: the places of the others are those of the request.
   const checked = checkGraph({
     steps: [...steps, trigger],
-    transitions: isConnected ? transitions : [...transitions, { from: id, to }],
+    transitions: withFirstWay(id, [...taken], transitions),
   });
   if (!checked.ok) return checked;
   const { steps: all, transitions: ways } = checked.value;
-  const made = all.filter((step) => step.id === id);
+  const first = all.filter((step) => step.id === id);
   const others = all.filter((step) => step.id !== id);
-  return { ok: true, value: { steps: [...made, ...others], transitions: ways } };
+  return { ok: true, value: { steps: [...first, ...others], transitions: ways } };
 }
 
 /** The request is refused by its schema; there is no more to say. */

@@ -4,6 +4,7 @@ import { isRecord } from "../../http/validation.ts";
 import type { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
 import type { GuardedResponse } from "../../lib/fetch-guarded/exchange.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { isNestedDeeper } from "../../lib/nesting.ts";
 import { render } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
@@ -144,12 +145,12 @@ export function judgeAnswer(
   const text = new TextDecoder().decode(response.body);
   const detail = { status, body: text.slice(0, EXCERPT_CHARACTERS) };
   if (status >= 200 && status < 300) {
-    const joins = joinsOf(response, text);
-    if (joins !== null && isContextTooLarge({ ...context, ...joins })) {
-      const reason = "The answer is too large for the context.";
-      return done({ outcome: "COMPLETED", detail: { ...detail, isLeftOut: true, reason } });
+    const joining = joinsOf(response, text, context);
+    if (joining.kind === "joins") {
+      return done({ outcome: "COMPLETED", detail, joins: { webhook: joining.answer } });
     }
-    return done({ outcome: "COMPLETED", detail, ...(joins === null ? {} : { joins }) });
+    const why = joining.reason === null ? {} : { isLeftOut: true, reason: joining.reason };
+    return done({ outcome: "COMPLETED", detail: { ...detail, ...why } });
   }
   const error = `The receiver answered ${status}.`;
   if (status === 408 || status === 429 || status >= 500) {
@@ -167,10 +168,24 @@ export function judgeRefusal(refusal: FetchRefused, random: number): Occurrence 
   return done({ outcome: "FAILED", error: refusal.message, detail: { reason: refusal.reason } });
 }
 
-function joinsOf(response: GuardedResponse, text: string): JsonObject | null {
+type Joining = { kind: "joins"; answer: unknown } | { kind: "left out"; reason: string | null };
+
+/** What of an answer joins the context; `reason` where it was meant to and cannot. */
+function joinsOf(response: GuardedResponse, text: string, context: JsonObject): Joining {
   const isDeclared = /\bjson\b/i.test(response.headers.get("content-type") ?? "");
-  if (!isDeclared || response.isTruncated || !isJson(text)) return null;
-  return { webhook: JSON.parse(text) };
+  if (!isDeclared) return leftOut(null);
+  if (response.isTruncated) return leftOut("The answer is longer than 64 KiB.");
+  if (!isJson(text)) return leftOut("The answer is not JSON.");
+  const answer: unknown = JSON.parse(text);
+  if (isNestedDeeper(answer)) return leftOut("The answer is nested too deeply.");
+  if (isContextTooLarge({ ...context, webhook: answer })) {
+    return leftOut("The answer is too large for the context.");
+  }
+  return { kind: "joins", answer };
+}
+
+function leftOut(reason: string | null): Joining {
+  return { kind: "left out", reason };
 }
 
 function done(result: Extract<Occurrence, { kind: "done" }>["result"]): Occurrence {

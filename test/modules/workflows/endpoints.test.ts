@@ -384,16 +384,44 @@ describe("PATCH /workflows/{id}", () => {
     expect(back.at("data.trigger.eventName")).toBe("came");
   });
 
+  test("may leave out the trigger and the way from it, as creation may", async () => {
+    const started = { type: "EVENT", eventName: "came" };
+    const steps = [delay("b"), delay("c")];
+    const transitions = [{ id: "1", from: "b", to: "c" }];
+    const body = { name: "Short", trigger: started, steps, transitions };
+    const id = await t.create("/workflows", body, "data.id");
+    const before = (await t.call("GET", `/workflows/${id}`)).at("data.steps.0");
+    for (const patch of [
+      { steps, transitions },
+      { transitions },
+      { steps: [delay("b")], transitions: [] },
+    ]) {
+      const answer = await t.call("PATCH", `/workflows/${id}`, patch);
+      expect(answer.status).toBe(200);
+      expect([answer.at("data.trigger"), answer.at("data.steps.0")]).toEqual([started, before]);
+      expect(answer.at("data.transitions")).toContainEqual(
+        expect.objectContaining({ from: "trigger", to: "b" }),
+      );
+    }
+  });
+
   const other = { type: "EVENT", eventName: "left" };
   const bad: [name: string, patch: unknown, errors: [string, string][]][] = [
     ["an empty name", { name: "" }, [["name", "too_small"]]],
-    ["no steps", { steps: [] }, [["trigger", "required"]]],
+    ["no steps", { steps: [] }, [["transitions.0.to", "unknown_reference"]]],
     [
       "steps that the transitions miss",
       { steps: [trigger(), delay("b")] },
       [["transitions.0.to", "unknown_reference"]],
     ],
-    ["no way to a step", { transitions: [] }, [["steps.1", "invalid_value"]]],
+    [
+      "no way to a step",
+      { steps: [trigger(), delay("b"), delay("c")], transitions: [] },
+      [
+        ["steps.1", "invalid_value"],
+        ["steps.2", "invalid_value"],
+      ],
+    ],
     [
       "a trigger that disagrees",
       { trigger: other, ...chain() },
