@@ -20,6 +20,11 @@ export type Expansion = ReturnType<typeof createExpansion>;
 
 /** Rows written in one go: about ten milliseconds of work. */
 const SLICE = 1000;
+const MOST_PENDING = 3;
+/** After a slice in whose time others wrote. */
+const REST_MS = 8;
+
+type Slice = { goesOn: boolean; inserted: number };
 
 /** `suppressed` are among the `inserted`. */
 type Inserted = { inserted: number; suppressed: number };
@@ -67,15 +72,15 @@ export function createExpansion(deps: {
                         AND suppressions.email = contacts.email)
     LIMIT 1`);
 
-  /** False once there is nothing more to write for it: all done or cancelled. */
-  function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): boolean {
+  /** It goes on unless it was cancelled. */
+  function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): Slice {
     const [moved] = db
       .update(campaigns)
       .set({ audienceCursor: cursor })
       .where(and(eq(campaigns.seq, campaign.seq), inArray(campaigns.status, ["SENDING", "PAUSED"])))
       .returning({ seq: campaigns.seq })
       .all();
-    if (moved === undefined) return false;
+    if (moved === undefined) return { goesOn: false, inserted: 0 };
     const { inserted, suppressed } = insertAll(campaign, seqs);
     db.update(campaignCounts)
       .set({
@@ -85,7 +90,7 @@ export function createExpansion(deps: {
       .where(eq(campaignCounts.campaignSeq, campaign.seq))
       .run();
     deps.wake();
-    return true;
+    return { goesOn: true, inserted };
   }
 
   function insertAll(campaign: CampaignRow, seqs: readonly number[]): Inserted {
@@ -123,28 +128,57 @@ export function createExpansion(deps: {
       return false;
     },
 
-    /** Writes the rest of a campaign's audience; `isStopping` is asked between slices. */
-    async run(campaign: CampaignRow, isStopping: () => boolean): Promise<void> {
+    /**
+     * Writes the rest of a campaign's audience; `isStopping` is asked between slices. Where others
+     * write as well, they go first.
+     */
+    async run(campaign: CampaignRow, isStopping: () => boolean): Promise<Written> {
       const { audienceCursor, audienceEnd } = campaign;
-      if (audienceCursor === null || audienceEnd === null || audienceCursor >= audienceEnd) return;
-      const { members } = deps.segments.audiences;
-      // While one slice is on its way to the disk, the next one is read and written.
-      let goesOn = Promise.resolve(true);
-      for await (const found of members(audience(campaign), audienceCursor)) {
-        const seqs = found.filter((seq) => seq <= audienceEnd);
-        for (let start = 0; start < seqs.length; start += SLICE) {
-          const slice = seqs.slice(start, start + SLICE);
-          const written = writer.write(() =>
-            writeSlice(campaign, slice, slice.at(-1) ?? audienceCursor),
-          );
-          if (!(await goesOn) || isStopping()) return void (await written);
-          goesOn = written;
-        }
-        if (seqs.length < found.length) break;
+      const written: Written = { recipients: 0, workMs: 0 };
+      if (audienceCursor === null || audienceEnd === null) return written;
+      /** On their way to the disk: meanwhile the next ones are read and written. */
+      const pending: Promise<boolean>[] = [];
+      let asked = writer.asked();
+
+      /** False once there is nothing more to write for it now. */
+      async function write(seqs: readonly number[], cursor: number): Promise<boolean> {
+        pending.push(writer.write(() => timed(written, () => writeSlice(campaign, seqs, cursor))));
+        asked = writer.asked();
+        const goesOn = pending.length < MOST_PENDING || (await pending.shift()) === true;
+        return goesOn && !isStopping();
       }
-      if (await goesOn) await writer.write(() => writeSlice(campaign, [], audienceEnd));
+
+      try {
+        const { members } = deps.segments.audiences;
+        for await (const found of members(audience(campaign), audienceCursor)) {
+          const seqs = found.filter((seq) => seq <= audienceEnd);
+          for (let start = 0; start < seqs.length; start += SLICE) {
+            const slice = seqs.slice(start, start + SLICE);
+            if (written.recipients > 0 && writer.asked() !== asked) await Bun.sleep(REST_MS);
+            if (!(await write(slice, slice.at(-1) ?? audienceCursor))) return written;
+          }
+          if (seqs.length < found.length) break;
+        }
+        await write([], audienceEnd);
+        await Promise.all(pending);
+        return written;
+      } finally {
+        // Whoever hears of the first failure must not miss the others.
+        await Promise.allSettled(pending);
+      }
     },
   };
+}
+
+/** Of how many recipients, and how long the database was at work for them. */
+export type Written = { recipients: number; workMs: number };
+
+function timed(written: Written, write: () => Slice): boolean {
+  const startedAt = performance.now();
+  const { goesOn, inserted } = write();
+  written.workMs += performance.now() - startedAt;
+  written.recipients += inserted;
+  return goesOn;
 }
 
 type InsertValues = {

@@ -101,6 +101,13 @@ export function createRunner(deps: {
     if (underWay.has(campaign.seq)) return;
     const work = expansion
       .run(campaign, () => !isRunning)
+      .then(({ recipients, workMs }) =>
+        log.info("the audience of a campaign was written", {
+          campaign: campaign.id,
+          recipients,
+          workMs: Math.round(workMs),
+        }),
+      )
       .catch((error: unknown) => failed(campaign, error))
       .finally(() => {
         underWay.delete(campaign.seq);

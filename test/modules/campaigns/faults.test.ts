@@ -182,8 +182,8 @@ describe("a process that ends", () => {
     const id = await t.campaign({ rate: 0.001 });
     await t.act(id, "send");
     await t.settle();
-    const cancelled = t.act(id, "cancel");
-    await cancelled;
+    await eventually(() => t.count("campaign_seq = 1") === 2500);
+    await t.act(id, "cancel");
     const next = await restarted(t);
     await next.settle();
     expect(await next.stats(id)).toMatchObject({ sent: 1, cancelled: 2499, queued: 0 });
