@@ -124,6 +124,20 @@ describe("the answer", () => {
     expect(walked.steps[2]).toBe("ask COMPLETED:yes");
   });
 
+  test("that is nested too deeply joins nothing: every later step would pay for it", async () => {
+    const headers = { "content-type": "application/json" };
+    const body = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
+    await start(() => ({ status: 200, headers, body }));
+    const id = await a.workflow(chain(webhook()));
+    await a.track("signed-up");
+    const walked = await a.only(id);
+    expect(walked).toMatchObject({ status: "COMPLETED", context: {} });
+    expect(walked.details[1]).toMatchObject({
+      isLeftOut: true,
+      reason: "The answer is nested too deeply.",
+    });
+  });
+
   test("of one gigabyte is cut off", async () => {
     const chunk = Buffer.alloc(64 * 1024, "x");
     let sent = 0;
