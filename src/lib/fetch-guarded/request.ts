@@ -28,7 +28,7 @@ const OURS = [
 ];
 
 /** Null, or why a header cannot be sent for somebody: one sentence. */
-export function objectToHeader(name: string, value: string): string | null {
+function objectToHeader(name: string, value: string): string | null {
   const lower = name.toLowerCase();
   if (OURS.includes(lower) || lower.startsWith("proxy-")) {
     return `The header ${name} is set by the service.`;

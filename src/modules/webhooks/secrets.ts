@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hmac, seal, unseal } from "../../lib/crypto.ts";
 
-export const SECRET_PREFIX = "whsec_";
+const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 24;
 
 /** How long the secret before the latest rotation signs as well. */

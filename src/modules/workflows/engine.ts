@@ -73,9 +73,9 @@ export type CompletedStep = {
 export type Advance = { progress: Progress; completed: CompletedStep | null };
 
 /** Serialised size of what an execution carries with it: as much as one event may have. */
-export const CONTEXT_CAP_BYTES = 64 * 1024;
+const CONTEXT_CAP_BYTES = 64 * 1024;
 /** Whoever goes round and round for years ends some day: its record is shown whole. */
-export const MOST_COMPLETED_STEPS = 10_000;
+const MOST_COMPLETED_STEPS = 10_000;
 
 /** At the trigger, which is done at its first turn. */
 export function begin(

@@ -17,8 +17,8 @@ export const STEP_TYPES = [
   "EXIT",
 ] as const satisfies readonly StepType[];
 
-export const DELAY_UNITS = ["minutes", "hours", "days"] as const;
-export const WEBHOOK_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const DELAY_UNITS = ["minutes", "hours", "days"] as const;
+const WEBHOOK_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** Ids of steps, transitions and branches: one line of text. */
 export const GraphId = Type.String({ minLength: 1, maxLength: 100, format: "header-text" });

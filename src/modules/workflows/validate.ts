@@ -12,9 +12,9 @@ import { readShape } from "./read-shape.ts";
 import { type Edge, type Node, shapeErrors } from "./shape.ts";
 import { StepHead, TransitionShape } from "./step-schemas.ts";
 
-export const MOST_STEPS = 500;
-export const MOST_TRANSITIONS = 2000;
-export const LARGEST_GRAPH_BYTES = 1024 * 1024;
+const MOST_STEPS = 500;
+const MOST_TRANSITIONS = 2000;
+const LARGEST_GRAPH_BYTES = 1024 * 1024;
 
 /**
  * Checks a whole graph; fields of the violations are `steps.3.config.amount` and the like. Steps

@@ -94,7 +94,10 @@ function bodyOf(
     return { text: JSON.stringify(filled(body, fill)), type: "application/json" };
   }
   const text = fill(body);
-  return { text, type: isJson(text) ? "application/json" : "text/plain; charset=utf-8" };
+  return {
+    text,
+    type: parsedJson(text) !== undefined ? "application/json" : "text/plain; charset=utf-8",
+  };
 }
 
 /** Every text in a JSON value, rendered. Requests nest at most a hundred levels deep. */
@@ -124,12 +127,12 @@ function variablesOf(situation: Situation): JsonObject {
   return { ...data, data, id: contact.id, email: contact.email, context, ...told(situation) };
 }
 
-function isJson(text: string): boolean {
+/** Undefined where it is not JSON. */
+function parsedJson(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -175,8 +178,8 @@ function joinsOf(response: GuardedResponse, text: string, context: JsonObject): 
   const isDeclared = /\bjson\b/i.test(response.headers.get("content-type") ?? "");
   if (!isDeclared) return leftOut(null);
   if (response.isTruncated) return leftOut("The answer is longer than 64 KiB.");
-  if (!isJson(text)) return leftOut("The answer is not JSON.");
-  const answer: unknown = JSON.parse(text);
+  const answer = parsedJson(text);
+  if (answer === undefined) return leftOut("The answer is not JSON.");
   if (isNestedDeeper(answer)) return leftOut("The answer is nested too deeply.");
   if (isContextTooLarge({ ...context, webhook: answer })) {
     return leftOut("The answer is too large for the context.");

@@ -210,6 +210,22 @@ describe("mail that is ready and waits for its turn", () => {
     expect(transport.handed).toHaveLength(1);
   });
 
+  test("does not leave if that happens right before its turn, and was not tried", async () => {
+    const transport = testTransport({ answer: ACCEPTED });
+    const t = await open({ transport });
+    const send = transport.send.bind(transport);
+    transport.send = (dispatch) => {
+      t.db.sqlite.run("UPDATE campaigns SET status = 'CANCELLED'");
+      return send(dispatch);
+    };
+    t.crowd(1);
+    const id = await t.campaign();
+    await t.act(id, "send");
+    await t.settle();
+    expect([transport.handed.length, t.countRows("attempts")]).toEqual([0, 0]);
+    expect(await t.stats(id)).toMatchObject({ sent: 0, cancelled: 1, queued: 0 });
+  });
+
   test("is back in the queue, untried, when the process ends", async () => {
     const { t, transport } = await waiting();
     opened.splice(opened.indexOf(t), 1);
@@ -305,6 +321,11 @@ describe("what it needs goes away", () => {
     if ((await t.statusOf(id)) === "PAUSED") await t.act(id, "resume");
     await t.settle();
     expect(await t.stats(id)).toMatchObject({ totalRecipients: 2, sent: 2 });
+    // And as if none of it had been written when the segment was changed.
+    t.db.sqlite.run("DELETE FROM emails");
+    t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING', audience_cursor = 0");
+    await t.settle();
+    expect(t.count("campaign_seq IS NOT NULL")).toBe(2);
   });
 
   test("the audience is written while it is paused", async () => {
@@ -314,7 +335,11 @@ describe("what it needs goes away", () => {
     await t.act(id, "send");
     await t.act(id, "pause");
     await t.settle();
-    expect(await t.stats(id)).toMatchObject({ totalRecipients: 5, sent: 0, queued: 5 });
+    // Whatever was written before the pause: it is written now.
+    t.db.sqlite.run("DELETE FROM emails");
+    t.db.sqlite.run("UPDATE campaigns SET audience_cursor = 0");
+    await t.settle();
+    expect([await t.statusOf(id), t.count("status = 'QUEUED'")]).toEqual(["PAUSED", 5]);
   });
 
   test("nor can the sender's domain", async () => {
