@@ -13,7 +13,12 @@ import {
 } from "../../../src/modules/workflows/engine.ts";
 import type { Graph, Step } from "../../../src/modules/workflows/graph.ts";
 import { pathsOf } from "../../../src/modules/workflows/paths.ts";
-import { MOST_TRIES, nextTryAt, retryAfter } from "../../../src/modules/workflows/times.ts";
+import {
+  delayMs,
+  MOST_TRIES,
+  nextTryAt,
+  retryAfter,
+} from "../../../src/modules/workflows/times.ts";
 import { DAY, HOUR, MINUTE } from "../../support/automation.ts";
 
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");
@@ -234,5 +239,17 @@ describe("tests on the context agree with those on contacts' data", () => {
     }
     expect(compared).toBeGreaterThan(5_000);
     if (path.startsWith("x")) expect(matched).toBeGreaterThan(50);
+  });
+});
+
+describe("a delay", () => {
+  test.each([
+    [1, "minutes", 60_000],
+    [90, "minutes", 5_400_000],
+    [1, "hours", 3_600_000],
+    [1, "days", 86_400_000],
+    [365, "days", 31_536_000_000],
+  ] as const)("of %i %s is %i ms", (amount, unit, ms) => {
+    expect(delayMs({ amount, unit })).toBe(ms);
   });
 });
