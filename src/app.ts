@@ -123,7 +123,7 @@ export function createApp(options: AppOptions) {
   const writer = createWriter(db, log);
   const cursors = createCursors(deriveKey(secret, "cursors"));
 
-  const events = createEvents({ db, cursors });
+  const events = createEvents({ db, writer, cursors });
   const suppressions = createSuppressions({ db });
   const suppressionList = createSuppressionList({ db, cursors });
   const projects = createProjects({ db, clock });

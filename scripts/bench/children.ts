@@ -58,6 +58,8 @@ export type Helper = {
   pid: number;
   /** The next line, checked. */
   next<T extends TSchema>(schema: T): Promise<Static<T>>;
+  /** A line of its input: its sign to do what it does once more. */
+  again(): void;
   /** Ends its input, which is its sign to finish. */
   finish(): void;
   kill(): void;
@@ -77,6 +79,10 @@ export function startHelper(script: string, settings: unknown): Helper {
       const { value } = await lines.next();
       if (value === undefined) throw new Error(`${script} ended without an answer`);
       return parse(schema, JSON.parse(value));
+    },
+    again() {
+      void child.stdin.write("\n");
+      void child.stdin.flush();
     },
     finish: () => void child.stdin.end(),
     kill: () => child.kill("SIGKILL"),

@@ -64,13 +64,16 @@ export async function prepareStore(
 export async function untilSent(
   reader: ReturnType<typeof openReader>,
   mails: number,
-  { limitMs, onStep = () => {} }: { limitMs: number; onStep?: (ended: number) => void },
+  {
+    limitMs,
+    onStep = () => {},
+  }: { limitMs: number; onStep?: (ended: number) => Promise<void> | void },
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     // From the queue's index alone: whoever looks must not be what is measured.
     const open = reader.count("emails WHERE next_at IS NOT NULL");
-    onStep(mails - open);
+    await onStep(mails - open);
     if (open === 0) return;
     if (performance.now() > deadline) {
       throw new Error(`only ${mails - open} of ${mails} were sent within ${limitMs} ms`);

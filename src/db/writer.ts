@@ -22,8 +22,19 @@ export type Writer = {
    * threw, or with 503 SERVICE_UNAVAILABLE where the storage refused; then nothing was changed.
    */
   write<T>(change: Change<Sync<T>>): Promise<T>;
+  /**
+   * The same for what is only done again where it is lost: resolves once `change` is committed. The
+   * death of the process does not undo it, a power cut may.
+   */
+  commit<T>(change: Change<Sync<T>>): Promise<T>;
   /** For use inside a change: runs `effect` after the commit, and not at all without one. */
   afterCommit(effect: () => void): void;
+  /**
+   * A sum that many changes of the same moment add to. What they add is put together, and `apply`
+   * writes it once for each key, as the last thing in their transaction. The function returned is for
+   * use inside a change; what a refused change added does not count.
+   */
+  tally<K>(apply: (key: K, sum: number) => void): (key: K, amount: number) => void;
   /** How many changes were asked for so far: whoever has much to do sees whether it is alone. */
   asked(): number;
   /** True unless the storage refused the last write. */
@@ -34,14 +45,25 @@ export type Writer = {
 
 /** Beyond this, the rest of the batch waits for the next turn of the event loop. */
 const BATCH_BUDGET_MS = 10;
+/**
+ * As long as the disk is busy, changes gather up to so many: they could not be answered any sooner,
+ * and one commit of many writes each page that they share once.
+ */
+const ENOUGH = 32;
 
 type Job = {
   run: () => void;
+  /** Answered without waiting for the disk. */
+  isPrompt: boolean;
   /** Set by `run`; called after the commit. */
   settle: () => void;
   reject: (error: unknown) => void;
   effects: (() => void)[];
+  /** To the sums of its transaction. */
+  additions: (() => void)[];
 };
+
+type Tally = { write: () => void; clear: () => void };
 
 export function createWriter(
   { sqlite }: Db,
@@ -62,8 +84,11 @@ export function createWriter(
   let isSyncing = false;
   let current: Job | null = null;
   let isScheduled = false;
+  /** Somebody waits who does not wait for the disk. */
+  let isPressing = false;
   let healthy = true;
   let idle: (() => void)[] = [];
+  const tallies: Tally[] = [];
 
   function schedule(): void {
     if (isScheduled) return;
@@ -74,13 +99,22 @@ export function createWriter(
 
   function flush(): void {
     isScheduled = false;
+    if (isSyncing && !isPressing && waiting.length < ENOUGH) return;
+    commitWaiting();
+    void answerCommitted();
+  }
+
+  function commitWaiting(): void {
+    isPressing = false;
     const jobs = waiting;
     waiting = [];
-    committed.push(...commitTogether(jobs));
+    for (const job of commitTogether(jobs)) {
+      if (job.isPrompt) answer(job);
+      else committed.push(job);
+    }
     // What did not fit into this batch goes before what has come since.
     waiting = [...jobs, ...waiting];
     if (waiting.length > 0) schedule();
-    void answerCommitted();
   }
 
   /** What is committed while the disk is busy shares the next sync. */
@@ -92,9 +126,11 @@ export function createWriter(
       committed = [];
       if (disk !== null) await disk.sync().catch(endProcess);
       for (const job of jobs) answer(job);
+      if (committed.length > 0 && waiting.length > 0) commitWaiting();
     }
     isSyncing = false;
     if (waiting.length === 0) settleIdle();
+    else schedule();
   }
 
   /** Takes from the front of `jobs` what fits into one batch; returns those to be answered. */
@@ -107,12 +143,22 @@ export function createWriter(
         const job = jobs.shift();
         if (job !== undefined && runInSavepoint(job)) done.push(job);
       }
+      writeSums(done);
       commit.run();
       recover();
       return done;
     } catch (error) {
       abandon([...done, ...jobs.splice(0)], error);
       return [];
+    }
+  }
+
+  function writeSums(jobs: readonly Job[]): void {
+    try {
+      for (const { additions } of jobs) for (const add of additions) add();
+      for (const tally of tallies) tally.write();
+    } finally {
+      for (const tally of tallies) tally.clear();
     }
   }
 
@@ -177,26 +223,43 @@ export function createWriter(
     for (const resolve of resolvers) resolve();
   }
 
+  function ask<T>(change: Change<Sync<T>>, isPrompt: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const job: Job = {
+        run() {
+          const result = change();
+          job.settle = () => resolve(result);
+        },
+        isPrompt,
+        settle() {},
+        reject,
+        effects: [],
+        additions: [],
+      };
+      waiting.push(job);
+      isPressing ||= isPrompt;
+      asked++;
+      schedule();
+    });
+  }
+
   return {
-    write<T>(change: Change<Sync<T>>): Promise<T> {
-      return new Promise<T>((resolve, reject) => {
-        const job: Job = {
-          run() {
-            const result = change();
-            job.settle = () => resolve(result);
-          },
-          settle() {},
-          reject,
-          effects: [],
-        };
-        waiting.push(job);
-        asked++;
-        schedule();
-      });
-    },
+    write: (change) => ask(change, false),
+    commit: (change) => ask(change, true),
     afterCommit(effect) {
       if (current === null) throw new Error("afterCommit outside a change");
       current.effects.push(effect);
+    },
+    tally<K>(apply: (key: K, sum: number) => void) {
+      const sums = new Map<K, number>();
+      tallies.push({
+        write: () => sums.forEach((sum, key) => apply(key, sum)),
+        clear: () => sums.clear(),
+      });
+      return (key: K, amount: number) => {
+        if (current === null) throw new Error("tally outside a change");
+        current.additions.push(() => sums.set(key, (sums.get(key) ?? 0) + amount));
+      };
     },
     asked: () => asked,
     isHealthy: () => healthy,

@@ -112,7 +112,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function leaseDue(): Promise<void> {
     let leases: readonly Lease[] = [];
     try {
-      const { mails, isWorthAnother } = await writer.write(() => {
+      // Not on disk yet: where a power cut takes the lease, the mail is still due.
+      const { mails, isWorthAnother } = await writer.commit(() => {
         const found = running ? queue.lease(roomAhead(), clock.now(), KEPT) : NOTHING;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
@@ -144,7 +145,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function start(mail: Consignment): void {
     const delivery = deliver(mail).finally(() => {
       underWay.delete(delivery);
-      giveUp(mail);
       // A deferral may be due before what the timer waits for.
       refillSoon();
     });
@@ -152,7 +152,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   async function deliver(mail: Consignment): Promise<void> {
-    await settle(await attemptTimed(mail));
+    const settlement = await attemptTimed(mail).finally(() => giveUp(mail));
+    refillSoon(); // Its place is free, and need not wait for the disk.
+    await settle(settlement);
   }
 
   function pauseAfter(error: unknown): void {

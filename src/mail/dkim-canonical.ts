@@ -40,13 +40,21 @@ export function fieldName(field: string): string {
 }
 
 /** Name in lower case, value unfolded, each run of blanks one space, none at the ends. */
-export function relaxedField(field: string): string {
-  const value = field
-    .slice(field.indexOf(":") + 1)
-    .replace(/\r\n(?=[ \t])/g, "")
-    .replace(/[ \t]+/g, " ")
-    .replace(/^ | $/g, "");
-  return `${fieldName(field)}:${value}`;
+export function relaxedField(field: string, name = fieldName(field)): string {
+  const value = field.slice(field.indexOf(":") + 1);
+  return `${name}:${trimBlanks(IS_FOLDED.test(value) ? unfold(value) : value)}`;
+}
+
+/** Most values have nothing to reduce. */
+const IS_FOLDED = /[\t\r]| {2}/;
+
+function unfold(value: string): string {
+  return value.replace(/\r\n(?=[ \t])/g, "").replace(/[ \t]+/g, " ");
+}
+
+function trimBlanks(value: string): string {
+  const end = value.endsWith(" ") ? value.length - 1 : value.length;
+  return value.slice(value.startsWith(" ") ? 1 : 0, end);
 }
 
 /** The body's octets to hash: blanks reduced, blank lines at the end dropped, one line end added. */

@@ -78,7 +78,7 @@ function signedHeaders(fields: readonly string[]): { names: string[]; text: stri
   for (const name of [...ALWAYS_SIGNED, ...present]) {
     // RFC 6376 §5.4.2: of several, the last one is the first to be signed.
     const same = byName.get(name) ?? [];
-    for (const field of same.toReversed()) text += `${relaxedField(field)}\r\n`;
+    for (const field of same.toReversed()) text += `${relaxedField(field, name)}\r\n`;
     for (let i = 0; i <= same.length; i++) names.push(name);
   }
   return { names, text };

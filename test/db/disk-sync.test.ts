@@ -90,6 +90,53 @@ describe("a write", () => {
     expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b", "c"]);
   });
 
+  test("gathers while the disk is busy: one commit for all of that time, or for many", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish } = slowDisk();
+    const { write } = writingTo(db, disk);
+    const countRows = () => db.sqlite.query("SELECT count(*) FROM things").values()[0]?.[0];
+    write("first");
+    await quiet();
+    for (let i = 0; i < 31; i++) write(String(i));
+    await quiet();
+    expect(countRows()).toBe(1);
+    write("enough");
+    await quiet();
+    expect(countRows()).toBe(33);
+    write("late");
+    await quiet();
+    expect(countRows()).toBe(33);
+    finish();
+    await quiet();
+    expect(countRows()).toBe(34);
+  });
+
+  test("that does not ask for the disk waits neither for it nor with the others", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, syncs, finish } = slowDisk();
+    const { writer, write, answered } = writingTo(db, disk);
+    const commit = (name: string) =>
+      writer.commit(() => void db.sqlite.run("INSERT INTO things VALUES (?)", [name]));
+    await commit("alone");
+    expect(syncs()).toBe(0);
+    write("a");
+    await quiet();
+    write("b");
+    await commit("between");
+    expect(db.sqlite.query("SELECT name FROM things").values().flat()).toEqual([
+      "alone",
+      "a",
+      "b",
+      "between",
+    ]);
+    expect(answered).toEqual([]);
+    for (let i = 0; i < 2; i++) {
+      finish();
+      await quiet();
+    }
+    expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b"]);
+  });
+
   test("that was refused does not wait for the disk", async () => {
     const { disk, syncs } = slowDisk();
     const { writer } = writingTo(withTable(openDatabase(":memory:")), disk);

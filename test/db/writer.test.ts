@@ -211,6 +211,64 @@ describe("afterCommit", () => {
   });
 });
 
+describe("a tally", () => {
+  let written: [key: string, sum: number][];
+  let add: (key: string, amount: number) => void;
+  beforeEach(() => {
+    written = [];
+    add = writer.tally<string>((key, sum) => {
+      written.push([key, sum]);
+      insert(`${key} ${sum}`);
+    });
+  });
+
+  test("is written once for each key, in the transaction of all that added to it", async () => {
+    const writes = [1, 2, 3].map((amount) =>
+      writer.write(() => {
+        add("x", amount);
+        if (amount === 2) add("y", 10);
+        insert(String(amount));
+      }),
+    );
+    await Promise.all(writes);
+    expect(written).toEqual([
+      ["x", 6],
+      ["y", 10],
+    ]);
+    expect(names()).toEqual(["1", "2", "3", "x 6", "y 10"]);
+    await writer.write(() => add("x", 1));
+    expect(written.at(-1)).toEqual(["x", 1]);
+  });
+
+  test("does not hear of changes that were refused", async () => {
+    const refused = writer.write(() => {
+      add("x", 100);
+      throw new Error("no");
+    });
+    await Promise.all([outcome(refused), writer.write(() => add("x", 1))]);
+    expect(written).toEqual([["x", 1]]);
+  });
+
+  test("that cannot be written takes the whole transaction with it, and starts at nothing", async () => {
+    await writer.write(() => insert("x 1"));
+    const writes = [
+      writer.write(() => insert("a")),
+      writer.write(() => {
+        db.sqlite.run("PRAGMA query_only = ON");
+        add("x", 5);
+      }),
+    ];
+    expect(await Promise.all(writes.map(outcome))).toEqual([unavailable, unavailable]);
+    db.sqlite.run("PRAGMA query_only = OFF");
+    await writer.write(() => add("y", 1));
+    expect(names()).toEqual(["x 1", "y 1"]);
+  });
+
+  test("has no meaning outside a change", () => {
+    expect(() => add("x", 1)).toThrow("outside a change");
+  });
+});
+
 describe("when the storage refuses", () => {
   const faults: [name: string, strike: () => void, mend: () => void][] = [
     [

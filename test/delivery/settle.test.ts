@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Writer } from "../../src/db/writer.ts";
 import type { Verdict } from "../../src/delivery/attempt.ts";
 import type { Consignment } from "../../src/delivery/load.ts";
 import { type Busy, type Conversation, turnedBack } from "../../src/delivery/outcome.ts";
@@ -62,14 +63,22 @@ function settled(verdict: Verdict, options: MailOptions & { now?: number } = {})
   return { outbox, mail, isOurs, row: outbox.row(mail.seq), attempts: outbox.attemptsOf(mail.seq) };
 }
 
+/** Each statement commits by itself. */
+const AT_ONCE: Pick<Writer, "afterCommit" | "tally"> = {
+  afterCommit: (effect) => effect(),
+  tally: (apply) => apply,
+};
+
 /** Without jitter. */
 function settling(outbox: ReturnType<typeof openOutbox>) {
   const { db } = outbox;
   const suppressions = createSuppressions({ db });
+  const cursors = createCursors(new Uint8Array(32));
+  const events = createEvents({ db, writer: AT_ONCE, cursors });
   const settle = createSettle({
     db,
     random: () => 0.5,
-    recordFact: createEvents({ db, cursors: createCursors(new Uint8Array(32)) }).record,
+    recordFact: events.record,
     noteCancelled: () => {},
     suppress: (projectSeq, address, at) =>
       suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),

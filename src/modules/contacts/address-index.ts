@@ -7,10 +7,13 @@
  *
  * Addresses are packed in blocks of 1024 neighbouring `seq`. Triggers count the changes of every
  * block (`contact_blocks`): a block is read again when its count has moved, so what is in memory is
- * never wrong, whoever wrote. Long work goes in turns of a few milliseconds.
+ * never wrong, whoever wrote. Long work goes in turns of a few milliseconds. A while after the last
+ * search everything is let go of: most of the time nobody searches, and reading a million again
+ * takes half a second.
  */
 
 import type { Db } from "../../db/open.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 
@@ -28,14 +31,15 @@ export type Found = { total: number; seqs: number[] };
 
 export type AddressIndex = {
   search(projectSeq: number, query: AddressQuery): Promise<Found>;
-  /** Reads what is not in memory yet, so that the first search need not wait for it. */
-  warm(isStopped: () => boolean): Promise<void>;
+  /** Lets go of what is in memory; the next search reads it again. */
+  release(): void;
 };
 
 /** As in the triggers. */
 const BLOCK = 1024;
 /** About two million addresses; what is beyond is looked through in the database. */
 const MOST_BYTES = 64 * 1024 * 1024;
+const KEPT_MS = 10 * 60_000;
 /** Rounds of counting what changed meanwhile; the last one does not pause. */
 const MOST_ROUNDS = 3;
 
@@ -55,15 +59,15 @@ type Packed = { version: number; text: string; sizeBytes: number };
 
 export function createAddressIndex(deps: {
   db: Db;
+  clock: Clock;
   turns: Turns;
   mostBytes?: number;
 }): AddressIndex {
-  const { turns, mostBytes = MOST_BYTES } = deps;
+  const { clock, turns, mostBytes = MOST_BYTES } = deps;
   const { sqlite } = deps.db;
   const readVersions = sqlite.prepare<unknown, [number]>(
     "SELECT block, version FROM contact_blocks WHERE project_seq = ? ORDER BY block DESC",
   );
-  const readProjects = sqlite.prepare<unknown, []>("SELECT seq FROM projects ORDER BY seq");
   // Put together by SQLite: a million rows would be millions of objects that are garbage at once.
   const place = "(seq - ?2)";
   const digit = (worth: number) => `${DIGIT_BASE} + ${place} / ${worth} % ${DIGITS}`;
@@ -81,6 +85,12 @@ export function createAddressIndex(deps: {
     `SELECT seq ${matching} ORDER BY seq DESC`,
   );
   const memory = createMemory(mostBytes);
+  let cancelRelease = () => {};
+
+  function release(): void {
+    cancelRelease();
+    memory.clear();
+  }
 
   function versionsOf(projectSeq: number): Version[] {
     return readVersions
@@ -137,7 +147,10 @@ export function createAddressIndex(deps: {
   return {
     async search(projectSeq, query) {
       if (UNFINDABLE.test(query.term)) return { total: 0, seqs: [] };
+      cancelRelease();
       const counted = await countAll(projectSeq, query);
+      cancelRelease();
+      cancelRelease = clock.after(KEPT_MS, release);
       const total = counted.reduce((sum, { count }) => sum + count, 0);
       const seqs: number[] = [];
       for (const { count, ...version } of counted) {
@@ -150,16 +163,7 @@ export function createAddressIndex(deps: {
       return { total, seqs: seqs.slice(0, query.limit) };
     },
 
-    async warm(isStopped) {
-      const slices = await startSlices(turns);
-      for (const [projectSeq] of readProjects.values()) {
-        for (const version of versionsOf(Number(projectSeq))) {
-          if (isStopped() || memory.isFull()) return;
-          textOf(Number(projectSeq), version);
-          if (slices.isOver()) await slices.next();
-        }
-      }
-    },
+    release,
   };
 }
 
@@ -184,8 +188,6 @@ function createMemory(mostBytes: number) {
   }
 
   return {
-    isFull: () => sizeBytes >= mostBytes,
-
     /** Whether a block of the project may stay: there is space, or another project's to take. */
     hasRoom(projectSeq: number): boolean {
       const [oldest = projectSeq] = projects.keys();
@@ -193,6 +195,11 @@ function createMemory(mostBytes: number) {
     },
 
     touch,
+
+    clear(): void {
+      projects.clear();
+      sizeBytes = 0;
+    },
 
     get: (projectSeq: number, block: number) => projects.get(projectSeq)?.get(block),
 

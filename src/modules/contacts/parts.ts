@@ -42,7 +42,7 @@ export function createContactParts(deps: {
 }) {
   const { db, folder, writer, clock, log, cursors, events, contacts, remove, audience, turns } =
     deps;
-  const addresses = createAddressIndex({ db, turns });
+  const addresses = createAddressIndex({ db, clock, turns });
   const fields = createFields({ db, turns });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
@@ -65,15 +65,7 @@ export function createContactParts(deps: {
     log,
   });
 
-  let isStopped = false;
-  let background: Promise<unknown> = Promise.resolve();
-
-  /** Resolves whatever happens. */
-  function report(name: string, work: Promise<void>): Promise<void> {
-    return work.catch((error: unknown) =>
-      log.error("work at the start failed", { name, error: describeError(error) }),
-    );
-  }
+  let sweeping = Promise.resolve();
 
   return {
     list: createContactList({ db, cursors, addresses }),
@@ -87,20 +79,18 @@ export function createContactParts(deps: {
     /** Goes on with jobs that were under way; what else there is to do is done meanwhile. */
     start(): void {
       worker.start();
-      background = Promise.all([
-        report("sweep imports", imports.sweep()),
-        report(
-          "read addresses",
-          addresses.warm(() => isStopped),
-        ),
-      ]);
+      sweeping = imports
+        .sweep()
+        .catch((error: unknown) =>
+          log.error("old imports were not swept", { error: describeError(error) }),
+        );
     },
 
     /** The job under way stops between two changes. */
     async stop(): Promise<void> {
-      isStopped = true;
+      addresses.release();
       await worker.stop();
-      await background;
+      await sweeping;
       await files.close();
     },
   };

@@ -3,7 +3,6 @@
  * once and kept.
  */
 
-import type { KeyObject } from "node:crypto";
 import { asc, eq } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
@@ -20,8 +19,6 @@ export type DkimKeys = ReturnType<typeof createDkimKeys>;
 /** A pair that is not stored yet. */
 export type NewKey = PublicKey & { sealed: Buffer };
 
-type StoredKey = { seq: number } & Pick<SigningKey, "algorithm" | "selector">;
-
 export type DkimKeysDeps = {
   db: Db;
   clock: Clock;
@@ -30,22 +27,26 @@ export type DkimKeysDeps = {
 };
 
 /** A few kilobytes each. */
-const MOST_PARSED = 1000;
+const MOST_SIGNERS = 1000;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) {
-  /** By the row's seq, which stands for its content. */
-  const parsed = new ExpiringMap<KeyObject>({ maxEntries: MOST_PARSED, clock });
-  // For every mail that leaves. The plus signs are for the planner, see db/bound.ts.
-  const findForSigning = db.sqlite.prepare<StoredKey, [string, number]>(`
-    SELECT k.seq, k.algorithm, k.selector
-    FROM domains d JOIN dkim_keys k ON k.domain_seq = d.seq
-    WHERE d.domain = +? AND d.project_seq = +? ORDER BY k.seq`);
+  /** By domain and the seqs of its keys, which stand for their content. */
+  const signers = new ExpiringMap<Signer>({ maxEntries: MOST_SIGNERS, clock });
+  // For every mail that leaves: one short row. The plus signs are for the planner, see db/bound.ts.
+  const findSeqs = db.sqlite.prepare<{ domainSeq: number; seqs: string | null }, [string, number]>(`
+    SELECT d.seq AS domainSeq,
+           (SELECT group_concat(k.seq) FROM dkim_keys k WHERE k.domain_seq = d.seq) AS seqs
+    FROM domains d WHERE d.domain = +? AND d.project_seq = +?`);
   const findSealed = db
-    .select({ privateKey: dkimKeys.privateKey })
+    .select({
+      algorithm: dkimKeys.algorithm,
+      selector: dkimKeys.selector,
+      privateKey: dkimKeys.privateKey,
+    })
     .from(dkimKeys)
-    .where(eq(dkimKeys.seq, bound("seq")))
-    .limit(1)
+    .where(eq(dkimKeys.domainSeq, bound("domainSeq")))
+    .orderBy(asc(dkimKeys.seq))
     .prepare();
   const findPublic = db
     .select({
@@ -58,15 +59,12 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
     .orderBy(asc(dkimKeys.seq))
     .prepare();
 
-  function privateKeyOf(seq: number): KeyObject {
-    const known = parsed.get(String(seq));
-    if (known !== undefined) return known;
-    const sealed = findSealed.get({ seq })?.privateKey;
-    const der = sealed === undefined ? null : unseal(sealKey, sealed);
-    if (der === null) throw new UnreadableKeyError();
-    const key = readPrivateKey(der);
-    parsed.set(String(seq), key, KEPT_MS);
-    return key;
+  function openKeys(domainSeq: number): SigningKey[] {
+    return findSealed.all({ domainSeq }).map(({ privateKey, ...key }) => {
+      const der = unseal(sealKey, privateKey);
+      if (der === null) throw new UnreadableKeyError();
+      return { ...key, privateKey: readPrivateKey(der) };
+    });
   }
 
   return {
@@ -95,10 +93,14 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
 
     /** Null if the project has no such domain; throws if its keys cannot be read. */
     signerOf(projectSeq: number, domain: string): Signer | null {
-      const rows = findForSigning.all(domain, projectSeq);
-      if (rows.length === 0) return null;
-      const keys = rows.map(({ seq, ...key }) => ({ ...key, privateKey: privateKeyOf(seq) }));
-      return { domain, keys };
+      const found = findSeqs.get(domain, projectSeq);
+      if (found === null || found.seqs === null) return null;
+      const stamp = `${domain} ${found.seqs}`;
+      const known = signers.get(stamp);
+      if (known !== undefined) return known;
+      const signer = { domain, keys: openKeys(found.domainSeq) };
+      signers.set(stamp, signer, KEPT_MS);
+      return signer;
     },
   };
 }

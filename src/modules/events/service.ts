@@ -2,6 +2,7 @@
 
 import { and, count, desc, eq, lt, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
 import { eventNames } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageQuery } from "../../http/pagination.ts";
@@ -24,7 +25,15 @@ export type FactOfMany = Pick<Fact, "projectSeq" | "name" | "at">;
 
 export type Events = ReturnType<typeof createEvents>;
 
-export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
+/** Names whose place is known without asking. */
+const MOST_KNOWN = 10_000;
+
+export function createEvents(deps: {
+  db: Db;
+  writer: Pick<Writer, "afterCommit" | "tally">;
+  cursors: Cursors;
+}) {
+  const { db, writer, cursors } = deps;
   const { sqlite } = db;
   const insert = sqlite.prepare<
     unknown,
@@ -32,10 +41,16 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
   >(`
     INSERT INTO events (id, project_seq, name, contact_seq, email_seq, data, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
-  const countName = sqlite.prepare<{ seq: number }, [number, string, number]>(`
-    INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, ?)
-    ON CONFLICT (project_seq, name) DO UPDATE SET count = count + excluded.count
+  const addName = sqlite.prepare<{ seq: number }, [number, string]>(`
+    INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, 0)
+    ON CONFLICT (project_seq, name) DO UPDATE SET count = count
     RETURNING seq`);
+  const addToCount = sqlite.prepare<unknown, [number, number]>(
+    "UPDATE event_names SET count = count + ? WHERE seq = ?",
+  );
+  const countName = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
+  /** Of names that are on disk: one that a refused change had added is there no more. */
+  const nameSeqs = new Map<string, number>();
   const noteContact = sqlite.prepare<unknown, [number, number, number]>(`
     INSERT INTO contact_events (contact_seq, name_seq, last_at) VALUES (?, ?, ?)
     ON CONFLICT (contact_seq, name_seq) DO UPDATE SET last_at = max(last_at, excluded.last_at)`);
@@ -49,6 +64,19 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
 
   const followers: ((fact: Fact) => void)[] = [];
 
+  function nameSeqOf(projectSeq: number, name: string): number {
+    const key = `${projectSeq}:${name}`;
+    const known = nameSeqs.get(key) ?? addName.get(projectSeq, name)?.seq;
+    if (known === undefined) throw new Error("the name of an event found no place");
+    if (!nameSeqs.has(key)) writer.afterCommit(() => remember(key, known));
+    return known;
+  }
+
+  function remember(key: string, nameSeq: number): void {
+    if (nameSeqs.size >= MOST_KNOWN) nameSeqs.clear();
+    nameSeqs.set(key, nameSeq);
+  }
+
   return {
     /** From now on `follow` is called with every fact, within the change that wrote it. */
     onFact(follow: (fact: Fact) => void): void {
@@ -61,8 +89,9 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
       const id = newId(at);
       const json = fact.json ?? (data === undefined ? null : JSON.stringify(data));
       insert.run(id, projectSeq, name, contactSeq, emailSeq, json, at);
-      const nameSeq = countName.get(projectSeq, name, 1)?.seq;
-      if (nameSeq !== undefined && contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);
+      const nameSeq = nameSeqOf(projectSeq, name);
+      countName(nameSeq, 1);
+      if (contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);
       for (const follow of followers) follow(fact);
       return id;
     },
@@ -70,10 +99,11 @@ export function createEvents({ db, cursors }: { db: Db; cursors: Cursors }) {
     /** Part of a change: the same fact about many contacts; its name is counted once for all. */
     recordOfAll({ projectSeq, name, at }: FactOfMany, contactSeqs: readonly number[]): void {
       if (contactSeqs.length === 0) return;
-      const nameSeq = countName.get(projectSeq, name, contactSeqs.length)?.seq;
+      const nameSeq = nameSeqOf(projectSeq, name);
+      countName(nameSeq, contactSeqs.length);
       for (const contactSeq of contactSeqs) {
         insert.run(newId(at), projectSeq, name, contactSeq, null, null, at);
-        if (nameSeq !== undefined) noteContact.run(contactSeq, nameSeq, at);
+        noteContact.run(contactSeq, nameSeq, at);
         for (const follow of followers) follow({ projectSeq, name, at, contactSeq });
       }
     },

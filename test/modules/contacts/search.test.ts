@@ -23,6 +23,20 @@ const found = async (term: string, rest = "") => {
 const create = (email: string, subscribed = true) =>
   t.create("/contacts", { email, subscribed }, "id");
 
+test("addresses stay in memory for ten minutes after the last search", async () => {
+  await create("old@example.com");
+  expect(await found("old@")).toEqual([1, "old@example.com"]);
+  // Behind the back of those who count changes.
+  t.db.sqlite.run("DROP TRIGGER contacts_moved");
+  t.db.sqlite.run("UPDATE contacts SET email = 'new@example.com'");
+  for (let minutes = 0; minutes < 20; minutes += 9) {
+    expect((await found("old@"))[0]).toBe(1);
+    t.clock.advance(9 * 60_000);
+  }
+  t.clock.advance(60_000);
+  expect([await found("old@"), await found("new@")]).toEqual([[0], [1, "new@example.com"]]);
+});
+
 describe("search finds a part of the address", () => {
   const EMAILS = [
     "ada@example.com",
@@ -196,9 +210,9 @@ describe("across many contacts", () => {
     "the same where only %p bytes of addresses fit into memory",
     async (mostBytes) => {
       const turns = createTurns();
-      const whole = createAddressIndex({ db: t.db, turns });
-      const bounded = createAddressIndex({ db: t.db, turns, mostBytes });
-      await bounded.warm(() => false);
+      const { clock } = t;
+      const whole = createAddressIndex({ db: t.db, clock, turns });
+      const bounded = createAddressIndex({ db: t.db, clock, turns, mostBytes });
       for (const [term, flag] of cases) {
         const isSubscribed = flag === null ? undefined : flag === "true";
         for (const before of [undefined, 2500]) {
