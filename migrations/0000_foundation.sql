@@ -249,12 +249,9 @@ CREATE TABLE `contact_events` (
 	`contact_seq` integer NOT NULL,
 	`name_seq` integer NOT NULL,
 	`last_at` integer NOT NULL,
-	PRIMARY KEY(`name_seq`, `contact_seq`),
-	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`name_seq`) REFERENCES `event_names`(`seq`) ON UPDATE no action ON DELETE no action
+	PRIMARY KEY(`name_seq`, `contact_seq`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX `contact_events_contact` ON `contact_events` (`contact_seq`);--> statement-breakpoint
 CREATE TABLE `event_names` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`project_seq` integer NOT NULL,
@@ -423,6 +420,10 @@ CREATE TRIGGER `contacts_counted_in` AFTER INSERT ON `contacts` BEGIN
 END;--> statement-breakpoint
 CREATE TRIGGER `contacts_counted_out` AFTER DELETE ON `contacts` BEGIN
 	UPDATE `contact_counts` SET `total` = `total` - 1, `subscribed` = `subscribed` - old.`is_subscribed` WHERE `project_seq` = old.`project_seq`;
+END;--> statement-breakpoint
+CREATE TRIGGER `contacts_forgotten` AFTER DELETE ON `contacts` BEGIN
+	DELETE FROM `contact_events` WHERE `contact_seq` = old.`seq`
+		AND `name_seq` IN (SELECT `seq` FROM `event_names` WHERE `project_seq` = old.`project_seq`);
 END;--> statement-breakpoint
 CREATE TRIGGER `contacts_counted_anew` AFTER UPDATE OF `is_subscribed` ON `contacts` WHEN new.`is_subscribed` <> old.`is_subscribed` BEGIN
 	UPDATE `contact_counts` SET `subscribed` = `subscribed` + new.`is_subscribed` - old.`is_subscribed` WHERE `project_seq` = new.`project_seq`;

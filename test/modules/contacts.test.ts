@@ -413,6 +413,20 @@ describe("DELETE /contacts/{id}", () => {
     expect((await post({ email: "ada@example.com" })).status).toBe(201);
   });
 
+  test("when which event happened last is forgotten with it, and nobody else's", async () => {
+    const ids: unknown[] = [];
+    for (const email of ["ada@example.com", "bob@example.com"]) {
+      const tracked = await t.call("POST", "/v1/track", { event: "login", email });
+      ids.push(tracked.at("data.contact"));
+      await t.call("POST", "/v1/track", { event: "logout", email });
+    }
+    const each = 3; // They were subscribed as well.
+    expect(t.countRows("contact_events")).toBe(2 * each);
+    await t.call("DELETE", `/contacts/${ids[0]}`);
+    expect(t.countRows("contact_events")).toBe(each);
+    expect(t.countRows("contact_events JOIN contacts ON contacts.seq = contact_seq")).toBe(each);
+  });
+
   test("mail and events stay, and nothing in them tells who it was", async () => {
     const sent = (
       await t.call("POST", "/v1/send", {

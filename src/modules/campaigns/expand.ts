@@ -22,7 +22,7 @@ export type Expansion = ReturnType<typeof createExpansion>;
 const SLICE = 1000;
 const MOST_PENDING = 3;
 /** After a slice in whose time others wrote. */
-const REST_MS = 8;
+const REST_MS = 12;
 
 type Slice = { goesOn: boolean; inserted: number };
 
