@@ -17,11 +17,10 @@ export type Collector = {
 
 const FLUSH_AFTER_MS = 1_000;
 const FLUSH_AT = 500;
-/**
- * Counted in one go: few, so that nobody who comes in between waits long; more where the disk is so
- * slow that a commit takes longer than the counting.
- */
-const CHUNK = { least: 25, most: 400 } as const;
+/** Counted in one go: few, so that nobody who comes in between waits long. */
+const CHUNK = 25;
+/** More where so many wait that the disk cannot keep up with small ones. */
+const BEHIND = { from: 2_000, chunk: 400 } as const;
 /** While the storage refuses; more are not taken. */
 const MOST_WAITING = 20_000;
 
@@ -33,7 +32,6 @@ export function createCollector(deps: {
 }): Collector {
   const { count, writer, clock, log } = deps;
   let waiting: Visit[] = [];
-  let chunkSize: number = CHUNK.least;
   let lost = 0;
   /** The storage refused: the next try is the timer's. */
   let isRefused = false;
@@ -59,9 +57,9 @@ export function createCollector(deps: {
     lost = 0;
     isRefused = false;
     while (waiting.length > 0) {
-      const chunk = waiting.splice(0, chunkSize);
+      const chunk = waiting.splice(0, waiting.length < BEHIND.from ? CHUNK : BEHIND.chunk);
       try {
-        await countTogether(chunk);
+        await writer.write(() => chunk.forEach(count));
       } catch (error) {
         if (isStorageRefusal(error)) {
           isRefused = true;
@@ -72,17 +70,6 @@ export function createCollector(deps: {
         log.error("opens and clicks could not be counted", { error: describeError(error) });
       }
     }
-  }
-
-  async function countTogether(chunk: readonly Visit[]): Promise<void> {
-    const startedAt = performance.now();
-    const countingMs = await writer.write(() => {
-      const countingSince = performance.now();
-      chunk.forEach(count);
-      return performance.now() - countingSince;
-    });
-    const isSlow = performance.now() - startedAt > 2 * countingMs;
-    chunkSize = isSlow ? Math.min(CHUNK.most, chunkSize * 2) : Math.max(CHUNK.least, chunkSize / 2);
   }
 
   return {
