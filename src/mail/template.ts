@@ -85,7 +85,7 @@ function renderOnce(template: Template, variables: Variables): Rendered {
 /** Else the machine stood still, a lid was closed: that is no fault of the template. */
 function hasWorked(since: NodeJS.CpuUsage): boolean {
   const { user, system } = process.cpuUsage(since);
-  return (user + system) / 1000 > RENDER_LIMIT_MS / 2;
+  return (user + system) / 1000 > RENDER_LIMIT_MS / 10;
 }
 
 /** The template's faults as field errors of a request; empty if it can be compiled. */

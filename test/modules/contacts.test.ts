@@ -414,10 +414,10 @@ describe("DELETE /contacts/{id}", () => {
   });
 
   test("when which event happened last is forgotten with it, and nobody else's", async () => {
-    const ids: unknown[] = [];
+    const ids: string[] = [];
     for (const email of ["ada@example.com", "bob@example.com"]) {
       const tracked = await t.call("POST", "/v1/track", { event: "login", email });
-      ids.push(tracked.at("data.contact"));
+      ids.push(tracked.text("data.contact"));
       await t.call("POST", "/v1/track", { event: "logout", email });
     }
     const each = 3; // They were subscribed as well.
