@@ -28,7 +28,7 @@ export type Checkpoints = {
 
 /** In pages. */
 export type Sizes = {
-  /** Of a round: with as many, the loop is held for some ten milliseconds. */
+  /** Of a round: with as many, the loop is held for some three milliseconds, the disk for ten. */
   round: number;
   /** From here on the log is to begin anew. */
   longLog: number;
@@ -36,7 +36,7 @@ export type Sizes = {
   few: number;
 };
 
-const SIZES: Sizes = { round: 1_200, longLog: 16_000, few: 500 };
+const SIZES: Sizes = { round: 600, longLog: 16_000, few: 500 };
 
 type Connections = { reader: Database; copier: Database };
 

@@ -8,7 +8,7 @@ export type Db = BunSQLiteDatabase & { sqlite: Database };
 
 /** Keeps the write-ahead log from staying large after a burst. */
 const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
-const PAGE_CACHE_KIB = 48 * 1024;
+const PAGE_CACHE_KIB = 72 * 1024;
 
 /** Opens `file` (":memory:" for tests), creating it if it is not there. */
 export function openDatabase(file: string): Db {
