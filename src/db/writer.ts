@@ -23,10 +23,10 @@ export type Writer = {
    */
   write<T>(change: Change<Sync<T>>): Promise<T>;
   /**
-   * The same for what is only done again where it is lost: resolves once `change` is committed. The
-   * death of the process does not undo it, a power cut may.
+   * The same for whoever has something to do meanwhile: resolves as soon as `change` is committed. A
+   * power cut may still undo it, until `onDisk` resolves.
    */
-  commit<T>(change: Change<Sync<T>>): Promise<T>;
+  commit<T>(change: Change<Sync<T>>): Promise<{ value: T; onDisk: Promise<void> }>;
   /** For use inside a change: runs `effect` after the commit, and not at all without one. */
   afterCommit(effect: () => void): void;
   /**
@@ -53,9 +53,9 @@ const ENOUGH = 32;
 
 type Job = {
   run: () => void;
-  /** Answered without waiting for the disk. */
-  isPrompt: boolean;
-  /** Set by `run`; called after the commit. */
+  /** Called after the commit. */
+  noteCommitted: (() => void) | null;
+  /** Called once the disk has it. */
   settle: () => void;
   reject: (error: unknown) => void;
   effects: (() => void)[];
@@ -84,7 +84,7 @@ export function createWriter(
   let isSyncing = false;
   let current: Job | null = null;
   let isScheduled = false;
-  /** Somebody waits who does not wait for the disk. */
+  /** Somebody waits for the commit, not for the disk. */
   let isPressing = false;
   let healthy = true;
   let idle: (() => void)[] = [];
@@ -109,8 +109,8 @@ export function createWriter(
     const jobs = waiting;
     waiting = [];
     for (const job of commitTogether(jobs)) {
-      if (job.isPrompt) answer(job);
-      else committed.push(job);
+      job.noteCommitted?.();
+      committed.push(job);
     }
     // What did not fit into this batch goes before what has come since.
     waiting = [...jobs, ...waiting];
@@ -223,29 +223,37 @@ export function createWriter(
     for (const resolve of resolvers) resolve();
   }
 
-  function ask<T>(change: Change<Sync<T>>, isPrompt: boolean): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const job: Job = {
-        run() {
-          const result = change();
-          job.settle = () => resolve(result);
-        },
-        isPrompt,
-        settle() {},
-        reject,
-        effects: [],
-        additions: [],
-      };
-      waiting.push(job);
-      isPressing ||= isPrompt;
-      asked++;
-      schedule();
-    });
+  function ask(job: Omit<Job, "effects" | "additions">): void {
+    waiting.push({ ...job, effects: [], additions: [] });
+    isPressing ||= job.noteCommitted !== null;
+    asked++;
+    schedule();
   }
 
   return {
-    write: (change) => ask(change, false),
-    commit: (change) => ask(change, true),
+    write<T>(change: Change<Sync<T>>) {
+      return new Promise<T>((resolve, reject) => {
+        let result: T;
+        ask({
+          run: () => void (result = change()),
+          noteCommitted: null,
+          settle: () => resolve(result),
+          reject,
+        });
+      });
+    },
+    commit<T>(change: Change<Sync<T>>) {
+      return new Promise<{ value: T; onDisk: Promise<void> }>((resolve, reject) => {
+        const { promise: onDisk, resolve: settle } = Promise.withResolvers<void>();
+        let value: T;
+        ask({
+          run: () => void (value = change()),
+          noteCommitted: () => resolve({ value, onDisk }),
+          settle,
+          reject,
+        });
+      });
+    },
     afterCommit(effect) {
       if (current === null) throw new Error("afterCommit outside a change");
       current.effects.push(effect);

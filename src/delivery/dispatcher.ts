@@ -112,13 +112,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function leaseDue(): Promise<void> {
     let leases: readonly Lease[] = [];
     try {
-      // Not on disk yet: where a power cut takes the lease, the mail is still due.
-      const { mails, isWorthAnother } = await writer.commit(() => {
+      const { value, onDisk } = await writer.commit(() => {
         const found = running ? queue.lease(roomAhead(), clock.now(), KEPT) : NOTHING;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
       });
-      mails.forEach((mail, i) => (mail === null ? giveUp(leases[i]) : start(mail)));
+      const { mails, isWorthAnother } = value;
+      mails.forEach((mail, i) => (mail === null ? giveUp(leases[i]) : start(mail, onDisk)));
       if (mails.length > 0) refillSoon();
       else sleep(isWorthAnother ? LOOK_PAUSE_MS : EMPTY_PAUSE_MS);
     } catch (error) {
@@ -142,8 +142,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (running) cancelTimer = clock.after(delayMs, refill);
   }
 
-  function start(mail: Consignment): void {
-    const delivery = deliver(mail).finally(() => {
+  function start(mail: Consignment, onDisk: Promise<void>): void {
+    const delivery = deliver(mail, onDisk).finally(() => {
       underWay.delete(delivery);
       // A deferral may be due before what the timer waits for.
       refillSoon();
@@ -151,8 +151,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     underWay.add(delivery);
   }
 
-  async function deliver(mail: Consignment): Promise<void> {
-    const settlement = await attemptTimed(mail).finally(() => giveUp(mail));
+  async function deliver(mail: Consignment, onDisk: Promise<void>): Promise<void> {
+    const settlement = await attemptTimed(mail, onDisk).finally(() => giveUp(mail));
     refillSoon(); // Its place is free, and need not wait for the disk.
     await settle(settlement);
   }
@@ -168,12 +168,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     });
   }
 
-  /** The time that counts is from the mail's turn on, if it gets one. */
-  async function attemptTimed(mail: Consignment): Promise<Settlement> {
+  /**
+   * The time that counts is from the mail's turn on, if it gets one. It is made ready while its lease
+   * is on its way to the disk, and nothing leaves before that is there.
+   */
+  async function attemptTimed(mail: Consignment, onDisk: Promise<void>): Promise<Settlement> {
     let startedAt = clock.now();
     let startedMs = performance.now();
     const place = comeForward();
-    const leave: Leave = (transact) => {
+    const leave: Leave = async (transact) => {
+      await onDisk;
       noteWay(performance.now() - startedMs);
       place.keep();
       const turn = () => {

@@ -111,30 +111,36 @@ describe("a write", () => {
     expect(countRows()).toBe(34);
   });
 
-  test("that does not ask for the disk waits neither for it nor with the others", async () => {
+  test("whose maker has something to do meanwhile is told of its commit, and of the disk", async () => {
     const db = withTable(openDatabase(":memory:"));
-    const { disk, syncs, finish } = slowDisk();
+    const { disk, finish } = slowDisk();
     const { writer, write, answered } = writingTo(db, disk);
-    const commit = (name: string) =>
-      writer.commit(() => void db.sqlite.run("INSERT INTO things VALUES (?)", [name]));
-    await commit("alone");
-    expect(syncs()).toBe(0);
+    const names = () => db.sqlite.query("SELECT name FROM things").values().flat();
     write("a");
     await quiet();
     write("b");
-    await commit("between");
-    expect(db.sqlite.query("SELECT name FROM things").values().flat()).toEqual([
-      "alone",
-      "a",
-      "b",
-      "between",
-    ]);
-    expect(answered).toEqual([]);
-    for (let i = 0; i < 2; i++) {
-      finish();
-      await quiet();
-    }
-    expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b"]);
+    await quiet();
+    expect(names()).toEqual(["a"]);
+    const insert = () => db.sqlite.run("INSERT INTO things VALUES ('c')").changes;
+    const { value, onDisk } = await writer.commit(insert);
+    expect([value, names()]).toEqual([1, ["a", "b", "c"]]);
+    void onDisk.then(() => answered.push("c"));
+    const told = () => answered.filter((line) => !line.startsWith("effect"));
+    finish();
+    await quiet();
+    expect(told()).toEqual(["a"]);
+    finish();
+    await quiet();
+    expect(told()).toEqual(["a", "b", "c"]);
+  });
+
+  test("whose maker has something to do meanwhile rejects like any other", async () => {
+    const { writer } = writingTo(withTable(openDatabase(":memory:")), slowDisk().disk);
+    const refused = writer.commit(() => {
+      throw new Error("refused");
+    });
+    expect(refused).rejects.toThrow("refused");
+    await quiet();
   });
 
   test("that was refused does not wait for the disk", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import type { DiskSync } from "../../src/db/disk-sync.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { createDispatcher } from "../../src/delivery/dispatcher.ts";
 import { createLoader } from "../../src/delivery/load.ts";
@@ -381,7 +382,7 @@ test("a mail that is caught is told in one line: to whom, about what, where to s
 
 describe("a quiet queue", () => {
   /** The real parts, with a count of how often the queue is asked and timers are set. */
-  async function counting({ isStuck = false } = {}) {
+  async function counting({ isStuck = false, disk = null as DiskSync | null } = {}) {
     const outbox = openOutbox();
     const queue = createQueue(outbox.db, () => null);
     const clock = manualClock();
@@ -408,7 +409,7 @@ describe("a quiet queue", () => {
         noteCancelled: () => {},
         suppress: () => {},
       }),
-      writer: createWriter(outbox.db, silentLog),
+      writer: createWriter(outbox.db, silentLog, disk),
       clock: {
         now: clock.now,
         after(delayMs, run) {
@@ -466,5 +467,32 @@ describe("a quiet queue", () => {
     for (let i = 0; i < 100; i++) dispatcher.wake();
     await quiet();
     expect(counts.questions).toBe(2);
+  });
+
+  test("lets nothing leave before the disk has the lease; the place is free before it has the outcome", async () => {
+    const waiting: (() => void)[] = [];
+    let isSlow = false;
+    const disk: DiskSync = {
+      sync: () => (isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+      release: () => Promise.resolve(),
+    };
+    const { outbox, clock, dispatcher, transport } = await counting({ disk });
+    isSlow = true;
+    const first = outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENDING", 0]);
+    waiting.shift()?.();
+    await quiet();
+    expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENT", 1]);
+    // The outcome is on its way to the disk; the next one is leased all the same.
+    const second = outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    expect([waiting.length, outbox.row(second)?.status]).toEqual([1, "SENDING"]);
+    isSlow = false;
+    waiting.shift()?.();
+    await quiet();
+    expect(transport.handed).toHaveLength(2);
   });
 });
