@@ -382,7 +382,8 @@ test("a mail that is caught is told in one line: to whom, about what, where to s
 
 describe("a quiet queue", () => {
   /** The real parts, with a count of how often the queue is asked and timers are set. */
-  async function counting({ isStuck = false, disk = null as DiskSync | null } = {}) {
+  async function counting(options: { isStuck?: boolean; disk?: DiskSync } = {}) {
+    const { isStuck = false, disk = null } = options;
     const outbox = openOutbox();
     const queue = createQueue(outbox.db, () => null);
     const clock = manualClock();
