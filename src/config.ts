@@ -417,10 +417,10 @@ function publicUrl(text: string): Parsed<string> {
     : { accepted: `an http or https URL without query, got "${text}"` };
 }
 
+/** No address: in EHLO it would have to be in brackets, and in MX and SPF records it means nothing. */
 function hostName(text: string): Parsed<string> {
-  return /^(?=.{1,253}$)[a-z0-9_]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9-]*[a-z0-9])?)*$/i.test(
-    text,
-  )
+  return isIP(text) === 0 &&
+    /^(?=.{1,253}$)[a-z0-9_]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9-]*[a-z0-9])?)*$/i.test(text)
     ? { value: text.toLowerCase() }
     : { accepted: `a host name such as mail.example.com, got "${text}"` };
 }

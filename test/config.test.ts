@@ -180,7 +180,11 @@ describe("a bad value names the flag and what is accepted", () => {
       ],
       /smtp\[s\]:\/\/user:pass@host:port/,
     ],
-    ["hostname", ["", "a b", "-a.com", "a..b", "a.com.", "ü.example"], /host name such as/],
+    [
+      "hostname",
+      ["", "a b", "-a.com", "a..b", "a.com.", "ü.example", "192.0.2.1"],
+      /host name such as/,
+    ],
     [
       "send-rate",
       ["-1", "fast", "", "100001", "1e2", "NaN", "Infinity"],

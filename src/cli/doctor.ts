@@ -8,7 +8,7 @@ import { describeError } from "../lib/log.ts";
 import type { Command } from "./command.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./doctor/check.ts";
 import { checkClock, checkFolder, checkStorage } from "./doctor/machine.ts";
-import { checkHostname, checkPort, checkResolver } from "./doctor/network.ts";
+import { checkHostname, checkPort, checkResolver, checkSources } from "./doctor/network.ts";
 import { checkDomains, checkLinks, checkRelay, checkTransport } from "./doctor/sending.ts";
 import { realWorld } from "./doctor/world.ts";
 
@@ -20,6 +20,7 @@ const CHECKS: readonly Check[] = [
   checkStorage,
   checkResolver,
   checkHostname,
+  checkSources,
   checkPort,
   checkRelay,
   checkLinks,

@@ -4,7 +4,7 @@ import net from "node:net";
 import { examine } from "../../src/cli/doctor.ts";
 import { lineOf, type World } from "../../src/cli/doctor/check.ts";
 import { askTimeServer } from "../../src/cli/doctor/sntp.ts";
-import { greet } from "../../src/cli/doctor/world.ts";
+import { greet, isOwnAddress } from "../../src/cli/doctor/world.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { openRelaySession } from "../../src/delivery/transports/relay.ts";
 import { createDns, type Dns } from "../../src/lib/dns/client.ts";
@@ -49,6 +49,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     folder: "/data",
     dns,
     ownAddresses: () => [],
+    isOwnAddress: async () => true,
     greet: async () => ({ ok: true, line: "220 mx ready" }),
     clockAheadMs: async () => 20,
     freeBytes: () => 50 * GIB,
@@ -168,6 +169,12 @@ describe("what is wrong is said, with its mend", () => {
       /^warn {2}hostname: this server also has 9\.9\.9\.10/,
     ],
     [
+      "a source address is somebody else's",
+      { isOwnAddress: async (address) => address !== "8.8.4.5" },
+      { sourceAddresses: ["8.8.8.8", "8.8.4.5"] },
+      /^fail {2}source address: 8\.8\.4\.5 is none of this machine — set --source-address/,
+    ],
+    [
       "port 25 is blocked",
       { greet: async () => ({ ok: false, reason: "no answer within 8 s" }) },
       {},
@@ -252,6 +259,7 @@ describe("the DNS is looked at", () => {
     const found = await lines(world());
     expect(found[4]).toMatch(/^fail {2}DNS resolver: MX of gmail\.com/);
     expect(found[5]).toMatch(/^warn {2}hostname: .* — run this again later/);
+    expect(found[6]).toMatch(/^fail {2}port 25: no mail server of .* — set --dns to a resolver/);
   });
 
   test("an address that names another host", async () => {
@@ -279,6 +287,11 @@ test("a check that hangs or breaks does not keep the others from being told", as
 });
 
 describe("the real instruments", () => {
+  test("know from which addresses mail can leave", async () => {
+    const asked = ["127.0.0.1", "127.0.0.9", "192.0.2.1", "2001:db8::1"];
+    expect(await Promise.all(asked.map(isOwnAddress))).toEqual([true, true, false, false]);
+  });
+
   test("hear a mail server's greeting", async () => {
     const sink = await startSink();
     expect(await greet("127.0.0.1", sink.port)).toMatchObject({

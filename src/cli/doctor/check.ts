@@ -26,6 +26,8 @@ export type World = {
   dns: Dns;
   /** Public addresses of this machine's network interfaces. */
   ownAddresses: () => string[];
+  /** Whether mail can leave from it. */
+  isOwnAddress: (address: string) => Promise<boolean>;
   /** Connects and hears the first line. Bounded in time; never rejects. */
   greet: (address: string, port: number) => Promise<Greeting>;
   /** Milliseconds by which our clock is ahead of the world's; null if nobody could be asked. */

@@ -79,18 +79,34 @@ async function checkReverse({ dns, config }: World, address: string): Promise<Fi
   return fail(what, finding, mend);
 }
 
+/** What mail is to leave from has to be here. */
+export const checkSources: Check = async ({ config, isOwnAddress }) => {
+  if (config.transport !== "direct") return [];
+  const mend = "set --source-address to addresses that this machine has, or leave it out";
+  const findings = await Promise.all(
+    config.sourceAddresses.map(async (address) =>
+      (await isOwnAddress(address))
+        ? []
+        : [fail("source address", `${address} is none of this machine`, mend)],
+    ),
+  );
+  return findings.flat();
+};
+
 /** Whether servers out there can be reached at all: most providers block port 25 at first. */
 export const checkPort: Check = async (world) => {
   const { transport, directPort } = world.config;
   const what = `port ${directPort}`;
-  if (transport !== "direct") return [];
+  if (transport !== "direct" || (await checkSources(world)).length > 0) return [];
   const reasons: string[] = [];
+  let hasTarget = false;
   for (const domain of PROBE_DOMAINS.slice(0, 2)) {
     const target = await mailServerOf(world, domain);
     if ("reason" in target) {
       reasons.push(target.reason);
       continue;
     }
+    hasTarget = true;
     const greeting = await world.greet(target.address, directPort);
     const answer = greeting.ok ? greeting.line : greeting.reason;
     if (greeting.ok && greeting.line.startsWith("220")) {
@@ -98,9 +114,10 @@ export const checkPort: Check = async (world) => {
     }
     reasons.push(`${target.host} (${target.address}): ${answer}`);
   }
-  const mend =
-    "ask your provider to open port 25 outwards (many block it at first), " +
-    "or send through a relay: --transport relay";
+  const mend = hasTarget
+    ? "ask your provider to open port 25 outwards (many block it at first), " +
+      "or send through a relay: --transport relay"
+    : "set --dns to a resolver that answers, then run this again";
   return [fail(what, reasons.join("; "), mend)];
 };
 

@@ -29,6 +29,7 @@ export function realWorld(input: Input, config: Config, dns: Dns): World {
     folder: isThere ? path : null,
     dns,
     ownAddresses,
+    isOwnAddress,
     greet: (address, port) => greet(address, port, config.sourceAddresses),
     clockAheadMs: () => clockAheadMs(dns),
     freeBytes,
@@ -43,6 +44,15 @@ function ownAddresses(): string[] {
     .flatMap((addresses = []) => addresses)
     .map(({ address }) => address)
     .filter(isPublicAddress);
+}
+
+/** The system knows best: there are more than those of the interfaces (127.0.0.2, routed blocks). */
+export function isOwnAddress(address: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const server = net.createServer();
+  server.on("error", () => resolve(false));
+  server.listen({ host: address, port: 0 }, () => server.close(() => resolve(true)));
+  return promise;
 }
 
 /** From where mail would leave. */

@@ -5,11 +5,11 @@ import type { Writer } from "../../db/writer.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { AppError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Turns } from "../../lib/turns.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { Contacts } from "../contacts/service.ts";
+import { senderNotVerified } from "../domains/not-verified.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Previews } from "../templates/preview.ts";
@@ -50,7 +50,7 @@ export function createCampaignParts(deps: {
 
   function requireVerified(projectSeq: number, from: string): void {
     const domain = domainOf(normalizedAddress(from));
-    if (!isSenderVerified(projectSeq, domain)) throw notVerified(domain);
+    if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
   }
 
   return {
@@ -71,11 +71,4 @@ export function createCampaignParts(deps: {
       isSenderVerified,
     }),
   };
-}
-
-function notVerified(domain: string): AppError {
-  const message = `The sender's domain ${domain} is not a verified domain of this project.`;
-  return new AppError(403, "DOMAIN_NOT_VERIFIED", message, {
-    suggestion: `Add it with: mailstead domain add ${domain}, or see what it lacks: domain list`,
-  });
 }

@@ -24,6 +24,7 @@ import {
   resolvedData,
 } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
+import { senderNotVerified } from "../domains/not-verified.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Events } from "../events/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
@@ -91,12 +92,7 @@ export function createAccept(deps: AcceptDeps) {
   function requireVerified(project: Project, sender: Sender): void {
     const domain = domainOf(sender.address);
     if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;
-    throw new AppError(
-      403,
-      "DOMAIN_NOT_VERIFIED",
-      `The sender's domain ${domain} is not a verified domain of this project.`,
-      { suggestion: `Add it with: mailstead domain add ${domain}` },
-    );
+    throw senderNotVerified(domain);
   }
 
   /** 422 with the faults of both, where one is no template. */
