@@ -2,11 +2,11 @@
 
 import { createDns } from "../lib/dns/client.ts";
 import { systemDnsServers } from "../lib/dns/servers.ts";
-import { isoTimeOrNull, systemClock } from "../lib/clock.ts";
+import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { silentLog } from "../lib/log.ts";
 import { createDomainChecks } from "../modules/domains/checks.ts";
-import { createLookUp } from "../modules/domains/look.ts";
+import { createLookUp, type Unanswered, unansweredOf } from "../modules/domains/look.ts";
 import { createLooks } from "../modules/domains/looks.ts";
 import { parseSendingDomain } from "../modules/domains/name.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
@@ -83,7 +83,7 @@ export const domainRecords: Command = {
 
 export const domainVerify: Command = {
   name: "domain verify",
-  summary: "Look at the DNS of a domain now; exit 1 if it is not verified",
+  summary: "Look at the DNS of a domain now; exit 1 if it is not verified, or nobody could say",
   details: SAME_SETTINGS,
   positionals: [NAME],
   flags: [PROJECT_FLAG],
@@ -113,12 +113,32 @@ async function verify(input: Input, store: Store): Promise<number> {
   const lookUp = createLookUp(dns);
   const checks = createDomainChecks({ domains, looks, lookUp, writer, clock, log: silentLog });
   const { projectSeq, id } = rowOf(input, store);
-  await checks.check(await writer.write(domains.askForLook(projectSeq, id)));
+  const look = await checks.check(await writer.write(domains.askForLook(projectSeq, id)));
   dns.close();
   const row = domains.get(projectSeq, id);
   const shown = domains.present(row);
-  print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
-  return shown.verified ? 0 : 1;
+  const unanswered = unansweredOf(look);
+  const isKeyUnknown = unanswered.some(({ record }) => record.required);
+  const state = isKeyUnknown ? unknownState(row) : stateOf(row);
+  print(
+    input,
+    { domain: shown, unanswered: unanswered.map(unansweredFields) },
+    `${state}\n\n${recordsText(shown.records, unanswered)}`,
+  );
+  return shown.verified && !isKeyUnknown ? 0 : 1;
+}
+
+function unansweredFields({ record: { purpose, type, name, required }, reason }: Unanswered) {
+  return { purpose, type, name, required, reason };
+}
+
+/** Silence changes nothing: what was known stays, and is said to be old. */
+function unknownState(row: DomainRow): string {
+  const { domain, lastCheckedAt } = row;
+  const nobody = `The key of ${domain} could not be looked up: the resolver gave no answer.`;
+  return lastCheckedAt === null
+    ? `${nobody} Nothing is known of its records yet.`
+    : `${nobody} As of ${isoTime(lastCheckedAt)}: ${stateOf(row)}`;
 }
 
 function rowOf(input: Input, { domains, project }: Store): DomainRow {

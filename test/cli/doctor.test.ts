@@ -60,7 +60,10 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
   };
 }
 
-function domain(changes: Partial<Domain> = {}, status: "OK" | "MISSING" = "OK"): Domain {
+function domain(
+  changes: Partial<Domain> = {},
+  status: "OK" | "MISSING" | "PENDING" = "OK",
+): Domain {
   return {
     id: "1",
     domain: "example.com",
@@ -84,6 +87,10 @@ function domain(changes: Partial<Domain> = {}, status: "OK" | "MISSING" = "OK"):
     createdAt: "",
     ...changes,
   };
+}
+
+function recordsAs(status: "MISSING" | "PENDING"): Domain["records"] {
+  return domain({}, status).records;
 }
 
 async function lines(of: World, limitMs = 2_000): Promise<string[]> {
@@ -207,6 +214,28 @@ describe("what is wrong is said, with its mend", () => {
       /^fail {2}domain example\.com: may not send/,
     ],
     [
+      "nobody answers for a domain",
+      { domains: async () => [domain({}, "PENDING")] },
+      {},
+      /^warn {2}domain example\.com: its records could not be looked up: DKIM TXT — see .* DNS server/,
+    ],
+    [
+      "nobody answers for a failed domain",
+      { domains: async () => [domain({ status: "FAILED", verified: false }, "PENDING")] },
+      {},
+      /^fail {2}domain example\.com: may not send — /,
+    ],
+    [
+      "a key is gone, and nobody answers for the rest",
+      {
+        domains: async () => [
+          domain({ records: [...recordsAs("MISSING"), ...recordsAs("PENDING")] }),
+        ],
+      },
+      {},
+      /^fail {2}domain example\.com: our signatures do not verify: DKIM TXT MISSING — /,
+    ],
+    [
       "a key is gone",
       { domains: async () => [domain({}, "MISSING")] },
       {},
@@ -270,6 +299,11 @@ describe("the DNS is looked at", () => {
         "(your provider) set its PTR record to mail.example.org",
     );
   });
+});
+
+test("nothing is said of a domain's records where nobody answers", async () => {
+  const found = await lines(world({ domains: async () => [domain({}, "PENDING")] }));
+  expect(found.filter((line) => line.includes("example.com:"))).toHaveLength(1);
 });
 
 test("a check that hangs or breaks does not keep the others from being told", async () => {

@@ -48,19 +48,44 @@ export const checkDomains: Check = async (world) => {
   if (domains.length === 0) {
     return [warn("domains", "there is none to send from", "mailstead domain add NAME")];
   }
-  return domains.map(judgeDomain);
+  return domains.flatMap(judgeDomain);
 };
 
-function judgeDomain(domain: Domain): Finding {
+function judgeDomain(domain: Domain): Finding[] {
+  // It was looked at just now: what still waits for a look is what nobody could say.
+  const unanswered = domain.records.filter(({ status }) => status === "PENDING");
+  if (unanswered.length === 0) return [judgeAnswered(domain)];
+  const answered = {
+    ...domain,
+    records: domain.records.filter((some) => !unanswered.includes(some)),
+  };
+  const rest = [judgeAnswered(answered)].filter(({ level }) => level !== "ok");
+  return [notLookedUp(domain.domain, unanswered), ...rest];
+}
+
+function notLookedUp(domain: string, records: Domain["records"]): Finding {
+  const names = records.map(({ purpose, type }) => `${purpose} ${type}`).join(", ");
+  return warn(
+    `domain ${domain}`,
+    `its records could not be looked up: ${names}`,
+    "see what keeps the DNS server from answering, or name another with --dns",
+  );
+}
+
+function judgeAnswered(domain: Domain): Finding {
   const what = `domain ${domain.domain}`;
   const wrong = domain.records.filter(({ status }) => status !== "OK");
   const names = wrong.map(({ purpose, type, status }) => `${purpose} ${type} ${status}`).join(", ");
   const mend = `mailstead domain records ${domain.domain} shows what to put into its DNS`;
   const isKeyWrong = wrong.some(({ required }) => required);
-  if (domain.status === "FAILED") return fail(what, `may not send: ${names}`, mend);
+  if (domain.status === "FAILED") return fail(what, withNames("may not send", names), mend);
   if (isKeyWrong && domain.verified) {
     return fail(what, `our signatures do not verify: ${names}`, mend);
   }
-  if (!domain.verified) return warn(what, `not verified yet: ${names}`, mend);
+  if (!domain.verified) return warn(what, withNames("not verified yet", names), mend);
   return wrong.length > 0 ? warn(what, names, mend) : ok(what, "all records are there");
+}
+
+function withNames(finding: string, names: string): string {
+  return names === "" ? finding : `${finding}: ${names}`;
 }

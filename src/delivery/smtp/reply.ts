@@ -1,5 +1,7 @@
 /** Replies of an SMTP server (RFC 5321 §4.2, RFC 2034), read as they arrive and within bounds. */
 
+import { withoutControls } from "../../lib/control-characters.ts";
+
 /** A complete reply, single-line or multi-line. */
 export type Reply = {
   kind: "reply";
@@ -24,7 +26,6 @@ const CR = 0x0d;
 const SPACE = 0x20;
 const HYPHEN = 0x2d;
 
-const CONTROL = /\p{Cc}/gu;
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?: |$)/;
 
 /** The reply's text on one line, at most 1,024 characters. */
@@ -99,7 +100,7 @@ export class ReplyParser {
       return this.#break(`codes ${this.#code} and ${code} within one reply`);
     }
     this.#code = code;
-    this.#lines.push(line.toString("utf8", Math.min(4, length), length).replace(CONTROL, " "));
+    this.#lines.push(withoutControls(line.toString("utf8", Math.min(4, length), length)));
     return line[3] === HYPHEN && length > 3 ? null : this.#finish();
   }
 

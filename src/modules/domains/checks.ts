@@ -6,7 +6,7 @@
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { LookUp } from "./look.ts";
+import type { Look, LookUp } from "./look.ts";
 import type { Looks } from "./looks.ts";
 import type { DomainRow, Domains } from "./service.ts";
 
@@ -27,13 +27,13 @@ const LONGEST_SLEEP_MS = 60_000;
 
 export function createDomainChecks(deps: DomainChecksDeps) {
   const { domains, looks, lookUp, writer, clock, log } = deps;
-  const underWay = new Map<number, Promise<DomainRow>>();
+  const underWay = new Map<number, Promise<Look>>();
   let isRunning = false;
   let round: Promise<void> | null = null;
   let cancelTimer = () => {};
 
-  /** Looks now and stores what was found; the row as it is then. */
-  function check(row: DomainRow): Promise<DomainRow> {
+  /** Looks now and stores what was found; gives what came of each record. */
+  function check(row: DomainRow): Promise<Look> {
     const earlier = underWay.get(row.seq);
     if (earlier !== undefined) return earlier;
     const checking = look(row).finally(() => underWay.delete(row.seq));
@@ -41,12 +41,11 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     return checking;
   }
 
-  async function look(row: DomainRow): Promise<DomainRow> {
+  async function look(row: DomainRow): Promise<Look> {
     const found = await lookUp(row.domain, domains.recordsOf(row));
     const updated = await writer.write(() => looks.record(row, found));
-    if (updated === null) return row;
-    report(row, updated);
-    return updated;
+    if (updated !== null) report(row, updated);
+    return found;
   }
 
   function report(before: DomainRow, after: DomainRow): void {

@@ -2,9 +2,11 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { withoutControls } from "../../lib/control-characters.ts";
 import { isDkimRecord, publishesKey } from "../../mail/dkim-keys.ts";
+import { hasPolicy, isDmarcRecord } from "./dmarc.ts";
 import { type Expectation, type ExpectedRecord, PURPOSES } from "./records.ts";
-import { allows, isSpfRecord, mergeSpf } from "./spf.ts";
+import { allows, isSpfRecord, mergeSpf, MOST_LOOK_UPS, needsTooMuch } from "./spf.ts";
 
 export const RECORD_STATUSES = ["PENDING", "OK", "MISMATCH", "MISSING"] as const;
 export type RecordStatus = (typeof RECORD_STATUSES)[number];
@@ -24,13 +26,17 @@ const Findings = Type.Array(Finding);
 const MOST_FOUND = 10;
 const LONGEST_FOUND = 1000;
 
-/** `found` are texts of TXT records, or hosts of MX records. */
+/** `found` are texts of TXT records, or MX records as in a zone file: `10 mx.example.com`. */
 export function judge(record: ExpectedRecord, found: readonly string[]): Finding {
   const relevant = found.filter((text) => isRelevant(record.expectation, text));
   const { purpose, type, name } = record;
   const status = relevant.length === 0 ? "MISSING" : compare(record.expectation, relevant);
-  const kept = relevant.slice(0, MOST_FOUND).map((text) => text.slice(0, LONGEST_FOUND));
+  const kept = relevant.slice(0, MOST_FOUND).map(boundedText);
   return { purpose, type, name, status, found: kept };
+}
+
+function boundedText(text: string): string {
+  return withoutControls(text.slice(0, LONGEST_FOUND));
 }
 
 /** At a domain's own name there are TXT records for all sorts of things. */
@@ -51,22 +57,56 @@ function isAsExpected(expectation: Expectation, found: readonly string[]): boole
       return keys.length > 0 && keys.every((key) => publishesKey(key, algorithm, publicKey));
     }
     case "mx":
-      return found.includes(expectation.host);
+      return isPreferred(expectation.host, found);
     case "spf": {
       // RFC 7208 §4.5: two records are an error.
       const [record = "", second] = found;
-      return second === undefined && expectation.mechanisms.every((term) => allows(record, term));
+      if (second !== undefined || needsTooMuch(record)) return false;
+      return expectation.mechanisms.every((term) => allows(record, term));
     }
-    case "dmarc":
-      return found.filter((text) => /^v=DMARC1\b/.test(text)).length === 1;
+    case "dmarc": {
+      const [record = "", second] = found.filter(isDmarcRecord);
+      return second === undefined && hasPolicy(record);
+    }
   }
 }
 
+/** RFC 5321 §5.1: mail goes to the least preference first, and to any of those that share it. */
+function isPreferred(ours: string, found: readonly string[]): boolean {
+  const hosts = found.map(readMx);
+  const least = Math.min(...hosts.map(({ preference }) => preference));
+  return hosts.every(({ host, preference }) => host === ours || preference > least);
+}
+
+/** The address of a host without MX records stands alone: all of them are as good. */
+function readMx(text: string): { host: string; preference: number } {
+  const [, preference = "0", host = text] = /^(\d+) (.*)$/s.exec(text) ?? [];
+  return { host, preference: Number(preference) };
+}
+
+export type Advice = {
+  /** Empty where no record can be advised; then the note says why. */
+  value: string;
+  note: string;
+};
+
 /** The record as it should be: an SPF record that is there is added to, never replaced. */
-export function valueFor(record: ExpectedRecord, finding: Finding | undefined): string {
-  const { expectation, value } = record;
-  if (expectation.kind !== "spf" || finding === undefined) return value;
-  return finding.found.length === 0 ? value : mergeSpf(finding.found, expectation.mechanisms);
+export function adviceFor(record: ExpectedRecord, finding: Finding | undefined): Advice {
+  const { expectation, value, note } = record;
+  const found = finding?.found ?? [];
+  if (expectation.kind !== "spf" || found.length === 0) return { value, note };
+  const merged = mergeSpf(found, expectation.mechanisms);
+  return needsTooMuch(merged)
+    ? { value: "", note: tooManyLookUps(expectation.mechanisms) }
+    : { value: merged, note };
+}
+
+function tooManyLookUps(mechanisms: readonly string[]): string {
+  const ours = mechanisms.length > 0 ? ` with ${mechanisms.join(" ")}` : "";
+  return (
+    `The record${ours} would have more than ${MOST_LOOK_UPS} terms that need DNS look-ups, which ` +
+    "receivers take for an error: put ip4: or ip6: in place of some, or take out what is not used."
+  );
 }
 
 export function findingFor(

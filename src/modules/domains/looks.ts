@@ -48,7 +48,8 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
           ...afterLook(row, { key: keySeen(look), isComplete: look.every(isOk) }, now),
           findings: JSON.stringify(findings),
           hasReturnPath: forBounces.length > 0 && forBounces.every(isOk),
-          lastCheckedAt: now,
+          // A look that nobody answered was none.
+          lastCheckedAt: look.some(({ finding }) => finding !== null) ? now : lastCheckedAt,
         })
         .where(eq(domains.seq, seq))
         .returning()

@@ -12,7 +12,9 @@ export const DomainRecord = Type.Object({
   purpose: OneOf(PURPOSES),
   type: OneOf(["TXT", "MX"]),
   name: Type.String(),
-  value: Type.String({ description: "Ready to paste, in one string" }),
+  value: Type.String({
+    description: "Ready to paste, in one string; empty if the note says why none can be advised",
+  }),
   required: Type.Boolean(),
   status: OneOf(RECORD_STATUSES),
   found: Type.Array(Type.String(), { description: "What was there at the latest look" }),

@@ -1,7 +1,7 @@
 /** A domain as the interface shows it: what its records should be, and what was found of them. */
 
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { type Finding, findingFor, parseFindings, valueFor } from "./findings.ts";
+import { adviceFor, type Finding, findingFor, parseFindings } from "./findings.ts";
 import type { Domain } from "./model.ts";
 import type { ExpectedRecord } from "./records.ts";
 import type { DomainRow } from "./service.ts";
@@ -25,12 +25,13 @@ function presentRecord(
   record: ExpectedRecord,
   finding: Finding | undefined,
 ): Domain["records"][number] {
-  const { purpose, type, name, required, note } = record;
+  const { purpose, type, name, required } = record;
+  const { value, note } = adviceFor(record, finding);
   return {
     purpose,
     type,
     name,
-    value: valueFor(record, finding),
+    value,
     required,
     status: finding?.status ?? "PENDING",
     found: finding?.found ?? [],

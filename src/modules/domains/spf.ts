@@ -33,6 +33,18 @@ function contains(term: string, wanted: string): boolean {
     : false;
 }
 
+/** RFC 7208 §4.6.4: at the eleventh, receivers give up with an error. */
+export const MOST_LOOK_UPS = 10;
+
+/** Whether its own terms already need more look-ups than allowed; what they lead to adds to that. */
+export function needsTooMuch(record: string): boolean {
+  return record.split(/ +/).filter(needsLookUp).length > MOST_LOOK_UPS;
+}
+
+function needsLookUp(term: string): boolean {
+  return /^(?:[+?~-]?(?:(?:include|exists):|(?:a|mx|ptr)(?:[:/]|$))|redirect=)/i.test(term);
+}
+
 /** One record that allows what all of `records` did and `mechanisms` besides. */
 export function mergeSpf(records: readonly string[], mechanisms: readonly string[]): string {
   const terms = records.flatMap((record) => record.split(/ +/).slice(1));

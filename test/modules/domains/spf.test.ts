@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { allows, isSpfRecord, mergeSpf } from "../../../src/modules/domains/spf.ts";
+import { allows, isSpfRecord, mergeSpf, needsTooMuch } from "../../../src/modules/domains/spf.ts";
 
 describe("an SPF record is one", () => {
   const cases: [record: string, isSpf: boolean][] = [
@@ -12,6 +12,22 @@ describe("an SPF record is one", () => {
     ["v=DMARC1; p=none", false],
   ];
   test.each(cases)("%s: %p", (record, isSpf) => expect(isSpfRecord(record)).toBe(isSpf));
+});
+
+describe("an SPF record needs too many look-ups", () => {
+  const nine = Array.from({ length: 9 }, (_, i) => `include:i${i}.test`).join(" ");
+  const cases: [rest: string, isTooMuch: boolean][] = [
+    ["mx", false],
+    ["mx redirect=x.test", true],
+    ["+A ~MX/24", true],
+    ["a//64 ptr", true],
+    ["-exists:%{i}.x.test ?ptr:x.test", true],
+    ["mx ip4:8.8.8.8 ip6:2001:db8::1 exp=x.test all", false],
+    ["mx -all", false],
+  ];
+  test.each(cases)("nine includes and %s: %p", (rest, isTooMuch) => {
+    expect(needsTooMuch(`v=spf1 ${nine} ${rest}`)).toBe(isTooMuch);
+  });
 });
 
 describe("an SPF record allows", () => {

@@ -158,8 +158,24 @@ describe("POST /domains/{id}/verify", () => {
       expect(answer.at("data.status")).toBe("VERIFIED");
       expect(answer.at("data.failingSince")).toBeNull();
       expect(statuses(answer.at("data"))).toContain("RETURN_PATH TXT OK");
+      expect(answer.at("data.lastCheckedAt")).toBe("2026-03-02T10:00:00.000Z");
     },
   );
+
+  test("is a look as soon as one record is answered for", async () => {
+    await verify();
+    dns.failures[`${textAt(domain, "records.0.name")} TXT`] = "servfail";
+    t.clock.advance(HOUR);
+    expect((await verify()).at("data.lastCheckedAt")).toBe("2026-03-02T11:00:00.000Z");
+  });
+
+  test("sees that bounces go elsewhere first", async () => {
+    dns.records["bounce.example.com"] = { MX: ["10 mail.example.org", "5 other.test"] };
+    expect((await verify()).at("data.records.4")).toMatchObject({
+      status: "MISMATCH",
+      found: ["10 mail.example.org", "5 other.test"],
+    });
+  });
 
   test("a lost key fails the domain only after 72 hours, and a found one mends it", async () => {
     publish(dns.records, listAt(domain, "records"));

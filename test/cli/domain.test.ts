@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startDns, type TestDns } from "../support/dns-server.ts";
+import { at, listAt, textAt } from "../support/json.ts";
+import { publish } from "../support/zone.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+let folder: string;
+let dns: TestDns;
+/** Nothing listens there. */
+let dead: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailstead-domain-"));
+  const gone = await startDns();
+  dead = `127.0.0.1:${gone.server.port}`;
+  await gone.close();
+  dns = await startDns();
+  await run("project", "create", "P");
+});
+afterAll(async () => {
+  await dns.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Ended = { exit: number; out: string };
+
+async function run(...words: readonly string[]): Promise<Ended> {
+  const environment = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("MAILSTEAD_"),
+  );
+  const child = Bun.spawn([process.execPath, "src/main.ts", ...words, "--data", folder], {
+    cwd: ROOT,
+    env: Object.fromEntries(environment),
+    stdout: "pipe",
+    stderr: "inherit",
+    timeout: 20_000,
+  });
+  const out = await child.stdout.text();
+  return { exit: await child.exited, out };
+}
+
+function verify(domain: string, server: string, ...words: readonly string[]): Promise<Ended> {
+  return run("domain", "verify", domain, "--dns", server, ...words);
+}
+
+async function add(domain: string): Promise<unknown[]> {
+  return listAt(JSON.parse((await run("domain", "add", domain, "--json")).out), "domain.records");
+}
+
+async function lastCheckedAt(domain: string): Promise<unknown> {
+  const listed = listAt(JSON.parse((await run("domain", "list", "--json")).out), "domains");
+  return at(
+    listed.find((some) => textAt(some, "domain") === domain),
+    "lastCheckedAt",
+  );
+}
+
+test("mailstead domain verify says what could not be looked up, and keeps what was known", async () => {
+  publish(dns.records, await add("shop.test"));
+  const alive = `127.0.0.1:${dns.server.port}`;
+  const seen = await verify("shop.test", alive);
+  expect(seen.out).toStartWith("shop.test may be used as a sender.\n");
+  expect(seen.exit).toBe(0);
+  const before = await lastCheckedAt("shop.test");
+
+  const unseen = await verify("shop.test", dead);
+  expect(unseen.exit).toBe(1);
+  expect(unseen.out).toStartWith(
+    "The key of shop.test could not be looked up: the resolver gave no answer. As of 20",
+  );
+  expect(unseen.out).toMatch(
+    /^DKIM \(required\): could not be looked up \(TXT of .*\); at the latest look: ok$/m,
+  );
+  expect(await lastCheckedAt("shop.test")).toBe(before);
+}, 30_000);
+
+test("mailstead domain verify calls nothing missing that it never saw", async () => {
+  await add("new.test");
+  const { exit, out } = await verify("new.test", dead);
+  expect(exit).toBe(1);
+  expect(out).not.toContain("missing");
+  expect(await lastCheckedAt("new.test")).toBeNull();
+}, 30_000);
+
+test("mailstead domain verify minds the required record only", async () => {
+  const records = await add("half.test");
+  publish(dns.records, records);
+  dns.failures["_dmarc.half.test TXT"] = "servfail";
+  const { exit, out } = await verify("half.test", `127.0.0.1:${dns.server.port}`, "--json");
+  expect(exit).toBe(0);
+  expect(listAt(JSON.parse(out), "unanswered")).toMatchObject([
+    { purpose: "DMARC", name: "_dmarc.half.test", required: false },
+  ]);
+}, 30_000);
