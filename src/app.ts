@@ -43,7 +43,7 @@ import { campaignRoutes } from "./modules/campaigns/routes.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createDomainChecks } from "./modules/domains/checks.ts";
-import { createDkimKeys } from "./modules/domains/keys.ts";
+import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
 import { createLookUp } from "./modules/domains/look.ts";
 import { createLooks } from "./modules/domains/looks.ts";
 import { domainRoutes } from "./modules/domains/routes.ts";
@@ -132,7 +132,7 @@ export function createApp(options: AppOptions) {
   const dkimKeys = createDkimKeys({
     db,
     clock,
-    sealKey: deriveKey(secret, "dkim-keys"),
+    sealKey: dkimSealKey(secret),
     makePairs: options.makeDkimKeys ?? generateDkimKeys,
   });
   const installation = installationOf(config);

@@ -1,13 +1,14 @@
 /** mailstead doctor: looks at everything that mail depends on, one line each. */
 
 import { readConfig } from "../config.ts";
+import { DataFolderError } from "../db/folder.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createDns } from "../lib/dns/client.ts";
 import { systemDnsServers } from "../lib/dns/servers.ts";
 import { describeError } from "../lib/log.ts";
 import type { Command } from "./command.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./doctor/check.ts";
-import { checkClock, checkFolder, checkStorage } from "./doctor/machine.ts";
+import { checkClock, checkFolder, checkSecret, checkStorage } from "./doctor/machine.ts";
 import { checkHostname, checkPort, checkResolver, checkSources } from "./doctor/network.ts";
 import { checkDomains, checkLinks, checkRelay, checkTransport } from "./doctor/sending.ts";
 import { realWorld } from "./doctor/world.ts";
@@ -17,6 +18,7 @@ const CHECKS: readonly Check[] = [
   checkTransport,
   checkClock,
   checkFolder,
+  checkSecret,
   checkStorage,
   checkResolver,
   checkHostname,
@@ -70,13 +72,27 @@ export const doctor: Command = {
   },
 };
 
-/** All checks at once; what they find in their order, as soon as it is known. */
+/**
+ * All checks at once; what they find in their order, as soon as it is known. What stops several of
+ * them is told once.
+ */
 export async function* examine(world: World, limitMs: number): AsyncGenerator<Finding> {
   const running = CHECKS.map((check) => within(check(world).catch(fault), limitMs));
-  for (const findings of running) yield* await findings;
+  const told = new Set<string>();
+  for (const findings of running) {
+    for (const finding of await findings) {
+      const line = lineOf(finding);
+      if (!told.has(line)) yield finding;
+      told.add(line);
+    }
+  }
 }
 
 function fault(error: unknown): Finding[] {
+  if (error instanceof DataFolderError) {
+    const { message, suggestion } = error;
+    return [{ level: "fail", what: "data folder", finding: message, mend: suggestion }];
+  }
   return [fail("doctor", describeError(error), "this is a fault of ours: please report it")];
 }
 

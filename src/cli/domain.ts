@@ -17,7 +17,6 @@ import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./st
 /** The records depend on how the server sends: give its settings here as well. */
 const DOMAIN_SETTINGS: readonly SettingName[] = [
   ...STORE_SETTINGS,
-  "secret",
   "transport",
   "relayUrl",
   "hostname",
@@ -39,7 +38,8 @@ export const domainAdd: Command = {
   ],
   settings: DOMAIN_SETTINGS,
   run: (input) =>
-    withStore(input, async ({ writer, domains, project }) => {
+    withStore(input, async ({ writer, domains, project, requireReadableKeys }) => {
+      requireReadableKeys();
       const isByWord = input.flags["verified"] !== undefined;
       const domain = domainName(input);
       const add = await domains.add({ projectSeq: project().seq, domain, isByWord });
@@ -76,6 +76,7 @@ export const domainRecords: Command = {
   settings: DOMAIN_SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
+      store.requireReadableKeys();
       const { records } = store.domains.present(rowOf(input, store));
       return print(input, { records }, recordsText(records));
     }),
@@ -106,6 +107,7 @@ export const domainRemove: Command = {
 };
 
 async function verify(input: Input, store: Store): Promise<number> {
+  store.requireReadableKeys();
   const { config, db, domains, writer } = store;
   const clock = systemClock;
   const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });

@@ -16,11 +16,11 @@ export const keyCreate: Command = {
     { name: "expires", placeholder: "TIME", help: "ISO 8601 time after which it is refused" },
   ],
   settings: STORE_SETTINGS,
-  run: (input) =>
-    withStore(input, async ({ writer, keys, project }) => {
-      const kind = readKind(input.flags["kind"] ?? "SECRET");
-      const expiresAt = readExpiry(input.flags["expires"]);
-      const name = input.flags["name"] ?? "";
+  run: async (input) => {
+    const kind = readKind(input.flags["kind"] ?? "SECRET");
+    const expiresAt = readExpiry(input.flags["expires"]);
+    const name = input.flags["name"] ?? "";
+    return withStore(input, async ({ writer, keys, project }) => {
       const { key, text } = await writer.write(
         keys.create(project().seq, { kind, name, expiresAt }),
       );
@@ -29,7 +29,8 @@ export const keyCreate: Command = {
         { key: { ...present(key), text } },
         `${text}\nKeep it now: it is not shown again. Id for revoking: ${key.id}`,
       );
-    }),
+    });
+  },
 };
 
 export const keyList: Command = {

@@ -5,7 +5,7 @@ import { isoTime } from "../lib/clock.ts";
 import { LANGUAGES } from "../mail/language.ts";
 import type { ProjectRow, ProjectSettings } from "../modules/projects/service.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
-import { print, STORE_SETTINGS, withStore } from "./store.ts";
+import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
 const LONGEST_NAME = 100;
 
@@ -15,12 +15,12 @@ export const projectCreate: Command = {
   positionals: [{ name: "NAME", help: "Name of the project, up to 100 characters" }],
   flags: [],
   settings: STORE_SETTINGS,
-  run: (input) =>
-    withStore(input, async ({ writer, projects, keys }) => {
-      const name = (input.positionals[0] ?? "").trim();
-      if (name === "" || name.length > LONGEST_NAME) {
-        throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
-      }
+  run: async (input) => {
+    const name = (input.positionals[0] ?? "").trim();
+    if (name === "" || name.length > LONGEST_NAME) {
+      throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
+    }
+    return withNewStore(input, async ({ writer, projects, keys }) => {
       const { project, secret, open } = await writer.write(() => {
         const made = projects.create(name)();
         const key = (kind: "SECRET" | "PUBLIC") =>
@@ -41,7 +41,8 @@ export const projectCreate: Command = {
           "Keep the secret key now: it is not shown again.",
         ].join("\n"),
       );
-    }),
+    });
+  },
 };
 
 export const projectList: Command = {
@@ -73,9 +74,9 @@ export const projectSet: Command = {
     { name: "language", placeholder: LANGUAGES.join("|"), help: "What recipients read" },
   ],
   settings: STORE_SETTINGS,
-  run: (input) =>
-    withStore(input, async ({ writer, projects }) => {
-      const fields = settingsIn(input);
+  run: async (input) => {
+    const fields = settingsIn(input);
+    return withStore(input, async ({ writer, projects }) => {
       const project = projects.resolve(input.positionals[0] ?? null);
       const changed = await writer.write(projects.set(project, fields));
       const { name, tracking, language } = changed;
@@ -84,7 +85,8 @@ export const projectSet: Command = {
         { project: present(changed) },
         `Project ${name}: tracking ${tracking}, language ${language}.`,
       );
-    }),
+    });
+  },
 };
 
 function settingsIn({ flags }: Input): ProjectSettings {

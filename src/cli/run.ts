@@ -5,6 +5,7 @@ import { DataFolderError } from "../db/folder.ts";
 import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
+import { UnreadableKeyError } from "../modules/domains/keys.ts";
 import { type Command, type Input, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
@@ -139,7 +140,11 @@ function explain(error: unknown): {
     const suggestion = error.suggestion ?? null;
     return { code: error.code, message: error.message, suggestion, exit: EXIT_FAILED };
   }
-  if (error instanceof DataFolderError || error instanceof DatabaseTooNewError) {
+  if (error instanceof DataFolderError || error instanceof UnreadableKeyError) {
+    const { message, suggestion } = error;
+    return { code: "DATA_FOLDER", message, suggestion, exit: EXIT_FAILED };
+  }
+  if (error instanceof DatabaseTooNewError) {
     return { code: "DATA_FOLDER", message: error.message, suggestion: null, exit: EXIT_FAILED };
   }
   return {

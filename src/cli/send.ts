@@ -1,8 +1,7 @@
 /** mailstead send: one mail through the configured transport, with the conversation in sight. */
 
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { type Config, readConfig } from "../config.ts";
+import { hasInstallation } from "../db/folder.ts";
 import type { Outcome } from "../delivery/outcome.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createDns } from "../lib/dns/client.ts";
@@ -102,7 +101,7 @@ function compose(
 
 /** The keys of the domain, whichever project it belongs to. */
 async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
-  if (!existsSync(join(resolve(config.data), "mailstead.db"))) return null;
+  if (!hasInstallation(config.data)) return null;
   return withStore(input, async ({ projects, domains }) => {
     const owner = projects.list().find(({ seq }) => domains.find(seq, domain) !== null);
     return owner === undefined ? null : domains.signerOf(owner.seq, domain);

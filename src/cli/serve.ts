@@ -8,6 +8,7 @@ import { openDatabase } from "../db/open.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError } from "../lib/log.ts";
 import { VERSION } from "../lib/version.ts";
+import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { type Command, type SettingName, UsageError } from "./command.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
@@ -72,6 +73,8 @@ export async function runServer(
   const db = openDatabase(folder.databaseFile);
   const applied = migrate(db.sqlite);
   if (applied.length > 0) log.info("database brought up to date", { applied });
+  // With a wrong secret it would accept mail and sign none of it.
+  requireReadableKeys(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: freePort(given.host) } : given;
   const app = createApp({
     config,

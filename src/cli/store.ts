@@ -1,7 +1,13 @@
 /** The database as commands use it: opened beside a running server, brought up to date if need be. */
 
 import { type Config, readConfig } from "../config.ts";
-import { type DataFolder, DataFolderError, lockDataFolder, openDataFolder } from "../db/folder.ts";
+import {
+  type DataFolder,
+  DataFolderError,
+  lockDataFolder,
+  openDataFolder,
+  requireInstallation,
+} from "../db/folder.ts";
 import { migrate, pendingMigrations } from "../db/migrate.ts";
 import { type Db, openDatabase } from "../db/open.ts";
 import { createWriter } from "../db/writer.ts";
@@ -11,13 +17,14 @@ import { systemClock } from "../lib/clock.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { silentLog } from "../lib/log.ts";
 import { generateDkimKeys } from "../mail/dkim-keys.ts";
-import { createDkimKeys } from "../modules/domains/keys.ts";
+import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/domains/keys.ts";
 import { createDomains } from "../modules/domains/service.ts";
 import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
 import type { Flag, Input, SettingName } from "./command.ts";
 
-export const STORE_SETTINGS: readonly SettingName[] = ["data"];
+/** The secret too: where it was given to the server, it is not in the folder. */
+export const STORE_SETTINGS: readonly SettingName[] = ["data", "secret"];
 
 export const PROJECT_FLAG: Flag = {
   name: "project",
@@ -35,11 +42,25 @@ export type Store = {
   domains: ReturnType<typeof createDomains>;
   /** The project that `--project` names, or the only one. */
   project: () => ProjectRow;
+  /** Throws if the secret is not the one that stored keys were sealed with. */
+  requireReadableKeys: () => void;
 };
 
-/** Opens the store for one command and closes it after. */
-export async function withStore<T>(input: Input, use: (store: Store) => Promise<T>): Promise<T> {
+type Use<T> = (store: Store) => Promise<T>;
+
+/** Opens the store for one command and closes it after. A mistyped folder stays as it is. */
+export async function withStore<T>(input: Input, use: Use<T>): Promise<T> {
   const config = readConfig(input.settings, input.environment);
+  requireInstallation(config.data);
+  return openedStore(input, config, use);
+}
+
+/** The same, and makes the installation where there is none. */
+export async function withNewStore<T>(input: Input, use: Use<T>): Promise<T> {
+  return openedStore(input, readConfig(input.settings, input.environment), use);
+}
+
+async function openedStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
   const folder = openDataFolder(config.data, config.secret);
   const db = openDatabase(folder.databaseFile);
   try {
@@ -55,6 +76,7 @@ export async function withStore<T>(input: Input, use: (store: Store) => Promise<
       keys: createKeys({ db, clock }),
       domains: openDomains(db, folder.secret, config),
       project: () => projects.resolve(input.flags["project"] ?? null),
+      requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });
   } finally {
     db.sqlite.close();
@@ -62,7 +84,7 @@ export async function withStore<T>(input: Input, use: (store: Store) => Promise<
 }
 
 function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
-  const sealKey = deriveKey(secret, "dkim-keys");
+  const sealKey = dkimSealKey(secret);
   return createDomains({
     db,
     clock: systemClock,

@@ -5,7 +5,15 @@
  */
 
 import { Database } from "bun:sqlite";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { randomBase62 } from "../lib/crypto.ts";
 
@@ -17,21 +25,49 @@ export type DataFolder = {
 };
 
 /** Something about the folder that the operator has to mend; the message says what. */
-export class DataFolderError extends Error {}
+export class DataFolderError extends Error {
+  /** What to do, where the message does not say it. */
+  readonly suggestion: string | null;
 
+  constructor(message: string, suggestion: string | null = null) {
+    super(message);
+    this.suggestion = suggestion;
+  }
+}
+
+const DATABASE = "mailstead.db";
 const SECRET_CHARACTERS = 43;
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 
-/** Makes the folder and the secret where they are missing. `given` overrides the kept secret. */
+/** True if the folder holds an installation. Makes nothing. */
+export function hasInstallation(folder: string): boolean {
+  const database = statSync(join(folder, DATABASE), { throwIfNoEntry: false });
+  return database !== undefined && database.size > 0;
+}
+
+/** For commands that only make sense where there is something to work on. */
+export function requireInstallation(folder: string): void {
+  const path = resolve(folder);
+  if (hasInstallation(path)) return;
+  throw new DataFolderError(
+    `There is no installation in the data folder ${path}.`,
+    "Name the folder of yours with --data, or make one there: mailstead serve",
+  );
+}
+
+/**
+ * Makes the folder where it is missing, and the secret of a new installation. `given` overrides
+ * the kept secret.
+ */
 export function openDataFolder(folder: string, given: string | null): DataFolder {
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
     return {
       path,
-      databaseFile: join(path, "mailstead.db"),
-      secret: given ?? keptSecret(join(path, "secret")),
+      databaseFile: join(path, DATABASE),
+      secret: given ?? keptSecret(path),
     };
   } catch (error) {
     if (error instanceof DataFolderError) throw error;
@@ -40,8 +76,13 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
   }
 }
 
-function keptSecret(file: string): string {
+function keptSecret(path: string): string {
+  const file = join(path, "secret");
+  // Asked first: another process that makes the installation makes its secret before the database.
+  const isInUse = hasInstallation(path);
   if (!existsSync(file)) {
+    // A new secret would not open the keys in the database: all signed mail would wait in vain.
+    if (isInUse) throw lostSecret(file);
     // "wx": of two processes that start at once, one writes and both read the same.
     try {
       writeFileSync(file, `${randomBase62(SECRET_CHARACTERS)}\n`, {
@@ -62,6 +103,14 @@ function keptSecret(file: string): string {
   }
   chmodSync(file, OWNER_ONLY_FILE);
   return secret;
+}
+
+function lostSecret(file: string): DataFolderError {
+  return new DataFolderError(
+    `${file} is missing: the database beside it was made with that installation secret.`,
+    "Restore the file secret from the backup, or give the old secret with --secret; " +
+      "without it, links in mails that were sent and stored keys are lost.",
+  );
 }
 
 /** Keeps other servers out until the returned function is called or the process ends. */

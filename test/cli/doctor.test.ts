@@ -6,7 +6,9 @@ import { lineOf, type World } from "../../src/cli/doctor/check.ts";
 import { askTimeServer } from "../../src/cli/doctor/sntp.ts";
 import { greet, isOwnAddress } from "../../src/cli/doctor/world.ts";
 import { type Config, readConfig } from "../../src/config.ts";
+import { DataFolderError } from "../../src/db/folder.ts";
 import { openRelaySession } from "../../src/delivery/transports/relay.ts";
+import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
 import { createDns, type Dns } from "../../src/lib/dns/client.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
 import { startDns, type TestDns, type TestRecords } from "../support/dns-server.ts";
@@ -55,6 +57,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     freeBytes: () => 50 * GIB,
     modeOf: () => 0o600,
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
+    requireReadableKeys: async () => {},
     domains: async () => [domain()],
     ...changes,
   };
@@ -149,6 +152,21 @@ describe("what is wrong is said, with its mend", () => {
       { modeOf: () => 0o755 },
       {},
       /^fail {2}data folder: others may read secret.* — chmod 700/,
+    ],
+    [
+      "the secret is another",
+      { requireReadableKeys: () => Promise.reject(new UnreadableKeyError("example.com")) },
+      {},
+      /^fail {2}secret: a stored DKIM key of example\.com cannot be opened.* — Restore the file/,
+    ],
+    [
+      "the secret is gone, told once",
+      {
+        requireReadableKeys: () => Promise.reject(new DataFolderError("No secret.", "Restore it.")),
+        domains: () => Promise.reject(new DataFolderError("No secret.", "Restore it.")),
+      },
+      {},
+      /^fail {2}data folder: No secret\. — Restore it\.$/,
     ],
     ["there is no data folder yet", { folder: null }, {}, /^ok {4}data folder: not there yet/],
     [

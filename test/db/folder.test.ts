@@ -10,7 +10,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DataFolderError, freeBytes, lockDataFolder, openDataFolder } from "../../src/db/folder.ts";
+import {
+  DataFolderError,
+  freeBytes,
+  hasInstallation,
+  lockDataFolder,
+  openDataFolder,
+  requireInstallation,
+} from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
 
 let parent: string;
@@ -59,6 +66,31 @@ describe("the data folder", () => {
     writeFileSync(join(path, "secret"), "short\n");
     expect(() => openDataFolder(path, null)).toThrow(/secret is damaged.*backup/s);
     expect(readFileSync(join(path, "secret"), "utf8")).toBe("short\n");
+  });
+
+  test("a secret that is gone is not replaced where there is a database", () => {
+    const { databaseFile, secret } = openDataFolder(path, null);
+    openDatabase(databaseFile).sqlite.close();
+    rmSync(join(path, "secret"));
+    expect(() => openDataFolder(path, null)).toThrow(/secret is missing/);
+    expect(existsSync(join(path, "secret"))).toBe(false);
+    expect(openDataFolder(path, secret).secret).toBe(secret);
+  });
+
+  test("an empty database is no installation: it gets a secret", () => {
+    const { databaseFile } = openDataFolder(path, null);
+    rmSync(join(path, "secret"));
+    writeFileSync(databaseFile, "");
+    expect(hasInstallation(path)).toBe(false);
+    expect(openDataFolder(path, null).secret).toHaveLength(43);
+  });
+
+  test("where there is no installation, it is said and nothing is made", () => {
+    expect(() => requireInstallation(path)).toThrow(DataFolderError);
+    expect(() => requireInstallation(path)).toThrow(path);
+    expect(existsSync(path)).toBe(false);
+    openDatabase(openDataFolder(path, null).databaseFile).sqlite.close();
+    requireInstallation(path);
   });
 
   test("a path that is a file is refused with its name", () => {

@@ -37,6 +37,8 @@ export type World = {
   modeOf: (path: string) => number | null;
   /** Opens and closes a session with the relay; what stood in the way, or null. */
   tryRelay: () => Promise<RelayTrial>;
+  /** Opens some stored DKIM keys; rejects with what to do if they were sealed otherwise. */
+  requireReadableKeys: () => Promise<void>;
   /** Sending domains of all projects, with what the DNS says now. */
   domains: () => Promise<Domain[]>;
 };

@@ -1,6 +1,7 @@
 /** Looks at the machine: clock, storage, who may read the data folder. */
 
 import { join } from "node:path";
+import { UnreadableKeyError } from "../../modules/domains/keys.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 const WARN_CLOCK_MS = 5_000;
@@ -47,6 +48,18 @@ export const checkFolder: Check = async ({ folder, modeOf }) => {
     return [warn(what, `others may look into ${folder}`, `chmod 700 ${folder}`)];
   }
   return [ok(what, `${folder} is for its owner only`)];
+};
+
+/** Without the secret that sealed the keys, no mail is signed. Told only where it is wrong. */
+export const checkSecret: Check = async ({ folder, requireReadableKeys }) => {
+  if (folder === null) return [];
+  try {
+    await requireReadableKeys();
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnreadableKeyError)) throw error;
+    return [fail("secret", error.message, error.suggestion)];
+  }
 };
 
 function exposed(what: string, folder: string, files: readonly string[]): Finding {

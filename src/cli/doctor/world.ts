@@ -3,9 +3,9 @@
 import { existsSync, statSync } from "node:fs";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Config } from "../../config.ts";
-import { freeBytes } from "../../db/folder.ts";
+import { freeBytes, hasInstallation } from "../../db/folder.ts";
 import { openRelaySession } from "../../delivery/transports/relay.ts";
 import { isPublicAddress } from "../../lib/addresses.ts";
 import type { Dns } from "../../lib/dns/client.ts";
@@ -23,10 +23,9 @@ const MOST_DOMAINS = 50;
 
 export function realWorld(input: Input, config: Config, dns: Dns): World {
   const path = resolve(config.data);
-  const isThere = existsSync(join(path, "mailstead.db"));
   return {
     config,
-    folder: isThere ? path : null,
+    folder: hasInstallation(path) ? path : null,
     dns,
     ownAddresses,
     isOwnAddress,
@@ -35,6 +34,7 @@ export function realWorld(input: Input, config: Config, dns: Dns): World {
     freeBytes,
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
     tryRelay: () => tryRelay(config),
+    requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
     domains: () => lookAtDomains(input, dns),
   };
 }

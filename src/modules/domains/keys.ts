@@ -3,12 +3,12 @@
  * once and kept.
  */
 
-import { asc, eq } from "drizzle-orm";
+import { asc, desc, eq } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
-import { dkimKeys } from "../../db/schema/domains.ts";
+import { dkimKeys, domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { seal, unseal } from "../../lib/crypto.ts";
+import { deriveKey, seal, unseal } from "../../lib/crypto.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Signer, SigningKey } from "../../mail/dkim.ts";
 import { type DkimKeyPair, readPrivateKey } from "../../mail/dkim-keys.ts";
@@ -59,10 +59,10 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
     .orderBy(asc(dkimKeys.seq))
     .prepare();
 
-  function openKeys(domainSeq: number): SigningKey[] {
+  function openKeys(domainSeq: number, domain: string): SigningKey[] {
     return findSealed.all({ domainSeq }).map(({ privateKey, ...key }) => {
       const der = unseal(sealKey, privateKey);
-      if (der === null) throw new UnreadableKeyError();
+      if (der === null) throw new UnreadableKeyError(domain);
       return { ...key, privateKey: readPrivateKey(der) };
     });
   }
@@ -98,18 +98,49 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
       const stamp = `${domain} ${found.seqs}`;
       const known = signers.get(stamp);
       if (known !== undefined) return known;
-      const signer = { domain, keys: openKeys(found.domainSeq) };
+      const signer = { domain, keys: openKeys(found.domainSeq, domain) };
       signers.set(stamp, signer, KEPT_MS);
       return signer;
     },
   };
 }
 
+/** What seals the keys of an installation. */
+export function dkimSealKey(secret: string): Buffer {
+  return deriveKey(secret, "dkim-keys");
+}
+
+/**
+ * Throws UnreadableKeyError if the secret is not the one of the stored keys. Looks at the oldest
+ * and the newest: there may be thousands, and one secret sealed them all.
+ */
+export function requireReadableKeys(db: Db, secret: string): void {
+  const sealKey = dkimSealKey(secret);
+  for (const order of [asc(dkimKeys.seq), desc(dkimKeys.seq)]) {
+    const found = db
+      .select({ domain: domains.domain, privateKey: dkimKeys.privateKey })
+      .from(dkimKeys)
+      .innerJoin(domains, eq(domains.seq, dkimKeys.domainSeq))
+      .orderBy(order)
+      .limit(1)
+      .get();
+    if (found !== undefined && unseal(sealKey, found.privateKey) === null) {
+      throw new UnreadableKeyError(found.domain);
+    }
+  }
+}
+
 export class UnreadableKeyError extends Error {
-  constructor() {
+  /** What the operator does about it. */
+  readonly suggestion: string;
+
+  constructor(domain: string) {
     super(
-      "a stored DKIM key cannot be opened: it was sealed with another installation secret " +
-        "(--secret, or the file “secret” in the data folder)",
+      `a stored DKIM key of ${domain} cannot be opened: it was sealed with another installation ` +
+        "secret (--secret, or the file “secret” in the data folder)",
     );
+    this.suggestion =
+      "Restore the file secret from the backup, or give the old secret with --secret; if it is " +
+      `lost, remove the domain and add it again: mailstead domain remove ${domain}`;
   }
 }
