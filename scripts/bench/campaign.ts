@@ -45,8 +45,8 @@ const Made = Type.Object({ data: Type.Object({ id: Type.String() }) });
 export async function benchCampaign(options: Options): Promise<boolean> {
   const size = options.isQuick ? "quick" : "full";
   console.log(`campaign: ${whole(CONTACTS[size])} contacts`);
-  const { rate: baseline } = await deliverQueue(options.binary, BASELINE_MAILS[size]);
-  say("baseline, bench deliver", `${whole(baseline)}/s`);
+  // Before and after: the speed of a machine changes from minute to minute.
+  const { rate: before } = await deliverQueue(options.binary, BASELINE_MAILS[size]);
 
   const data = temporaryFolder();
   const key = await seed(data, { contacts: CONTACTS[size], events: 0, segments: 0 });
@@ -58,18 +58,28 @@ export async function benchCampaign(options: Options): Promise<boolean> {
   const reader = openReader(data);
   const memory: number[] = [];
   const watching = setInterval(() => memory.push(residentMiB(server.pid)), 250);
-  const aims = [
-    ...(await writeAudience(api, reader, data)),
-    ...(await sendAtFullSpeed(api, reader, { mails: MAILS[size], baseline })),
-  ];
+  const ofAudience = await writeAudience(api, reader, data);
+  const sent = await sendAtFullSpeed(api, reader, MAILS[size]);
   clearInterval(watching);
   await server.stop();
   sink.kill();
   reader.close();
   removeFolder(data);
+  const { rate: after } = await deliverQueue(options.binary, BASELINE_MAILS[size]);
+  say("baseline, bench deliver", `${whole(before)}/s before, ${whole(after)}/s after`);
+  const ratio = sent.rate / ((before + after) / 2);
   const most = Math.max(...memory);
-  aims.push({ name: "memory", isMet: most < 300, measured: mib(most), wanted: "< 300 MiB" });
-  return judge(aims);
+  return judge([
+    ...ofAudience,
+    ...sent.aims,
+    {
+      name: "of bench deliver",
+      isMet: ratio >= 0.6,
+      measured: fixed(ratio, 2),
+      wanted: "≥ 0.6",
+    },
+    { name: "memory", isMet: most < 300, measured: mib(most), wanted: "< 300 MiB" },
+  ]);
 }
 
 /** The rate of the campaign lets one mail out; the audience is written all the same. */
@@ -126,8 +136,8 @@ async function writeAudience(api: Api, reader: Reader, data: string): Promise<Ai
 async function sendAtFullSpeed(
   api: Api,
   reader: Reader,
-  { mails, baseline }: { mails: number; baseline: number },
-): Promise<Aim[]> {
+  mails: number,
+): Promise<{ rate: number; aims: Aim[] }> {
   const campaign = await create(api, {});
   const askedAt = Date.now();
   await api.do("POST", `/campaigns/${campaign}/send`);
@@ -153,7 +163,7 @@ async function sendAtFullSpeed(
     "transactional mail meanwhile",
     `p50 / max ${quantile(waits, 0.5)} / ${Math.max(...waits)} ms`,
   );
-  return [
+  const aims: Aim[] = [
     {
       name: "first mail after",
       isMet: first - askedAt < 2_000,
@@ -161,12 +171,6 @@ async function sendAtFullSpeed(
       wanted: "< 2,000 ms",
     },
     { name: "rate", isMet: rate >= 1_000, measured: `${whole(rate)}/s`, wanted: "≥ 1,000/s" },
-    {
-      name: "of bench deliver",
-      isMet: rate / baseline >= 0.6,
-      measured: fixed(rate / baseline, 2),
-      wanted: "≥ 0.6",
-    },
     {
       name: "transactional mail, longest wait",
       isMet: Math.max(...waits) < 200,
@@ -181,6 +185,7 @@ async function sendAtFullSpeed(
     },
     { name: "attempts beyond one", isMet: twice === 0, measured: whole(twice), wanted: "0" },
   ];
+  return { rate, aims };
 }
 
 async function create(api: Api, rest: { rate?: number }): Promise<string> {
