@@ -1,6 +1,6 @@
 /**
  * How fast a full queue is signed and delivered straight to a server behind many domains. The speed
- * of a machine changes from minute to minute: what the signatures alone take is measured eight times
+ * of a machine changes from minute to minute: what the signatures alone take is measured seven times
  * on the way, while everything else is stopped.
  */
 
@@ -142,9 +142,11 @@ function startBaseline() {
 
 async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
   for (const pid of pids) process.kill(pid, "SIGSTOP");
-  const result = await work();
-  for (const pid of pids) process.kill(pid, "SIGCONT");
-  return result;
+  try {
+    return await work();
+  } finally {
+    for (const pid of pids) process.kill(pid, "SIGCONT");
+  }
 }
 
 /** Between two moments, without the rounds. */

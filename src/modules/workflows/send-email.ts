@@ -13,6 +13,7 @@ import type { TemplateCache } from "../../mail/template-cache.ts";
 import { templateVariables } from "../../mail/variables.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
+import { senderNotVerified } from "../domains/not-verified.ts";
 import type { EmailStore } from "../emails/store.ts";
 import { subjectFault } from "../../mail/subject.ts";
 import type { Events } from "../events/service.ts";
@@ -65,7 +66,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     }
     const domain = domainOf(template.from);
     if (!deps.isSenderVerified(projectSeq, domain)) {
-      return failed(`The sender's domain ${domain} is not a verified domain of this project.`);
+      return failed(senderNotVerified(domain).message);
     }
     const emailId = newId(errand.now);
     const variables = variablesOf(errand, isCustom);
