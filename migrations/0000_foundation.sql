@@ -214,7 +214,7 @@ CREATE INDEX `emails_message` ON `emails` (`message_seq`);--> statement-breakpoi
 CREATE UNIQUE INDEX `emails_campaign_contact` ON `emails` (`campaign_seq`,`contact_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `emails_campaign` ON `emails` (`campaign_seq`) WHERE campaign_seq IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `emails_campaign_queue` ON `emails` (`campaign_seq`,`status`,`line`,`next_at`) WHERE campaign_seq IS NOT NULL AND next_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `emails_queue` ON `emails` (`status`,`line`,`priority`,`project_seq`,`next_at`) WHERE next_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `emails_queue` ON `emails` (`status`,`line`,`project_seq`,`next_at`) WHERE campaign_seq IS NULL AND next_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_attachments` (
 	`message_seq` integer NOT NULL,
 	`position` integer NOT NULL,

@@ -72,7 +72,7 @@ export async function untilSent(
   const deadline = performance.now() + limitMs;
   for (;;) {
     // From the queue's index alone: whoever looks must not be what is measured.
-    const open = reader.count("emails WHERE next_at IS NOT NULL");
+    const open = reader.count("emails WHERE campaign_seq IS NULL AND next_at IS NOT NULL");
     await onStep(mails - open);
     if (open === 0) return;
     if (performance.now() > deadline) {

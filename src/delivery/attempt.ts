@@ -7,12 +7,12 @@
 import type { Clock } from "../lib/clock.ts";
 import { domainOf } from "../mail/address.ts";
 import { type Signer, signMessage } from "../mail/dkim.ts";
-import { recipientLinks } from "../mail/links.ts";
+import { type RecipientLinks, recipientLinks } from "../mail/links.ts";
 import { composeMessage } from "../mail/message.ts";
 import { messageIdOf } from "../mail/message-id.ts";
 import { prepareOutgoing } from "../mail/outgoing.ts";
 import { subjectFault } from "../mail/subject.ts";
-import { render, type TemplateKind } from "../mail/template.ts";
+import { render, type TemplateKind, type Variables } from "../mail/template.ts";
 import type { TemplateCache } from "../mail/template-cache.ts";
 import { templateVariables } from "../mail/variables.ts";
 import type { Consignment } from "./load.ts";
@@ -86,13 +86,15 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const held = whyHeld(mail);
     if (held !== null) return held;
     await deps.breathe();
-    const html = renderSource(mail, mail.html, "html");
+    const links = recipientLinks(deps.url, deps.linkKey, mail.id);
+    const variables = variablesOf(mail, links);
+    const html = renderSource(mail.html, "html", variables);
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
-    const subject = subjectOf(mail);
+    const subject = subjectOf(mail, variables);
     if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
     const fault = mail.campaignSeq === null ? null : subjectFault(subject.text);
     if (fault !== null) return failed(`The subject cannot be used: ${fault.message}`);
-    const composed = compose(mail, { subject: subject.text, body: html.text });
+    const composed = compose(mail, links, { subject: subject.text, body: html.text });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
@@ -140,21 +142,14 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 
   /** Of campaign mail it is a template still; the contact is taken as it is now. */
-  function subjectOf(mail: Consignment) {
+  function subjectOf(mail: Consignment, variables: Variables) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
-    return renderSource(mail, mail.subject, "text");
+    return renderSource(mail.subject, "text", variables);
   }
 
-  function renderSource(mail: Consignment, source: string, kind: TemplateKind) {
+  function renderSource(source: string, kind: TemplateKind, variables: Variables) {
     const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
-    const variables = templateVariables({
-      id: mail.contactId ?? "",
-      email: mail.to ?? "",
-      data: JSON.parse(mail.variables),
-      links: linksOf(mail),
-      projectName: mail.projectName,
-    });
     return render(compiled.template, variables);
   }
 
@@ -170,16 +165,16 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     }
   }
 
-  function linksOf(mail: Consignment) {
-    return recipientLinks(deps.url, deps.linkKey, mail.id);
-  }
-
-  function compose(mail: Consignment, { subject, body }: { subject: string; body: string }) {
+  function compose(
+    mail: Consignment,
+    links: RecipientLinks,
+    { subject, body }: { subject: string; body: string },
+  ) {
     const { html, text, headers } = prepareOutgoing({
       emailId: mail.id,
       html: body,
       headers: JSON.parse(mail.headers),
-      links: linksOf(mail),
+      links,
       marketing: mail.isMarketing ? { ...mail, feedbackId: feedbackId(mail) } : null,
       tracking: isTracked(mail) ? { url: deps.trackingUrl, key: deps.trackingKey } : null,
     });
@@ -197,6 +192,16 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       date: new Date(mail.acceptedAt),
     });
   }
+}
+
+function variablesOf(mail: Consignment, links: RecipientLinks): Variables {
+  return templateVariables({
+    id: mail.contactId ?? "",
+    email: mail.to ?? "",
+    data: JSON.parse(mail.variables),
+    links,
+    projectName: mail.projectName,
+  });
 }
 
 function isTracked({ tracking, isMarketing }: Consignment): boolean {

@@ -1,6 +1,7 @@
 /** The queue's rows: where mails wait, who is first there, and how they are taken or moved. */
 
 import type { Db } from "../db/open.ts";
+import { NO_LINE } from "./lines.ts";
 
 /** One that is SENDING. */
 export type Campaign = {
@@ -25,6 +26,9 @@ export type Candidate = {
 type Place = { line: string; key: number };
 type Find = Place & { now: number; limit: number };
 
+/** Word for word as in the index of the queue. */
+const TRANSACTIONAL = "campaign_seq IS NULL AND next_at IS NOT NULL";
+
 /*
  * The plus signs: SQLite plans with the values that are bound to a bare `= ?`, `<= ?` or `LIMIT ?`,
  * and so prepares the whole statement anew each time, for ten times its price. It does not look
@@ -33,7 +37,7 @@ type Find = Place & { now: number; limit: number };
 
 export function prepareQueue({ sqlite }: Db) {
   const findTransactional = sqlite.prepare<Candidate, [Find]>(
-    findSql("line = +$line AND priority = 0 AND project_seq = +$key"),
+    findSql("campaign_seq IS NULL AND line = +$line AND project_seq = +$key"),
   );
   const findOfCampaign = sqlite.prepare<Candidate, [Find]>(
     findSql("line = +$line AND campaign_seq = +$key"),
@@ -45,21 +49,24 @@ export function prepareQueue({ sqlite }: Db) {
     UPDATE emails SET line = ? WHERE seq = +?`);
   const nextProject = sqlite.prepare<{ key: number | null }, [Place]>(`
     SELECT min(project_seq) AS key FROM emails
-    WHERE status = 'QUEUED' AND line = +$line AND priority = 0 AND project_seq > +$key
-      AND next_at IS NOT NULL`);
+    WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +$line AND project_seq > +$key`);
   const dueInProject = sqlite.prepare<{ at: number | null }, [Place]>(`
     SELECT min(next_at) AS at FROM emails
-    WHERE status = 'QUEUED' AND line = +$line AND priority = 0 AND project_seq = +$key
-      AND next_at IS NOT NULL`);
+    WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +$line AND project_seq = +$key`);
   const dueInCampaign = sqlite.prepare<{ at: number | null }, [Place]>(`
     SELECT min(next_at) AS at FROM emails
     WHERE campaign_seq = +$key AND status = 'QUEUED' AND line = +$line AND next_at IS NOT NULL`);
   const nextLine = sqlite.prepare<{ line: string | null }, [string]>(`
     SELECT min(line) AS line FROM emails
-    WHERE status = 'QUEUED' AND line > +? AND next_at IS NOT NULL`);
+    WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line > +?`);
+  const nextLineInCampaign = sqlite.prepare<{ line: string | null }, [Place]>(`
+    SELECT min(line) AS line FROM emails
+    WHERE campaign_seq = +$key AND status = 'QUEUED' AND line > +$line AND next_at IS NOT NULL`);
   const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
-    SELECT 1 AS yes FROM emails
-    WHERE status = 'QUEUED' AND line = +? AND next_at IS NOT NULL LIMIT 1`);
+    SELECT 1 AS yes FROM emails WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +? LIMIT 1`);
+  const findUnfinished = sqlite.prepare<{ key: number }, []>(
+    "SELECT seq AS key FROM campaigns WHERE status IN ('SENDING', 'PAUSED')",
+  );
   const findDisabled = sqlite.prepare<{ seq: number }, []>(
     "SELECT seq FROM projects WHERE is_enabled = 0",
   );
@@ -68,8 +75,11 @@ export function prepareQueue({ sqlite }: Db) {
     SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
     WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
   const giveBack = sqlite.prepare<{ seq: number }, []>(`
+    UPDATE emails SET status = 'QUEUED' WHERE ${TRANSACTIONAL} AND status = 'SENDING' RETURNING seq`);
+  const giveBackOfCampaigns = sqlite.prepare<{ seq: number }, []>(`
     UPDATE emails SET status = 'QUEUED'
-    WHERE status = 'SENDING' AND next_at IS NOT NULL RETURNING seq`);
+    WHERE campaign_seq IN (SELECT seq FROM campaigns) AND status = 'SENDING' AND next_at IS NOT NULL
+    RETURNING seq`);
 
   return {
     findTransactional,
@@ -79,12 +89,31 @@ export function prepareQueue({ sqlite }: Db) {
     nextProject,
     dueInProject,
     dueInCampaign,
-    nextLine,
-    findInLine,
     findDisabled,
     findCampaigns,
-    giveBack,
+
+    /** All in which mail waits, found by skipping from one to the next. */
+    *lines(): Generator<string> {
+      yield* skipping((line) => nextLine.get(line)?.line);
+      for (const { key } of findUnfinished.all()) {
+        yield* skipping((line) => nextLineInCampaign.get({ line, key })?.line);
+      }
+    },
+
+    /** Mail of what is paused or disabled included. */
+    hasMail(line: string): boolean {
+      const waits = ({ key }: { key: number }) =>
+        (dueInCampaign.get({ line, key })?.at ?? null) !== null;
+      return findInLine.get(line) !== null || findUnfinished.all().some(waits);
+    },
+
+    /** Part of a change: whatever is SENDING is QUEUED again; how many those were. */
+    giveBack: (): number => giveBack.all().length + giveBackOfCampaigns.all().length,
   };
+}
+
+function* skipping(next: (line: string) => string | null | undefined): Generator<string> {
+  for (let line = next(NO_LINE); typeof line === "string"; line = next(line)) yield line;
 }
 
 /** Campaign mail: its lifetime begins with it (retry.ts). */

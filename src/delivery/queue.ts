@@ -100,10 +100,7 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
   let disabled: ReadonlySet<number> = new Set();
 
   // Those of an earlier process.
-  for (let line = rows.nextLine.get(NO_LINE)?.line; typeof line === "string";) {
-    lines.add(line);
-    line = rows.nextLine.get(line)?.line;
-  }
+  for (const line of rows.lines()) lines.add(line);
 
   /** Projects with transactional mail in a line, found by skipping from one to the next. */
   function projectLanes(line: string): Lane[] {
@@ -221,7 +218,7 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
     const openings = campaigns.filter(({ key }) => firstOf(line, key) !== null).map(openingOf);
     if (openings.length > 0) lines.rest(line, Math.min(...openings));
     // Mail of campaigns that are paused: once they are SENDING again.
-    else if (rows.findInLine.get(line) !== null) lines.rest(line, Infinity);
+    else if (rows.hasMail(line)) lines.rest(line, Infinity);
     else lines.forget(line);
   }
 
@@ -295,7 +292,7 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
       const times = [...transactionalDueAt(), ...(isUrgent ? [] : othersDueAt())];
       return times.length === 0 ? null : Math.max(Math.min(...times), houseOpensAt);
     },
-    returnLeases: () => rows.giveBack.all().length,
+    returnLeases: rows.giveBack,
     noteFree({ line }) {
       houseOpensAt = 0;
       lines.noteFree(line);

@@ -147,8 +147,8 @@ export const emails = sqliteTable(
       .on(table.campaignSeq, table.status, table.line, table.nextAt)
       .where(sql`campaign_seq IS NOT NULL AND next_at IS NOT NULL`),
     index("emails_queue")
-      .on(table.status, table.line, table.priority, table.projectSeq, table.nextAt)
-      .where(sql`next_at IS NOT NULL`),
+      .on(table.status, table.line, table.projectSeq, table.nextAt)
+      .where(sql`campaign_seq IS NULL AND next_at IS NOT NULL`),
   ],
 );
 
