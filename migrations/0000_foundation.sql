@@ -249,6 +249,8 @@ CREATE TABLE `contact_events` (
 	`contact_seq` integer NOT NULL,
 	`name_seq` integer NOT NULL,
 	`last_at` integer NOT NULL,
+	`last_seq` integer NOT NULL,
+	`count` integer NOT NULL,
 	PRIMARY KEY(`name_seq`, `contact_seq`)
 ) WITHOUT ROWID;
 --> statement-breakpoint
@@ -268,17 +270,16 @@ CREATE TABLE `events` (
 	`project_seq` integer NOT NULL,
 	`name` text NOT NULL,
 	`contact_seq` integer,
+	`previous_seq` integer,
 	`email_seq` integer,
 	`data` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`project_seq`) REFERENCES `projects`(`seq`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`contact_seq`) REFERENCES `contacts`(`seq`) ON UPDATE no action ON DELETE set null,
 	FOREIGN KEY (`email_seq`) REFERENCES `emails`(`seq`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
 CREATE INDEX `events_page` ON `events` (`project_seq`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_name` ON `events` (`project_seq`,`name`,`created_at`,`seq`);--> statement-breakpoint
-CREATE INDEX `events_contact` ON `events` (`contact_seq`,`created_at`,`seq`);--> statement-breakpoint
 CREATE INDEX `events_email` ON `events` (`email_seq`) WHERE email_seq IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `jobs` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,

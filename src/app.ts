@@ -53,6 +53,7 @@ import { emailRoutes } from "./modules/emails/routes.ts";
 import { createEmails } from "./modules/emails/service.ts";
 import { createEmailStore } from "./modules/emails/store.ts";
 import { createEventList } from "./modules/events/list.ts";
+import { createEventsOfContact } from "./modules/events/of-contact.ts";
 import { eventRoutes } from "./modules/events/routes.ts";
 import { createEvents } from "./modules/events/service.ts";
 import { createKeys } from "./modules/keys/service.ts";
@@ -158,14 +159,16 @@ export function createApp(options: AppOptions) {
     cursors,
     findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
   });
+  /** All long reads take turns. */
+  const turns = createTurns();
+  const eventsOfContact = createEventsOfContact({ db, turns });
   const remove = createRemoval({
     db,
     clock,
     noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),
+    events: eventsOfContact,
   });
   const contacts = createContacts({ db, clock, events, remove });
-  /** All long reads take turns. */
-  const turns = createTurns();
   const segments = createSegments({
     db,
     writer,
@@ -188,6 +191,7 @@ export function createApp(options: AppOptions) {
     log,
     cursors,
     events,
+    eventsOfContact,
     contacts,
     remove,
     audience: createFilterAudience(segments),
@@ -372,7 +376,13 @@ export function createApp(options: AppOptions) {
     .use(domainRoutes({ admission, domains, checks: domainChecks, writer }))
     .use(suppressionRoutes({ admission, clock, list: suppressionList, suppressions, writer }))
     .use(trackRoutes({ admission, clock, contacts, events }))
-    .use(eventRoutes({ admission, events, list: createEventList({ db, cursors, turns }) }))
+    .use(
+      eventRoutes({
+        admission,
+        events,
+        list: createEventList({ db, cursors, turns, ofContact: eventsOfContact }),
+      }),
+    )
     .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))
     .use(segmentRoutes({ admission, segments, writer }))
     .use(campaignRoutes({ admission, ...campaigns, preview, writer }))

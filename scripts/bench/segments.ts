@@ -132,8 +132,8 @@ export async function benchSegments(options: SeedOptions): Promise<boolean> {
 /** One contact in ten thousand upgraded. */
 function addRareEvent(sqlite: Database): void {
   sqlite.run("INSERT INTO event_names (project_seq, name, count) VALUES (1, 'upgrade', 100)");
-  sqlite.run(`INSERT INTO contact_events (contact_seq, name_seq, last_at)
-    SELECT seq, ${nameSeq("upgrade")}, ${NOW} FROM contacts WHERE seq % 10000 = 7`);
+  sqlite.run(`INSERT INTO contact_events (contact_seq, name_seq, last_at, last_seq, count)
+    SELECT seq, ${nameSeq("upgrade")}, ${NOW}, 0, 1 FROM contacts WHERE seq % 10000 = 7`);
 }
 
 /** A page of a hundred segments, each with its exact count. */

@@ -23,8 +23,10 @@ type Name = {
   name: string;
   seq: number;
   count: number;
-  /** By contact: when it last had one; 0 for never. */
+  /** By contact: when it last had one, 0 for never; which that was; how many it had. */
   lastAt: Float64Array;
+  lastSeq: Uint32Array;
+  counts: Uint32Array;
 };
 
 export function seedEvents(
@@ -33,7 +35,8 @@ export function seedEvents(
 ): void {
   const { projectSeq, contacts } = options;
   const names = NAMES.map(([name], i): Name => {
-    return { name, seq: i + 1, count: 0, lastAt: new Float64Array(contacts) };
+    const [lastSeq, counts] = [new Uint32Array(contacts), new Uint32Array(contacts)];
+    return { name, seq: i + 1, count: 0, lastAt: new Float64Array(contacts), lastSeq, counts };
   });
   seedLog(sqlite, names, options);
   const insertName = sqlite.prepare(
@@ -54,31 +57,46 @@ function seedLog(
   const random = createRandom(20_260_202);
   const byShare = names.flatMap((name, i) => Array<Name>(NAMES[i]?.[1] ?? 0).fill(name));
   const insert = sqlite.prepare(`
-    INSERT INTO events (id, project_seq, name, contact_seq, email_seq, data, created_at)
-    VALUES (?, ?, ?, ?, NULL, ?, ?)`);
+    INSERT INTO events
+      (seq, id, project_seq, name, contact_seq, previous_seq, email_seq, data, created_at)
+    VALUES (?, ?, ?, ?, ?, nullif(?, 0), NULL, ?, ?)`);
   const begin = untilMs - YEAR_MS;
+  const firstEvent = 1 + seqBefore(sqlite);
   for (let batch = 0; batch < count; batch += BATCH) {
     sqlite.transaction(() => {
       for (let i = batch; i < Math.min(count, batch + BATCH); i++) {
         const at = begin + Math.floor((i / count) * YEAR_MS);
         const contact = random.integer(contacts);
         const name = random.pick(byShare);
+        const data = dataOf(name.name, random);
+        const previous = name.lastSeq[contact] ?? 0;
+        insert.run(
+          firstEvent + i,
+          uuidAt(at, random),
+          projectSeq,
+          name.name,
+          firstContact + contact,
+          previous,
+          data,
+          at,
+        );
         name.count++;
         name.lastAt[contact] = at;
-        const data = dataOf(name.name, random);
-        insert.run(uuidAt(at, random), projectSeq, name.name, firstContact + contact, data, at);
+        name.lastSeq[contact] = firstEvent + i;
+        name.counts[contact] = (name.counts[contact] ?? 0) + 1;
       }
     })();
   }
 }
 
-function seedHistory(sqlite: Database, { seq, lastAt }: Name, firstContact: number): void {
-  const insert = sqlite.prepare(
-    "INSERT INTO contact_events (name_seq, contact_seq, last_at) VALUES (?, ?, ?)",
-  );
+function seedHistory(sqlite: Database, name: Name, firstContact: number): void {
+  const { seq, lastAt, lastSeq, counts } = name;
+  const insert = sqlite.prepare(`
+    INSERT INTO contact_events (name_seq, contact_seq, last_at, last_seq, count)
+    VALUES (?, ?, ?, ?, ?)`);
   sqlite.transaction(() => {
     lastAt.forEach((at, i) => {
-      if (at > 0) insert.run(seq, firstContact + i, at);
+      if (at > 0) insert.run(seq, firstContact + i, at, lastSeq[i] ?? 0, counts[i] ?? 0);
     });
   })();
 }
@@ -86,4 +104,9 @@ function seedHistory(sqlite: Database, { seq, lastAt }: Name, firstContact: numb
 function dataOf(name: string, random: Random): string | null {
   if (name === "purchase") return JSON.stringify({ amount: random.integer(50_000) / 100 });
   return name === "page.view" ? JSON.stringify({ path: random.pick(PATHS) }) : null;
+}
+
+function seqBefore(sqlite: Database): number {
+  const [row] = sqlite.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM events").all();
+  return row?.seq ?? 0;
 }

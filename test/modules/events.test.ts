@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
 import { listAt, textAt } from "../support/json.ts";
+import { summarizeLog } from "../support/log.ts";
 import { expectRefusal } from "../support/refusal.ts";
 
 let t: TestApp;
@@ -66,6 +67,7 @@ describe("GET /events", () => {
        FROM n ORDER BY i * 7919 % 17000`,
       [t.project.seq, start],
     );
+    summarizeLog(sqlite);
     const expected = sqlite.prepare<{ n: number }, [number, number, string | null]>(
       `SELECT count(*) AS n FROM events
        WHERE created_at >= ?1 AND created_at <= ?2 AND (?3 IS NULL OR name = ?3)`,

@@ -204,7 +204,7 @@ export function planOf({ sqlite }: Db, sql: string): string {
   );
   const rows =
     values === null
-      ? statement.all(...Array.from(sql.matchAll(/\?/g), () => 1))
+      ? statement.all(...Array<number>(statement.paramsCount).fill(1))
       : statement.all(values);
   return rows.map(({ detail }) => detail).join("\n");
 }

@@ -7,7 +7,6 @@ import {
   text,
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
-import { contacts } from "./contacts.ts";
 import { emails } from "./emails.ts";
 import { projects } from "./projects.ts";
 
@@ -24,7 +23,10 @@ export const events = sqliteTable(
       .notNull()
       .references(() => projects.seq),
     name: text("name").notNull(),
-    contactSeq: integer("contact_seq").references(() => contacts.seq, { onDelete: "set null" }),
+    /** Null where it concerns nobody, or once the contact was deleted. No foreign key: see below. */
+    contactSeq: integer("contact_seq"),
+    /** The event of the same contact and name before this one; it may have been removed. */
+    previousSeq: integer("previous_seq"),
     emailSeq: integer("email_seq").references(() => emails.seq, { onDelete: "set null" }),
     /** JSON object. */
     data: text("data"),
@@ -33,7 +35,6 @@ export const events = sqliteTable(
   (table) => [
     index("events_page").on(table.projectSeq, table.createdAt, table.seq),
     index("events_name").on(table.projectSeq, table.name, table.createdAt, table.seq),
-    index("events_contact").on(table.contactSeq, table.createdAt, table.seq),
     index("events_email")
       .on(table.emailSeq)
       .where(sql`email_seq IS NOT NULL`),
@@ -58,8 +59,9 @@ export const eventNames = sqliteTable(
 );
 
 /**
- * When each contact last had an event of each name: what event filters ask, without reading the
- * log. Written with the event; WITHOUT ROWID (see the migration). By name first: filters walk the
+ * What each contact had of each name: when it last did, which event filters ask without reading the
+ * log; and the last event, from where a chain leads through all of them (modules/events/of-contact).
+ * Written with the event; WITHOUT ROWID (see the migration). By name first: filters walk the
  * contacts of one name in their order, and a repeated event changes its row in place. Every event
  * writes here: no other index, and no foreign keys; a trigger removes the rows of a contact.
  */
@@ -69,6 +71,9 @@ export const contactEvents = sqliteTable(
     contactSeq: integer("contact_seq").notNull(),
     nameSeq: integer("name_seq").notNull(),
     lastAt: integer("last_at").notNull(),
+    lastSeq: integer("last_seq").notNull(),
+    /** Of those that are in the log still. */
+    count: integer("count").notNull(),
   },
   (table) => [primaryKey({ columns: [table.nameSeq, table.contactSeq] })],
 );

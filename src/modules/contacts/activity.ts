@@ -1,13 +1,13 @@
 /** What happened to a contact: its events and its mails in one line of time, newest first. */
 
-import { and, count, desc, eq, lt, lte, sql, type SQL } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+import { and, count, desc, eq, inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { emails } from "../../db/schema/emails.ts";
 import { events } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageQuery, PageRequest } from "../../http/pagination.ts";
+import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
+import type { EventsOfContact } from "../events/of-contact.ts";
 import type { Activity } from "./model.ts";
 import type { Contacts } from "./service.ts";
 
@@ -15,100 +15,110 @@ export type ListActivity = (
   projectSeq: number,
   contactId: string,
   query: PageQuery,
-) => Page<Activity>;
+) => Promise<Page<Activity>>;
 
-/** Of the same millisecond, a mail comes before the events about it. */
-const EMAIL = 0;
-const EVENT = 1;
+/** `total`: of all there are. */
+type Part = { entries: Entry[]; total: number };
+type Entry = { at: number; seq: number; activity: Activity };
 
-type Source = { rank: number; at: SQLiteColumn; seq: SQLiteColumn };
-type Entry = { position: readonly [at: number, rank: number, seq: number]; activity: Activity };
+/** How far it was read: only what was recorded before these comes next. */
+type Position = readonly [eventSeq: number, emailSeq: number];
+type Placed = { position: Position; activity: Activity };
+
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 export function createActivity(deps: {
   db: Db;
   cursors: Cursors;
   contacts: Contacts;
+  eventsOfContact: EventsOfContact;
 }): ListActivity {
-  const { db, cursors, contacts } = deps;
+  const { db, cursors, contacts, eventsOfContact } = deps;
 
-  function eventsOf(contactSeq: number, request: PageRequest): Entry[] {
-    const source = { rank: EVENT, at: events.createdAt, seq: events.seq };
-    return db
+  async function eventsOf(contactSeq: number, before: number, limit: number): Promise<Part> {
+    const { seqs, total } = await eventsOfContact.look({ contactSeq }, { before, limit });
+    const entries = db
       .select({ event: events, emailId: emails.id })
       .from(events)
       .leftJoin(emails, eq(emails.seq, events.emailSeq))
-      .where(and(eq(events.contactSeq, contactSeq), older(source, request)))
-      .orderBy(desc(events.createdAt), desc(events.seq))
-      .limit(request.limit + 1)
+      .where(inArray(events.seq, seqs))
+      .orderBy(desc(events.seq))
       .all()
-      .map(({ event, emailId }) => ({
-        position: [event.createdAt, EVENT, event.seq],
-        activity: {
-          kind: "EVENT",
-          createdAt: isoTime(event.createdAt),
-          event: {
-            id: event.id,
-            name: event.name,
-            data: event.data === null ? null : JSON.parse(event.data),
-            emailId,
+      .map(({ event, emailId }): Entry => {
+        const { seq, id, name, createdAt } = event;
+        const data = event.data === null ? null : JSON.parse(event.data);
+        return {
+          at: createdAt,
+          seq,
+          activity: {
+            kind: "EVENT",
+            createdAt: isoTime(createdAt),
+            event: { id, name, data, emailId },
+            email: null,
           },
-          email: null,
-        },
-      }));
+        };
+      });
+    return { entries, total };
   }
 
-  function emailsOf(contactSeq: number, request: PageRequest): Entry[] {
-    const source = { rank: EMAIL, at: emails.createdAt, seq: emails.seq };
-    return db
+  function emailsOf(contactSeq: number, before: number, limit: number): Part {
+    const isTheirs = eq(emails.contactSeq, contactSeq);
+    const entries = db
       .select()
       .from(emails)
-      .where(and(eq(emails.contactSeq, contactSeq), older(source, request)))
-      .orderBy(desc(emails.createdAt), desc(emails.seq))
-      .limit(request.limit + 1)
+      .where(and(isTheirs, lt(emails.seq, before)))
+      .orderBy(desc(emails.seq))
+      .limit(limit)
       .all()
-      .map(({ seq, createdAt, id, subject, status, source, templateId }) => ({
-        position: [createdAt, EMAIL, seq],
-        activity: {
+      .map(({ seq, createdAt, id, subject, status, source, templateId }): Entry => {
+        const email = { id, subject, status, source, templateId };
+        const activity: Activity = {
           kind: "EMAIL",
           createdAt: isoTime(createdAt),
           event: null,
-          email: { id, subject, status, source, templateId },
-        },
-      }));
+          email,
+        };
+        return { at: createdAt, seq, activity };
+      });
+    const [row] = db.select({ total: count() }).from(emails).where(isTheirs).all();
+    return { entries, total: row?.total ?? 0 };
   }
 
-  function countOf(table: typeof events | typeof emails, contactSeq: number): number {
-    const [row] = db
-      .select({ total: count() })
-      .from(table)
-      .where(eq(table.contactSeq, contactSeq))
-      .all();
-    return row?.total ?? 0;
-  }
-
-  return (projectSeq, contactId, query) => {
+  return async (projectSeq, contactId, query) => {
     const { seq } = contacts.get(projectSeq, contactId);
     const scope = `${projectSeq}:activity:${contactId}`;
     const request = cursors.read(scope, query);
-    const entries = [...eventsOf(seq, request), ...emailsOf(seq, request)].sort(newestFirst);
-    return cursors.page(scope, request, entries.slice(0, request.limit + 1), {
-      total: countOf(events, seq) + countOf(emails, seq),
+    const [eventSeq = NEWEST, emailSeq = NEWEST] = request.after ?? [];
+    const limit = request.limit + 1;
+    const ofEvents = await eventsOf(seq, eventSeq, limit);
+    const ofMails = emailsOf(seq, emailSeq, limit);
+    const placed = merge(ofEvents.entries, ofMails.entries, [eventSeq, emailSeq]);
+    return cursors.page(scope, request, placed.slice(0, limit), {
+      total: ofEvents.total + ofMails.total,
       positionOf: ({ position }) => position,
       present: ({ activity }) => activity,
     });
   };
 }
 
-/** Those of a source that come after the cursor. */
-function older({ rank, at, seq }: Source, { after }: PageRequest): SQL | undefined {
-  const [lastAt, lastRank, lastSeq] = after ?? [];
-  if (lastAt === undefined || lastRank === undefined || lastSeq === undefined) return undefined;
-  if (rank === lastRank) return sql`(${at}, ${seq}) < (${lastAt}, ${lastSeq})`;
-  return rank < lastRank ? lte(at, lastAt) : lt(at, lastAt);
-}
+/** Newest first; of the same millisecond, a mail was there before the events about it. */
+function merge(ofEvents: readonly Entry[], ofMails: readonly Entry[], from: Position): Placed[] {
+  const placed: Placed[] = [];
+  let [eventSeq, emailSeq] = from;
+  let mails = 0;
 
-function newestFirst(a: Entry, b: Entry): number {
-  const [at, rank, seq] = a.position;
-  const [otherAt, otherRank, otherSeq] = b.position;
-  return otherAt - at || otherRank - rank || otherSeq - seq;
+  function takeMailsAfter(at: number): void {
+    for (let mail = ofMails[mails]; mail !== undefined && mail.at > at; mail = ofMails[++mails]) {
+      emailSeq = mail.seq;
+      placed.push({ position: [eventSeq, emailSeq], activity: mail.activity });
+    }
+  }
+
+  for (const { at, seq, activity } of ofEvents) {
+    takeMailsAfter(at);
+    eventSeq = seq;
+    placed.push({ position: [eventSeq, emailSeq], activity });
+  }
+  takeMailsAfter(-Infinity);
+  return placed;
 }

@@ -89,8 +89,11 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }):
     },
     record({ projectSeq }, { subscribed, unsubscribed }) {
       const at = clock.now();
-      events.recordOfAll({ projectSeq, name: "contact.subscribed", at }, subscribed);
-      events.recordOfAll({ projectSeq, name: "contact.unsubscribed", at }, unsubscribed);
+      const recordAll = (name: string, contactSeqs: readonly number[]) => {
+        for (const contactSeq of contactSeqs) events.record({ projectSeq, name, contactSeq, at });
+      };
+      recordAll("contact.subscribed", subscribed);
+      recordAll("contact.unsubscribed", unsubscribed);
     },
   };
 }

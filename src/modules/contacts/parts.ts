@@ -7,6 +7,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Events } from "../events/service.ts";
 import type { Turns } from "../../lib/turns.ts";
+import type { EventsOfContact } from "../events/of-contact.ts";
 import { createActivity } from "./activity.ts";
 import { createAddressIndex } from "./address-index.ts";
 import { createBulkActions } from "./bulk-actions.ts";
@@ -39,9 +40,10 @@ export function createContactParts(deps: {
   remove: RemoveContact;
   audience: FindAudience;
   turns: Turns;
+  eventsOfContact: EventsOfContact;
 }) {
-  const { db, folder, writer, clock, log, cursors, events, contacts, remove, audience, turns } =
-    deps;
+  const { db, folder, writer, clock, log, cursors, turns } = deps;
+  const { events, eventsOfContact, contacts, remove, audience } = deps;
   const addresses = createAddressIndex({ db, clock, turns });
   const fields = createFields({ db, turns });
   const files = createImportFiles(folder);
@@ -71,7 +73,7 @@ export function createContactParts(deps: {
     list: createContactList({ db, cursors, addresses }),
     fields,
     exports: createExports({ db, turns, fields }),
-    activity: createActivity({ db, cursors, contacts }),
+    activity: createActivity({ db, cursors, contacts, eventsOfContact }),
     imports,
     bulk: createBulk({ db, jobs, audience }),
     wake: worker.wake,

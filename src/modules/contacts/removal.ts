@@ -6,6 +6,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { EventsOfContact } from "../events/of-contact.ts";
 
 /** Part of a change. */
 export type RemoveContact = (contactSeq: number) => void;
@@ -16,7 +17,6 @@ const THEIRS = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
 const STEPS = [
   `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${THEIRS}`,
   `DELETE FROM captured_messages WHERE ${THEIRS}`,
-  "UPDATE events SET data = NULL WHERE contact_seq = ? AND data IS NOT NULL",
   `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
      last_error = iif(status = 'CANCELLED', last_error, NULL)
    WHERE contact_seq = ?`,
@@ -41,6 +41,7 @@ export function createRemoval(deps: {
   clock: Clock;
   /** Campaigns count their mails. */
   noteCancelled: (emailSeq: number) => void;
+  events: Pick<EventsOfContact, "detach">;
 }): RemoveContact {
   const { clock } = deps;
   const { sqlite } = deps.db;
@@ -51,6 +52,7 @@ export function createRemoval(deps: {
     cancelExecutions.run(clock.now(), contactSeq);
     const cancelled = cancelMails.all(contactSeq);
     for (const { seq } of cancelled) deps.noteCancelled(seq);
+    deps.events.detach(contactSeq);
     for (const statement of statements) statement.run(contactSeq);
   };
 }

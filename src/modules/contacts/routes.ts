@@ -155,7 +155,7 @@ export function contactRoutes(deps: {
     )
     .get(
       "/:id/activity",
-      ({ project, params, query }) => envelope(activity(project.seq, params.id, query)),
+      async ({ project, params, query }) => envelope(await activity(project.seq, params.id, query)),
       {
         params: IdParams,
         query: PageQuery,

@@ -1,42 +1,52 @@
 /**
- * Pages of the log, newest first, with exact totals. Each filter goes through one index in the order
- * of the page: of a contact, of a name, or of the project. What the counters do not know is counted
- * in steps of a few thousand entries, in turns.
+ * Pages of the log, newest first, with exact totals. Those of a contact go by its chains; the others
+ * through one index in the order of the page, of a name or of the project. What the counters do not
+ * know is counted in steps of a few thousand entries, in turns.
  */
 
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { Cursors, PageRequest } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 import type { Event, EventQuery } from "./model.ts";
+import type { EventsOfContact } from "./of-contact.ts";
 import { presentEvent, type StoredEvent } from "./stored.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
 
-/** Entries of an index in their order: where they begin, and what else is asked of their events. */
+/** Entries of an index in their order. */
 type Source = {
-  index: "events_contact" | "events_name" | "events_page";
+  index: "events_name" | "events_page";
   /** Conditions with `+?`, as db/bound says, and their values. */
   prefix: string;
-  prefixValues: readonly (string | number)[];
-  rest: string;
-  restValues: readonly string[];
+  values: readonly (string | number)[];
 };
 
 /** In the order of the log's time; of an event, or between two. */
 type Position = readonly [createdAt: number, seq: number];
 type Period = { after: Position; before: Position };
 type Row = StoredEvent & { seq: number };
+type Found = { rows: Row[]; total: number };
 
-/** Entries of one step: half a millisecond, or ten where their events have to be read. */
+const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
+  c.email AS contactEmail, m.id AS emailId`;
+const OTHERS = `LEFT JOIN contacts c ON c.seq = e.contact_seq
+  LEFT JOIN emails m ON m.seq = e.email_seq`;
+
+/** Entries of one step: half a millisecond. */
 const STEP = 5_000;
 const BEYOND = Number.MAX_SAFE_INTEGER;
 /* One condition at either end: of two, SQLite would go by the one that narrows less. */
 const WITHIN = "(created_at, seq) > (?, ?) AND (created_at, seq) < (?, ?)";
 
-export function createEventList(deps: { db: Db; cursors: Cursors; turns: Turns }): EventList {
-  const { cursors, turns } = deps;
+export function createEventList(deps: {
+  db: Db;
+  cursors: Cursors;
+  turns: Turns;
+  ofContact: EventsOfContact;
+}): EventList {
+  const { cursors, turns, ofContact } = deps;
   const { sqlite } = deps.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
@@ -48,26 +58,16 @@ export function createEventList(deps: { db: Db; cursors: Cursors; turns: Turns }
     SELECT coalesce(sum(count), 0) AS total FROM event_names
     WHERE project_seq = +?1 AND (?2 IS NULL OR name = ?2)`);
 
-  /** Null where the contact that is asked for is not there. */
-  function sourceOf(projectSeq: number, query: EventQuery): Source | null {
-    const { event, email, contactId } = query;
-    if (email !== undefined || contactId !== undefined) {
-      const seq = contactOf(projectSeq, query);
-      if (seq === null) return null;
-      const rest = event === undefined ? "" : "AND name = +?";
-      const restValues = event === undefined ? [] : [event];
-      const prefix = "contact_seq = +?";
-      return { index: "events_contact", prefix, prefixValues: [seq], rest, restValues };
+  const read = sqlite.prepare<Row, [string]>(`
+    SELECT ${COLUMNS} FROM json_each(?) AS asked CROSS JOIN events e ON e.seq = asked.value ${OTHERS}
+    ORDER BY e.seq DESC`);
+
+  function sourceOf(projectSeq: number, { event }: EventQuery): Source {
+    if (event === undefined) {
+      return { index: "events_page", prefix: "project_seq = +?", values: [projectSeq] };
     }
-    const ofProject = { prefix: "project_seq = +?", prefixValues: [projectSeq] };
-    const whole = { rest: "", restValues: [] };
-    if (event === undefined) return { index: "events_page", ...ofProject, ...whole };
-    return {
-      index: "events_name",
-      prefix: "project_seq = +? AND name = +?",
-      prefixValues: [projectSeq, event],
-      ...whole,
-    };
+    const prefix = "project_seq = +? AND name = +?";
+    return { index: "events_name", prefix, values: [projectSeq, event] };
   }
 
   /** Whoever has both, where both are given. */
@@ -79,66 +79,98 @@ export function createEventList(deps: { db: Db; cursors: Cursors; turns: Turns }
     return new Set(found).size === 1 ? (found[0] ?? null) : null;
   }
 
-  function pageOf(source: Source, { after, before }: Period, limit: number): Row[] {
-    const { index, prefix, prefixValues, rest, restValues } = source;
+  function pageOf({ index, prefix, values }: Source, period: Period, limit: number): Row[] {
     return sqlite
       .query<Row, (string | number)[]>(
-        `SELECT e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
-           c.email AS contactEmail, m.id AS emailId
-         FROM (SELECT * FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN} ${rest}
-           ORDER BY created_at DESC, seq DESC LIMIT ?) e
-         LEFT JOIN contacts c ON c.seq = e.contact_seq LEFT JOIN emails m ON m.seq = e.email_seq
+        `SELECT ${COLUMNS}
+         FROM (SELECT * FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN}
+           ORDER BY created_at DESC, seq DESC LIMIT ?) e ${OTHERS}
          ORDER BY e.created_at DESC, e.seq DESC`,
       )
-      .all(...prefixValues, ...after, ...before, ...restValues, limit);
+      .all(...values, ...period.after, ...period.before, limit);
   }
 
   /** Step by step; what comes meanwhile is newer and counted when it is reached. */
-  async function count(source: Source, period: Period): Promise<number> {
-    const { index, prefix, prefixValues, rest, restValues } = source;
+  async function count({ index, prefix, values }: Source, period: Period): Promise<number> {
     const entries = `FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN}`;
     // The first one behind a step.
     const findEnd = sqlite.query<{ createdAt: number; seq: number }, (string | number)[]>(`
       SELECT created_at AS createdAt, seq ${entries}
       ORDER BY created_at, seq LIMIT 1 OFFSET ${STEP}`);
-    const countEntries = sqlite.query<{ total: number }, (string | number)[]>(
-      `SELECT count(*) AS total ${entries} ${rest}`,
+    const countRest = sqlite.query<{ total: number }, (string | number)[]>(
+      `SELECT count(*) AS total ${entries}`,
     );
     const slices = await startSlices(turns);
     let total = 0;
     let { after } = period;
     for (;;) {
-      const end = findEnd.get(...prefixValues, ...after, ...period.before);
-      const before: Position = end === null ? period.before : [end.createdAt, end.seq];
-      const values = [...prefixValues, ...after, ...before, ...restValues];
-      const isKnown = end !== null && rest === "";
-      total += isKnown ? STEP : (countEntries.get(...values)?.total ?? 0);
-      if (end === null) return total;
+      const rest = [...values, ...after, ...period.before];
+      const end = findEnd.get(...rest);
+      if (end === null) return total + (countRest.get(...rest)?.total ?? 0);
+      total += STEP;
       after = [end.createdAt, end.seq - 1]; // Nothing lies between: the next step begins with it.
       if (slices.isOver()) await slices.next();
     }
   }
 
   async function totalOf(projectSeq: number, source: Source, query: EventQuery): Promise<number> {
-    const isCounted = source.index !== "events_contact" && query.from === undefined;
-    if (!isCounted || query.to !== undefined) return count(source, periodOf(query));
+    if (hasPeriod(query)) return count(source, periodOf(query));
     return sumCounts.get(projectSeq, query.event ?? null)?.total ?? 0;
+  }
+
+  async function ofLog(
+    projectSeq: number,
+    query: EventQuery,
+    { after, limit }: PageRequest,
+  ): Promise<Found> {
+    const source = sourceOf(projectSeq, query);
+    const period = periodOf(query);
+    const total = await totalOf(projectSeq, source, query);
+    const before = earlier(positionOf(after) ?? period.before, period.before);
+    return { rows: pageOf(source, { ...period, before }, limit + 1), total };
+  }
+
+  async function ofOne(
+    contactSeq: number,
+    query: EventQuery,
+    { after, limit }: PageRequest,
+  ): Promise<Found> {
+    const { after: from, before: to } = periodOf(query);
+    const { seqs, total } = await ofContact.look(
+      { contactSeq, name: query.event },
+      {
+        before: positionOf(after)?.[1],
+        limit: limit + 1,
+        isWithin: hasPeriod(query) ? (at) => at >= from[0] && at <= to[0] : undefined,
+      },
+    );
+    return { rows: read.all(JSON.stringify(seqs)), total };
+  }
+
+  function find(projectSeq: number, query: EventQuery, request: PageRequest): Promise<Found> {
+    if (query.email === undefined && query.contactId === undefined) {
+      return ofLog(projectSeq, query, request);
+    }
+    const contactSeq = contactOf(projectSeq, query);
+    return contactSeq === null
+      ? Promise.resolve({ rows: [], total: 0 })
+      : ofOne(contactSeq, query, request);
   }
 
   return async (projectSeq, query) => {
     const scope = `${projectSeq}:events`;
     const request = cursors.read(scope, query);
-    const source = sourceOf(projectSeq, query);
-    const period = periodOf(query);
-    const total = source === null ? 0 : await totalOf(projectSeq, source, query);
-    const before = earlier(positionOf(request.after) ?? period.before, period.before);
-    const rows = source === null ? [] : pageOf(source, { ...period, before }, request.limit + 1);
+    const { rows, total } = await find(projectSeq, query, request);
     return cursors.page(scope, request, rows, {
       total,
       positionOf: (row) => [row.createdAt, row.seq],
       present: presentEvent,
     });
   };
+}
+
+function hasPeriod({ from, to }: EventQuery): boolean {
+  return from !== undefined || to !== undefined;
 }
 
 /** From and to a moment, both included. */

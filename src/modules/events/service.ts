@@ -21,7 +21,10 @@ export type Fact = {
   at: number;
 };
 
-export type FactOfMany = Pick<Fact, "projectSeq" | "name" | "at">;
+type NewEvent = Pick<Fact, "projectSeq" | "name" | "contactSeq" | "at"> & {
+  emailSeq: number | null;
+  json: string | null;
+};
 
 export type Events = ReturnType<typeof createEvents>;
 
@@ -37,10 +40,13 @@ export function createEvents(deps: {
   const { sqlite } = db;
   const insert = sqlite.prepare<
     unknown,
-    [string, number, string, number | null, number | null, string | null, number]
+    [string, number, string, number | null, number, number | null, string | null, number]
   >(`
-    INSERT INTO events (id, project_seq, name, contact_seq, email_seq, data, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    INSERT INTO events
+      (id, project_seq, name, contact_seq, previous_seq, email_seq, data, created_at)
+    VALUES (?1, ?2, ?3, ?4,
+      (SELECT last_seq FROM contact_events WHERE name_seq = +?5 AND contact_seq = +?4),
+      ?6, ?7, ?8)`);
   const addName = sqlite.prepare<{ seq: number }, [number, string]>(`
     INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, 0)
     ON CONFLICT (project_seq, name) DO UPDATE SET count = count
@@ -51,9 +57,11 @@ export function createEvents(deps: {
   const countName = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
   /** Of names that are on disk: one that a refused change had added is there no more. */
   const nameSeqs = new Map<string, number>();
-  const noteContact = sqlite.prepare<unknown, [number, number, number]>(`
-    INSERT INTO contact_events (contact_seq, name_seq, last_at) VALUES (?, ?, ?)
-    ON CONFLICT (contact_seq, name_seq) DO UPDATE SET last_at = max(last_at, excluded.last_at)`);
+  const noteContact = sqlite.prepare<unknown, [number, number, number, number | bigint]>(`
+    INSERT INTO contact_events (contact_seq, name_seq, last_at, last_seq, count)
+    VALUES (?, ?, ?, ?, 1)
+    ON CONFLICT (contact_seq, name_seq) DO UPDATE
+    SET last_at = max(last_at, excluded.last_at), last_seq = excluded.last_seq, count = count + 1`);
 
   const findBySeq = sqlite.prepare<StoredEvent, [number]>(`
     SELECT events.id, events.name, events.data, contacts.id AS contactId,
@@ -77,6 +85,16 @@ export function createEvents(deps: {
     nameSeqs.set(key, nameSeq);
   }
 
+  /** Part of a change: into the log, and into what is kept of its contact. */
+  function append({ projectSeq, name, contactSeq, emailSeq, json, at }: NewEvent): string {
+    const id = newId(at);
+    const nameSeq = nameSeqOf(projectSeq, name);
+    const place = insert.run(id, projectSeq, name, contactSeq, nameSeq, emailSeq, json, at);
+    if (contactSeq !== null) noteContact.run(contactSeq, nameSeq, at, place.lastInsertRowid);
+    countName(nameSeq, 1);
+    return id;
+  }
+
   return {
     /** From now on `follow` is called with every fact, within the change that wrote it. */
     onFact(follow: (fact: Fact) => void): void {
@@ -86,26 +104,10 @@ export function createEvents(deps: {
     /** Part of a change: appends one fact and returns its id. */
     record(fact: Fact): string {
       const { projectSeq, name, contactSeq, emailSeq = null, data, at } = fact;
-      const id = newId(at);
       const json = fact.json ?? (data === undefined ? null : JSON.stringify(data));
-      insert.run(id, projectSeq, name, contactSeq, emailSeq, json, at);
-      const nameSeq = nameSeqOf(projectSeq, name);
-      countName(nameSeq, 1);
-      if (contactSeq !== null) noteContact.run(contactSeq, nameSeq, at);
+      const id = append({ projectSeq, name, contactSeq, emailSeq, json, at });
       for (const follow of followers) follow(fact);
       return id;
-    },
-
-    /** Part of a change: the same fact about many contacts; its name is counted once for all. */
-    recordOfAll({ projectSeq, name, at }: FactOfMany, contactSeqs: readonly number[]): void {
-      if (contactSeqs.length === 0) return;
-      const nameSeq = nameSeqOf(projectSeq, name);
-      countName(nameSeq, contactSeqs.length);
-      for (const contactSeq of contactSeqs) {
-        insert.run(newId(at), projectSeq, name, contactSeq, null, null, at);
-        noteContact.run(contactSeq, nameSeq, at);
-        for (const follow of followers) follow({ projectSeq, name, at, contactSeq });
-      }
     },
 
     /** By its place in the log; null once it was removed. */

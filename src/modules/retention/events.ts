@@ -8,7 +8,13 @@ import type { Db } from "../../db/open.ts";
 import { slowestReader } from "../events/reader.ts";
 import type { Purge } from "./purge.ts";
 
-type Row = { seq: number; projectSeq: number; name: string; createdAt: number };
+type Row = {
+  seq: number;
+  projectSeq: number;
+  contactSeq: number | null;
+  name: string;
+  createdAt: number;
+};
 
 const PAGE = 100;
 
@@ -16,7 +22,7 @@ export function createEventPurge(db: Db): Purge {
   const { sqlite } = db;
   const placeOfSlowest = slowestReader(db);
   const oldest = sqlite.prepare<Row, [number]>(`
-    SELECT seq, project_seq AS projectSeq, name, created_at AS createdAt
+    SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, name, created_at AS createdAt
     FROM events ORDER BY seq LIMIT ?`);
   const drop = sqlite.prepare<unknown, [number]>("DELETE FROM events WHERE seq = ?");
   const isPending = sqlite.prepare<{ yes: number }, [number]>(`
@@ -25,16 +31,21 @@ export function createEventPurge(db: Db): Purge {
   const countDown = sqlite.prepare<unknown, [number, string]>(
     "UPDATE event_names SET count = count - 1 WHERE project_seq = ? AND name = ?",
   );
+  const countDownOfContact = sqlite.prepare<unknown, [number, string, number]>(`
+    UPDATE contact_events SET count = count - 1
+    WHERE name_seq = (SELECT seq FROM event_names WHERE project_seq = ? AND name = ?)
+      AND contact_seq = ?`);
 
   return (before, hasTime) => {
     const readUpTo = placeOfSlowest();
     while (hasTime()) {
       const rows = oldest.all(PAGE);
-      for (const { seq, projectSeq, name, createdAt } of rows) {
+      for (const { seq, projectSeq, contactSeq, name, createdAt } of rows) {
         if (createdAt >= before || seq > readUpTo || isPending.get(seq) !== null) return false;
         if (!hasTime()) return true;
         drop.run(seq);
         countDown.run(projectSeq, name);
+        if (contactSeq !== null) countDownOfContact.run(projectSeq, name, contactSeq);
       }
       if (rows.length < PAGE) return false;
     }

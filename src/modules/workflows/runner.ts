@@ -61,11 +61,12 @@ export function createWorkflowRunner(deps: {
   writer: Writer;
 }) {
   const { agenda, calls, clock, drive, log, reader, starts, writer } = deps;
-  // Those that were recorded last tell, whatever the clock did: a contact may have a million.
   const hasUnread = deps.db.sqlite.prepare<{ found: number }, [number, number]>(`
-    SELECT EXISTS (SELECT 1 FROM (SELECT seq FROM events WHERE contact_seq = +?
-                                  ORDER BY created_at DESC, seq DESC LIMIT 100)
-                   WHERE seq > +?) AS found`);
+    SELECT EXISTS (
+      SELECT 1 FROM event_names CROSS JOIN contact_events
+        ON contact_events.name_seq = event_names.seq AND contact_events.contact_seq = +?1
+      WHERE event_names.project_seq = (SELECT project_seq FROM contacts WHERE seq = +?1)
+        AND contact_events.last_seq > +?2) AS found`);
   const lastSeq = deps.db.sqlite.prepare<{ seq: number | null }, []>(
     "SELECT max(seq) AS seq FROM events",
   );

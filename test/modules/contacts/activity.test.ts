@@ -86,6 +86,25 @@ test("every page holds what follows, of the same millisecond too; new things rep
   }
 });
 
+test("pages are whole where the clock was set back", async () => {
+  const { sqlite } = t.db;
+  for (let i = 0; i < 6; i++) {
+    await track(`a${i}`);
+    await send();
+    sqlite.run("UPDATE events SET created_at = created_at - ? WHERE name = ?", [i * 100, `a${i}`]);
+    t.clock.advance(40);
+  }
+  const seen: unknown[] = [];
+  for (let cursor = ""; ;) {
+    const page = await activity(`?limit=2${cursor}`);
+    seen.push(...brief(listAt(page.body, "data.items")));
+    if (page.at("data.nextCursor") === null) break;
+    cursor = `&cursor=${String(page.at("data.nextCursor"))}`;
+  }
+  const names = ["a0", "a1", "a2", "a3", "a4", "a5", "contact.subscribed"];
+  expect(seen.map(String).sort()).toEqual([...Array<string>(6).fill("Hello"), ...names]);
+});
+
 test("is the contact's own", async () => {
   await t.create("/contacts", { email: "bob@x.io" }, "id");
   expect((await activity()).at("data.total")).toBe(1);

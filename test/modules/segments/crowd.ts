@@ -66,8 +66,8 @@ export function addEvent(t: TestApp, seq: number, name: string, at: number, proj
     [projectSeq, name],
   );
   t.db.sqlite.run(
-    `INSERT INTO contact_events (contact_seq, name_seq, last_at)
-     SELECT ?, seq, ? FROM event_names WHERE project_seq = ? AND name = ?`,
+    `INSERT INTO contact_events (contact_seq, name_seq, last_at, last_seq, count)
+     SELECT ?, seq, ?, 0, 1 FROM event_names WHERE project_seq = ? AND name = ?`,
     [seq, at, projectSeq, name],
   );
 }

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
+import { summarizeLog } from "../../support/log.ts";
 import { chain, graph, step, trigger } from "./graphs.ts";
 
 let a: Automation;
@@ -31,6 +32,7 @@ function recorded(name: string, at: number, data: unknown = null): void {
      SELECT ?, project_seq, ?, seq, ?, ? FROM contacts WHERE email = 'ada@example.net'`,
     [crypto.randomUUID(), name, JSON.stringify(data), at],
   );
+  summarizeLog(a.t.db.sqlite);
 }
 
 describe("an event", () => {
