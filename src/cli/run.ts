@@ -46,6 +46,8 @@ const COMMANDS: readonly Command[] = [
   version,
 ];
 
+/** Words of the longest name. */
+const MOST_WORDS = 2;
 const OWNER_ONLY = 0o077;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -78,6 +80,11 @@ async function dispatch(
   if (first === "help") return help(words.slice(1));
   if (first === "--version") return dispatch(["version", ...words.slice(1)], environment, isJson);
   const found = findCommand(words);
+  if (found === null) {
+    const { names, rest } = leading(words);
+    if (rest.includes("--help") || rest.includes("-h")) return help(names);
+    throw unknownCommand(names.slice(0, MOST_WORDS).join(" "), rest[0]);
+  }
   const { positionals, flags, settings } = parseArguments(found.command, found.rest);
   if (flags["help"] !== undefined) {
     console.log(commandHelp(found.command));
@@ -98,21 +105,29 @@ function help(words: readonly string[]): number {
 }
 
 /** The command with the most words that the line begins with. */
-function findCommand(words: readonly string[]): { command: Command; rest: readonly string[] } {
-  for (const length of [2, 1]) {
+function findCommand(
+  words: readonly string[],
+): { command: Command; rest: readonly string[] } | null {
+  for (let length = MOST_WORDS; length > 0; length--) {
     const name = words.slice(0, length).join(" ");
     const command = COMMANDS.find((candidate) => candidate.name === name);
     if (command !== undefined) return { command, rest: words.slice(length) };
   }
-  throw unknownCommand(
-    words
-      .filter((word) => !word.startsWith("-"))
-      .slice(0, 2)
-      .join(" "),
-  );
+  return null;
 }
 
-function unknownCommand(name: string): UsageError {
+/** The words before the first flag, and what begins with it. */
+function leading(words: readonly string[]): { names: string[]; rest: string[] } {
+  const flag = words.findIndex((word) => word.startsWith("-"));
+  const end = flag === -1 ? words.length : flag;
+  return { names: words.slice(0, end), rest: words.slice(end) };
+}
+
+function unknownCommand(name: string, flag?: string): UsageError {
+  if (name === "" && flag !== undefined) {
+    const [title] = flag.split("=");
+    return new UsageError(`${title} comes before a command; it is mailstead serve ${title} …`);
+  }
   const group = name.split(" ")[0] ?? "";
   const near = COMMANDS.filter((command) => command.name.startsWith(`${group} `));
   const choices = (near.length > 0 ? near : COMMANDS).map((command) => command.name).join(", ");

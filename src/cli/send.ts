@@ -26,7 +26,7 @@ export const send: Command = {
   summary: "Send one mail now, past the queue, and show the conversation with the server",
   details:
     "The body is read from standard input. It goes through the configured transport, signed if\n" +
-    "its domain has keys here. Exit 0: the server took it.\n\n" +
+    "its domain has keys here, to a suppressed address as well. Exit 0: the server took it.\n\n" +
     "  echo Hello | mailstead send --to ada@example.net --from me@example.com --transport direct",
   positionals: [],
   flags: [
@@ -65,8 +65,13 @@ function addressOf(input: Input, flag: "from" | "to"): string {
   const text = input.flags[flag];
   if (text === undefined) throw new UsageError(`--${flag} is needed: an email address`);
   const parsed = parseAddress(text);
-  if (!parsed.ok) throw new UsageError(`--${flag}: ${parsed.reason}`);
-  return parsed.address;
+  if (parsed.ok) return parsed.address;
+  const bare = /<([^<>]+)>\s*$/.exec(text)?.[1];
+  throw new UsageError(
+    bare === undefined
+      ? `--${flag}: ${parsed.reason}`
+      : `--${flag} takes the address alone: ${bare}`,
+  );
 }
 
 async function readBody(): Promise<string> {

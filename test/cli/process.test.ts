@@ -60,6 +60,8 @@ test(
         /MAILSTEAD_SEND_RATE: expected a number from 0/,
       ],
       [["help", "frobnicate"], env, /unknown command "frobnicate"/],
+      [["--port", "1"], env, /--port comes before a command; it is mailstead serve --port/],
+      [["send", "--from", "Ada <ada@x.io>"], env, /--from takes the address alone: ada@x\.io/],
     ];
     const results = await Promise.all(
       cases.map(([words, environment]) => mailstead(words, environment)),
@@ -78,10 +80,11 @@ test(
 test(
   "help and version end with 0; machines get JSON, of errors too",
   async () => {
-    const [nothing, help, ofCommand, flag, version, error] = await Promise.all([
+    const [nothing, help, ofCommand, ofGroup, flag, version, error] = await Promise.all([
       mailstead([]),
       mailstead(["help"]),
       mailstead(["help", "key"]),
+      mailstead(["key", "--help"]),
       mailstead(["serve", "--help"]),
       mailstead(["--version", "--json"]),
       mailstead(["serve", "--port", "x", "--json"]),
@@ -92,6 +95,7 @@ test(
     expect(help.stdout).toContain("Commands:");
     for (const name of ["key create", "key list", "key revoke"])
       expect(ofCommand.stdout).toContain(`mailstead ${name}`);
+    expect(ofGroup.stdout).toBe(ofCommand.stdout);
     expect(flag.stdout).toContain("MAILSTEAD_RELAY_URL");
     expect(version.json).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
