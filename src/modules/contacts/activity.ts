@@ -7,7 +7,7 @@ import { events } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { EventsOfContact } from "../events/of-contact.ts";
+import type { EventsOfContact, Found } from "../events/of-contact.ts";
 import type { Activity } from "./model.ts";
 import type { Contacts } from "./service.ts";
 
@@ -20,10 +20,10 @@ export type ListActivity = (
 /** `total`: of all there are. */
 type Part = { entries: Entry[]; total: number };
 type Entry = { at: number; seq: number; activity: Activity };
+type EventPart = Part & Pick<Found, "cursorAt">;
 
-/** How far it was read: only what was recorded before these comes next. */
-type Position = readonly [eventSeq: number, emailSeq: number];
-type Placed = { position: Position; activity: Activity };
+/** With how far either was read by then: its seqs, or where this page began. */
+type Placed = { activity: Activity; eventSeq: number; emailSeq: number };
 
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
@@ -35,8 +35,12 @@ export function createActivity(deps: {
 }): ListActivity {
   const { db, cursors, contacts, eventsOfContact } = deps;
 
-  async function eventsOf(contactSeq: number, before: number, limit: number): Promise<Part> {
-    const { seqs, total } = await eventsOfContact.look({ contactSeq }, { before, limit });
+  async function eventsOf(
+    contactSeq: number,
+    after: readonly number[] | null,
+    limit: number,
+  ): Promise<EventPart> {
+    const { seqs, total, cursorAt } = await eventsOfContact.look({ contactSeq }, { after, limit });
     const entries = db
       .select({ event: events, emailId: emails.id })
       .from(events)
@@ -58,7 +62,7 @@ export function createActivity(deps: {
           },
         };
       });
-    return { entries, total };
+    return { entries, total, cursorAt };
   }
 
   function emailsOf(contactSeq: number, before: number, limit: number): Part {
@@ -88,36 +92,41 @@ export function createActivity(deps: {
     const { seq } = contacts.get(projectSeq, contactId);
     const scope = `${projectSeq}:activity:${contactId}`;
     const request = cursors.read(scope, query);
-    const [eventSeq = NEWEST, emailSeq = NEWEST] = request.after ?? [];
+    const [emailSeq = NEWEST, ...after] = request.after ?? [];
+    const [eventSeq = NEWEST] = after;
     const limit = request.limit + 1;
-    const ofEvents = await eventsOf(seq, eventSeq, limit);
+    const ofEvents = await eventsOf(seq, after.length === 0 ? null : after, limit);
     const ofMails = emailsOf(seq, emailSeq, limit);
-    const placed = merge(ofEvents.entries, ofMails.entries, [eventSeq, emailSeq]);
+    const placed = merge(ofEvents.entries, ofMails.entries, { eventSeq, emailSeq });
     return cursors.page(scope, request, placed.slice(0, limit), {
       total: ofEvents.total + ofMails.total,
-      positionOf: ({ position }) => position,
+      positionOf: (row) => [row.emailSeq, ...ofEvents.cursorAt(row.eventSeq)],
       present: ({ activity }) => activity,
     });
   };
 }
 
 /** Newest first; of the same millisecond, a mail was there before the events about it. */
-function merge(ofEvents: readonly Entry[], ofMails: readonly Entry[], from: Position): Placed[] {
+function merge(
+  ofEvents: readonly Entry[],
+  ofMails: readonly Entry[],
+  from: Pick<Placed, "eventSeq" | "emailSeq">,
+): Placed[] {
   const placed: Placed[] = [];
-  let [eventSeq, emailSeq] = from;
+  let { eventSeq, emailSeq } = from;
   let mails = 0;
 
   function takeMailsAfter(at: number): void {
     for (let mail = ofMails[mails]; mail !== undefined && mail.at > at; mail = ofMails[++mails]) {
       emailSeq = mail.seq;
-      placed.push({ position: [eventSeq, emailSeq], activity: mail.activity });
+      placed.push({ activity: mail.activity, eventSeq, emailSeq });
     }
   }
 
   for (const { at, seq, activity } of ofEvents) {
     takeMailsAfter(at);
     eventSeq = seq;
-    placed.push({ position: [eventSeq, emailSeq], activity });
+    placed.push({ activity, eventSeq, emailSeq });
   }
   takeMailsAfter(-Infinity);
   return placed;

@@ -27,12 +27,15 @@ type Source = {
 type Position = readonly [createdAt: number, seq: number];
 type Period = { after: Position; before: Position };
 type Row = StoredEvent & { seq: number };
-type Found = { rows: Row[]; total: number };
+type Found = { rows: Row[]; total: number; positionOf: (row: Row) => readonly number[] };
 
 const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
   c.email AS contactEmail, m.id AS emailId`;
 const OTHERS = `LEFT JOIN contacts c ON c.seq = e.contact_seq
   LEFT JOIN emails m ON m.seq = e.email_seq`;
+
+/** Of a contact that is not there. */
+const NOBODY: Found = { rows: [], total: 0, positionOf: () => [] };
 
 /** Entries of one step: half a millisecond. */
 const STEP = 5_000;
@@ -127,7 +130,8 @@ export function createEventList(deps: {
     const period = periodOf(query);
     const total = await totalOf(projectSeq, source, query);
     const before = earlier(positionOf(after) ?? period.before, period.before);
-    return { rows: pageOf(source, { ...period, before }, limit + 1), total };
+    const rows = pageOf(source, { ...period, before }, limit + 1);
+    return { rows, total, positionOf: (row) => [row.createdAt, row.seq] };
   }
 
   async function ofOne(
@@ -136,36 +140,31 @@ export function createEventList(deps: {
     { after, limit }: PageRequest,
   ): Promise<Found> {
     const { after: from, before: to } = periodOf(query);
-    const { seqs, total } = await ofContact.look(
+    const { seqs, total, cursorAt } = await ofContact.look(
       { contactSeq, name: query.event },
       {
-        before: positionOf(after)?.[1],
+        after,
         limit: limit + 1,
         isWithin: hasPeriod(query) ? (at) => at >= from[0] && at <= to[0] : undefined,
       },
     );
-    return { rows: read.all(JSON.stringify(seqs)), total };
-  }
-
-  function find(projectSeq: number, query: EventQuery, request: PageRequest): Promise<Found> {
-    if (query.email === undefined && query.contactId === undefined) {
-      return ofLog(projectSeq, query, request);
-    }
-    const contactSeq = contactOf(projectSeq, query);
-    return contactSeq === null
-      ? Promise.resolve({ rows: [], total: 0 })
-      : ofOne(contactSeq, query, request);
+    const rows = read.all(JSON.stringify(seqs));
+    return { rows, total, positionOf: ({ seq }) => cursorAt(seq) };
   }
 
   return async (projectSeq, query) => {
-    const scope = `${projectSeq}:events`;
+    const isOfOne = query.email !== undefined || query.contactId !== undefined;
+    const contactSeq = isOfOne ? contactOf(projectSeq, query) : null;
+    const whose = isOfOne ? `:${contactSeq}:${query.event ?? ""}` : "";
+    const scope = `${projectSeq}:events${whose}`;
     const request = cursors.read(scope, query);
-    const { rows, total } = await find(projectSeq, query, request);
-    return cursors.page(scope, request, rows, {
-      total,
-      positionOf: (row) => [row.createdAt, row.seq],
-      present: presentEvent,
-    });
+    const { rows, total, positionOf } =
+      contactSeq !== null
+        ? await ofOne(contactSeq, query, request)
+        : isOfOne
+          ? NOBODY
+          : await ofLog(projectSeq, query, request);
+    return cursors.page(scope, request, rows, { total, positionOf, present: presentEvent });
   };
 }
 

@@ -16,20 +16,30 @@ export type EventsOfContact = ReturnType<typeof createEventsOfContact>;
 export type Whose = { contactSeq: number; name?: string | undefined };
 
 export type Part = {
-  /** Only events that were recorded earlier than this one. */
-  before?: number | undefined;
+  /** What `cursorAt` gave for the last one that was shown; null: from the newest on. */
+  after: readonly number[] | null;
   limit: number;
   /** Of the time they were recorded at; all where it is left out. */
   isWithin?: ((createdAt: number) => boolean) | undefined;
 };
 
-/** `seqs`: newest first. `total`: of all that are within, the part before and behind included. */
-export type Found = { seqs: number[]; total: number };
+export type Found = {
+  /** Newest first. */
+  seqs: number[];
+  /** Of all that are within, whatever part was asked for. */
+  total: number;
+  /** Where to go on behind one of these: its place, and where each chain goes on behind it. */
+  cursorAt: (seq: number) => number[];
+};
 
 type Link = { seq: number; previous: number | null; createdAt: number };
 
 /** Events of one step: some milliseconds. */
 const STEP = 1_000;
+/** Chains that a cursor has room for; behind one without, they are walked from the beginning. */
+const MOST_ENDS = 100;
+/** Place of a cursor behind which there is nothing. */
+const END = 0;
 
 /** Summaries of one contact: asked for name by name, as they are kept (schema/events). */
 const SUMMARIES = `
@@ -39,7 +49,7 @@ const SUMMARIES = `
 const OF_NAME = "AND event_names.name = +?2";
 
 /** The latest of the chains first, again and again; a link to what was removed leads nowhere. */
-function chainsFrom(heads: string, limit = ""): string {
+function chainsFrom(heads: string, limited = ""): string {
   return `
     WITH RECURSIVE chains (seq, previous, created_at) AS (
       SELECT e.seq, e.previous_seq, e.created_at
@@ -47,7 +57,7 @@ function chainsFrom(heads: string, limit = ""): string {
       UNION ALL
       SELECT e.seq, e.previous_seq, e.created_at
       FROM chains CROSS JOIN events AS e ON e.seq = chains.previous
-      ORDER BY 1 DESC ${limit})`;
+      ORDER BY 1 DESC ${limited})`;
 }
 
 export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
@@ -65,8 +75,8 @@ export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
   const countOfName = sqlite.prepare<{ total: number }, [number, string]>(
     `SELECT contact_events.count AS total FROM ${SUMMARIES} ${OF_NAME}`,
   );
-  const step = sqlite.prepare<Link, [string]>(`
-    ${chainsFrom("SELECT value AS seq FROM json_each(?)", `LIMIT ${STEP}`)}
+  const step = sqlite.prepare<Link, [string, number]>(`
+    ${chainsFrom("SELECT value AS seq FROM json_each(?)", "LIMIT +?")}
     SELECT seq, previous, created_at AS createdAt FROM chains ORDER BY seq DESC`);
   const detach = sqlite.prepare<unknown, [number]>(`
     UPDATE events SET contact_seq = NULL, data = NULL WHERE seq IN (
@@ -83,13 +93,27 @@ export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
     return found?.total ?? 0;
   }
 
-  /** All of it, in turns: whoever has seen enough stops. */
+  /** One step from where the chains go on. */
+  function next(whose: Whose, ends: readonly number[], limit: number): Found {
+    const links = step.all(JSON.stringify(ends), limit);
+    return {
+      seqs: links.map(({ seq }) => seq),
+      total: totalOf(whose),
+      cursorAt(last) {
+        const seen = links.filter(({ seq }) => seq >= last);
+        const behind = endsBehind(ends, seen);
+        if (behind.length === 0) return [END];
+        return behind.length > MOST_ENDS ? [last] : [last, ...behind];
+      },
+    };
+  }
+
+  /** All of them, in turns. */
   async function* walk(whose: Whose): AsyncGenerator<readonly Link[]> {
     let ends = start(whose);
-    if (ends.length === 0) return;
     const slices = await startSlices(turns);
     for (;;) {
-      const links = step.all(JSON.stringify(ends));
+      const links = step.all(JSON.stringify(ends), STEP);
       yield links;
       if (links.length < STEP) return;
       ends = endsBehind(ends, links);
@@ -97,20 +121,30 @@ export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
     }
   }
 
+  async function search(
+    whose: Whose,
+    { before, limit, isWithin }: { before: number } & Required<Omit<Part, "after">>,
+  ): Promise<Found> {
+    const seqs: number[] = [];
+    let total = 0;
+    for await (const links of walk(whose)) {
+      const within = isWithin ? links.filter((link) => isWithin(link.createdAt)) : links;
+      total += within.length;
+      const wanted = within.filter(({ seq }) => seq < before).map(({ seq }) => seq);
+      seqs.push(...wanted.slice(0, limit - seqs.length));
+    }
+    return { seqs, total, cursorAt: (seq) => [seq] };
+  }
+
   return {
     /** A part of them, and how many there are. */
-    async look(whose: Whose, { before = Infinity, limit, isWithin }: Part): Promise<Found> {
-      const seqs: number[] = [];
-      let passed = 0;
-      for await (const links of walk(whose)) {
-        const within = isWithin ? links.filter((link) => isWithin(link.createdAt)) : links;
-        passed += within.length;
-        const wanted = within.filter(({ seq }) => seq < before).map(({ seq }) => seq);
-        seqs.push(...wanted.slice(0, limit - seqs.length));
-        // The counter knows the rest.
-        if (isWithin === undefined && seqs.length === limit) break;
-      }
-      return { seqs, total: isWithin === undefined ? totalOf(whose) : passed };
+    look(whose: Whose, { after, limit, isWithin }: Part): Promise<Found> {
+      const [before = Infinity, ...behind] = after ?? [];
+      const ends = after === null ? start(whose) : behind;
+      const isWalked = isWithin !== undefined || (ends.length === 0 && before < Infinity);
+      return isWalked && before !== END
+        ? search(whose, { before, limit, isWithin })
+        : Promise.resolve(next(whose, ends, limit));
     },
 
     /** Part of a change, before the contact is deleted: nothing in them tells whose they were. */
