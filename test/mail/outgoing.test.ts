@@ -68,6 +68,8 @@ describe("the footer", () => {
     ["the link as text", `<p>${LINKS.unsubscribeUrl}</p>`, false],
     ["only the link to manage", `<a href="${LINKS.manageUrl}">manage</a>`, true],
     ["the link of another mail", `<a href="https://m.test/unsubscribe/x">off</a>`, true],
+    ["the link in a comment", `<!-- <a href="${LINKS.unsubscribeUrl}">off</a> --><p>x</p>`, true],
+    ["the link between comments", `<!-- a --><p>${LINKS.unsubscribeUrl}</p><!-- b -->`, false],
     ["nothing", "<p>x</p>", true],
   ];
 
