@@ -10,7 +10,7 @@ import { createLookUp, type Unanswered, unansweredOf } from "../modules/domains/
 import { createLooks } from "../modules/domains/looks.ts";
 import { parseSendingDomain } from "../modules/domains/name.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
-import { type Command, type Input, type SettingName, UsageError } from "./command.ts";
+import { type Command, type Flag, type Input, type SettingName, UsageError } from "./command.ts";
 import { recordsText } from "./domain-text.ts";
 import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
 
@@ -25,6 +25,7 @@ const DOMAIN_SETTINGS: readonly SettingName[] = [
 ];
 const SAME_SETTINGS =
   "The records depend on how the server sends: give the settings that serve gets.";
+const OWNER_FLAG: Flag = { ...PROJECT_FLAG, help: "Only if it belongs to this project" };
 const NAME = { name: "NAME", help: "Domain such as example.com" };
 
 export const domainAdd: Command = {
@@ -72,7 +73,7 @@ export const domainRecords: Command = {
   summary: "Show what to put into the DNS of a domain, and what was found there",
   details: SAME_SETTINGS,
   positionals: [NAME],
-  flags: [PROJECT_FLAG],
+  flags: [OWNER_FLAG],
   settings: DOMAIN_SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
@@ -87,7 +88,7 @@ export const domainVerify: Command = {
   summary: "Look at the DNS of a domain now; exit 1 if it is not verified, or nobody could say",
   details: SAME_SETTINGS,
   positionals: [NAME],
-  flags: [PROJECT_FLAG],
+  flags: [OWNER_FLAG],
   settings: DOMAIN_SETTINGS,
   run: (input) => withStore(input, (store) => verify(input, store)),
 };
@@ -96,7 +97,7 @@ export const domainRemove: Command = {
   name: "domain remove",
   summary: "Remove a domain with its keys; nothing may send from it any more",
   positionals: [NAME],
-  flags: [PROJECT_FLAG],
+  flags: [OWNER_FLAG],
   settings: STORE_SETTINGS,
   run: (input) =>
     withStore(input, async (store) => {
@@ -143,12 +144,17 @@ function unknownState(row: DomainRow): string {
     : `${nobody} As of ${isoTime(lastCheckedAt)}: ${stateOf(row)}`;
 }
 
-function rowOf(input: Input, { domains, project }: Store): DomainRow {
+/** A domain belongs to one project of the installation: its name says which. */
+function rowOf(input: Input, { domains, project, projects }: Store): DomainRow {
   const domain = domainName(input);
-  const row = domains.find(project().seq, domain);
-  if (row !== null) return row;
-  throw new AppError(404, "DOMAIN_NOT_FOUND", `The project has no domain ${domain}.`, {
-    suggestion: "List its domains: mailstead domain list",
+  const isNamed = input.flags["project"] !== undefined;
+  for (const { seq } of isNamed ? [project()] : projects.list()) {
+    const row = domains.find(seq, domain);
+    if (row !== null) return row;
+  }
+  const where = isNamed ? "The project has" : "There is";
+  throw new AppError(404, "DOMAIN_NOT_FOUND", `${where} no domain ${domain}.`, {
+    suggestion: "List the domains of a project: mailstead domain list",
   });
 }
 

@@ -31,7 +31,8 @@ async function run(...words: readonly string[]): Promise<Ended> {
   const environment = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAILSTEAD_"),
   );
-  const child = Bun.spawn([process.execPath, "src/main.ts", ...words, "--data", folder], {
+  const data = words.includes("--data") ? [] : ["--data", folder];
+  const child = Bun.spawn([process.execPath, "src/main.ts", ...words, ...data], {
     cwd: ROOT,
     env: Object.fromEntries(environment),
     stdout: "pipe",
@@ -94,4 +95,21 @@ test("mailstead domain verify minds the required record only", async () => {
   expect(listAt(JSON.parse(out), "unanswered")).toMatchObject([
     { purpose: "DMARC", name: "_dmarc.half.test", required: false },
   ]);
+}, 30_000);
+
+test("a domain is found by its name, whichever project it belongs to", async () => {
+  const data = mkdtempSync(join(tmpdir(), "mailstead-domains-"));
+  try {
+    for (const name of ["A", "B"]) await run("project", "create", name, "--data", data);
+    await run("domain", "add", "b.example", "--project", "B", "--data", data);
+    const records = (...words: string[]) => run("domain", "records", ...words, "--data", data);
+    expect((await records("b.example")).out).toContain("_domainkey.b.example");
+    expect((await records("b.example", "--project", "B")).exit).toBe(0);
+    expect((await records("b.example", "--project", "A")).exit).toBe(1);
+    expect((await records("a.example")).exit).toBe(1);
+    expect((await run("domain", "remove", "b.example", "--data", data)).exit).toBe(0);
+    expect((await records("b.example")).exit).toBe(1);
+  } finally {
+    rmSync(data, { recursive: true, force: true });
+  }
 }, 30_000);
