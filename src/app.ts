@@ -236,6 +236,7 @@ export function createApp(options: AppOptions) {
     turns,
     renderFor,
     isSenderVerified,
+    suppressionOf: suppressions.reasonFor,
     limits: {
       bounceRate: config.campaignBounceLimit,
       complaintRate: config.campaignComplaintLimit,
@@ -270,6 +271,8 @@ export function createApp(options: AppOptions) {
       isSenderVerified,
       signerOf: domains.signerOf,
       isCampaignSending: campaigns.lifecycle.isSending,
+      noteRendering: campaigns.cost.noteRendering,
+      isTooCostly: campaigns.cost.isStopped,
       returnPathOf,
       url,
       linkKey,

@@ -48,6 +48,10 @@ export type AttemptDeps = {
   /** The keys of a domain; null if it has none. Throws if they cannot be read. */
   signerOf: (projectSeq: number, domain: string) => Signer | null;
   isCampaignSending: (campaignSeq: number) => boolean;
+  /** Everybody waits while a mail is rendered. */
+  noteRendering: (campaignSeq: number, ms: number) => void;
+  /** It took too long for this campaign: no more of it is to be rendered. */
+  isTooCostly: (campaignSeq: number) => boolean;
   /** The address that bounces go to (delivery rule C5). */
   returnPathOf: (mail: Consignment) => string;
   /** Base of links that recipients act with, and the key that signs them. */
@@ -86,9 +90,12 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const held = whyHeld(mail);
     if (held !== null) return held;
     await deps.breathe();
+    if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) {
+      return turnedBack(WITHDRAWN);
+    }
     const links = recipientLinks(deps.url, deps.linkKey, mail.id);
     const variables = variablesOf(mail, links);
-    const html = renderSource(mail.html, "html", variables);
+    const html = renderSource(mail, "html", variables);
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
     const subject = subjectOf(mail, variables);
     if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
@@ -144,13 +151,19 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   /** Of campaign mail it is a template still; the contact is taken as it is now. */
   function subjectOf(mail: Consignment, variables: Variables) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
-    return renderSource(mail.subject, "text", variables);
+    return renderSource(mail, "text", variables);
   }
 
-  function renderSource(source: string, kind: TemplateKind, variables: Variables) {
+  function renderSource(mail: Consignment, kind: TemplateKind, variables: Variables) {
+    const source = kind === "html" ? mail.html : mail.subject;
     const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
-    return render(compiled.template, variables);
+    const startedMs = performance.now();
+    const rendered = render(compiled.template, variables);
+    if (mail.campaignSeq !== null) {
+      deps.noteRendering(mail.campaignSeq, performance.now() - startedMs);
+    }
+    return rendered;
   }
 
   /** Mail of a domain that has keys never leaves unsigned (delivery rule C4). */

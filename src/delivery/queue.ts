@@ -57,6 +57,8 @@ export type Queue = {
 const ORPHAN_DELAY_MS = 30_000;
 const MOST_DOUBLINGS = 9;
 const SECOND_MS = 1000;
+/** How late the turn of a campaign with a rate of its own may come and still be made up for. */
+const MOST_LATE_MS = 1_000;
 /** Rows that may join a line at once: the event loop is not to be kept for long. */
 const MOST_MOVES = 250;
 /** Lines that are asked at once; the others come next. */
@@ -152,13 +154,21 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
     const candidates = find.all({ line, key: of, now: look.now, limit });
     for (const mail of candidates) {
       const isTaken = consider(mail, line, look);
-      if (isTaken && rate !== null) {
-        opensAt.set(of, look.now + SECOND_MS / rate);
-        return "empty";
-      }
+      if (isTaken && rate !== null) return closeFor(of, rate, look.now);
       if (isOver(look) || look.resting.has(line)) return "more";
     }
     return candidates.length < limit ? "empty" : "more";
+  }
+
+  /**
+   * Until its next mail may leave. A turn that came late is made up for: the pace of all, or the
+   * mails of others, must not slow a campaign down below its rate.
+   */
+  function closeFor(campaign: number, rate: number, now: number): "empty" | "more" {
+    const distance = SECOND_MS / rate;
+    const intended = Math.max(opensAt.get(campaign) ?? now, now - MOST_LATE_MS);
+    opensAt.set(campaign, intended + distance);
+    return intended + distance <= now ? "more" : "empty";
   }
 
   /** True if it was leased; else it has joined a line, or its lane has to wait. */

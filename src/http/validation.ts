@@ -143,10 +143,17 @@ function codeOf(error: ValueError): FieldErrorCode {
   return CODES[error.type] ?? "invalid_type";
 }
 
+/** For what is easily left out: the offset. */
+const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
+  "date-time": "2026-03-02T10:00:00+01:00",
+};
+
 function messageOf(error: ValueError): string {
   if (error.type === ValueErrorType.ObjectRequiredProperty) return "This field is required.";
   if (error.type === ValueErrorType.StringFormat) {
-    return `Expected a valid ${String(error.schema["format"])}.`;
+    const format = String(error.schema["format"]);
+    const example = FORMAT_EXAMPLES[format];
+    return `Expected a valid ${format}${example === undefined ? "" : `, such as ${example}`}.`;
   }
   if (error.type === ValueErrorType.Kind) return queryMessage(error.schema);
   return `${error.message}.`;

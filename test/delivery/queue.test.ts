@@ -196,6 +196,36 @@ describe("fairness", () => {
     expect([leased(queue, 9, NOW + 499), queue.nextDueAt()]).toEqual([[], NOW + 500]);
     expect(leased(queue, 9, NOW + 500)).toHaveLength(1);
   });
+
+  test("and makes up for a turn that came late, for a second at most", () => {
+    const { outbox, queue } = queued();
+    for (let i = 0; i < 100; i++) outbox.add({ priority: CAMPAIGN });
+    outbox.db.sqlite.run("UPDATE campaigns SET rate = 10");
+    expect(leased(queue, 99, NOW)).toHaveLength(1);
+    expect(leased(queue, 99, NOW + 350)).toHaveLength(3);
+    expect(leased(queue, 99, NOW + 399)).toHaveLength(0);
+    expect(leased(queue, 99, NOW + 400)).toHaveLength(1);
+    expect(leased(queue, 99, NOW + 60_000)).toHaveLength(11);
+    expect(queue.nextDueAt()).toBe(NOW + 60_100);
+  });
+
+  test("gets its rate beside a campaign without one, however late its turns come", () => {
+    const { outbox, queue } = queued();
+    for (let i = 0; i < 60; i++) outbox.add({ priority: CAMPAIGN, campaign: 1 });
+    for (let i = 0; i < 800; i++) outbox.add({ priority: CAMPAIGN, campaign: 2 });
+    outbox.db.sqlite.run("UPDATE campaigns SET rate = 20 WHERE seq = 1");
+    const campaignOf = outbox.db.sqlite.prepare<{ of: number }, [number]>(
+      "SELECT campaign_seq AS of FROM emails WHERE seq = ?",
+    );
+    let limited = 0;
+    // Bursts of ten, ten times a second, a little late each.
+    for (let i = 0; i < 20; i++) {
+      const seqs = leased(queue, 10, NOW + i * 100 + (i % 3) * 13);
+      limited += seqs.filter(({ seq }) => campaignOf.get(seq)?.of === 1).length;
+    }
+    expect(limited).toBeGreaterThanOrEqual(37);
+    expect(limited).toBeLessThanOrEqual(41);
+  });
 });
 
 describe("its statements", () => {

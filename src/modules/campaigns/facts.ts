@@ -5,7 +5,6 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Log } from "../../lib/log.ts";
-import { TOO_SLOW } from "../../mail/template.ts";
 import type { Fact } from "../events/service.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
@@ -17,9 +16,6 @@ export type Limits = {
   /** Before that many mails, one bounce would say too much. */
   afterMails: number;
 };
-
-/** Mails that may fail by a slow template before the campaign waits for a person. */
-const MOST_SLOW = 3;
 
 export type CampaignFacts = ReturnType<typeof createCampaignFacts>;
 
@@ -44,8 +40,6 @@ export function createCampaignFacts(deps: {
   const countUnsubscribed = sqlite.prepare<{ n: number }, [number]>(
     "SELECT count(*) AS n FROM events WHERE email_seq = +? AND name = 'contact.unsubscribed'",
   );
-  /** Mails of each campaign whose template took too long, in this process. */
-  const slow = new Map<number, number>();
 
   function campaignOf(emailSeq: number | undefined): number | null {
     return emailSeq === undefined ? null : (findCampaign.get(emailSeq)?.campaignSeq ?? null);
@@ -68,20 +62,9 @@ export function createCampaignFacts(deps: {
     if (countUnsubscribed.get(emailSeq)?.n === 1) stats.add(campaignSeq, "unsubscribed");
   }
 
-  /** Rendering holds everybody up: a template that takes its whole time is not tried again and again. */
-  function noteFailed(campaignSeq: number, { data }: Fact): void {
-    stats.add(campaignSeq, "failed");
-    if (!reasonOf(data).includes(TOO_SLOW)) return;
-    const failures = (slow.get(campaignSeq) ?? 0) + 1;
-    slow.set(campaignSeq, failures);
-    if (failures < MOST_SLOW) return;
-    slow.delete(campaignSeq);
-    pause(campaignSeq, reasonOf(data));
-  }
-
   function pause(campaignSeq: number, reason: string): void {
-    if (!lifecycle.pauseBecause(campaignSeq, reason)) return;
-    log.warn("a campaign was paused", { campaignSeq, reason });
+    const campaign = lifecycle.pauseBecause(campaignSeq, reason);
+    if (campaign !== null) log.warn("a campaign was paused", { campaign, reason });
   }
 
   function breakIfHarmful(campaignSeq: number): void {
@@ -108,7 +91,7 @@ export function createCampaignFacts(deps: {
         case "email.delivered":
           return stats.add(campaignSeq, "delivered");
         case "email.failed":
-          return noteFailed(campaignSeq, fact);
+          return stats.add(campaignSeq, "failed");
         case "email.suppressed":
           return stats.add(campaignSeq, "suppressed");
         case "contact.unsubscribed":
@@ -141,12 +124,9 @@ export function createCampaignFacts(deps: {
   };
 }
 
-const urlOf = (data: unknown): string => textOf(data, "url");
-const reasonOf = (data: unknown): string => textOf(data, "reason");
-
-function textOf(data: unknown, name: string): string {
-  const value: unknown = typeof data === "object" && data !== null ? Reflect.get(data, name) : null;
-  return typeof value === "string" ? value : "";
+function urlOf(data: unknown): string {
+  const url: unknown = typeof data === "object" && data !== null ? Reflect.get(data, "url") : null;
+  return typeof url === "string" ? url : "";
 }
 
 function percent(share: number): string {

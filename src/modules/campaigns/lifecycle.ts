@@ -19,6 +19,9 @@ import type { Stats } from "./stats.ts";
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
+/** The one reason to pause that goes away by itself. */
+export const DOMAIN_LOST = "The sender's domain is not verified any more.";
+const NOBODY = "Nobody belonged to its audience when it was sent.";
 /** A later time is a slip of the pen. */
 const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
 
@@ -27,7 +30,7 @@ export function createLifecycle(deps: {
   clock: Clock;
   campaigns: Pick<Campaigns, "get">;
   store: Pick<EmailStore, "saveMessage">;
-  stats: Pick<Stats, "forgive">;
+  stats: Pick<Stats, "forgive" | "recipients">;
   requireVerified: (projectSeq: number, from: string) => void;
   /** Part of a change: mails may leave that might not before. */
   wake: Change<void>;
@@ -53,6 +56,16 @@ export function createLifecycle(deps: {
     if (moved === undefined) throw new Error("a campaign changed within a transaction");
     if (status === "SENDING") deps.wake();
     return moved;
+  }
+
+  /** By its owner: it does not go on by itself any more. */
+  function keepPaused(campaign: CampaignRow): CampaignRow {
+    return db
+      .update(campaigns)
+      .set({ statusReason: null, updatedAt: clock.now() })
+      .where(and(eq(campaigns.seq, campaign.seq), eq(campaigns.status, "PAUSED")))
+      .returning()
+      .get();
   }
 
   function requireVerified({ projectSeq, from }: CampaignRow): void {
@@ -129,18 +142,22 @@ export function createLifecycle(deps: {
     },
 
     pause(projectSeq: number, id: string): Change<CampaignRow> {
-      return () => move(deps.campaigns.get(projectSeq, id), "pause", { statusReason: null });
+      return () => {
+        const campaign = deps.campaigns.get(projectSeq, id);
+        const wouldGoOn = campaign.status === "PAUSED" && campaign.statusReason === DOMAIN_LOST;
+        return wouldGoOn ? keepPaused(campaign) : move(campaign, "pause", { statusReason: null });
+      };
     },
 
-    /** Part of a change: by the service itself, with a reason. False if it is not SENDING. */
-    pauseBecause(seq: number, reason: string): boolean {
+    /** Part of a change: by the service itself, with a reason. Its id; null if it is not SENDING. */
+    pauseBecause(seq: number, reason: string): string | null {
       const paused = db
         .update(campaigns)
         .set({ status: "PAUSED", statusReason: reason, updatedAt: clock.now() })
         .where(and(eq(campaigns.seq, seq), eq(campaigns.status, "SENDING")))
-        .returning({ seq: campaigns.seq })
+        .returning({ id: campaigns.id })
         .all();
-      return paused.length > 0;
+      return paused[0]?.id ?? null;
     },
 
     resume(projectSeq: number, id: string): Change<CampaignRow> {
@@ -183,7 +200,10 @@ export function createLifecycle(deps: {
     },
 
     finish(campaign: CampaignRow): Change<CampaignRow> {
-      return () => move(campaign, "finish", { finishedAt: clock.now() });
+      return () => {
+        const statusReason = deps.stats.recipients(campaign.seq) === 0 ? NOBODY : null;
+        return move(campaign, "finish", { finishedAt: clock.now(), statusReason });
+      };
     },
 
     inStatus: (statuses: readonly CampaignStatus[]): CampaignRow[] =>

@@ -59,10 +59,14 @@ const fields = {
 export const CampaignInput = withChecks(Input(fields), (value) => [
   ...templateErrors(value),
   ...audienceErrors(value),
+  ...restrictionErrors(value),
 ]);
 export type CampaignInput = Static<typeof CampaignInput>;
 
-export const CampaignPatch = withChecks(Type.Partial(Input(fields)), templateErrors);
+export const CampaignPatch = withChecks(Type.Partial(Input(fields)), (value) => [
+  ...templateErrors(value),
+  ...restrictionErrors(value),
+]);
 export type CampaignPatch = Static<typeof CampaignPatch>;
 
 /** What each audience type needs (specification §2.3). */
@@ -79,9 +83,34 @@ export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldE
   return [];
 }
 
-export const SendCampaignInput = Input({
-  scheduledFor: Type.Optional(Nullable(DateTime)),
-});
+/** Whoever restricts an audience must not reach all the others as well. */
+export function restrictionErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+  const { audienceType } = value;
+  if (typeof audienceType !== "string") return [];
+  return RESTRICTIONS.filter(
+    ({ field, type }) => (value[field] ?? null) !== null && audienceType !== type,
+  ).map(({ field, type }) => {
+    const message = `Only with audienceType ${type}; it is ${audienceType}.`;
+    return { field, message, code: "invalid_value" };
+  });
+}
+
+const RESTRICTIONS = [
+  { field: "segmentId", type: "SEGMENT" },
+  { field: "audienceFilter", type: "FILTERED" },
+] as const;
+
+/** It cannot be taken back: a time that is misspelt must not mean now. */
+export const SendCampaignInput = withChecks(
+  Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }),
+  (value) =>
+    Object.keys(value)
+      .filter((field) => field !== "scheduledFor")
+      .map((field) => {
+        const message = "There is no such field; the time to send at is scheduledFor.";
+        return { field, message, code: "invalid_value" };
+      }),
+);
 
 export const TestCampaignInput = Input({ email: EmailAddress });
 

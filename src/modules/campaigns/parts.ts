@@ -13,6 +13,7 @@ import { senderNotVerified } from "../domains/not-verified.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Previews } from "../templates/preview.ts";
+import { createCost } from "./cost.ts";
 import { createExpansion } from "./expand.ts";
 import { createCampaignFacts, type Limits } from "./facts.ts";
 import { createLifecycle } from "./lifecycle.ts";
@@ -36,12 +37,13 @@ export function createCampaignParts(deps: {
   turns: Turns;
   renderFor: Previews["renderFor"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  suppressionOf: (projectSeq: number, address: string) => string | null;
   limits: Limits;
   /** There is something to send. */
   wakeDispatcher: () => void;
 }) {
   const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
-  const { turns, renderFor, isSenderVerified, limits, wakeDispatcher } = deps;
+  const { turns, renderFor, isSenderVerified, suppressionOf, limits, wakeDispatcher } = deps;
   const wake = () => writer.afterCommit(wakeDispatcher);
   const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
   const stats = createStats({ db });
@@ -59,7 +61,16 @@ export function createCampaignParts(deps: {
     stats,
     lifecycle,
     facts: createCampaignFacts({ db, log, stats, lifecycle, limits }),
-    testMails: createTestMails({ clock, contacts, store, lifecycle, renderFor, wake }),
+    cost: createCost({ writer, lifecycle, log }),
+    testMails: createTestMails({
+      clock,
+      contacts,
+      store,
+      lifecycle,
+      renderFor,
+      suppressionOf,
+      wake,
+    }),
     runner: createRunner({
       db,
       writer,

@@ -147,7 +147,10 @@ export function campaignRoutes(deps: {
     .post(
       "/:id/send",
       async ({ project, params, body, once }) => {
-        await once(() => sending(project.seq, params.id, body?.scheduledFor));
+        await once(() => {
+          ensureChecks(SendCampaignInput, body);
+          return sending(project.seq, params.id, body?.scheduledFor);
+        });
         return status(204, undefined);
       },
       {

@@ -10,7 +10,7 @@ import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { Expansion } from "./expand.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { DOMAIN_LOST, type Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./service.ts";
 import type { Stats } from "./stats.ts";
 
@@ -18,8 +18,6 @@ export type Runner = ReturnType<typeof createRunner>;
 
 /** Mails cancelled in one go: about ten milliseconds of work. */
 const SLICE = 1000;
-/** The one reason to pause that goes away by itself. */
-const DOMAIN_LOST = "The sender's domain is not verified any more.";
 
 export function createRunner(deps: {
   db: Db;

@@ -20,6 +20,7 @@ import {
   type CampaignInput,
   type CampaignPatch,
   type CampaignQuery,
+  restrictionErrors,
 } from "./model.ts";
 import { nextStatus } from "./states.ts";
 
@@ -134,6 +135,9 @@ export function createCampaigns(deps: {
         const campaign = get(projectSeq, id);
         nextStatus(campaign.status, "edit");
         if (patch.from !== undefined) deps.requireVerified(projectSeq, patch.from);
+        const { audienceType } = campaign;
+        const misplaced = restrictionErrors({ audienceType, ...patch });
+        if (misplaced.length > 0) throw validationError(misplaced);
         const { name, subject, body } = { ...campaign, ...patch };
         return db
           .update(campaigns)

@@ -3,6 +3,7 @@
 import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -22,6 +23,8 @@ export function createTestMails(deps: {
   store: EmailStore;
   lifecycle: Pick<Lifecycle, "requireVerified">;
   renderFor: Previews["renderFor"];
+  /** The reason for which an address is suppressed, or null. */
+  suppressionOf: (projectSeq: number, address: string) => string | null;
   wake: Change<void>;
 }) {
   const { clock, contacts, store } = deps;
@@ -34,6 +37,11 @@ export function createTestMails(deps: {
     send(project: Project, campaign: CampaignRow, address: string): Change<{ email: string }> {
       deps.lifecycle.requireVerified(campaign);
       return () => {
+        const suppression = deps.suppressionOf(project.seq, address);
+        if (suppression !== null) {
+          const message = `Nothing is sent to this address: ${suppression}.`;
+          throw fieldError("email", "invalid_value", message);
+        }
         const now = clock.now();
         const contact = contacts.findByEmail(project.seq, address);
         const emailId = newId(now);

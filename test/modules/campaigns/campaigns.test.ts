@@ -41,6 +41,14 @@ describe("a campaign", () => {
     ],
     ["a rate of nothing", { rate: 0 }, "rate", "too_small"],
     ["an unknown audience", { audienceType: "SOME" }, "audienceType", "invalid_value"],
+    ["a segment for ALL", { segmentId: "nope" }, "segmentId", "invalid_value"],
+    ["a filter for ALL", { audienceFilter: { x: 1 } }, "audienceFilter", "invalid_value"],
+    [
+      "a filter for SEGMENT",
+      { audienceType: "SEGMENT", segmentId: "nope", audienceFilter: {} },
+      "audienceFilter",
+      "invalid_value",
+    ],
   ];
   test.each(refused)("with %s is refused", async (_, body, field, code) => {
     const answer = await t.call("POST", "/campaigns", { ...CONTENT, ...body });
@@ -48,6 +56,21 @@ describe("a campaign", () => {
     expect(answer.at("error.errors.0.code")).toBe(code);
     expect(t.countRows("campaigns")).toBe(0);
   });
+
+  test.each([
+    ["a segment", { segmentId: "nope" }, "segmentId"],
+    ["a filter", { audienceFilter: { x: 1 } }, "audienceFilter"],
+    ["a segment with ALL", { audienceType: "ALL", segmentId: "nope" }, "segmentId"],
+  ])(
+    "to ALL is not restricted by %s alone: who said so would reach everybody",
+    async (_, patch, field) => {
+      const id = await t.campaign();
+      const answer = await t.call("PATCH", `/campaigns/${id}`, { ...patch, name: "Other" });
+      expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+      const same = { ...patch, segmentId: null, audienceFilter: null, name: "Other" };
+      expect((await t.call("PATCH", `/campaigns/${id}`, same)).at("data.name")).toBe("Other");
+    },
+  );
 
   test("reaches every subscribed contact once, rendered with their data", async () => {
     await t.contact("ada@x.test", { data: { name: "Ada" } });
@@ -165,6 +188,17 @@ describe("a campaign", () => {
     },
   );
 
+  test.each(["scheduledAt", "scheduledfor", "at"])(
+    "is not sent at once where its time is misspelt: %s",
+    async (field) => {
+      await t.contact("ada@x.test");
+      const id = await t.campaign();
+      const answer = await t.act(id, "send", { [field]: "2027-03-01T09:00:00Z" });
+      expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+      expect(await t.statusOf(id)).toBe("DRAFT");
+    },
+  );
+
   test("is sent once by two requests with one key", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
@@ -252,11 +286,14 @@ describe("its time", () => {
     ["that is no time", "soon"],
     ["that is a number", 5],
   ];
-  test.each(wrong)("%s is refused", async (_, scheduledFor) => {
+  test.each(wrong)("%s is refused", async (name, scheduledFor) => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     const answer = await t.act(id, "send", { scheduledFor });
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "scheduledFor"]);
+    if (name === "without an offset") {
+      expect(answer.text("error.errors.0.message")).toContain("T10:00:00+01:00");
+    }
     expect(await t.statusOf(id)).toBe("DRAFT");
   });
 });
@@ -348,6 +385,24 @@ describe("paused and cancelled", () => {
     await t.settle();
     expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 1]);
   });
+
+  test("one that waits for its domain is kept by whoever pauses it", async () => {
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    await t.act(id, "send");
+    t.db.sqlite.run("UPDATE domains SET status = 'FAILED'");
+    await t.settle();
+    const paused = await t.act(id, "pause");
+    expect([paused.status, paused.at("data.statusReason")]).toEqual([200, null]);
+    expect((await t.act(id, "pause")).status).toBe(409);
+    t.db.sqlite.run("UPDATE domains SET status = 'VERIFIED'");
+    t.clock.advance(10 * 60_000);
+    await t.settle();
+    expect([await t.statusOf(id), t.received().length]).toEqual(["PAUSED", 0]);
+    await t.act(id, "resume");
+    await t.settle();
+    expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 1]);
+  });
 });
 
 describe("looking at it first", () => {
@@ -373,6 +428,15 @@ describe("looking at it first", () => {
     expect(stats.at("data")).toMatchObject({ totalRecipients: 0, sent: 0 });
     expect(await t.statusOf(id)).toBe("DRAFT");
   });
+});
+
+test("a test mail to an address that is suppressed is refused", async () => {
+  const id = await t.campaign();
+  await t.call("POST", "/suppressions", { email: "me@x.test" });
+  const answer = await t.act(id, "test", { email: "me@x.test" });
+  expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "email"]);
+  expect(answer.text("error.errors.0.message")).toContain("MANUAL");
+  expect(t.countRows("emails")).toBe(0);
 });
 
 test("a campaign of another project is not found, whatever is asked of it", async () => {
