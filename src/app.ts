@@ -259,7 +259,7 @@ export function createApp(options: AppOptions) {
     pace: createPace({
       ratePerSecond: config.sendRate,
       concurrency: transport.concurrency,
-      ...(transport.admit === undefined ? {} : { mostAhead: transport.concurrency }),
+      mostAhead: transport.mostAhead,
     }),
     load: createLoader(db),
     attempt: createAttempt({

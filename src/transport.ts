@@ -23,9 +23,10 @@ export type TransportDeps = {
 
 export function createTransport(config: Config, deps: TransportDeps): Transport {
   const { transport, relayUrl, hostname } = config;
+  const { clock, log, onStep } = deps;
   if (transport === "direct") return direct(config, deps);
   if (transport === "capture" || relayUrl === null) return captureTransport();
-  return relayTransport({ relay: relayUrl, hostname, onStep: deps.onStep });
+  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep });
 }
 
 function direct(config: Config, deps: TransportDeps): Transport {

@@ -41,7 +41,8 @@ type Ended = {
 /**
  * - accepted: the next hop took responsibility (250 to the final dot). `final` if that hop is the
  *   recipient's own MX. `captured` carries the message where the transport keeps it.
- * - deferred: try again later; `retryAfterMs` only where the reply named a time.
+ * - deferred: try again later; `retryAfterMs` only where the reply named a time, or where the only
+ *   way out is closed for that long.
  * - bounced: the remote side refuses for good.
  * - failed: we ourselves cannot send it, for good.
  */
@@ -51,7 +52,7 @@ export type Outcome =
       kind: "deferred";
       class: ReplyClass;
       retryAfterMs?: number;
-      /** It was turned back at the door: nothing was tried, so it is no attempt. */
+      /** It was turned back before anything was said about it: that is no attempt. */
       untried?: Busy;
     })
   | (Ended & { kind: "bounced"; class: ReplyClass })
@@ -129,6 +130,11 @@ export type Transport<P extends Pass = Pass> = {
   readonly name: "capture" | "relay" | "direct";
   /** How many mails it takes at once. */
   readonly concurrency: number;
+  /**
+   * How many may be made ready at once: all where each has a place of its own. Absent: fewer, as
+   * those that are ready take the sessions of those that leave.
+   */
+  readonly mostAhead?: number;
   /**
    * A place for one mail to this address, or none, at once and from what is known. Absent: every
    * mail has one.

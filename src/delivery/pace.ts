@@ -36,7 +36,7 @@ export function createPace(options: {
   ratePerSecond: number;
   concurrency: number;
   /** Where each has a place of its own, all may be ahead. */
-  mostAhead?: number;
+  mostAhead?: number | undefined;
 }): Pace {
   const { ratePerSecond, concurrency, mostAhead = Math.ceil(concurrency / 2) } = options;
   const limited = new PQueue({ concurrency, ...limitOf(ratePerSecond) });

@@ -86,6 +86,11 @@ export class Pool {
     }
   }
 
+  /** There is one that takes mail, busy or not. */
+  hasSession({ key }: Destination): boolean {
+    return [...(this.#lanes.get(key)?.sessions ?? [])].some(({ isUsable }) => isUsable);
+  }
+
   /** QUIT on idle sessions; mails under way have a short grace, then their sessions are dropped. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();

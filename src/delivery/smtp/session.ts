@@ -12,6 +12,8 @@ import { Wire } from "./wire.ts";
 export type SessionOptions = Route & {
   timeouts?: Partial<Timeouts> | undefined;
   onStep?: StepListener | undefined;
+  /** Called once it takes mail. */
+  onOpen?: (() => void) | undefined;
 };
 
 export type Sent = { delivery: Delivery; conversation: Conversation };
@@ -78,6 +80,7 @@ export class Session {
     this.#extensions = opened;
     this.#isOpen = true;
     this.#wire.rest();
+    this.#options.onOpen?.();
     return null;
   }
 

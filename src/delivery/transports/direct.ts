@@ -107,6 +107,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
   return {
     name: "direct",
     concurrency,
+    mostAhead: concurrency,
     admit,
     async send(dispatch, pass) {
       const domain = recipientDomain(dispatch.envelope.to);

@@ -2,11 +2,25 @@
  * Delivery through one relay of the operator's choice (delivery rule T4): a pool of authenticated
  * sessions to it, and its replies read as outcomes. What keeps us from reaching the relay is the
  * operator's matter and always temporary; only what the relay says about a mail can bounce it.
+ *
+ * The mail that finds the relay away has made an attempt, so that its record tells why. All others
+ * wait until the relay is back (relay-gate.ts), and come back untried where they had left already.
  */
 
 import ipaddr from "ipaddr.js";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
 import type { ReplyClass } from "../../mail/reply-classes.ts";
-import type { Conversation, Dispatch, Outcome, Step, StepListener, Transport } from "../outcome.ts";
+import {
+  type Conversation,
+  type Dispatch,
+  type Outcome,
+  type Pass,
+  type Step,
+  type StepListener,
+  type Transport,
+  turnedBack,
+} from "../outcome.ts";
 import type { Credentials } from "../smtp/auth.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";
 import type { TlsPolicy } from "../smtp/opening.ts";
@@ -15,6 +29,7 @@ import { readReply, readUnsendable, UNKNOWN_END } from "../smtp/reading.ts";
 import { quoteReply, type Reply } from "../smtp/reply.ts";
 import { Session, type SessionOptions } from "../smtp/session.ts";
 import type { Timeouts } from "../smtp/timeouts.ts";
+import { createRelayGate } from "./relay-gate.ts";
 
 export type Relay = {
   host: string;
@@ -39,23 +54,61 @@ export type RelayOptions = {
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
 };
 
+export type RelayTransportOptions = RelayOptions & { clock: Clock; log: Log };
+
 const DEFAULT_CONCURRENCY = 20;
 
 /** Throws if the options would send a password in clear over a network. */
-export function relayTransport(options: RelayOptions): Transport {
-  const { relay, concurrency = DEFAULT_CONCURRENCY } = options;
+export function relayTransport(options: RelayTransportOptions): Transport {
+  const { relay, clock, log, concurrency = DEFAULT_CONCURRENCY } = options;
   const objection = objectToClearPassword(relay);
   if (objection !== null) throw new Error(objection);
 
   const pool = new Pool({ maxConnections: concurrency });
-  const sessionOptions = sessionOptionsOf(options);
-  const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   const name = `${relay.host}:${relay.port}`;
+  const gate = createRelayGate({ relay: name, clock, log });
+  const sessionOptions = { ...sessionOptionsOf(options), onOpen: gate.noteSession };
+  const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
+  let isClosing = false;
+
+  async function sendWith(pass: Pass, dispatch: Dispatch): Promise<Outcome> {
+    const end = await pool.deliver(destination, dispatch);
+    const { delivery } = end;
+    if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(pass);
+    const outcome = outcomeOf(name, end);
+    if (delivery.kind !== "unopened" || !showsAbsence(delivery.failure)) return outcome;
+    const isNews = !gate.isAway();
+    const busy = gate.noteFailure(pass, delivery.failure);
+    if (!isNews) return turnedBack(busy);
+    // It need not wait for longer than the others, but where the relay named a time.
+    const { retryAfterMs } = busy;
+    return outcome.kind === "deferred" ? { retryAfterMs, ...outcome } : outcome;
+  }
+
+  /** Not where we close; and one that turns away only further sessions is busy, and there. */
+  function showsAbsence({ cause }: Failure): boolean {
+    if (isClosing) return false;
+    const isForNow = cause.kind === "reply" && cause.code < 500;
+    return gate.isAway() || !isForNow || !pool.hasSession(destination);
+  }
+
   return {
     name: "relay",
     concurrency,
-    send: async (dispatch: Dispatch) => outcomeOf(name, await pool.deliver(destination, dispatch)),
-    close: () => pool.close(),
+    admit: gate.admit,
+    async send(dispatch, pass) {
+      const admission = pass ?? gate.admit();
+      if (admission.kind === "busy") return turnedBack(admission);
+      try {
+        return await sendWith(admission, dispatch);
+      } finally {
+        admission.release();
+      }
+    },
+    close() {
+      isClosing = true;
+      return pool.close();
+    },
   };
 }
 

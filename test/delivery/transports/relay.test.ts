@@ -4,8 +4,10 @@ import {
   parseRelayUrl,
   relayTransport,
   type Relay,
-  type RelayOptions,
+  type RelayTransportOptions,
 } from "../../../src/delivery/transports/relay.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { manualClock } from "../../support/clock.ts";
 import { startScript, type Script, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
@@ -30,10 +32,16 @@ async function sink(options: SinkOptions = {}) {
   return server;
 }
 
-function transport(port: number, relay: Partial<Relay> = {}, options: Partial<RelayOptions> = {}) {
+function transport(
+  port: number,
+  relay: Partial<Relay> = {},
+  options: Partial<RelayTransportOptions> = {},
+) {
   const created = relayTransport({
     relay: { host: "127.0.0.1", port, tls: "none", ...relay },
     hostname: "client.test",
+    clock: manualClock(),
+    log: silentLog,
     ...options,
   });
   closers.push(() => created.close());
@@ -44,7 +52,10 @@ function mail(to = "b@example.net", text = "Subject: a\r\n\r\nb\r\n"): Dispatch 
   return { envelope: { from: "a@example.com", to }, message: Buffer.from(text) };
 }
 
-async function outcomeOf(script: Script, options: Partial<RelayOptions> = {}): Promise<Outcome> {
+async function outcomeOf(
+  script: Script,
+  options: Partial<RelayTransportOptions> = {},
+): Promise<Outcome> {
   const server = await scripted({ script });
   return transport(server.port, {}, options).send(mail());
 }
@@ -110,7 +121,7 @@ describe("the relay transport", () => {
   });
 
   test("refuses to be made with a password in clear over a network", () => {
-    const options = { hostname: "client.test" };
+    const options = { hostname: "client.test", clock: manualClock(), log: silentLog };
     const relay = { host: "mx.test", port: 25, user: "u", pass: "p", tls: "none" } as const;
     expect(() => relayTransport({ ...options, relay })).toThrow("password without TLS");
     expect(() =>
