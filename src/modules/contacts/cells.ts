@@ -8,8 +8,10 @@ const MARK = "'";
 const FORMULA = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const FLAG = /^(?:true|false)$/i;
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-/** More of them do not survive as a number (IEEE 754 double). */
+/** As many survive in any number (IEEE 754 double). */
 const MOST_DIGITS = 15;
+/** JSON would drop the sign. */
+const MINUS_ZERO = "-0";
 
 export type CellValue = string | number | boolean;
 
@@ -39,8 +41,11 @@ function needsMark(text: string): boolean {
   return FORMULA.test(bare) || FLAG.test(bare) || isNumber(bare) || bare.trim() === "";
 }
 
+/** A short decimal, or just what a number is written as: then nothing of the text is lost. */
 function isNumber(text: string): boolean {
-  return DECIMAL.test(text) && text.replace(/\D/g, "").length <= MOST_DIGITS;
+  if (!/^-?\d/.test(text) || text === MINUS_ZERO) return false;
+  const isShort = DECIMAL.test(text) && text.replace(/\D/g, "").length <= MOST_DIGITS;
+  return isShort || String(Number(text)) === text;
 }
 
 /** One record, RFC 4180: quoted where it must be, CRLF at its end. */
