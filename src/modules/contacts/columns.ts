@@ -1,9 +1,12 @@
 /**
  * What the columns of a CSV file mean. `email` and `subscribed` are themselves; any other name is a
  * key of the contact's data. `data.KEY` says so of any key, `json:KEY` that its cells hold JSON.
+ * A header's KEY is taken as it is, which is how an export comes back. In a mapping, which people
+ * write beside the conditions of segments, a dot has to be `\.`: a bare one would mean a path there.
  */
 
 import type { FieldError } from "../../lib/errors.ts";
+import { splitPath } from "../../lib/key-path.ts";
 import { parseAddress } from "../../mail/address.ts";
 import { isReserved } from "./data.ts";
 
@@ -21,16 +24,21 @@ const MOST_NAMES_TOLD = 20;
 const LONGEST_NAME_TOLD = 60;
 
 export function readHeader(names: readonly string[], mapping: Mapping): Header {
-  const columns = names.map((name) => columnOf(mapped(name, mapping)));
+  const columns = names.map((name) => {
+    const target = targetOf(name, mapping);
+    return target === undefined ? columnOf(name) : mappedColumn(target);
+  });
   const errors = [
     ...unknownNames(names, mapping),
+    ...badTargets(mapping),
+    ...(columns.some((column) => column.kind === "data" && column.key === "") ? [noKey()] : []),
     ...duplicates(columns),
     ...(columns.some(({ kind }) => kind === "email") ? [] : [noEmail(names)]),
   ];
   return errors.length === 0 ? { ok: true, columns } : { ok: false, errors };
 }
 
-/** The name under which `readHeader` finds `key` again. */
+/** The name under which `readHeader` finds `key` again. An empty key needs cells of JSON. */
 export function columnName(key: string, holdsJson: boolean): string {
   if (holdsJson) return JSON_PREFIX + key;
   const column = columnOf(key);
@@ -38,9 +46,34 @@ export function columnName(key: string, holdsJson: boolean): string {
   return isPlain ? key : DATA_PREFIX + key;
 }
 
-function mapped(name: string, mapping: Mapping): string {
+/** Undefined where the mapping does not say. */
+function targetOf(name: string, mapping: Mapping): string | null | undefined {
   const trimmed = name.trim();
-  return (Object.hasOwn(mapping, trimmed) ? mapping[trimmed] : name) ?? "";
+  return Object.hasOwn(mapping, trimmed) ? mapping[trimmed] : undefined;
+}
+
+function mappedColumn(target: string | null): Column {
+  if (target === null || targetFault(target) !== null) return { kind: "ignored" };
+  const column = columnOf(target);
+  return "key" in column ? keyed(column.kind, splitPath(column.key).join(".")) : column;
+}
+
+/** What is wrong with the target of a mapping, as one sentence. */
+function targetFault(target: string): string | null {
+  const prefix = [DATA_PREFIX, JSON_PREFIX].find((text) => target.startsWith(text));
+  const key = prefix === undefined ? target.trim() : target.slice(prefix.length);
+  if (key === "") return "A column needs a name to go to, or null to be left out.";
+  if (splitPath(key).length === 1) return null;
+  return "Nested values cannot be imported; \\. is a dot that belongs to a key.";
+}
+
+function badTargets(mapping: Mapping): FieldError[] {
+  const errors = Object.entries(mapping).flatMap(([name, target]): FieldError[] => {
+    const fault = target === null ? null : targetFault(target);
+    if (fault === null) return [];
+    return [{ field: "mapping", message: `${told(name)}: ${fault}`, code: "invalid_value" }];
+  });
+  return errors.slice(0, MOST_NAMES_TOLD);
 }
 
 function columnOf(name: string): Column {
@@ -82,6 +115,11 @@ function duplicates(columns: readonly Column[]): FieldError[] {
     message: `Two columns mean ${told(meaning)}. Rename one, or leave it out with mapping.`,
     code: "invalid_value",
   }));
+}
+
+function noKey(): FieldError {
+  const message = `A column is named ${DATA_PREFIX} without a key behind it.`;
+  return { field: "file", message, code: "invalid_value" };
 }
 
 function noEmail(names: readonly string[]): FieldError {

@@ -55,7 +55,7 @@ export function createExports(deps: { db: Db; turns: Turns; fields: Fields }) {
   async function csvWriter(projectSeq: number): Promise<{ head: string; write: Write }> {
     const survey = await fields.survey(projectSeq);
     const columns = survey.fields.map(({ key, types }) => {
-      const holdsJson = types.includes("array") || types.includes("object");
+      const holdsJson = key === "" || types.includes("array") || types.includes("object");
       const cellOf = holdsJson ? jsonCell : writeCell;
       return { key, cellOf, name: columnName(key, holdsJson) };
     });

@@ -1,5 +1,7 @@
 /** What a filter's `field` names (interface decision G). */
 
+import { splitPath } from "../../lib/key-path.ts";
+
 export type Target =
   | { kind: "email" }
   | { kind: "subscribed" }
@@ -50,23 +52,4 @@ function eventTarget(name: string): Target | string {
   if (name === "") return "Expected an event name after event.";
   if (name.length > LONGEST_EVENT_NAME) return "An event name has at most 255 characters.";
   return { kind: "event", name };
-}
-
-/** Dots part keys; `\.` is a dot within a key and `\\` a backslash before one. */
-function splitPath(text: string): string[] {
-  const keys: string[] = [];
-  let key = "";
-  for (let i = 0; i < text.length; i++) {
-    const next = text.charAt(i + 1);
-    if (text[i] === ".") {
-      keys.push(key);
-      key = "";
-    } else if (text[i] === "\\" && (next === "." || next === "\\")) {
-      key += next;
-      i++;
-    } else {
-      key += text.charAt(i);
-    }
-  }
-  return [...keys, key];
 }

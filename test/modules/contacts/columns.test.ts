@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Column, columnName, readHeader } from "../../../src/modules/contacts/columns.ts";
 
 const data = (key: string): Column => ({ kind: "data", key });
+const json = (key: string): Column => ({ kind: "json", key });
 const EMAIL: Column = { kind: "email" };
 const IGNORED: Column = { kind: "ignored" };
 
@@ -18,6 +19,18 @@ describe("the columns of a file", () => {
     [["email", "Notes"], { Notes: null }, [EMAIL, IGNORED]],
     [["old", "email"], { old: "email", email: "data.other" }, [EMAIL, data("other")]],
     [["email", "constructor"], {}, [EMAIL, data("constructor")]],
+    // A header's name is the key itself, dots and all.
+    [
+      ["email", "a.b", "data.c.d", "data.e\\.f"],
+      {},
+      [EMAIL, data("a.b"), data("c.d"), data("e\\.f")],
+    ],
+    [["email", "json:a.b", "json:"], {}, [EMAIL, json("a.b"), json("")]],
+    // In a mapping a dot is written \., as in a condition.
+    [["email", "a", "b"], { a: "data.x\\.y", b: "z\\.q" }, [EMAIL, data("x.y"), data("z.q")]],
+    [["email", "a", "b"], { a: "json:x\\.y", b: "data.x\\\\" }, [EMAIL, json("x.y"), data("x\\")]],
+    [["email", "data.", "a.b"], { "data.": "plan", "a.b": null }, [EMAIL, data("plan"), IGNORED]],
+    [["email", "a"], { a: "data.email" }, [EMAIL, IGNORED]],
   ];
   test.each(cases)("%j with %j", (names, mapping, columns) => {
     expect(readHeader(names, mapping)).toEqual({ ok: true, columns });
@@ -37,6 +50,16 @@ describe("the columns of a file", () => {
         ["mapping.c", "unknown_reference"],
       ],
     ],
+    [["email", "data."], {}, [["file", "invalid_value"]]],
+    [["email", "a"], { a: "data.address.city" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "address.city" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "json:address.city" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "data.a\\\\.b" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "data..a" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "data." }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "json:" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "" }, [["mapping", "invalid_value"]]],
+    [["email", "a"], { a: "  " }, [["mapping", "invalid_value"]]],
     [
       ["a", "b"],
       { a: "plan", b: "plan" },
@@ -48,6 +71,17 @@ describe("the columns of a file", () => {
   ])("%j with %j is refused", (names, mapping, errors) => {
     const read = readHeader(names, mapping);
     expect(read.ok ? [] : read.errors.map(({ field, code }) => [field, code])).toEqual(errors);
+  });
+
+  test.each([
+    [
+      "data.address.city",
+      "City: Nested values cannot be imported; \\. is a dot that belongs to a key.",
+    ],
+    ["data.", "City: A column needs a name to go to, or null to be left out."],
+  ])("says what is wrong with the target %j", (target, message) => {
+    const read = readHeader(["email", "City"], { City: target });
+    expect(read.ok ? [] : read.errors.map((error) => error.message)).toEqual([message]);
   });
 
   test("says when the first line seems to be data", () => {
@@ -65,7 +99,9 @@ describe("the name of an exported column is read back as its key", () => {
     "data.x",
     "json:x",
     " x",
-    "",
+    "a.b",
+    "a\\.b",
+    ".",
     "=1",
     "@x",
     "-",
@@ -83,4 +119,9 @@ describe("the name of an exported column is read back as its key", () => {
       expect(name).not.toMatch(/^[=+\-@]/);
     }
   });
+});
+
+test("an empty key comes back by JSON", () => {
+  const read = readHeader(["email", columnName("", true)], {});
+  expect(read).toEqual({ ok: true, columns: [EMAIL, json("")] });
 });

@@ -184,6 +184,13 @@ test("mapping and subscribed may stand in the query; the form wins", async () =>
   expect(contactsOf(t)[1]).toEqual({ email: "bob@x.io", subscribed: true, data: { Plan: "pro" } });
 });
 
+test("a mapping names a key with a dot as a condition does", async () => {
+  const mapping = JSON.stringify({ City: "data.address\\.city" });
+  expect(await after("email,City,a.b\nada@x.io,Ulm,c\n", { mapping })).toEqual([
+    ["ada@x.io", true, { "address.city": "Ulm", "a.b": "c" }],
+  ]);
+});
+
 describe("progress", () => {
   test("is QUEUED with nothing counted until its turn comes", async () => {
     const answer = await upload(t, "email\nada@x.io\n");
@@ -340,6 +347,7 @@ describe("POST /contacts/import refuses", () => {
     ["no column for the address", "plan,name\npro,Ada\n", [["file", "required"]]],
     ["no header", "ada@x.io,pro\nbob@x.io,free\n", [["file", "required"]]],
     ["two columns of one name", "email,plan,plan\n", [["file", "invalid_value"]]],
+    ["a column without a key", "email,data.\n", [["file", "invalid_value"]]],
     ["a header with NUL", "email,a\0b\n", [["file", "invalid_format"]]],
     ["UTF-16 without its mark", utf16(valid).subarray(2), [["file", "invalid_format"]]],
     ["a first line of several MiB", `email,${"x".repeat(2 * MIB)}\n`, [["file", "invalid_format"]]],
@@ -358,6 +366,22 @@ describe("POST /contacts/import refuses", () => {
       "a mapping of no column",
       { mapping: '{"nope":"plan"}' },
       [["mapping.nope", "unknown_reference"]],
+    ],
+    [
+      "a mapping to a nested value",
+      { mapping: '{"email":"data.address.city"}' },
+      [
+        ["mapping", "invalid_value"],
+        ["file", "required"],
+      ],
+    ],
+    [
+      "a mapping to nothing",
+      { mapping: '{"email":"data."}' },
+      [
+        ["mapping", "invalid_value"],
+        ["file", "required"],
+      ],
     ],
     ["a flag that is none", { subscribed: "maybe" }, [["subscribed", "invalid_type"]]],
     ["a mapping of 100 kB", { mapping: " ".repeat(100_000) }, [["mapping", "too_big"]]],

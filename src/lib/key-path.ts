@@ -1,0 +1,20 @@
+/** Keys of nested data, written as one text. */
+
+/** Dots part keys; `\.` is a dot within a key and `\\` a backslash before one. */
+export function splitPath(text: string): string[] {
+  const keys: string[] = [];
+  let key = "";
+  for (let i = 0; i < text.length; i++) {
+    const next = text.charAt(i + 1);
+    if (text[i] === ".") {
+      keys.push(key);
+      key = "";
+    } else if (text[i] === "\\" && (next === "." || next === "\\")) {
+      key += next;
+      i++;
+    } else {
+      key += text.charAt(i);
+    }
+  }
+  return [...keys, key];
+}
