@@ -119,10 +119,10 @@ function mendResponse(response: unknown, status: string): unknown {
   return { description, content: { "application/json": { schema } } };
 }
 
-/** The plugin names three media types; there is one: JSON, unless the schema says another. */
+/** Of the three media types that the plugin names there is one: JSON, unless the schema says another. */
 function contentOf({ content }: Readonly<Record<string, unknown>>): { content?: unknown } {
   const json = isRecord(content) ? content["application/json"] : undefined;
-  if (!isRecord(json)) return {};
+  if (!isRecord(json)) return content === undefined ? {} : { content };
   const mediaType = isRecord(json["schema"]) ? json["schema"]["contentMediaType"] : undefined;
   return { content: { [typeof mediaType === "string" ? mediaType : "application/json"]: json } };
 }

@@ -132,6 +132,32 @@ describe("every operation", () => {
     expect(withBody.map(({ path }) => path)).toContain("/v1/send");
   });
 
+  test("that takes a body says which, in one media type", () => {
+    const withBody = operations().filter(({ operation }) => "requestBody" in operation);
+    for (const { path, method, operation } of withBody) {
+      const content = members(at(operation, "requestBody.content"));
+      expect([method, path, content.length]).toEqual([method, path, 1]);
+      for (const [, media] of content)
+        expect([method, path, at(media, "schema")]).toEqual([method, path, expect.any(Object)]);
+    }
+  });
+
+  test("an import is a form with a file", () => {
+    const content = answer.at("paths./contacts/import.post.requestBody.content");
+    expect(content).toEqual({
+      "multipart/form-data": {
+        schema: expect.objectContaining({
+          required: ["file"],
+          properties: {
+            file: expect.objectContaining({ type: "string", format: "binary" }),
+            mapping: expect.objectContaining({ type: "string" }),
+            subscribed: expect.objectContaining({ type: "boolean" }),
+          },
+        }),
+      },
+    });
+  });
+
   test("ignores query parameters that it does not know", async () => {
     const reading = operations().filter(({ method }) => method === "get");
     for (const { path } of reading) {

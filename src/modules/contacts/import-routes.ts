@@ -66,9 +66,11 @@ export function importRoutes(deps: {
 const FORM = {
   type: "object" as const,
   required: ["file"],
+  additionalProperties: true,
   properties: {
     file: {
       type: "string" as const,
+      format: "binary",
       contentMediaType: "text/csv",
       description:
         "The first line names the columns. email is required; subscribed takes true, 1, yes, " +
@@ -77,7 +79,8 @@ const FORM = {
     mapping: {
       type: "string" as const,
       description:
-        'JSON from column to field: {"E-Mail": "email", "Plan": "data.plan", "No": null}',
+        'JSON from column to field: {"E-Mail": "email", "Plan": "data.plan", "No": null}. ' +
+        "Nested values cannot be imported; `\\.` is a dot that belongs to a key.",
     },
     subscribed: {
       type: "boolean" as const,
