@@ -8,6 +8,7 @@ import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
 const LONGEST_NAME = 100;
+const WHICH = { name: "ID|NAME", isOptional: true, help: "Which project" } as const;
 
 export const projectCreate: Command = {
   name: "project create",
@@ -68,7 +69,7 @@ export const projectSet: Command = {
   details:
     "Tracking: links and opens are counted in all mail, in marketing mail only, or in none.\n" +
     "Language: of the footer of marketing mail, and of the pages behind its links.",
-  positionals: [{ name: "ID|NAME", isOptional: true, help: "Which project" }],
+  positionals: [WHICH],
   flags: [
     { name: "tracking", placeholder: TRACKING_MODES.join("|"), help: "Which mail is tracked" },
     { name: "language", placeholder: LANGUAGES.join("|"), help: "What recipients read" },
@@ -77,7 +78,7 @@ export const projectSet: Command = {
   run: async (input) => {
     const fields = settingsIn(input);
     return withStore(input, async ({ writer, projects }) => {
-      const project = projects.resolve(input.positionals[0] ?? null);
+      const project = projects.resolve(input.positionals[0] ?? null, naming("set"));
       const changed = await writer.write(projects.set(project, fields));
       const { name, tracking, language } = changed;
       return print(
@@ -123,16 +124,20 @@ function switchCommand(verb: "disable" | "enable", isEnabled: boolean): Command 
     summary: isEnabled
       ? "Let a project work again"
       : "Refuse every request of a project and hold its mail",
-    positionals: [{ name: "ID|NAME", isOptional: true, help: "Which project" }],
+    positionals: [WHICH],
     flags: [],
     settings: STORE_SETTINGS,
     run: (input) =>
       withStore(input, async ({ writer, projects }) => {
-        const project = projects.resolve(input.positionals[0] ?? null);
+        const project = projects.resolve(input.positionals[0] ?? null, naming(verb));
         const changed = await writer.write(projects.setEnabled(project, isEnabled));
         return print(input, { project: present(changed) }, `Project ${changed.name} is ${verb}d.`);
       }),
   };
+}
+
+function naming(verb: string): string {
+  return `mailstead project ${verb} ${WHICH.name}`;
 }
 
 function present({ id, name, isEnabled, tracking, language, createdAt }: ProjectRow) {

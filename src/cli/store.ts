@@ -32,6 +32,8 @@ export const PROJECT_FLAG: Flag = {
   help: "Which project; may be left out where there is only one",
 };
 
+const NAMING = `--${PROJECT_FLAG.name} ${PROJECT_FLAG.placeholder}`;
+
 export type Store = {
   config: Config;
   folder: DataFolder;
@@ -75,7 +77,7 @@ async function openedStore<T>(input: Input, config: Config, use: Use<T>): Promis
       projects,
       keys: createKeys({ db, clock }),
       domains: openDomains(db, folder.secret, config),
-      project: () => projects.resolve(input.flags["project"] ?? null),
+      project: () => projects.resolve(input.flags["project"] ?? null, NAMING),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });
   } finally {

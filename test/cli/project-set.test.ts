@@ -53,3 +53,26 @@ describe("mailstead project set", () => {
     });
   }
 });
+
+describe("with several projects", () => {
+  const positional = (verb: string) => `mailstead project ${verb} ID|NAME`;
+  const commands: [command: string[], naming: string][] = [
+    [["project", "set", "--language", "de"], positional("set")],
+    [["project", "disable"], positional("disable")],
+    [["project", "enable"], positional("enable")],
+    [["key", "create"], "--project ID|NAME"],
+    [["domain", "list"], "--project ID|NAME"],
+  ];
+
+  for (const [words, naming] of commands) {
+    test(`${words.join(" ")} advises what it takes`, async () => {
+      await run("project", "create", "Shop");
+      await run("project", "create", "Blog");
+      const { exit, answer } = await run(...words);
+      expect(exit).not.toBe(0);
+      expect(textAt(answer, "error.message")).toBe("There are several projects.");
+      const suggestion = `Say which with ${naming}; mailstead project list shows them.`;
+      expect(textAt(answer, "error.suggestion")).toBe(suggestion);
+    });
+  }
+});

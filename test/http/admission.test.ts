@@ -99,7 +99,7 @@ describe("a request without a usable key", () => {
   });
 
   test("a project works again once it is enabled", async () => {
-    const project = t.app.projects.resolve("off");
+    const project = t.app.projects.resolve("off", "--project");
     await t.app.writer.write(t.app.projects.setEnabled(project, true));
     const answer = await t.call("GET", "/contacts", undefined, { key: keys.disabled });
     expect(answer.status).toBe(200);

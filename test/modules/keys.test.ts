@@ -92,10 +92,13 @@ describe("projects", () => {
   test("are found by id or name; the only one needs no name", async () => {
     const { id, seq } = t.project;
     expect([t.app.projects.find(id)?.seq, t.app.projects.find("acme")?.seq]).toEqual([seq, seq]);
-    expect([t.app.projects.find("nope"), t.app.projects.resolve(null).seq]).toEqual([null, seq]);
+    expect([t.app.projects.find("nope"), t.app.projects.resolve(null, "--project").seq]).toEqual([
+      null,
+      seq,
+    ]);
     await t.makeProject("other");
-    expect(() => t.app.projects.resolve(null)).toThrow("several projects");
-    expect(() => t.app.projects.resolve("nope")).toThrow('no project "nope"');
+    expect(() => t.app.projects.resolve(null, "--project")).toThrow("several projects");
+    expect(() => t.app.projects.resolve("nope", "--project")).toThrow('no project "nope"');
   });
 
   test("have names of their own", async () => {

@@ -23,8 +23,11 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
 
     list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),
 
-    /** The one named, or the only one there is. Throws 404 or 409 where that does not say which. */
-    resolve(idOrName: string | null): ProjectRow {
+    /**
+     * The one named, or the only one there is. Throws 404 or 409 where that does not say which;
+     * `naming` tells how to say it.
+     */
+    resolve(idOrName: string | null, naming: string): ProjectRow {
       if (idOrName !== null) {
         const project = find(idOrName);
         if (project === null) throw noSuchProject(idOrName);
@@ -32,7 +35,7 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
       }
       const [first, second] = db.select().from(projects).orderBy(asc(projects.seq)).limit(2).all();
       if (first === undefined) throw noSuchProject(null);
-      if (second !== undefined) throw ambiguousProject();
+      if (second !== undefined) throw ambiguousProject(naming);
       return first;
     },
 
@@ -75,9 +78,9 @@ function noSuchProject(name: string | null): AppError {
   );
 }
 
-function ambiguousProject(): AppError {
+function ambiguousProject(naming: string): AppError {
   return new AppError(409, "CONFLICT", "There are several projects.", {
-    suggestion: "Say which with --project ID|NAME; mailstead project list shows them.",
+    suggestion: `Say which with ${naming}; mailstead project list shows them.`,
   });
 }
 
