@@ -12,6 +12,14 @@ export const LONGEST_HEADER_VALUE = 998;
 const OWNED =
   /^(?:from|to|cc|bcc|subject|date|message-id|mime-version|content-.*|dkim-signature|received|return-path|sender|arc-.*|authentication-results)$/i;
 
+/** The one value of List-Unsubscribe-Post (RFC 8058 §3.1). */
+export const ONE_CLICK = "List-Unsubscribe=One-Click";
+
+/** URLs in angle brackets with commas between; comments may stand beside them (RFC 2369 §2). */
+const GAP = String.raw`(?:[ \t]|\([ -'*-;=?-~]*\))*`;
+const LINK = `${GAP}<(?:https?://|mailto:)[!-;=?-~]+>${GAP}`;
+const UNSUBSCRIBE_LIST = new RegExp(`^${LINK}(?:,${LINK})*$`, "i");
+
 /** Whether only the service may write this header. */
 export function isOwnedHeader(name: string): boolean {
   return OWNED.test(name);
@@ -31,6 +39,11 @@ export function isHeaderText(value: string): boolean {
 /** What may stand between the angle brackets of a Content-ID: visible ASCII (RFC 2392 §2). */
 export function isContentId(value: string): boolean {
   return /^[!-;=?-~]{1,200}$/.test(value);
+}
+
+function isUnsubscribeList(value: string): boolean {
+  if (!UNSUBSCRIBE_LIST.test(value)) return false;
+  return [...value.matchAll(/<([^>]*)>/g)].every(([, url = ""]) => URL.canParse(url));
 }
 
 /** Every fault of the caller's headers; empty if all may be sent. */
@@ -68,7 +81,22 @@ function checkHeader(name: string, value: string): FieldError[] {
     const message = `A header value has at most ${LONGEST_HEADER_VALUE} octets.`;
     errors.push({ field, message, code: "too_big" });
   }
-  return errors;
+  const fault = errors.length === 0 ? listFault(name, value) : null;
+  return fault === null ? errors : [{ field, message: fault, code: "invalid_format" }];
+}
+
+/** What keeps mail programs from understanding a header of lists, as one sentence. */
+function listFault(name: string, value: string): string | null {
+  switch (name.toLowerCase()) {
+    case "list-unsubscribe":
+      return isUnsubscribeList(value)
+        ? null
+        : "Expected <https:…>, <http:…> or <mailto:…>, or several of them with commas between.";
+    case "list-unsubscribe-post":
+      return value === ONE_CLICK ? null : `Expected ${ONE_CLICK}.`;
+    default:
+      return null;
+  }
 }
 
 /** Names are case-insensitive (RFC 5322 §1.2.2), the keys of a JSON object are not. */

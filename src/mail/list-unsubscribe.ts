@@ -1,5 +1,7 @@
 /** Headers that let a mail program offer "unsubscribe" by itself (RFC 2369, RFC 8058; rule C6). */
 
+import { ONE_CLICK } from "./headers.ts";
+
 export type Header = readonly [name: string, value: string];
 
 /**
@@ -27,6 +29,4 @@ export function withListHeaders(
 
 const LIST_UNSUBSCRIBE = "List-Unsubscribe";
 const LIST_UNSUBSCRIBE_POST = "List-Unsubscribe-Post";
-/** RFC 8058 §3.1: the one value there is. */
-const ONE_CLICK = "List-Unsubscribe=One-Click";
 const FEEDBACK_ID = "Feedback-ID";

@@ -20,6 +20,74 @@ describe("headers that are accepted", () => {
   }
 });
 
+describe("List-Unsubscribe", () => {
+  const message = expect.stringMatching(/^Expected </);
+  const lists: [value: string, isList: boolean][] = [
+    ["<https://example.com/u?a=1,2&b=%3E>", true],
+    ["<http://example.com/u>", true],
+    ["<mailto:off@example.com?subject=off>", true],
+    ["<HTTPS://EXAMPLE.COM/U>", true],
+    ["<mailto:off@example.com>, <https://example.com/u>", true],
+    ["<mailto:off@example.com>,<https://example.com/u>,<http://example.com/u>", true],
+    [" (by mail) <mailto:off@example.com> (or) ,\t<https://example.com/u> (here)", true],
+    ["", false],
+    [" ", false],
+    ["https://example.com/u", false],
+    ["off@example.com", false],
+    ["<off@example.com>", false],
+    ["<>", false],
+    ["<https://>", false],
+    ["<https://exa mple.com/u>", false],
+    ["<https://[x]/u>", false],
+    ["<mailto:>", false],
+    ["<ftp://example.com/u>", false],
+    ["<javascript:alert(1)>", false],
+    ["<https://example.com/ü>", false],
+    ["<https://example.com/u", false],
+    ["<https://example.com/u> <mailto:off@example.com>", false],
+    ["<https://example.com/u>,", false],
+    [",<https://example.com/u>", false],
+    ["<https://example.com/u>; more", false],
+    ["<https://example.com/u> (open", false],
+    ["<https://example.com/u>, <x>", false],
+    ["NO", false],
+  ];
+  for (const [value, isList] of lists) {
+    test(`${JSON.stringify(value)} is ${isList ? "a" : "no"} list`, () => {
+      for (const name of ["List-Unsubscribe", "list-unsubscribe", "LIST-Unsubscribe"]) {
+        const error = { field: `headers.${name}`, code: "invalid_format" as const, message };
+        expect(checkHeaders({ [name]: value })).toEqual(isList ? [] : [error]);
+      }
+    });
+  }
+
+  const posts: [value: string, isRight: boolean][] = [
+    ["List-Unsubscribe=One-Click", true],
+    ["", false],
+    ["list-unsubscribe=one-click", false],
+    ["List-Unsubscribe=One-Click ", false],
+    ["List-Unsubscribe=Two-Clicks", false],
+    ["<https://example.com/u>", false],
+  ];
+  for (const [value, isRight] of posts) {
+    test(`${JSON.stringify(value)} is ${isRight ? "right" : "wrong"} for its Post`, () => {
+      for (const name of ["List-Unsubscribe-Post", "list-unsubscribe-post"]) {
+        const fields = checkHeaders({ [name]: value }).map(({ field }) => field);
+        expect(fields).toEqual(isRight ? [] : [`headers.${name}`]);
+      }
+    });
+  }
+
+  test("however long the value is, it takes no time", () => {
+    const startedAt = performance.now();
+    for (const text of ["<https://a>,", "(", "()", " ", "<", "<mailto:a>()"]) {
+      checkHeaders({ "List-Unsubscribe": text.repeat(998 / text.length) });
+      checkHeaders({ "List-Unsubscribe": text.repeat(1_000_000) });
+    }
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+  });
+});
+
 describe("headers that are refused", () => {
   const owned = [
     "From",

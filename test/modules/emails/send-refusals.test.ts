@@ -165,6 +165,19 @@ describe("headers that the service owns are refused in any case", () => {
   test("one header in two spellings", () =>
     expectRefused({ headers: { "X-A": "1", "x-a": "2" } }, [["headers.x-a", "invalid_value"]]));
 
+  test("what no mail program can unsubscribe with", async () => {
+    await expectRefused({ headers: { "list-Unsubscribe": "" } }, [
+      ["headers.list-Unsubscribe", "invalid_format"],
+    ]);
+    const list = "<mailto:off@acme.test>, <https://acme.test/off>";
+    await expectRefused(
+      { headers: { "List-Unsubscribe": list, "List-Unsubscribe-Post": "One-Click" } },
+      [["headers.List-Unsubscribe-Post", "invalid_format"]],
+    );
+    const post = "List-Unsubscribe=One-Click";
+    await expectAccepted({ headers: { "List-Unsubscribe": list, "List-Unsubscribe-Post": post } });
+  });
+
   test("51 headers, where 50 are fine", async () => {
     const headers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, "x"]));
