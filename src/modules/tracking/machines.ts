@@ -50,7 +50,11 @@ export const MACHINES: readonly Rule[] = [
   // Crawlers, all in all. "Cubot" makes telephones.
   { name: "crawler", userAgent: /(?<!cu)bot\b|crawler|spider|slurp|mediapartners-google/i },
   // Programs, not programs that people read mail with.
-  { name: "script", userAgent: /^(?:curl|wget|python|go-http-client|java|ruby|perl|php)\b/i },
+  {
+    name: "script",
+    userAgent: /^(?:curl|wget|python|go-http-client|java|ruby|perl|node|axios)\b/i,
+  },
+  { name: "script", userAgent: /^(?:php|okhttp|apache-http)/i },
   { name: "script", userAgent: /python-(?:requests|urllib|httpx)|aiohttp|libwww-perl|guzzlehttp/i },
   { name: "script", userAgent: /apache-httpclient|node-fetch|axios\/|undici|scrapy/i },
   { name: "browser without a person", userAgent: /headlesschrome|phantomjs|puppeteer|playwright/i },
