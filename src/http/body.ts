@@ -12,7 +12,7 @@ export async function readJson(request: Request): Promise<unknown> {
   const bytes = await readBounded(request);
   if (bytes.byteLength === 0) return undefined;
   const value = parseJson(decodeUtf8(bytes));
-  refuseBadText(value);
+  refuseUnfaithful(value);
   if (value !== null && !isRecord(value)) throw notAnObject();
   return value;
 }
@@ -55,27 +55,32 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Text that cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and values. */
-export function refuseBadText(value: unknown): void {
+/**
+ * What cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and values, and
+ * numbers that no double holds. Parsing makes 1e400 infinite, and storing would make that null.
+ */
+export function refuseUnfaithful(value: unknown): void {
   const errors: FieldError[] = [];
-  collectBadText(value, [], errors);
+  collectUnfaithful(value, [], errors);
   if (errors.length > 0) throw validationError(errors);
 }
 
 type Path = (string | number)[];
 
 /** `path` is where `value` stands; it is the same array all the way down. */
-function collectBadText(value: unknown, path: Path, errors: FieldError[]): void {
+function collectUnfaithful(value: unknown, path: Path, errors: FieldError[]): void {
   if (errors.length >= MOST_ERRORS) return;
   if (typeof value === "string") {
     if (isBadText(value)) errors.push(badText(path));
+  } else if (typeof value === "number") {
+    if (!Number.isFinite(value)) errors.push(tooLargeNumber(path));
   } else if (typeof value === "object" && value !== null) {
     if (path.length >= DEEPEST_NESTING) throw tooDeep();
     const members = Array.isArray(value) ? value.entries() : Object.entries(value);
     for (const [name, inner] of members) {
       if (typeof name === "string" && isBadText(name)) errors.push(badText(path));
       path.push(name);
-      collectBadText(inner, path, errors);
+      collectUnfaithful(inner, path, errors);
       path.pop();
     }
   }
@@ -86,11 +91,17 @@ function isBadText(text: string): boolean {
 }
 
 function badText(path: Path): FieldError {
-  return {
-    field: path.map((part) => String(part).toWellFormed().replaceAll("\0", "\u{fffd}")).join("."),
-    message: "NUL characters and lone surrogates are not allowed.",
-    code: "invalid_format",
-  };
+  const message = "NUL characters and lone surrogates are not allowed.";
+  return { field: dotted(path), message, code: "invalid_format" };
+}
+
+function tooLargeNumber(path: Path): FieldError {
+  const message = "Expected a number between -1.8e308 and 1.8e308.";
+  return { field: dotted(path), message, code: "invalid_type" };
+}
+
+function dotted(path: Path): string {
+  return path.map((part) => String(part).toWellFormed().replaceAll("\0", "\u{fffd}")).join(".");
 }
 
 /** No endpoint takes anything else; where a body is optional, its schema would not be asked. */

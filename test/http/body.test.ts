@@ -105,6 +105,46 @@ describe("text that cannot be stored or sent faithfully is 422 and names its pla
   });
 });
 
+describe("a number that no double holds is 422 and names its place", () => {
+  const places: [data: string, field: string][] = [
+    ['{"a":1e400}', "data.a"],
+    ['{"a":-1e400}', "data.a"],
+    ['{"a":[{"b":1e400}]}', "data.a.0.b"],
+    ['{"a":{"value":1e400,"persistent":false}}', "data.a.value"],
+    [`{"a":${"9".repeat(400)}}`, "data.a"],
+  ];
+  const mail = '"to":"a@b.co","from":"a@acme.test","subject":"s","body":"b"';
+  const requests: [method: string, path: () => string, fields: string][] = [
+    ["POST", () => "/contacts", '"email":"a@b.co"'],
+    ["PATCH", () => `/contacts/${contact}`, '"subscribed":true'],
+    ["POST", () => "/v1/track", '"event":"e","email":"a@b.co"'],
+    ["POST", () => "/v1/send", mail],
+  ];
+  let contact = "";
+  beforeAll(async () => {
+    contact = await t.create("/contacts", { email: "number@b.co" }, "id");
+  });
+
+  for (const [method, path, fields] of requests) {
+    for (const [data, field] of places) {
+      test(`${method} ${path()} with ${data.slice(0, 50)}`, async () => {
+        const before = t.contents();
+        const raw = `{${fields},"data":${data}}`;
+        const answer = await t.call(method, path(), undefined, { raw, headers: json });
+        const errors = [[field, "invalid_type"]] as const;
+        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+        expect(t.contents()).toEqual(before);
+      });
+    }
+  }
+
+  test("the largest ones are kept", async () => {
+    const raw = '{"email":"large@b.co","data":{"a":[1.7976931348623157e308,-1e308,5e-324,1e-400]}}';
+    const { body } = await postContact(raw);
+    expect(body).toMatchObject({ data: { a: [Number.MAX_VALUE, -1e308, 5e-324, 0] } });
+  });
+});
+
 describe("a body that is accepted", () => {
   const cases: [why: string, raw: Body, headers?: Record<string, string>][] = [
     ["a surrogate pair", String.raw`{"email":"ok1@b.co","data":{"x":"\ud83d\ude00"}}`],

@@ -1,6 +1,6 @@
 /** From a record of a CSV file to what it says about one contact. Pure. */
 
-import { refuseBadText } from "../../http/body.ts";
+import { refuseUnfaithful } from "../../http/body.ts";
 import { AppError } from "../../lib/errors.ts";
 import { parseAddress } from "../../mail/address.ts";
 import { readCell, unmarked } from "./cells.ts";
@@ -93,7 +93,7 @@ function readSubscribed(cell: string): boolean {
 function readJsonCell(cell: string, key: string): unknown {
   try {
     const value: unknown = JSON.parse(cell);
-    refuseBadText(value);
+    refuseUnfaithful(value);
     return value;
   } catch (error) {
     if (error instanceof SyntaxError) throw new RowError(`The value of ${key} is not JSON.`);

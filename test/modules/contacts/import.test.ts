@@ -259,6 +259,14 @@ describe("progress", () => {
     });
   });
 
+  test("a number that no double holds is a fault in JSON, and text elsewhere", async () => {
+    const file = "email,json:x,y\nada@x.io,[1e400],\nbob@x.io,[1],1e400\n";
+    expect((await imported(t, file)).at("data.errors")).toEqual([
+      { line: 2, message: "The value of x cannot be stored." },
+    ]);
+    expect(contactsOf(t).map(({ data }) => data)).toEqual([{ x: [1], y: "1e400" }]);
+  });
+
   test("counts all faults and tells the first 100, by line", async () => {
     const lines = Array.from({ length: 300 }, (_, i) => (i % 2 === 0 ? "bad" : `p${i}@x.io`));
     const progress = await imported(t, `email\n${lines.join("\n")}\n`);
