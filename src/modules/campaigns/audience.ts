@@ -1,5 +1,6 @@
 /** Who receives a campaign: subscribed contacts that its audience names (interface decision G). */
 
+import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition.ts";
 import type { Audience } from "../segments/plan.ts";
 import type { Segments } from "../segments/service.ts";
@@ -7,7 +8,7 @@ import type { CampaignRow } from "./service.ts";
 
 const SUBSCRIBED = [{ kind: "subscribed", isSubscribed: true }] as const;
 
-/** 404 or 422 where it refers to a segment that is not there any more. */
+/** 409 where its segment is not there any more, 422 where its filter names one that is not. */
 export function audienceOf(
   segments: Pick<Segments, "audienceOf" | "audienceOfCondition">,
   campaign: CampaignRow,
@@ -16,9 +17,16 @@ export function audienceOf(
   const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
   // Of a STATIC segment it is its members, whenever they are asked for.
   if (audienceType === "SEGMENT" && audienceCondition === null) {
-    return segments.audienceOf(projectSeq, segmentId ?? "", SUBSCRIBED);
+    if (segmentId === null) throw segmentGone();
+    return segments.audienceOf(projectSeq, segmentId, SUBSCRIBED);
   }
   const text = audienceCondition ?? audienceFilter;
   const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
   return segments.audienceOfCondition(projectSeq, condition, SUBSCRIBED);
+}
+
+function segmentGone(): AppError {
+  return new AppError(409, "INVALID_STATE", "The segment of this campaign was deleted.", {
+    suggestion: "Give it another audience: PATCH /campaigns/{id}.",
+  });
 }

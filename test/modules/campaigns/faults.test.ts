@@ -342,6 +342,25 @@ describe("what it needs goes away", () => {
     expect([await t.statusOf(id), t.count("status = 'QUEUED'")]).toEqual(["PAUSED", 5]);
   });
 
+  test("a copy of one whose segment was deleted since is not sent, and says why", async () => {
+    const t = await open();
+    t.crowd(2);
+    const filter = { field: "email", operator: "contains", value: "@" };
+    const condition = { logic: "AND", groups: [{ filters: [filter] }] };
+    const segmentId = await t.create("/segments", { name: "All", condition }, "data.id");
+    const id = await t.campaign({ audienceType: "SEGMENT", segmentId });
+    await t.act(id, "send");
+    await t.settle();
+    expect((await t.call("DELETE", `/segments/${segmentId}`)).status).toBe(204);
+    const copy = (await t.act(id, "duplicate")).text("data.id");
+    const answer = await t.act(copy, "send");
+    expect([answer.status, answer.text("error.message")]).toEqual([
+      409,
+      "The segment of this campaign was deleted.",
+    ]);
+    expect(await t.statusOf(copy)).toBe("DRAFT");
+  });
+
   test("nor can the sender's domain", async () => {
     const t = await open();
     t.crowd(1);
