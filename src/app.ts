@@ -310,6 +310,7 @@ export function createApp(options: AppOptions) {
     cursors,
     contacts,
     events,
+    eventsOfContact,
     segments,
     store,
     suppressions,

@@ -144,14 +144,11 @@ function unknownState(row: DomainRow): string {
     : `${nobody} As of ${isoTime(lastCheckedAt)}: ${stateOf(row)}`;
 }
 
-/** A domain belongs to one project of the installation: its name says which. */
-function rowOf(input: Input, { domains, project, projects }: Store): DomainRow {
+function rowOf(input: Input, { domains, project }: Store): DomainRow {
   const domain = domainName(input);
   const isNamed = input.flags["project"] !== undefined;
-  for (const { seq } of isNamed ? [project()] : projects.list()) {
-    const row = domains.find(seq, domain);
-    if (row !== null) return row;
-  }
+  const row = isNamed ? domains.find(project().seq, domain) : domains.findByName(domain);
+  if (row !== null) return row;
   const where = isNamed ? "The project has" : "There is";
   throw new AppError(404, "DOMAIN_NOT_FOUND", `${where} no domain ${domain}.`, {
     suggestion: "List the domains of a project: mailstead domain list",

@@ -107,9 +107,9 @@ function compose(
 /** The keys of the domain, whichever project it belongs to. */
 async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
   if (!hasInstallation(config.data)) return null;
-  return withStore(input, async ({ projects, domains }) => {
-    const owner = projects.list().find(({ seq }) => domains.find(seq, domain) !== null);
-    return owner === undefined ? null : domains.signerOf(owner.seq, domain);
+  return withStore(input, async ({ domains }) => {
+    const found = domains.findByName(domain);
+    return found === null ? null : domains.signerOf(found.projectSeq, domain);
   });
 }
 

@@ -114,7 +114,7 @@ export const emails = sqliteTable(
     /** JSON object the body is rendered with; null: the contact's data at the time of leaving. */
     variables: text("variables"),
     status: text("status", { enum: EMAIL_STATUSES }).notNull(),
-    /** 0 transactional, 1 campaign: the lower leaves first. */
+    /** 0 transactional, 1 campaign: how long it is tried (delivery/retry.ts). */
     priority: integer("priority").notNull(),
     /** How many times it was leased; also the token that a settlement must name. */
     attempts: integer("attempts").notNull().default(0),

@@ -100,14 +100,17 @@ const RESTRICTIONS = [
   { field: "audienceFilter", type: "FILTERED" },
 ] as const;
 
-/** It cannot be taken back: a time that is misspelt must not mean now. */
+/**
+ * Unknown fields are ignored (interface decision A), but a time that is misspelt must not mean now:
+ * that cannot be taken back.
+ */
 export const SendCampaignInput = withChecks(
   Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }),
   (value) =>
     Object.keys(value)
-      .filter((field) => field !== "scheduledFor")
+      .filter((field) => /^schedul/i.test(field) && field !== "scheduledFor")
       .map((field) => {
-        const message = "There is no such field; the time to send at is scheduledFor.";
+        const message = "The time to send at is scheduledFor.";
         return { field, message, code: "invalid_value" };
       }),
 );

@@ -175,7 +175,10 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: { tags, summary: "Pause a campaign that is SENDING" },
+        detail: {
+          tags,
+          summary: "Pause a campaign that is SENDING, or keep one paused that waits for its domain",
+        },
       },
     )
     .post(

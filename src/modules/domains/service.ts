@@ -122,6 +122,9 @@ export function createDomains(deps: DomainsDeps) {
       return isReady ? bounceHostOf(domain) : null;
     },
 
+    /** A domain belongs to one project of the installation: its name says which. */
+    findByName: (domain: string): DomainRow | null => findByName(domain) ?? null,
+
     find(projectSeq: number, domain: string): DomainRow | null {
       const row = findByName(domain);
       return row?.projectSeq === projectSeq ? row : null;

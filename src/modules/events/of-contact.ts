@@ -75,6 +75,8 @@ export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
   const countOfName = sqlite.prepare<{ total: number }, [number, string]>(
     `SELECT contact_events.count AS total FROM ${SUMMARIES} ${OF_NAME}`,
   );
+  const isAfter = sqlite.prepare<{ found: number }, [number, number]>(`
+    SELECT EXISTS (SELECT 1 FROM ${SUMMARIES} AND contact_events.last_seq > +?2) AS found`);
   const step = sqlite.prepare<Link, [string, number]>(`
     ${chainsFrom("SELECT value AS seq FROM json_each(?)", "LIMIT +?")}
     SELECT seq, previous, created_at AS createdAt FROM chains ORDER BY seq DESC`);
@@ -146,6 +148,10 @@ export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
         ? search(whose, { before, limit, isWithin })
         : Promise.resolve(next(whose, ends, limit));
     },
+
+    /** Whether any was recorded after this one of the log. */
+    hasSince: (contactSeq: number, seq: number): boolean =>
+      isAfter.get(contactSeq, seq)?.found === 1,
 
     /** Part of a change, before the contact is deleted: nothing in them tells whose they were. */
     detach: (contactSeq: number): void => void detach.run(contactSeq),

@@ -9,6 +9,7 @@ import type { Log } from "../../lib/log.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../emails/store.ts";
+import type { EventsOfContact } from "../events/of-contact.ts";
 import { createReader } from "../events/reader.ts";
 import type { Events } from "../events/service.ts";
 import type { Segments } from "../segments/service.ts";
@@ -39,6 +40,7 @@ export type MachineryDeps = {
   cursors: Cursors;
   contacts: Contacts;
   events: Events;
+  eventsOfContact: EventsOfContact;
   segments: Segments;
   store: EmailStore;
   suppressions: Suppressions;
@@ -121,6 +123,7 @@ export function createMachinery(deps: MachineryDeps) {
     calls,
     clock,
     drive,
+    eventsOfContact: deps.eventsOfContact,
     log,
     reader: createReader({ db, name: READER }),
     starts,

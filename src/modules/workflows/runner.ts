@@ -15,6 +15,7 @@ import { describeError, type Log } from "../../lib/log.ts";
 import type { Db } from "../../db/open.ts";
 import { DUE_FOR, type DueFor } from "../../db/schema/workflows.ts";
 import { parseData } from "../contacts/data.ts";
+import type { EventsOfContact } from "../events/of-contact.ts";
 import type { LoggedEvent, Reader } from "../events/reader.ts";
 import type { Agenda, Execution } from "./agenda.ts";
 import type { Call, Calls } from "./calls.ts";
@@ -52,6 +53,7 @@ export function createWorkflowRunner(deps: {
   calls: Calls;
   clock: Clock;
   drive: Drive;
+  eventsOfContact: Pick<EventsOfContact, "hasSince">;
   log: Log;
   reader: Reader;
   starts: Starts;
@@ -61,12 +63,6 @@ export function createWorkflowRunner(deps: {
   writer: Writer;
 }) {
   const { agenda, calls, clock, drive, log, reader, starts, writer } = deps;
-  const hasUnread = deps.db.sqlite.prepare<{ found: number }, [number, number]>(`
-    SELECT EXISTS (
-      SELECT 1 FROM event_names CROSS JOIN contact_events
-        ON contact_events.name_seq = event_names.seq AND contact_events.contact_seq = +?1
-      WHERE event_names.project_seq = (SELECT project_seq FROM contacts WHERE seq = +?1)
-        AND contact_events.last_seq > +?2) AS found`);
   const lastSeq = deps.db.sqlite.prepare<{ seq: number | null }, []>(
     "SELECT max(seq) AS seq FROM events",
   );
@@ -271,7 +267,7 @@ export function createWorkflowRunner(deps: {
   }
 
   function isBehind({ contactSeq }: Execution, place: number): boolean {
-    return contactSeq !== null && hasUnread.get(contactSeq, place)?.found === 1;
+    return contactSeq !== null && deps.eventsOfContact.hasSince(contactSeq, place);
   }
 
   function sleep(): void {

@@ -188,7 +188,7 @@ describe("a campaign", () => {
     },
   );
 
-  test.each(["scheduledAt", "scheduledfor", "at"])(
+  test.each(["scheduledAt", "scheduledfor", "scheduled_for", "schedule"])(
     "is not sent at once where its time is misspelt: %s",
     async (field) => {
       await t.contact("ada@x.test");
@@ -198,6 +198,13 @@ describe("a campaign", () => {
       expect(await t.statusOf(id)).toBe("DRAFT");
     },
   );
+
+  test("is sent whatever else its request holds", async () => {
+    await t.contact("ada@x.test");
+    const id = await t.campaign();
+    expect((await t.act(id, "send", { note: "x" })).status).toBe(204);
+    expect(await t.statusOf(id)).toBe("SENDING");
+  });
 
   test("is sent once by two requests with one key", async () => {
     await t.contact("ada@x.test");

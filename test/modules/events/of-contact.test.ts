@@ -163,7 +163,7 @@ test("no statement goes through the whole log", () => {
   createEventsOfContact({ db, turns: createTurns() });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
-  expect(statements).toHaveLength(6);
+  expect(statements).toHaveLength(7);
   for (const sql of statements) {
     expect(planOf(db, sql)).not.toMatch(/SCAN (events|e|contact_events)\b/);
   }
