@@ -1,17 +1,22 @@
 /**
- * Copies the write-ahead log into the database, without making the event loop wait for the disk.
- * SQLite's own checkpoint waits twice while everything stands still, 50 to 100 ms where 30 MiB have
- * gathered. Here a round goes like this, and only the third step takes the loop's time:
+ * Copies the write-ahead log into the database and lets the log begin anew, without making the event
+ * loop wait for the disk. SQLite waits for it where everything stands still: twice in a checkpoint,
+ * and once more in the first commit of a log that begins anew. On a busy disk each can be 50 ms and
+ * more. Here a round goes like this, and only the third step takes the loop's time:
  *
  * 1. A reader begins. What it sees ends the round: SQLite copies nothing newer and does not begin
  *    the log anew as long as it is there.
  * 2. The log is brought to disk, beside the event loop.
  * 3. A connection that waits for nothing (`synchronous=OFF`) copies: about 5 µs a page.
- * 4. The database is brought to disk, beside the event loop; then the reader ends.
+ * 4. The database is brought to disk, beside the event loop. The reader stays until the next round.
  *
  * So a page is in the database file only after it is on disk in the log, and the log is written over
- * only after its pages are on disk in the database: what SQLite needs to survive a power cut. A log
- * that has grown long is finished by a checkpoint of SQLite's own kind, when little is left for it.
+ * only after its pages are on disk in the database: what SQLite needs to survive a power cut.
+ *
+ * A log that has grown long begins anew once little is left to copy. Until it has, nothing may be
+ * written: a last round copies all, the reader ends, and one page is written without waiting, which
+ * SQLite puts at the begin of the log. More may be written when that is on disk; otherwise, after a
+ * power cut, the begin of the old log might be read, up to where the new one is.
  */
 
 import { Database, SQLiteError } from "bun:sqlite";
@@ -22,6 +27,8 @@ import { syncToDisk } from "./sync-to-disk.ts";
 export type Checkpoints = {
   /** Begins a round if enough was written since the last one. */
   consider(): void;
+  /** While the log begins anew nothing may be written: resolves when it has; null otherwise. */
+  pause(): Promise<void> | null;
   /** Resolves when none is under way and its connections are closed; `consider` makes new ones. */
   close(): Promise<void>;
 };
@@ -32,7 +39,7 @@ export type Sizes = {
   round: number;
   /** From here on the log is to begin anew. */
   longLog: number;
-  /** So little that waiting for the disk takes milliseconds. */
+  /** So little that writing may wait until it is copied. */
   few: number;
 };
 
@@ -42,6 +49,9 @@ type Connections = { reader: Database; copier: Database };
 
 /** What a checkpoint answers: pages in the log, and how many of them the database has now. */
 type Outcome = { busy: number; log: number; checkpointed: number };
+
+/** What a round copied; after "none" nothing is lost, the log is only longer for a while. */
+type Round = "none" | "some" | "all";
 
 export function createCheckpoints(deps: {
   sqlite: Database;
@@ -53,6 +63,7 @@ export function createCheckpoints(deps: {
   const { sqlite, log, failed, sizes = SIZES } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
+  let pause: Promise<void> | null = null;
   /**
    * How far the rounds came in this generation of the log, in pages; `passed`: where one copied
    * nothing, since somebody reads what is older, the next one comes after as many pages again.
@@ -72,47 +83,61 @@ export function createCheckpoints(deps: {
     return log.hasPage(Math.max(done.pages, done.passed) + pages);
   }
 
-  /** Copies what it may; where somebody else is at it, nothing. */
-  function checkpoint(connection: Database): void {
-    const outcome = connection.query<Outcome, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
-    if (outcome !== null && outcome.checkpointed > 0) done.pages = outcome.checkpointed;
+  /** Copies what it may; where somebody else is at it, nothing. True if nothing is left. */
+  function copy(copier: Database): boolean {
+    const outcome = copier.query<Outcome, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
+    if (outcome === null || outcome.checkpointed <= 0) return false;
+    done.pages = outcome.checkpointed;
+    return outcome.checkpointed === outcome.log;
   }
 
-  /** False where nothing was copied: nothing is lost, the log is only longer for a while. */
-  async function round(): Promise<boolean> {
+  async function round(): Promise<Round> {
     const { reader, copier } = (connections ??= connect());
     const before = done.pages;
+    let isAll: boolean;
     try {
+      if (reader.inTransaction) reader.run("COMMIT");
       reader.run("BEGIN");
       reader.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
       await log.sync();
-      checkpoint(copier);
+      isAll = copy(copier);
     } catch (error) {
-      if (reader.inTransaction) reader.run("ROLLBACK");
-      if (error instanceof SQLiteError) return false;
+      if (error instanceof SQLiteError) return "none";
       throw error;
     }
     // Where this fails the reader stays, and with it the log that has what the disk may not have.
     await syncToDisk(databaseFile(sqlite.filename));
-    reader.run("COMMIT");
-    const hasProgress = done.pages !== before;
-    if (!hasProgress) done.passed = Math.max(done.pages, done.passed) + sizes.round;
-    return hasProgress;
+    if (isAll) return "all";
+    if (done.pages !== before) return "some";
+    done.passed = Math.max(done.pages, done.passed) + sizes.round;
+    return "none";
   }
 
   async function runRounds(): Promise<void> {
-    while ((await round()) && log.hasPage(sizes.longLog)) {
-      if (!isWaiting(sizes.few)) return finish();
+    while ((await round()) !== "none" && log.hasPage(sizes.longLog)) {
+      if (isWaiting(sizes.few)) continue;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      pause = promise;
+      await beginAnew().finally(() => {
+        pause = null;
+        resolve();
+      });
+      return;
     }
   }
 
-  /** The log begins anew with the next write. */
-  function finish(): void {
+  async function beginAnew(): Promise<void> {
+    if ((await round()) !== "all" || connections === null) return;
+    const { reader, copier } = connections;
+    reader.run("COMMIT");
     try {
-      checkpoint(sqlite);
+      rewriteFirstPage(sqlite);
+      copier.run("BEGIN IMMEDIATE"); // Keeps other processes from writing, too.
     } catch (error) {
-      if (!(error instanceof SQLiteError)) throw error;
+      if (!(error instanceof SQLiteError)) throw error; // Another process was faster.
     }
+    await log.sync();
+    if (copier.inTransaction) copier.run("ROLLBACK");
   }
 
   return {
@@ -122,6 +147,7 @@ export function createCheckpoints(deps: {
         .catch(failed)
         .finally(() => (underway = null));
     },
+    pause: () => pause,
     async close() {
       await underway;
       connections?.reader.close();
@@ -129,6 +155,21 @@ export function createCheckpoints(deps: {
       connections = null;
     },
   };
+}
+
+/** Without waiting for the disk. Changes nothing: SQLite does not look whether a version is new. */
+function rewriteFirstPage(sqlite: Database): void {
+  const safety = pragma(sqlite, "synchronous");
+  sqlite.run("PRAGMA synchronous = OFF");
+  try {
+    sqlite.run(`PRAGMA user_version = ${pragma(sqlite, "user_version")}`);
+  } finally {
+    sqlite.run(`PRAGMA synchronous = ${safety}`);
+  }
+}
+
+function pragma(sqlite: Database, name: string): number {
+  return Number(sqlite.query(`PRAGMA ${name}`).values()[0]?.[0]);
 }
 
 /**

@@ -18,6 +18,8 @@ export type DiskSync = {
    * then nobody knows what it has, and only a new start from what is there can tell.
    */
   sync(): Promise<void>;
+  /** Sometimes nothing may be committed until this resolves; mostly it is null. */
+  pause(): Promise<void> | null;
   /** Lets go of the files until the next call. */
   release(): Promise<void>;
 };
@@ -40,6 +42,7 @@ export function createDiskSync(sqlite: Database): DiskSync | null {
       if (failure !== null) throw failure.error;
       checkpoints.consider();
     },
+    pause: checkpoints.pause,
     async release() {
       await checkpoints.close();
       log.close();

@@ -105,6 +105,8 @@ export function createWriter(
   }
 
   function commitWaiting(): void {
+    const pause = disk?.pause() ?? null;
+    if (pause !== null) return void pause.then(schedule);
     isPressing = false;
     const jobs = waiting;
     waiting = [];

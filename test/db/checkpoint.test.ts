@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCheckpoints } from "../../src/db/checkpoint.ts";
 import { type LogFile, openLogFile } from "../../src/db/log-file.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { quiet } from "../support/eventually.ts";
+import { eventually, quiet } from "../support/eventually.ts";
 
 const PAGE_BYTES = 4096;
 const SIZES = { round: 20, longLog: 100, few: 10 };
@@ -40,6 +40,11 @@ function slowLog(log: LogFile) {
   const sync = () => new Promise<void>((resolve) => waiting.push(resolve));
   return { slow: { ...log, sync }, finish: () => waiting.shift()?.() };
 }
+
+const blocksOf = (bytes: Buffer) =>
+  Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, i) => i * PAGE_BYTES);
+
+const blockAt = (bytes: Buffer, at: number) => bytes.subarray(at, at + PAGE_BYTES);
 
 test("little is left where it is", async () => {
   const { log, start, write, databaseBytes } = inFile();
@@ -80,6 +85,83 @@ test("a log that is long begins anew, however often", async () => {
   expect(generations.size).toBeGreaterThan(5);
   expect(statSync(`${file}-wal`).size).toBeLessThan(3 * SIZES.longLog * PAGE_BYTES);
   expect(sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 100 });
+  expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+});
+
+test("it begins anew without the loop's waiting: what is left is copied while nothing is written", async () => {
+  const { log, start, write, databaseBytes } = inFile();
+  const { slow, finish } = slowLog(log);
+  const checkpoints = start(slow);
+  const generation = log.generation();
+  write(SIZES.longLog + 10);
+  checkpoints.consider();
+  write(SIZES.few / 2);
+  finish(); // The round.
+  await eventually(() => checkpoints.pause() !== null);
+  const paused = checkpoints.pause();
+  const copied = databaseBytes();
+  finish(); // What is left.
+  await eventually(() => log.generation() !== generation);
+  expect(databaseBytes()).toBeGreaterThan(copied);
+  expect(log.hasPage(2)).toBe(false);
+  expect(checkpoints.pause()).toBe(paused);
+  const closed = checkpoints.close();
+  finish(); // Its begin.
+  await paused;
+  expect(checkpoints.pause()).toBeNull();
+  await closed;
+});
+
+test("whatever of its begin a power cut keeps, all is there", async () => {
+  const { file, log, start, write } = inFile();
+  const { slow, finish } = slowLog(log);
+  const checkpoints = start(slow);
+  const generation = log.generation();
+  write(SIZES.longLog + 10);
+  checkpoints.consider();
+  const before = readFileSync(`${file}-wal`);
+  finish();
+  await eventually(() => checkpoints.pause() !== null);
+  finish();
+  await eventually(() => log.generation() !== generation);
+  const after = readFileSync(`${file}-wal`);
+  const changed = blocksOf(after).filter((at) => !blockAt(before, at).equals(blockAt(after, at)));
+  expect(changed).toEqual([0]); // The header and the page; its end is as it was.
+  for (const wal of [before, after]) {
+    const left = `${file}-left`;
+    copyFileSync(file, left);
+    writeFileSync(`${left}-wal`, wal);
+    const copy = new Database(left);
+    expect(copy.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 1 });
+    expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    copy.close();
+    rmSync(left);
+  }
+  finish();
+  await checkpoints.close();
+});
+
+test("a log that somebody reads does not begin anew, and writing goes on", async () => {
+  const { file, log, start, write, sqlite } = inFile();
+  const checkpoints = start(log);
+  write(SIZES.longLog);
+  const reader = new Database(file);
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM things").get();
+  const generation = log.generation();
+  for (let i = 0; i < 10; i++) {
+    write(15);
+    checkpoints.consider();
+    await checkpoints.close();
+    expect(checkpoints.pause()).toBeNull();
+  }
+  expect(log.generation()).toBe(generation);
+  reader.close();
+  write(SIZES.round);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(log.generation()).not.toBe(generation);
+  expect(sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 12 });
   expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
 });
 

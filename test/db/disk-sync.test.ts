@@ -35,9 +35,20 @@ function slowDisk() {
       syncs++;
       return new Promise((resolve) => waiting.push(resolve));
     },
+    pause: () => pause?.promise ?? null,
     async release() {},
   };
-  return { disk, syncs: () => syncs, finish: () => waiting.shift()?.() };
+  let pause: PromiseWithResolvers<void> | null = null;
+  return {
+    disk,
+    syncs: () => syncs,
+    finish: () => waiting.shift()?.(),
+    beginPause: () => void (pause = Promise.withResolvers()),
+    endPause() {
+      pause?.resolve();
+      pause = null;
+    },
+  };
 }
 
 function writingTo(db: Db, disk: DiskSync) {
@@ -109,6 +120,29 @@ describe("a write", () => {
     finish();
     await quiet();
     expect(countRows()).toBe(34);
+  });
+
+  test("waits while nothing may be written, in its place", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish, beginPause, endPause } = slowDisk();
+    const { write, writer, answered } = writingTo(db, disk);
+    const names = () => db.sqlite.query("SELECT name FROM things").values().flat();
+    write("a");
+    await quiet();
+    beginPause();
+    for (let i = 0; i < 40; i++) write(String(i));
+    const pressing = writer.commit(() => db.sqlite.run("INSERT INTO things VALUES ('z')").changes);
+    await quiet();
+    finish();
+    await quiet();
+    expect([names(), answered]).toEqual([["a"], ["effect of a", "a"]]);
+    endPause();
+    await pressing;
+    expect(names()).toEqual(["a", ...Array.from({ length: 40 }, (_, i) => String(i)), "z"]);
+    const drained = writer.drain();
+    finish();
+    await drained;
+    expect(answered).toHaveLength(2 * 41);
   });
 
   test("whose maker has something to do meanwhile is told of its commit, and of the disk", async () => {
@@ -211,7 +245,8 @@ test("a disk that fails ends the process: nobody knows what it has", async () =>
     import { openDatabase } from "./src/db/open.ts";
     import { createWriter } from "./src/db/writer.ts";
     import { createLog } from "./src/lib/log.ts";
-    const disk = { sync: () => Promise.reject(new Error("EIO")), async release() {} };
+    const sync = () => Promise.reject(new Error("EIO"));
+    const disk = { sync, pause: () => null, async release() {} };
     const writer = createWriter(
       openDatabase(":memory:"), createLog({ level: "error", format: "json" }), disk);
     void writer.write(() => 1).then(() => console.log("answered"));

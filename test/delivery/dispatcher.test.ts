@@ -475,6 +475,7 @@ describe("a quiet queue", () => {
     let isSlow = false;
     const disk: DiskSync = {
       sync: () => (isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+      pause: () => null,
       release: () => Promise.resolve(),
     };
     const { outbox, clock, dispatcher, transport } = await counting({ disk });
