@@ -8,6 +8,7 @@
  */
 
 import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
+import { runProof } from "./bench/proof.ts";
 import { judge, say, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
@@ -81,14 +82,4 @@ function print(report: CrashReport): boolean {
   ]);
 }
 
-setTimeout(() => {
-  console.error(`not done within ${LIMIT_MS / 60_000} minutes`);
-  process.exit(1);
-}, LIMIT_MS);
-
-try {
-  process.exit((await run()) ? 0 : 1);
-} catch (error) {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
-}
+await runProof(run, LIMIT_MS);

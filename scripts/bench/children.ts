@@ -89,7 +89,9 @@ export function startHelper(script: string, settings: unknown): Helper {
   };
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+export async function* linesOf(
+  stream: ReadableStream<Uint8Array>,
+): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of stream) {

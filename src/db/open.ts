@@ -6,8 +6,11 @@ import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 /** The query builder and, as `sqlite`, the connection beneath it. */
 export type Db = BunSQLiteDatabase & { sqlite: Database };
 
-/** Keeps the write-ahead log from staying large after a burst. */
-const JOURNAL_SIZE_LIMIT_BYTES = 64 * 1024 * 1024;
+/**
+ * Cuts the write-ahead log only after it was extraordinarily long: a file system that tells the disk
+ * what it freed takes tens of milliseconds.
+ */
+const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
 const PAGE_CACHE_KIB = 72 * 1024;
 
 /** Opens `file` (":memory:" for tests), creating it if it is not there. */
