@@ -145,7 +145,7 @@ function codeOf(error: ValueError): FieldErrorCode {
 
 /** For what is easily left out: the offset. */
 const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
-  "date-time": "2026-03-02T10:00:00+01:00",
+  "date-time": "2026-03-02T09:00:00Z",
 };
 
 function messageOf(error: ValueError): string {

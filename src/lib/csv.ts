@@ -13,7 +13,9 @@ export type CsvItem =
   /** The last item: nothing beyond it was read. */
   | { kind: "end"; line: number; message: string };
 
-export type Dialect = { delimiter: "," | ";" | "\t"; newline: "\n" | "\r" };
+const DELIMITERS = [",", ";", "\t"] as const;
+
+export type Dialect = { delimiter: (typeof DELIMITERS)[number]; newline: "\n" | "\r" };
 
 export type CsvReader = {
   /** Takes more text and yields what is complete by now, in batches of a few milliseconds. */
@@ -28,8 +30,12 @@ const LONGEST_RECORD = 1024 * 1024;
 /** Each costs a second look at some text. More of them, and the file is something else. */
 const MOST_QUOTING_FAULTS = 1000;
 
+/** That tell how values are separated. */
+const SAMPLE_RECORDS = 10;
+
 const TOO_LONG = "The line is longer than 1 MiB.";
 const UNCLOSED = "A quote opens a value here and is never closed.";
+const UNCLOSED_FOR_LONG = "A quote opens a value here and is not closed within 1 MiB.";
 const BAD_QUOTE = "A quote inside a quoted value must be doubled.";
 const HOPELESS = `More than ${MOST_QUOTING_FAULTS} lines have broken quotes. The rest was not read.`;
 
@@ -92,7 +98,8 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
       else if (lines > 0)
         continue; // Once more, from where the record begins.
       else if (!isAll && window < LONGEST_RECORD) window *= 2;
-      else if (isAll || text !== "") yield [quotingFault(UNCLOSED)];
+      else if (isAll) yield [quotingFault(UNCLOSED)];
+      else if (text !== "") yield [quotingFault(UNCLOSED_FOR_LONG)];
       else yield [skipLine(TOO_LONG)];
     }
   }
@@ -135,14 +142,19 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
   };
 }
 
-/** Told by the beginning of the text, which holds the first line. */
+/** Told by the beginning of the text, quoted values left out: what they hold separates nothing. */
 export function detectDialect(head: string): Dialect {
-  const newline = head.includes("\n") || !head.includes("\r") ? "\n" : "\r";
-  const first = head.split(newline).find((line) => line.trim() !== "") ?? "";
-  const width = (delimiter: Dialect["delimiter"]) =>
-    Papa.parse<string[]>(first, { delimiter, newline }).data[0]?.length ?? 0;
-  const [delimiter] = ([",", ";", "\t"] as const).toSorted((a, b) => width(b) - width(a));
-  return { delimiter: delimiter ?? ",", newline };
+  const bare = head.replaceAll(/(?<=^|[,;\t\r\n])"(?:[^"]|"")*"/g, "");
+  const newline = bare.includes("\n") || !bare.includes("\r") ? "\n" : "\r";
+  const records = bare.split(newline).filter((line) => line.trim() !== "");
+  const [first = ""] = records;
+  const possible = DELIMITERS.filter((delimiter) => first.includes(delimiter));
+  const [only = ",", ...others] = possible;
+  if (others.length === 0) return { delimiter: only, newline };
+  // The one that makes records of one width.
+  const sample = records.slice(0, SAMPLE_RECORDS).join(newline);
+  const { meta } = Papa.parse(sample, { delimitersToGuess: possible, newline });
+  return { delimiter: possible.find((one) => one === meta.delimiter) ?? only, newline };
 }
 
 /** With LF between records, CRLF leaves its CR at the end of the last cell. */

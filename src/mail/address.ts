@@ -103,6 +103,33 @@ export function canonicalDomain(text: string): string | null {
   return isHostname(domain) && /\.(?!\d+$)[^.]+$/.test(domain) ? domain : null;
 }
 
+/** An address to look for, as addresses are kept; what is none matches none. */
+export function storedAddress(text: string): string {
+  const parsed = parseAddress(text);
+  return parsed.ok ? parsed.address : folded(text);
+}
+
+/**
+ * A part of an address to look for, as addresses are kept, in one or two spellings: what is beyond
+ * ASCII stays so in a local part, and is an A-label in a domain. Behind an @ it is a domain.
+ */
+export function storedSpellings(part: string): string[] {
+  const local = folded(part);
+  const at = local.lastIndexOf("@") + 1;
+  const labels = local.slice(at).split(".");
+  const domain = labels.map((label) => (isAscii(label) ? label : domainToASCII(label) || label));
+  const spelling = local.slice(0, at) + domain.join(".");
+  return spelling === local ? [local] : at > 0 ? [spelling] : [local, spelling];
+}
+
+function folded(text: string): string {
+  return text.trim().normalize("NFC").toLowerCase();
+}
+
+function isAscii(text: string): boolean {
+  return /^[\0-\x7f]*$/.test(text);
+}
+
 /** A host name in ASCII (RFC 952, RFC 1123 §2.1): letters, digits, hyphens; one label suffices. */
 export function isHostname(name: string): boolean {
   return name.length > 0 && name.length <= 253 && HOST_NAME.test(name.toLowerCase());
@@ -115,5 +142,5 @@ export function domainOf(address: string): string {
 
 /** Whether the address can only be sent to a server that offers SMTPUTF8 (RFC 6531 §3.2). */
 export function needsSmtpUtf8(address: string): boolean {
-  return /[^\0-\x7f]/.test(address);
+  return !isAscii(address);
 }

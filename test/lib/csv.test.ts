@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { createCsvReader, type CsvItem, detectDialect } from "../../src/lib/csv.ts";
+import { createCsvReader, type CsvItem, detectDialect, type Dialect } from "../../src/lib/csv.ts";
 
 const BAD_QUOTE = "A quote inside a quoted value must be doubled.";
 const UNCLOSED = "A quote opens a value here and is never closed.";
+const UNCLOSED_FOR_LONG = "A quote opens a value here and is not closed within 1 MiB.";
 const TOO_LONG = "The line is longer than 1 MiB.";
 
 /** Everything in `text`, given to the reader in pieces of those sizes, again and again. */
@@ -255,7 +256,11 @@ describe("bounds what it holds", () => {
   test("a value of many lines that is never closed costs one line", () => {
     const lines = Array.from({ length: 200_000 }, (_, i) => `${i},y`);
     const items = readAll(`a,b\n1,"x\n${lines.join("\n")}\n`, [64 * 1024]);
-    expect(brief(items.slice(0, 3))).toEqual([[1, "a", "b"], { 2: UNCLOSED }, [3, "0", "y"]]);
+    expect(brief(items.slice(0, 3))).toEqual([
+      [1, "a", "b"],
+      { 2: UNCLOSED_FOR_LONG },
+      [3, "0", "y"],
+    ]);
     expect(items.length).toBe(2 + lines.length);
   });
 
@@ -273,4 +278,30 @@ test("a batch is never large: whoever reads can pause", () => {
   const reader = createCsvReader({ delimiter: ",", newline: "\n" });
   const sizes = [...reader.push("a,b\n".repeat(1_000_000))].map((items) => items.length);
   expect(Math.max(...sizes)).toBeLessThanOrEqual((64 * 1024) / 4);
+});
+
+describe("values are separated by", () => {
+  const cases: [text: string, delimiter: Dialect["delimiter"]][] = [
+    ["email", ","],
+    ["", ","],
+    ["email;name\na@x.io;Ada", ";"],
+    ["email\tname\na@x.io\tAda", "\t"],
+    ['email,"Topics (news; offers; events)"\nfd@i.com,x', ","],
+    ['email,"Last\tFirst\tMiddle"', ","],
+    ["email,Interests (a;b;c)\nfd@i.com,x\n", ","],
+    ["email;first, last, middle\na@x.io;Ada\n", ";"],
+    ["email;score;rate\na@x.io;1,5;2,5\nb@x.io;3,5;4,5\n", ";"],
+    ["email;name\na@x.io\nb@x.io\n", ";"],
+    ['\n\n"email";"a ""b"", c, d"\n', ";"],
+    ['email,5" pipes;6" pipes\na@x.io,7\n', ","],
+  ];
+
+  test.each(cases)("%j: %j", (text, delimiter) => {
+    expect(detectDialect(text).delimiter).toBe(delimiter);
+  });
+
+  test("a newline in a quoted value ends no record", () => {
+    expect(detectDialect('email,note\rp@i.com,"a\nb"\r').newline).toBe("\r");
+    expect(detectDialect('email,"no\rte"\np@i.com,b\n').newline).toBe("\n");
+  });
 });

@@ -5,6 +5,8 @@ import {
   isHostname,
   needsSmtpUtf8,
   parseAddress,
+  storedAddress,
+  storedSpellings,
 } from "../../src/mail/address.ts";
 
 describe("addresses that are accepted, in their canonical spelling", () => {
@@ -149,5 +151,29 @@ describe("domains", () => {
   test("only a non-ASCII local part needs SMTPUTF8", () => {
     expect(needsSmtpUtf8("jörg@xn--mnchen-3ya.de")).toBe(true);
     expect(needsSmtpUtf8("joerg@xn--mnchen-3ya.de")).toBe(false);
+  });
+});
+
+describe("to look for, as addresses are kept", () => {
+  test.each([
+    [" ADA@MÜNCHEN.example", "ada@xn--mnchen-3ya.example"],
+    ["JO\u{308}E@x.io", "jöe@x.io"],
+    ["not an Address", "not an address"],
+  ])("%s: %s", (text, stored) => {
+    expect(storedAddress(text)).toBe(stored);
+  });
+
+  test.each<[part: string, spellings: string[]]>([
+    ["", [""]],
+    ["Ada@x", ["ada@x"]],
+    ["@BÜCHER.de", ["@xn--bcher-kva.de"]],
+    ["ève@bücher", ["ève@xn--bcher-kva"]],
+    ["ÈVE@", ["ève@"]],
+    ["bücher.de", ["bücher.de", "xn--bcher-kva.de"]],
+    [".bücher.", [".bücher.", ".xn--bcher-kva."]],
+    ["ü", ["ü", "xn--tda"]],
+    ["☃ \0", ["☃ \0"]],
+  ])("a part, %j: %j", (part, spellings) => {
+    expect(storedSpellings(part)).toEqual(spellings);
   });
 });

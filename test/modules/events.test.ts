@@ -46,6 +46,10 @@ describe("GET /events", () => {
     expect(await names(`?to=${at}`)).toEqual(["a", "contact.subscribed"]);
     expect(await names(`?from=${at}&event=a&email=bob@example.com`)).toEqual(["a"]);
     expect(await names("?email=nobody@example.com")).toEqual([]);
+    await track("c", "ada@xn--mnchen-3ya.example");
+    expect(await names(`?event=c&email=${encodeURIComponent("Ada@MÜNCHEN.example")}`)).toEqual([
+      "c",
+    ]);
     expect(await names("?contactId=nobody")).toEqual([]);
   });
 

@@ -5,6 +5,7 @@
 
 import { isStorageRefusal, type Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { JobKind, JobRow, Jobs } from "./jobs.ts";
 
@@ -68,8 +69,11 @@ export function createJobWorker(deps: {
     const runner = runners[job.kind];
     const end = await runner.run(job, isStopping).catch((error: unknown): RunEnd => {
       if (isStorageRefusal(error)) throw error;
-      log.error("a job failed", { job: job.id, error: describeError(error) });
-      return { is: "failed", message: UNEXPECTED };
+      const refusal = refusalOf(error);
+      if (refusal === null) {
+        log.error("a job failed", { job: job.id, error: describeError(error) });
+      }
+      return { is: "failed", message: refusal ?? UNEXPECTED };
     });
     if (end.is === "stopped") return;
     await writer.write(() => {
@@ -91,4 +95,10 @@ export function createJobWorker(deps: {
       await underway;
     },
   };
+}
+
+/** What was right when the job was accepted may not be so any more: a segment was deleted. */
+function refusalOf(error: unknown): string | null {
+  if (!(error instanceof AppError) || error.status >= 500) return null;
+  return error.errors?.[0]?.message ?? error.message;
 }

@@ -5,6 +5,7 @@ import type { Db } from "../../db/open.ts";
 import { contactCounts, contacts } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan, type PageRequest } from "../../http/pagination.ts";
+import { storedSpellings } from "../../mail/address.ts";
 import type { AddressIndex } from "./address-index.ts";
 import type { Contact, ContactQuery } from "./model.ts";
 import { type ContactRow, presentContact } from "./service.ts";
@@ -79,8 +80,9 @@ export function filterOf({
   subscribed,
   search,
 }: Pick<ContactQuery, "subscribed" | "search">): Filter {
+  const [local = "", domain = local] = storedSpellings(search ?? "");
   return {
     isSubscribed: subscribed === undefined ? undefined : subscribed === "true",
-    term: (search ?? "").trim().normalize("NFC").toLowerCase(),
+    term: domain.includes(".") ? domain : local,
   };
 }

@@ -9,6 +9,7 @@ import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageRequest } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { Turns } from "../../lib/turns.ts";
+import { storedAddress } from "../../mail/address.ts";
 import type { Event, EventQuery } from "./model.ts";
 import type { EventsOfContact } from "./of-contact.ts";
 import { presentEvent, type StoredEvent } from "./stored.ts";
@@ -187,9 +188,4 @@ function positionOf(after: readonly number[] | null): Position | null {
 
 function earlier(a: Position, b: Position): Position {
   return a[0] < b[0] || (a[0] === b[0] && a[1] < b[1]) ? a : b;
-}
-
-/** As addresses are kept (mail/address). */
-function storedAddress(email: string): string {
-  return email.trim().normalize("NFC").toLowerCase();
 }

@@ -7,6 +7,7 @@
  * AND and OR keep that; the one negation there is says IS NOT TRUE.
  */
 
+import { storedAddress, storedSpellings } from "../../mail/address.ts";
 import { allOf, anyOf, bind, type Fragment } from "./bind.ts";
 import { compileData } from "./compile-data.ts";
 import type { Condition, Group } from "./condition.ts";
@@ -55,26 +56,29 @@ function compileMembers({ segmentSeq, isMember }: MembersTest): Fragment {
   return isMember ? belongs : bind`NOT ${belongs}`;
 }
 
-/** Addresses are kept like this (mail/address), so that upper and lower case do not differ. */
-export function storedEmail(text: string): string {
-  return text.trim().normalize("NFC").toLowerCase();
+function anySpelling(part: string, matches: (spelling: string) => Fragment): Fragment {
+  return anyOf(storedSpellings(part).map(matches));
 }
 
 function compileEmail({ operator, value }: EmailTest): Fragment {
-  const part = storedEmail(value);
   switch (operator) {
     case "equals":
-      return bind`contacts.email = ${part}`;
+      return bind`contacts.email = ${storedAddress(value)}`;
     case "notEquals":
-      return bind`contacts.email <> ${part}`;
+      return bind`contacts.email <> ${storedAddress(value)}`;
     case "contains":
-      return bind`instr(contacts.email, ${part}) > 0`;
+      return anySpelling(value, (part) => bind`instr(contacts.email, ${part}) > 0`);
     case "notContains":
-      return bind`instr(contacts.email, ${part}) = 0`;
+      return bind`NOT (${compileEmail({ kind: "email", operator: "contains", value })})`;
     case "startsWith":
-      return bind`substr(contacts.email, 1, length(${part})) = ${part}`;
+      return anySpelling(
+        value,
+        (part) => bind`substr(contacts.email, 1, length(${part})) = ${part}`,
+      );
     case "endsWith":
-      return part === "" ? bind`1` : bind`substr(contacts.email, -length(${part})) = ${part}`;
+      return anySpelling(value, (part) =>
+        part === "" ? bind`1` : bind`substr(contacts.email, -length(${part})) = ${part}`,
+      );
   }
 }
 

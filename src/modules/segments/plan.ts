@@ -4,8 +4,9 @@
  * contacts in an index in that order: the walk then visits those only. Pure.
  */
 
+import { storedAddress } from "../../mail/address.ts";
 import { allOf, bind, type Fragment } from "./bind.ts";
-import { compileTest, type Context, eventName, lastTime, storedEmail } from "./compile.ts";
+import { compileTest, type Context, eventName, lastTime } from "./compile.ts";
 import type { Resolved, ResolvedTest } from "./references.ts";
 
 /** What a walk visits: rows with one contact each, by an index in the order of `key`. */
@@ -97,7 +98,7 @@ function sourceOf(test: ResolvedTest, context: Context): Source | null {
         from: bind`contacts AS addressed`,
         key: bind`addressed.seq`,
         stretch: bind`addressed.project_seq = ${context.projectSeq}
-          AND addressed.email = ${storedEmail(test.value)}`,
+          AND addressed.email = ${storedAddress(test.value)}`,
         filter: bind`1`,
       };
     default:

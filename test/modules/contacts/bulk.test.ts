@@ -35,6 +35,18 @@ async function done(body: object) {
 
 const flags = () => contactsOf(t).map(({ email, subscribed }) => [email, subscribed]);
 
+test("a condition whose segment was deleted before the job began fails it, and says so", async () => {
+  const segment = await t.create("/segments", { name: "S", type: "STATIC" }, "data.id");
+  const inS = filter({ field: `segment.${segment}`, operator: "memberOf" });
+  await t.app.stop();
+  const job = (await bulk({ action: "unsubscribe", filter: inS })).text("data.jobId");
+  expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
+  await t.app.start();
+  const progress = await ended(t, job, "bulk");
+  expect(progress.at("data.status")).toBe("FAILED");
+  expect(progress.at("data.errors")).toEqual([{ id: null, message: "There is no such segment." }]);
+});
+
 describe("does", () => {
   test("subscribe, by ids: those who were not, each with the event", async () => {
     const progress = await done({ action: "subscribe", ids: [ids[1], ids[2], ids[2]] });

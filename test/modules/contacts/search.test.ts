@@ -68,6 +68,9 @@ describe("search finds a part of the address", () => {
       "a",
       ["o'neil+x@mail.test", "zoë@xn--bcher-kva.example", "a.d.a@example.org", "ada@example.com"],
     ],
+    ["Zoë@BÜCHER.example", ["zoë@xn--bcher-kva.example"]],
+    ["bücher.ex", ["zoë@xn--bcher-kva.example"]],
+    ["oë", ["zoë@xn--bcher-kva.example"]],
     ["7", ["7@7.test"]],
     ["a.d", ["a.d.a@example.org"]],
     [

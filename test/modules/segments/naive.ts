@@ -3,6 +3,8 @@
  * as they are sent; knows nothing of the compiler.
  */
 
+import { domainToUnicode } from "node:url";
+
 export type NaiveContact = {
   email: string;
   subscribed: boolean;
@@ -68,7 +70,15 @@ function since(now: number, filter: NaiveFilter): number {
   return now - Number(filter.value) * (UNIT_MS[filter.unit ?? ""] ?? Number.NaN);
 }
 
-function emailPasses(email: string, { operator, value }: NaiveFilter): boolean {
+/** An address may be looked for with its domain as it is kept, and as people write it. */
+function emailPasses(email: string, filter: NaiveFilter): boolean {
+  const [local = "", domain = ""] = email.split("@");
+  const spellings = [email, `${local}@${domainToUnicode(domain)}`];
+  const passes = (spelling: string) => spellingPasses(spelling, filter);
+  return filter.operator.startsWith("not") ? spellings.every(passes) : spellings.some(passes);
+}
+
+function spellingPasses(email: string, { operator, value }: NaiveFilter): boolean {
   const part = String(value).toLowerCase();
   switch (operator) {
     case "equals":
