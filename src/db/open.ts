@@ -11,7 +11,7 @@ export type Db = BunSQLiteDatabase & { sqlite: Database };
  * what it freed takes tens of milliseconds.
  */
 const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
-const PAGE_CACHE_KIB = 72 * 1024;
+const PAGE_CACHE_KIB = 60 * 1024;
 
 /** Opens `file` (":memory:" for tests), creating it if it is not there. */
 export function openDatabase(file: string): Db {
