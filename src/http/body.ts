@@ -116,11 +116,13 @@ function tooLarge(): AppError {
 }
 
 function tooDeep(): AppError {
-  return invalidJson(`The body is nested more than ${DEEPEST_NESTING} levels deep.`);
+  const message = `The body is nested more than ${DEEPEST_NESTING} levels deep.`;
+  return invalidJson(message, "Send a document with fewer levels; nothing here needs so many.");
 }
 
-function invalidJson(message: string): AppError {
-  return new AppError(400, "INVALID_JSON", message, {
-    suggestion: "Send a JSON document in UTF-8 with Content-Type: application/json.",
-  });
+function invalidJson(
+  message: string,
+  suggestion = "Send a JSON document in UTF-8 with Content-Type: application/json.",
+): AppError {
+  return new AppError(400, "INVALID_JSON", message, { suggestion });
 }
