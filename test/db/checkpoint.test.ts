@@ -41,6 +41,17 @@ function slowLog(log: LogFile) {
   return { slow: { ...log, sync }, finish: () => waiting.shift()?.() };
 }
 
+/** So long that it is to begin anew: its first round waits for the disk. */
+function withLongLog() {
+  const world = inFile();
+  const { slow, finish } = slowLog(world.log);
+  const checkpoints = world.start(slow);
+  const generation = world.log.generation();
+  world.write(SIZES.longLog + 10);
+  checkpoints.consider();
+  return { ...world, checkpoints, finish, generation };
+}
+
 const blocksOf = (bytes: Buffer) =>
   Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, i) => i * PAGE_BYTES);
 
@@ -89,12 +100,7 @@ test("a log that is long begins anew, however often", async () => {
 });
 
 test("it begins anew without the loop's waiting: what is left is copied while nothing is written", async () => {
-  const { log, start, write, databaseBytes } = inFile();
-  const { slow, finish } = slowLog(log);
-  const checkpoints = start(slow);
-  const generation = log.generation();
-  write(SIZES.longLog + 10);
-  checkpoints.consider();
+  const { log, write, databaseBytes, checkpoints, finish, generation } = withLongLog();
   write(SIZES.few / 2);
   finish(); // The round.
   await eventually(() => checkpoints.pause() !== null);
@@ -113,12 +119,7 @@ test("it begins anew without the loop's waiting: what is left is copied while no
 });
 
 test("whatever of its begin a power cut keeps, all is there", async () => {
-  const { file, log, start, write } = inFile();
-  const { slow, finish } = slowLog(log);
-  const checkpoints = start(slow);
-  const generation = log.generation();
-  write(SIZES.longLog + 10);
-  checkpoints.consider();
+  const { file, log, checkpoints, finish, generation } = withLongLog();
   const before = readFileSync(`${file}-wal`);
   finish();
   await eventually(() => checkpoints.pause() !== null);

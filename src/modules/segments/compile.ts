@@ -69,7 +69,7 @@ function compileEmail({ operator, value }: EmailTest): Fragment {
     case "contains":
       return anySpelling(value, (part) => bind`instr(contacts.email, ${part}) > 0`);
     case "notContains":
-      return bind`NOT (${compileEmail({ kind: "email", operator: "contains", value })})`;
+      return allOf(storedSpellings(value).map((part) => bind`instr(contacts.email, ${part}) = 0`));
     case "startsWith":
       return anySpelling(
         value,
