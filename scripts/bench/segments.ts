@@ -10,6 +10,7 @@ import { createApp } from "../../src/app.ts";
 import { readConfig } from "../../src/config.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { parseCondition } from "../../src/modules/segments/condition.ts";
 import { removeFolder } from "./children.ts";
@@ -117,7 +118,7 @@ export async function benchSegments(options: SeedOptions): Promise<boolean> {
     db,
     folder: null,
     secret: "a secret for benches, long enough to be taken",
-    clock: { now: () => NOW, after: () => () => undefined },
+    clock: { ...systemClock, now: () => NOW, after: () => () => undefined },
     log: silentLog,
   });
   const aims: Aim[] = [];

@@ -1,22 +1,32 @@
-/** Time as an argument: everything that asks for the time or waits for it goes through a Clock. */
+/**
+ * Time as an argument: all code that asks for the time or waits for it goes through a Clock. The wall
+ * clock gives the dates that people see and the due times that are stored; it can be set back or
+ * forward at any moment. Everything that is measured inside the process (rates, timeouts, backoffs,
+ * lifetimes of cached values) uses elapsed() instead.
+ */
 
 export type Clock = {
-  /** Milliseconds since the Unix epoch. */
+  /** Wall clock: milliseconds since the Unix epoch. */
   now(): number;
-  /** Runs `run` once after `delayMs`; the returned function cancels it. */
+  /** Monotonic clock: milliseconds since an arbitrary moment, so only differences mean something. */
+  elapsed(): number;
+  /** Runs `run` once after `delayMs` of monotonic time; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
 };
 
-/** Timers of the platform hold at most 2^31-1 ms; longer waits are taken in pieces. */
+/** Timers of the platform hold at most 2^31-1 ms; longer waits are split into several timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+const elapsed = (): number => performance.now();
+
 export const systemClock: Clock = {
-  now: Date.now,
+  now: () => Date.now(),
+  elapsed,
   after(delayMs, run) {
-    const dueAt = Date.now() + delayMs;
+    const dueAt = elapsed() + delayMs;
     let timer = setTimeout(step, Math.min(delayMs, MAX_TIMER_MS));
     function step() {
-      const leftMs = dueAt - Date.now();
+      const leftMs = dueAt - elapsed();
       if (leftMs <= 0) run();
       else timer = setTimeout(step, Math.min(leftMs, MAX_TIMER_MS));
     }
@@ -24,12 +34,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** ISO 8601, UTC, milliseconds (interface decision A). */
+/** ISO 8601, UTC, with milliseconds. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** The same for a moment that may not have come. */
+/** The same, or null for a moment that has not come yet. */
 export function isoTimeOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }

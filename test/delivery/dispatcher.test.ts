@@ -412,7 +412,7 @@ describe("a quiet queue", () => {
       }),
       writer: createWriter(outbox.db, silentLog, disk),
       clock: {
-        now: clock.now,
+        ...clock,
         after(delayMs, run) {
           counts.timers++;
           return clock.after(delayMs, run);

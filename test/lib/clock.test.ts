@@ -1,6 +1,13 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
 import { isoTime, isoTimeOrNull, systemClock } from "../../src/lib/clock.ts";
 import { bytesOfId, idOfBytes, newId } from "../../src/lib/id.ts";
+import { manualClock } from "../support/clock.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+afterEach(() => {
+  setSystemTime();
+});
 
 describe("times", () => {
   test("are ISO 8601, UTC, with milliseconds", () => {
@@ -10,25 +17,64 @@ describe("times", () => {
   });
 });
 
-describe("the clock of the system", () => {
-  test("runs what is due, once, and not before", async () => {
+describe("the system clock", () => {
+  test("runs a timer once its delay has passed, and not before", async () => {
     const startedAt = performance.now();
     await new Promise<void>((resolve) => systemClock.after(20, resolve));
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
     expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(1000);
   });
 
-  test("forgets what was cancelled, and waits longer than a timer of the platform can", async () => {
+  const steps: [why: string, ms: number][] = [
+    ["an hour back", -HOUR_MS],
+    ["an hour forward", HOUR_MS],
+    ["a day back", -24 * HOUR_MS],
+    ["a day forward", 24 * HOUR_MS],
+  ];
+  test.each(steps)(
+    "set %s moves the wall clock and neither elapsed() nor timers",
+    async (_, ms) => {
+      const before = { wall: systemClock.now(), elapsed: systemClock.elapsed() };
+      const ran: string[] = [];
+      const cancel = systemClock.after(HOUR_MS / 2, () => ran.push("in half an hour"));
+      const timer = new Promise<void>((resolve) => systemClock.after(20, resolve));
+      setSystemTime(new Date(before.wall + ms));
+      await timer;
+      const elapsedMs = systemClock.elapsed() - before.elapsed;
+      expect(elapsedMs).toBeGreaterThanOrEqual(19);
+      expect(elapsedMs).toBeLessThan(10_000);
+      expect(Math.abs(systemClock.now() - before.wall - ms)).toBeLessThan(10_000);
+      expect(ran).toEqual([]);
+      cancel();
+    },
+  );
+
+  test("drops a cancelled timer and supports delays longer than a platform timer", async () => {
     const ran: string[] = [];
     const cancels = [
       systemClock.after(1, () => ran.push("cancelled")),
-      // Taken at face value, this would overflow and run at once.
+      // Passed to setTimeout directly, this delay would overflow and run at once.
       systemClock.after(2 ** 31 + 5, () => ran.push("in 24 days")),
     ];
     cancels[0]?.();
     await new Promise<void>((resolve) => systemClock.after(10, resolve));
     expect(ran).toEqual([]);
     cancels[1]?.();
+  });
+});
+
+describe("the manual clock", () => {
+  test("advances both clocks, and each alone, and runs timers by monotonic time", () => {
+    const clock = manualClock(1_000_000);
+    const ran: number[] = [];
+    for (const delayMs of [30, 10, 20]) clock.after(delayMs, () => ran.push(delayMs));
+    clock.advance(15);
+    expect([clock.now(), clock.elapsed(), ran]).toEqual([1_000_015, 15, [10]]);
+    clock.stepWall(-HOUR_MS);
+    clock.stepWall(5);
+    expect([clock.now(), clock.elapsed(), ran]).toEqual([1_000_020 - HOUR_MS, 15, [10]]);
+    clock.advanceElapsed(20);
+    expect([clock.now(), clock.elapsed(), ran]).toEqual([1_000_020 - HOUR_MS, 35, [10, 20, 30]]);
   });
 });
 

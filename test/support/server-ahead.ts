@@ -26,7 +26,7 @@ const app = createApp({
   db,
   folder: folder.path,
   secret: folder.secret,
-  clock: { now: () => Date.now() + Number(ahead), after: systemClock.after },
+  clock: { ...systemClock, now: () => Date.now() + Number(ahead) },
   log: createLog({ level: "info", format: "json" }),
 });
 process.on("SIGTERM", () => {
