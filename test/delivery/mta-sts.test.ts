@@ -86,6 +86,45 @@ describe("the policy", () => {
     expect(parsePolicy(text).ok).toBe(false);
   });
 
+  test.each<[what: string, text: string, reason: RegExp]>([
+    ["more than 64 KiB", ENFORCE.padEnd(65_537, "\n"), /65536/],
+    ["more than 1000 lines", `${ENFORCE}${"x: y\n".repeat(1_000)}`, /1000 lines/],
+    ["a line of more than 1000 characters", `${ENFORCE}x: ${"y".repeat(998)}\n`, /line/],
+    ["more than 100 mx lines", ENFORCE + "mx: b.d.test\n".repeat(100), /100 mx/],
+    ["an mx of more than 253 characters", `${ENFORCE}mx: ${"a.".repeat(127)}a\n`, /host name/],
+  ])("is refused with %s", (_, text, reason) => {
+    const parsed = parsePolicy(text);
+    expect(parsed).toEqual({ ok: false, reason: expect.stringMatching(reason) });
+  });
+
+  test("may use every bound to the full", () => {
+    const mx = Array.from({ length: 100 }, (_, i) => `mx: ${i}.d.test`).join("\n");
+    const lines = `version: STSv1\nmode: enforce\nmax_age: 1\n${mx}\nx: ${"y".repeat(997)}\n`;
+    const parsed = parsePolicy(lines + "z\n".repeat(1_000 - 104));
+    expect(parsed).toMatchObject({ ok: true });
+    expect(parsed.ok && parsed.policy.mx.length).toBe(100);
+  });
+
+  test.each([
+    ["a line separator inside a value", "mx: a\u2028b.test"],
+    ["a no-break space around a value", "mx: \u00a0b.test"],
+    ["a form feed around a value", "mx: b.test\f"],
+  ])("is refused with %s in an mx", (_, line) => {
+    expect(parsePolicy(`${ENFORCE}${line}\r\n`).ok).toBe(false);
+  });
+
+  test.each([
+    ["a name that starts with a hyphen", "-mx: b.test"],
+    ["a space inside the name", "m x: b.test"],
+    ["no name", ": b.test"],
+    ["no colon", "mx b.test"],
+    ["a name of more than 32 characters", `${"m".repeat(33)}: b.test`],
+    ["white space in front of the name", " mx: b.test"],
+  ])("ignores a line with %s", (_, line) => {
+    const parsed = parsePolicy(`${ENFORCE}${line}\r\n`);
+    expect(parsed).toMatchObject({ ok: true, policy: { mx: ["a.d.test"] } });
+  });
+
   test.each([
     ["5", 300],
     ["86400", 86_400],
@@ -232,8 +271,9 @@ describe("fetching the policy", () => {
     ["HTML", { mediaType: "text/html", body: ENFORCE }, /media type text\/html/],
     ["more than 64 KiB", { body: ENFORCE.padEnd(65_537) }, /65536/],
     ["silence", { hangs: true }, /timed? ?out|abort/i],
+    ["a body that never ends", { trickles: true }, /timed? ?out|abort/i],
   ])("does not take %s", async (_, answer, reason) => {
-    const timeoutMs = answer.hangs === true ? 200 : 10_000;
+    const timeoutMs = answer.hangs === true || answer.trickles === true ? 200 : 10_000;
     const { fetchPolicy, web } = await domain(answer, { fetcher: { timeoutMs } });
     const fetched = await fetchPolicy("d.test");
     expect(fetched).toMatchObject({ ok: false, reason: expect.stringMatching(reason) });
@@ -265,6 +305,36 @@ describe("fetching the policy", () => {
 });
 
 const HOUR_MS = 3_600_000;
+
+describe("a hostile policy", () => {
+  const pumps: [what: string, pump: string, tail: string][] = [
+    ["spaces before a line separator", " ", "\u2028"],
+    ["tabs before a line separator", "\t", "\u2028"],
+    ["spaces before a letter", " ", "x"],
+    ["colons", ":", ""],
+    ["spaces around colons", " : ", "\u2028"],
+    ["many mx lines", "a.test\nmx:", ""],
+    ["many unknown lines", "a.test\nx:", ""],
+    ["labels of one letter", "a.", "!"],
+    ["hyphens", "a-", "!"],
+  ];
+
+  test.each(pumps)("of %s does not hold the process", async (_, pump, tail) => {
+    const policy = (length: number) =>
+      `${ENFORCE}mx:${pump.repeat(Math.floor(length / pump.length))}${tail}\r\n`;
+    const { mtaSts, web, clock, server } = await domain({});
+    for (const length of [2_500, 65_000]) {
+      web.answer = { body: policy(length) };
+      server.records["_mta-sts.d.test"] = { TXT: [`v=STSv1; id=${length};`] };
+      const before = process.cpuUsage();
+      await mtaSts.policyFor("d.test");
+      const { user } = process.cpuUsage(before);
+      expect(user / 1_000).toBeLessThan(500);
+      clock.advance(300_000);
+    }
+    expect(web.requests.length).toBe(2);
+  });
+});
 
 describe("the policy that holds", () => {
   test("is fetched once, and again when its id changes", async () => {

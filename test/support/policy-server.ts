@@ -1,5 +1,6 @@
 /** An HTTPS server on loopback that serves an MTA-STS policy, or fails to. */
 
+import type { ServerResponse } from "node:http";
 import https from "node:https";
 import type net from "node:net";
 import { closeServer, portOf } from "./smtp-sink.ts";
@@ -13,6 +14,8 @@ export type PolicyAnswer = {
   location?: string;
   /** True: it never answers. */
   hangs?: boolean;
+  /** True: the body arrives byte by byte and never ends. */
+  trickles?: boolean;
 };
 
 export type PolicyServer = {
@@ -32,11 +35,13 @@ export async function startPolicyServer(
   const server = https.createServer({ key, cert }, (request, response) => {
     const host = request.headers.host?.replace(/:\d+$/, "");
     state.requests.push(`${request.method} ${host} ${request.url}`);
-    const { status = 200, mediaType = "text/plain", body = "", location, hangs } = state.answer;
-    if (hangs === true) return;
+    const { status = 200, mediaType = "text/plain", body = "", location } = state.answer;
+    if (state.answer.hangs === true) return;
     if (mediaType !== null) response.setHeader("content-type", mediaType);
     if (location !== undefined) response.setHeader("location", location);
-    response.writeHead(status).end(body);
+    response.writeHead(status);
+    if (state.answer.trickles === true) trickle(response);
+    else response.end(body);
   });
   server.on("connection", (socket: net.Socket) => {
     sockets.add(socket);
@@ -50,4 +55,9 @@ export async function startPolicyServer(
     close: () => closeServer(server, sockets),
   };
   return state;
+}
+
+function trickle(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(" "), 10);
+  response.on("close", () => clearInterval(timer));
 }

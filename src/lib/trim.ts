@@ -1,0 +1,28 @@
+/**
+ * Trimming of spaces and tabs only (WSP, RFC 5234 appendix B.1). `String.prototype.trim` also removes
+ * line breaks, no-break spaces, the byte order mark and other Unicode spaces, and so hides text that
+ * must be refused. A loop is used because `/[ \t]+$/` takes quadratic time on runs of spaces.
+ */
+
+const SPACE = 0x20;
+const TAB = 0x09;
+
+export function trimBlanks(text: string): string {
+  return trimEndBlanks(trimStartBlanks(text));
+}
+
+export function trimStartBlanks(text: string): string {
+  let start = 0;
+  while (isBlank(text.charCodeAt(start))) start++;
+  return text.slice(start);
+}
+
+export function trimEndBlanks(text: string): string {
+  let end = text.length;
+  while (end > 0 && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB;
+}
