@@ -4,20 +4,25 @@
  */
 
 import {
-  CaptureTag,
   Context,
   filters as standardFilters,
   Liquid,
   RenderError,
-  Tag,
   type Template,
   Tokenizer,
   TypeGuards,
   toValue,
   toValueSync,
 } from "liquidjs";
+import {
+  BoundedCaptureTag,
+  FileTag,
+  LineCommentTag,
+  MarkupCaptureTag,
+  SingleLiquidTag,
+} from "./template-tags.ts";
 import { bounded, BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./template-limits.ts";
-import { Markup, MarkupEchoTag, registerMarkupFilters, toMarkup } from "./template-markup.ts";
+import { MarkupEchoTag, registerMarkupFilters, toMarkup } from "./template-markup.ts";
 
 /** Renders parsed nodes; throws what Liquid throws. Variables are read, never written. */
 export function renderNodes(
@@ -48,6 +53,8 @@ export function liquidEngine(kind: "html" | "text"): Liquid {
     ...(isHtml ? { outputEscape: (value: unknown) => toValue(toMarkup(value)) } : {}),
   });
   for (const name of ["include", "render", "layout", "block"]) engine.registerTag(name, FileTag);
+  engine.registerTag("#", LineCommentTag);
+  engine.registerTag("liquid", SingleLiquidTag);
   engine.registerTag("capture", isHtml ? MarkupCaptureTag : BoundedCaptureTag);
   for (const [name, filter] of Object.entries(standardFilters)) {
     engine.registerFilter(name, bounded(filter));
@@ -57,36 +64,6 @@ export function liquidEngine(kind: "html" | "text"): Liquid {
     registerMarkupFilters(engine);
   }
   return engine;
-}
-
-/** Refuses tags that load other files, when the template is parsed. */
-class FileTag extends Tag {
-  constructor(...args: ConstructorParameters<typeof Tag>) {
-    super(...args);
-    throw new Error(`tag "${this.name}" is not available: a template cannot load other files`);
-  }
-
-  render(): void {}
-}
-
-class BoundedCaptureTag extends CaptureTag {
-  override *render(context: Context): Generator<unknown, void, string> {
-    const emitter = new BoundedEmitter();
-    yield this.liquid.renderer.renderTemplates(this.templates, context, emitter);
-    context.memoryLimit.use(emitter.buffer.length);
-    this.keep(context, emitter.buffer);
-  }
-
-  protected keep(context: Context, text: string): void {
-    Object.assign(context.bottom(), { [this.variable]: text });
-  }
-}
-
-/** What was captured has been escaped already. */
-class MarkupCaptureTag extends BoundedCaptureTag {
-  protected override keep(context: Context, text: string): void {
-    Object.assign(context.bottom(), { [this.variable]: new Markup(text) });
-  }
 }
 
 const HIGHEST_START = 1_000_000_000;

@@ -61,14 +61,31 @@ function nextOpening(source: string, from: number): number {
   return -1;
 }
 
-/** Behind a `{% tag %}`; behind the whole block if it is `raw`. */
+/** The offset behind a `{% tag %}`; behind the whole block if the tag is `raw`. */
 function endOfTag(source: string, open: number): number {
   const close = source.indexOf("%}", open + 2);
   if (close === -1) return source.length;
-  if (!/^\{%-?\s*raw\b/.test(source.slice(open, close))) return close + 2;
-  const endRaw = /\{%-?\s*endraw\s*-?%\}/g;
-  endRaw.lastIndex = close + 2;
-  return endRaw.exec(source) === null ? source.length : endRaw.lastIndex;
+  return tagName(source, open) === "raw" ? endOfRaw(source, close + 2) : close + 2;
+}
+
+/** The offset behind the next `{% endraw %}`; the end of the source if there is none. */
+function endOfRaw(source: string, from: number): number {
+  let open = source.indexOf("{%", from);
+  while (open !== -1 && tagName(source, open) !== "endraw") open = source.indexOf("{%", open + 2);
+  const close = open === -1 ? -1 : source.indexOf("%}", open + 2);
+  return close === -1 ? source.length : close + 2;
+}
+
+function tagName(source: string, open: number): string {
+  const from = source[open + 2] === "-" ? open + 3 : open + 2;
+  const start = endOfBlanks(source, from);
+  let end = start;
+  while (isLetter(source.charCodeAt(end))) end++;
+  return source.slice(start, end);
+}
+
+function isLetter(code: number): boolean {
+  return code >= 0x61 && code <= 0x7a;
 }
 
 /** The offset of the first `??` or `}}` outside quotes; the end of the source if there is none. */
@@ -91,19 +108,42 @@ function endOfString(source: string, open: number): number {
   return source.length;
 }
 
-const QUOTED = /\s*("(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*')(?=\s*(?:\||-?\}\}))/y;
-const LITERAL = /\s*([^]*?)\s*(?=\||-?\}\}|$)/y;
-
+/**
+ * Reads the fallback behind a `??`. The end of the placeholder is looked for once, and everything
+ * else only before it, so that the whole scan takes linear time.
+ */
 function readFallback(source: string, at: number): Fallback {
-  const quoted = matchAt(QUOTED, source, at + 2);
-  if (quoted !== null) return { at, end: quoted.end, filter: `| default: ${quoted.text}` };
-  const literal = matchAt(LITERAL, source, at + 2) ?? { text: "", end: source.length };
-  const escaped = literal.text.replace(/[\\"]/g, "\\$&");
-  return { at, end: literal.end, filter: `| default: "${escaped}" ` };
+  const start = endOfBlanks(source, at + 2);
+  const quoted = quotedEnd(source, start);
+  if (quoted !== null) {
+    return { at, end: quoted, filter: `| default: ${source.slice(start, quoted)}` };
+  }
+  const close = source.indexOf("}}", start);
+  const rest = source.slice(start, close === -1 ? source.length : close);
+  const bar = rest.indexOf("|");
+  const hasDash = bar === -1 && close !== -1 && rest.endsWith("-");
+  const literal = bar === -1 ? rest.slice(0, hasDash ? -1 : rest.length) : rest.slice(0, bar);
+  const escaped = literal.trimEnd().replace(/[\\"]/g, "\\$&");
+  return { at, end: start + literal.length, filter: `| default: "${escaped}" ` };
 }
 
-function matchAt(pattern: RegExp, text: string, at: number): { text: string; end: number } | null {
-  pattern.lastIndex = at;
-  const found = pattern.exec(text)?.[1];
-  return found === undefined ? null : { text: found, end: pattern.lastIndex };
+/** The offset behind a quoted text that is the whole fallback; null if there is none at `start`. */
+function quotedEnd(source: string, start: number): number | null {
+  const quote = source[start];
+  if (quote !== '"' && quote !== "'") return null;
+  const end = endOfString(source, start);
+  const next = endOfBlanks(source, end);
+  const isWhole = ["|", "}}", "-}}"].some((stop) => source.startsWith(stop, next));
+  return isWhole ? end : null;
+}
+
+function endOfBlanks(source: string, from: number): number {
+  let end = from;
+  while (isBlank(source.charCodeAt(end))) end++;
+  return end;
+}
+
+/** Space, tab, line breaks, and the no-break space that HTML editors write. */
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0;
 }

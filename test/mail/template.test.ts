@@ -53,6 +53,7 @@ describe("rendering", () => {
     ["whitespace control", "a {{- b -}} c", { b: "x" }, "axc"],
     ["a comment", "a{% comment %}{{ b }}{% endcomment %}{% # note (1) %}c", {}, "ac"],
     ["a raw block", "{% raw %}{{ a }}{% endraw %}", { a: 1 }, "{{ a }}"],
+    ["an inline comment of several lines", "a{% # b\n\n  # c\n %}d", {}, "ad"],
     ["a liquid block", "{% liquid\n assign x = a\n echo x\n%}", { a: "y" }, "y"],
     [
       "dates in UTC and English",
@@ -212,6 +213,8 @@ describe("errors in the source", () => {
     ["an include", "{% include 'x' %}", 1, 1, /cannot load other files/],
     ["a render", "{% render 'x' %}", 1, 1, /cannot load other files/],
     ["a layout", "{% layout 'x' %}", 1, 1, /cannot load other files/],
+    ["a liquid tag in another one", "{% liquid\n liquid echo a %}", 2, 2, /inside of another/],
+    ["an inline comment with a line of its own", "{% # a\n b %}", 1, 1, /must start with a '#'/],
     ["NUL", "a\n\0", 2, 1, /NUL/],
     ["more than 1 MiB", "ü".repeat(600_000), 1, 1, /longer than 1 MiB/],
     ["deep nesting", "{% if a %}".repeat(100_000), 1, expect.any(Number), /nested too deeply/],
@@ -373,6 +376,17 @@ describe("limits", () => {
       `{{ a${"[a".repeat(50_000)} }}`,
       "{{ a ?? b }}".repeat(50_000),
       `{% if a ${"or a ".repeat(100_000)}%}{% endif %}`,
+      `{{ a ?? x${" ".repeat(120_000)}y }}`,
+      `{{ a ?? x${" ".repeat(120_000)}}}`,
+      `{{ a ?? x${" ".repeat(120_000)}- `,
+      `{{ a ??${" ".repeat(120_000)}y }}`,
+      `{{ a ?? 'x'${"\n".repeat(120_000)}y }}`,
+      `{{ a ?? b }}{% raw %}${"{%".repeat(500_000)}%}`,
+      `{{ a ?? b }}{% raw${"\n".repeat(500_000)}%}{% endraw ${"\n".repeat(500_000)}`,
+      `{% # a${"\n".repeat(120_000)}# %}`,
+      `{% # a\n${"# \n ".repeat(120_000)}b %}`,
+      `{% ${"liquid ".repeat(100_000)}%}`,
+      `{% liquid\n${"liquid ".repeat(100_000)}\n%}`,
     ];
     for (const source of sources) {
       const started = performance.now();

@@ -1,0 +1,63 @@
+/** The tags that replace tags of the library, to bound their work or to keep escaping right. */
+
+import { CaptureTag, type Context, LiquidTag, Tag, TagToken } from "liquidjs";
+import { BoundedEmitter } from "./template-limits.ts";
+import { Markup } from "./template-markup.ts";
+
+/** Refuses tags that load other files, when the template is parsed. */
+export class FileTag extends Tag {
+  constructor(...args: ConstructorParameters<typeof Tag>) {
+    super(...args);
+    throw new Error(`tag "${this.name}" is not available: a template cannot load other files`);
+  }
+
+  render(): void {}
+}
+
+/** `{% # comment %}`, checked in linear time: the library's own check is quadratic. */
+export class LineCommentTag extends Tag {
+  constructor(...[token, tokens, liquid]: ConstructorParameters<typeof Tag>) {
+    super(token, tokens, liquid);
+    const lines = token.args.split("\n").slice(1);
+    const isComment = (line: string) => line === "" || line.startsWith("#");
+    if (!lines.every((line) => isComment(line.trimStart()))) {
+      throw new Error("every line of an inline comment must start with a '#' character");
+    }
+  }
+
+  render(): void {}
+}
+
+/**
+ * `{% liquid %}` with one tag on each line. A `liquid` tag inside of another one is refused: it
+ * means the same as its lines, and a line of such tags would be read once for each of them.
+ */
+export class SingleLiquidTag extends LiquidTag {
+  constructor(...args: ConstructorParameters<typeof LiquidTag>) {
+    if (!(args[0] instanceof TagToken)) {
+      throw new Error('tag "liquid" cannot stand inside of another liquid tag');
+    }
+    super(...args);
+  }
+}
+
+/** `{% capture %}` with a bound on the length of its result. */
+export class BoundedCaptureTag extends CaptureTag {
+  override *render(context: Context): Generator<unknown, void, string> {
+    const emitter = new BoundedEmitter();
+    yield this.liquid.renderer.renderTemplates(this.templates, context, emitter);
+    context.memoryLimit.use(emitter.buffer.length);
+    this.keep(context, emitter.buffer);
+  }
+
+  protected keep(context: Context, text: string): void {
+    Object.assign(context.bottom(), { [this.variable]: text });
+  }
+}
+
+/** The text that was captured has been escaped already. */
+export class MarkupCaptureTag extends BoundedCaptureTag {
+  protected override keep(context: Context, text: string): void {
+    Object.assign(context.bottom(), { [this.variable]: new Markup(text) });
+  }
+}
