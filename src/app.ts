@@ -23,6 +23,9 @@ import { createCursors } from "./http/pagination.ts";
 import { createRoot } from "./http/server.ts";
 import { installationOf } from "./installation.ts";
 import type { Clock } from "./lib/clock.ts";
+import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
+import { serveMetrics } from "./lib/metrics.ts";
+import { metricsOf } from "./metrics.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { createBreather } from "./lib/breather.ts";
 import { createDns, type Dns } from "./lib/dns/client.ts";
@@ -105,6 +108,8 @@ const STOP_GRACE_MS = 10_000;
 /** For webhooks under way; a receiver that was cut off gets the same message again. */
 const WEBHOOK_GRACE_MS = 3_000;
 const DELIVERY_DAYS = 30;
+/** Due mail that nothing pauses and that does not move for as long is a fault of the process. */
+const MOST_STALLED_MS = 60_000;
 /** Below this, writes are about to fail: say so before they do. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
@@ -121,7 +126,8 @@ export function createApp(options: AppOptions) {
   const trackingUrl = config.trackingUrl ?? url;
   const trackingKey = deriveKey(secret, "tracking-links");
   const templateCache = createTemplateCache(TEMPLATE_CACHE);
-  const writer = createWriter(db, log);
+  const loopWatch = createLoopWatch(platformWatch(log));
+  const writer = createWriter(db, log, undefined, () => loopWatch.begin("write", "transaction"));
   const cursors = createCursors(deriveKey(secret, "cursors"));
 
   const events = createEvents({ db, writer, cursors });
@@ -160,7 +166,7 @@ export function createApp(options: AppOptions) {
     findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
   });
   /** All long reads take turns. */
-  const turns = createTurns();
+  const turns = createTurns(() => loopWatch.begin("work", "a slice of a long read"));
   const eventsOfContact = createEventsOfContact({ db, turns });
   const remove = createRemoval({
     db,
@@ -264,6 +270,7 @@ export function createApp(options: AppOptions) {
     load: createLoader(db),
     attempt: createAttempt({
       breathe: createBreather(),
+      beginWork: (emailId) => loopWatch.begin("mail", emailId),
       transport,
       templateCache,
       clock,
@@ -291,6 +298,7 @@ export function createApp(options: AppOptions) {
     clock,
     log,
     url,
+    paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
 
   const count = createCount({
@@ -369,7 +377,11 @@ export function createApp(options: AppOptions) {
     apiRate: config.apiRate,
     now: clock.now,
   });
-  const { root, learnRoutes } = createRoot({ log, now: clock.now });
+  const { root, learnRoutes, responses } = createRoot({
+    log,
+    now: clock.now,
+    beginWork: (route) => loopWatch.begin("route", route),
+  });
   const api = new Elysia({ name: "api" })
     .use(healthRoutes(readiness))
     .use(emailRoutes({ admission, accept, emails, writer, wake: dispatcher.wake }))
@@ -433,11 +445,29 @@ export function createApp(options: AppOptions) {
     { name: "retention", pattern: "* * * * * *", run: retention.step },
   ];
   let timers: Cron[] = [];
+  let metricsServer: ReturnType<typeof serveMetrics> | null = null;
+
+  function readMetrics() {
+    return metricsOf({
+      holds: loopWatch.report(),
+      outcomes: dispatcher.outcomes,
+      responses,
+      nextDueAt: dispatcher.nextDueAt(),
+      stalledMs: dispatcher.stalledMs(),
+      isStorageHealthy: writer.isHealthy(),
+      now: clock.now(),
+    });
+  }
 
   async function readiness(): Promise<Readiness> {
     if (!dispatcher.isRunning()) return { isReady: false, reason: "The queue does not run." };
     if (folder !== null && freeBytes(folder) < LEAST_FREE_BYTES) {
       return { isReady: false, reason: "The storage is full." };
+    }
+    const stalledMs = dispatcher.stalledMs();
+    if (stalledMs >= MOST_STALLED_MS) {
+      const seconds = Math.round(stalledMs / 1000);
+      return { isReady: false, reason: `Mail that is due has not moved for ${seconds} s.` };
     }
     // A real write: what was wrong a minute ago may be mended, and the other way round.
     return writer.write(probe).then(
@@ -470,6 +500,7 @@ export function createApp(options: AppOptions) {
     handle: (request: Request): Promise<Response> => http.handle(request),
 
     async start(): Promise<void> {
+      loopWatch.start();
       await campaigns.runner.start();
       await automation.runner.start();
       webhooks.start();
@@ -478,6 +509,7 @@ export function createApp(options: AppOptions) {
       timers = recurring.map(
         ({ name, pattern, run }) =>
           new Cron(pattern, { name: `${name} ${crypto.randomUUID()}`, protect: true }, async () => {
+            loopWatch.begin("job", name);
             await run().catch((error: unknown) =>
               log.error("recurring work failed", { name, error: describeError(error) }),
             );
@@ -487,6 +519,7 @@ export function createApp(options: AppOptions) {
     },
 
     listen(): Promise<number> {
+      if (config.metrics !== null) metricsServer = serveMetrics(config.metrics, readMetrics);
       return new Promise((resolve, reject) => {
         try {
           http.listen({ hostname: config.host, port: config.port }, (server) =>
@@ -501,6 +534,8 @@ export function createApp(options: AppOptions) {
     /** Timers → HTTP → leasing → the other workers → attempts under way (10 s) → leases returned. */
     async stop(): Promise<void> {
       for (const timer of timers) timer.stop();
+      loopWatch.stop();
+      await metricsServer?.stop();
       if (http.server !== null) await http.stop();
       const mailsEnded = dispatcher.stop(STOP_GRACE_MS);
       await contactParts.stop();

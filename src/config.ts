@@ -5,6 +5,7 @@ import { isIP } from "node:net";
 import { hostname as systemHostname } from "node:os";
 import { parseRelayUrl, type Relay } from "./delivery/transports/relay.ts";
 import { type DnsServer, parseDnsServers } from "./lib/dns/servers.ts";
+import type { MetricsAddress } from "./lib/metrics.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./lib/log.ts";
 
 export const TRANSPORTS = ["capture", "relay", "direct"] as const;
@@ -46,6 +47,8 @@ export type Config = Readonly<{
   campaignLimitAfter: number;
   logLevel: LogLevel;
   logFormat: LogFormat;
+  /** Where `GET /metrics` is served; null: nowhere. */
+  metrics: MetricsAddress | null;
   /** Installation secret; null: the one kept in the data folder. */
   secret: string | null;
 }>;
@@ -276,6 +279,15 @@ export const SETTINGS: Settings = {
     shownDefault: "text on a terminal, json otherwise",
     help: "How log lines look",
   },
+  metrics: {
+    flag: "metrics",
+    env: "MAILSTEAD_METRICS",
+    fallback: () => null,
+    parse: hostAndPort,
+    placeholder: "HOST:PORT",
+    shownDefault: "none",
+    help: "Serve GET /metrics (Prometheus) on this address; it needs no key, so keep it private",
+  },
   secret: {
     flag: "secret",
     env: "MAILSTEAD_SECRET",
@@ -325,6 +337,7 @@ export function readConfig(
     campaignLimitAfter: read("campaignLimitAfter"),
     logLevel: read("logLevel"),
     logFormat: read("logFormat"),
+    metrics: read("metrics"),
     secret: read("secret"),
   };
   if (config.transport === "relay" && config.relayUrl === null) {
@@ -430,6 +443,17 @@ function dnsServers(text: string): Parsed<readonly DnsServer[]> {
   return parsed.ok
     ? { value: parsed.servers }
     : { accepted: `addresses of name servers, but the value ${parsed.message}` };
+}
+
+/** IPv6 addresses stand in brackets. */
+function hostAndPort(text: string): Parsed<MetricsAddress> {
+  const at = text.lastIndexOf(":");
+  const host = text.slice(0, Math.max(at, 0)).replace(/^\[([^\]]*)\]$/, "$1");
+  const port = text.slice(at + 1);
+  const isValid = /^\d{1,5}$/.test(port) && Number(port) <= 65_535 && /^[^\s/]+$/.test(host);
+  return isValid
+    ? { value: { host, port: Number(port) } }
+    : { accepted: `an address and a port such as 127.0.0.1:9090, got "${text}"` };
 }
 
 function ipAddresses(text: string): Parsed<readonly string[]> {

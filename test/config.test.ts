@@ -42,6 +42,7 @@ const table: Row[] = [
   ["retainRaw", "retain-raw", "MAILSTEAD_RETAIN_RAW", 30, "7", 7],
   ["retainEvents", "retain-events", "MAILSTEAD_RETAIN_EVENTS", 0, "36500", 36_500],
   ["transport", "transport", "MAILSTEAD_TRANSPORT", "capture", "capture", "capture"],
+  ["metrics", "metrics", "MAILSTEAD_METRICS", null, "[::1]:9090", { host: "::1", port: 9090 }],
   [
     "relayUrl",
     "relay-url",

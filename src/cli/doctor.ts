@@ -8,7 +8,13 @@ import { systemDnsServers } from "../lib/dns/servers.ts";
 import { describeError } from "../lib/log.ts";
 import type { Command } from "./command.ts";
 import { type Check, fail, type Finding, lineOf, type World } from "./doctor/check.ts";
-import { checkClock, checkFolder, checkSecret, checkStorage } from "./doctor/machine.ts";
+import {
+  checkClock,
+  checkEventLoop,
+  checkFolder,
+  checkSecret,
+  checkStorage,
+} from "./doctor/machine.ts";
 import { checkHostname, checkPort, checkResolver, checkSources } from "./doctor/network.ts";
 import { checkDomains, checkLinks, checkRelay, checkTransport } from "./doctor/sending.ts";
 import { realWorld } from "./doctor/world.ts";
@@ -20,6 +26,7 @@ const CHECKS: readonly Check[] = [
   checkFolder,
   checkSecret,
   checkStorage,
+  checkEventLoop,
   checkResolver,
   checkHostname,
   checkSources,
@@ -52,6 +59,7 @@ export const doctor: Command = {
     "dns",
     "directPort",
     "sourceAddresses",
+    "metrics",
   ],
   run: async (input) => {
     const config = readConfig(input.settings, input.environment);

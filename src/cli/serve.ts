@@ -35,6 +35,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "campaignLimitAfter",
   "logLevel",
   "logFormat",
+  "metrics",
   "secret",
 ];
 

@@ -69,6 +69,8 @@ export function createWriter(
   { sqlite }: Db,
   log: Log,
   disk: DiskSync | null = createDiskSync(sqlite),
+  /** Told when a batch of changes begins, so that a hold of the event loop is explained. */
+  beginWork: () => void = () => {},
 ): Writer {
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
@@ -138,6 +140,7 @@ export function createWriter(
   /** Takes from the front of `jobs` what fits into one batch; returns those to be answered. */
   function commitTogether(jobs: Job[]): Job[] {
     const done: Job[] = [];
+    beginWork();
     try {
       begin.run();
       const startedAt = performance.now();

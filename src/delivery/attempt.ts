@@ -39,6 +39,8 @@ export type Verdict =
 export type AttemptDeps = {
   /** Resolves at once, or after others had a turn of the event loop where much was done in this one. */
   breathe: () => Promise<void>;
+  /** Told when the synchronous work on a mail begins, so that a hold of the event loop is explained. */
+  beginWork: (emailId: string) => void;
   transport: Transport;
   templateCache: TemplateCache;
   clock: Clock;
@@ -90,6 +92,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const held = whyHeld(mail);
     if (held !== null) return held;
     await deps.breathe();
+    deps.beginWork(mail.id);
     if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) {
       return turnedBack(WITHDRAWN);
     }

@@ -25,6 +25,8 @@ export type DispatcherDeps = {
   log: Log;
   /** Where people find what was caught. */
   url: string;
+  /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
+  paceIntervalMs: number;
 };
 
 export type Dispatcher = {
@@ -32,6 +34,15 @@ export type Dispatcher = {
   /** Something may be due. */
   wake(): void;
   isRunning(): boolean;
+  /**
+   * How long mail has been due while none was leased, sent or recorded, in milliseconds; 0 where
+   * none is due. Mail of paused campaigns, sites and projects is not due.
+   */
+  stalledMs(): number;
+  /** When the earliest mail that may leave was due; null if none waits. */
+  nextDueAt(): number | null;
+  /** Mails recorded since the start, by the kind of their outcome. */
+  outcomes: ReadonlyMap<string, number>;
   /** Stops leasing and waits for what is under way, at most `graceMs`. True if all ended. */
   stop(graceMs: number): Promise<boolean>;
   /** Gives back what did not end in time; after the transport was closed. */
@@ -71,6 +82,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /** How long the way to their turn takes, sessions that have to be opened included. */
   let wayMs = 0;
   let cancelTimer = () => {};
+  /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
+  let movedAt = clock.elapsed();
+  const outcomes = new Map<string, number>();
 
   /** Whatever happens in one turn of the event loop is one reason to look, not many. */
   function refillSoon(): void {
@@ -118,6 +132,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         return { ...found, mails: leases.map(deps.load) };
       });
       const { mails, isWorthAnother } = value;
+      if (mails.length > 0) movedAt = clock.elapsed();
       mails.forEach((mail, i) => (mail === null ? giveUp(leases[i]) : start(mail, onDisk)));
       if (mails.length > 0) refillSoon();
       else sleep(isWorthAnother ? LOOK_PAUSE_MS : EMPTY_PAUSE_MS);
@@ -182,6 +197,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       place.keep();
       const turn = () => {
         place.leave();
+        movedAt = clock.elapsed();
         startedAt = clock.now();
         startedMs = performance.now();
         return transact();
@@ -240,6 +256,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       try {
         const isOurs = await writer.write(() => deps.settle(settlement));
         noteWaiting(settlement);
+        movedAt = clock.elapsed();
         return report(settlement, isOurs);
       } catch (error) {
         if (tries === 1) logUnsettled(settlement, error);
@@ -272,6 +289,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       ms: durationMs,
       ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
     };
+    outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
     if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
     else if (isOperatorsMatter(verdict)) log.warn("delivery needs attention", fields);
     else log.debug("delivery", fields);
@@ -297,6 +315,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     },
     wake: refillSoon,
     isRunning: () => running,
+    nextDueAt: () => queue.nextDueAt(),
+    outcomes,
+    stalledMs() {
+      const dueAt = waiting.size > 0 ? -Infinity : queue.nextDueAt();
+      const dueForMs = dueAt === null ? 0 : clock.now() - dueAt;
+      return Math.max(0, Math.min(dueForMs, clock.elapsed() - movedAt - deps.paceIntervalMs));
+    },
     async stop(graceMs) {
       running = false;
       cancelTimer();

@@ -11,8 +11,14 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 /** The one route that browsers call from anywhere (interface decision A). */
 const PUBLIC_PATH = "/v1/track";
 
-export function createRoot(options: { log: Log; now: () => number }) {
-  const { log, now } = options;
+export function createRoot(options: {
+  log: Log;
+  now: () => number;
+  /** Told when the validation and the handler of a request begin. */
+  beginWork: (name: string) => void;
+}) {
+  const { log, now, beginWork } = options;
+  const responses = new Map<string, number>();
   const requestIds = new WeakMap<Request, string>();
   let findRoute: (method: string, path: string) => boolean = () => false;
 
@@ -44,7 +50,10 @@ export function createRoot(options: { log: Log; now: () => number }) {
       if (refusal.status === 503) log.warn("refused", { requestId: context.requestId });
       return errorBody(refusal, context);
     })
+    .onTransform({ as: "global" }, ({ request, route }) => beginWork(`${request.method} ${route}`))
     .onAfterResponse({ as: "global" }, ({ request, route, set }) => {
+      const status = String(set.status ?? 200);
+      responses.set(status, (responses.get(status) ?? 0) + 1);
       const requestId = requestIds.get(request);
       log.debug("request", {
         requestId,
@@ -57,6 +66,8 @@ export function createRoot(options: { log: Log; now: () => number }) {
 
   return {
     root,
+    /** Responses since the start, by status. */
+    responses,
     /** Told once, when all routes are there: which paths exist, for 405. */
     learnRoutes(find: (method: string, path: string) => boolean) {
       findRoute = find;

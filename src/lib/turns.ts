@@ -8,10 +8,12 @@ export type Turns = {
   next(): Promise<void>;
 };
 
-export function createTurns(): Turns {
+/** `beginWork` is told whenever a turn begins, so that a hold of the event loop is explained. */
+export function createTurns(beginWork: () => void = () => {}): Turns {
   const waiting: (() => void)[] = [];
 
   function giveOne(): void {
+    beginWork();
     waiting.shift()?.();
     if (waiting.length > 0) setImmediate(giveOne);
   }

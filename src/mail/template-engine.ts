@@ -24,13 +24,15 @@ import {
 import { bounded, BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./template-limits.ts";
 import { MarkupEchoTag, registerMarkupFilters, toMarkup } from "./template-markup.ts";
 
-/** Renders parsed nodes; throws what Liquid throws. Variables are read, never written. */
+/** Renders parsed nodes within `limitMs`; throws what Liquid throws. Variables are only read. */
 export function renderNodes(
   engine: Liquid,
   nodes: Template[],
   variables: Readonly<Record<string, unknown>>,
+  limitMs: number,
 ): string {
-  const options = { sync: true, globals: variables };
+  const renderLimit = Math.min(limitMs, RENDER_LIMIT_MS);
+  const options = { sync: true, globals: variables, renderLimit };
   const context = new Context({}, engine.options, options, { liquid: engine });
   const emitter = new BoundedEmitter();
   toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));

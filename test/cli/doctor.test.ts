@@ -6,6 +6,7 @@ import { lineOf, type World } from "../../src/cli/doctor/check.ts";
 import { askTimeServer } from "../../src/cli/doctor/sntp.ts";
 import { greet, isOwnAddress } from "../../src/cli/doctor/world.ts";
 import { type Config, readConfig } from "../../src/config.ts";
+import { RECENT_HOLD } from "../../src/lib/metrics.ts";
 import { DataFolderError } from "../../src/db/folder.ts";
 import { openRelaySession } from "../../src/delivery/transports/relay.ts";
 import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
@@ -55,6 +56,7 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     greet: async () => ({ ok: true, line: "220 mx ready" }),
     clockAheadMs: async () => 20,
     freeBytes: () => 50 * GIB,
+    metrics: async () => null,
     modeOf: () => 0o600,
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
     requireReadableKeys: async () => {},
@@ -120,7 +122,12 @@ test("a healthy server gets nothing but ok, one line each", async () => {
 describe("what is wrong is said, with its mend", () => {
   const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
   type Row = [why: string, changes: Partial<World>, settings: Partial<Config>, line: RegExp];
+  const metrics = { host: "127.0.0.1", port: 9090 };
+  const held = (seconds: number) => async () => `${RECENT_HOLD} ${seconds}\n`;
   const cases: Row[] = [
+    ["the loop was held", { metrics: held(0.31) }, { metrics }, /^warn {2}event loop: .* 310 ms/],
+    ["no metrics are served", {}, { metrics }, /^warn {2}event loop: no server .* 127.0.0.1:9090/],
+    ["the loop is fine", { metrics: held(0.02) }, { metrics }, /^ok {4}event loop: .* 20 ms/],
     ["mail is caught", {}, { transport: "capture" }, /^warn {2}transport: .* — set --transport/],
     [
       "the clock is late",

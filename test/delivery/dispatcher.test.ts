@@ -400,6 +400,7 @@ describe("a quiet queue", () => {
         },
       },
       pace: createPace({ ratePerSecond: 0, concurrency: 20 }),
+      paceIntervalMs: 0,
       load: createLoader(outbox.db),
       attempt: (_, leave) =>
         transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0), leave }),

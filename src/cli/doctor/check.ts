@@ -33,6 +33,8 @@ export type World = {
   /** Milliseconds by which our clock is ahead of the world's; null if nobody could be asked. */
   clockAheadMs: () => Promise<number | null>;
   freeBytes: (path: string) => number;
+  /** What the running server answers at its metrics address; null if it does not answer. */
+  metrics: () => Promise<string | null>;
   /** Unix permissions of a file in the data folder; null if it is not there. */
   modeOf: (path: string) => number | null;
   /** Opens and closes a session with the relay; what stood in the way, or null. */

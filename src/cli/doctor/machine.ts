@@ -2,6 +2,8 @@
 
 import { join } from "node:path";
 import { UnreadableKeyError } from "../../modules/domains/keys.ts";
+import { HELD_MS } from "../../lib/loop-watch.ts";
+import { metricValue, RECENT_HOLD } from "../../lib/metrics.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
 
 const WARN_CLOCK_MS = 5_000;
@@ -60,6 +62,24 @@ export const checkSecret: Check = async ({ folder, requireReadableKeys }) => {
     if (!(error instanceof UnreadableKeyError)) throw error;
     return [fail("secret", error.message, error.suggestion)];
   }
+};
+
+/** Reads the running server's metrics, where they are served. */
+export const checkEventLoop: Check = async ({ config, metrics }) => {
+  const what = "event loop";
+  if (config.metrics === null) return [];
+  const text = await metrics();
+  const heldSeconds = text === null ? null : metricValue(text, RECENT_HOLD);
+  if (heldSeconds === null) {
+    const { host, port } = config.metrics;
+    const mend = "start the server with the same --metrics, or leave the flag out here";
+    return [warn(what, `no server shows its metrics on ${host}:${port}`, mend)];
+  }
+  const finding = `held for at most ${Math.round(heldSeconds * 1000)} ms in the last ten minutes`;
+  if (heldSeconds * 1000 <= HELD_MS) return [ok(what, finding)];
+  const mend =
+    'search the server\'s log for "event loop held": it names the work that took so long';
+  return [warn(what, finding, mend)];
 };
 
 function exposed(what: string, folder: string, files: readonly string[]): Finding {

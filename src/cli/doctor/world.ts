@@ -13,6 +13,7 @@ import { createLookUp } from "../../modules/domains/look.ts";
 import { presentDomain } from "../../modules/domains/present.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 import type { Input } from "../command.ts";
+import { hostInUrl } from "../serve.ts";
 import { withStore } from "../store.ts";
 import type { Greeting, RelayTrial, World } from "./check.ts";
 import { askTimeServer } from "./sntp.ts";
@@ -32,11 +33,23 @@ export function realWorld(input: Input, config: Config, dns: Dns): World {
     greet: (address, port) => greet(address, port, config.sourceAddresses),
     clockAheadMs: () => clockAheadMs(dns),
     freeBytes,
+    metrics: () => readMetrics(config),
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
     tryRelay: () => tryRelay(config),
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
     domains: () => lookAtDomains(input, dns),
   };
+}
+
+async function readMetrics({ metrics }: Config): Promise<string | null> {
+  if (metrics === null) return null;
+  try {
+    const url = `http://${hostInUrl(metrics.host)}:${metrics.port}/metrics`;
+    const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return answer.ok ? await answer.text() : null;
+  } catch {
+    return null; // No server runs there; the check says so.
+  }
 }
 
 function ownAddresses(): string[] {

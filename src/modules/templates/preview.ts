@@ -7,7 +7,8 @@ import { newId } from "../../lib/id.ts";
 import { recipientLinks } from "../../mail/links.ts";
 import { subjectFault } from "../../mail/subject.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
-import { render, type TemplateKind, type Variables } from "../../mail/template.ts";
+import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
+import type { TemplateKind, Variables } from "../../mail/template.ts";
 import { htmlToText } from "../../mail/text.ts";
 import { templateVariables } from "../../mail/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
@@ -31,11 +32,16 @@ export function createPreviews(deps: {
 }) {
   const { clock, contacts } = deps;
 
-  function rendered(source: string, kind: TemplateKind, variables: Variables): string {
+  function rendered(
+    budget: RenderBudget,
+    source: string,
+    kind: TemplateKind,
+    variables: Variables,
+  ): string {
     const field = kind === "text" ? "subject" : "body";
     const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) throw fieldError(field, "invalid_format", compiled.message);
-    const result = render(compiled.template, variables);
+    const result = budget.render(compiled.template, variables);
     if (result.ok) return result.text;
     throw fieldError(field, "invalid_value", `This cannot be rendered: ${result.reason}`);
   }
@@ -51,8 +57,9 @@ export function createPreviews(deps: {
       links: recipientLinks(deps.url, deps.linkKey, recipient.emailId),
       projectName: project.name,
     });
-    const html = rendered(body, "html", variables);
-    const shown = rendered(subject, "text", variables);
+    const budget = createRenderBudget();
+    const html = rendered(budget, body, "html", variables);
+    const shown = rendered(budget, subject, "text", variables);
     const fault = subjectFault(shown);
     if (fault !== null) throw fieldError("subject", fault.code, fault.message);
     return { subject: shown, html, text: htmlToText(html) };

@@ -1,0 +1,173 @@
+/**
+ * The watchdog of the event loop. A timer fires every 20 ms; the time by which it is late is the time
+ * for which one or more pieces of synchronous work held the loop. Code that begins a piece of work
+ * calls `begin` with its name. When a hold is noticed, the piece that lasted longest is logged.
+ */
+
+import type { Log } from "./log.ts";
+
+export type WorkKind = "route" | "job" | "mail" | "write" | "work";
+
+/** Counts since the start of the process; times in milliseconds. */
+export type HoldReport = {
+  /** Cumulative counts of holds by upper bound, as a Prometheus histogram needs them. */
+  buckets: readonly { leMs: number; count: number }[];
+  count: number;
+  sumMs: number;
+  /** Longest hold of the last ten minutes. */
+  recentMaxMs: number;
+};
+
+export type LoopWatch = {
+  /** Notes that a piece of work begins now. It is taken to last until the next one begins. */
+  begin(kind: WorkKind, name: string): void;
+  report(): HoldReport;
+  start(): void;
+  stop(): void;
+};
+
+/** What the watchdog needs from the platform, so that tests can replace it. */
+export type LoopWatchDeps = {
+  log: Log;
+  /** Monotonic milliseconds. */
+  elapsed: () => number;
+  /** Processor time of this process in milliseconds. */
+  cpuMs: () => number;
+  /** Runs `tick` every `ms` until the returned function is called. */
+  every: (ms: number, tick: () => void) => () => void;
+};
+
+const TICK_MS = 20;
+/** A hold that is longer than this is counted and logged. */
+export const HELD_MS = 50;
+/** Later holds within this time are counted in the next line, so that an attack cannot fill the log. */
+const LOG_INTERVAL_MS = 5_000;
+const BUCKETS_MS = [50, 100, 250, 500, 1_000, 5_000];
+/** Marks that are remembered; a hold made of more pieces names the longest of the latest ones. */
+const MARKS = 64;
+/** The recent maximum is kept per minute for ten minutes. */
+const RECENT_SLOTS = 10;
+const RECENT_SLOT_MS = 60_000;
+
+type Mark = { kind: WorkKind; name: string; at: number };
+
+/** The platform's timers and counters. */
+export function platformWatch(log: Log): LoopWatchDeps {
+  return {
+    log,
+    elapsed: () => performance.now(),
+    cpuMs: () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    },
+    every: (ms, tick) => {
+      const timer = setInterval(tick, ms);
+      timer.unref();
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): LoopWatch {
+  const marks: Mark[] = [];
+  let nextMark = 0;
+  let tickedAt = 0;
+  let cpuAtTick = 0;
+  let cancel: (() => void) | null = null;
+  const counts = BUCKETS_MS.map(() => 0);
+  let count = 0;
+  let sumMs = 0;
+  let loggedAt = -Infinity;
+  let unlogged = 0;
+  const recent = createRecentMaximum();
+
+  function tick(): void {
+    const now = elapsed();
+    const heldMs = now - tickedAt - TICK_MS;
+    const cpu = cpuMs();
+    if (heldMs > HELD_MS) noteHold(now, heldMs, cpu - cpuAtTick);
+    tickedAt = now;
+    cpuAtTick = cpu;
+  }
+
+  function noteHold(now: number, heldMs: number, usedCpuMs: number): void {
+    count++;
+    sumMs += heldMs;
+    BUCKETS_MS.forEach((bound, i) => {
+      if (heldMs <= bound) counts[i] = (counts[i] ?? 0) + 1;
+    });
+    recent.note(now, heldMs);
+    if (now - loggedAt < LOG_INTERVAL_MS) {
+      unlogged++;
+      return;
+    }
+    const longest = longestPiece(marks, tickedAt, now);
+    log.warn("event loop held", {
+      ms: Math.round(heldMs),
+      // Far below `ms`, the machine or its disk stood still and the work is not to blame.
+      cpuMs: Math.round(usedCpuMs),
+      ...(longest === null ? {} : { [longest.kind]: longest.name, workMs: longest.ms }),
+      ...(unlogged === 0 ? {} : { holdsNotLogged: unlogged }),
+    });
+    loggedAt = now;
+    unlogged = 0;
+  }
+
+  return {
+    begin(kind, name) {
+      const mark = { kind, name, at: elapsed() };
+      marks[nextMark] = mark;
+      nextMark = (nextMark + 1) % MARKS;
+    },
+    report: () => ({
+      buckets: BUCKETS_MS.map((leMs, i) => ({ leMs, count: counts[i] ?? 0 })),
+      count,
+      sumMs,
+      recentMaxMs: recent.maximum(elapsed()),
+    }),
+    start() {
+      tickedAt = elapsed();
+      cpuAtTick = cpuMs();
+      cancel ??= every(TICK_MS, tick);
+    },
+    stop() {
+      cancel?.();
+      cancel = null;
+    },
+  };
+}
+
+/** The piece of work that took most of the time between two ticks. */
+function longestPiece(
+  marks: readonly Mark[],
+  from: number,
+  until: number,
+): { kind: WorkKind; name: string; ms: number } | null {
+  const ordered = marks.toSorted((a, b) => a.at - b.at);
+  const pieces = ordered.map(({ kind, name, at }, i) => {
+    const endsAt = ordered[i + 1]?.at ?? until;
+    return { kind, name, ms: Math.round(Math.min(endsAt, until) - Math.max(at, from)) };
+  });
+  return pieces.reduce<(typeof pieces)[number] | null>(
+    (longest, piece) => (piece.ms > (longest?.ms ?? 0) ? piece : longest),
+    null,
+  );
+}
+
+/** The largest value of the last ten minutes, to the minute. */
+function createRecentMaximum() {
+  const slots = Array.from({ length: RECENT_SLOTS }, () => ({ minute: -1, value: 0 }));
+  return {
+    note(now: number, value: number): void {
+      const minute = Math.floor(now / RECENT_SLOT_MS);
+      const slot = slots[minute % RECENT_SLOTS];
+      if (slot === undefined) return;
+      slot.value = slot.minute === minute ? Math.max(slot.value, value) : value;
+      slot.minute = minute;
+    },
+    maximum(now: number): number {
+      const oldest = Math.floor(now / RECENT_SLOT_MS) - RECENT_SLOTS;
+      return Math.max(0, ...slots.filter((s) => s.minute > oldest).map((s) => s.value));
+    },
+  };
+}

@@ -1,0 +1,73 @@
+/** The metrics of a running server, as `GET /metrics` shows them. */
+
+import type { HoldReport } from "./lib/loop-watch.ts";
+import { counter, gauge, holdMetrics, type Metric } from "./lib/metrics.ts";
+import { VERSION } from "./lib/version.ts";
+
+export type MetricsSource = {
+  holds: HoldReport;
+  /** Mails recorded since the start, by the kind of their outcome. */
+  outcomes: ReadonlyMap<string, number>;
+  /** Responses since the start, by status. */
+  responses: ReadonlyMap<string, number>;
+  /** When the earliest mail that may leave was due; null if none waits. */
+  nextDueAt: number | null;
+  stalledMs: number;
+  isStorageHealthy: boolean;
+  /** Wall clock, in milliseconds. */
+  now: number;
+};
+
+export function metricsOf(source: MetricsSource): Metric[] {
+  const { nextDueAt, now } = source;
+  const overdueMs = nextDueAt === null ? 0 : Math.max(0, now - nextDueAt);
+  const { user, system } = process.cpuUsage();
+  return [
+    {
+      name: "mailstead_build_info",
+      help: "The version of the executable; the value is always 1.",
+      type: "gauge",
+      samples: [{ labels: { version: VERSION, bun: Bun.version }, value: 1 }],
+    },
+    ...holdMetrics(source.holds),
+    counter(
+      "mailstead_emails_total",
+      "Delivery attempts and other ends of mails that were recorded, by outcome.",
+      "outcome",
+      source.outcomes,
+    ),
+    gauge(
+      "mailstead_queue_overdue_seconds",
+      "How long the earliest mail that may leave has been due.",
+      overdueMs / 1000,
+    ),
+    gauge(
+      "mailstead_queue_stalled_seconds",
+      "How long due mail has not moved although nothing pauses it.",
+      source.stalledMs / 1000,
+    ),
+    counter(
+      "mailstead_http_responses_total",
+      "HTTP responses, by status.",
+      "status",
+      source.responses,
+    ),
+    gauge(
+      "mailstead_storage_healthy",
+      "1 while the database takes writes, otherwise 0.",
+      source.isStorageHealthy ? 1 : 0,
+    ),
+    gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
+    {
+      name: "process_cpu_seconds_total",
+      help: "Processor time, user and system.",
+      type: "counter",
+      samples: [{ value: (user + system) / 1_000_000 }],
+    },
+    gauge(
+      "process_start_time_seconds",
+      "When the process started, in seconds since the epoch.",
+      Math.round(now / 1000 - process.uptime()),
+    ),
+  ];
+}

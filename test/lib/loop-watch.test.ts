@@ -1,0 +1,134 @@
+import { expect, test } from "bun:test";
+import { createLoopWatch } from "../../src/lib/loop-watch.ts";
+import { createLog } from "../../src/lib/log.ts";
+
+/** A watchdog whose time and ticks the test decides. */
+function watched() {
+  let now = 1_000;
+  let cpu = 0;
+  let tick = () => {};
+  const lines: unknown[] = [];
+  const watch = createLoopWatch({
+    log: createLog({
+      level: "debug",
+      format: "json",
+      write: (line) => void lines.push(JSON.parse(line)),
+      now: () => 0,
+    }),
+    elapsed: () => now,
+    cpuMs: () => cpu,
+    every: (_, run) => {
+      tick = run;
+      return () => {
+        tick = () => {};
+      };
+    },
+  });
+  watch.start();
+  return {
+    watch,
+    lines,
+    /** Time passes; the processor is busy all of it unless told otherwise. */
+    pass(ms: number, cpuMs: number = ms) {
+      now += ms;
+      cpu += cpuMs;
+    },
+    tick: () => tick(),
+  };
+}
+
+test("a timer that fires in time logs nothing and counts nothing", () => {
+  const { watch, lines, pass, tick } = watched();
+  for (let i = 0; i < 100; i++) {
+    watch.begin("route", "GET /contacts");
+    pass(20 + (i % 50));
+    tick();
+  }
+  expect(lines).toEqual([]);
+  expect(watch.report()).toMatchObject({ count: 0, sumMs: 0, recentMaxMs: 0 });
+});
+
+test("a hold names the piece of work that took most of it", () => {
+  const { watch, lines, pass, tick } = watched();
+  watch.begin("job", "retention");
+  pass(10);
+  watch.begin("route", "POST /v1/send");
+  pass(300);
+  watch.begin("mail", "some-id");
+  pass(20);
+  tick();
+  expect(lines).toEqual([
+    {
+      time: "1970-01-01T00:00:00.000Z",
+      level: "warn",
+      message: "event loop held",
+      ms: 310,
+      cpuMs: 330,
+      route: "POST /v1/send",
+      workMs: 300,
+    },
+  ]);
+});
+
+test("work that began before the last tick is named for the part after it", () => {
+  const { watch, lines, pass, tick } = watched();
+  watch.begin("job", "campaigns");
+  pass(20);
+  tick();
+  pass(500);
+  tick();
+  expect(lines).toMatchObject([{ ms: 480, job: "campaigns", workMs: 500 }]);
+});
+
+test("a machine that stood still is told apart by the processor time", () => {
+  const { watch, lines, pass, tick } = watched();
+  watch.begin("write", "commit");
+  pass(900, 3);
+  tick();
+  expect(lines).toMatchObject([{ ms: 880, cpuMs: 3 }]);
+});
+
+test("holds that follow each other within five seconds share one line", () => {
+  const { watch, lines, pass, tick } = watched();
+  for (let i = 0; i < 20; i++) {
+    watch.begin("route", "POST /templates/:id/preview");
+    pass(120);
+    tick();
+  }
+  expect(lines).toHaveLength(1);
+  pass(5_000, 0);
+  tick();
+  expect(lines).toMatchObject([{}, { holdsNotLogged: 19 }]);
+  expect(watch.report().count).toBe(21);
+});
+
+test("the report has cumulative buckets, and forgets its maximum after ten minutes", () => {
+  const { watch, pass, tick } = watched();
+  for (const held of [60, 90, 200, 700, 9_000]) {
+    pass(held + 20);
+    tick();
+  }
+  const report = watch.report();
+  expect(report.buckets).toEqual([
+    { leMs: 50, count: 0 },
+    { leMs: 100, count: 2 },
+    { leMs: 250, count: 3 },
+    { leMs: 500, count: 3 },
+    { leMs: 1_000, count: 4 },
+    { leMs: 5_000, count: 4 },
+  ]);
+  expect([report.count, report.sumMs, report.recentMaxMs]).toEqual([5, 10_050, 9_000]);
+  watch.stop();
+  pass(11 * 60_000, 0);
+  expect(watch.report().recentMaxMs).toBe(0);
+});
+
+test("many pieces of work in one hold keep the memory of the watchdog bounded", () => {
+  const { watch, lines, pass, tick } = watched();
+  for (let i = 0; i < 10_000; i++) {
+    watch.begin("mail", `mail-${i}`);
+    pass(i === 9_990 ? 80 : 1);
+  }
+  tick();
+  expect(lines).toMatchObject([{ mail: "mail-9990", workMs: 80 }]);
+});

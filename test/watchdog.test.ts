@@ -1,0 +1,145 @@
+/** The watchdog, the metrics and the stall detection in a whole application. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { createLog } from "../src/lib/log.ts";
+import { type TestApp, type TestOptions, testApp } from "./support/app.ts";
+import { eventually } from "./support/eventually.ts";
+import { at } from "./support/json.ts";
+import { expectRefusal } from "./support/refusal.ts";
+import { ACCEPTED, testTransport } from "./support/transport.ts";
+
+const apps: TestApp[] = [];
+afterEach(async () => {
+  for (const t of apps.splice(0)) await t.close();
+});
+
+async function started(options: TestOptions = {}): Promise<TestApp> {
+  const t = await testApp(options);
+  apps.push(t);
+  await t.app.start();
+  return t;
+}
+
+const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+/** Counts for about as many milliseconds as it says, in a template. */
+const slow = (rounds: number) => `{% for i in (1..${rounds}) %}{{ i | times: 2 }}{% endfor %}`;
+
+describe("what held the event loop", () => {
+  test("a render in a request is named by its route, and counted in the metrics", async () => {
+    const lines: unknown[] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line));
+    const log = createLog({ level: "warn", format: "json", write });
+    const t = await started({ log });
+    const body = slow(60_000);
+    const answer = await t.call("POST", "/v1/send", { ...mail, body });
+    expect(answer.status).toBe(200);
+    const find = () => lines.find((line) => at(line, "message") === "event loop held");
+    await eventually(() => find() !== undefined);
+    expect(at(find(), "route")).toBe("POST /v1/send");
+    expect(Number(at(find(), "ms"))).toBeGreaterThan(50);
+  });
+});
+
+describe("rendering for one request", () => {
+  test("is refused when all recipients together take longer than a second", async () => {
+    const t = await started();
+    const to = Array.from({ length: 300 }, (_, i) => `person${i}@example.com`);
+    const startedAt = performance.now();
+    const answer = await t.call("POST", "/v1/send", { ...mail, to, body: slow(4_000) });
+    const tookMs = performance.now() - startedAt;
+    const errors: [string, string][] = [["body", "invalid_value"]];
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(answer.text("error.errors.0.message")).toMatch(/longer than 1000 ms/);
+    expect(tookMs).toBeLessThan(5_000);
+    expect(t.countRows("emails")).toBe(0);
+  });
+
+  test("yields to other requests between two mails", async () => {
+    const t = await started();
+    const to = Array.from({ length: 60 }, (_, i) => `person${i}@example.com`);
+    let isAnswered = false;
+    const large = (async () => {
+      const answer = await t.call("POST", "/v1/send", { ...mail, to, body: slow(1_000) });
+      isAnswered = true;
+      return answer;
+    })();
+    let others = 0;
+    while (!isAnswered) {
+      await t.call("GET", "/livez", undefined, { key: null });
+      if (!isAnswered) others++;
+      await Bun.sleep(0);
+    }
+    expect(others).toBeGreaterThan(3);
+    expect((await large).status).toBe(200);
+  });
+});
+
+describe("/readyz notices mail that does not move", () => {
+  const ready = (t: TestApp) => t.call("GET", "/readyz", undefined, { key: null });
+
+  test("503 after a minute in which due mail waits behind a transport that never answers", async () => {
+    const transport = testTransport({ concurrency: 1 });
+    const t = await started({ transport });
+    for (const to of ["a@example.com", "b@example.com", "c@example.com", "d@example.com"]) {
+      expect((await t.call("POST", "/v1/send", { ...mail, to })).status).toBe(200);
+    }
+    await eventually(() => transport.open().length === 1);
+    expect((await ready(t)).status).toBe(200);
+    t.clock.advance(59_000);
+    expect((await ready(t)).status).toBe(200);
+    t.clock.advance(2_000);
+    const answer = await ready(t);
+    expectRefusal(answer, { status: 503, code: "SERVICE_UNAVAILABLE" });
+    expect(answer.text("error.message")).toBe("Mail that is due has not moved for 61 s.");
+    transport.answer = ACCEPTED;
+    for (const handed of transport.open()) handed.end(ACCEPTED);
+    await eventually(() => transport.handed.length === 4);
+    expect((await ready(t)).status).toBe(200);
+  });
+
+  test("a disabled project pauses its mail, and nothing is wrong", async () => {
+    const transport = testTransport({ answer: ACCEPTED });
+    const t = await testApp({ transport });
+    apps.push(t);
+    await t.call("POST", "/v1/send", mail);
+    const project = t.app.projects.find("acme");
+    if (project === null) throw new Error("there is no project");
+    await t.app.writer.write(t.app.projects.setEnabled(project, false));
+    await t.app.start();
+    t.clock.advance(10 * 60_000);
+    expect((await ready(t)).status).toBe(200);
+    expect(transport.handed).toEqual([]);
+  });
+
+  test("a rate of one mail in two minutes is a pause", async () => {
+    const transport = testTransport({ answer: ACCEPTED });
+    const t = await started({ transport, config: { sendRate: 1 / 120 } });
+    for (const to of ["a@example.com", "b@example.com", "c@example.com"]) {
+      await t.call("POST", "/v1/send", { ...mail, to });
+    }
+    await eventually(() => transport.handed.length === 1);
+    t.clock.advance(90_000);
+    expect((await ready(t)).status).toBe(200);
+  });
+});
+
+test("GET /metrics shows responses, outcomes and the queue on its own address", async () => {
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const port = probe.port ?? 0;
+  await probe.stop(true);
+  const metrics = { host: "127.0.0.1", port };
+  const transport = testTransport({ answer: ACCEPTED });
+  const t = await started({ transport, config: { port: 0, metrics } });
+  await t.app.listen();
+  await t.call("POST", "/v1/send", mail);
+  await t.call("GET", "/nowhere");
+  await t.deliver();
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(text).toContain('mailstead_emails_total{outcome="accepted"} 1\n');
+  expect(text).toContain('mailstead_http_responses_total{status="200"} 1\n');
+  expect(text).toContain('mailstead_http_responses_total{status="404"} 1\n');
+  expect(text).toMatch(/^mailstead_event_loop_held_seconds_count \d+$/m);
+  expect(text).toContain("mailstead_queue_overdue_seconds 0\n");
+  expect(text).toContain("mailstead_storage_healthy 1\n");
+  expect((await t.call("GET", "/metrics")).status).toBe(404);
+});
