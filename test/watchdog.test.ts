@@ -57,16 +57,16 @@ describe("rendering for one request", () => {
   test("yields to other requests between two mails", async () => {
     const t = await started();
     const to = Array.from({ length: 60 }, (_, i) => `person${i}@example.com`);
-    let isAnswered = false;
+    const state = { isAnswered: false };
     const large = (async () => {
       const answer = await t.call("POST", "/v1/send", { ...mail, to, body: slow(1_000) });
-      isAnswered = true;
+      state.isAnswered = true;
       return answer;
     })();
     let others = 0;
-    while (!isAnswered) {
+    while (!state.isAnswered) {
       await t.call("GET", "/livez", undefined, { key: null });
-      if (!isAnswered) others++;
+      if (!state.isAnswered) others++;
       await Bun.sleep(0);
     }
     expect(others).toBeGreaterThan(3);
