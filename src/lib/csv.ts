@@ -64,19 +64,27 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
     // After the last newline the library sees one more, empty record.
     const isEnded = trouble === null && text.endsWith(newline);
     const records = data.slice(0, row ?? (isEnded ? -1 : undefined));
-    return { ...itemsOf(records, text.includes('"')), trouble };
+    return { ...itemsOf(records, text), trouble };
   }
 
-  function itemsOf(records: string[][], mayBreak: boolean): Pick<Piece, "items" | "lines"> {
+  function itemsOf(records: string[][], text: string): Pick<Piece, "items" | "lines"> {
     const items: CsvItem[] = [];
+    const hasQuotes = text.includes('"');
     let lines = 0;
+    let offset = 0;
     for (const cells of records) {
       const begins = line + lines;
-      lines += mayBreak ? 1 + breaksIn(cells) : 1;
-      dropReturn(cells);
+      const taken = hasQuotes ? 1 + breaksIn(cells) : 1;
+      lines += taken;
+      if (hasQuotes) offset = offsetOfLine(text, newline, { from: offset, lines: taken });
+      if (!hasQuotes || !isLastQuoted(cells, text, endOfRecord(text, offset))) dropReturn(cells);
       if (cells.some((cell) => cell !== "")) items.push({ kind: "record", line: begins, cells });
     }
     return { items, lines };
+  }
+
+  function endOfRecord(text: string, next: number): number {
+    return text[next - 1] === newline ? next - 1 : next;
   }
 
   function breaksIn(cells: readonly string[]): number {
@@ -90,7 +98,7 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
       const text = isAll ? rest : rest.slice(0, rest.lastIndexOf(newline, window - 1) + 1);
       const { items, lines, trouble } = split(text);
       const isWhole = trouble === null && text !== "";
-      rest = rest.slice(isWhole ? text.length : offsetOfLine(text, newline, lines));
+      rest = rest.slice(isWhole ? text.length : offsetOfLine(text, newline, { from: 0, lines }));
       line += lines;
       if (items.length > 0) yield items;
       if (isWhole) window = WINDOW;
@@ -169,8 +177,23 @@ function countOf(text: string, part: string): number {
   return count;
 }
 
-function offsetOfLine(text: string, newline: string, lines: number): number {
-  let offset = 0;
-  for (let i = 0; i < lines; i++) offset = text.indexOf(newline, offset) + 1;
+/** Where the text goes on after so many line ends; its length where it has no more of them. */
+function offsetOfLine(
+  text: string,
+  newline: string,
+  { from, lines }: { from: number; lines: number },
+): number {
+  let offset = from;
+  for (let i = 0; i < lines; i++) {
+    const end = text.indexOf(newline, offset);
+    if (end === -1) return text.length;
+    offset = end + 1;
+  }
   return offset;
+}
+
+/** Whether the last cell is quoted in the text: then a CR at its end is content. */
+function isLastQuoted(cells: readonly string[], text: string, end: number): boolean {
+  const last = cells.at(-1) ?? "";
+  return !text.endsWith(last, end) || text[end - last.length - 1] === '"';
 }

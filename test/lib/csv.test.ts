@@ -54,6 +54,19 @@ const cases: [name: string, text: string, items: unknown[]][] = [
     ],
   ],
   [
+    "line ends inside the last quoted cell",
+    'a,"b\r"\r\n"c\n\r"\r\n1,"\r"\r\n"\r\n\r"\n"2"\r\n3\r\n"4\r"',
+    [
+      [1, "a", "b\r"],
+      [2, "c\n\r"],
+      [4, "1", "\r"],
+      [5, "\r\n\r"],
+      [7, "2"],
+      [8, "3"],
+      [9, "4\r"],
+    ],
+  ],
+  [
     "CRLF after a quoted cell",
     'a,"b"\r\n1,"2"\r\n',
     [
