@@ -1,7 +1,8 @@
 /** String formats of the interface, as the schemas name them. */
 
+import { Type } from "@sinclair/typebox";
+import { LONGEST_ADDRESS_TEXT, parseAddress } from "../mail/address.ts";
 import { isContentId, isHeaderText } from "../mail/headers.ts";
-import { parseAddress } from "../mail/address.ts";
 import { defineFormat } from "./validation.ts";
 
 /** Registers the formats; called once, before the first route is compiled. */
@@ -11,6 +12,9 @@ export function defineFormats(): void {
   defineFormat("content-id", isContentId);
   defineFormat("date-time", isDateTime);
 }
+
+/** An address as callers send it. */
+export const EmailAddress = Type.String({ format: "email", maxLength: LONGEST_ADDRESS_TEXT });
 
 /** The form under which an address is kept; the schema has checked it. */
 export function normalizedAddress(text: string): string {

@@ -1,9 +1,11 @@
 /**
- * Email addresses as the platform knows them: RFC 5321 §4.1.2 and RFC 5322 §3.4.1 addr-spec with
- * RFC 6531 (UTF-8 local parts) and RFC 5891 (domains as A-labels), in one canonical spelling.
+ * The one definition of address syntax, of trimming and of the canonical spelling: RFC 5321 §4.1.2 and
+ * RFC 5322 §3.4.1 addr-spec with RFC 6531 (UTF-8 local parts) and RFC 5891 (domains as A-labels).
+ * Spaces and tabs around an address are removed; any other text around it makes it invalid.
  */
 
 import { domainToASCII } from "node:url";
+import { trimBlanks } from "../lib/trim.ts";
 
 export type ParsedAddress =
   | {
@@ -24,26 +26,28 @@ const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 255;
 const LONGEST_ADDRESS = 254;
 
-/** What nearly every address looks like; everything else takes the thorough way. */
+/** Length in UTF-16 units of a text that can be an address, with the spaces and tabs around it. */
+export const LONGEST_ADDRESS_TEXT = 320;
+
+/** The usual form of an address; every other form goes through `parseThoroughly`. */
 const PLAIN =
   /^([a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/;
 
 /** Parses and canonicalises one bare address (no display name, no comments, no address literal). */
 export function parseAddress(text: string): ParsedAddress {
-  if (text.length > 4 * LONGEST_ADDRESS) return refuse("The address is too long.");
-  const lower = text.trim().toLowerCase();
+  if (text.length > LONGEST_ADDRESS_TEXT) return refuse("The address is too long.");
+  const trimmed = trimBlanks(text);
+  const lower = trimmed.toLowerCase();
   const plain = lower.length <= LONGEST_ADDRESS ? PLAIN.exec(lower) : null;
   const [, local = "", domain = ""] = plain ?? [];
-  const isPlain =
-    plain !== null && local.length <= LONGEST_LOCAL && !domain.includes("xn--") && !hasBreak(text);
-  return isPlain ? { ok: true, address: lower, local, domain } : parseThoroughly(text);
+  const isPlain = plain !== null && local.length <= LONGEST_LOCAL && !domain.includes("xn--");
+  return isPlain ? { ok: true, address: lower, local, domain } : parseThoroughly(trimmed);
 }
 
-function parseThoroughly(text: string): ParsedAddress {
-  if (hasBreak(text) || FORBIDDEN.test(text.trim())) {
-    return refuse("The address contains a control or invisible character.");
+function parseThoroughly(trimmed: string): ParsedAddress {
+  if (FORBIDDEN.test(trimmed)) {
+    return refuse("The address contains a control character or an invisible one.");
   }
-  const trimmed = text.trim();
   const at = trimmed.lastIndexOf("@");
   if (at < 0) return refuse("The address has no @.");
   if (at === 0) return refuse("The part before the @ is empty.");
@@ -63,28 +67,33 @@ function refuse(reason: string): ParsedAddress {
   return { ok: false, reason };
 }
 
-/** Delivery rule C2; also where trimming would hide it. */
-function hasBreak(text: string): boolean {
-  return /[\r\n\0]/.test(text);
-}
-
 /** Controls, format characters (bidi, zero width), lone surrogates, private use, exotic spaces. */
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
 const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u{80}-\\u{10ffff}-]+";
 const DOT_ATOM = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, "u");
-const QUOTED = /^"((?:[^"\\]|\\.)*)"$/u;
+
+/**
+ * RFC 5321 §4.1.2 Quoted-string. RFC 6531 §3.3 adds UTF-8 to qtext but not to quoted pairs, which
+ * stay printable ASCII (%d32-126).
+ */
+const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 
 /**
  * Lower-cased, NFC, and quoted only where needed: `"a.b"` and `a.b` are one mailbox (RFC 5321
  * §4.1.2: the quoted form must be treated as equivalent). Null if it is no local part.
  */
 function canonicalLocal(text: string): string | null {
-  const local = text.normalize("NFC").toLowerCase().normalize("NFC");
+  const content = text.startsWith('"') ? unquoted(text) : text;
+  if (content === null) return null;
+  const local = content.normalize("NFC").toLowerCase().normalize("NFC");
   if (DOT_ATOM.test(local)) return local;
-  const content = QUOTED.exec(local)?.[1]?.replace(/\\(.)/gu, "$1");
-  if (content === undefined) return null;
-  return DOT_ATOM.test(content) ? content : `"${content.replace(/["\\]/g, "\\$&")}"`;
+  return text.startsWith('"') ? `"${local.replace(/["\\]/g, "\\$&")}"` : null;
+}
+
+/** Before NFC, which can turn a quoted pair that is not ASCII into one that is. */
+function unquoted(text: string): string | null {
+  return QUOTED.exec(text)?.[1]?.replace(/\\(.)/gu, "$1") ?? null;
 }
 
 const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
@@ -99,14 +108,16 @@ export function canonicalDomain(text: string): string | null {
   // The URL host parser behind domainToASCII decodes %41 and reads 0x7f.1: it sees only these.
   if (lower.length > LONGEST_DOMAIN || !/^[a-z0-9.\u{80}-\u{10ffff}-]+$/u.test(lower)) return null;
   const isSimple = !/[^a-z0-9.-]|xn--/.test(lower);
+  // domainToASCII would drop invisible characters and byte order marks.
+  if (!isSimple && FORBIDDEN.test(lower)) return null;
   const domain = isSimple ? lower : domainToASCII(lower);
   return isHostname(domain) && /\.(?!\d+$)[^.]+$/.test(domain) ? domain : null;
 }
 
-/** An address to look for, as addresses are kept; what is none matches none. */
+/** The canonical spelling of an address to search for; an invalid text equals no stored address. */
 export function storedAddress(text: string): string {
   const parsed = parseAddress(text);
-  return parsed.ok ? parsed.address : folded(text);
+  return parsed.ok ? parsed.address : text.normalize("NFC").toLowerCase();
 }
 
 /**
@@ -123,7 +134,7 @@ export function storedSpellings(part: string): string[] {
 }
 
 function folded(text: string): string {
-  return text.trim().normalize("NFC").toLowerCase();
+  return trimBlanks(text).normalize("NFC").toLowerCase();
 }
 
 function isAscii(text: string): boolean {

@@ -7,6 +7,7 @@
  * with the layers that are needed. Nothing is ever read from a file or an URL.
  */
 
+import { trimBlanks } from "../lib/trim.ts";
 import { parseAddress } from "./address.ts";
 import { isMediaType } from "./content-type.ts";
 import { addressLine, rawLine, textLine } from "./header-lines.ts";
@@ -69,7 +70,8 @@ function headerLines(input: MessageInput): string[] {
 function inAscii({ name, address }: Mailbox): Mailbox {
   const parsed = parseAddress(address);
   if (!parsed.ok) return { name, address };
-  const local = address.trim().slice(0, address.trim().lastIndexOf("@"));
+  const written = trimBlanks(address);
+  const local = written.slice(0, written.lastIndexOf("@"));
   return { name, address: `${local}@${parsed.domain}` };
 }
 

@@ -127,6 +127,11 @@ describe("mailstead send", () => {
     expect(out).toEndWith("= accepted: captured\n");
   });
 
+  test("removes spaces and tabs around an address", async () => {
+    const { exit, out } = await send(["--to", " Ada@Example.net\t"]);
+    expect([exit, out.includes("To: ada@example.net\r\n")]).toEqual([0, true]);
+  });
+
   const refused: [why: string, script: Script, kind: string][] = [
     ["refused for good", { rcpt: { code: 550, text: "5.1.1 no such user" } }, "bounced"],
     ["refused for now", { mail: { code: 451, text: "4.7.1 later" } }, "deferred"],
@@ -158,6 +163,9 @@ describe("mailstead send", () => {
     [["send"], "--from is needed"],
     [["send", "--from", "me@example.com"], "--to is needed"],
     [["send", ...PEOPLE, "--to", "nobody"], "--to: The address has no @."],
+    [["send", ...PEOPLE, "--to", "ada@example.net\n"], "--to: The address contains a control"],
+    [["send", ...PEOPLE, "--from", "\u00a0me@example.com"], "--from: The address contains"],
+    [["send", ...PEOPLE, "--from", '"me\\\u00a9"@example.com'], "--from: The part before the @"],
   ])("wants to know sender and recipient: %j", async (words, message) => {
     const { exit, err } = await run([...words, "--data", join(folder, "data")]);
     expect([exit, err.includes(message)]).toEqual([2, true]);

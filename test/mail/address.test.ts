@@ -36,6 +36,9 @@ describe("addresses that are accepted, in their canonical spelling", () => {
     ["jo\u0308rg@example.com", "jörg@example.com"],
     ["用户@例子.中国", "用户@xn--fsqu00a.xn--fiqs8s"],
     ['"jörg müller"@example.com', '"jörg müller"@example.com'],
+    ['"test\u00a9"@example.com', "test\u00a9@example.com"],
+    ['"a\\e\u0301"@example.com', "a\u00e9@example.com"],
+    ["jane@example.com".padEnd(320), "jane@example.com"],
   ];
 
   for (const [text, address] of cases) {
@@ -101,6 +104,15 @@ describe("texts that are refused", () => {
     ["a bidi override", "ja\u202ene@example.com"],
     ["a no-break space", "ja\u00a0ne@example.com"],
     ["a lone surrogate", "ja\ud800ne@example.com"],
+    ["CR in front", "\rjane@example.com"],
+    ["a no-break space in front", "\u00a0jane@example.com"],
+    ["a byte order mark in front", "\ufeffjane@example.com"],
+    ["a line separator at the end", "jane@example.com\u2028"],
+    ["a form feed at the end", "jane@example.com\f"],
+    ["spaces to more than 320 characters", "jane@example.com".padEnd(321)],
+    ["a quoted pair that is not ASCII", '"test\\\u00a9"@example.com'],
+    ["a quoted pair that NFC makes ASCII", '"test\\\u212a"@example.com'],
+    ["a quoted pair of a tab", '"test\\\t"@example.com'],
   ];
 
   for (const [why, text] of cases) {
@@ -159,6 +171,9 @@ describe("to look for, as addresses are kept", () => {
     [" ADA@MÜNCHEN.example", "ada@xn--mnchen-3ya.example"],
     ["JO\u{308}E@x.io", "jöe@x.io"],
     ["not an Address", "not an address"],
+    ["\u00a0Ada@x.io", "\u00a0ada@x.io"],
+    ["Ada@x.io\r\n", "ada@x.io\r\n"],
+    ["ada@x.io".padEnd(321), "ada@x.io".padEnd(321)],
   ])("%s: %s", (text, stored) => {
     expect(storedAddress(text)).toBe(stored);
   });
@@ -173,6 +188,8 @@ describe("to look for, as addresses are kept", () => {
     [".bücher.", [".bücher.", ".xn--bcher-kva."]],
     ["ü", ["ü", "xn--tda"]],
     ["☃ \0", ["☃ \0"]],
+    [" \tx\t ", ["x"]],
+    ["\u00a0x\n", ["\u00a0x\n"]],
   ])("a part, %j: %j", (part, spellings) => {
     expect(storedSpellings(part)).toEqual(spellings);
   });

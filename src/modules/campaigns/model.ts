@@ -2,16 +2,11 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from "../../db/schema/campaigns.ts";
 import { EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import {
-  BodySource,
-  EmailAddress,
-  HeaderText,
-  SubjectSource,
-  templateErrors,
-} from "../templates/model.ts";
+import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
 const DateTime = Type.String({ format: "date-time" });
 

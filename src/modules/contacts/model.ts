@@ -1,13 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
-
-export const EmailAddress = Type.String({ format: "email", maxLength: 320 });
 
 /** Specification §2.1. */
 export const Contact = Type.Object({

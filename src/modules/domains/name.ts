@@ -1,6 +1,7 @@
 /** Which names may be sending domains. */
 
 import { getPublicSuffix } from "tldts";
+import { trimBlanks } from "../../lib/trim.ts";
 import { canonicalDomain } from "../../mail/address.ts";
 
 export type SendingDomain = { ok: true; domain: string } | { ok: false; reason: string };
@@ -10,7 +11,7 @@ const LONGEST_DOMAIN = 200;
 
 /** In canonical spelling: lower case, A-labels, without the final dot. */
 export function parseSendingDomain(text: string): SendingDomain {
-  const domain = canonicalDomain(text.trim().replace(/\.$/, ""));
+  const domain = canonicalDomain(trimBlanks(text).replace(/\.$/, ""));
   if (domain === null) return refuse("Expected a domain such as example.com.");
   if (domain.length > LONGEST_DOMAIN) {
     return refuse(`A sending domain has at most ${LONGEST_DOMAIN} characters.`);

@@ -1,18 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
 import { isMediaType } from "../../mail/content-type.ts";
 import { checkHeaders } from "../../mail/headers.ts";
-import {
-  BodySource,
-  EmailAddress,
-  HeaderText,
-  SubjectSource,
-  templateErrors,
-} from "../templates/model.ts";
+import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
 const MOST_RECIPIENTS = 1000;
 const MOST_ATTACHMENTS = 10;

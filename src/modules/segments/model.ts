@@ -1,9 +1,9 @@
 import { Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
 import { SEGMENT_TYPES } from "../../db/schema/segments.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { EmailAddress } from "../contacts/model.ts";
 import { checkCondition } from "./condition.ts";
 import { OPERATORS } from "./filter.ts";
 

@@ -1,11 +1,12 @@
 /** The list of suppressed addresses, newest first. */
 
-import { and, count, desc, eq, sql } from "drizzle-orm";
+import { and, count, desc, eq, or, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { suppressions } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
+import { storedSpellings } from "../../mail/address.ts";
 import type { Suppression, SuppressionQuery } from "./model.ts";
 import type { SuppressionRow } from "./service.ts";
 
@@ -18,9 +19,7 @@ export function createSuppressionList({ db, cursors }: { db: Db; cursors: Cursor
     const filter = and(
       eq(suppressions.projectSeq, projectSeq),
       query.reason === undefined ? undefined : eq(suppressions.reason, query.reason),
-      query.email === undefined
-        ? undefined
-        : sql`instr(${suppressions.email}, ${query.email.trim().toLowerCase()}) > 0`,
+      query.email === undefined ? undefined : or(...storedSpellings(query.email).map(contains)),
     );
     const rows = db
       .select()
@@ -37,6 +36,10 @@ export function createSuppressionList({ db, cursors }: { db: Db; cursors: Cursor
       present: presentSuppression,
     });
   };
+}
+
+function contains(part: string): SQL {
+  return sql`instr(${suppressions.email}, ${part}) > 0`;
 }
 
 export function presentSuppression({ email, reason, createdAt }: SuppressionRow): Suppression {

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { SUPPRESSION_REASONS } from "../../db/schema/contacts.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf } from "../../http/validation.ts";
 
-const EmailAddress = Type.String({ format: "email", maxLength: 320 });
 const Reason = OneOf(SUPPRESSION_REASONS);
 
 export const Suppression = Type.Object({

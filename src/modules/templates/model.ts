@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkTemplate } from "../../mail/template.ts";
 
-export const EmailAddress = Type.String({ format: "email", maxLength: 320 });
 export const HeaderText = Type.String({ format: "header-text", maxLength: 255 });
 
 /** Source of a subject: one line; its length counts after rendering. */

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { EmailAddress } from "../../http/formats.ts";
 import { Input, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { Data, EmailAddress } from "../contacts/model.ts";
+import { Data } from "../contacts/model.ts";
 import { isServiceEvent } from "../events/names.ts";
 
 /** Interface decision C. */

@@ -1,10 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
 import { Input } from "../../http/validation.ts";
+import { LONGEST_ADDRESS_TEXT } from "../../mail/address.ts";
 
 /** Interface decision D: only this much is demanded; what is wrong beyond it is the answer. */
 export const VerifyInput = Input({
-  email: Type.String({ maxLength: 320, pattern: "@" }),
+  email: Type.String({ maxLength: LONGEST_ADDRESS_TEXT, pattern: "@" }),
 });
 
 /** Specification §2.7 and interface decision D. */

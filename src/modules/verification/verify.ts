@@ -28,9 +28,8 @@ const LOOKUP_TIMEOUT_MS = 5000;
 
 export function createVerify({ dns }: { dns: Dns }): Verify {
   return async function verify(email) {
-    const trimmed = email.trim();
-    const parsed = parseAddress(trimmed);
-    if (!parsed.ok) return invalidSyntax(trimmed, parsed.reason);
+    const parsed = parseAddress(email);
+    if (!parsed.ok) return invalidSyntax(email, parsed.reason);
     const reachability = await withTimeout(reach(parsed.domain));
     return judge(parsed.address, parsed.local, parsed.domain, reachability);
   };

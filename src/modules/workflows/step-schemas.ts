@@ -2,8 +2,9 @@
 
 import { Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
+import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf } from "../../http/validation.ts";
-import { Data, EmailAddress } from "../contacts/model.ts";
+import { Data } from "../contacts/model.ts";
 import type { StepType } from "./graph.ts";
 
 export const STEP_TYPES = [

@@ -92,8 +92,10 @@ describe("search finds a part of the address", () => {
     ["_", []],
     ["*", []],
     ["nobody", []],
+    ["\n", []],
+    ["\u00a0", []],
     [
-      "\n",
+      " \t",
       [
         "7@7.test",
         "o'neil+x@mail.test",

@@ -40,6 +40,18 @@ describe("POST /domains", () => {
     expect(answer.text("data.records.1.value")).toMatch(/^v=DKIM1; k=ed25519; p=[\w+/]{43}=$/);
   });
 
+  test("removes spaces and tabs around the name, and nothing else", async () => {
+    const answer = await add(" trimmed.example.com.\t");
+    expect([answer.status, answer.at("data.domain")]).toEqual([201, "trimmed.example.com"]);
+    for (const text of ["x.example.com\r\n", "\u00a0x.example.com", "\ufeffx.example.com"]) {
+      expectRefusal(await add(text), {
+        status: 422,
+        code: "VALIDATION_ERROR",
+        errors: [["domain", "invalid_format"]],
+      });
+    }
+  });
+
   test("stores no private key in clear", async () => {
     const answer = await add("sealed.example.com");
     const rows = t.db.sqlite

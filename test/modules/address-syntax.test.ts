@@ -1,0 +1,243 @@
+/** Every endpoint that takes an address accepts the same texts and stores the same spelling. */
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { listAt } from "../support/json.ts";
+import { contactsOf, imported } from "./contacts/upload.ts";
+import { chain, step } from "./workflows/graphs.ts";
+
+/** `ada@acme.test` is what remains of most of these texts after `String.prototype.trim`. */
+const STORED = "ada@acme.test";
+
+const TEXTS: [what: string, text: string, address: string | null][] = [
+  ["plain", "ada@acme.test", STORED],
+  ["capitals", "ADA@Acme.Test", STORED],
+  ["a space before it", " ada@acme.test", STORED],
+  ["a space after it", "ada@acme.test ", STORED],
+  ["tabs and spaces around it", "\t ada@acme.test \t", STORED],
+  ["302 spaces after it", "ada@acme.test".padEnd(320), STORED],
+  ["303 spaces after it", "ada@acme.test".padEnd(321), null],
+  ["CR before it", "\rada@acme.test", null],
+  ["CR after it", "ada@acme.test\r", null],
+  ["LF before it", "\nada@acme.test", null],
+  ["LF after it", "ada@acme.test\n", null],
+  ["CRLF after it", "ada@acme.test\r\n", null],
+  ["CRLF and a space after it", "ada@acme.test\r\n ", null],
+  ["NUL after it", "ada@acme.test\0", null],
+  ["a vertical tab before it", "\vada@acme.test", null],
+  ["a form feed after it", "ada@acme.test\f", null],
+  ["NEL after it", "ada@acme.test\u0085", null],
+  ["a no-break space before it", "\u00a0ada@acme.test", null],
+  ["a no-break space after it", "ada@acme.test\u00a0", null],
+  ["an ogham space before it", "\u1680ada@acme.test", null],
+  ["an en quad before it", "\u2000ada@acme.test", null],
+  ["a thin space after it", "ada@acme.test\u2009", null],
+  ["a line separator after it", "ada@acme.test\u2028", null],
+  ["a paragraph separator before it", "\u2029ada@acme.test", null],
+  ["a narrow no-break space before it", "\u202fada@acme.test", null],
+  ["an ideographic space after it", "ada@acme.test\u3000", null],
+  ["a byte order mark before it", "\ufeffada@acme.test", null],
+  ["a byte order mark after it", "ada@acme.test\ufeff", null],
+  ["a zero-width space after it", "ada@acme.test\u200b", null],
+  ["a right-to-left mark before it", "\u200fada@acme.test", null],
+  ["a soft hyphen inside it", "a\u00adda@acme.test", null],
+  ["a space inside it", "a da@acme.test", null],
+  ["a space before the @", "ada @acme.test", null],
+  ["a space after the @", "ada@ acme.test", null],
+  ["angle brackets", "<ada@acme.test>", null],
+  ["a display name", "Ada <ada@acme.test>", null],
+  ["a final dot", "ada@acme.test.", null],
+  ["a comment", "ada(x)@acme.test", null],
+  ["two addresses", "ada@acme.test,bob@acme.test", null],
+  ["an address literal", "ada@[192.0.2.1]", null],
+  ["a quoted local part", '"ada"@acme.test', STORED],
+  ["a space inside quotes", '"a da"@acme.test', '"a da"@acme.test'],
+  ["a space before the quotes", ' "a da"@acme.test', '"a da"@acme.test'],
+  ["a tab inside quotes", '"a\tda"@acme.test', null],
+  ["a quoted pair of a letter", '"a\\da"@acme.test', STORED],
+  ["a quoted pair of a space", '"a\\ da"@acme.test', '"a da"@acme.test'],
+  ["a quoted pair of a quote", '"a\\"da"@acme.test', '"a\\"da"@acme.test'],
+  ["a quoted pair of a tab", '"a\\\tda"@acme.test', null],
+  ["a quoted pair of a copyright sign", '"test\\\u00a9"@acme.test', null],
+  ["a quoted pair of an emoji", '"test\\\u{1f600}"@acme.test', null],
+  ["a quoted pair of a Kelvin sign", '"test\\\u212a"@acme.test', null],
+  ["a quoted pair before a combining mark", '"a\\e\u0301"@acme.test', "a\u00e9@acme.test"],
+  ["a copyright sign", "test\u00a9@acme.test", "test\u00a9@acme.test"],
+  ["a copyright sign in quotes", '"test\u00a9"@acme.test', "test\u00a9@acme.test"],
+  ["a decomposed letter", "jo\u0308rg@acme.test", "j\u00f6rg@acme.test"],
+  ["an international domain", "ada@B\u00dcCHER.test", "ada@xn--bcher-kva.test"],
+];
+
+let t: TestApp;
+let templateId: string;
+let campaignId: string;
+let segmentId: string;
+beforeAll(async () => {
+  t = await testApp({ config: { requireVerifiedDomain: false } });
+  const template = { name: "T", subject: "s", body: "b", type: "TRANSACTIONAL" };
+  templateId = await t.create("/templates", template, "data.id");
+  campaignId = await t.create("/campaigns", CAMPAIGN, "data.id");
+  segmentId = await t.create("/segments", { name: "S", type: "STATIC" }, "data.id");
+});
+afterAll(() => t.close());
+
+const MAIL = { from: "news@acme.test", to: "bob@acme.test", subject: "s", body: "b" };
+const CAMPAIGN = { ...MAIL, name: "C", audienceType: "ALL" };
+
+/** The address as it was stored, or null where the text was refused because of its syntax. */
+type Verdict = string | null;
+type Endpoint = (text: string) => Promise<Verdict>;
+
+/** Sends a body; `read` finds the stored address where the answer is a success. */
+async function verdict(
+  request: [method: string, path: string, body?: unknown],
+  read: (answer: Answered) => Promise<Verdict> | Verdict,
+): Promise<Verdict> {
+  const answer = await t.call(...request);
+  if (answer.status < 300) return read(answer);
+  expect([answer.status, answer.at("error.code")]).toEqual([422, "VALIDATION_ERROR"]);
+  return null;
+}
+
+type Column = "to_address" | "from_address" | "reply_to";
+
+/** A column of the newest email or of its message. */
+function newest(column: Column): string {
+  const row = t.db.sqlite
+    .query<Record<Column, string>, []>(
+      `SELECT to_address, from_address, reply_to FROM emails
+       JOIN messages ON messages.seq = emails.message_seq ORDER BY emails.seq DESC LIMIT 1`,
+    )
+    .get();
+  return row?.[column] ?? "";
+}
+
+const send = (fields: object, column: Column): Promise<Verdict> =>
+  verdict(["POST", "/v1/send", { ...MAIL, ...fields }], () => newest(column));
+
+async function patchContact(text: string): Promise<Verdict> {
+  const id = await t.create("/contacts", { email: "before@acme.test" }, "id");
+  t.db.sqlite.run("DELETE FROM contacts WHERE email <> 'before@acme.test'");
+  const email = await verdict(["PATCH", `/contacts/${id}`, { email: text }], (answer) =>
+    answer.text("email"),
+  );
+  t.db.sqlite.run("DELETE FROM contacts");
+  return email;
+}
+
+async function importFile(text: string): Promise<Verdict> {
+  t.db.sqlite.run("DELETE FROM contacts");
+  const answer = await imported(t, `n,email\r\n1,"${text.replaceAll('"', '""')}"\r\n`);
+  const [contact = null] = contactsOf(t);
+  expect(answer.at("data.failed")).toBe(contact === null ? 1 : 0);
+  return contact?.email ?? null;
+}
+
+function workflow(text: string): Promise<Verdict> {
+  const recipient = { type: "CUSTOM", email: text };
+  const body = { name: "W", ...chain(step("mail", "SEND_EMAIL", { templateId, recipient })) };
+  return verdict(["POST", "/workflows", body], (answer) =>
+    answer.text("data.steps.1.config.recipient.email"),
+  );
+}
+
+async function addMember(text: string): Promise<Verdict> {
+  t.db.sqlite.run("DELETE FROM contacts");
+  const body = { emails: [text], createMissing: true };
+  return verdict(["POST", `/segments/${segmentId}/members`, body], async () => {
+    const page = await t.call("GET", `/segments/${segmentId}/contacts`);
+    return page.text("data.items.0.email");
+  });
+}
+
+const ENDPOINTS: Record<string, Endpoint> = {
+  "POST /v1/verify": (text) =>
+    verdict(["POST", "/v1/verify", { email: text }], (answer) =>
+      answer.at("data.valid") === true ? answer.text("data.email") : null,
+    ),
+  "POST /v1/send, to": (text) => send({ to: text }, "to_address"),
+  "POST /v1/send, to.email": (text) => send({ to: { email: text } }, "to_address"),
+  "POST /v1/send, to.1": (text) => send({ to: [MAIL.to, text] }, "to_address"),
+  "POST /v1/send, from": (text) => send({ from: text }, "from_address"),
+  "POST /v1/send, from.email": (text) => send({ from: { email: text, name: "N" } }, "from_address"),
+  "POST /v1/send, reply": (text) => send({ reply: text }, "reply_to"),
+  "POST /v1/track": (text) =>
+    verdict(["POST", "/v1/track", { email: text, event: "e" }], async (answer) => {
+      const contact = await t.call("GET", `/contacts/${answer.text("data.contact")}`);
+      return contact.text("email");
+    }),
+  "POST /contacts": (text) =>
+    verdict(["POST", "/contacts", { email: text }], (answer) => answer.text("email")),
+  "PATCH /contacts/{id}": patchContact,
+  "POST /contacts/import": importFile,
+  "POST /suppressions": (text) =>
+    verdict(["POST", "/suppressions", { email: text }], (answer) => answer.text("data.email")),
+  "POST /segments/{id}/members": addMember,
+  "POST /templates, from": (text) => template({ from: text }, "data.from"),
+  "POST /templates, replyTo": (text) => template({ replyTo: text }, "data.replyTo"),
+  "POST /campaigns, from": (text) => campaign({ from: text }, "data.from"),
+  "POST /campaigns, replyTo": (text) => campaign({ replyTo: text }, "data.replyTo"),
+  "PATCH /campaigns/{id}, replyTo": (text) =>
+    verdict(["PATCH", `/campaigns/${campaignId}`, { replyTo: text }], (answer) =>
+      answer.text("data.replyTo"),
+    ),
+  "POST /campaigns/{id}/test": (text) =>
+    verdict(["POST", `/campaigns/${campaignId}/test`, { email: text }], () => newest("to_address")),
+  "POST /workflows, a CUSTOM recipient": workflow,
+};
+
+function template(fields: object, at: string): Promise<Verdict> {
+  const body = { name: "T", subject: "s", body: "b", type: "TRANSACTIONAL", ...fields };
+  return verdict(["POST", "/templates", body], (answer) => answer.text(at));
+}
+
+function campaign(fields: object, at: string): Promise<Verdict> {
+  return verdict(["POST", "/campaigns", { ...CAMPAIGN, ...fields }], (answer) => answer.text(at));
+}
+
+test.each(Object.entries(ENDPOINTS))("%s gives the common verdict", async (_, endpoint) => {
+  t.db.sqlite.run("DELETE FROM suppressions");
+  const verdicts: [what: string, address: Verdict][] = [];
+  for (const [what, text] of TEXTS) verdicts.push([what, await endpoint(text)]);
+  expect(verdicts).toEqual(TEXTS.map(([what, , address]) => [what, address]));
+});
+
+/** Look-ups by a whole address: they find the contact of the canonical address, or nothing. */
+const LOOKUPS: Record<string, (text: string) => Promise<boolean>> = {
+  "GET /events?email=": async (text) => {
+    const answer = await t.call("GET", `/events?email=${encodeURIComponent(text)}`);
+    return answer.status === 200 && listAt(answer.body, "data.items").length > 0;
+  },
+  "a segment filter email equals": async (text) => {
+    const filters = [{ field: "email", operator: "equals", value: text }];
+    const condition = { logic: "AND", groups: [{ filters }] };
+    const answer = await t.call("POST", "/segments", { name: "D", type: "DYNAMIC", condition });
+    if (answer.status !== 201) return false;
+    const page = await t.call("GET", `/segments/${answer.text("data.id")}/contacts`);
+    return listAt(page.body, "data.items").length > 0;
+  },
+  "DELETE /segments/{id}/members": async (text) => {
+    const path = `/segments/${segmentId}/members`;
+    const contacts = await t.call("GET", "/contacts");
+    await t.call("POST", path, { emails: [contacts.text("contacts.0.email")] });
+    const answer = await t.call("DELETE", path, { emails: [text] });
+    return answer.status === 200 && answer.at("data.removed") === 1;
+  },
+  "DELETE /suppressions/{email}": async (text) => {
+    const { status } = await t.call("DELETE", `/suppressions/${encodeURIComponent(text)}`);
+    return status === 204;
+  },
+};
+
+test.each(Object.entries(LOOKUPS))("%s finds only by a valid address", async (_, isFound) => {
+  const found: [what: string, isFound: boolean][] = [];
+  for (const [what, text, address] of TEXTS) {
+    t.db.sqlite.run("DELETE FROM contacts");
+    t.db.sqlite.run("DELETE FROM suppressions");
+    const email = address ?? STORED;
+    await t.create("/v1/track", { email, event: "e" }, "data.contact");
+    await t.create("/suppressions", { email }, "data.email");
+    found.push([what, await isFound(text)]);
+  }
+  expect(found).toEqual(TEXTS.map(([what, , address]) => [what, address !== null]));
+});
