@@ -85,7 +85,7 @@ export async function benchCampaign(options: Options): Promise<boolean> {
 /** The rate of the campaign lets one mail out; the audience is written all the same. */
 async function writeAudience(api: Api, reader: Reader, data: string): Promise<Aim[]> {
   const bytesBefore = bytesOf(data);
-  const campaign = await create(api, { rate: 0.001 });
+  const campaign = await create(api, { rate: 1 / 60 });
   const probing = startProbes([sendingTo("while-writing", api)], PROBE_PAUSE_MS);
   const startedAt = performance.now();
   await api.do("POST", `/campaigns/${campaign}/send`);

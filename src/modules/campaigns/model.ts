@@ -8,6 +8,9 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
+/** Mails per second: one mail per minute, so that a campaign ends in a foreseeable time. */
+const LEAST_RATE = 1 / 60;
+
 const DateTime = Type.String({ format: "date-time" });
 
 /** Specification §2.3 and interface decision G. */
@@ -47,7 +50,12 @@ const fields = {
   segmentId: Type.Optional(Nullable(Type.String())),
   audienceFilter: Type.Optional(Nullable(Type.Unknown())),
   rate: Type.Optional(
-    Nullable(Type.Number({ exclusiveMinimum: 0, description: "Mails per second at most" })),
+    Nullable(
+      Type.Number({
+        minimum: LEAST_RATE,
+        description: "Mails per second at most; the lowest rate is one mail per minute (1/60)",
+      }),
+    ),
   ),
 };
 

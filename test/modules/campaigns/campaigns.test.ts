@@ -40,6 +40,7 @@ describe("a campaign", () => {
       "invalid_format",
     ],
     ["a rate of nothing", { rate: 0 }, "rate", "too_small"],
+    ["a rate of less than one mail per minute", { rate: 1 / 61 }, "rate", "too_small"],
     ["an unknown audience", { audienceType: "SOME" }, "audienceType", "invalid_value"],
     ["a segment for ALL", { segmentId: "nope" }, "segmentId", "invalid_value"],
     ["a filter for ALL", { audienceFilter: { x: 1 } }, "audienceFilter", "invalid_value"],
@@ -55,6 +56,13 @@ describe("a campaign", () => {
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
     expect(answer.at("error.errors.0.code")).toBe(code);
     expect(t.countRows("campaigns")).toBe(0);
+  });
+
+  test("takes a rate of one mail per minute, and keeps it where a patch names a lower one", async () => {
+    const id = await t.campaign({ rate: 1 / 60 });
+    const answer = await t.call("PATCH", `/campaigns/${id}`, { rate: 1 / 61 });
+    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "rate"]);
+    expect((await t.call("GET", `/campaigns/${id}`)).at("data.rate")).toBe(1 / 60);
   });
 
   test.each([
@@ -128,7 +136,7 @@ describe("a campaign", () => {
     await t.call("POST", "/suppressions", { email: "sup@x.test" });
     await t.contact("sup@x.test");
     const id = await t.campaign();
-    await t.call("PATCH", `/campaigns/${id}`, { rate: 0.001 });
+    await t.call("PATCH", `/campaigns/${id}`, { rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
     await t.call("PATCH", `/contacts/${gone}`, { subscribed: false });
@@ -367,7 +375,7 @@ describe("paused and cancelled", () => {
 
   test("a cancelled one leaves nothing and says so of every mail", async () => {
     for (let i = 0; i < 5; i++) await t.contact(`c${i}@x.test`);
-    const id = await t.campaign({ rate: 0.001 });
+    const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
     await t.act(id, "cancel");

@@ -130,7 +130,7 @@ describe("a process that ends", () => {
   test("in the middle of sending: the next one sends the rest, nobody twice", async () => {
     const t = await open();
     t.crowd(20);
-    const id = await t.campaign({ rate: 0.01 });
+    const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
     expect(t.received()).toHaveLength(1);
@@ -179,7 +179,7 @@ describe("a process that ends", () => {
   test("while it is cancelled: the rest is cancelled by the next one", async () => {
     const t = await open();
     t.crowd(2500);
-    const id = await t.campaign({ rate: 0.001 });
+    const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
     await eventually(() => t.count("campaign_seq = 1") === 2500);
@@ -392,7 +392,7 @@ describe("what it needs goes away", () => {
   test("a campaign that is deleted leaves the records of its mails", async () => {
     const t = await open();
     t.crowd(5);
-    const id = await t.campaign({ rate: 0.001 });
+    const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
     const of = async () => {
@@ -424,7 +424,7 @@ describe("what it needs goes away", () => {
   test("nor is it deleted while its mails are still being cancelled", async () => {
     const t = await open();
     t.crowd(5);
-    const id = await t.campaign({ rate: 0.001 });
+    const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
     t.db.sqlite.run("UPDATE campaigns SET status = 'CANCELLED'");
