@@ -135,7 +135,14 @@ for (const [path, create] of lists) {
       const answer = await t.call("GET", path);
       const names = (value: unknown) => Object.keys(Object(value)).sort();
       if (path === "/contacts") {
-        expect(names(answer.body)).toEqual(["contacts", "cursor", "hasMore", "total"]);
+        expect(names(answer.body)).toEqual([
+          "contacts",
+          "cursor",
+          "hasMore",
+          "items",
+          "nextCursor",
+          "total",
+        ]);
       } else {
         expect(names(answer.body)).toEqual(["data", "success"]);
         expect(names(answer.at("data"))).toEqual(["hasMore", "items", "nextCursor", "total"]);

@@ -359,6 +359,19 @@ describe("GET /contacts", () => {
     expect((await t.call("GET", "/contacts?search=")).at("total")).toBe(6);
   });
 
+  test("items and nextCursor have the values of contacts and cursor on every page", async () => {
+    let after: string | null = "";
+    const seen: unknown[] = [];
+    while (after !== null) {
+      const answer = await t.call("GET", `/contacts?limit=4${after}`);
+      expect(listAt(answer.body, "items")).toEqual(listAt(answer.body, "contacts"));
+      expect(answer.at("nextCursor")).toBe(answer.at("cursor"));
+      seen.push(...emailsOf(answer));
+      after = answer.at("hasMore") === true ? `&cursor=${answer.text("nextCursor")}` : null;
+    }
+    expect(new Set(seen).size).toBe(6);
+  });
+
   test("subscribed filters, together with search, and counts what it filtered", async () => {
     const total = async (query: string) => (await t.call("GET", `/contacts?${query}`)).at("total");
     expect(await total("subscribed=true")).toBe(3);

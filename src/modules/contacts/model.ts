@@ -46,10 +46,15 @@ export const ContactQuery = Input({
 });
 export type ContactQuery = Static<typeof ContactQuery>;
 
-/** Specification §2.9: the one list that is not in the envelope. */
+/**
+ * Specification §2.9: the one list that is not in the envelope. `items` and `nextCursor`, as all
+ * other lists have them, repeat `contacts` and `cursor`, so that a generic client reads this list too.
+ */
 export const ContactPage = Type.Object({
   contacts: Type.Array(Contact),
   cursor: Nullable(Type.String()),
+  items: Type.Array(Contact, { description: "The same as contacts" }),
+  nextCursor: Nullable(Type.String({ description: "The same as cursor" })),
   hasMore: Type.Boolean(),
   total: Type.Integer(),
 });

@@ -59,8 +59,8 @@ export function contactRoutes(deps: {
     .get(
       "",
       async ({ project, query }) => {
-        const { items, nextCursor, ...rest } = await list(project.seq, query);
-        return { contacts: items, cursor: nextCursor, ...rest };
+        const page = await list(project.seq, query);
+        return { contacts: page.items, cursor: page.nextCursor, ...page };
       },
       {
         query: ContactQuery,
