@@ -245,7 +245,7 @@ function sharedMessage(
     isMarketing: rest.template?.type === "MARKETING",
     attachments: (input.attachments ?? []).map((attachment) => ({
       filename: attachment.filename,
-      contentType: attachment.contentType ?? contentTypeOf(attachment.filename),
+      contentType: attachment.contentType ?? attachment.type ?? contentTypeOf(attachment.filename),
       contentId: attachment.contentId ?? null,
       disposition: attachment.disposition ?? "attachment",
       bytes: Buffer.from(attachment.content, "base64"),

@@ -21,6 +21,7 @@ const Attachment = Input({
   filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
   content: Type.String({ description: "base64" }),
   contentType: Type.Optional(Type.String({ maxLength: 255 })),
+  type: Type.Optional(Type.String({ maxLength: 255, description: "Alias of contentType" })),
   contentId: Type.Optional(Type.String({ format: "content-id", maxLength: 255 })),
   disposition: Type.Optional(OneOf(["attachment", "inline"])),
 });
@@ -90,7 +91,7 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
   let sizeBytes = 0;
   attachments.slice(0, MOST_ATTACHMENTS).forEach((attachment, i) => {
     if (!isRecord(attachment)) return;
-    const { content, contentType, contentId, disposition } = attachment;
+    const { content, contentId, disposition } = attachment;
     const at = (name: string) => `attachments.${i}.${name}`;
     if (typeof content === "string") {
       sizeBytes += decodedSize(content);
@@ -98,10 +99,7 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
         errors.push({ field: at("content"), message: "Expected base64.", code: "invalid_format" });
       }
     }
-    if (typeof contentType === "string" && !isMediaType(contentType)) {
-      const message = "Expected a media type such as application/pdf.";
-      errors.push({ field: at("contentType"), message, code: "invalid_format" });
-    }
+    errors.push(...mediaTypeErrors(attachment, at));
     if (disposition === "inline" && contentId === undefined) {
       const message = "An inline attachment needs a contentId.";
       errors.push({ field: at("contentId"), message, code: "required" });
@@ -112,6 +110,27 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
     errors.push({ field: "attachments", message, code: "too_big" });
   }
   return errors;
+}
+
+/** `type` is an alias of `contentType`; both may be given if they are the same, in any letter case. */
+function mediaTypeErrors(
+  attachment: Readonly<Record<string, unknown>>,
+  at: (name: string) => string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const name of ["contentType", "type"]) {
+    const value = attachment[name];
+    if (typeof value !== "string" || isMediaType(value)) continue;
+    const message = "Expected a media type such as application/pdf.";
+    errors.push({ field: at(name), message, code: "invalid_format" });
+  }
+  const { contentType, type } = attachment;
+  if (errors.length > 0 || typeof contentType !== "string" || typeof type !== "string") {
+    return errors;
+  }
+  if (contentType.toLowerCase() === type.toLowerCase()) return [];
+  const message = "The type differs from the contentType; it is an alias, so give one of them.";
+  return [{ field: at("type"), message, code: "invalid_value" }];
 }
 
 /** RFC 4648 §4, with padding. */

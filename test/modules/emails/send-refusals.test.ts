@@ -270,11 +270,17 @@ describe("attachments", () => {
     "te xt/plain",
     "",
   ]) {
-    test(`content type ${JSON.stringify(contentType)}`, () =>
-      expectRefused({ attachments: [{ ...file, contentType }] }, [
-        ["attachments.0.contentType", "invalid_format"],
-      ]));
+    for (const field of ["contentType", "type"]) {
+      test(`${field} ${JSON.stringify(contentType)}`, () =>
+        expectRefused({ attachments: [{ ...file, [field]: contentType }] }, [
+          [`attachments.0.${field}`, "invalid_format"],
+        ]));
+    }
   }
+  test("a type that differs from the contentType", () =>
+    expectRefused({ attachments: [{ ...file, contentType: "text/csv", type: "text/plain" }] }, [
+      ["attachments.0.type", "invalid_value"],
+    ]));
   for (const contentId of ["", "<a@b>", "a b", "ü", "x".repeat(256)]) {
     test(`content id ${JSON.stringify(contentId.slice(0, 10))}`, async () => {
       const answer = await t.call("POST", "/v1/send", {

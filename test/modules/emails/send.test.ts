@@ -583,6 +583,8 @@ describe("attachments and headers arrive as they were sent", () => {
         },
         { filename: "data", content: btoa("a,b"), contentType: "text/csv; charset=utf-8" },
         { filename: "empty.txt", content: "" },
+        { filename: "named", content: btoa("<a/>"), type: "text/xml" },
+        { filename: "both", content: "", type: "Text/CSV", contentType: "text/csv" },
       ],
     });
     const seen = Object.fromEntries(
@@ -592,9 +594,11 @@ describe("attachments and headers arrive as they were sent", () => {
       ]),
     );
     expect(seen).toEqual({
+      both: ["text/csv", "attachment", undefined, 0],
       data: ["text/csv", "attachment", undefined, 3],
       "empty.txt": ["text/plain", "attachment", undefined, 0],
       "logo.png": ["image/png", "inline", "logo@acme", 300],
+      named: ["text/xml", "attachment", undefined, 4],
       "räport.pdf": ["application/pdf", "attachment", undefined, 300],
     });
     const pdf = parsed.attachments.find((a) => a.contentType === "application/pdf");
