@@ -328,6 +328,7 @@ export function createApp(options: AppOptions) {
     fetchGuarded,
     isSenderVerified,
     random: Math.random,
+    mostCallsOfProject: config.quotaWebhookCalls,
     settleFacts: collector.flush,
     wakeDispatcher: dispatcher.wake,
     url,
@@ -363,6 +364,7 @@ export function createApp(options: AppOptions) {
     fetchGuarded,
     sealKey: deriveKey(secret, "webhook-secrets"),
     random: Math.random,
+    mostCallsOfProject: config.quotaWebhookCalls,
   });
 
   const idempotency = createIdempotency({

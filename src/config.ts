@@ -35,6 +35,8 @@ export type Config = Readonly<{
   sendRate: number;
   /** Requests per minute and project; 0: no limit. */
   apiRate: number;
+  /** Calls of webhooks and WEBHOOK steps of one project at once; 0: only a fair share. */
+  quotaWebhookCalls: number;
   requireVerifiedDomain: boolean;
   /** Days that things are kept; 0: for ever. */
   retainBodies: number;
@@ -198,6 +200,15 @@ export const SETTINGS: Settings = {
     shownDefault: "1000",
     help: "Requests per minute and project; 0 for no limit",
   },
+  quotaWebhookCalls: {
+    flag: "quota-webhook-calls",
+    env: "MAILSTEAD_QUOTA_WEBHOOK_CALLS",
+    fallback: () => 32,
+    parse: integerWithin(0, 1000),
+    placeholder: "N",
+    shownDefault: "32",
+    help: "Webhook calls of a project at once; 0 for no limit but a fair share",
+  },
   requireVerifiedDomain: {
     flag: "require-verified-domain",
     env: "MAILSTEAD_REQUIRE_VERIFIED_DOMAIN",
@@ -328,6 +339,7 @@ export function readConfig(
     allowPrivateAddresses: read("allowPrivateAddresses"),
     sendRate: read("sendRate"),
     apiRate: read("apiRate"),
+    quotaWebhookCalls: read("quotaWebhookCalls"),
     requireVerifiedDomain: read("requireVerifiedDomain"),
     retainBodies: read("retainBodies"),
     retainRaw: read("retainRaw"),

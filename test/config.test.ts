@@ -61,6 +61,7 @@ const table: Row[] = [
   ],
   ["sendRate", "send-rate", "MAILSTEAD_SEND_RATE", 14, "0.5", 0.5],
   ["apiRate", "api-rate", "MAILSTEAD_API_RATE", 1000, "0", 0],
+  ["quotaWebhookCalls", "quota-webhook-calls", "MAILSTEAD_QUOTA_WEBHOOK_CALLS", 32, "0", 0],
   [
     "requireVerifiedDomain",
     "require-verified-domain",

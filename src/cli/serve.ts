@@ -26,6 +26,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "allowPrivateAddresses",
   "sendRate",
   "apiRate",
+  "quotaWebhookCalls",
   "requireVerifiedDomain",
   "retainBodies",
   "retainRaw",

@@ -1,15 +1,17 @@
 /**
- * Sends what is due. Rows say what that is, memory only what is under way: when the process dies,
- * those are due still and are sent again with the same id. Each webhook is a lane of its own whose
- * width grows with success and shrinks with failure, so that one that hangs does not hold the rest.
+ * Sends the deliveries that are due. Rows say which are due, memory only which are under way: when
+ * the process dies, those are still due and are sent again with the same id. Each webhook has a
+ * concurrency limit that grows with success and shrinks with failure. All webhooks of a project
+ * share the slots that the project may use, so webhooks that hang delay no other project.
  */
 
 import { isStorageRefusal, type Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { FairSlots } from "../../lib/fair-slots.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Event } from "../events/model.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
-import type { Roster } from "./roster.ts";
+import type { Listener, Roster } from "./roster.ts";
 import type { DeliveryRows, Due } from "./rows.ts";
 import { nextTryAt } from "./schedule.ts";
 import type { Webhooks } from "./service.ts";
@@ -26,7 +28,6 @@ type Lane = {
 /** Deliveries at once: of a webhook that was not tried yet, and at most. */
 const FIRST_WIDTH = 8;
 const WIDEST = 16;
-const MOST_AT_ONCE = 96;
 const STORAGE_PAUSE_MS = 1000;
 
 export function createWebhookDispatcher(deps: {
@@ -34,13 +35,16 @@ export function createWebhookDispatcher(deps: {
   roster: Roster;
   findEvent: (seq: number) => Event | null;
   attempt: Attempt;
+  /** Owned by projects. */
+  slots: FairSlots;
   webhooks: Pick<Webhooks, "noteSuccess" | "noteFailure">;
   writer: Writer;
   clock: Clock;
   log: Log;
   random: () => number;
 }) {
-  const { rows, roster, findEvent, attempt, webhooks, writer, clock, log, random } = deps;
+  const { rows, roster, findEvent, attempt, slots, webhooks } = deps;
+  const { writer, clock, log, random } = deps;
   /** Those that have something to do, in the order of their turns. */
   const lanes = new Map<number, Lane>();
   /** How many each takes at once, as far as it was tried; also of those that have nothing to do. */
@@ -85,13 +89,16 @@ export function createWebhookDispatcher(deps: {
   }
 
   function serve(lane: Lane, now: number): void {
-    const width = widths.get(lane.webhookSeq) ?? FIRST_WIDTH;
-    const room = Math.min(width - lane.underWay.size, MOST_AT_ONCE - underWay.size);
-    if (lane.lookAt > now || room <= 0) return;
+    if (lane.lookAt > now) return;
     const listener = roster.get(lane.webhookSeq);
     if (listener === null)
       lane.lookAt = Infinity; // Enabling wakes it.
-    else for (const delivery of take(lane, room, now)) start(lane, listener.url, delivery);
+    else {
+      const width = widths.get(lane.webhookSeq) ?? FIRST_WIDTH;
+      const room = Math.min(width - lane.underWay.size, slots.available(listener.projectSeq));
+      if (room <= 0) return;
+      for (const delivery of take(lane, room, now)) start(lane, listener, delivery);
+    }
     // The next turn begins with somebody else.
     lanes.delete(lane.webhookSeq);
     if (lane.lookAt < Infinity || lane.underWay.size > 0) lanes.set(lane.webhookSeq, lane);
@@ -111,9 +118,11 @@ export function createWebhookDispatcher(deps: {
     if (next < Infinity) cancelTimer = clock.after(next - now, look);
   }
 
-  function start(lane: Lane, url: string, delivery: Due): void {
+  function start(lane: Lane, { url, projectSeq }: Listener, delivery: Due): void {
+    slots.take(projectSeq);
     lane.underWay.add(delivery.seq);
     const work = deliver(lane, url, delivery).finally(() => {
+      slots.release(projectSeq);
       underWay.delete(work);
       wake([lane.webhookSeq]);
     });

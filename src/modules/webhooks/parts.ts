@@ -4,6 +4,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { createFairSlots } from "../../lib/fair-slots.ts";
 import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";
 import type { Log } from "../../lib/log.ts";
 import { createReader } from "../events/reader.ts";
@@ -18,6 +19,9 @@ import { createSecrets } from "./secrets.ts";
 import { createWebhooks } from "./service.ts";
 import { createSendTest } from "./try-out.ts";
 
+/** Deliveries at once, of all projects. Together with other requests, fewer than Bun makes at once. */
+const MOST_DELIVERIES = 128;
+
 export function createWebhookParts(deps: {
   db: Db;
   writer: Writer;
@@ -28,8 +32,11 @@ export function createWebhookParts(deps: {
   fetchGuarded: FetchGuarded;
   sealKey: Uint8Array;
   random: () => number;
+  /** Deliveries of one project at once; 0 for no limit but a fair share. */
+  mostCallsOfProject: number;
 }) {
   const { db, writer, clock, log, cursors, events, fetchGuarded, random } = deps;
+  const { mostCallsOfProject } = deps;
   const secrets = createSecrets(deps.sealKey);
   const reader = createReader({ db, name: "webhooks" });
   const roster = createRoster(db);
@@ -41,6 +48,7 @@ export function createWebhookParts(deps: {
     roster,
     findEvent: events.find,
     attempt,
+    slots: createFairSlots({ total: MOST_DELIVERIES, mostOfOwner: mostCallsOfProject }),
     webhooks,
     writer,
     clock,
@@ -53,7 +61,7 @@ export function createWebhookParts(deps: {
   return {
     webhooks,
     deliveries: createDeliveries({ db, clock, cursors, rows }),
-    sendTest: createSendTest({ attempt, clock }),
+    sendTest: createSendTest({ attempt, clock, mostCallsOfProject }),
     wake: dispatcher.wake,
 
     /** Recurring work. */

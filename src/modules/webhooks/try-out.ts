@@ -1,15 +1,35 @@
-/** A message that nothing caused, for whoever sets a webhook up. It is in no log and no list. */
+/**
+ * A test message of a webhook, which no event caused. It is in no log and no list. Each project may
+ * have only its share of test calls under way, since each may hang for as long as a call may take.
+ */
 
 import { type Clock, isoTime } from "../../lib/clock.ts";
+import { createFairSlots } from "../../lib/fair-slots.ts";
+import type { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
+import { quotaExceeded } from "../quotas/exceeded.ts";
 import type { Attempt } from "./attempt.ts";
 import type { TestResult } from "./model.ts";
 import type { WebhookRow } from "./service.ts";
 
 export type SendTest = (webhook: WebhookRow) => Promise<TestResult>;
 
-export function createSendTest({ attempt, clock }: { attempt: Attempt; clock: Clock }): SendTest {
-  return async ({ seq, url }) => {
+/** Test calls at once, of all projects. */
+const MOST_AT_ONCE = 32;
+/** No call takes longer (lib/fetch-guarded). */
+const LONGEST_CALL_SECONDS = 10;
+
+export function createSendTest(deps: {
+  attempt: Attempt;
+  clock: Clock;
+  /** Calls of one project at once; 0 for no limit but a fair share. */
+  mostCallsOfProject: number;
+}): SendTest {
+  const { attempt, clock, mostCallsOfProject } = deps;
+  const slots = createFairSlots({ total: MOST_AT_ONCE, mostOfOwner: mostCallsOfProject });
+  const mostOfProject = slots.available(0);
+
+  async function send({ seq, url }: WebhookRow): Promise<TestResult> {
     const now = clock.now();
     const webhookId = newId(now);
     const event = {
@@ -31,5 +51,21 @@ export function createSendTest({ attempt, clock }: { attempt: Attempt; clock: Cl
       error: attempted?.error ?? null,
       durationMs: Math.round(performance.now() - startedMs),
     };
+  }
+
+  return async (webhook) => {
+    const { projectSeq } = webhook;
+    if (slots.available(projectSeq) === 0) throw tooManyTests(mostOfProject);
+    slots.take(projectSeq);
+    return send(webhook).finally(() => slots.release(projectSeq));
   };
+}
+
+function tooManyTests(mostOfProject: number): AppError {
+  return quotaExceeded({
+    quota: `${mostOfProject} webhook test calls at once`,
+    setting: "--quota-webhook-calls",
+    retryAfterSeconds: LONGEST_CALL_SECONDS,
+    suggestion: "Wait until the test calls under way have ended; each ends within 10 seconds.",
+  });
 }

@@ -23,6 +23,9 @@ export type Execution = {
 
 export type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
 
+/** A workflow that has calls to make. */
+export type CallLane = { workflowSeq: number; projectSeq: number };
+
 type Row = Omit<Execution, "progress"> & Omit<Progress, "context"> & { context: string };
 
 const COLUMNS = `
@@ -65,9 +68,9 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
   const nextCall = sqlite.prepare<{ at: number | null }, [number]>(`
     SELECT min(due_at) AS at FROM workflow_executions
     WHERE due_for = 'CALL' AND due_at > +? AND due_at IS NOT NULL`);
-  const nextLane = sqlite.prepare<{ key: number | null }, [number]>(`
-    SELECT min(workflow_seq) AS key FROM workflow_executions
-    WHERE due_for = 'CALL' AND workflow_seq > +?`);
+  const nextLane = sqlite.prepare<CallLane, [number]>(`
+    SELECT workflow_seq AS workflowSeq, project_seq AS projectSeq FROM workflow_executions
+    WHERE due_for = 'CALL' AND workflow_seq > +? ORDER BY workflow_seq LIMIT 1`);
   const findCalls = sqlite.prepare<Row, [number, number, number]>(`
     SELECT ${COLUMNS} FROM workflow_executions e
     WHERE e.due_for = 'CALL' AND e.workflow_seq = +? AND e.due_at <= +?
@@ -135,10 +138,10 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     nextCallAfter: (now: number): number | null => nextCall.get(now)?.at ?? null,
 
     /** Workflows that have calls to make, found by skipping from one to the next. */
-    lanes(): number[] {
-      const lanes: number[] = [];
-      for (let key = nextLane.get(0)?.key; typeof key === "number"; key = nextLane.get(key)?.key) {
-        lanes.push(key);
+    lanes(): CallLane[] {
+      const lanes: CallLane[] = [];
+      for (let lane = nextLane.get(0); lane !== null; lane = nextLane.get(lane.workflowSeq)) {
+        lanes.push(lane);
       }
       return lanes;
     },

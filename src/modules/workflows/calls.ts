@@ -1,16 +1,18 @@
 /**
  * Makes the calls of WEBHOOK steps. A call is leased in a change (due for its ANSWER, until the
  * lease ends), made outside of one, and written down if the lease is still that one. A crash in
- * between repeats the call with the same `webhook-id`; an answer is written once.
+ * between repeats the call with the same `webhook-id`; an answer is written once. All workflows of a
+ * project share the slots that the project may use, so calls that hang delay no other project.
  */
 
 import { isStorageRefusal, type Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { createFairSlots, type FairSlots } from "../../lib/fair-slots.ts";
 import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";
 import { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
-import type { Agenda, Execution } from "./agenda.ts";
+import type { Agenda, CallLane, Execution } from "./agenda.ts";
 import type { Drive, HasTime } from "./drive.ts";
 import type { Occurrence } from "./engine.ts";
 import type { Paths } from "./paths.ts";
@@ -31,8 +33,9 @@ export type Call = {
 
 export type Calls = ReturnType<typeof createCalls>;
 
+/** Calls at once, of all projects. */
 const MOST_AT_ONCE = 64;
-/** So that one slow receiver leaves room for the others. */
+/** Calls of one workflow at once, so that one slow receiver leaves slots for the others. */
 const MOST_OF_A_WORKFLOW = 16;
 /** Longer than any exchange may take (lib/fetch-guarded). */
 const LEASE_MS = 60_000;
@@ -51,23 +54,33 @@ export function createCalls(deps: {
   clock: Clock;
   log: Log;
   random: () => number;
+  /** Calls of one project at once; 0 for no limit but a fair share. */
+  mostCallsOfProject: number;
   /** An execution goes on: something may be due. */
   wake: () => void;
 }) {
   const { agenda, drive, writer, clock, log } = deps;
   const underWay = new Map<number, { workflowSeq: number; ended: Promise<void> }>();
+  /** Owned by projects. */
+  const slots = createFairSlots({
+    total: MOST_AT_ONCE,
+    mostOfOwner: deps.mostCallsOfProject,
+  });
   let ender = new AbortController();
   let lastLane = 0;
 
-  function roomFor(workflowSeq: number): number {
-    const own = [...underWay.values()].filter((call) => call.workflowSeq === workflowSeq).length;
-    return Math.min(MOST_AT_ONCE - underWay.size, MOST_OF_A_WORKFLOW - own);
+  function capacityOf({ workflowSeq, projectSeq }: CallLane, free: FairSlots): number {
+    const own = underWay.values().filter((call) => call.workflowSeq === workflowSeq);
+    return Math.min(free.available(projectSeq), MOST_OF_A_WORKFLOW - [...own].length);
   }
 
   /** Beginning after the workflow that came last. */
-  function lanesInTurn(): number[] {
+  function lanesInTurn(): CallLane[] {
     const lanes = agenda.lanes();
-    return [...lanes.filter((key) => key > lastLane), ...lanes.filter((key) => key <= lastLane)];
+    return [
+      ...lanes.filter(({ workflowSeq }) => workflowSeq > lastLane),
+      ...lanes.filter(({ workflowSeq }) => workflowSeq <= lastLane),
+    ];
   }
 
   /** Null: there is nothing to call, and what that means for the execution is written. */
@@ -154,26 +167,39 @@ export function createCalls(deps: {
     /** Resolves when those that are under way now are not any more. */
     ended,
 
-    hasRoom: (): boolean => underWay.size < MOST_AT_ONCE,
+    /** Whether a call is due for which its workflow and its project have a slot. */
+    canLease: (now: number): boolean =>
+      slots.inUse() < MOST_AT_ONCE &&
+      agenda
+        .lanes()
+        .some(
+          (lane) =>
+            capacityOf(lane, slots) > 0 && agenda.callsOf(lane.workflowSeq, now, 1).length > 0,
+        ),
 
     /**
-     * Part of a change: takes due calls, as many as there is room and time for. `isCut`: there may
-     * be more for which there is room.
+     * Part of a change: takes due calls, as many as there are slots and time for. `isCut`: there
+     * may be more for which there are slots.
      */
     lease(now: number, hasTime: HasTime): { taken: Call[]; isCut: boolean } {
       const taken: Call[] = [];
-      if (underWay.size >= MOST_AT_ONCE) return { taken, isCut: false };
+      if (slots.inUse() >= MOST_AT_ONCE) return { taken, isCut: false };
+      // Slots are taken when the calls are started, after the commit.
+      const free = slots.copy();
       let looked = 0;
       let isCut = false;
       for (const lane of lanesInTurn()) {
-        const room = Math.min(roomFor(lane), MOST_AT_ONCE - underWay.size - taken.length);
-        if (room <= 0) continue;
-        lastLane = lane;
-        for (const execution of agenda.callsOf(lane, now, room)) {
+        const capacity = capacityOf(lane, free);
+        if (capacity <= 0) continue;
+        lastLane = lane.workflowSeq;
+        for (const execution of agenda.callsOf(lane.workflowSeq, now, capacity)) {
           if (looked++ > 0 && !hasTime()) return { taken, isCut: true };
           const call = leaseOne(execution, now, hasTime);
           if (call === null) isCut = true;
-          else taken.push(call);
+          else {
+            free.take(lane.projectSeq);
+            taken.push(call);
+          }
         }
       }
       return { taken, isCut };
@@ -182,8 +208,10 @@ export function createCalls(deps: {
     /** After the commit of the lease. */
     start(calls: readonly Call[]): void {
       for (const call of calls) {
-        const { seq, workflowSeq } = call.execution;
+        const { seq, workflowSeq, projectSeq } = call.execution;
+        slots.take(projectSeq);
         const end = make(call).finally(() => {
+          slots.release(projectSeq);
           underWay.delete(seq);
           deps.wake();
         });

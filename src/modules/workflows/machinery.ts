@@ -50,6 +50,8 @@ export type MachineryDeps = {
   fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
+  /** Calls of one project at once; 0 for no limit but a fair share. */
+  mostCallsOfProject: number;
   settleFacts: () => Promise<void>;
   wakeDispatcher: () => void;
   url: string;
@@ -115,6 +117,7 @@ export function createMachinery(deps: MachineryDeps) {
     clock,
     log,
     random,
+    mostCallsOfProject: deps.mostCallsOfProject,
     wake: () => runner.wake(),
   });
   const runner = createWorkflowRunner({

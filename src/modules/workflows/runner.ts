@@ -173,7 +173,7 @@ export function createWorkflowRunner(deps: {
   }
 
   function isAnythingDue(now: number): boolean {
-    return DUE_FOR.some((kind) => isDue(kind, now) && (kind !== "CALL" || calls.hasRoom()));
+    return DUE_FOR.some((kind) => isDue(kind, now) && (kind !== "CALL" || calls.canLease(now)));
   }
 
   /** One change. */

@@ -1,0 +1,53 @@
+/**
+ * Concurrency slots that several owners share. An owner may take a slot only as long as it holds
+ * fewer than are free. So one owner gets at most half of the slots, the next one half of the rest,
+ * and so on; as slots are released, n busy owners come to hold one in n + 1 each.
+ */
+
+export type FairSlots = {
+  /** How many slots the owner may take now. */
+  available(owner: number): number;
+  /** The owner takes a slot, which was available. */
+  take(owner: number): void;
+  release(owner: number): void;
+  /** An independent copy, to find out what may be taken before it is. */
+  copy(): FairSlots;
+  /** Slots in use by all owners. */
+  inUse(): number;
+};
+
+/** `mostOfOwner`: the most that one owner may hold, whatever is free; 0 for no such limit. */
+type Limits = { total: number; mostOfOwner: number };
+
+export function createFairSlots(options: Limits): FairSlots {
+  return sharing(options, new Map());
+}
+
+function sharing(limits: Limits, held: Map<number, number>): FairSlots {
+  const { total } = limits;
+  const mostOfOwner = limits.mostOfOwner === 0 ? total : limits.mostOfOwner;
+  let inUse = held.values().reduce((sum, own) => sum + own, 0);
+
+  function available(owner: number): number {
+    const own = held.get(owner) ?? 0;
+    const fairShare = Math.ceil((total - inUse - own) / 2);
+    return Math.max(0, Math.min(fairShare, mostOfOwner - own));
+  }
+
+  return {
+    available,
+    take(owner) {
+      held.set(owner, (held.get(owner) ?? 0) + 1);
+      inUse++;
+    },
+    release(owner) {
+      const own = held.get(owner) ?? 0;
+      if (own === 0) throw new Error("a slot is released that was not taken");
+      if (own === 1) held.delete(owner);
+      else held.set(owner, own - 1);
+      inUse--;
+    },
+    copy: () => sharing(limits, new Map(held)),
+    inUse: () => inUse,
+  };
+}

@@ -1,0 +1,100 @@
+/** Webhooks of one project whose receiver never answers do not delay the events of another project. */
+
+import { afterEach, expect, test } from "bun:test";
+import { eventually, quiet } from "../../support/eventually.ts";
+import type { TestApp } from "../../support/app.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { arrived, closeAll, hookedApp, receiver, watching } from "./hooked.ts";
+
+afterEach(closeAll);
+
+const NEVER_ANSWERS = () => ({ write: () => {} });
+/** Measured from the event to its request, on a machine that may be busy. */
+const DELIVERED_WITHIN_MS = 1_000;
+
+/** A project with `count` webhooks at a receiver that never answers, and events for all of them. */
+async function withHangingWebhooks(t: TestApp, project: string, count: number) {
+  const { secretKey: key } = await t.makeProject(project);
+  const server = await receiver(NEVER_ANSWERS);
+  for (let i = 0; i < count; i++) {
+    await t.create("/webhooks", { url: `${server.origin}/${i}`, events: ["*"] }, "data.id", {
+      key,
+    });
+  }
+  for (let i = 0; i < 8; i++) {
+    const event = { event: "bought", email: `person-${i}@example.net` };
+    await t.create("/v1/track", event, "data.event", { key });
+  }
+  return server;
+}
+
+/** Resolves when no further call is started. */
+async function untilSteady(count: () => number): Promise<void> {
+  for (let before = -1; before !== count();) {
+    before = count();
+    await quiet();
+  }
+}
+
+test("50 webhooks that hang take only the share of their project", async () => {
+  const t = await hookedApp({ config: { quotaWebhookCalls: 32 } });
+  await t.deliver();
+  const hanging = await withHangingWebhooks(t, "hog", 50);
+  await eventually(() => hanging.requests.length >= 32);
+  await untilSteady(() => hanging.requests.length);
+  expect(hanging.requests.length).toBe(32);
+
+  const server = await receiver();
+  await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
+  const startedAt = performance.now();
+  await watching(t).track("bought");
+  await eventually(() => server.requests.length > 0);
+  expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
+  expect(arrived(server)[0]).toBe("contact.subscribed");
+});
+
+test("without a quota, and with several such projects, a slot stays free for the next project", async () => {
+  const t = await hookedApp({ config: { quotaWebhookCalls: 0 } });
+  await t.deliver();
+  const hanging = [];
+  for (const name of ["hog", "boar", "sow"]) {
+    hanging.push(await withHangingWebhooks(t, name, 50));
+    const counted = hanging.at(-1);
+    await eventually(() => (counted?.requests.length ?? 0) > 0);
+    await untilSteady(() => counted?.requests.length ?? 0);
+  }
+  const server = await receiver();
+  await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
+  const startedAt = performance.now();
+  await watching(t).track("bought");
+  await eventually(() => server.requests.length > 0);
+  expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
+});
+
+test("test calls that hang are limited by project, and the refusal names the quota", async () => {
+  const t = await hookedApp({ config: { quotaWebhookCalls: 3 } });
+  const hanging = await receiver(NEVER_ANSWERS);
+  const url = `${hanging.origin}/hook`;
+  const id = await t.create("/webhooks", { url, events: ["*"] }, "data.id");
+  const underWay = [1, 2, 3].map(() => t.call("POST", `/webhooks/${id}/test`));
+  await eventually(() => hanging.requests.length === 3);
+  const refused = await t.call("POST", `/webhooks/${id}/test`);
+  expectRefusal(refused, { status: 429, code: "QUOTA_EXCEEDED" });
+  expect(refused.text("error.message")).toBe(
+    "The project has reached its quota of 3 webhook test calls at once (--quota-webhook-calls).",
+  );
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+  expect(hanging.requests.length).toBe(3);
+
+  const { secretKey: key } = await t.makeProject("other");
+  const server = await receiver();
+  const other = await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id", {
+    key,
+  });
+  const answer = await t.call("POST", `/webhooks/${other}/test`, undefined, { key });
+  expect(answer.at("data.delivered")).toBe(true);
+
+  await hanging.close();
+  await Promise.all(underWay);
+  expect((await t.call("POST", `/webhooks/${id}/test`)).status).toBe(200);
+});

@@ -1,0 +1,44 @@
+/** WEBHOOK steps of one project whose receiver never answers delay no step of another project. */
+
+import { expect, test } from "bun:test";
+import { startAutomation } from "../../support/automation.ts";
+import { eventually, quiet } from "../../support/eventually.ts";
+import { startWebServer } from "../../support/web-server.ts";
+import { chain, step } from "./graphs.ts";
+
+const CALLED_WITHIN_MS = 1_000;
+
+test("workflows whose calls hang take only the share of their project", async () => {
+  const hanging = await startWebServer({ answer: () => ({ write: () => {} }) });
+  const server = await startWebServer();
+  const a = await startAutomation({ config: { quotaWebhookCalls: 24 } });
+  const { t } = a;
+  const { secretKey: key } = await t.makeProject("hog");
+  const calling = (origin: string) => ({
+    name: "Flow",
+    enabled: true,
+    ...chain(step("call", "WEBHOOK", { url: `${origin}/hook`, method: "POST" })),
+  });
+  const track = (email: string, rest = {}) =>
+    t.create("/v1/track", { event: "signed-up", email }, "data.event", rest);
+
+  for (let i = 0; i < 6; i++) {
+    await t.create("/workflows", calling(hanging.origin), "data.id", { key });
+  }
+  for (let i = 0; i < 20; i++) await track(`person-${i}@example.net`, { key });
+  await eventually(() => hanging.requests.length >= 24);
+  await quiet();
+  expect(hanging.requests.length).toBe(24);
+
+  await t.create("/workflows", calling(server.origin), "data.id");
+  const startedAt = performance.now();
+  await track("ada@example.net");
+  await eventually(() => server.requests.length > 0);
+  expect(performance.now() - startedAt).toBeLessThan(CALLED_WITHIN_MS);
+
+  // The hanging calls end with their connections, and the others of the project follow.
+  hanging.answer = () => ({ status: 200 });
+  await hanging.close();
+  await server.close();
+  await a.close();
+});
