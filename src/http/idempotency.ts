@@ -11,6 +11,7 @@ import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { seal, sha256, unseal } from "../lib/crypto.ts";
 import { AppError, fieldError } from "../lib/errors.ts";
+import { canonicalPath } from "./route-path.ts";
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
@@ -26,7 +27,7 @@ export type Answer<T> = {
   isSecret?: boolean;
 };
 
-/** What identifies the request: who asks for what, with which key and body. */
+/** The request that a key stands for. `path` may be any spelling of it. */
 export type Ask = { projectSeq: number; method: string; path: string; body: unknown };
 
 export type Idempotency = {
@@ -103,7 +104,8 @@ export function createIdempotency(deps: {
     ) {
       if (key === null) return { answer: await writer.write(await prepare()), isReplay: false };
       if (!KEY_PATTERN.test(key)) throw badKey();
-      const scope = sha256(JSON.stringify([ask.projectSeq, ask.method, ask.path, key]));
+      const path = canonicalPath(ask.path);
+      const scope = sha256(JSON.stringify([ask.projectSeq, ask.method, path, key]));
       const requestDigest = sha256(JSON.stringify(ask.body ?? null));
       for (;;) {
         const earlier = underway.get(scope);

@@ -5,10 +5,11 @@ import { newId } from "../lib/id.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
+import { routePath } from "./route-path.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-/** The one route that browsers call from anywhere (interface decision A). */
+/** The route that browsers call from any origin. */
 const PUBLIC_PATH = "/v1/track";
 
 export function createRoot(options: {
@@ -25,7 +26,7 @@ export function createRoot(options: {
   function contextOf(request: Request): ErrorContext {
     return {
       requestId: requestIds.get(request) ?? newId(now()),
-      path: pathOf(request.url),
+      path: routePath(request.url),
       nowMs: now(),
       log,
     };
@@ -37,7 +38,7 @@ export function createRoot(options: {
       const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
       requestIds.set(request, requestId);
       set.headers["x-request-id"] = requestId;
-      if (pathOf(request.url) !== PUBLIC_PATH) return;
+      if (routePath(request.url) !== PUBLIC_PATH) return;
       set.headers["access-control-allow-origin"] = "*";
       if (request.method === "OPTIONS") return preflight(requestId);
     })
@@ -75,15 +76,8 @@ export function createRoot(options: {
   };
 }
 
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  const end = url.indexOf("?", start);
-  return end === -1 ? url.slice(start) : url.slice(start, end);
-}
-
 function noRoute(request: Request, find: (method: string, path: string) => boolean): AppError {
-  // As Elysia does: a slash at the end changes nothing.
-  const path = pathOf(request.url).replace(/(?<=.)\/$/, "");
+  const path = routePath(request.url);
   const found = METHODS.filter((method) => find(method, path));
   // Whatever answers GET answers HEAD (RFC 9110 §9.3.2).
   const allowed = found.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));

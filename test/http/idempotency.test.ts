@@ -1,10 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { canonicalPath } from "../../src/http/route-path.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { type Answered, type TestApp, testApp } from "../support/app.ts";
 import { expectRefusal } from "../support/refusal.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+
+const newCampaign = {
+  name: "n",
+  subject: "s",
+  body: "<p>b</p>",
+  from: "a@acme.test",
+  audienceType: "ALL",
+};
 
 let t: TestApp;
 beforeEach(async () => {
@@ -144,6 +153,88 @@ describe("a key belongs to", () => {
   test("its exact letters", async () => {
     await send("k");
     expect(isReplay(await send("K"))).toBe(false);
+  });
+});
+
+describe("two spellings of one path share their keys:", () => {
+  const headers = { "idempotency-key": "k" };
+  const post = (path: string, body: unknown) => t.call("POST", path, body, { headers });
+
+  const spellings: [first: string, second: string][] = [
+    ["/v1/send", "/v1/send/"],
+    ["/v1/send/", "/v1/send"],
+    ["/v1/send/", "/v1/send/?source=shop"],
+  ];
+  for (const [first, second] of spellings) {
+    test(`${first} and ${second}`, async () => {
+      const answers = [await post(first, mail), await post(second, mail)];
+      expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([
+        [200, false],
+        [200, true],
+      ]);
+      expect(t.countRows("emails")).toBe(1);
+    });
+  }
+
+  test("an id with a trailing slash or percent-encoding", async () => {
+    const campaign = await t.create("/campaigns", newCampaign, "data.id");
+    const encoded = campaign.replace(/^./, (digit) => `%${digit.charCodeAt(0).toString(16)}`);
+    const copy = (path: string) => post(path, undefined);
+    const first = await copy(`/campaigns/${campaign}/duplicate`);
+    expect([first.status, isReplay(first)]).toEqual([201, false]);
+    for (const path of [`/campaigns/${campaign}/duplicate/`, `/campaigns/${encoded}/duplicate`]) {
+      const answer = await copy(path);
+      expect([path, answer.status, isReplay(answer)]).toEqual([path, 201, true]);
+      expect(answer.body).toEqual(first.body);
+    }
+    expect(t.countRows("campaigns")).toBe(2);
+  });
+
+  test("one key for two campaigns runs twice", async () => {
+    const ids = [
+      await t.create("/campaigns", newCampaign, "data.id"),
+      await t.create("/campaigns", newCampaign, "data.id"),
+    ];
+    const answers = await Promise.all(ids.map((id) => post(`/campaigns/${id}/duplicate/`, {})));
+    expect(answers.map((answer) => [answer.status, isReplay(answer)])).toEqual([
+      [201, false],
+      [201, false],
+    ]);
+  });
+
+  test("through a socket, where the server's own router reads the path", async () => {
+    const own = await testApp({ config: { port: 0 } });
+    const url = `http://127.0.0.1:${await own.app.listen()}`;
+    const replays: (string | null)[] = [];
+    for (const path of ["/v1/send", "/v1/send/"]) {
+      const response = await fetch(url + path, {
+        method: "POST",
+        headers: { ...headers, authorization: `Bearer ${own.secretKey}` },
+        body: JSON.stringify(mail),
+      });
+      expect([path, response.status]).toEqual([path, 200]);
+      replays.push(response.headers.get("idempotency-replayed"));
+    }
+    expect(replays).toEqual([null, "true"]);
+    expect(own.countRows("emails")).toBe(1);
+    await own.close();
+  });
+
+  const paths: [path: string, canonical: string][] = [
+    ["/", "/"],
+    ["/a", "/a"],
+    ["/a/", "/a"],
+    ["/a//", "/a/"],
+    ["/a/%62", "/a/b"],
+    ["/a/%C3%BC", "/a/%C3%BC"],
+    ["/a/%c3%bc/", "/a/%C3%BC"],
+    ["/a/b%2Fc", "/a/b%2Fc"],
+    ["/a/b%2fc", "/a/b%2Fc"],
+    ["/a/%ff", "/a/%ff"],
+    ["/a/%", "/a/%"],
+  ];
+  test.each(paths)("%s is %s", (path, canonical) => {
+    expect(canonicalPath(path)).toBe(canonical);
   });
 });
 

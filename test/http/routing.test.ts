@@ -77,16 +77,17 @@ describe("CORS", () => {
       "access-control-request-method": "POST",
       "access-control-request-headers": "authorization, content-type, idempotency-key",
     };
-    const answer = await t.call("OPTIONS", "/v1/track", undefined, { key: null, headers });
-    expect(answer.status).toBe(204);
-    expect(answer.body).toBeUndefined();
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
-    expect(answer.headers.get("access-control-allow-methods")).toBe("POST");
-    const allowed = answer.headers.get("access-control-allow-headers")?.toLowerCase();
-    for (const name of ["authorization", "content-type", "idempotency-key"]) {
-      expect(allowed).toContain(name);
+    for (const path of ["/v1/track", "/v1/track/", "/v1/track?x=1"]) {
+      const answer = await t.call("OPTIONS", path, undefined, { key: null, headers });
+      expect([path, answer.status, answer.body]).toEqual([path, 204, undefined]);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(answer.headers.get("access-control-allow-methods")).toBe("POST");
+      const allowed = answer.headers.get("access-control-allow-headers")?.toLowerCase();
+      for (const name of ["authorization", "content-type", "idempotency-key"]) {
+        expect(allowed).toContain(name);
+      }
+      expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
     }
-    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
   test("every answer of /v1/track may be read anywhere, refusals too", async () => {
@@ -97,11 +98,14 @@ describe("CORS", () => {
       [401, event, null],
     ];
     for (const [status, body, key] of calls) {
-      const answer = await t.call("POST", "/v1/track?x=1", body, { key, headers: origin });
-      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
-        status,
-        "*",
-      ]);
+      for (const path of ["/v1/track?x=1", "/v1/track/"]) {
+        const answer = await t.call("POST", path, body, { key, headers: origin });
+        expect([path, answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
+          path,
+          status,
+          "*",
+        ]);
+      }
     }
   });
 
@@ -115,6 +119,8 @@ describe("CORS", () => {
       ["GET", "/docs"],
       ["GET", "/nowhere"],
       ["OPTIONS", "/v1/tracks"],
+      ["OPTIONS", "/v1/track//"],
+      ["OPTIONS", "/v1/tr%61ck"],
       ["OPTIONS", "/x/v1/track"],
     ];
     for (const [method, path] of calls) {
@@ -135,6 +141,11 @@ describe("paths", () => {
   test("a slash at the end changes nothing", async () => {
     expect((await t.call("GET", "/contacts/")).status).toBe(200);
     expect((await t.call("PUT", "/contacts/")).status).toBe(405);
+  });
+
+  test("percent-encoding a letter of a literal segment names no route", async () => {
+    const answer = await t.call("POST", "/v1/tr%61ck", {});
+    expectRefusal(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
   });
 
   test("HEAD answers as GET does, without a body", async () => {

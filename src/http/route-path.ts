@@ -1,0 +1,33 @@
+/** The path of a request, in the one spelling that everything which is kept by path agrees on. */
+
+/** The path of an absolute URL as routes are written: without query and trailing slash. */
+export function routePath(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const end = url.indexOf("?", start);
+  return withoutTrailingSlash(end === -1 ? url.slice(start) : url.slice(start, end));
+}
+
+/**
+ * The spelling that all spellings of one resource share: without one trailing slash, and with
+ * percent-encoding only where a segment needs it (RFC 3986 §6.2.2.2). Ids are part of it, so two
+ * resources never share it.
+ */
+export function canonicalPath(path: string): string {
+  const trimmed = withoutTrailingSlash(path);
+  return trimmed.includes("%") ? trimmed.split("/").map(reencoded).join("/") : trimmed;
+}
+
+/** One trailing slash names the same route. */
+function withoutTrailingSlash(path: string): string {
+  return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+}
+
+/** A segment that is not percent-encoded UTF-8 stays as it is: its route refuses it. */
+function reencoded(segment: string): string {
+  try {
+    return encodeURIComponent(decodeURIComponent(segment));
+  } catch (error) {
+    if (error instanceof URIError) return segment;
+    throw error;
+  }
+}
