@@ -428,11 +428,7 @@ export function createApp(options: AppOptions) {
     .use(root)
     .use(api)
     .use(openApiRoutes(api));
-  learnRoutes(
-    (method, path) =>
-      http.router.static[path]?.[method] !== undefined ||
-      http.router.http.find(method, path) !== null,
-  );
+  learnRoutes(http.routes);
 
   /** Recurring work: name, pattern (croner), what it does. */
   const recurring = [

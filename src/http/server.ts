@@ -6,9 +6,9 @@ import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
 import { routePath } from "./route-path.ts";
+import { createRouteTable, type Route } from "./route-table.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 /** The route that browsers call from any origin. */
 const PUBLIC_PATH = "/v1/track";
 
@@ -21,7 +21,7 @@ export function createRoot(options: {
   const { log, now, beginWork } = options;
   const responses = new Map<string, number>();
   const requestIds = new WeakMap<Request, string>();
-  let findRoute: (method: string, path: string) => boolean = () => false;
+  let routes = createRouteTable([]);
 
   function contextOf(request: Request): ErrorContext {
     return {
@@ -38,14 +38,16 @@ export function createRoot(options: {
       const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
       requestIds.set(request, requestId);
       set.headers["x-request-id"] = requestId;
-      if (routePath(request.url) !== PUBLIC_PATH) return;
-      set.headers["access-control-allow-origin"] = "*";
-      if (request.method === "OPTIONS") return preflight(requestId);
+      const path = routePath(request.url);
+      if (path === PUBLIC_PATH) {
+        set.headers["access-control-allow-origin"] = "*";
+        if (request.method === "OPTIONS") return preflight(requestId);
+      }
+      requireMethod(request.method, routes.methodsAt(path));
     })
     .onError({ as: "global" }, ({ error, code, request, set }) => {
       const context = contextOf(request);
-      const refusal =
-        code === "NOT_FOUND" ? noRoute(request, findRoute) : toAppError(error, context);
+      const refusal = code === "NOT_FOUND" ? noRoute() : toAppError(error, context);
       set.status = refusal.status;
       Object.assign(set.headers, refusal.headers, { "x-request-id": context.requestId });
       if (refusal.status === 503) log.warn("refused", { requestId: context.requestId });
@@ -69,24 +71,23 @@ export function createRoot(options: {
     root,
     /** Responses since the start, by status. */
     responses,
-    /** Told once, when all routes are there: which paths exist, for 405. */
-    learnRoutes(find: (method: string, path: string) => boolean) {
-      findRoute = find;
+    /** Called once, when all routes are there. */
+    learnRoutes(all: readonly Route[]) {
+      routes = createRouteTable(all);
     },
   };
 }
 
-function noRoute(request: Request, find: (method: string, path: string) => boolean): AppError {
-  const path = routePath(request.url);
-  const found = METHODS.filter((method) => find(method, path));
-  // Whatever answers GET answers HEAD (RFC 9110 §9.3.2).
-  const allowed = found.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]));
-  if (allowed.length === 0) {
-    return new AppError(404, "ROUTE_NOT_FOUND", "There is no such route.");
-  }
-  return new AppError(405, "METHOD_NOT_ALLOWED", `${request.method} is not possible here.`, {
-    headers: { Allow: allowed.join(", ") },
+/** Asked before a router sees the request: 404 is left to it, since it knows no route either. */
+function requireMethod(method: string, methods: readonly string[] | null): void {
+  if (methods === null || methods.includes(method)) return;
+  throw new AppError(405, "METHOD_NOT_ALLOWED", `${method} is not possible here.`, {
+    headers: { Allow: methods.join(", ") },
   });
+}
+
+function noRoute(): AppError {
+  return new AppError(404, "ROUTE_NOT_FOUND", "There is no such route.");
 }
 
 function preflight(requestId: string): Response {

@@ -164,6 +164,80 @@ describe("paths", () => {
   });
 });
 
+describe("a method that a route does not have", () => {
+  const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+  /** Paths of all routes with their methods; every parameter is the text that stands for it here. */
+  function routes(): Map<string, Set<string>> {
+    const found = new Map<string, Set<string>>();
+    for (const { method, path } of t.app.http.routes) {
+      const sample = path.replaceAll(/:\w+/g, "some-id").replace("*", "some-id/a/b/c");
+      const methods = found.get(sample) ?? new Set();
+      methods.add(method);
+      if (method === "GET") methods.add("HEAD");
+      found.set(sample, methods);
+    }
+    return found;
+  }
+
+  test("is 405 with exactly the methods of that route, for every route there is", async () => {
+    const wrong: unknown[] = [];
+    for (const [path, methods] of routes()) {
+      for (const method of METHODS) {
+        if (methods.has(method) || (method === "OPTIONS" && path === "/v1/track")) continue;
+        const answer = await t.call(method, path, undefined, { key: null });
+        const allowed = answer.headers.get("allow")?.split(", ").sort().join();
+        if (answer.status === 405 && allowed === [...methods].sort().join()) continue;
+        wrong.push([method, path, answer.status, allowed]);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test("is never said of a method that the route has", async () => {
+    for (const [path, methods] of routes()) {
+      for (const method of methods) {
+        const { status } = await t.call(method, path, undefined, { key: null });
+        expect([method, path, status === 405]).toEqual([method, path, false]);
+      }
+    }
+  });
+
+  const beside: [method: string, path: string, allow: string][] = [
+    ["GET", "/contacts/bulk", "POST"],
+    ["DELETE", "/contacts/bulk/", "POST"],
+    ["PATCH", "/contacts/import?x=1", "POST"],
+    ["DELETE", "/contacts/export", "GET, HEAD"],
+    ["PATCH", "/contacts/fields", "GET, HEAD"],
+    ["GET", "/workflows/some-id/executions/cancel", "POST"],
+  ];
+  test.each(beside)(
+    "%s %s: a literal segment wins over a parameter",
+    async (method, path, allow) => {
+      const before = t.contents();
+      const answer = await t.call(method, path, undefined);
+      expectRefusal(answer, { status: 405, code: "METHOD_NOT_ALLOWED" });
+      expect(answer.headers.get("allow")).toBe(allow);
+      expect(t.contents()).toEqual(before);
+    },
+  );
+
+  test("is 405 on a socket as well, where the server has a router of its own", async () => {
+    const own = await testApp({ config: { port: 0 } });
+    const url = `http://127.0.0.1:${await own.app.listen()}`;
+    for (const [method, path, allow] of beside) {
+      const response = await fetch(url + path, { method });
+      expect([path, response.status, response.headers.get("allow")]).toEqual([path, 405, allow]);
+    }
+    await own.close();
+  });
+
+  test("a literal segment that leads to no route leaves the path to the parameter", async () => {
+    const answer = await t.call("GET", "/contacts/fields/activity");
+    expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+  });
+});
+
 describe("queries", () => {
   const odd = [
     "search=%E0%A4%A",
@@ -252,11 +326,15 @@ test("every request is on the log once, with its id and without its key", async 
   const headers = { "x-request-id": "rid" };
   await logged.call("GET", "/contacts?search=ada", undefined, { headers });
   await logged.call("GET", "/contacts/nobody", undefined, { headers });
-  await eventually(() => lines.length >= 2);
+  await logged.call("PUT", "/contacts/nobody", undefined, { headers });
+  await logged.call("GET", "/nowhere", undefined, { headers });
+  await eventually(() => lines.length >= 4);
   const requests = lines.map((line): unknown => JSON.parse(line));
   expect(requests).toMatchObject([
     { requestId: "rid", method: "GET", route: "/contacts", status: 200 },
     { requestId: "rid", method: "GET", route: "/contacts/:id", status: 404 },
+    { requestId: "rid", method: "PUT", status: 405 },
+    { requestId: "rid", method: "GET", status: 404 },
   ]);
   expect(lines.join()).not.toContain(logged.secretKey);
   await logged.close();
