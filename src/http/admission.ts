@@ -165,12 +165,18 @@ function permit(key: KnownKey, kinds: readonly KeyKind[]): void {
   }
 }
 
+/** Names the scheme to authenticate with (RFC 9110 §11.6.1, RFC 6750 §3). */
+const CHALLENGE = { "WWW-Authenticate": "Bearer" } as const;
+
 function missingAuth(): AppError {
-  return new AppError(401, "MISSING_AUTH", "No API key was sent, or the header is malformed.");
+  return new AppError(401, "MISSING_AUTH", "No API key was sent, or the header is malformed.", {
+    headers: CHALLENGE,
+  });
 }
 
 function invalidKey(): AppError {
   return new AppError(401, "INVALID_API_KEY", "This API key is unknown, revoked or expired.", {
+    headers: CHALLENGE,
     suggestion: "List the keys with mailstead key list, or make one with mailstead key create.",
   });
 }

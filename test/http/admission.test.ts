@@ -69,6 +69,7 @@ describe("a request without a usable key", () => {
       for (const body of [mail, { to: 3 }, undefined]) {
         const answer = await t.call("POST", "/v1/send", body, { key: null, headers });
         expectRefusal(answer, { status, code });
+        expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
         expect(answer.headers.get("ratelimit-limit")).toBeNull();
       }
       expect(t.contents()).toEqual(before);
