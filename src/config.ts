@@ -62,6 +62,8 @@ type Setting<T> = {
   env: string;
   fallback: () => T;
   parse: (text: string) => Parsed<T>;
+  /** The flag alone means true. */
+  isBoolean?: true;
   /** How help shows the value and its default. */
   placeholder: string;
   shownDefault: string;
@@ -69,6 +71,8 @@ type Setting<T> = {
 };
 
 type Settings = { [Name in keyof Config]: Setting<Config[Name]> };
+
+const BOOLEAN = { parse: trueOrFalse, isBoolean: true, placeholder: "[true|false]" } as const;
 
 /** A hundred years. */
 const MOST_DAYS = 36_500;
@@ -177,8 +181,7 @@ export const SETTINGS: Settings = {
     flag: "allow-private-addresses",
     env: "MAILSTEAD_ALLOW_PRIVATE_ADDRESSES",
     fallback: () => false,
-    parse: trueOrFalse,
-    placeholder: "true|false",
+    ...BOOLEAN,
     shownDefault: "false",
     help: "Mail and webhooks go to private and loopback addresses as well; for tests",
   },
@@ -213,8 +216,7 @@ export const SETTINGS: Settings = {
     flag: "require-verified-domain",
     env: "MAILSTEAD_REQUIRE_VERIFIED_DOMAIN",
     fallback: () => true,
-    parse: trueOrFalse,
-    placeholder: "true|false",
+    ...BOOLEAN,
     shownDefault: "true; false in dev",
     help: "Refuse senders whose domain is not verified",
   },
@@ -427,10 +429,18 @@ function oneOf<const T extends string>(values: readonly T[]): (text: string) => 
   };
 }
 
+const TRUE_WORDS: readonly string[] = ["true", "1"];
+const FALSE_WORDS: readonly string[] = ["false", "0"];
+
 function trueOrFalse(text: string): Parsed<boolean> {
-  if (text === "true" || text === "1") return { value: true };
-  if (text === "false" || text === "0") return { value: false };
+  if (TRUE_WORDS.includes(text)) return { value: true };
+  if (FALSE_WORDS.includes(text)) return { value: false };
   return { accepted: `true or false, got "${text}"` };
+}
+
+/** Whether a word behind the flag of a boolean setting is its value. */
+export function isBooleanWord(text: string): boolean {
+  return TRUE_WORDS.includes(text) || FALSE_WORDS.includes(text);
 }
 
 function publicUrl(text: string): Parsed<string> {

@@ -1,6 +1,6 @@
 /** What a command is, and how its arguments are read. */
 
-import { type Config, SETTINGS } from "../config.ts";
+import { type Config, isBooleanWord, SETTINGS } from "../config.ts";
 
 export type SettingName = keyof Config;
 
@@ -8,6 +8,8 @@ export type Flag = {
   name: string;
   /** Absent: the flag takes no value. */
   placeholder?: string;
+  /** Without a value the flag means true. */
+  isBoolean?: true;
   help: string;
 };
 
@@ -42,8 +44,8 @@ export const HELP_FLAG: Flag = { name: "help", help: "Show this help" };
 /** All flags that a command takes. */
 export function flagsOf(command: Command): Flag[] {
   const settings = command.settings.map((name) => {
-    const { flag, placeholder, help } = SETTINGS[name];
-    return { name: flag, placeholder, help };
+    const { flag, placeholder, help, isBoolean } = SETTINGS[name];
+    return { name: flag, placeholder, help, ...(isBoolean === true ? { isBoolean } : {}) };
   });
   return [...command.flags, ...settings, JSON_FLAG, HELP_FLAG];
 }
@@ -86,10 +88,15 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
       target[name] = "";
       return;
     }
-    const value = inline ?? rest.shift();
+    const value = inline ?? (isWithoutValue(flag, rest[0]) ? "true" : rest.shift());
     if (value === undefined) throw new UsageError(`--${name} needs a value: ${flag.placeholder}`);
     target[name] = value;
   }
+}
+
+/** A word that follows the flag of a boolean is its value only if it says true or false. */
+function isWithoutValue(flag: Flag, next: string | undefined): boolean {
+  return flag.isBoolean === true && (next === undefined || !isBooleanWord(next));
 }
 
 function unknownFlag(command: Command, word: string): UsageError {

@@ -44,7 +44,7 @@ const sample: Command = {
     { name: "project", placeholder: "ID|NAME", help: "which" },
     { name: "verified", help: "really" },
   ],
-  settings: ["data", "port"],
+  settings: ["data", "port", "allowPrivateAddresses"],
   run: async () => 0,
 };
 
@@ -59,6 +59,42 @@ describe("arguments", () => {
     [["--project=a=b", "a"], { positionals: ["a"], flags: { project: "a=b" } }],
     [["--verified", "a"], { positionals: ["a"], flags: { verified: "" } }],
     [["a", "--port", "1", "--data=x"], { positionals: ["a"], settings: { port: "1", data: "x" } }],
+    [
+      ["a", "--allow-private-addresses", "--port", "1"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "true", port: "1" } },
+    ],
+    [
+      ["a", "--allow-private-addresses"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "true" } },
+    ],
+    [
+      ["--allow-private-addresses", "a"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "true" } },
+    ],
+    [
+      ["--allow-private-addresses", "--", "true"],
+      { positionals: ["true"], settings: { "allow-private-addresses": "true" } },
+    ],
+    [
+      ["a", "--allow-private-addresses", "true"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "true" } },
+    ],
+    [
+      ["a", "--allow-private-addresses", "false"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "false" } },
+    ],
+    [
+      ["a", "--allow-private-addresses", "0"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "0" } },
+    ],
+    [
+      ["a", "--allow-private-addresses=false"],
+      { positionals: ["a"], settings: { "allow-private-addresses": "false" } },
+    ],
+    [
+      ["a", "--allow-private-addresses="],
+      { positionals: ["a"], settings: { "allow-private-addresses": "" } },
+    ],
     [["a", "--json"], { positionals: ["a"], flags: { json: "" } }],
     [["--", "--verified"], { positionals: ["--verified"] }],
     [["a", "--", "-x"], { positionals: ["a", "-x"] }],
@@ -74,7 +110,8 @@ describe("arguments", () => {
     });
   }
 
-  const accepted = "accepts --project, --verified, --data, --port, --json, --help";
+  const accepted =
+    "accepts --project, --verified, --data, --port, --allow-private-addresses, --json, --help";
   const refused: [words: string[], message: string][] = [
     [["a", "--colour"], `unknown flag --colour; mailstead sample run ${accepted}`],
     [["a", "--colour=red"], `unknown flag --colour; mailstead sample run ${accepted}`],
@@ -91,6 +128,20 @@ describe("arguments", () => {
     test(`refused: ${words.join(" ") || "nothing"}`, () => {
       expect(() => parseArguments(sample, words)).toThrow(UsageError);
       expect(() => parseArguments(sample, words)).toThrow(message);
+    });
+  }
+});
+
+describe("a setting that is true or false", () => {
+  const booleans = serve.settings.filter((name) => typeof readConfig({}, {})[name] === "boolean");
+
+  for (const name of booleans) {
+    test(`is true by its flag alone: ${name}`, () => {
+      const { flag } = SETTINGS[name];
+      const { settings } = parseArguments(serve, [`--${flag}`, "--port", "4000"]);
+      const config = readConfig(settings, {}, { [name]: false });
+      expect([config[name], config.port]).toEqual([true, 4000]);
+      expect(commandHelp(serve)).toContain(`--${flag} [true|false]`);
     });
   }
 });
