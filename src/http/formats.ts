@@ -1,6 +1,7 @@
 /** String formats of the interface, as the schemas name them. */
 
 import { Type } from "@sinclair/typebox";
+import { isEventName, isEventPattern } from "../lib/event-name.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../mail/address.ts";
 import { isContentId, isHeaderText } from "../mail/headers.ts";
 import { defineFormat } from "./validation.ts";
@@ -11,6 +12,8 @@ export function defineFormats(): void {
   defineFormat("header-text", isHeaderText);
   defineFormat("content-id", isContentId);
   defineFormat("date-time", isDateTime);
+  defineFormat("event-name", isEventName);
+  defineFormat("event-pattern", isEventPattern);
 }
 
 /** An address as callers send it. */

@@ -7,6 +7,7 @@
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageRequest } from "../../http/pagination.ts";
+import { trimmedEventName } from "../../lib/event-name.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 import { storedAddress } from "../../mail/address.ts";
@@ -153,7 +154,9 @@ export function createEventList(deps: {
     return { rows, total, positionOf: ({ seq }) => cursorAt(seq) };
   }
 
-  return async (projectSeq, query) => {
+  return async (projectSeq, given) => {
+    const query =
+      given.event === undefined ? given : { ...given, event: trimmedEventName(given.event) };
     const isOfOne = query.email !== undefined || query.contactId !== undefined;
     const contactSeq = isOfOne ? contactOf(projectSeq, query) : null;
     const whose = isOfOne ? `:${contactSeq}:${query.event ?? ""}` : "";

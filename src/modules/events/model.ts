@@ -3,7 +3,9 @@ import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input } from "../../http/validation.ts";
 
-/** Interface decision J. */
+/** A name that a caller gives; stored by `trimmedEventName`. */
+export const EventName = Type.String({ minLength: 1, maxLength: 255, format: "event-name" });
+
 export const Event = Type.Object({
   id: Type.String(),
   name: Type.String(),

@@ -1,5 +1,6 @@
 /** What a filter's `field` names (interface decision G). */
 
+import { isEventName, trimmedEventName } from "../../lib/event-name.ts";
 import { splitPath } from "../../lib/key-path.ts";
 
 export type Target =
@@ -48,8 +49,9 @@ function dataTarget(text: string): Target | string {
     : { kind: "data", path };
 }
 
-function eventTarget(name: string): Target | string {
-  if (name === "") return "Expected an event name after event.";
+function eventTarget(text: string): Target | string {
+  const name = trimmedEventName(text);
+  if (!isEventName(name)) return "Expected an event name after event.";
   if (name.length > LONGEST_EVENT_NAME) return "An event name has at most 255 characters.";
   return { kind: "event", name };
 }

@@ -2,13 +2,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
+import { trimmedEventName } from "../../lib/event-name.ts";
 import { Data } from "../contacts/model.ts";
+import { EventName } from "../events/model.ts";
 import { isServiceEvent } from "../events/names.ts";
 
 /** Interface decision C. */
 export const TrackInput = withChecks(
   Input({
-    event: Type.String({ minLength: 1, maxLength: 255 }),
+    event: EventName,
     email: EmailAddress,
     subscribed: Type.Optional(Type.Boolean({ description: "Default true for a new contact" })),
     data: Type.Optional(Data),
@@ -18,7 +20,7 @@ export const TrackInput = withChecks(
 export type TrackInput = Static<typeof TrackInput>;
 
 function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError[] {
-  if (typeof event !== "string" || !isServiceEvent(event)) return [];
+  if (typeof event !== "string" || !isServiceEvent(trimmedEventName(event))) return [];
   const message = "This name is reserved for events of the service itself.";
   return [{ field: "event", message, code: "reserved_event" }];
 }

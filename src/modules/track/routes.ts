@@ -8,6 +8,7 @@ import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envel
 import { normalizedAddress } from "../../http/formats.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
+import { trimmedEventName } from "../../lib/event-name.ts";
 import { persistentData, resolvedData, serializeData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Events } from "../events/service.ts";
@@ -33,7 +34,7 @@ export function trackRoutes(deps: {
     });
     const event = events.record({
       projectSeq,
-      name: input.event,
+      name: trimmedEventName(input.event),
       contactSeq: contact.seq,
       json: input.data === undefined ? undefined : serializeData(resolvedData(input.data)),
       at,

@@ -5,7 +5,6 @@ import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
-import { EVENT_PATTERN } from "./patterns.ts";
 
 const Time = Type.String({ format: "date-time" });
 
@@ -32,7 +31,7 @@ export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
 
 const fields = Input({
   url: Type.String({ minLength: 1, maxLength: 2048, description: "http or https" }),
-  events: Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: EVENT_PATTERN }), {
+  events: Type.Array(Type.String({ minLength: 1, maxLength: 255, format: "event-pattern" }), {
     minItems: 1,
     maxItems: 100,
     description: "Names of events, and prefixes that end in *, such as email.*",

@@ -1,8 +1,5 @@
 /** Which events a webhook hears of: names, and prefixes that end in `*`. Pure. */
 
-/** A name, or a beginning of names and `*`; `*` alone means every event. */
-export const EVENT_PATTERN = "^[^*]*\\*?$";
-
 export type Matcher = (eventName: string) => boolean;
 
 export function matcherOf(patterns: readonly string[]): Matcher {

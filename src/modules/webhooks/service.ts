@@ -9,6 +9,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import { trimmedEventName } from "../../lib/event-name.ts";
 import { newId } from "../../lib/id.ts";
 import type { Reader } from "../events/reader.ts";
 import type { Events } from "../events/service.ts";
@@ -106,7 +107,7 @@ export function createWebhooks(deps: {
             id: newId(now),
             projectSeq,
             url: input.url,
-            events: JSON.stringify(input.events),
+            events: storedPatterns(input.events),
             description: input.description ?? null,
             isEnabled: input.enabled ?? true,
             secret: sealed,
@@ -129,7 +130,7 @@ export function createWebhooks(deps: {
         const isEnabling = enabled === true && !webhook.isEnabled;
         return update(webhook.seq, {
           ...(url !== undefined && { url }),
-          ...(patterns !== undefined && { events: JSON.stringify(patterns) }),
+          ...(patterns !== undefined && { events: storedPatterns(patterns) }),
           ...(description !== undefined && { description }),
           ...(enabled === false && { isEnabled: false }),
           ...(isEnabling && {
@@ -198,6 +199,10 @@ export function createWebhooks(deps: {
       else if (isGivenUp(since, now)) disable(seq, "FAILING", now);
     },
   };
+}
+
+function storedPatterns(patterns: readonly string[]): string {
+  return JSON.stringify(patterns.map(trimmedEventName));
 }
 
 export function presentWebhook(row: WebhookRow): Webhook {

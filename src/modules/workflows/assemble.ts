@@ -5,6 +5,7 @@
 
 import { isRecord } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
+import { trimmedEventName } from "../../lib/event-name.ts";
 import type { Checked } from "../segments/input.ts";
 import type { Graph } from "./graph.ts";
 import { checkGraph, freeId } from "./validate.ts";
@@ -106,7 +107,7 @@ function disagreement(eventName: string, told: string): FieldError {
 function eventNameOf(trigger: unknown): string | null {
   if (!isRecord(trigger)) return null;
   const { eventName } = trigger;
-  return typeof eventName === "string" ? eventName : null;
+  return typeof eventName === "string" ? trimmedEventName(eventName) : null;
 }
 
 function isTrigger(step: unknown): boolean {
@@ -117,7 +118,7 @@ function isTrigger(step: unknown): boolean {
 function toldBy(step: unknown): string | undefined {
   const config = isRecord(step) ? step["config"] : undefined;
   const eventName = isRecord(config) ? config["eventName"] : undefined;
-  return typeof eventName === "string" ? eventName : undefined;
+  return typeof eventName === "string" ? trimmedEventName(eventName) : undefined;
 }
 
 function triggeredBy(step: unknown, eventName: string): unknown {

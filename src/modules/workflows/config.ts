@@ -3,6 +3,7 @@
 import { normalizedAddress } from "../../http/formats.ts";
 import { isRecord } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
+import { trimmedEventName } from "../../lib/event-name.ts";
 import { readCondition } from "./config-condition.ts";
 import { readWebhook } from "./config-webhook.ts";
 import type { Step, StepType } from "./graph.ts";
@@ -37,7 +38,7 @@ export function readStep(head: Head, given: unknown, errors: FieldError[]): Step
   switch (head.type) {
     case "TRIGGER": {
       if (!readShape(TriggerConfig, given, AT, errors)) return null;
-      return { ...head, type: head.type, config: { eventName: given.eventName } };
+      return { ...head, type: head.type, config: { eventName: trimmedEventName(given.eventName) } };
     }
     case "SEND_EMAIL": {
       const config = readSendEmail(given, errors);
@@ -49,7 +50,8 @@ export function readStep(head: Head, given: unknown, errors: FieldError[]): Step
     }
     case "WAIT_FOR_EVENT": {
       if (!readShape(WaitForEventConfig, given, AT, errors)) return null;
-      const { eventName, timeout = null } = given;
+      const { timeout = null } = given;
+      const eventName = trimmedEventName(given.eventName);
       const config = { eventName, ...(timeout === null ? {} : { timeout }) };
       return { ...head, type: head.type, config };
     }

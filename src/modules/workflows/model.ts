@@ -3,7 +3,8 @@ import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean, withChecks } from "../../http/validation.ts";
 import { assemble } from "./assemble.ts";
-import { EventName, GraphId, STEP_TYPES, TransitionShape } from "./step-schemas.ts";
+import { GraphId, STEP_TYPES, TransitionShape } from "./step-schemas.ts";
+import { EventName } from "../events/model.ts";
 
 const STEP = "WorkflowStep";
 TypeRegistry.Set(STEP, () => true);

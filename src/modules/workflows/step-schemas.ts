@@ -5,6 +5,7 @@ import { Nullable } from "../../http/envelope.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf } from "../../http/validation.ts";
 import { Data } from "../contacts/model.ts";
+import { EventName } from "../events/model.ts";
 import type { StepType } from "./graph.ts";
 
 export const STEP_TYPES = [
@@ -23,7 +24,6 @@ const WEBHOOK_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** Ids of steps, transitions and branches: one line of text. */
 export const GraphId = Type.String({ minLength: 1, maxLength: 100, format: "header-text" });
-export const EventName = Type.String({ minLength: 1, maxLength: 255 });
 
 const LONGEST_TIMEOUT_S = 365 * 24 * 60 * 60;
 

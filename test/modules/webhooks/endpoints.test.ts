@@ -146,6 +146,7 @@ describe("bad input", () => {
     [{ events: ["a".repeat(256)] }, ["events.0", "too_big"]],
     [{ events: ["*.sent"] }, ["events.0", "invalid_format"]],
     [{ events: ["a", "a**"] }, ["events.1", "invalid_format"]],
+    [{ events: ["a *b "] }, ["events.0", "invalid_format"]],
     [{ enabled: "true" }, ["enabled", "invalid_type"]],
     [{ enabled: null }, ["enabled", "invalid_type"]],
     [{ description: 5 }, ["description", "invalid_type"]],
