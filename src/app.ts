@@ -382,6 +382,7 @@ export function createApp(options: AppOptions) {
   const { root, learnRoutes, responses } = createRoot({
     log,
     now: clock.now,
+    projectOf: admission.projectOf,
     beginWork: (route) => loopWatch.begin("route", route),
   });
   const api = new Elysia({ name: "api" })

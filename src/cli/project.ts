@@ -2,7 +2,9 @@
 
 import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
+import { domainOf } from "../mail/address.ts";
 import { LANGUAGES } from "../mail/language.ts";
+import { formatMailbox, type Mailbox, parseMailbox } from "../mail/mailbox.ts";
 import type { ProjectRow, ProjectSettings } from "../modules/projects/service.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
@@ -55,9 +57,7 @@ export const projectList: Command = {
   run: (input) =>
     withStore(input, async ({ projects }) => {
       const all = projects.list();
-      const lines = all.map(
-        ({ id, name, isEnabled }) => `${id}  ${isEnabled ? "enabled " : "disabled"}  ${name}`,
-      );
+      const lines = all.map(lineOf);
       const human = lines.join("\n") || "No project yet. Make one: mailstead project create NAME";
       return print(input, { projects: all.map(present) }, human);
     }),
@@ -68,38 +68,79 @@ export const projectSet: Command = {
   summary: "Change what a project's mail is like",
   details:
     "Tracking: links and opens are counted in all mail, in marketing mail only, or in none.\n" +
-    "Language: of the footer of marketing mail, and of the pages behind its links.",
+    "Language: of the footer of marketing mail, and of the pages behind its links.\n" +
+    "Sender: of mail for which neither the request nor its template names one. Its domain must be\n" +
+    "verified when mail is sent.",
   positionals: [WHICH],
   flags: [
     { name: "tracking", placeholder: TRACKING_MODES.join("|"), help: "Which mail is tracked" },
     { name: "language", placeholder: LANGUAGES.join("|"), help: "What recipients read" },
+    { name: "from", placeholder: "'NAME <ADDRESS>'", help: "Default sender" },
+    { name: "no-from", help: "No default sender" },
   ],
   settings: STORE_SETTINGS,
   run: async (input) => {
     const fields = settingsIn(input);
-    return withStore(input, async ({ writer, projects }) => {
+    return withStore(input, async ({ config, domains, writer, projects }) => {
       const project = projects.resolve(input.positionals[0] ?? null, naming("set"));
       const changed = await writer.write(projects.set(project, fields));
-      const { name, tracking, language } = changed;
-      return print(
-        input,
-        { project: present(changed) },
-        `Project ${name}: tracking ${tracking}, language ${language}.`,
-      );
+      const { seq, name, tracking, language } = changed;
+      const sender = senderOf(changed);
+      const lines = [
+        `Project ${name}: tracking ${tracking}, language ${language}, ${senderText(sender)}.`,
+      ];
+      const domain =
+        fields.sender === undefined || sender === null ? null : domainOf(sender.address);
+      if (domain !== null && config.requireVerifiedDomain && !domains.isVerified(seq, domain)) {
+        lines.push(
+          `The domain ${domain} is not verified for this project: until it is, mail from it`,
+        );
+        lines.push(`is refused. Add it with: mailstead domain add ${domain}`);
+      }
+      return print(input, { project: present(changed) }, lines.join("\n"));
     });
   },
 };
 
+function lineOf(project: ProjectRow): string {
+  const { id, name, isEnabled } = project;
+  const sender = senderOf(project);
+  const from = sender === null ? "" : `  ${senderText(sender)}`;
+  return `${id}  ${isEnabled ? "enabled " : "disabled"}  ${name}${from}`;
+}
+
+function senderText(sender: Mailbox | null): string {
+  return sender === null ? "no default sender" : `default sender ${formatMailbox(sender)}`;
+}
+
+function senderOf({ fromAddress, fromName }: ProjectRow): Mailbox | null {
+  return fromAddress === null ? null : { address: fromAddress, name: fromName };
+}
+
 function settingsIn({ flags }: Input): ProjectSettings {
   const tracking = choiceIn(flags, "tracking", TRACKING_MODES);
   const language = choiceIn(flags, "language", LANGUAGES);
-  if (tracking === undefined && language === undefined) {
-    throw new UsageError("say what to set: --tracking, --language or both");
+  const sender = senderIn(flags);
+  if (tracking === undefined && language === undefined && sender === undefined) {
+    throw new UsageError("say what to set: --tracking, --language, --from or --no-from");
   }
   return {
     ...(tracking === undefined ? {} : { tracking }),
     ...(language === undefined ? {} : { language }),
+    ...(sender === undefined ? {} : { sender }),
   };
+}
+
+/** Null removes it; undefined where neither flag was given. */
+function senderIn(flags: Input["flags"]): Mailbox | null | undefined {
+  const from = flags["from"];
+  const isRemoved = flags["no-from"] !== undefined;
+  if (from === undefined) return isRemoved ? null : undefined;
+  if (isRemoved)
+    throw new UsageError("--from and --no-from contradict each other: give one of them");
+  const parsed = parseMailbox(from);
+  if (parsed.ok) return parsed.mailbox;
+  throw new UsageError(`--from: ${parsed.reason} Such as: --from 'Shop <orders@shop.example>'`);
 }
 
 /** In any case; undefined where the flag was not given. */
@@ -140,6 +181,16 @@ function naming(verb: string): string {
   return `mailstead project ${verb} ${WHICH.name}`;
 }
 
-function present({ id, name, isEnabled, tracking, language, createdAt }: ProjectRow) {
-  return { id, name, enabled: isEnabled, tracking, language, createdAt: isoTime(createdAt) };
+function present(project: ProjectRow) {
+  const { id, name, isEnabled, tracking, language, createdAt } = project;
+  const sender = senderOf(project);
+  return {
+    id,
+    name,
+    enabled: isEnabled,
+    tracking,
+    language,
+    sender: sender === null ? null : { email: sender.address, name: sender.name },
+    createdAt: isoTime(createdAt),
+  };
 }

@@ -13,7 +13,15 @@ import type { Answer, Idempotency } from "./idempotency.ts";
 import { slidingWindow, type SlidingWindow } from "./rate-limit.ts";
 
 export type KeyKind = "SECRET" | "PUBLIC";
-export type Project = { seq: number; id: string; name: string };
+/** Who a mail is from. */
+export type Sender = { address: string; name: string | null };
+export type Project = {
+  seq: number;
+  id: string;
+  name: string;
+  /** Of mail that names no other one; null: there is none. */
+  sender: Sender | null;
+};
 
 /** A key as found by its digest, usable or not. */
 export type KnownKey = {
@@ -135,6 +143,8 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   return {
+    /** The project of a request that was admitted. */
+    projectOf: (request: Request): Project | null => admitted.get(request) ?? null,
     /** For routes that take a secret key: everything but `/v1/track`. */
     secretKey: gate("secret-key", ["SECRET"], readJson),
     /** The same for routes that read the body themselves, as it comes in. */

@@ -4,6 +4,7 @@ import { KindGuard } from "@sinclair/typebox";
 import { ValidationError } from "elysia";
 import { AppError, validationError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
+import type { Project } from "./admission.ts";
 import type { ErrorBody } from "./envelope.ts";
 import { fieldErrors } from "./validation.ts";
 
@@ -21,13 +22,22 @@ const SUGGESTIONS: Readonly<Record<number, string>> = {
 const DEFAULT_SUGGESTION =
   "Try again; if it stays, give the operator the requestId, it is on every log line.";
 
-export type ErrorContext = { requestId: string; path: string; nowMs: number; log: Log };
+export type ErrorContext = {
+  requestId: string;
+  path: string;
+  nowMs: number;
+  log: Log;
+  /** Null for a request that was not admitted. */
+  project: Project | null;
+};
 
 /** The refusal that an error of any origin amounts to; unknown ones are logged and opaque. */
 export function toAppError(error: unknown, context: ErrorContext): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof ValidationError && error.type === "params") return badPath();
-  if (error instanceof ValidationError && error.type !== "response") return refusalOf(error);
+  if (error instanceof ValidationError && error.type !== "response") {
+    return refusalOf(error, context.project);
+  }
   // Errors thrown while a body is parsed come wrapped.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause;
   context.log.error("unexpected error", {
@@ -43,9 +53,9 @@ function badPath(): AppError {
   return new AppError(400, "BAD_REQUEST", "The path is not valid percent-encoded UTF-8.");
 }
 
-function refusalOf(error: ValidationError): AppError {
+function refusalOf(error: ValidationError, project: Project | null): AppError {
   const schema: unknown = Reflect.get(error.validator, "schema");
-  const found = KindGuard.IsSchema(schema) ? fieldErrors(schema, error.value) : [];
+  const found = KindGuard.IsSchema(schema) ? fieldErrors(schema, error.value, project) : [];
   return validationError(
     found.length > 0
       ? found

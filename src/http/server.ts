@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { newId } from "../lib/id.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
+import type { Project } from "./admission.ts";
 import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
 import { routePath } from "./route-path.ts";
 import { createRouteTable, type Route } from "./route-table.ts";
@@ -15,6 +16,8 @@ const PUBLIC_PATH = "/v1/track";
 export function createRoot(options: {
   log: Log;
   now: () => number;
+  /** The project of a request that was admitted. */
+  projectOf: (request: Request) => Project | null;
   /** Told when the validation and the handler of a request begin. */
   beginWork: (name: string) => void;
 }) {
@@ -27,6 +30,7 @@ export function createRoot(options: {
     return {
       requestId: requestIds.get(request) ?? newId(now()),
       path: routePath(request.url),
+      project: options.projectOf(request),
       nowMs: now(),
       log,
     };

@@ -10,6 +10,7 @@ import {
 } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value } from "@sinclair/typebox/value";
+import type { Project } from "./admission.ts";
 import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
 
 /** More would help nobody, and a body of a thousand faults must not become a megabyte of answer. */
@@ -19,7 +20,10 @@ export const MOST_ERRORS = 100;
  * Rules that no schema can say (fields that need each other). A schema carries them under
  * `checks`; they run on any value, valid or not, so that they add to the schema's own findings.
  */
-export type Checks = (value: Readonly<Record<string, unknown>>) => FieldError[];
+export type Checks = (
+  value: Readonly<Record<string, unknown>>,
+  project: Project | null,
+) => FieldError[];
 
 const CHECKS = Symbol("checks");
 
@@ -29,32 +33,42 @@ export function withChecks<T extends TSchema>(schema: T, checks: Checks): T {
 }
 
 /** Every violation of `schema` by `value`, in document order, at most one per field. */
-export function fieldErrors(schema: TSchema, value: unknown): FieldError[] {
-  return firstByField(allErrors(schema, value));
+export function fieldErrors(
+  schema: TSchema,
+  value: unknown,
+  project: Project | null = null,
+): FieldError[] {
+  return firstByField(allErrors(schema, value, project));
 }
 
 /** Lazily: a body may have a million faults, and only the first hundred are told. */
-function* allErrors(schema: TSchema, value: unknown): Generator<FieldError> {
+function* allErrors(
+  schema: TSchema,
+  value: unknown,
+  project: Project | null,
+): Generator<FieldError> {
   for (const error of Value.Errors(schema, value)) yield* toFieldErrors(error);
-  yield* crossFieldErrors(schema, value);
+  yield* crossFieldErrors(schema, value, project);
 }
 
 /** A body that its schema passed still has to pass the rules attached by `withChecks`: 422 if not. */
 export function ensureChecks(schema: TSchema, value: unknown): void {
-  const errors = crossFieldErrors(schema, value);
+  const errors = crossFieldErrors(schema, value, null);
   if (errors.length > 0) throw validationError(errors.slice(0, MOST_ERRORS));
 }
 
-function crossFieldErrors(schema: TSchema, value: unknown): FieldError[] {
+function crossFieldErrors(schema: TSchema, value: unknown, project: Project | null): FieldError[] {
   const checks = findChecks(schema);
-  return checks !== null && isRecord(value) ? checks(value) : [];
+  return checks !== null && isRecord(value) ? checks(value, project) : [];
 }
 
 function findChecks(schema: object): Checks | null {
   for (const symbol of Object.getOwnPropertySymbols(schema)) {
     if (symbol !== CHECKS) continue;
     const checks: unknown = Reflect.get(schema, symbol);
-    if (typeof checks === "function") return (value) => Reflect.apply(checks, undefined, [value]);
+    if (typeof checks === "function") {
+      return (value, project) => Reflect.apply(checks, undefined, [value, project]);
+    }
   }
   return null;
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli } from "../../src/cli/run.ts";
-import { textAt } from "../support/json.ts";
+import { at, textAt } from "../support/json.ts";
 
 let folder = "";
 let out: string[] = [];
@@ -25,6 +25,13 @@ async function run(...words: string[]): Promise<{ exit: number; answer: unknown 
   return { exit, answer: JSON.parse(out.at(-1) ?? "") };
 }
 
+/** What a command says to people. */
+async function text(...words: string[]): Promise<string> {
+  out = [];
+  await runCli([...words, "--data", folder], {});
+  return out.join("\n");
+}
+
 describe("mailstead project set", () => {
   test("changes what is named and keeps the rest", async () => {
     await run("project", "create", "Shop");
@@ -37,8 +44,46 @@ describe("mailstead project set", () => {
     expect(textAt(listed.answer, "projects.0.language")).toBe("ja");
   });
 
+  test("sets the default sender, shows it, and removes it", async () => {
+    await run("project", "create", "Shop");
+    const senders: [given: string, shown: unknown][] = [
+      ["Shop <Orders@Shop.Example>", { email: "orders@shop.example", name: "Shop" }],
+      [
+        '"Shop, \\"the\\" best" <a@shop.example>',
+        { email: "a@shop.example", name: 'Shop, "the" best' },
+      ],
+      [" a@shop.example ", { email: "a@shop.example", name: null }],
+      ["<a@shop.example>", { email: "a@shop.example", name: null }],
+      ["Jörg <j@bücher.example>", { email: "j@xn--bcher-kva.example", name: "Jörg" }],
+    ];
+    for (const [given, shown] of senders) {
+      const { exit, answer } = await run("project", "set", "--from", given);
+      expect([given, exit, at(answer, "project.sender")]).toEqual([given, 0, shown]);
+    }
+    await run("project", "set", "--language", "de");
+    const listed = await run("project", "list");
+    expect(at(listed.answer, "projects.0.sender")).toEqual(senders.at(-1)?.[1]);
+    expect(await text("project", "list")).toContain("Jörg <j@xn--bcher-kva.example>");
+    const removed = await run("project", "set", "--no-from");
+    expect([removed.exit, at(removed.answer, "project.sender")]).toEqual([0, null]);
+    expect(await text("project", "list")).not.toContain("bcher");
+  });
+
+  test("says that the domain of the default sender is not verified yet", async () => {
+    await run("project", "create", "Shop");
+    await run("domain", "add", "shop.example", "--verified");
+    const words = (from: string) => text("project", "set", "--from", from);
+    expect(await words("a@shop.example")).not.toContain("not verified");
+    expect(await words("a@mail.shop.example")).toContain("mail.shop.example is not verified");
+  });
+
   const faults: [what: string, words: string[], message: RegExp][] = [
-    ["nothing to set", [], /--tracking, --language or both/],
+    ["nothing to set", [], /say what to set: --tracking, --language, --from or --no-from/],
+    ["a sender and none", ["--from", "a@b.example", "--no-from"], /--from and --no-from/],
+    ["a sender without address", ["--from", "Shop"], /--from: .*no @/],
+    ["a sender with an unclosed address", ["--from", "Shop <a@b.example"], /--from: /],
+    ["two addresses", ["--from", "a@b.example, c@d.example"], /--from: /],
+    ["a name with a line break", ["--from", "A\r\nBcc: b <a@b.example>"], /--from: .*name/],
     ["an unknown mode", ["--tracking", "SOME"], /expected one of ENABLED, MARKETING_ONLY, DIS/],
     ["an unknown language", ["--language", "tlh"], /expected one of en, de, .*got "tlh"/],
     ["an unknown project", ["Nobody", "--language", "de"], /There is no project "Nobody"/],

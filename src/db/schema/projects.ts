@@ -13,6 +13,9 @@ export const projects = sqliteTable("projects", {
   tracking: text("tracking", { enum: TRACKING_MODES }).notNull().default("MARKETING_ONLY"),
   /** Of the pages that recipients see: BCP 47, such as `en`. */
   language: text("language").notNull().default("en"),
+  /** Address and display name of the default sender; null: mail has to name its sender. */
+  fromAddress: text("from_address"),
+  fromName: text("from_name"),
   createdAt: integer("created_at").notNull(),
 });
 

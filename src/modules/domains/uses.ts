@@ -2,13 +2,23 @@
 
 import { and, eq, like } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
+import { projects } from "../../db/schema/projects.ts";
 import { templates } from "../../db/schema/templates.ts";
 
 const MOST_NAMED = 5;
+const DEFAULT_SENDER = "the default sender of the project (mailstead project set --no-from)";
 
-/** Templates that send from the domain, in words. */
+/** What sends from the domain, in words: templates, and the default sender of the project. */
 export function usesOf(db: Db, projectSeq: number, domain: string): string[] {
-  return templatesFrom(db, projectSeq, domain).map((name) => `the template “${name}”`);
+  return [
+    ...(isDefaultSender(db, projectSeq, domain) ? [DEFAULT_SENDER] : []),
+    ...templatesFrom(db, projectSeq, domain).map((name) => `the template “${name}”`),
+  ];
+}
+
+function isDefaultSender(db: Db, projectSeq: number, domain: string): boolean {
+  const sendsFrom = and(eq(projects.seq, projectSeq), like(projects.fromAddress, `%@${domain}`));
+  return db.select({ seq: projects.seq }).from(projects).where(sendsFrom).all().length > 0;
 }
 
 /** A domain holds no character that LIKE takes for another. */

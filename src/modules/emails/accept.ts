@@ -79,7 +79,7 @@ export function createAccept(deps: AcceptDeps) {
     const now = clock.now();
     const template =
       input.template === undefined ? null : deps.templates.get(project.seq, input.template);
-    const sender = resolveSender(input, template);
+    const sender = resolveSender(input, template, project.sender);
     requireVerified(project, sender);
     const source = compileSource(input, template);
     const message = sharedMessage(project, input, { sender, template, html: source.html });
@@ -214,18 +214,28 @@ export function createAccept(deps: AcceptDeps) {
   }
 }
 
-/** Request `from` → template `from`; `from.name` → `name` → template `fromName` → none. */
-function resolveSender(input: SendInput, template: TemplateRow | null): Sender {
+/**
+ * Address: request `from` → template `from` → default sender of the project. Display name:
+ * `from.name` → `name` → template `fromName` → the one of the default sender, with its address only.
+ */
+function resolveSender(
+  input: SendInput,
+  template: TemplateRow | null,
+  fallback: Project["sender"],
+): Sender {
   const given =
     typeof input.from === "string" ? { email: input.from, name: undefined } : input.from;
-  const address = given?.email ?? template?.from;
-  if (address === undefined || address === null) {
-    throw fieldError("from", "required", "Neither the request nor its template names a sender.");
+  const named = given?.email ?? template?.from ?? null;
+  const address = named ?? fallback?.address;
+  if (address === undefined) {
+    const message = "Neither the request nor its template names a sender, nor does the project.";
+    throw fieldError("from", "required", message);
   }
+  const fallbackName = named === null ? fallback?.name : null;
   const reply = input.reply ?? template?.replyTo;
   return {
     address: normalizedAddress(address),
-    name: given?.name ?? input.name ?? template?.fromName ?? null,
+    name: given?.name ?? input.name ?? template?.fromName ?? fallbackName ?? null,
     replyTo: reply === undefined || reply === null ? null : normalizedAddress(reply),
   };
 }

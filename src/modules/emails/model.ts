@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
+import type { Project } from "../../http/admission.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
@@ -37,7 +38,11 @@ export const SendInput = withChecks(
     subject: Type.Optional(SubjectSource),
     body: Type.Optional(BodySource),
     template: Type.Optional(Type.String({ description: "Template id" })),
-    from: Type.Optional(Type.Union([EmailAddress, NamedAddress])),
+    from: Type.Optional(
+      Type.Union([EmailAddress, NamedAddress], {
+        description: "Required unless the template or the project names a sender",
+      }),
+    ),
     name: Type.Optional(HeaderText),
     reply: Type.Optional(EmailAddress),
     subscribed: Type.Optional(Type.Boolean()),
@@ -50,30 +55,43 @@ export const SendInput = withChecks(
 export type SendInput = Static<typeof SendInput>;
 
 /** Rules across fields; the value may be anything that a caller sends. */
-function sendErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
-  return [...templateErrors(value), ...otherErrors(value)];
+function sendErrors(
+  value: Readonly<Record<string, unknown>>,
+  project: Project | null,
+): FieldError[] {
+  return [...templateErrors(value), ...otherErrors(value, project)];
 }
 
 /**
  * The same for a body that its schema passed: 422 with all faults. Syntax of templates is left to
  * acceptance, which compiles them anyway and keeps what it compiled.
  */
-export function ensureSendable(input: SendInput): void {
-  if (otherErrors(input).length > 0) throw validationError(sendErrors(input));
+export function ensureSendable(input: SendInput, project: Project): void {
+  if (otherErrors(input, project).length > 0) throw validationError(sendErrors(input, project));
 }
 
-function otherErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+function otherErrors(
+  value: Readonly<Record<string, unknown>>,
+  project: Project | null,
+): FieldError[] {
   const { headers, attachments } = value;
   return [
-    ...(value["template"] === undefined ? inlineErrors(value) : []),
+    ...(value["template"] === undefined ? inlineErrors(value, project) : []),
     ...(isTextRecord(headers) ? checkHeaders(headers) : []),
     ...(Array.isArray(attachments) ? attachmentErrors(attachments) : []),
   ];
 }
 
-/** Without a template, subject, body and sender must be there (specification §2.4). */
-function inlineErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
-  return ["subject", "body", "from"]
+/**
+ * Without a template, subject, body and sender must be there (specification §2.4); the sender may be
+ * the default sender of the project.
+ */
+function inlineErrors(
+  value: Readonly<Record<string, unknown>>,
+  project: Project | null,
+): FieldError[] {
+  const required = ["subject", "body", ...((project?.sender ?? null) === null ? ["from"] : [])];
+  return required
     .filter((field) => value[field] === undefined)
     .map((field) => ({
       field,

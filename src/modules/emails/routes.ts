@@ -39,7 +39,7 @@ export function emailRoutes(deps: {
       "/v1/send",
       ({ project, body, once }) =>
         once(async () => {
-          ensureSendable(body);
+          ensureSendable(body, project);
           const commit = await accept(project, body);
           return () => {
             const accepted = commit();

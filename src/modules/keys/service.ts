@@ -25,6 +25,8 @@ type FoundKey = {
   seq: number;
   id: string;
   name: string;
+  fromAddress: string | null;
+  fromName: string | null;
 };
 
 export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
@@ -33,7 +35,8 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   // Asked on every request: a tenth of what the query builder would take.
   const findByDigest = db.sqlite.prepare<FoundKey, [string]>(`
     SELECT k.kind, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
-           p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name
+           p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name,
+           p.from_address AS fromAddress, p.from_name AS fromName
     FROM api_keys k JOIN projects p ON p.seq = k.project_seq
     WHERE k.digest = +?`);
 
@@ -55,12 +58,18 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
       const row = look(digest);
       if (row === null) return null;
       const { kind, expiresAt, revokedAt, isProjectEnabled, seq, id, name } = row;
+      const { fromAddress, fromName } = row;
       const now = clock.now();
       const isUsable = revokedAt === null && (expiresAt === null || expiresAt > now);
       if (isUsable) uses.set(digest, now);
       return {
         kind,
-        project: { seq, id, name },
+        project: {
+          seq,
+          id,
+          name,
+          sender: fromAddress === null ? null : { address: fromAddress, name: fromName },
+        },
         isProjectEnabled: isProjectEnabled === 1,
         isUsable,
       };

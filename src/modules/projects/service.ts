@@ -4,12 +4,16 @@ import { asc, eq, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { projects } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
+import type { Sender } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 
 export type ProjectRow = typeof projects.$inferSelect;
-export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>;
+export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">> & {
+  /** The default sender; null removes it. */
+  sender?: Sender | null;
+};
 export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
@@ -52,9 +56,13 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
     },
 
     /** What is undefined stays as it is. */
-    set(project: ProjectRow, fields: ProjectSettings): Change<ProjectRow> {
+    set(project: ProjectRow, { sender, ...fields }: ProjectSettings): Change<ProjectRow> {
+      const columns =
+        sender === undefined
+          ? fields
+          : { ...fields, fromAddress: sender?.address ?? null, fromName: sender?.name ?? null };
       return () =>
-        db.update(projects).set(fields).where(eq(projects.seq, project.seq)).returning().get();
+        db.update(projects).set(columns).where(eq(projects.seq, project.seq)).returning().get();
     },
 
     setEnabled(project: ProjectRow, isEnabled: boolean): Change<ProjectRow> {

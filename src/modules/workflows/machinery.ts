@@ -24,13 +24,17 @@ import type { Graph } from "./graph.ts";
 import { type Paths, pathsOf as pathsOfGraph } from "./paths.ts";
 import { createPerform } from "./perform.ts";
 import { createWorkflowRunner } from "./runner.ts";
-import { createSendEmail } from "./send-email.ts";
+import { createSendEmail, type SendingProject } from "./send-email.ts";
 import type { Workflows } from "./service.ts";
 import { createSituations } from "./situations.ts";
 import { createStarts, type Startable } from "./starts.ts";
 
 /** Its place in the log is kept under this name. */
 const READER = "workflows";
+
+type ProjectRow = { name: string; fromAddress: string | null; fromName: string | null };
+
+const NO_PROJECT: ProjectRow = { name: "", fromAddress: null, fromName: null };
 
 export type MachineryDeps = {
   db: Db;
@@ -61,9 +65,9 @@ export type MachineryDeps = {
 export function createMachinery(deps: MachineryDeps) {
   const { db, writer, clock, log, contacts, segments, workflows, templateCache } = deps;
   const { sqlite } = db;
-  const findProject = sqlite.prepare<{ name: string }, [number]>(
-    "SELECT name FROM projects WHERE seq = +?",
-  );
+  const findProject = sqlite.prepare<ProjectRow, [number]>(`
+    SELECT name, from_address AS fromAddress, from_name AS fromName
+    FROM projects WHERE seq = +?`);
   const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
     "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
   );
@@ -76,6 +80,11 @@ export function createMachinery(deps: MachineryDeps) {
     const paths = known.get(graph) ?? pathsOfGraph(graph);
     known.set(graph, paths);
     return paths;
+  }
+
+  function projectOf(seq: number): SendingProject {
+    const { name, fromAddress, fromName } = findProject.get(seq) ?? NO_PROJECT;
+    return { name, sender: fromAddress === null ? null : { address: fromAddress, name: fromName } };
   }
 
   function triggered(projectSeq: number, eventName: string): Startable[] {
@@ -97,7 +106,7 @@ export function createMachinery(deps: MachineryDeps) {
 
   const sendEmail = createSendEmail({
     ...deps,
-    projectName: (seq) => findProject.get(seq)?.name ?? "",
+    projectOf,
     wake: deps.wakeDispatcher,
   });
   const chooseBranch = createChooseBranch({ segments });

@@ -4,6 +4,7 @@
  */
 
 import type { Writer } from "../../db/writer.ts";
+import type { Sender } from "../../http/admission.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { domainOf } from "../../mail/address.ts";
@@ -31,7 +32,7 @@ export type SendEmailDeps = {
   templateCache: TemplateCache;
   templates: Pick<Templates, "get">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  projectName: (projectSeq: number) => string;
+  projectOf: (projectSeq: number) => SendingProject;
   writer: Pick<Writer, "afterCommit">;
   /** There is mail to send. */
   wake: () => void;
@@ -39,6 +40,9 @@ export type SendEmailDeps = {
   url: string;
   linkKey: Uint8Array;
 };
+
+/** What mail takes from its project. `sender`: of templates that name none. */
+export type SendingProject = { name: string; sender: Sender | null };
 
 type SendEmailStep = Extract<Step, { type: "SEND_EMAIL" }>;
 
@@ -61,10 +65,12 @@ export function createSendEmail(deps: SendEmailDeps) {
     if (template.type === "MARKETING" && !recipient.isSubscribed) {
       return { outcome: "SKIPPED", detail: { reason: `${recipient.email} is not subscribed.` } };
     }
-    if (template.from === null) {
-      return failed(`The template "${template.name}" names no sender, and nothing else does.`);
+    const sender = senderOf(template, deps.projectOf(projectSeq));
+    if (sender === null) {
+      const missing = "names no sender, and its project has no default sender";
+      return failed(`The template "${template.name}" ${missing}.`);
     }
-    const domain = domainOf(template.from);
+    const domain = domainOf(sender.address);
     if (!deps.isSenderVerified(projectSeq, domain)) {
       return failed(senderNotVerified(domain).message);
     }
@@ -72,7 +78,8 @@ export function createSendEmail(deps: SendEmailDeps) {
     const variables = variablesOf(errand, isCustom);
     const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });
     if (!subject.ok) return failed(`The subject cannot be used: ${subject.reason}`);
-    return write({ errand, template, recipient, emailId, subject: subject.text, variables });
+    const { text } = subject;
+    return write({ errand, template, sender, recipient, emailId, subject: text, variables });
   };
 
   function findTemplate(projectSeq: number, id: string): TemplateRow | null {
@@ -117,7 +124,7 @@ export function createSendEmail(deps: SendEmailDeps) {
             email: recipient.email,
             data: variables ?? parseData(recipient.data),
             links: linksIn(template.subject, emailId),
-            projectName: deps.projectName(projectSeq),
+            projectName: deps.projectOf(projectSeq).name,
           }),
     );
     if (!rendered.ok) return rendered;
@@ -134,19 +141,20 @@ export function createSendEmail(deps: SendEmailDeps) {
   function write(work: {
     errand: Errand;
     template: TemplateRow;
+    sender: Sender;
     recipient: ContactRow;
     emailId: string;
     subject: string;
     variables: JsonObject | null;
   }): StepResult {
-    const { errand, template, recipient, emailId, variables } = work;
+    const { errand, template, sender, recipient, emailId, variables } = work;
     const { projectSeq, now } = errand;
     const suppression = deps.suppressions.reasonFor(projectSeq, recipient.email);
     const emailSeq = store.insertEmail({
       id: emailId,
       projectSeq,
       contactSeq: recipient.seq,
-      messageSeq: store.saveMessage(messageOf(projectSeq, template), now),
+      messageSeq: store.saveMessage(messageOf(projectSeq, template, sender), now),
       source: "WORKFLOW",
       templateId: template.id,
       executionSeq: errand.executionSeq,
@@ -186,11 +194,17 @@ function variablesOf({ contact, context }: Errand, isCustom: boolean): JsonObjec
   return Object.keys(context).length === 0 ? null : { ...parseData(contact.data), ...context };
 }
 
-function messageOf(projectSeq: number, template: TemplateRow) {
+/** Of the template, else the default sender of the project; the name as `/v1/send` chooses it. */
+function senderOf({ from, fromName }: TemplateRow, { sender }: SendingProject): Sender | null {
+  if (from !== null) return { address: from, name: fromName };
+  return sender === null ? null : { address: sender.address, name: fromName ?? sender.name };
+}
+
+function messageOf(projectSeq: number, template: TemplateRow, sender: Sender) {
   return {
     projectSeq,
-    fromAddress: template.from ?? "",
-    fromName: template.fromName,
+    fromAddress: sender.address,
+    fromName: sender.name,
     replyTo: template.replyTo,
     html: template.body,
     headers: [],

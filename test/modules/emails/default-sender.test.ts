@@ -1,0 +1,152 @@
+/** The default sender of a project: used where neither the request nor its template names one. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { simpleParser } from "mailparser";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { startAutomation } from "../../support/automation.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { chain, step } from "../workflows/graphs.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const SHOP = { address: "orders@acme.test", name: "Shop" };
+const mail = { to: "ada@example.com", subject: "Hi", body: "<p>Hi</p>" };
+const TEMPLATE = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
+
+function setSender(sender: { address: string; name: string | null } | null, app = t) {
+  const { projects, writer } = app.app;
+  return writer.write(() => void projects.set(app.project, { sender })());
+}
+
+/** The From header of the mail that a request leads to. */
+async function fromOf(fields: object): Promise<string | undefined> {
+  const id = await t.create("/v1/send", { ...mail, ...fields }, "data.emails.0.email");
+  await t.deliver();
+  const { body } = await t.call("GET", `/emails/${id}/raw`);
+  return (await simpleParser(String(body))).from?.text;
+}
+
+describe("POST /v1/send", () => {
+  beforeEach(() => setSender(SHOP));
+
+  test("takes address and name of the default sender", async () => {
+    expect(await fromOf({})).toBe('"Shop" <orders@acme.test>');
+  });
+
+  test("takes the name of the request before that of the default sender", async () => {
+    expect(await fromOf({ name: "Returns" })).toBe('"Returns" <orders@acme.test>');
+  });
+
+  test("takes the sender of the request, and no name from the default sender", async () => {
+    expect(await fromOf({ from: "a@acme.test" })).toBe("a@acme.test");
+    expect(await fromOf({ from: { email: "a@acme.test", name: "A" } })).toBe('"A" <a@acme.test>');
+  });
+
+  test("takes the sender of the template, and no name from the default sender", async () => {
+    const template = await t.create("/templates", { ...TEMPLATE, from: "t@acme.test" }, "data.id");
+    expect(await fromOf({ template })).toBe("t@acme.test");
+  });
+
+  test("takes the name of a template that has no address", async () => {
+    const template = await t.create("/templates", { ...TEMPLATE, fromName: "News" }, "data.id");
+    expect(await fromOf({ template })).toBe('"News" <orders@acme.test>');
+  });
+
+  test("takes a default sender without a name", async () => {
+    await setSender({ ...SHOP, name: null });
+    expect(await fromOf({})).toBe("orders@acme.test");
+  });
+
+  test("refuses a default sender whose domain is not verified, and stores nothing", async () => {
+    await setSender({ ...SHOP, address: "orders@elsewhere.test" });
+    const before = t.contents();
+    const answer = await t.call("POST", "/v1/send", mail);
+    expectRefusal(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });
+    expect(t.contents()).toEqual(before);
+    expect(t.eventNames()).toEqual([]);
+  });
+
+  test("does not use the default sender of another project", async () => {
+    const { secretKey: key } = await t.makeProject("other");
+    const answer = await t.call("POST", "/v1/send", mail, { key });
+    const errors = [["from", "required"]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+
+  test("requires a sender again once the default sender is removed", async () => {
+    await setSender(null);
+    const errors = [["from", "required"]] as const;
+    for (const fields of [{}, { template: await t.create("/templates", TEMPLATE, "data.id") }]) {
+      const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
+      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    }
+  });
+
+  test("names a missing sender beside other faults only where there is no default sender", async () => {
+    const faulty = { to: "ada@example.com", subject: 5, body: "b" };
+    const of = async () => t.call("POST", "/v1/send", faulty);
+    expectRefusal(await of(), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [["subject", "invalid_type"]],
+    });
+    await setSender(null);
+    expectRefusal(await of(), {
+      status: 422,
+      code: "VALIDATION_ERROR",
+      errors: [
+        ["subject", "invalid_type"],
+        ["from", "required"],
+      ],
+    });
+  });
+});
+
+describe("the domain of the default sender", () => {
+  test("is not removed while it is in use", async () => {
+    await setSender({ address: "orders@shop.test", name: null });
+    const id = await t.create("/domains", { domain: "shop.test" }, "data.id");
+    const refused = await t.call("DELETE", `/domains/${id}`);
+    expectRefusal(refused, { status: 409, code: "CONFLICT" });
+    expect(refused.text("error.message")).toContain("the default sender of the project");
+    await setSender(null);
+    expect((await t.call("DELETE", `/domains/${id}`)).status).toBe(204);
+  });
+});
+
+describe("SEND_EMAIL with a template that names no sender", () => {
+  async function walked(sender: { address: string; name: string | null } | null) {
+    const a = await startAutomation();
+    await setSender(sender, a.t);
+    const templateId = await a.template({ from: null, type: "TRANSACTIONAL" });
+    const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
+    await a.track("signed-up");
+    const only = await a.only(id);
+    await a.t.deliver();
+    const from = (await a.t.call("GET", "/emails")).at("data.items.0.from");
+    const names = a.t.eventNames();
+    await a.close();
+    return { status: only.status, error: only.error, from, names };
+  }
+
+  test("takes the default sender", async () => {
+    const { status, from, names } = await walked(SHOP);
+    expect([status, from]).toEqual(["COMPLETED", "orders@acme.test"]);
+    expect(names).toEqual(["contact.subscribed", "signed-up", "email.sent"]);
+  });
+
+  test("fails without a default sender, and with one whose domain is not verified", async () => {
+    expect(await walked(null)).toMatchObject({
+      status: "FAILED",
+      error: 'The template "Hello" names no sender, and its project has no default sender.',
+      from: undefined,
+    });
+    const { status, error } = await walked({ address: "a@elsewhere.test", name: null });
+    expect(status).toBe("FAILED");
+    expect(error).toContain("elsewhere.test");
+  });
+});
