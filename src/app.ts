@@ -377,7 +377,11 @@ export function createApp(options: AppOptions) {
     findKey: keys.findByDigest,
     idempotency,
     apiRate: config.apiRate,
-    now: clock.now,
+    publicKeyRate: config.publicKeyRate,
+    publicClientRate: config.publicClientRate,
+    trustedProxies: config.trustedProxies,
+    log,
+    now: clock.elapsed,
   });
   const { root, learnRoutes, responses } = createRoot({
     log,

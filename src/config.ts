@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname as systemHostname } from "node:os";
 import { parseRelayUrl, type Relay } from "./delivery/transports/relay.ts";
+import { type AddressRange, parseAddressRange } from "./lib/address-ranges.ts";
 import { type DnsServer, parseDnsServers } from "./lib/dns/servers.ts";
 import type { MetricsAddress } from "./lib/metrics.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./lib/log.ts";
@@ -35,6 +36,11 @@ export type Config = Readonly<{
   sendRate: number;
   /** Requests per minute and project; 0: no limit. */
   apiRate: number;
+  /** Requests per minute with public keys, of a project and of one client of it; 0: no limit. */
+  publicKeyRate: number;
+  publicClientRate: number;
+  /** Peers whose X-Forwarded-For names the client. */
+  trustedProxies: readonly AddressRange[];
   /** Calls of webhooks and WEBHOOK steps of one project at once; 0: only a fair share. */
   quotaWebhookCalls: number;
   requireVerifiedDomain: boolean;
@@ -64,6 +70,8 @@ type Setting<T> = {
   parse: (text: string) => Parsed<T>;
   /** The flag alone means true. */
   isBoolean?: true;
+  /** The flag may be repeated: its values are joined by commas. */
+  isList?: true;
   /** How help shows the value and its default. */
   placeholder: string;
   shownDefault: string;
@@ -155,6 +163,7 @@ export const SETTINGS: Settings = {
     env: "MAILSTEAD_DNS",
     fallback: () => null,
     parse: dnsServers,
+    isList: true,
     placeholder: "ADDRESS[:PORT],…",
     shownDefault: "the system's",
     help: "Name servers to ask",
@@ -173,6 +182,7 @@ export const SETTINGS: Settings = {
     env: "MAILSTEAD_SOURCE_ADDRESS",
     fallback: () => [],
     parse: ipAddresses,
+    isList: true,
     placeholder: "ADDRESS,…",
     shownDefault: "the system's choice",
     help: "Addresses of this machine that mail leaves from, with --transport direct",
@@ -201,7 +211,35 @@ export const SETTINGS: Settings = {
     parse: integerWithin(0, 10_000_000),
     placeholder: "N",
     shownDefault: "1000",
-    help: "Requests per minute and project; 0 for no limit",
+    help: "Requests per minute and project with secret keys; 0 for no limit",
+  },
+  publicKeyRate: {
+    flag: "public-key-rate",
+    env: "MAILSTEAD_PUBLIC_KEY_RATE",
+    fallback: () => 1000,
+    parse: integerWithin(0, 10_000_000),
+    placeholder: "N",
+    shownDefault: "1000",
+    help: "Requests per minute and project with public keys; 0 for no limit",
+  },
+  publicClientRate: {
+    flag: "public-client-rate",
+    env: "MAILSTEAD_PUBLIC_CLIENT_RATE",
+    fallback: () => 300,
+    parse: integerWithin(0, 10_000_000),
+    placeholder: "N",
+    shownDefault: "300",
+    help: "Of these, requests per minute from one client address; 0 for no limit",
+  },
+  trustedProxies: {
+    flag: "trusted-proxy",
+    env: "MAILSTEAD_TRUSTED_PROXY",
+    fallback: () => [],
+    parse: addressRanges,
+    isList: true,
+    placeholder: "ADDRESS[/BITS],…",
+    shownDefault: "none",
+    help: "Reverse proxies, as addresses or CIDR ranges, whose X-Forwarded-For names the client",
   },
   quotaWebhookCalls: {
     flag: "quota-webhook-calls",
@@ -341,6 +379,9 @@ export function readConfig(
     allowPrivateAddresses: read("allowPrivateAddresses"),
     sendRate: read("sendRate"),
     apiRate: read("apiRate"),
+    publicKeyRate: read("publicKeyRate"),
+    publicClientRate: read("publicClientRate"),
+    trustedProxies: read("trustedProxies"),
     quotaWebhookCalls: read("quotaWebhookCalls"),
     requireVerifiedDomain: read("requireVerifiedDomain"),
     retainBodies: read("retainBodies"),
@@ -478,11 +519,29 @@ function hostAndPort(text: string): Parsed<MetricsAddress> {
     : { accepted: `an address and a port such as 127.0.0.1:9090, got "${text}"` };
 }
 
+function wordsOf(list: string): string[] {
+  return list.split(/[\s,]+/).filter((word) => word !== "");
+}
+
 function ipAddresses(text: string): Parsed<readonly string[]> {
-  const addresses = text.split(/[\s,]+/).filter((word) => word !== "");
+  const addresses = wordsOf(text);
   return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0)
     ? { value: addresses }
     : { accepted: `IP addresses separated by commas, got "${text}"` };
+}
+
+const MOST_RANGES = 100;
+
+function addressRanges(text: string): Parsed<readonly AddressRange[]> {
+  const words = wordsOf(text);
+  const ranges = words.flatMap((word) => parseAddressRange(word) ?? []);
+  return words.length > 0 && words.length <= MOST_RANGES && ranges.length === words.length
+    ? { value: ranges }
+    : {
+        accepted:
+          `at most ${MOST_RANGES} IP addresses or ranges such as 10.0.0.0/8, ` +
+          `separated by commas, got "${text}"`,
+      };
 }
 
 function relayAddress(text: string): Parsed<Relay> {

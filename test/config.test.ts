@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Config, ConfigError, readConfig, SETTINGS } from "../src/config.ts";
+import { parseAddressRange } from "../src/lib/address-ranges.ts";
 
 type Name = keyof Config;
 type Row = [name: Name, flag: string, env: string, fallback: unknown, text: string, value: unknown];
@@ -61,6 +62,16 @@ const table: Row[] = [
   ],
   ["sendRate", "send-rate", "MAILSTEAD_SEND_RATE", 14, "0.5", 0.5],
   ["apiRate", "api-rate", "MAILSTEAD_API_RATE", 1000, "0", 0],
+  ["publicKeyRate", "public-key-rate", "MAILSTEAD_PUBLIC_KEY_RATE", 1000, "0", 0],
+  ["publicClientRate", "public-client-rate", "MAILSTEAD_PUBLIC_CLIENT_RATE", 300, "5", 5],
+  [
+    "trustedProxies",
+    "trusted-proxy",
+    "MAILSTEAD_TRUSTED_PROXY",
+    [],
+    "10.0.0.0/8, ::1",
+    [parseAddressRange("10.0.0.0/8"), parseAddressRange("::1")],
+  ],
   ["quotaWebhookCalls", "quota-webhook-calls", "MAILSTEAD_QUOTA_WEBHOOK_CALLS", 32, "0", 0],
   [
     "requireVerifiedDomain",
@@ -193,6 +204,13 @@ describe("a bad value names the flag and what is accepted", () => {
       /number from 0 to 100000, got /,
     ],
     ["api-rate", ["-1", "1.5", "", "many"], /whole number from 0 to/],
+    ["public-key-rate", ["-1", "1.5", "many"], /whole number from 0 to/],
+    ["public-client-rate", ["-1", "1.5", "many"], /whole number from 0 to/],
+    [
+      "trusted-proxy",
+      ["", ",", "proxy.example", "10.0.0.0/33", "10.0.0.1,x", "10.0.0.1 ".repeat(101)],
+      /at most 100 IP addresses or ranges such as 10\.0\.0\.0\/8/,
+    ],
     ["require-verified-domain", ["yes", "", "TRUE", "2"], /true or false, got /],
     ["log-level", ["verbose", "INFO"], /one of debug, info, warn, error, silent, got /],
     ["log-format", ["xml"], /one of text, json, got /],

@@ -10,6 +10,8 @@ export type Flag = {
   placeholder?: string;
   /** Without a value the flag means true. */
   isBoolean?: true;
+  /** The flag may be repeated: its values are joined by commas. */
+  isList?: true;
   help: string;
 };
 
@@ -44,8 +46,9 @@ export const HELP_FLAG: Flag = { name: "help", help: "Show this help" };
 /** All flags that a command takes. */
 export function flagsOf(command: Command): Flag[] {
   const settings = command.settings.map((name) => {
-    const { flag, placeholder, help, isBoolean } = SETTINGS[name];
-    return { name: flag, placeholder, help, ...(isBoolean === true ? { isBoolean } : {}) };
+    const { flag, placeholder, help, isBoolean, isList } = SETTINGS[name];
+    const kinds = { ...(isBoolean && { isBoolean }), ...(isList && { isList }) };
+    return { name: flag, placeholder, help, ...kinds };
   });
   return [...command.flags, ...settings, JSON_FLAG, HELP_FLAG];
 }
@@ -90,7 +93,8 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
     }
     const value = inline ?? (isWithoutValue(flag, rest[0]) ? "true" : rest.shift());
     if (value === undefined) throw new UsageError(`--${name} needs a value: ${flag.placeholder}`);
-    target[name] = value;
+    const earlier = flag.isList === true ? target[name] : undefined;
+    target[name] = earlier === undefined ? value : `${earlier},${value}`;
   }
 }
 

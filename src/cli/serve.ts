@@ -26,6 +26,9 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "allowPrivateAddresses",
   "sendRate",
   "apiRate",
+  "publicKeyRate",
+  "publicClientRate",
+  "trustedProxies",
   "quotaWebhookCalls",
   "requireVerifiedDomain",
   "retainBodies",
@@ -158,6 +161,9 @@ export function unsafeChoices(config: Config): string[] {
       ? ["API keys travel without TLS: put a TLS proxy in front and set --url https://…"]
       : []),
     ...(config.allowPrivateAddresses ? ["mail may go to private addresses"] : []),
+    ...(config.trustedProxies.some(({ prefixBits }) => prefixBits === 0)
+      ? ["every client may name its own address (--trusted-proxy)"]
+      : []),
     ...(config.relayUrl?.tls === "none" ? ["mail goes to the relay without TLS"] : []),
   ];
 }

@@ -6,11 +6,15 @@
 
 import { Elysia } from "elysia";
 import type { Sync, Change } from "../db/writer.ts";
+import type { AddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { AppError } from "../lib/errors.ts";
+import type { Log } from "../lib/log.ts";
 import { readJson } from "./body.ts";
+import { clientAddressReader } from "./client-address.ts";
 import type { Answer, Idempotency } from "./idempotency.ts";
-import { slidingWindow, type SlidingWindow } from "./rate-limit.ts";
+import { slidingWindow } from "./rate-limit.ts";
+import { createRequestRates } from "./request-rates.ts";
 
 export type KeyKind = "SECRET" | "PUBLIC";
 /** Who a mail is from. */
@@ -31,13 +35,22 @@ export type KnownKey = {
   isUsable: boolean;
 };
 
+/** A request that may go on. */
+type Admitted = { project: Project; keyKind: KeyKind };
+
 export type AdmissionOptions = {
   /** Looks up a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
   idempotency: Idempotency;
-  /** Requests per minute and project; 0: no limit. */
+  /** Requests per minute and project with secret keys; 0: no limit. */
   apiRate: number;
+  /** The same with public keys, and of these from one client address. */
+  publicKeyRate: number;
+  publicClientRate: number;
+  /** Peers whose X-Forwarded-For names the client. */
+  trustedProxies: readonly AddressRange[];
   now: () => number;
+  log: Log;
 };
 
 /** What Elysia hands over, as far as this file needs it. */
@@ -49,7 +62,6 @@ type Incoming = {
 };
 
 const WINDOW_MS = 60_000;
-const MOST_PROJECTS_TRACKED = 10_000;
 const FAILED_AUTH_PER_MINUTE = 20;
 const MOST_ADDRESSES_TRACKED = 10_000;
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
@@ -57,9 +69,15 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 export type Admission = ReturnType<typeof createAdmission>;
 
 export function createAdmission(options: AdmissionOptions) {
-  const { findKey, idempotency, now } = options;
-  const admitted = new WeakMap<Request, Project>();
-  const requests = windowOrNull(options.apiRate, MOST_PROJECTS_TRACKED, now);
+  const { findKey, idempotency, trustedProxies, now, log } = options;
+  const admitted = new WeakMap<Request, Admitted>();
+  const readClientAddress = clientAddressReader({ trusted: trustedProxies, log });
+  const rates = createRequestRates({
+    secretPerProject: options.apiRate,
+    publicPerProject: options.publicKeyRate,
+    publicPerClient: options.publicClientRate,
+    now,
+  });
   const failures = slidingWindow({
     limit: FAILED_AUTH_PER_MINUTE,
     windowMs: WINDOW_MS,
@@ -68,14 +86,15 @@ export function createAdmission(options: AdmissionOptions) {
   });
 
   /** Runs once a request, from whichever hook comes first. */
-  function admit(incoming: Incoming, kinds: readonly KeyKind[]): Project {
+  function admit(incoming: Incoming, kinds: readonly KeyKind[]): Admitted {
     const known = admitted.get(incoming.request);
     if (known !== undefined) return known;
     const key = authenticate(incoming);
     permit(key, kinds);
-    limit(incoming, key.project);
-    admitted.set(incoming.request, key.project);
-    return key.project;
+    limit(incoming, key);
+    const { project, kind } = key;
+    admitted.set(incoming.request, { project, keyKind: kind });
+    return { project, keyKind: kind };
   }
 
   function authenticate(incoming: Incoming): KnownKey {
@@ -89,19 +108,27 @@ export function createAdmission(options: AdmissionOptions) {
 
   /** Guessing is limited by address; a good key is never held up by somebody else's bad ones. */
   function refuseStranger(incoming: Incoming, refusal: AppError): AppError {
-    const address = incoming.server?.requestIP(incoming.request)?.address ?? "unknown";
-    const decision = failures.take(address);
+    const decision = failures.take(clientOf(incoming));
     return decision.isAllowed ? refusal : rateExceeded(decision.resetSeconds);
   }
 
-  function limit(incoming: Incoming, project: Project): void {
-    if (requests === null) return;
-    const decision = requests.take(project.seq);
+  /** The text under which the client of a request is counted. */
+  function clientOf({ request, server }: Incoming): string {
+    const peer = server?.requestIP(request)?.address ?? null;
+    return readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") });
+  }
+
+  function limit(incoming: Incoming, { kind, project }: KnownKey): void {
+    const budget =
+      kind === "SECRET"
+        ? rates.takeSecret(project.seq)
+        : rates.takePublic(project.seq, clientOf(incoming));
+    if (budget === null) return;
     const { headers } = incoming.set;
-    headers["ratelimit-limit"] = String(options.apiRate);
-    headers["ratelimit-remaining"] = String(decision.remaining);
-    headers["ratelimit-reset"] = String(decision.resetSeconds);
-    if (!decision.isAllowed) throw rateExceeded(decision.resetSeconds);
+    headers["ratelimit-limit"] = String(budget.limit);
+    headers["ratelimit-remaining"] = String(budget.remaining);
+    headers["ratelimit-reset"] = String(budget.resetSeconds);
+    if (!budget.isAllowed) throw rateExceeded(budget.resetSeconds);
   }
 
   function gate(
@@ -116,8 +143,8 @@ export function createAdmission(options: AdmissionOptions) {
         return (await readBody(incoming.request)) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
-        const project = admit(incoming, kinds);
-        return { project, once: onceFor(incoming, project) };
+        const { project, keyKind } = admit(incoming, kinds);
+        return { project, keyKind, once: onceFor(incoming, project) };
       });
   }
 
@@ -156,10 +183,6 @@ export function createAdmission(options: AdmissionOptions) {
 
 async function leaveUnread(): Promise<null> {
   return null;
-}
-
-function windowOrNull(limit: number, maxKeys: number, now: () => number): SlidingWindow | null {
-  return limit === 0 ? null : slidingWindow({ limit, windowMs: WINDOW_MS, now, maxKeys });
 }
 
 function permit(key: KnownKey, kinds: readonly KeyKind[]): void {

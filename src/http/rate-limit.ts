@@ -7,7 +7,13 @@ export type Decision = {
   resetSeconds: number;
 };
 
-export type SlidingWindow = { take(key: string | number): Decision; size(): number };
+export type SlidingWindow = {
+  /** Counts an event if the limit allows it. */
+  take(key: string | number): Decision;
+  /** The decision of `take` where that would refuse, otherwise null; nothing is counted. */
+  refusal(key: string | number): Decision | null;
+  size(): number;
+};
 
 /** The moments of the last `limit` accepted requests, in a ring; exact, 8 bytes each. */
 type Ring = { moments: Float64Array; next: number; count: number };
@@ -39,21 +45,29 @@ export function slidingWindow(options: {
     }
   }
 
+  function refusalOf(ring: Ring, at: number): Decision | null {
+    dropBefore(ring, at - windowMs);
+    if (ring.count < limit) return null;
+    const waitMs = oldest(ring) + windowMs - at;
+    return { isAllowed: false, remaining: 0, resetSeconds: wholeSeconds(waitMs) };
+  }
+
   return {
     take(key) {
       const at = now();
       const ring = ringOf(key);
-      dropBefore(ring, at - windowMs);
-      if (ring.count >= limit) {
-        const waitMs = oldest(ring) + windowMs - at;
-        return { isAllowed: false, remaining: 0, resetSeconds: wholeSeconds(waitMs) };
-      }
+      const refusal = refusalOf(ring, at);
+      if (refusal !== null) return refusal;
       push(ring, at, limit);
       return {
         isAllowed: true,
         remaining: limit - ring.count,
         resetSeconds: wholeSeconds(oldest(ring) + windowMs - at),
       };
+    },
+    refusal(key) {
+      const ring = rings.get(key);
+      return ring === undefined ? null : refusalOf(ring, now());
     },
     size: () => rings.size,
   };

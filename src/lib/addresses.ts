@@ -13,7 +13,7 @@ export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || text.includes("%") || COMPATIBLE.test(text)) return false;
   const address = ipaddr.parse(text);
   if (address instanceof ipaddr.IPv4) return isPublicIPv4(address);
-  const wrapped = unwrap(address);
+  const wrapped = embeddedIPv4(address);
   return wrapped === null ? isPublicIPv6(address) : isPublicIPv4(wrapped);
 }
 
@@ -41,7 +41,7 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
  * (RFC 6052 §2.1): on a machine with IPv6 only, all of the IPv4 internet looks like the latter. The
  * local-use translators of 64:ff9b:1::/48 (RFC 8215) may hold the IPv4 address anywhere: refused.
  */
-function unwrap(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+export function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   return address.match(NAT64) ? new ipaddr.IPv4(address.toByteArray().slice(12)) : null;
 }

@@ -44,7 +44,7 @@ const sample: Command = {
     { name: "project", placeholder: "ID|NAME", help: "which" },
     { name: "verified", help: "really" },
   ],
-  settings: ["data", "port", "allowPrivateAddresses"],
+  settings: ["data", "port", "allowPrivateAddresses", "trustedProxies"],
   run: async () => 0,
 };
 
@@ -95,6 +95,11 @@ describe("arguments", () => {
       ["a", "--allow-private-addresses="],
       { positionals: ["a"], settings: { "allow-private-addresses": "" } },
     ],
+    [["a", "--trusted-proxy", "::1"], { positionals: ["a"], settings: { "trusted-proxy": "::1" } }],
+    [
+      ["a", "--trusted-proxy", "::1", "--trusted-proxy=10.0.0.1,10.0.0.2"],
+      { positionals: ["a"], settings: { "trusted-proxy": "::1,10.0.0.1,10.0.0.2" } },
+    ],
     [["a", "--json"], { positionals: ["a"], flags: { json: "" } }],
     [["--", "--verified"], { positionals: ["--verified"] }],
     [["a", "--", "-x"], { positionals: ["a", "-x"] }],
@@ -111,7 +116,7 @@ describe("arguments", () => {
   }
 
   const accepted =
-    "accepts --project, --verified, --data, --port, --allow-private-addresses, --json, --help";
+    "accepts --project, --verified, --data, --port, --allow-private-addresses, --trusted-proxy, --json, --help";
   const refused: [words: string[], message: string][] = [
     [["a", "--colour"], `unknown flag --colour; mailstead sample run ${accepted}`],
     [["a", "--colour=red"], `unknown flag --colour; mailstead sample run ${accepted}`],
@@ -189,6 +194,8 @@ describe("what is unsafe is said on start", () => {
     [{ ...relay, host: "0.0.0.0", url: "https://x.example" }, []],
     [{ ...relay, host: "::1" }, []],
     [{ transport: "relay", "relay-url": "smtp://x.example?tls=none" }, [/relay without TLS/]],
+    [{ ...relay, "trusted-proxy": "10.0.0.0/8,::1" }, []],
+    [{ ...relay, "trusted-proxy": "10.0.0.0/8,::/0" }, [/name its own address.*--trusted-proxy/]],
   ];
   for (const [flags, said] of cases) {
     test(JSON.stringify(flags), () => {

@@ -225,11 +225,12 @@ describe("the rate limit of a project", () => {
     await t.close();
   });
 
-  test("is shared by the keys of a project and not by projects", async () => {
+  test("is shared by the secret keys of a project and not by projects", async () => {
     const t = await testApp({ config: { apiRate: 1 } });
     const other = await t.makeProject("other");
+    const again = await t.makeProject("acme"); // Makes new keys of the same project.
     const event = { email: "a@b.co", event: "x" };
-    expect((await t.call("POST", "/v1/track", event, { key: t.publicKey })).status).toBe(200);
+    expect((await t.call("POST", "/v1/track", event, { key: again.secretKey })).status).toBe(200);
     expect((await t.call("GET", "/contacts")).status).toBe(429);
     expect((await t.call("GET", "/contacts", undefined, { key: other.secretKey })).status).toBe(
       200,

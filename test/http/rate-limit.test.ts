@@ -32,7 +32,10 @@ describe("a sliding window", () => {
       for (let i = 0; i < 3000; i++) {
         const calm = Math.random() < 0.05 ? WINDOW_MS : WINDOW_MS / limit;
         clock.advance(Math.random() < 0.4 ? 0 : Math.floor(Math.random() * calm));
-        expect(ours.take("key")).toEqual(naive.take());
+        const refusal = ours.refusal("key");
+        const decision = ours.take("key");
+        expect(refusal).toEqual(decision.isAllowed ? null : decision);
+        expect(decision).toEqual(naive.take());
       }
       const { accepted } = naive;
       for (let i = 0; i + limit < accepted.length; i++) {
@@ -61,6 +64,17 @@ describe("a sliding window", () => {
       expect(window.take("busy").isAllowed).toBe(false);
       expect(window.size()).toBeLessThanOrEqual(3);
     }
+  });
+
+  test("asked only whether it would refuse, keeps no key", () => {
+    const clock = manualClock();
+    const window = slidingWindow({
+      limit: 1,
+      windowMs: WINDOW_MS,
+      now: clock.elapsed,
+      maxKeys: 10,
+    });
+    expect([window.refusal("key"), window.size()]).toEqual([null, 0]);
   });
 
   test("takes up room as it is used, not as it is allowed", () => {

@@ -52,7 +52,14 @@ export async function testApp(options: TestOptions = {}) {
   const clock = options.clock ?? manualClock();
   const db = options.db ?? openDatabase(":memory:");
   migrate(db.sqlite);
-  const defaults = { sendRate: 0, apiRate: 0, hostname: "sender.test", ...options.config };
+  const defaults = {
+    sendRate: 0,
+    apiRate: 0,
+    publicKeyRate: 0,
+    publicClientRate: 0,
+    hostname: "sender.test",
+    ...options.config,
+  };
   /** Mail of the projects made here leaves unsigned: signing takes real time, on other threads. */
   let isSigning = false;
   const app = createApp({

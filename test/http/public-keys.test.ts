@@ -1,0 +1,231 @@
+/** What a public key may do at most: its rate limits, and the clients that they count. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { parseAddressRange } from "../../src/lib/address-ranges.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { type TestApp, testApp, type TestOptions } from "../support/app.ts";
+import { rawRequest, readRaw } from "../support/raw-http.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+const MINUTE_MS = 60_000;
+
+let t: TestApp;
+afterEach(() => t.close());
+
+const event = { event: "seen", email: "ada@example.com" };
+const body = JSON.stringify(event);
+
+const track = (key = t.publicKey) => t.call("POST", "/v1/track", event, { key });
+const budget = (headers: Headers) =>
+  ["limit", "remaining", "reset"].map((name) => headers.get(`ratelimit-${name}`));
+
+async function statuses(count: number, call: () => Promise<{ status: number }>) {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i++) seen.push((await call()).status);
+  return seen;
+}
+
+describe("the rate limit of public keys", () => {
+  test("is counted for a project, apart from that of its secret keys", async () => {
+    t = await testApp({ config: { apiRate: 2, publicKeyRate: 3 } });
+    expect(await statuses(5, track)).toEqual([200, 200, 200, 429, 429]);
+    expect(await statuses(3, () => t.call("GET", "/contacts"))).toEqual([200, 200, 429]);
+    expect(t.eventNames().filter((name) => name === "seen")).toHaveLength(3);
+  });
+
+  test("is not used up by requests with a secret key", async () => {
+    t = await testApp({ config: { apiRate: 2, publicKeyRate: 1 } });
+    expect(await statuses(3, () => track(t.secretKey))).toEqual([200, 200, 429]);
+    expect(await statuses(2, track)).toEqual([200, 429]);
+  });
+
+  test("is shared by the public keys of a project and not by projects", async () => {
+    t = await testApp({ config: { publicKeyRate: 1 } });
+    const again = await t.makeProject("acme");
+    const other = await t.makeProject("other");
+    expect((await track()).status).toBe(200);
+    expect((await track(again.publicKey)).status).toBe(429);
+    expect((await track(other.publicKey)).status).toBe(200);
+  });
+
+  test("is told in the headers, and says when to come back", async () => {
+    t = await testApp({ config: { apiRate: 50, publicKeyRate: 2 } });
+    const seen = [];
+    for (let i = 0; i < 3; i++) {
+      const { status, headers } = await track();
+      seen.push([status, ...budget(headers), headers.get("retry-after")]);
+      t.clock.advance(10_000);
+    }
+    expect(seen).toEqual([
+      [200, "2", "1", "60", null],
+      [200, "2", "0", "50", null],
+      [429, "2", "0", "40", "40"],
+    ]);
+    expect(budget((await t.call("GET", "/contacts")).headers)).toEqual(["50", "49", "60"]);
+    t.clock.advance(30_000); // The first request is 60 s old now.
+    expect((await track()).status).toBe(200);
+  });
+
+  test("is measured by time that passes, whatever is done to the wall clock", async () => {
+    t = await testApp({ config: { publicKeyRate: 1 } });
+    await track();
+    for (const step of [-3_600_000, 7_200_000]) {
+      t.clock.stepWall(step);
+      const answer = await track();
+      expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "60"]);
+    }
+    t.clock.advance(MINUTE_MS);
+    expect((await track()).status).toBe(200);
+  });
+
+  test("counts a client below its project; 0 switches both limits off", async () => {
+    t = await testApp({ config: { publicKeyRate: 1000, publicClientRate: 300 } });
+    const seen = await statuses(301, track);
+    expect(seen.filter((status) => status === 200)).toHaveLength(300);
+    await t.close();
+    t = await testApp({ config: { publicKeyRate: 0, publicClientRate: 0 } });
+    expect(budget((await track()).headers)).toEqual([null, null, null]);
+  });
+
+  test("refuses before the body is read, in the order of all checks", async () => {
+    t = await testApp({ config: { publicKeyRate: 1 } });
+    await track();
+    const rest = { key: t.publicKey, raw: "{", headers: { "content-type": "application/json" } };
+    const answer = await t.call("POST", "/v1/track", undefined, rest);
+    expectRefusal(answer, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+  });
+});
+
+describe("on a socket", () => {
+  const trustedProxies = ["127.0.0.8/31", "127.0.0.100"].flatMap(
+    (text) => parseAddressRange(text) ?? [],
+  );
+  const PROXY = "127.0.0.8";
+
+  async function listening(config: TestOptions["config"] = {}, rest: TestOptions = {}) {
+    t = await testApp({
+      config: { port: 0, publicKeyRate: 10, publicClientRate: 2, trustedProxies, ...config },
+      ...rest,
+    });
+    const port = await t.app.listen();
+    return async (from: string, forwardedFor?: string, key = t.publicKey) => {
+      const forwarded = forwardedFor === undefined ? [] : [`X-Forwarded-For: ${forwardedFor}`];
+      const head = [
+        "POST /v1/track HTTP/1.1",
+        `Authorization: Bearer ${key}`,
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+        ...forwarded,
+      ];
+      return readRaw(await rawRequest({ port, head, body: [body], localAddress: from }));
+    };
+  }
+
+  test("each client address has its own limit, which the headers show", async () => {
+    const request = await listening();
+    const first = await request("127.0.0.2");
+    expect([first.status, ...budget(first.headers)]).toEqual([200, "2", "1", "60"]);
+    expect((await request("127.0.0.2")).status).toBe(200);
+    const refused = await request("127.0.0.2");
+    expectRefusal(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expect(budget(refused.headers)).toEqual(["2", "0", "60"]);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    expect((await request("127.0.0.3")).status).toBe(200);
+  });
+
+  test("what a client is refused uses up nothing of its project's limit", async () => {
+    const request = await listening({ publicKeyRate: 4 });
+    const seen = await statuses(9, () => request("127.0.0.2"));
+    expect(seen.filter((status) => status === 200)).toHaveLength(2);
+    const second = await request("127.0.0.3");
+    expect([second.status, ...budget(second.headers)]).toEqual([200, "4", "1", "60"]);
+  });
+
+  test("what a project is refused uses up nothing of a client's limit", async () => {
+    const request = await listening({ publicKeyRate: 1 });
+    expect((await request("127.0.0.2")).status).toBe(200);
+    t.clock.advance(30_000);
+    expect(await statuses(5, () => request("127.0.0.3"))).toEqual([429, 429, 429, 429, 429]);
+    t.clock.advance(30_000); // The project's request is 60 s old now; the refused ones are 30 s old.
+    const next = await request("127.0.0.3");
+    expect(next.status).toBe(200);
+  });
+
+  test("a client is counted for each project apart", async () => {
+    const request = await listening({ publicClientRate: 1 });
+    const other = await t.makeProject("other");
+    expect((await request("127.0.0.2")).status).toBe(200);
+    expect((await request("127.0.0.2", undefined, other.publicKey)).status).toBe(200);
+    expect((await request("127.0.0.2")).status).toBe(429);
+  });
+
+  test("a client of a secret key has no limit of its own", async () => {
+    const request = await listening();
+    const call = () => request("127.0.0.2", undefined, t.secretKey);
+    expect(await statuses(4, call)).toEqual([200, 200, 200, 200]);
+  });
+
+  test("a forged X-Forwarded-For makes no new client", async () => {
+    const request = await listening();
+    let n = 0;
+    const forging = () => request("127.0.0.2", `203.0.113.${n++}, 127.0.0.8`);
+    expect(await statuses(4, forging)).toEqual([200, 200, 429, 429]);
+  });
+
+  test("behind a trusted proxy clients are told apart, forged entries before theirs or not", async () => {
+    const request = await listening();
+    let n = 0;
+    const first = () => request(PROXY, `198.51.100.${n++}, 203.0.113.1`);
+    expect(await statuses(3, first)).toEqual([200, 200, 429]);
+    expect((await request(PROXY, "203.0.113.2")).status).toBe(200);
+    expect((await request("127.0.0.9", "203.0.113.1, 127.0.0.100")).status).toBe(429);
+  });
+
+  test("two X-Forwarded-For headers are one list, in their order", async () => {
+    const request = await listening({ publicClientRate: 1 });
+    const header = "198.51.100.1\r\nX-Forwarded-For: 203.0.113.1";
+    expect((await request(PROXY, header)).status).toBe(200);
+    expect((await request(PROXY, "203.0.113.1")).status).toBe(429);
+    expect((await request(PROXY, "198.51.100.1")).status).toBe(200);
+  });
+
+  test("IPv6 clients behind a proxy are counted by their /64", async () => {
+    const request = await listening();
+    let n = 0;
+    const call = () => request(PROXY, `2001:db8:1:2::${(n++).toString(16)}`);
+    expect(await statuses(3, call)).toEqual([200, 200, 429]);
+    expect((await request(PROXY, "2001:db8:1:3::1")).status).toBe(200);
+  });
+
+  test("an entry that is no address counts the proxy that wrote it", async () => {
+    const request = await listening();
+    const entries = ["unknown", "", "203.0.113.1, x".repeat(200)];
+    const seen = [];
+    for (const entry of entries) seen.push((await request(PROXY, entry)).status);
+    expect(seen).toEqual([200, 200, 429]);
+    expect((await request("127.0.0.9", "203.0.113.1")).status).toBe(200);
+  });
+
+  test("failed authentication is limited by the same address", async () => {
+    const request = await listening();
+    const guess = (client: string) => request(PROXY, client, "sk_guess");
+    for (let i = 0; i < 20; i++) expect((await guess("203.0.113.1")).status).toBe(401);
+    expect((await guess("203.0.113.1")).status).toBe(429);
+    expect((await guess("203.0.113.2")).status).toBe(401);
+    // IPv6: another address of the same network is the same client.
+    for (let i = 0; i < 20; i++) expect((await guess(`2001:db8:1:2::${i}`)).status).toBe(401);
+    expect((await guess("2001:db8:1:2::ffff")).status).toBe(429);
+  });
+
+  test("an X-Forwarded-For that is ignored is on the log once, with the setting to use", async () => {
+    const lines: string[] = [];
+    const log = createLog({ level: "warn", format: "json", write: (line) => lines.push(line) });
+    const request = await listening({}, { log });
+    for (let i = 0; i < 3; i++) await request("127.0.0.2", "203.0.113.1");
+    await request(PROXY, "203.0.113.1");
+    const told = lines.filter((line) => line.includes("X-Forwarded-For"));
+    expect(told).toHaveLength(1);
+    expect(JSON.parse(told[0] ?? "{}")).toMatchObject({ level: "warn", peer: "127.0.0.2" });
+    expect(told[0]).toContain("--trusted-proxy");
+  });
+});
