@@ -144,7 +144,7 @@ export function createAdmission(options: AdmissionOptions) {
       })
       .derive({ as: "scoped" }, (incoming) => {
         const { project, keyKind } = admit(incoming, kinds);
-        return { project, keyKind, once: onceFor(incoming, project) };
+        return { project, keyKind, once: onceFor(incoming, { project, keyKind }) };
       });
   }
 
@@ -152,7 +152,7 @@ export function createAdmission(options: AdmissionOptions) {
    * Commits a prepared change, once per Idempotency-Key, and sets the status. Requests are the same
    * if their bodies are; a route that reads its body itself says what stands for it.
    */
-  function onceFor(incoming: Incoming & { body?: unknown }, project: Project) {
+  function onceFor(incoming: Incoming & { body?: unknown }, { project, keyKind }: Admitted) {
     return async <T>(
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
       body: unknown = incoming.body,
@@ -160,7 +160,13 @@ export function createAdmission(options: AdmissionOptions) {
       const { request, path, set } = incoming;
       const result = await idempotency.once(
         request.headers.get("idempotency-key"),
-        { projectSeq: project.seq, method: request.method, path, body },
+        {
+          projectSeq: project.seq,
+          isPublic: keyKind === "PUBLIC",
+          method: request.method,
+          path,
+          body,
+        },
         prepare,
       );
       set.status = result.answer.status;
@@ -171,7 +177,7 @@ export function createAdmission(options: AdmissionOptions) {
 
   return {
     /** The project of a request that was admitted. */
-    projectOf: (request: Request): Project | null => admitted.get(request) ?? null,
+    projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
     /** For routes that take a secret key: everything but `/v1/track`. */
     secretKey: gate("secret-key", ["SECRET"], readJson),
     /** The same for routes that read the body themselves, as it comes in. */

@@ -28,7 +28,14 @@ export type Answer<T> = {
 };
 
 /** The request that a key stands for. `path` may be any spelling of it. */
-export type Ask = { projectSeq: number; method: string; path: string; body: unknown };
+export type Ask = {
+  projectSeq: number;
+  /** Public keys have a space of their own: a stranger cannot take the keys of the server. */
+  isPublic: boolean;
+  method: string;
+  path: string;
+  body: unknown;
+};
 
 export type Idempotency = {
   /**
@@ -104,8 +111,7 @@ export function createIdempotency(deps: {
     ) {
       if (key === null) return { answer: await writer.write(await prepare()), isReplay: false };
       if (!KEY_PATTERN.test(key)) throw badKey();
-      const path = canonicalPath(ask.path);
-      const scope = sha256(JSON.stringify([ask.projectSeq, ask.method, path, key]));
+      const scope = scopeOf(ask, key);
       const requestDigest = sha256(JSON.stringify(ask.body ?? null));
       for (;;) {
         const earlier = underway.get(scope);
@@ -144,6 +150,11 @@ export function createIdempotency(deps: {
       );
     },
   };
+}
+
+function scopeOf({ projectSeq, isPublic, method, path }: Ask, key: string): string {
+  const space = isPublic ? ["PUBLIC"] : [];
+  return sha256(JSON.stringify([projectSeq, method, canonicalPath(path), key, ...space]));
 }
 
 function keyReused(): AppError {

@@ -14,8 +14,9 @@ const RESERVED = new Set([
   "__proto__",
 ]);
 
-/** Serialised size (interface decision E). */
-const DATA_CAP_BYTES = 64 * 1024;
+/** Largest data of a contact or an event, as JSON. */
+const DATA_CAP_KIB = 64;
+const KIB = 1024;
 
 export function isReserved(name: string): boolean {
   return RESERVED.has(name);
@@ -44,11 +45,16 @@ export function resolvedData(data: JsonObject): JsonObject {
   return mapValues(data, (value) => [isWrapped(value) ? value.value : value]);
 }
 
+/** Without the keys whose value is null, so that merging it removes none. */
+export function withoutNulls(data: JsonObject): JsonObject {
+  return mapValues(data, (value) => (value === null ? [] : [value]));
+}
+
 /** Stored form; 422 where it is too large. */
-export function serializeData(data: JsonObject): string {
+export function serializeData(data: JsonObject, capKib: number = DATA_CAP_KIB): string {
   const text = JSON.stringify(data);
-  if (Buffer.byteLength(text) <= DATA_CAP_BYTES) return text;
-  throw fieldError("data", "too_big", "Data may take 64 KiB as JSON.");
+  if (Buffer.byteLength(text) <= capKib * KIB) return text;
+  throw fieldError("data", "too_big", `Data may take ${capKib} KiB as JSON.`);
 }
 
 export function parseData(text: string): JsonObject {

@@ -26,6 +26,8 @@ export type Upsert = {
   defaultSubscribed: boolean;
   /** Merged; null clears; undefined changes nothing. */
   data: JsonObject | null | undefined;
+  /** An existing contact who is not subscribed stays so, whatever `subscribed` says. */
+  neverResubscribes?: boolean;
 };
 
 type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
@@ -151,9 +153,10 @@ export function createContacts(deps: {
     upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {
       const existing = findByEmail(fields.projectSeq, fields.email);
       if (existing === null) return { contact: create(fields), isNew: true };
+      const staysUnsubscribed = fields.neverResubscribes === true && !existing.isSubscribed;
       const contact = update(existing, {
         email: existing.email,
-        isSubscribed: fields.subscribed ?? existing.isSubscribed,
+        isSubscribed: staysUnsubscribed ? false : (fields.subscribed ?? existing.isSubscribed),
         data: mergedText(existing, fields.data),
       });
       return { contact, isNew: false };

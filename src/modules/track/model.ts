@@ -12,8 +12,19 @@ export const TrackInput = withChecks(
   Input({
     event: EventName,
     email: EmailAddress,
-    subscribed: Type.Optional(Type.Boolean({ description: "Default true for a new contact" })),
-    data: Type.Optional(Data),
+    subscribed: Type.Optional(
+      Type.Boolean({
+        description:
+          "Default true for a new contact. With a public key, true changes nothing for a contact " +
+          "who exists and is not subscribed",
+      }),
+    ),
+    data: Type.Optional({
+      ...Data,
+      description:
+        "Kept with the event and merged into the contact; null removes a key there. With a public " +
+        "key: at most 16 KiB as JSON, and null removes nothing",
+    }),
   }),
   reservedNames,
 );

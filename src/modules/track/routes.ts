@@ -1,18 +1,31 @@
 /**
  * POST /v1/track    records a custom event and creates or updates its contact; public key allowed
+ *
+ * A public key can be read by every visitor of a site, so it can do less: it may unsubscribe a
+ * contact but never subscribe one again who exists and is not subscribed, it may add and change keys
+ * of a contact's data but never remove one, and it sends less data at once.
  */
 
 import { Elysia } from "elysia";
-import type { Admission } from "../../http/admission.ts";
+import type { Admission, KeyKind } from "../../http/admission.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
-import { persistentData, resolvedData, serializeData } from "../contacts/data.ts";
+import {
+  type JsonObject,
+  persistentData,
+  resolvedData,
+  serializeData,
+  withoutNulls,
+} from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Events } from "../events/service.ts";
 import { TrackedMembers, TrackInput } from "./model.ts";
+
+/** Largest data that a public key sends at once, as JSON. */
+const PUBLIC_DATA_CAP_KIB = 16;
 
 export function trackRoutes(deps: {
   admission: Admission;
@@ -23,20 +36,22 @@ export function trackRoutes(deps: {
   const { admission, clock, contacts, events } = deps;
 
   /** Part of a change. */
-  function track(projectSeq: number, input: TrackInput) {
+  function track(projectSeq: number, keyKind: KeyKind, input: TrackInput) {
     const at = clock.now();
+    const data = input.data === undefined ? undefined : readData(input.data, keyKind);
     const { contact } = contacts.upsert({
       projectSeq,
       email: normalizedAddress(input.email),
       subscribed: input.subscribed,
       defaultSubscribed: true,
-      data: input.data === undefined ? undefined : persistentData(input.data),
+      data: data?.ofContact,
+      neverResubscribes: keyKind === "PUBLIC",
     });
     const event = events.record({
       projectSeq,
       name: trimmedEventName(input.event),
       contactSeq: contact.seq,
-      json: input.data === undefined ? undefined : serializeData(resolvedData(input.data)),
+      json: data?.ofEvent,
       at,
     });
     return { contact: contact.id, event, timestamp: isoTime(at) };
@@ -44,10 +59,10 @@ export function trackRoutes(deps: {
 
   return new Elysia({ name: "track-routes" }).use(admission.anyKey).post(
     "/v1/track",
-    ({ project, body, once }) =>
+    ({ project, keyKind, body, once }) =>
       once(() => {
         ensureChecks(TrackInput, body);
-        return () => ({ status: 200, body: mirroredEnvelope(track(project.seq, body)) });
+        return () => ({ status: 200, body: mirroredEnvelope(track(project.seq, keyKind, body)) });
       }),
     {
       body: TrackInput,
@@ -59,4 +74,13 @@ export function trackRoutes(deps: {
       },
     },
   );
+}
+
+/** What the contact merges, and what the event keeps as JSON; 422 where it is too large. */
+function readData(data: JsonObject, keyKind: KeyKind) {
+  const kept = persistentData(data);
+  const resolved = resolvedData(data);
+  return keyKind === "SECRET"
+    ? { ofContact: kept, ofEvent: serializeData(resolved) }
+    : { ofContact: withoutNulls(kept), ofEvent: serializeData(resolved, PUBLIC_DATA_CAP_KIB) };
 }

@@ -1,0 +1,200 @@
+/** POST /v1/track with a public key, which any visitor of a site can read and use. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../../support/app.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+
+let t: TestApp;
+beforeEach(async () => {
+  t = await testApp();
+});
+afterEach(() => t.close());
+
+const ada = "ada@example.com";
+const KIB = 1024;
+
+const track = (body: object, key = t.publicKey, headers: Record<string, string> = {}) =>
+  t.call("POST", "/v1/track", { event: "seen", email: ada, ...body }, { key, headers });
+const contact = (body: object) => t.create("/contacts", { email: ada, ...body }, "id");
+
+async function stored() {
+  const answer = await t.call("GET", `/contacts?search=${ada}`);
+  return { subscribed: answer.at("contacts.0.subscribed"), data: answer.at("contacts.0.data") };
+}
+
+describe("the subscription", () => {
+  type Step = [subscribed: boolean | undefined, kind: "public" | "secret"];
+  const cases: [why: string, steps: Step[], after: boolean, events: string[]][] = [
+    ["a new contact is subscribed", [[undefined, "public"]], true, ["subscribed"]],
+    ["a new contact may be subscribed", [[true, "public"]], true, ["subscribed"]],
+    ["a new contact may be unsubscribed", [[false, "public"]], false, []],
+    [
+      "a contact may be unsubscribed",
+      [
+        [true, "public"],
+        [false, "public"],
+      ],
+      false,
+      ["subscribed", "unsubscribed"],
+    ],
+    [
+      "a contact who unsubscribed by a public key stays so",
+      [
+        [true, "public"],
+        [false, "public"],
+        [true, "public"],
+        [undefined, "public"],
+      ],
+      false,
+      ["subscribed", "unsubscribed"],
+    ],
+    [
+      "a contact who was created unsubscribed stays so",
+      [
+        [false, "secret"],
+        [true, "public"],
+      ],
+      false,
+      [],
+    ],
+    [
+      "a secret key subscribes again",
+      [
+        [true, "public"],
+        [false, "public"],
+        [true, "secret"],
+      ],
+      true,
+      ["subscribed", "unsubscribed", "subscribed"],
+    ],
+  ];
+  test.each(cases)("%s", async (_, steps, after, events) => {
+    for (const [subscribed, kind] of steps) {
+      const body = subscribed === undefined ? {} : { subscribed };
+      const answer = await track(body, kind === "public" ? t.publicKey : t.secretKey);
+      expect(answer.status).toBe(200);
+    }
+    expect((await stored()).subscribed).toBe(after);
+    const names = t.eventNames();
+    expect(names.filter((name) => name === "seen")).toHaveLength(steps.length);
+    expect(names.filter((name) => name !== "seen")).toEqual(
+      events.map((event) => `contact.${event}`),
+    );
+  });
+
+  test("of a contact who unsubscribed by a page, a PATCH or a bulk change stays as it is", async () => {
+    const id = await contact({ subscribed: true });
+    await t.call("PATCH", `/contacts/${id}`, { subscribed: false });
+    const before = t.eventNames();
+    await track({ subscribed: true, email: " ADA@Example.com " });
+    expect((await stored()).subscribed).toBe(false);
+    expect(t.eventNames()).toEqual([...before, "seen"]);
+  });
+
+  test("is not changed by a hundred requests at once", async () => {
+    await contact({ subscribed: false });
+    await Promise.all(Array.from({ length: 100 }, () => track({ subscribed: true })));
+    expect((await stored()).subscribed).toBe(false);
+    expect(new Set(t.eventNames())).toEqual(new Set(["seen"]));
+  });
+});
+
+describe("data", () => {
+  const known = { plan: "pro", score: 5, address: { city: "Paris", zip: "75001" } };
+
+  const kept: [why: string, data: object, after: object][] = [
+    ["adds keys", { tag: "a" }, { ...known, tag: "a" }],
+    ["changes keys", { plan: "team" }, { ...known, plan: "team" }],
+    ["null removes nothing", { plan: null, score: null }, known],
+    ["null adds nothing", { other: null }, known],
+    ["null beside a change", { plan: null, score: 6 }, { ...known, score: 6 }],
+    ["a wrapped null removes nothing", { plan: { value: null, persistent: true } }, known],
+    ["a null that is not to be kept", { plan: { value: null, persistent: false } }, known],
+    ["an object is one value", { address: { city: null } }, { ...known, address: { city: null } }],
+    ["an empty object", {}, known],
+    ["names of JavaScript", { constructor: null, toString: null }, known],
+  ];
+  test.each(kept)("%s", async (_, data, after) => {
+    await contact({ data: known });
+    expect((await track({ data })).status).toBe(200);
+    expect((await stored()).data).toEqual(after);
+  });
+
+  test("of a new contact is stored without its nulls", async () => {
+    await track({ data: { a: 1, b: null } });
+    expect((await stored()).data).toEqual({ a: 1 });
+  });
+
+  test("is kept with the event as it was sent, nulls too", async () => {
+    const data = { plan: null, n: { value: null, persistent: true } };
+    await track({ data });
+    const listed = await t.call("GET", "/events?event=seen");
+    expect(listed.at("data.items.0.data")).toEqual({ plan: null, n: null });
+  });
+
+  test("of null is refused, since it would clear everything", async () => {
+    await contact({ data: known });
+    const errors = [["data", "invalid_type"]] as const;
+    expectRefusal(await track({ data: null }), { status: 422, code: "VALIDATION_ERROR", errors });
+    expect((await stored()).data).toEqual(known);
+  });
+
+  test("with a secret key null still removes a key", async () => {
+    await contact({ data: known });
+    await track({ data: { plan: null } }, t.secretKey);
+    const { plan: _, ...rest } = known;
+    expect((await stored()).data).toEqual(rest);
+  });
+
+  const filled = (bytes: number, text = "x") => ({
+    a: text.repeat((bytes - '{"a":""}'.length) / Buffer.byteLength(text)),
+  });
+  const wrapped = (bytes: number) => ({ a: { value: filled(bytes).a, persistent: false } });
+
+  test("of 16 KiB is taken to the last byte", async () => {
+    for (const data of [filled(16 * KIB), filled(16 * KIB, "ü"), wrapped(16 * KIB)]) {
+      expect(Buffer.byteLength(JSON.stringify({ a: "" }))).toBe(8);
+      expect((await track({ data })).status).toBe(200);
+    }
+  });
+
+  const tooLarge: [why: string, data: object][] = [
+    ["a byte more", filled(16 * KIB + 1)],
+    ["a byte more that is not to be kept", wrapped(16 * KIB + 1)],
+    ["two-byte characters", filled(16 * KIB + 2, "ü")],
+    ["many keys", Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`k${i}`, "x"]))],
+    ["many nulls", Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`k${i}`, null]))],
+  ];
+  test.each(tooLarge)("is refused with %s, and nothing changes", async (_, data) => {
+    await contact({ data: known });
+    const before = t.contents();
+    const answer = await track({ data });
+    const errors = [["data", "too_big"]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(answer.text("error.errors.0.message")).toContain("16 KiB");
+    expect(t.contents()).toEqual(before);
+    expect((await track({ data }, t.secretKey)).status).toBe(200);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const headers = { "idempotency-key": "order-4711" };
+
+  test("of a public key is replayed to public keys", async () => {
+    const first = await track({}, t.publicKey, headers);
+    const second = await track({}, t.publicKey, headers);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(second.body).toEqual(first.body);
+  });
+
+  test("cannot be taken from a secret key: the same body runs, another one is no conflict", async () => {
+    await contact({ subscribed: false });
+    await track({ subscribed: true }, t.publicKey, headers);
+    const own = await track({ subscribed: true }, t.secretKey, headers);
+    expect([own.status, own.headers.get("idempotency-replayed")]).toEqual([200, null]);
+    expect((await stored()).subscribed).toBe(true);
+    await track({ event: "a" }, t.publicKey, { "idempotency-key": "order-4712" });
+    const other = { "idempotency-key": "order-4712" };
+    expect((await track({ event: "b" }, t.secretKey, other)).status).toBe(200);
+  });
+});
