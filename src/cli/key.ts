@@ -1,7 +1,9 @@
 /** mailstead key create | list | revoke */
 
 import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
-import type { KeyRow } from "../modules/keys/service.ts";
+import { parseWebOrigin } from "../lib/web-origin.ts";
+import { type KeyRow, originsOf } from "../modules/keys/service.ts";
+import type { KeyKind } from "../http/admission.ts";
 import { type Command, UsageError } from "./command.ts";
 import { print, PROJECT_FLAG, STORE_SETTINGS, withStore } from "./store.ts";
 
@@ -12,17 +14,25 @@ export const keyCreate: Command = {
   flags: [
     PROJECT_FLAG,
     { name: "kind", placeholder: "SECRET|PUBLIC", help: "What it may do (default SECRET)" },
+    { name: "public", help: "The same as --kind PUBLIC" },
+    {
+      name: "origin",
+      placeholder: "ORIGIN,…",
+      isList: true,
+      help: "Only pages of these origins, such as https://shop.example, may use the public key",
+    },
     { name: "name", placeholder: "TEXT", help: "What it is for" },
     { name: "expires", placeholder: "TIME", help: "ISO 8601 time after which it is refused" },
   ],
   settings: STORE_SETTINGS,
   run: async (input) => {
-    const kind = readKind(input.flags["kind"] ?? "SECRET");
+    const kind = readKind(input.flags);
+    const origins = readOrigins(input.flags["origin"], kind);
     const expiresAt = readExpiry(input.flags["expires"]);
     const name = input.flags["name"] ?? "";
     return withStore(input, async ({ writer, keys, project }) => {
       const { key, text } = await writer.write(
-        keys.create(project().seq, { kind, name, expiresAt }),
+        keys.create(project().seq, { kind, name, expiresAt, origins }),
       );
       return print(
         input,
@@ -60,10 +70,38 @@ export const keyRevoke: Command = {
     }),
 };
 
-function readKind(text: string): "SECRET" | "PUBLIC" {
+function readKind(flags: Readonly<Record<string, string>>): KeyKind {
+  const isPublic = flags["public"] !== undefined;
+  const text = flags["kind"] ?? (isPublic ? "PUBLIC" : "SECRET");
   const kind = text.toUpperCase();
+  if (kind === "SECRET" && isPublic) {
+    throw new UsageError("--public and --kind SECRET exclude each other");
+  }
   if (kind === "SECRET" || kind === "PUBLIC") return kind;
   throw new UsageError(`--kind: expected SECRET or PUBLIC, got "${text}"`);
+}
+
+const MOST_ORIGINS = 50;
+
+function readOrigins(list: string | undefined, kind: KeyKind): string[] {
+  if (list === undefined) return [];
+  if (kind !== "PUBLIC") throw new UsageError("--origin is for public keys: add --public");
+  const words = list.split(/[\s,]+/).filter((word) => word !== "");
+  if (words.length === 0) throw noOrigin("");
+  const origins = words.map((word) => {
+    const origin = parseWebOrigin(word);
+    if (origin === null) throw noOrigin(word);
+    return origin;
+  });
+  const different = [...new Set(origins)];
+  if (different.length <= MOST_ORIGINS) return different;
+  throw new UsageError(`--origin: expected at most ${MOST_ORIGINS} origins`);
+}
+
+function noOrigin(text: string): UsageError {
+  return new UsageError(
+    `--origin: expected an origin such as https://shop.example, without a path, got "${text}"`,
+  );
 }
 
 function readExpiry(text: string | undefined): number | null {
@@ -82,6 +120,7 @@ function present(key: KeyRow) {
     kind,
     name,
     last4,
+    origins: originsOf(key),
     createdAt: isoTime(key.createdAt),
     lastUsedAt: isoTimeOrNull(key.lastUsedAt),
     expiresAt: isoTimeOrNull(key.expiresAt),
@@ -93,5 +132,7 @@ function line(key: KeyRow): string {
   const prefix = key.kind === "SECRET" ? "sk" : "pk";
   const state = key.revokedAt !== null ? "revoked" : "valid  ";
   const used = key.lastUsedAt === null ? "never used" : `last used ${isoTime(key.lastUsedAt)}`;
-  return `${key.id}  ${prefix}_…${key.last4}  ${state}  ${used}  ${key.name}`;
+  const origins = originsOf(key);
+  const limit = origins.length === 0 ? "" : `  only from ${origins.join(", ")}`;
+  return `${key.id}  ${prefix}_…${key.last4}  ${state}  ${used}  ${key.name}${limit}`;
 }

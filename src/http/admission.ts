@@ -30,6 +30,8 @@ export type Project = {
 /** A key as found by its digest, usable or not. */
 export type KnownKey = {
   kind: KeyKind;
+  /** Web origins that may use it; empty: any. */
+  origins: readonly string[];
   project: Project;
   isProjectEnabled: boolean;
   isUsable: boolean;
@@ -91,6 +93,7 @@ export function createAdmission(options: AdmissionOptions) {
     if (known !== undefined) return known;
     const key = authenticate(incoming);
     permit(key, kinds);
+    permitOrigin(incoming, key);
     limit(incoming, key);
     const { project, kind } = key;
     admitted.set(incoming.request, { project, keyKind: kind });
@@ -206,6 +209,31 @@ function permit(key: KnownKey, kinds: readonly KeyKind[]): void {
 
 /** Names the scheme to authenticate with (RFC 9110 §11.6.1, RFC 6750 §3). */
 const CHALLENGE = { "WWW-Authenticate": "Bearer" } as const;
+
+/**
+ * A browser sends the Origin header and no page can change it. Other programs can send what they
+ * like: the list keeps a key from working on other sites, it does not keep it secret.
+ */
+function permitOrigin({ request, set }: Incoming, { origins }: KnownKey): void {
+  if (origins.length === 0) return;
+  set.headers["vary"] = "Origin";
+  const origin = request.headers.get("origin");
+  if (origin !== null && origins.includes(origin)) {
+    set.headers["access-control-allow-origin"] = origin;
+    return;
+  }
+  const found = origin === null ? "there is none" : "it names another one";
+  throw new AppError(
+    403,
+    "FORBIDDEN",
+    `This public key works only with the Origin header of its pages, and ${found}.`,
+    {
+      suggestion:
+        "Call it from a page of an allowed origin, or make a key for this one: " +
+        "mailstead key create --public --origin https://shop.example.",
+    },
+  );
+}
 
 function missingAuth(): AppError {
   return new AppError(401, "MISSING_AUTH", "No API key was sent, or the header is malformed.", {

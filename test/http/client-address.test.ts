@@ -78,7 +78,7 @@ describe("X-Forwarded-For", () => {
     ["x".repeat(100_000) + ", 203.0.113.7", CLIENT],
     [",".repeat(100_000) + "203.0.113.7", CLIENT],
   ];
-  test.each(lists)("of a trusted proxy: %.60j is %s", (forwardedFor, counted) => {
+  test.each(lists)("of a trusted proxy: %j is %s", (forwardedFor, counted) => {
     expect(read({ peer: PROXY, forwardedFor })).toBe(counted);
   });
 

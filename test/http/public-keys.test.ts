@@ -96,6 +96,92 @@ describe("the rate limit of public keys", () => {
   });
 });
 
+describe("a public key with allowed origins", () => {
+  const SHOP = "https://shop.example";
+  const OTHER = "https://other.example";
+
+  async function keyFor(...origins: string[]) {
+    t = await testApp({ config: { publicKeyRate: 100 } });
+    const options = { kind: "PUBLIC", name: "shop", expiresAt: null, origins } as const;
+    return (await t.app.writer.write(t.app.keys.create(t.project.seq, options))).text;
+  }
+  const from = (key: string, origin?: string, path = "/v1/track") =>
+    t.call("POST", path, event, { key, headers: origin === undefined ? {} : { origin } });
+  const cors = (headers: Headers) =>
+    ["access-control-allow-origin", "vary"].map((name) => headers.get(name));
+
+  test("works for pages of these, and says so to the browser", async () => {
+    const key = await keyFor(SHOP, OTHER);
+    for (const origin of [SHOP, OTHER]) {
+      const answer = await from(key, origin);
+      expect([answer.status, ...cors(answer.headers)]).toEqual([200, origin, "Origin"]);
+    }
+    expect(t.eventNames()).toEqual(["contact.subscribed", "seen", "seen"]);
+  });
+
+  const refused: (string | undefined)[] = [
+    undefined,
+    "",
+    "null",
+    "*",
+    "https://evil.example",
+    "http://shop.example",
+    "https://shop.example:8443",
+    "https://shop.example.evil.example",
+    "https://evil.example/https://shop.example",
+    "https://shop.example/",
+    "https://Shop.example",
+    `${SHOP}, ${SHOP}`,
+    `${SHOP} ${OTHER}`,
+    "https://a.shop.example",
+  ];
+  for (const origin of refused) {
+    test(`is refused with the Origin ${JSON.stringify(origin)}, and nothing changes`, async () => {
+      const key = await keyFor(SHOP, OTHER);
+      const before = t.contents();
+      for (const path of ["/v1/track", "/v1/track/"]) {
+        const answer = await from(key, origin, path);
+        expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+        expect(answer.text("error.message")).toContain("Origin");
+        // A browser lets the page read why.
+        expect(cors(answer.headers)).toEqual(["*", "Origin"]);
+        expect(budget(answer.headers)).toEqual([null, null, null]);
+      }
+      expect(t.contents()).toEqual(before);
+    });
+  }
+
+  test("says so of a refusal for another reason, too", async () => {
+    const key = await keyFor(SHOP);
+    const answer = await t.call("POST", "/v1/track", {}, { key, headers: { origin: SHOP } });
+    expect([answer.status, ...cors(answer.headers)]).toEqual([422, SHOP, "Origin"]);
+  });
+
+  test("is told on other routes that it is a public key", async () => {
+    const key = await keyFor(SHOP);
+    const answer = await t.call("GET", "/contacts", undefined, { key, headers: { origin: SHOP } });
+    expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+    expect(cors(answer.headers)).toEqual([null, null]);
+  });
+
+  test("leaves keys without a list and secret keys as they are: any origin, or none", async () => {
+    await keyFor(SHOP);
+    for (const key of [t.publicKey, t.secretKey]) {
+      for (const origin of [undefined, SHOP, "https://evil.example", "null"]) {
+        const answer = await from(key, origin);
+        expect([answer.status, ...cors(answer.headers)]).toEqual([200, "*", null]);
+      }
+    }
+  });
+
+  test("is asked for by a preflight that has no key: any origin may try", async () => {
+    await keyFor(SHOP);
+    const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
+    const answer = await t.call("OPTIONS", "/v1/track", undefined, { key: null, headers });
+    expect([answer.status, ...cors(answer.headers)]).toEqual([204, "*", null]);
+  });
+});
+
 describe("on a socket", () => {
   const trustedProxies = ["127.0.0.8/31", "127.0.0.100"].flatMap(
     (text) => parseAddressRange(text) ?? [],

@@ -30,6 +30,8 @@ export const apiKeys = sqliteTable("api_keys", {
   name: text("name").notNull(),
   digest: text("digest").notNull().unique(),
   last4: text("last4").notNull(),
+  /** Web origins that may use a public key, separated by spaces; empty: any. */
+  origins: text("origins").notNull().default(""),
   createdAt: integer("created_at").notNull(),
   lastUsedAt: integer("last_used_at"),
   expiresAt: integer("expires_at"),
@@ -40,7 +42,7 @@ export const apiKeys = sqliteTable("api_keys", {
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {
-    /** Digest of project, method, path and key. */
+    /** Digest of project, method, path, key, and whether the API key is public. */
     scope: text("scope").primaryKey(),
     requestDigest: text("request_digest").notNull(),
     status: integer("status").notNull(),

@@ -19,6 +19,7 @@ const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const satisfies Record<KeyK
 
 type FoundKey = {
   kind: KeyKind;
+  origins: string;
   expiresAt: number | null;
   revokedAt: number | null;
   isProjectEnabled: number;
@@ -29,12 +30,27 @@ type FoundKey = {
   fromName: string | null;
 };
 
+export type NewKey = {
+  kind: KeyKind;
+  name: string;
+  expiresAt: number | null;
+  /** As `parseWebOrigin` spells them; none: pages of any origin may use the key. */
+  origins?: readonly string[];
+};
+
+const ANY_ORIGIN: readonly string[] = [];
+
+/** Web origins that may use a key; empty: any. */
+export function originsOf({ origins }: Pick<KeyRow, "origins">): readonly string[] {
+  return origins === "" ? ANY_ORIGIN : origins.split(" ");
+}
+
 export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   /** Digest → moment of last use, written in one go by `flushUses`. */
   let uses = new Map<string, number>();
   // Asked on every request: a tenth of what the query builder would take.
   const findByDigest = db.sqlite.prepare<FoundKey, [string]>(`
-    SELECT k.kind, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
+    SELECT k.kind, k.origins, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
            p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name,
            p.from_address AS fromAddress, p.from_name AS fromName
     FROM api_keys k JOIN projects p ON p.seq = k.project_seq
@@ -64,6 +80,7 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
       if (isUsable) uses.set(digest, now);
       return {
         kind,
+        origins: originsOf(row),
         project: {
           seq,
           id,
@@ -88,17 +105,16 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     },
 
     /** The text of the key exists only in the result. */
-    create(
-      projectSeq: number,
-      options: { kind: KeyKind; name: string; expiresAt: number | null },
-    ): Change<{ key: KeyRow; text: string }> {
+    create(projectSeq: number, options: NewKey): Change<{ key: KeyRow; text: string }> {
       return () => {
+        const { origins = [], ...fields } = options;
         const now = clock.now();
         const text = PREFIXES[options.kind] + randomBase62(RANDOM_CHARACTERS);
         const key = db
           .insert(apiKeys)
           .values({
-            ...options,
+            ...fields,
+            origins: origins.join(" "),
             id: newId(now),
             projectSeq,
             digest: sha256(text),

@@ -1,0 +1,1 @@
+ALTER TABLE `api_keys` ADD `origins` text DEFAULT '' NOT NULL;

@@ -1,0 +1,94 @@
+/** mailstead key create and key list, with the origins of public keys; in this process. */
+
+import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runCli } from "../../src/cli/run.ts";
+import { at, textAt } from "../support/json.ts";
+
+let folder = "";
+let out: string[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailstead-test-"));
+  out = [];
+  spyOn(console, "log").mockImplementation((line: string) => void out.push(line));
+  spyOn(console, "error").mockImplementation((line: string) => void out.push(line));
+  await runCli(["project", "create", "Shop", "--data", folder], {});
+});
+
+afterEach(() => {
+  mock.restore();
+  rmSync(folder, { recursive: true });
+});
+
+async function run(...words: string[]) {
+  out = [];
+  const exit = await runCli([...words, "--data", folder, "--json"], {});
+  const answer: unknown = JSON.parse(out.at(-1) ?? "");
+  return { exit, answer };
+}
+
+async function humanText(...words: string[]): Promise<string> {
+  out = [];
+  await runCli([...words, "--data", folder], {});
+  return out.join("\n");
+}
+
+const shop = "https://shop.example";
+
+describe("mailstead key create", () => {
+  test("makes a public key by --public as by --kind, with any origin", async () => {
+    for (const words of [["--public"], ["--kind", "public"], ["--public", "--kind", "PUBLIC"]]) {
+      const { exit, answer } = await run("key", "create", ...words);
+      expect(exit).toBe(0);
+      expect(answer).toMatchObject({ key: { kind: "PUBLIC", origins: [] } });
+      expect(textAt(answer, "key.text")).toStartWith("pk_");
+    }
+  });
+
+  const given: [words: string[], origins: string[]][] = [
+    [["--origin", shop], [shop]],
+    [[`--origin=${shop}/`], [shop]],
+    [["--origin", "HTTPS://Shop.Example:443"], [shop]],
+    [
+      ["--origin", shop, "--origin", "http://localhost:5173"],
+      [shop, "http://localhost:5173"],
+    ],
+    [
+      ["--origin", `${shop}, https://b.example,${shop}`],
+      [shop, "https://b.example"],
+    ],
+  ];
+  test.each(given)("keeps the origins of %j", async (words, origins) => {
+    const { answer } = await run("key", "create", "--public", ...words);
+    expect(at(answer, "key.origins")).toEqual(origins);
+    const listed = await run("key", "list");
+    expect(at(listed.answer, "keys.0.origins")).toEqual(origins);
+    const text = await humanText("key", "list");
+    expect(text.split("\n")[0]).toContain(`only from ${origins.join(", ")}`);
+  });
+
+  const refused: [words: string[], message: RegExp][] = [
+    [["--origin", shop], /--origin is for public keys: add --public/],
+    [["--kind", "SECRET", "--origin", shop], /--origin is for public keys/],
+    [["--public", "--kind", "SECRET"], /--public and --kind SECRET exclude each other/],
+    [["--public", "--origin", "shop.example"], /--origin: expected an origin such as https:/],
+    [["--public", "--origin", `${shop}/page`], /got "https:\/\/shop\.example\/page"/],
+    [["--public", "--origin", "*"], /got "\*"/],
+    [["--public", "--origin", ""], /--origin: expected an origin/],
+    [["--public", "--origin", ","], /--origin: expected an origin/],
+    [
+      ["--public", "--origin", Array.from({ length: 51 }, (_, i) => `https://${i}.example`).join()],
+      /--origin: expected at most 50 origins/,
+    ],
+  ];
+  test.each(refused)("refuses %j and makes no key", async (words, message) => {
+    const { exit, answer } = await run("key", "create", ...words);
+    expect(exit).toBe(2);
+    expect(textAt(answer, "error.message")).toMatch(message);
+    const listed = await run("key", "list");
+    expect(at(listed.answer, "keys.2")).toBeUndefined(); // The project's first two keys alone.
+  });
+});
