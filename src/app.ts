@@ -53,7 +53,8 @@ import { domainRoutes } from "./modules/domains/routes.ts";
 import { createDomains } from "./modules/domains/service.ts";
 import { createAccept } from "./modules/emails/accept.ts";
 import { emailRoutes } from "./modules/emails/routes.ts";
-import { createEmails } from "./modules/emails/service.ts";
+import { createEmailList } from "./modules/emails/list.ts";
+import { createEmailRecords } from "./modules/emails/records.ts";
 import { createEmailStore } from "./modules/emails/store.ts";
 import { createEventList } from "./modules/events/list.ts";
 import { createEventsOfContact } from "./modules/events/of-contact.ts";
@@ -203,7 +204,7 @@ export function createApp(options: AppOptions) {
     audience: createFilterAudience(segments),
     turns,
   });
-  const emails = createEmails({ db, cursors });
+  const records = createEmailRecords({ db });
   const store = createEmailStore({ db });
   const isSenderVerified = (projectSeq: number, domain: string) =>
     !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
@@ -391,7 +392,16 @@ export function createApp(options: AppOptions) {
   });
   const api = new Elysia({ name: "api" })
     .use(healthRoutes(readiness))
-    .use(emailRoutes({ admission, accept, emails, writer, wake: dispatcher.wake }))
+    .use(
+      emailRoutes({
+        admission,
+        accept,
+        list: createEmailList({ db, cursors, turns, records }),
+        records,
+        writer,
+        wake: dispatcher.wake,
+      }),
+    )
     .use(contactRoutes({ admission, contacts, ...contactParts, writer }))
     .use(importRoutes({ admission, ...contactParts, writer }))
     .use(bulkRoutes({ admission, ...contactParts, writer, clock }))

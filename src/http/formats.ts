@@ -2,6 +2,7 @@
 
 import { Type } from "@sinclair/typebox";
 import { isEventName, isEventPattern } from "../lib/event-name.ts";
+import { parseAddressFilter } from "../mail/address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../mail/address.ts";
 import { isContentId, isHeaderText } from "../mail/headers.ts";
 import { defineFormat } from "./validation.ts";
@@ -12,6 +13,7 @@ export function defineFormats(): void {
   defineFormat("header-text", isHeaderText);
   defineFormat("content-id", isContentId);
   defineFormat("date-time", isDateTime);
+  defineFormat("address-filter", (text) => parseAddressFilter(text) !== null);
   defineFormat("event-name", isEventName);
   defineFormat("event-pattern", isEventPattern);
 }

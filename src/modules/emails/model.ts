@@ -6,6 +6,7 @@ import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
+import { LONGEST_ADDRESS_TEXT } from "../../mail/address.ts";
 import { isMediaType } from "../../mail/content-type.ts";
 import { checkHeaders } from "../../mail/headers.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
@@ -231,9 +232,24 @@ export const Email = Type.Object({
 });
 export type Email = Static<typeof Email>;
 
+const AddressFilter = Type.String({
+  format: "address-filter",
+  maxLength: LONGEST_ADDRESS_TEXT,
+  description: "A whole address, or @ and a domain, such as @example.com",
+});
+
 export const EmailQuery = Input({
   ...PageQuery.properties,
   status: Type.Optional(OneOf(EMAIL_STATUSES)),
+  source: Type.Optional(OneOf(EMAIL_SOURCES)),
   contactId: Type.Optional(Type.String()),
+  campaignId: Type.Optional(Type.String()),
+  templateId: Type.Optional(Type.String()),
+  to: Type.Optional(AddressFilter),
+  from: Type.Optional(AddressFilter),
+  since: Type.Optional(Type.String({ format: "date-time", description: "Accepted then or later" })),
+  until: Type.Optional(
+    Type.String({ format: "date-time", description: "Accepted then or earlier" }),
+  ),
 });
 export type EmailQuery = Static<typeof EmailQuery>;

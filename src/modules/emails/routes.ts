@@ -19,20 +19,22 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import type { createAccept } from "./accept.ts";
+import type { ListEmails } from "./list.ts";
 import { Email, EmailQuery, ensureSendable, SendInput, SentMembers } from "./model.ts";
-import type { Emails } from "./service.ts";
+import type { EmailRecords } from "./records.ts";
 
 const tags = ["Emails"];
 
 export function emailRoutes(deps: {
   admission: Admission;
   accept: ReturnType<typeof createAccept>;
-  emails: Emails;
+  list: ListEmails;
+  records: EmailRecords;
   writer: Writer;
   /** Tells the dispatcher that there is something to send. */
   wake: () => void;
 }) {
-  const { admission, accept, emails, writer, wake } = deps;
+  const { admission, accept, list, records, writer, wake } = deps;
   return new Elysia({ name: "email-routes" })
     .use(admission.secretKey)
     .post(
@@ -57,12 +59,16 @@ export function emailRoutes(deps: {
         },
       },
     )
-    .get("/emails", ({ project, query }) => envelope(emails.list(project.seq, query)), {
+    .get("/emails", async ({ project, query }) => envelope(await list(project.seq, query)), {
       query: EmailQuery,
       response: withErrors({ 200: ListEnvelope(Email) }),
-      detail: { tags, summary: "List emails" },
+      detail: {
+        tags,
+        summary: "List emails",
+        description: "Filters that are combined have to match all.",
+      },
     })
-    .get("/emails/:id", ({ project, params }) => envelope(emails.get(project.seq, params.id)), {
+    .get("/emails/:id", ({ project, params }) => envelope(records.get(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(Email) }),
       detail: { tags, summary: "What became of an email, with every attempt" },
@@ -70,7 +76,7 @@ export function emailRoutes(deps: {
     .get(
       "/emails/:id/raw",
       ({ project, params }) =>
-        new Response(emails.raw(project.seq, params.id), {
+        new Response(records.raw(project.seq, params.id), {
           headers: {
             "Content-Type": "message/rfc822",
             "Content-Disposition": `inline; filename="${params.id}.eml"`,

@@ -1,21 +1,19 @@
 /** Email records: what became of every mail. */
 
-import { and, asc, count, desc, eq, inArray, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaigns } from "../../db/schema/campaigns.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { attempts, capturedMessages, emails, messages } from "../../db/schema/emails.ts";
 import { workflowExecutions } from "../../db/schema/workflows.ts";
-import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { messageIdOf } from "../../mail/message-id.ts";
-import type { Attempt, Email, EmailQuery } from "./model.ts";
+import type { Attempt, Email } from "./model.ts";
 
-export type Emails = ReturnType<typeof createEmails>;
+export type EmailRecords = ReturnType<typeof createEmailRecords>;
 
-export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
+export function createEmailRecords({ db }: { db: Db }) {
   function select(where: SQL | undefined, limit: number) {
     return db
       .select({
@@ -65,31 +63,15 @@ export function createEmails({ db, cursors }: { db: Db; cursors: Cursors }) {
       return present(row, attemptsOf([row]).get(row.seq) ?? []);
     },
 
-    list(projectSeq: number, query: EmailQuery): Page<Email> {
-      const scope = `${projectSeq}:emails`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(emails.projectSeq, projectSeq),
-        query.status === undefined ? undefined : eq(emails.status, query.status),
-        query.contactId === undefined
-          ? undefined
-          : inArray(
-              emails.contactSeq,
-              db
-                .select({ seq: contacts.seq })
-                .from(contacts)
-                .where(and(eq(contacts.projectSeq, projectSeq), eq(contacts.id, query.contactId))),
-            ),
-      );
-      const before = olderThan(emails.seq, request);
-      const rows = select(and(filter, before), request.limit + 1);
-      const total = db.select({ total: count() }).from(emails).where(filter).all()[0]?.total ?? 0;
+    /** Newest first. */
+    bySeqs(seqs: readonly number[]): { seq: number; email: Email }[] {
+      if (seqs.length === 0) return [];
+      const rows = select(inArray(emails.seq, [...seqs]), seqs.length);
       const theirs = attemptsOf(rows);
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: (row) => present(row, theirs.get(row.seq) ?? []),
-      });
+      return rows.map((row) => ({
+        seq: row.seq,
+        email: present(row, theirs.get(row.seq) ?? []),
+      }));
     },
 
     /** The exact message, where the capture transport kept it. */

@@ -1,0 +1,146 @@
+/**
+ * Pages of email records, newest first, with exact totals. The mails of a contact, a campaign or the
+ * whole project are walked by an index in steps of a few milliseconds, and each is asked the other
+ * filters: an index for each filter would cost every mail that is accepted.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Page } from "../../http/envelope.ts";
+import { bySeq, type Cursors } from "../../http/pagination.ts";
+import { startSlices } from "../../lib/slices.ts";
+import type { Turns } from "../../lib/turns.ts";
+import { parseAddressFilter } from "../../mail/address-filter.ts";
+import type { Email, EmailQuery } from "./model.ts";
+import type { EmailRecords } from "./records.ts";
+
+export type ListEmails = (projectSeq: number, query: EmailQuery) => Promise<Page<Email>>;
+
+type Value = string | number;
+/** A condition on `emails e` with the values that are bound to it. */
+type Criterion = { sql: string; values: readonly Value[] };
+/** The mails that are walked: those of an equality that an index has before `seq`. */
+type Source = Criterion & { index: string };
+type Found = { seqs: number[]; total: number };
+
+/** Rows of one step: about two milliseconds. */
+const STEP = 2_000;
+const NEWEST = Number.MAX_SAFE_INTEGER;
+
+export function createEmailList(deps: {
+  db: Db;
+  cursors: Cursors;
+  turns: Turns;
+  records: Pick<EmailRecords, "bySeqs">;
+}): ListEmails {
+  const { cursors, turns, records } = deps;
+  const { sqlite } = deps.db;
+  const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
+    "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
+  );
+  const findCampaign = sqlite.prepare<{ seq: number }, [number, string]>(
+    "SELECT seq FROM campaigns WHERE project_seq = +? AND id = +?",
+  );
+
+  /** Null where the contact or campaign does not exist: then nothing is found. */
+  function sourceOf(projectSeq: number, { contactId, campaignId }: EmailQuery): Source | null {
+    const contact = contactId === undefined ? undefined : findContact.get(projectSeq, contactId);
+    const campaign =
+      campaignId === undefined ? undefined : findCampaign.get(projectSeq, campaignId);
+    if (contact === null || campaign === null) return null;
+    if (contact !== undefined) {
+      const ofCampaign = campaign === undefined ? "" : " AND e.campaign_seq = +?";
+      return {
+        index: "emails_contact",
+        sql: `e.contact_seq = +?${ofCampaign}`,
+        values: [contact.seq, ...(campaign === undefined ? [] : [campaign.seq])],
+      };
+    }
+    if (campaign !== undefined) {
+      const sql = "e.campaign_seq = +? AND e.campaign_seq IS NOT NULL";
+      return { index: "emails_campaign", sql, values: [campaign.seq] };
+    }
+    return { index: "emails_page", sql: "e.project_seq = +?", values: [projectSeq] };
+  }
+
+  /** Step by step from the newest on; mails that come meanwhile are not counted. */
+  async function walk(
+    source: Source,
+    criteria: readonly Criterion[],
+    { before, limit }: { before: number; limit: number },
+  ): Promise<Found> {
+    const rows = `FROM emails e INDEXED BY ${source.index} WHERE ${source.sql} AND e.seq < +?`;
+    const matching = ["e.seq >= +?", ...criteria.map(({ sql }) => sql)].join(" AND ");
+    const findEnd = sqlite.query<{ seq: number }, Value[]>(
+      `SELECT e.seq ${rows} ORDER BY e.seq DESC LIMIT 1 OFFSET ${STEP - 1}`,
+    );
+    const find = sqlite.query<{ seq: number }, Value[]>(
+      `SELECT e.seq ${rows} AND ${matching} ORDER BY e.seq DESC`,
+    );
+    const count = sqlite.query<{ total: number }, Value[]>(
+      `SELECT count(*) AS total ${rows} AND ${matching}`,
+    );
+    const values = criteria.flatMap((criterion) => criterion.values);
+    const slices = await startSlices(turns);
+    const seqs: number[] = [];
+    let total = 0;
+    for (let last = NEWEST; ;) {
+      const end = findEnd.get(...source.values, last)?.seq ?? 0;
+      const step = [...source.values, last, end, ...values];
+      if (seqs.length < limit && end < before) {
+        const found = find.all(...step);
+        total += found.length;
+        const wanted = found.filter(({ seq }) => seq < before).map(({ seq }) => seq);
+        seqs.push(...wanted.slice(0, limit - seqs.length));
+      } else total += count.get(...step)?.total ?? 0;
+      if (end === 0) return { seqs, total };
+      last = end;
+      if (slices.isOver()) await slices.next();
+    }
+  }
+
+  return async (projectSeq, query) => {
+    const scope = `${projectSeq}:emails`;
+    const request = cursors.read(scope, query);
+    const [before = NEWEST] = request.after ?? [];
+    const source = sourceOf(projectSeq, query);
+    const { seqs, total } =
+      source === null
+        ? { seqs: [], total: 0 }
+        : await walk(source, criteriaOf(query), { before, limit: request.limit + 1 });
+    return cursors.page(scope, request, records.bySeqs(seqs), {
+      total,
+      positionOf: bySeq,
+      present: ({ email }) => email,
+    });
+  };
+}
+
+function criteriaOf(query: EmailQuery): Criterion[] {
+  const { status, source, templateId, to, from, since, until } = query;
+  return [
+    ...(status === undefined ? [] : [{ sql: "e.status = +?", values: [status] }]),
+    ...(source === undefined ? [] : [{ sql: "e.source = +?", values: [source] }]),
+    ...(templateId === undefined ? [] : [{ sql: "e.template_id = +?", values: [templateId] }]),
+    ...(since === undefined ? [] : [{ sql: "e.created_at >= +?", values: [Date.parse(since)] }]),
+    ...(until === undefined ? [] : [{ sql: "e.created_at <= +?", values: [Date.parse(until)] }]),
+    ...(to === undefined ? [] : [addressIs("e.to_address", to)]),
+    ...(from === undefined ? [] : [senderIs(from)]),
+  ];
+}
+
+/** The schema has checked the filter. */
+function addressIs(column: string, text: string): Criterion {
+  const filter = parseAddressFilter(text);
+  if (filter === null) throw new Error("a filter passed its schema and is not one");
+  if ("address" in filter) return { sql: `${column} = +?`, values: [filter.address] };
+  const { ending } = filter;
+  return { sql: `substr(${column}, -length(?)) = ?`, values: [ending, ending] };
+}
+
+function senderIs(filter: string): Criterion {
+  const { sql, values } = addressIs("m.from_address", filter);
+  return {
+    sql: `EXISTS (SELECT 1 FROM messages m WHERE m.seq = e.message_seq AND ${sql})`,
+    values,
+  };
+}

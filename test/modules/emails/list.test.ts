@@ -1,0 +1,260 @@
+/** `GET /emails` and its filters, against all emails filtered one by one. */
+
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../../src/db/schema/emails.ts";
+import { addDomain, type TestApp, testApp } from "../../support/app.ts";
+import { at, listAt, textAt } from "../../support/json.ts";
+import { planOf } from "../../support/outbox.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+
+let t: TestApp;
+let stranger: string;
+let template: string;
+let campaigns: string[];
+
+const RECIPIENTS = ["ada@example.com", "bob@mail.example.com", "cy@bücher.example", "d+e@b.co"];
+
+beforeAll(async () => {
+  t = await testApp();
+  stranger = (await t.makeProject("stranger")).secretKey;
+  await addDomain(t.app, t.project.seq, "sub.acme.test");
+  const TEMPLATE = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
+  template = await t.create("/templates", TEMPLATE, "data.id");
+  campaigns = [];
+  for (const name of ["first", "second"]) {
+    const content = { name, subject: "s", body: "b", from: "news@acme.test", audienceType: "ALL" };
+    campaigns.push(await t.create("/campaigns", content, "data.id"));
+  }
+  let i = 0;
+  for (const key of [t.secretKey, stranger, t.secretKey]) {
+    const domain = key === stranger ? "stranger.test" : i === 0 ? "acme.test" : "sub.acme.test";
+    for (const to of RECIPIENTS) {
+      const from = `${i % 2 === 0 ? "orders" : "news"}@${domain}`;
+      const which = i % 3 === 0 && key !== stranger ? { template } : {};
+      const mail = { to: [to, RECIPIENTS[0]], from, subject: "Hi", body: "b", ...which };
+      await t.create("/v1/send", mail, "data.emails.0.email", { key });
+      t.clock.advance(60_000);
+      i++;
+    }
+  }
+  const rows = t.db.sqlite
+    .query<{ seq: number; isOwn: number }, []>("SELECT seq, project_seq = 1 AS isOwn FROM emails")
+    .all();
+  for (const { seq, isOwn } of rows) {
+    const status = EMAIL_STATUSES[seq % 4];
+    const source = EMAIL_SOURCES[seq % 3];
+    const campaignSeq = isOwn === 1 && seq % 5 === 0 ? (seq % 2) + 1 : null;
+    t.db.sqlite.run(
+      `UPDATE OR IGNORE emails SET status = ?, source = ?, campaign_seq = ? WHERE seq = ?`,
+      [status ?? "", source ?? "", campaignSeq, seq],
+    );
+  }
+});
+afterAll(() => t.close());
+
+type Email = Record<
+  "id" | "to" | "from" | "status" | "source" | "createdAt" | "templateId" | "campaignId",
+  string | null
+>;
+
+/** All pages of a filter, as ids, newest first; every page has the same total. */
+async function pagesOf(query: string, limit: number, key = t.secretKey): Promise<unknown[]> {
+  const ids: unknown[] = [];
+  for (let cursor = ""; ;) {
+    const answer = await t.call("GET", `/emails?limit=${limit}${query}${cursor}`, undefined, {
+      key,
+    });
+    const items = listAt(answer.body, "data.items");
+    ids.push(...items.map((item) => at(item, "id")));
+    expect([answer.status, answer.at("data.hasMore")]).toEqual([200, ids.length < totalOf(answer)]);
+    if (answer.at("data.hasMore") !== true) {
+      expect(ids.length).toBe(totalOf(answer));
+      return ids;
+    }
+    cursor = `&cursor=${answer.text("data.nextCursor")}`;
+  }
+}
+
+const totalOf = ({ body }: { body: unknown }) => Number(at(body, "data.total"));
+
+async function all(): Promise<Email[]> {
+  const { body } = await t.call("GET", "/emails?limit=100");
+  const nullable = (item: unknown, name: keyof Email) =>
+    at(item, name) === null ? null : textAt(item, name);
+  return listAt(body, "data.items").map((item) => ({
+    id: nullable(item, "id"),
+    to: nullable(item, "to"),
+    from: nullable(item, "from"),
+    status: nullable(item, "status"),
+    source: nullable(item, "source"),
+    createdAt: nullable(item, "createdAt"),
+    templateId: nullable(item, "templateId"),
+    campaignId: nullable(item, "campaignId"),
+  }));
+}
+
+type Filter = [query: () => string, matches: (email: Email) => boolean];
+
+const filters: Record<string, Filter> = {
+  "status=SENT": [() => "&status=SENT", ({ status }) => status === "SENT"],
+  "source=CAMPAIGN": [() => "&source=CAMPAIGN", ({ source }) => source === "CAMPAIGN"],
+  templateId: [() => `&templateId=${template}`, ({ templateId }) => templateId === template],
+  "first campaignId": [
+    () => `&campaignId=${campaigns[0] ?? ""}`,
+    ({ campaignId }) => campaignId === campaigns[0],
+  ],
+  "second campaignId": [
+    () => `&campaignId=${campaigns[1] ?? ""}`,
+    ({ campaignId }) => campaignId === campaigns[1],
+  ],
+  "to an address": [() => "&to=ada@example.com", ({ to }) => to === "ada@example.com"],
+  "to an address in other letters": [
+    () => `&to=${encodeURIComponent(" CY@BÜCHER.example ")}`,
+    ({ to }) => to === "cy@xn--bcher-kva.example",
+  ],
+  "to an address with a plus": [() => "&to=d%2Be@b.co", ({ to }) => to === "d+e@b.co"],
+  "to a domain": [() => "&to=@example.com", ({ to }) => to?.endsWith("@example.com") === true],
+  "to an international domain": [
+    () => `&to=${encodeURIComponent("@bücher.example")}`,
+    ({ to }) => to === "cy@xn--bcher-kva.example",
+  ],
+  "from an address": [() => "&from=orders@acme.test", ({ from }) => from === "orders@acme.test"],
+  "from a domain": [
+    () => "&from=@sub.acme.test",
+    ({ from }) => from?.endsWith("@sub.acme.test") === true,
+  ],
+  since: [
+    () => "&since=2026-03-02T10:02:00Z",
+    ({ createdAt }) => (createdAt ?? "") >= "2026-03-02T10:02:00.000Z",
+  ],
+  until: [
+    () => "&until=2026-03-02T10:02:00Z",
+    ({ createdAt }) => (createdAt ?? "") <= "2026-03-02T10:02:00.000Z",
+  ],
+};
+
+describe("a filter finds what it names, page by page, with exact totals", () => {
+  for (const [name, [query, matches]] of Object.entries(filters)) {
+    test(name, async () => {
+      const wanted = (await all()).filter(matches).map(({ id }) => id);
+      expect(wanted.length).toBeGreaterThan(0);
+      expect(wanted.length).toBeLessThan((await all()).length);
+      for (const limit of [1, 2, 100]) expect(await pagesOf(query(), limit)).toEqual(wanted);
+    });
+  }
+
+  test("filters that are combined have to match all", async () => {
+    const named = Object.entries(filters);
+    for (const [i, [, [query, matches]]] of named.entries()) {
+      for (const [, [otherQuery, otherMatches]] of named.slice(i + 1)) {
+        if (query().split("=")[0] === otherQuery().split("=")[0]) continue;
+        const wanted = (await all()).filter((email) => matches(email) && otherMatches(email));
+        const found = await pagesOf(query() + otherQuery(), 3);
+        expect(found).toEqual(wanted.map(({ id }) => id));
+      }
+    }
+  });
+});
+
+describe("nothing of another project is found", () => {
+  const theirs = async () => new Set(await pagesOf("", 100, stranger));
+  for (const [name, [query]] of Object.entries(filters)) {
+    test(name, async () => {
+      const known = await theirs();
+      for (const id of await pagesOf(query(), 100)) expect(known.has(id)).toBe(false);
+      const own = new Set((await all()).map(({ id }) => id));
+      for (const id of await pagesOf(query(), 100, stranger)) {
+        expect([known.has(id), own.has(String(id))]).toEqual([true, false]);
+      }
+    });
+  }
+
+  test("a campaign or template of another project is like one that does not exist", async () => {
+    for (const filter of [
+      `campaignId=${campaigns[0] ?? ""}`,
+      `templateId=${template}`,
+      "campaignId=no-such-campaign",
+    ]) {
+      const answer = await t.call("GET", `/emails?${filter}`, undefined, { key: stranger });
+      expect([answer.status, totalOf(answer)]).toEqual([200, 0]);
+    }
+  });
+});
+
+describe("a value that is none is refused", () => {
+  const faults: [query: string, field: string, code: string][] = [
+    ["to=ada", "to", "invalid_format"],
+    ["to=", "to", "invalid_format"],
+    ["to=@", "to", "invalid_format"],
+    ["to=@a_b", "to", "invalid_format"],
+    ["from=a@b@", "from", "invalid_format"],
+    ["from=%00", "from", "invalid_format"],
+    [`to=@${"a".repeat(400)}.com`, "to", "too_big"],
+    ["since=yesterday", "since", "invalid_format"],
+    ["until=2026-03-02", "until", "invalid_format"],
+    ["source=NONE", "source", "invalid_value"],
+    ["status=NONE", "status", "invalid_value"],
+  ];
+  test.each(faults)("%s", async (query, field, code) => {
+    const answer = await t.call("GET", `/emails?${query}`);
+    const errors = [[field, code]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+});
+
+describe("with many emails", () => {
+  const MANY = 30_000;
+  beforeAll(() => {
+    t.db.sqlite.run(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+       INSERT INTO emails (id, project_seq, message_seq, source, to_address, subject, status,
+                           priority, created_at)
+       SELECT 'many-' || n, 1, 1, 'TRANSACTIONAL', 'p' || n || '@many.test', 's', 'SENT', 0, n
+       FROM numbers`,
+      [MANY],
+    );
+  });
+
+  /** Rounds of the event loop that others had while a list was made. */
+  async function roundsDuring(query: string): Promise<{ rounds: number; total: number }> {
+    let rounds = 0;
+    let isOver = false;
+    const count = () => {
+      rounds++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const answer = await t.call("GET", `/emails?${query}`);
+    isOver = true;
+    return { rounds, total: totalOf(answer) };
+  }
+
+  test.each([
+    ["to=p7@many.test", 1],
+    ["to=@many.test", MANY],
+    ["from=nobody@acme.test", 0],
+    ["since=2027-01-01T00:00:00Z", 0],
+    ["source=CAMPAIGN&to=@many.test", 0],
+  ])("%s is searched in slices, between which the event loop goes on", async (query, total) => {
+    const quick = await roundsDuring("campaignId=none");
+    const found = await roundsDuring(query);
+    expect(found.total).toBe(total);
+    expect(found.rounds).toBeGreaterThan(quick.rounds);
+  });
+
+  test("every statement goes by an index, and sorts nothing", async () => {
+    const query = spyOn(t.db.sqlite, "query");
+    for (const filter of ["", ...Object.values(filters).map(([of]) => of())]) {
+      await t.call("GET", `/emails?limit=1${filter}`);
+    }
+    const statements = [...new Set(query.mock.calls.map(([sql]) => sql))];
+    query.mockRestore();
+    const scans = statements.filter((sql) => sql.includes("INDEXED BY"));
+    expect(scans.length).toBeGreaterThan(10);
+    for (const sql of scans) {
+      const plan = planOf(t.db, sql);
+      expect(plan).not.toMatch(/SCAN \w+$/m);
+      expect(plan).not.toContain("TEMP B-TREE");
+    }
+  });
+});
