@@ -1,0 +1,132 @@
+/**
+ * Uses a server for a while as its users and its attackers do, both at once, and watches it.
+ *
+ * `bun scripts/soak.ts [--minutes 15] [--binary[=PATH]]`
+ *
+ * Mail leaves to an SMTP server on this machine. The exit code is 1 when the server logged an error,
+ * when its memory grew from the second to the last third of the time by more than a tenth, when
+ * `/readyz` was not 200, or when an ordinary request was answered by 5xx.
+ */
+
+import { readFileSync } from "node:fs";
+import { Type } from "@sinclair/typebox";
+import {
+  Listening,
+  logFileOf,
+  relayTo,
+  removeFolder,
+  residentMiB,
+  startHelper,
+  startServer,
+  temporaryFolder,
+} from "./bench/children.ts";
+import { runProof } from "./bench/proof.ts";
+import { judge, median, say, whole } from "./bench/report.ts";
+import { openReader, openStore, prepareStore } from "./bench/store.ts";
+import { crashOptions } from "./crash/options.ts";
+import { runLoad } from "./soak/load.ts";
+
+const SAMPLE_MS = 5_000;
+const MOST_GROWTH = 1.1;
+
+type Sample = { rssMiB: number; readyStatus: number; livezMs: number };
+
+async function makePublicKey(data: string): Promise<string> {
+  const { app, close } = openStore(data, { isSigned: false });
+  const project = app.projects.find("bench");
+  if (project === null) throw new Error("the store has no project");
+  const { text } = await app.writer.write(() =>
+    app.keys.create(project.seq, { kind: "PUBLIC", name: "soak", expiresAt: null })(),
+  );
+  await close();
+  return text;
+}
+
+async function sample(port: number, pid: number): Promise<Sample> {
+  const startedAt = performance.now();
+  await fetch(`http://127.0.0.1:${port}/livez`);
+  const livezMs = performance.now() - startedAt;
+  const ready = await fetch(`http://127.0.0.1:${port}/readyz`);
+  await ready.arrayBuffer();
+  return { rssMiB: residentMiB(pid), readyStatus: ready.status, livezMs };
+}
+
+function errorLines(data: string): string[] {
+  return readFileSync(logFileOf(data), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"level":"error"'));
+}
+
+async function run(): Promise<boolean> {
+  const { minutes, binary } = crashOptions("soak.ts", { minutes: 15 });
+  const data = temporaryFolder();
+  const secretKey = await prepareStore(data, 0);
+  const publicKey = await makePublicKey(data);
+  const sink = startHelper("sink.ts", { withTimes: false });
+  const { port: sinkPort } = await sink.next(Listening);
+  const server = await startServer({ binary, data, args: relayTo(sinkPort, 200) });
+  const endsAt = performance.now() + minutes * 60_000;
+  const isOver = () => performance.now() >= endsAt;
+  const samples: Sample[] = [];
+  const watching = (async () => {
+    while (!isOver()) {
+      samples.push(await sample(server.port, server.pid));
+      await Bun.sleep(SAMPLE_MS);
+    }
+  })();
+  const counts = await runLoad({ port: server.port, secretKey, publicKey }, isOver);
+  await watching;
+  const exitCode = await server.stop();
+  sink.finish();
+  await sink.next(Type.Object({ count: Type.Number() }));
+  for (const [what, count] of [...counts].sort()) say(what, whole(count));
+  const errors = errorLines(data);
+  for (const line of errors.slice(0, 5)) console.log(line.slice(0, 500));
+  const reader = openReader(data);
+  const sent = reader.count("emails WHERE status = 'SENT'");
+  reader.close();
+  removeFolder(data);
+  return conclude({ samples, errors, counts, exitCode, sent });
+}
+
+function conclude(found: {
+  samples: readonly Sample[];
+  errors: readonly string[];
+  counts: ReadonlyMap<string, number>;
+  exitCode: number;
+  sent: number;
+}): boolean {
+  const { samples, errors, counts, exitCode, sent } = found;
+  const third = Math.floor(samples.length / 3);
+  const middle = median(samples.slice(third, 2 * third).map(({ rssMiB }) => rssMiB));
+  const last = median(samples.slice(2 * third).map(({ rssMiB }) => rssMiB));
+  const serverErrors = [...counts.keys()].filter((key) => /: (5\d\d|failed)/.test(key));
+  const unready = samples.filter(({ readyStatus }) => readyStatus !== 200).length;
+  const slowest = Math.max(...samples.map(({ livezMs }) => livezMs));
+  say("slowest /livez", `${whole(slowest)} ms`);
+  say("mails sent", whole(sent));
+  return judge([
+    {
+      name: "memory, middle and last third",
+      isMet: last <= middle * MOST_GROWTH,
+      measured: `${whole(middle)} MiB, ${whole(last)} MiB`,
+      wanted: "at most 10 % more",
+    },
+    {
+      name: "error lines",
+      isMet: errors.length === 0,
+      measured: whole(errors.length),
+      wanted: "0",
+    },
+    {
+      name: "answers of 5xx",
+      isMet: serverErrors.length === 0,
+      measured: serverErrors.join("; ") || "none",
+      wanted: "none",
+    },
+    { name: "not ready", isMet: unready === 0, measured: whole(unready), wanted: "0" },
+    { name: "exit code", isMet: exitCode === 0, measured: String(exitCode), wanted: "0" },
+  ]);
+}
+
+await runProof(run, 60 * 60_000);
