@@ -79,7 +79,8 @@ async function run(): Promise<boolean> {
   const exitCode = await server.stop();
   sink.finish();
   await sink.next(Type.Object({ count: Type.Number() }));
-  for (const [what, count] of [...counts].sort()) say(what, whole(count));
+  for (const [what, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
+    say(what, whole(count));
   const errors = errorLines(data);
   for (const line of errors.slice(0, 5)) console.log(line.slice(0, 500));
   const reader = openReader(data);
