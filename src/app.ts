@@ -266,6 +266,7 @@ export function createApp(options: AppOptions) {
     pace: createPace({
       ratePerSecond: config.sendRate,
       concurrency: transport.concurrency,
+      clock,
       mostAhead: transport.mostAhead,
     }),
     load: createLoader(db),

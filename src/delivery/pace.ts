@@ -1,75 +1,117 @@
 /**
- * The valve: how many mails may leave per second and be under way at once. A p-queue in strict mode,
- * so no sliding second ever sees more starts than the rate. A second one before it spreads what
- * comes at once over half of the second.
+ * Limits how many mails start per second and how many are under way at once. A p-queue holds the
+ * waiting mails by priority and counts those under way. After each start the pace asks the record of
+ * past starts when the next one is allowed, and pauses the queue until then. All of it is measured
+ * by the monotonic clock, so a step of the wall clock changes nothing.
  */
 
 import PQueue from "p-queue";
+import type { Clock } from "../lib/clock.ts";
 
 export type Pace = {
-  /** Runs `task` when its turn comes: the more urgent, the sooner among those that wait. */
+  /** Runs `task` as soon as the limits allow. Waiting tasks start by urgency, then by arrival. */
   run<T>(task: () => Promise<T>, urgency?: number): Promise<T>;
   /**
-   * How many mails should be on their way to their turn or wait for it, where the way takes so long:
-   * enough that none is late, few enough that one which is more urgent hardly waits behind them.
+   * Number of mails to prefetch when preparing one takes `prepareMs`: enough that a prepared mail is
+   * ready for every start, few enough that a more urgent mail hardly waits behind them.
    */
-  aheadFor(wayMs: number): number;
+  aheadFor(prepareMs: number): number;
   readonly concurrency: number;
 };
 
-/**
- * What happens between a start here and its arrival there takes a varying time; the little extra
- * keeps the rate at the receiver too, and costs one percent.
- */
-const GUARD = 1.01;
 const SECOND_MS = 1000;
-/** What leaves within this time is made ready: longer than the storage usually takes for a lease. */
-const AHEAD_SECONDS = 1 / 3;
-/** Shorter distances between two mails than this are left to chance: timers are no finer. */
-const LEAST_DISTANCE_MS = 5;
+/**
+ * The time between a start and the mail's arrival at the receiver varies. A start therefore counts
+ * from the end of its task, but at most this share of the window later: this keeps the limit at the
+ * receiver as well, and costs at most one percent of the rate.
+ */
+const GUARD = 0.01;
+/** Seconds of mail to prefetch: longer than the storage usually takes for a lease. */
+const PREFETCH_SECONDS = 1 / 3;
+/** Starts are not spread by less than this, because timers are not precise enough. */
+const MIN_SPREAD_MS = 5;
 
 /**
- * `ratePerSecond` 0: no limit. Below 1: one mail every 1/rate seconds. Above 1 a fraction does not
- * count: no second can hold half a mail.
+ * `ratePerSecond` 0 means no limit. A rate below 1 allows one mail every 1/rate seconds. Above 1 the
+ * rate is rounded down, because no second can contain part of a mail.
  */
 export function createPace(options: {
   ratePerSecond: number;
   concurrency: number;
-  /** Where each has a place of its own, all may be ahead. */
+  clock: Clock;
+  /** Upper limit of the prefetch; half of the concurrency by default. */
   mostAhead?: number | undefined;
 }): Pace {
-  const { ratePerSecond, concurrency, mostAhead = Math.ceil(concurrency / 2) } = options;
-  const limited = new PQueue({ concurrency, ...limitOf(ratePerSecond) });
-  const spread = spreadFor(ratePerSecond);
+  const { ratePerSecond, concurrency, clock, mostAhead = Math.ceil(concurrency / 2) } = options;
+  const queue = new PQueue({ concurrency });
+  const starts = ratePerSecond === 0 ? null : createStartRecord(ratePerSecond);
+
+  /** The queue calls this at the moment of the start, and looks at its pause before the next one. */
+  async function start<T>(task: () => Promise<T>, record: StartRecord): Promise<T> {
+    const startedMs = clock.elapsed();
+    const noteEnd = record.noteStart(startedMs);
+    const waitMs = record.nextStartMs() - startedMs;
+    if (waitMs > 0) {
+      queue.pause();
+      clock.after(waitMs, () => queue.start());
+    }
+    try {
+      return await task();
+    } finally {
+      noteEnd(clock.elapsed());
+    }
+  }
+
   return {
-    run(task, urgency = 0) {
-      const options = { priority: urgency };
-      const enter = () => limited.add(task, options);
-      return spread === null ? enter() : spread.add(enter, options);
-    },
-    aheadFor(wayMs) {
+    run: (task, urgency = 0) =>
+      queue.add(starts === null ? task : () => start(task, starts), { priority: urgency }),
+    aheadFor(prepareMs) {
       if (ratePerSecond === 0) return mostAhead;
-      const seconds = AHEAD_SECONDS + wayMs / SECOND_MS;
+      const seconds = PREFETCH_SECONDS + prepareMs / SECOND_MS;
       return Math.min(mostAhead, Math.ceil(ratePerSecond * seconds));
     },
     concurrency,
   };
 }
 
-/** Never below a second: a shorter interval would let two bursts into one. */
-function limitOf(ratePerSecond: number) {
-  if (ratePerSecond === 0) return {};
-  const intervalCap = Math.max(1, Math.floor(ratePerSecond));
-  const interval = Math.ceil(Math.max(SECOND_MS, SECOND_MS / ratePerSecond) * GUARD);
-  return { intervalCap, interval, strict: true };
+type StartRecord = {
+  /** Records a start; the returned function records the end of the same task. */
+  noteStart(startedMs: number): (endedMs: number) => void;
+  /** The earliest moment of the next start, by the same monotonic clock. */
+  nextStartMs(): number;
+};
+
+/**
+ * The most recent starts in a ring of as many entries as the window allows: the next start replaces
+ * the oldest entry, so it has to be a whole window later. The window is never shorter than a second.
+ */
+function createStartRecord(ratePerSecond: number): StartRecord {
+  const windowMs = Math.max(SECOND_MS, SECOND_MS / ratePerSecond);
+  const guardMs = windowMs * GUARD;
+  const spreadMs = spreadFor(ratePerSecond);
+  const ring = new Float64Array(Math.max(1, Math.floor(ratePerSecond))).fill(-Infinity);
+  let oldest = 0;
+  let latestMs = -Infinity;
+  return {
+    noteStart(startedMs) {
+      const entry = oldest;
+      ring[entry] = startedMs + guardMs;
+      oldest = (oldest + 1) % ring.length;
+      latestMs = startedMs;
+      // The guard is shorter than the window, so the entry still belongs to this start.
+      return (endedMs) => {
+        if (endedMs < startedMs + guardMs) ring[entry] = endedMs;
+      };
+    },
+    nextStartMs: () => Math.max(latestMs + spreadMs, (ring[oldest] ?? -Infinity) + windowMs),
+  };
 }
 
 /**
- * A burst that is held up for a moment on its way would arrive together with the next one. Mails
- * that start one by one would not, and what was spread once stays so from second to second.
+ * Milliseconds between two starts, so that a burst takes half of its second. If all mails of a
+ * second started at once, a burst that is delayed on its way would arrive together with the next one.
  */
-function spreadFor(ratePerSecond: number): PQueue | null {
-  const interval = Math.floor(SECOND_MS / ratePerSecond / 2);
-  const isUseful = ratePerSecond > 1 && interval >= LEAST_DISTANCE_MS;
-  return isUseful ? new PQueue({ intervalCap: 1, interval, strict: true }) : null;
+function spreadFor(ratePerSecond: number): number {
+  const spreadMs = Math.floor(SECOND_MS / ratePerSecond / 2);
+  return ratePerSecond > 1 && spreadMs >= MIN_SPREAD_MS ? spreadMs : 0;
 }

@@ -399,7 +399,7 @@ describe("a quiet queue", () => {
           return queue.nextDueAt();
         },
       },
-      pace: createPace({ ratePerSecond: 0, concurrency: 20 }),
+      pace: createPace({ ratePerSecond: 0, concurrency: 20, clock }),
       paceIntervalMs: 0,
       load: createLoader(outbox.db),
       attempt: (_, leave) =>

@@ -1,13 +1,9 @@
-import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { isoTime, isoTimeOrNull, systemClock } from "../../src/lib/clock.ts";
 import { bytesOfId, idOfBytes, newId } from "../../src/lib/id.ts";
-import { manualClock } from "../support/clock.ts";
+import { manualClock, stepSystemClock } from "../support/clock.ts";
 
 const HOUR_MS = 60 * 60_000;
-
-afterEach(() => {
-  setSystemTime();
-});
 
 describe("times", () => {
   test("are ISO 8601, UTC, with milliseconds", () => {
@@ -38,7 +34,7 @@ describe("the system clock", () => {
       const ran: string[] = [];
       const cancel = systemClock.after(HOUR_MS / 2, () => ran.push("in half an hour"));
       const timer = new Promise<void>((resolve) => systemClock.after(20, resolve));
-      setSystemTime(new Date(before.wall + ms));
+      const restore = stepSystemClock(ms);
       await timer;
       const elapsedMs = systemClock.elapsed() - before.elapsed;
       expect(elapsedMs).toBeGreaterThanOrEqual(19);
@@ -46,6 +42,7 @@ describe("the system clock", () => {
       expect(Math.abs(systemClock.now() - before.wall - ms)).toBeLessThan(10_000);
       expect(ran).toEqual([]);
       cancel();
+      restore();
     },
   );
 

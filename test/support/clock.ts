@@ -1,5 +1,6 @@
 /** A clock for tests: it stands still until a test moves it, and its two kinds of time move apart on request. */
 
+import { spyOn } from "bun:test";
 import type { Clock } from "../../src/lib/clock.ts";
 
 export type ManualClock = Clock & {
@@ -46,4 +47,11 @@ export function manualClock(startMs: number = Date.parse("2026-03-02T10:00:00.00
       advance(ms);
     },
   };
+}
+
+/** Sets the wall clock of this process off by `ms` while it goes on; the returned function sets it right. */
+export function stepSystemClock(ms: number): () => void {
+  const trueNow = Date.now;
+  const spy = spyOn(Date, "now").mockImplementation(() => trueNow() + ms);
+  return () => spy.mockRestore();
 }
