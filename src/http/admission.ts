@@ -51,6 +51,7 @@ export type AdmissionOptions = {
   publicClientRate: number;
   /** Peers whose X-Forwarded-For names the client. */
   trustedProxies: readonly AddressRange[];
+  /** Monotonic milliseconds (`Clock.elapsed`), so that a step of the wall clock locks no key out. */
   now: () => number;
   log: Log;
 };

@@ -15,7 +15,7 @@ export type SlidingWindow = {
   size(): number;
 };
 
-/** The moments of the last `limit` accepted requests, in a ring; exact, 8 bytes each. */
+/** The times of the last `limit` accepted requests, in a ring; exact, 8 bytes each. */
 type Ring = { moments: Float64Array; next: number; count: number };
 
 const SMALLEST_RING = 16;
@@ -23,8 +23,9 @@ const SMALLEST_RING = 16;
 export function slidingWindow(options: {
   limit: number;
   windowMs: number;
+  /** Monotonic milliseconds (`Clock.elapsed`). */
   now: () => number;
-  /** Keys kept at most; the ones unused for longest go first. */
+  /** Most keys kept; the least recently used are dropped first. */
   maxKeys: number;
 }): SlidingWindow {
   const { limit, windowMs, now, maxKeys } = options;

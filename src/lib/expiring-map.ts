@@ -1,4 +1,4 @@
-/** A bounded map whose entries expire; the one used longest ago leaves first. */
+/** A bounded map whose entries expire by the monotonic clock; the least recently used is dropped first. */
 
 import type { Clock } from "./clock.ts";
 
@@ -6,13 +6,13 @@ type Entry<Value> = { value: Value; expiresAt: number };
 
 export class ExpiringMap<Value> {
   readonly #maxEntries: number;
-  readonly #now: Clock["now"];
+  readonly #elapsed: Clock["elapsed"];
   /** In order of their last use. */
   readonly #entries = new Map<string, Entry<Value>>();
 
-  constructor(options: { maxEntries: number; clock: Pick<Clock, "now"> }) {
+  constructor(options: { maxEntries: number; clock: Pick<Clock, "elapsed"> }) {
     this.#maxEntries = options.maxEntries;
-    this.#now = options.clock.now;
+    this.#elapsed = options.clock.elapsed;
   }
 
   get size(): number {
@@ -23,12 +23,12 @@ export class ExpiringMap<Value> {
     return this.entry(key)?.value;
   }
 
-  /** The value with the moment it ends, in milliseconds since the epoch. */
+  /** The value with the moment at which it expires, by `Clock.elapsed`. */
   entry(key: string): Readonly<Entry<Value>> | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     this.#entries.delete(key);
-    if (entry.expiresAt <= this.#now()) return undefined;
+    if (entry.expiresAt <= this.#elapsed()) return undefined;
     this.#entries.set(key, entry);
     return entry;
   }
@@ -37,7 +37,7 @@ export class ExpiringMap<Value> {
   set(key: string, value: Value, lifetimeMs: number): void {
     this.#entries.delete(key);
     if (lifetimeMs <= 0) return;
-    this.#entries.set(key, { value, expiresAt: this.#now() + lifetimeMs });
+    this.#entries.set(key, { value, expiresAt: this.#elapsed() + lifetimeMs });
     if (this.#entries.size <= this.#maxEntries) return;
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest);

@@ -10,6 +10,7 @@ import { RECENT_HOLD } from "../../src/lib/metrics.ts";
 import { DataFolderError } from "../../src/db/folder.ts";
 import { openRelaySession } from "../../src/delivery/transports/relay.ts";
 import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { createDns, type Dns } from "../../src/lib/dns/client.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
 import { startDns, type TestDns, type TestRecords } from "../support/dns-server.ts";
@@ -32,7 +33,7 @@ let server: TestDns;
 let dns: Dns;
 beforeEach(async () => {
   server = await startDns({ records: structuredClone(ZONE) });
-  dns = createDns({ servers: [server.server], clock: Date, timeoutMs: 100, tries: 1 });
+  dns = createDns({ servers: [server.server], clock: systemClock, timeoutMs: 100, tries: 1 });
 });
 afterEach(async () => {
   dns.close();

@@ -4,6 +4,7 @@ import { type TestApp, testApp } from "../support/app.ts";
 import { expectRefusal } from "../support/refusal.ts";
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
 
 describe("a request without a usable key", () => {
@@ -209,6 +210,25 @@ describe("the rate limit of a project", () => {
     t.clock.advance(10_000); // The first request is 60 s old now.
     expect((await t.call("GET", "/contacts")).status).toBe(200);
     expect((await t.call("GET", "/contacts")).status).toBe(429);
+    await t.close();
+  });
+
+  const steps: [why: string, ms: number][] = [
+    ["an hour back", -HOUR_MS],
+    ["an hour forward", HOUR_MS],
+    ["a day back", -24 * HOUR_MS],
+    ["a day forward", 24 * HOUR_MS],
+  ];
+  test.each(steps)("is measured by monotonic time: the clock is set %s", async (_, stepMs) => {
+    const t = await testApp({ config: { apiRate: 3 } });
+    for (let i = 0; i < 3; i++) await t.call("GET", "/contacts");
+    t.clock.advance(20_000);
+    t.clock.stepWall(stepMs);
+    const refused = await t.call("GET", "/contacts");
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "40"]);
+    t.clock.advance(40_000);
+    const accepted = await t.call("GET", "/contacts");
+    expect([accepted.status, accepted.headers.get("ratelimit-reset")]).toEqual([200, "60"]);
     await t.close();
   });
 

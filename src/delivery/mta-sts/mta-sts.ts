@@ -36,7 +36,7 @@ export type MtaStsOptions = {
   dns: Pick<Dns, "resolve">;
   fetchPolicy: FetchPolicy;
   store: PolicyStore;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "elapsed">;
   log: Log;
 };
 
@@ -47,7 +47,7 @@ const RENEWAL_MS = 86_400_000;
 const MOST_POLICIES = 10_000;
 
 /** For one process; what outlives it is in store.ts. */
-export function memoryPolicyStore(clock: Pick<Clock, "now">): PolicyStore {
+export function memoryPolicyStore(clock: Pick<Clock, "now" | "elapsed">): PolicyStore {
   const kept = new ExpiringMap<KeptPolicy>({ maxEntries: MOST_POLICIES, clock });
   return {
     get: (domain) => kept.get(domain) ?? null,

@@ -23,7 +23,7 @@ const Stored = Type.Object({
 export function databasePolicyStore(deps: {
   db: Db;
   writer: Pick<Writer, "write">;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "now" | "elapsed">;
   log: Log;
 }): PolicyStore {
   const { writer, clock, log } = deps;

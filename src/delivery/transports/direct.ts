@@ -166,7 +166,7 @@ const FREE_PASS: Pass = {
 
 function memory(
   lifetimeMs: number,
-  clock: Pick<Clock, "now">,
+  clock: Pick<Clock, "elapsed">,
   onAdd: (key: string) => void = () => {},
 ): Memory {
   const keys = new ExpiringMap<true>({ maxEntries: MOST_REMEMBERED, clock });

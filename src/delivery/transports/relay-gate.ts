@@ -12,7 +12,7 @@ import { describeFailure, type Failure } from "../smtp/failure.ts";
 export type RelayGateOptions = {
   /** `host:port`, for the log. */
   relay: string;
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "elapsed">;
   log: Log;
 };
 
@@ -28,12 +28,13 @@ export type RelayGate = {
   noteFailure(pass: Pass, failure: Failure): Busy;
 };
 
+/** Its moments are milliseconds of the monotonic clock. */
 type Outage = {
   since: number;
   /** What went wrong last. */
   reason: string;
   backoffMs: number;
-  /** The probe may leave from then on. */
+  /** The earliest moment of the next probe. */
   probeAt: number;
   /** Under way; null if there is none. */
   probe: Pass | null;
@@ -75,18 +76,18 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
 
   /** 0: it is time for a probe. */
   function waitOf({ probeAt, probe: underWay }: Outage): number {
-    return Math.max(probeAt - clock.now(), underWay === null ? 0 : PROBE_MS);
+    return Math.max(probeAt - clock.elapsed(), underWay === null ? 0 : PROBE_MS);
   }
 
   function noteSession(): void {
     if (outage === null) return;
-    const awayMs = clock.now() - outage.since;
+    const awayMs = clock.elapsed() - outage.since;
     outage = null;
     log.info("the relay is back; mail leaves again", { relay, awayMs });
   }
 
   function begin(failure: Failure): Outage {
-    const now = clock.now();
+    const now = clock.elapsed();
     const reason = describeFailure(failure);
     log.warn("the relay cannot be reached; nothing leaves until it answers", { relay, reason });
     const backoffMs = backoffAfter(failure, FIRST_BACKOFF_MS);
@@ -97,7 +98,7 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
     const reason = describeFailure(failure);
     const backoffMs = backoffAfter(failure, before * 2);
     log.debug("the relay still cannot be reached", { relay, reason, nextProbeMs: backoffMs });
-    return { since, reason, backoffMs, probeAt: clock.now() + backoffMs, probe: null };
+    return { since, reason, backoffMs, probeAt: clock.elapsed() + backoffMs, probe: null };
   }
 
   return {

@@ -56,7 +56,7 @@ export type Dns = {
 export type DnsOptions = {
   /** In the order of preference; one that does not answer goes to the end. */
   servers: readonly DnsServer[];
-  clock: Pick<Clock, "now">;
+  clock: Pick<Clock, "elapsed">;
   /** For one server to answer. */
   timeoutMs?: number;
   /** How many times a question is sent at most. */
@@ -117,14 +117,14 @@ type Resolved<Value> = { reading: Reading<Value>; sizeBytes: number };
 class Lookup<Value> {
   readonly #kind: RecordKind<Value>;
   readonly #resolver: Resolver;
-  readonly #now: Clock["now"];
+  readonly #elapsed: Clock["elapsed"];
   readonly #kept: ExpiringMap<DnsAnswer<Value>>;
   readonly #asking = new Map<string, Promise<DnsAnswer<Value>>>();
 
   constructor(kind: RecordKind<Value>, resolver: Resolver, options: DnsOptions) {
     this.#kind = kind;
     this.#resolver = resolver;
-    this.#now = options.clock.now;
+    this.#elapsed = options.clock.elapsed;
     const { maxEntries = 5_000, clock } = options;
     this.#kept = new ExpiringMap({ maxEntries, clock });
   }
@@ -146,7 +146,7 @@ class Lookup<Value> {
     if (entry === undefined) return null;
     const { value, expiresAt } = entry;
     if (value.kind !== "records") return value;
-    return { ...value, ttlSeconds: Math.ceil((expiresAt - this.#now()) / 1_000) };
+    return { ...value, ttlSeconds: Math.ceil((expiresAt - this.#elapsed()) / 1_000) };
   }
 
   async #ask(name: string): Promise<DnsAnswer<Value>> {

@@ -34,7 +34,8 @@ export function createRetention(deps: {
   const { db, writer, clock, days } = deps;
   /** Purges of this round that are not through yet. */
   let left: Dated[] = [];
-  let restsUntil = 0;
+  /** The earliest moment of the next round, by `Clock.elapsed`. */
+  let restsUntil = -Infinity;
 
   function newRound(): Dated[] {
     return [
@@ -56,13 +57,13 @@ export function createRetention(deps: {
 
   function endRound(): void {
     left = [];
-    restsUntil = clock.now() + REST_MS;
+    restsUntil = clock.elapsed() + REST_MS;
   }
 
   return {
     /** One step of at most about 10 ms; false if nothing is left to do until the next hour. */
     async step(): Promise<boolean> {
-      if (left.length === 0 && clock.now() >= restsUntil) left = newRound();
+      if (left.length === 0 && clock.elapsed() >= restsUntil) left = newRound();
       const [current] = left;
       if (current === undefined) return false;
       try {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
 import { deriveKey } from "../../../src/lib/crypto.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
 import { createDns } from "../../../src/lib/dns/client.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { openReturnPath } from "../../../src/mail/return-path.ts";
@@ -134,7 +135,7 @@ describe("the return path", () => {
     const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
     const { t, transport, domain } = await setUp({
       config: { transport: mode, relayUrl, hostname: "mail.example.org" },
-      dns: createDns({ servers: [dns.server], clock: { now: Date.now } }),
+      dns: createDns({ servers: [dns.server], clock: systemClock }),
     });
     publish(dns.records, listAt(domain, "records"));
     await t.call("POST", `/domains/${textAt(domain, "id")}/verify`);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../../src/lib/clock.ts";
 import { createDns } from "../../../src/lib/dns/client.ts";
 import { VERSION } from "../../../src/lib/version.ts";
 import { startDns } from "../../support/dns-server.ts";
@@ -195,7 +196,7 @@ describe("a try that fails", () => {
   test("does not reach a private address by a name or a redirect", async () => {
     const dnsServer = await startDns({ records: { "hook.test": { A: ["127.0.0.1"] } } });
     const inside = await receiver();
-    const dns = createDns({ servers: [dnsServer.server], clock: { now: Date.now } });
+    const dns = createDns({ servers: [dnsServer.server], clock: systemClock });
     const t = await hookedApp({ config: { allowPrivateAddresses: false }, dns });
     await t.deliver();
     const { track, tried, rows } = watching(t);
