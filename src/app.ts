@@ -22,6 +22,7 @@ import { openApiRoutes } from "./http/openapi.ts";
 import { createCursors } from "./http/pagination.ts";
 import { createRoot } from "./http/server.ts";
 import { installationOf } from "./installation.ts";
+import { createClockSteps } from "./clock-steps.ts";
 import type { Clock } from "./lib/clock.ts";
 import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
 import { serveMetrics } from "./lib/metrics.ts";
@@ -32,6 +33,7 @@ import { createDns, type Dns } from "./lib/dns/client.ts";
 import { systemDnsServers } from "./lib/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
 import { describeError, type Log } from "./lib/log.ts";
+import { createSteadyClock } from "./lib/steady-clock.ts";
 import { createTurns } from "./lib/turns.ts";
 import { domainOf } from "./mail/address.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./mail/dkim-keys.ts";
@@ -119,7 +121,8 @@ const IDLE_TIMEOUT_SECONDS = 60;
 const TRANSPORT_BODY_CAP_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createApp(options: AppOptions) {
-  const { config, db, folder, secret, clock, log } = options;
+  const { config, db, folder, secret, log } = options;
+  const clock = createSteadyClock(options.clock);
   defineFormats();
   const url = config.url ?? `http://${config.host}:${config.port}`;
   const linkKey = deriveKey(secret, "recipient-links");
@@ -261,8 +264,9 @@ export function createApp(options: AppOptions) {
       log,
       policyStore: databasePolicyStore({ db, writer, clock, log }),
     });
+  const queue = createQueue(db, (to) => transport.admit?.(to) ?? null);
   const dispatcher = createDispatcher({
-    queue: createQueue(db, (to) => transport.admit?.(to) ?? null),
+    queue,
     pace: createPace({
       ratePerSecond: config.sendRate,
       concurrency: transport.concurrency,
@@ -446,8 +450,25 @@ export function createApp(options: AppOptions) {
     .use(openApiRoutes(api));
   learnRoutes(http.routes);
 
+  const clockSteps = createClockSteps({
+    db,
+    writer,
+    clock,
+    log,
+    dueTimes: [queue.shift, webhooks.shift, automation.runner.shift, domainChecks.shift],
+    lifetimes: [idempotency.shift],
+    wake() {
+      dispatcher.wake();
+      webhooks.wakeAll();
+      automation.runner.wake();
+      campaigns.runner.wake();
+      domainChecks.wake();
+    },
+  });
+
   /** Recurring work: name, pattern (croner), what it does. */
   const recurring = [
+    { name: "clock", pattern: "* * * * * *", run: clockSteps.check },
     { name: "key uses", pattern: "*/30 * * * * *", run: () => keys.flushUses(writer) },
     { name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge },
     { name: "segment membership", pattern: "*/10 * * * * *", run: segments.recompute },
@@ -484,16 +505,9 @@ export function createApp(options: AppOptions) {
       return { isReady: false, reason: `Mail that is due has not moved for ${seconds} s.` };
     }
     // A real write: what was wrong a minute ago may be mended, and the other way round.
-    return writer.write(probe).then(
+    return writer.write(clockSteps.note).then(
       () => ({ isReady: true as const }),
       () => ({ isReady: false as const, reason: "The database does not take writes." }),
-    );
-  }
-
-  function probe(): void {
-    db.sqlite.run(
-      "INSERT INTO readiness (id, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
-      [clock.now()],
     );
   }
 
@@ -508,6 +522,7 @@ export function createApp(options: AppOptions) {
     workflows,
     campaigns: campaigns.runner,
     automation: automation.runner,
+    clockSteps,
     transport,
 
     /** Answers a request as the server would; for tests. */
@@ -515,6 +530,7 @@ export function createApp(options: AppOptions) {
 
     async start(): Promise<void> {
       loopWatch.start();
+      await clockSteps.start();
       await campaigns.runner.start();
       await automation.runner.start();
       webhooks.start();
@@ -567,6 +583,7 @@ export function createApp(options: AppOptions) {
       await workflows.stop();
       await keys.flushUses(writer);
       await dispatcher.returnLeases();
+      await writer.write(clockSteps.note);
       await writer.drain();
     },
   };

@@ -118,7 +118,7 @@ export async function benchSegments(options: SeedOptions): Promise<boolean> {
     db,
     folder: null,
     secret: "a secret for benches, long enough to be taken",
-    clock: { ...systemClock, now: () => NOW, after: () => () => undefined },
+    clock: { ...systemClock, now: () => NOW, elapsed: () => 0, after: () => () => undefined },
     log: silentLog,
   });
   const aims: Aim[] = [];

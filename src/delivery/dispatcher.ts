@@ -252,9 +252,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** What happened out there must be written down, however long the storage takes to recover. */
   async function settle(settlement: Settlement): Promise<void> {
+    const endedMs = clock.elapsed();
+    // Computed anew in the change that stores it: the clock may have been set since.
+    const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
     for (let tries = 1; ; tries++) {
       try {
-        const isOurs = await writer.write(() => deps.settle(settlement));
+        const isOurs = await writer.write(() => deps.settle({ ...settlement, now: endedAt() }));
         noteWaiting(settlement);
         movedAt = clock.elapsed();
         return report(settlement, isOurs);
@@ -267,9 +270,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  function noteWaiting({ verdict, now }: Settlement): void {
+  function noteWaiting({ verdict }: Settlement): void {
     const busy = untriedOf(verdict);
-    if (busy !== null && busy.line !== null) queue.noteWaiting(busy.line, now + busy.retryAfterMs);
+    if (busy !== null && busy.line !== null)
+      queue.noteWaiting(busy.line, clock.now() + busy.retryAfterMs);
   }
 
   function logUnsettled({ mail, verdict }: Settlement, error: unknown): void {

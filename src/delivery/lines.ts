@@ -4,6 +4,8 @@
  * line is in the database; here is which lines there are, and when each is worth asking again.
  */
 
+import type { DueShift } from "../lib/steady-clock.ts";
+
 /** No line: where every mail begins. */
 export const NO_LINE = "";
 
@@ -72,6 +74,13 @@ export function createLines() {
         rests.set(line, NO_REST);
       }
       return open;
+    },
+
+    /** The clock was set: each line rests as long as it would have rested. */
+    shift({ byMs, after }: DueShift): void {
+      for (const [line, rest] of rests) {
+        if (rest.until > after) rests.set(line, { ...rest, until: rest.until + byMs });
+      }
     },
 
     /** When the next one is worth asking; null if none is before it is woken. */

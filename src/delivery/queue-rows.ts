@@ -1,6 +1,7 @@
 /** The queue's rows: where mails wait, who is first there, and how they are taken or moved. */
 
 import type { Db } from "../db/open.ts";
+import type { DueShift } from "../lib/steady-clock.ts";
 import { NO_LINE } from "./lines.ts";
 
 /** One that is SENDING. */
@@ -76,6 +77,13 @@ export function prepareQueue({ sqlite }: Db) {
     WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
   const giveBack = sqlite.prepare<{ seq: number }, []>(`
     UPDATE emails SET status = 'QUEUED' WHERE ${TRANSACTIONAL} AND status = 'SENDING' RETURNING seq`);
+  const shiftTransactional = sqlite.prepare<unknown, [DueShift]>(`
+    UPDATE emails SET next_at = next_at + $byMs
+    WHERE ${TRANSACTIONAL} AND status IN ('QUEUED', 'SENDING') AND next_at > +$after`);
+  const shiftOfCampaigns = sqlite.prepare<unknown, [DueShift]>(`
+    UPDATE emails SET next_at = next_at + $byMs
+    WHERE campaign_seq IN (SELECT seq FROM campaigns WHERE status IN ('SENDING', 'PAUSED'))
+      AND status IN ('QUEUED', 'SENDING') AND next_at IS NOT NULL AND next_at > +$after`);
   const giveBackOfCampaigns = sqlite.prepare<{ seq: number }, []>(`
     UPDATE emails SET status = 'QUEUED'
     WHERE campaign_seq IN (SELECT seq FROM campaigns) AND status = 'SENDING' AND next_at IS NOT NULL
@@ -105,6 +113,12 @@ export function prepareQueue({ sqlite }: Db) {
       const waits = ({ key }: { key: number }) =>
         (dueInCampaign.get({ line, key })?.at ?? null) !== null;
       return findInLine.get(line) !== null || findUnfinished.all().some(waits);
+    },
+
+    /** Part of a change. Nothing but mail that waits or is under way is read. */
+    shift(shift: DueShift): void {
+      shiftTransactional.run(shift);
+      shiftOfCampaigns.run(shift);
     },
 
     /** Part of a change: whatever is SENDING is QUEUED again; how many those were. */

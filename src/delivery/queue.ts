@@ -13,6 +13,7 @@
  */
 
 import type { Db } from "../db/open.ts";
+import type { DueShift } from "../lib/steady-clock.ts";
 import { createTurns, type Lane as Turn, levelsOf } from "./fairness.ts";
 import { createLines, NO_LINE } from "./lines.ts";
 import { type Busy, isShareLine, type Pass } from "./outcome.ts";
@@ -47,6 +48,11 @@ export type Queue = {
   nextDueAt(isUrgent?: boolean): number | null;
   /** Part of a change: mails that an earlier process was sending wait for their time again. */
   returnLeases(): number;
+  /**
+   * Part of a change, after the clock was set: what was due stays due, and what waits for a later
+   * time (a retry, the rate of a campaign) waits as long as it would have waited.
+   */
+  shift(shift: DueShift): void;
   /** A mail gave back its place. */
   noteFree(pass: Pass): void;
   /** A mail was put into this line, which is not worth asking before `until`. */
@@ -303,6 +309,13 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
       return times.length === 0 ? null : Math.max(Math.min(...times), houseOpensAt);
     },
     returnLeases: rows.giveBack,
+    shift(shift) {
+      rows.shift(shift);
+      lines.shift(shift);
+      const { byMs, after } = shift;
+      for (const [key, at] of opensAt) if (at > after) opensAt.set(key, at + byMs);
+      if (houseOpensAt > after) houseOpensAt += byMs;
+    },
     noteFree({ line }) {
       houseOpensAt = 0;
       lines.noteFree(line);

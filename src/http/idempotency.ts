@@ -47,6 +47,8 @@ export type Idempotency = {
     ask: Ask,
     prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
   ): Promise<{ answer: Answer<T>; isReplay: boolean }>;
+  /** Part of a change, after the clock was set: each answer is kept as long as before. */
+  shift(byMs: number): void;
   /** Forgets answers older than 24 hours, a chunk at a time; returns how many went. */
   purge(): Promise<number>;
 };
@@ -134,6 +136,11 @@ export function createIdempotency(deps: {
       } finally {
         underway.delete(scope);
       }
+    },
+    shift(byMs) {
+      db.update(idempotencyKeys)
+        .set({ createdAt: sql`${idempotencyKeys.createdAt} + ${byMs}` })
+        .run();
     },
     purge() {
       return writer.write(

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createQueue, type Queue } from "../../src/delivery/queue.ts";
+import type { Busy } from "../../src/delivery/outcome.ts";
 import { openOutbox, planOf } from "../support/outbox.ts";
 
 const NOW = 1_000_000;
@@ -228,6 +229,75 @@ describe("fairness", () => {
   });
 });
 
+describe("after the clock was set", () => {
+  const HOUR_MS = 60 * 60_000;
+  /** What the clock shows after the step. */
+  const SET_TO = 10 * HOUR_MS;
+  const BACK = { byMs: -HOUR_MS, after: SET_TO };
+  const FORWARD = { byMs: HOUR_MS, after: SET_TO - HOUR_MS };
+
+  test.each([
+    ["back", BACK],
+    ["forward again", FORWARD],
+  ])("%s, what was due is due and what waits waits as long as before", (_, shift) => {
+    const { outbox, queue } = queued();
+    const before = SET_TO - shift.byMs;
+    for (const priority of [TRANSACTIONAL, CAMPAIGN]) {
+      outbox.add({ priority, nextAt: before - 7_000 });
+      outbox.add({ priority, nextAt: before });
+      outbox.add({ priority, nextAt: before + 500 });
+      outbox.add({ priority, nextAt: before + 400, status: "SENDING" });
+    }
+    queue.shift(shift);
+    expect(leased(queue, 9, SET_TO)).toHaveLength(4);
+    expect(queue.nextDueAt()).toBe(SET_TO + 500);
+    expect(leased(queue, 9, SET_TO + 499)).toHaveLength(0);
+    expect(leased(queue, 9, SET_TO + 500)).toHaveLength(2);
+  });
+
+  test("mails keep the order of their due times, before those that came later", () => {
+    const { outbox, queue } = queued();
+    const dueTimes = [300, 100, 200].map((ms) => SET_TO + HOUR_MS - ms);
+    const [first, third, second] = dueTimes.map((nextAt) => outbox.add({ nextAt }));
+    queue.shift(BACK);
+    const last = outbox.add({ nextAt: SET_TO });
+    const seqs = leased(queue, 9, SET_TO).map(({ seq }) => seq);
+    expect(seqs).toEqual([first ?? 0, second ?? 0, third ?? 0, last]);
+  });
+
+  test("a campaign keeps its rate", () => {
+    const { outbox, queue } = queued();
+    const before = SET_TO + HOUR_MS;
+    for (let i = 0; i < 5; i++) outbox.add({ priority: CAMPAIGN, nextAt: 0 });
+    outbox.db.sqlite.run("UPDATE campaigns SET rate = 2");
+    expect(leased(queue, 9, before)).toHaveLength(1);
+    queue.shift(BACK);
+    expect(leased(queue, 9, SET_TO + 499)).toHaveLength(0);
+    expect(leased(queue, 9, SET_TO + 500)).toHaveLength(1);
+  });
+
+  test("what waits for a place is asked for when it would have been", () => {
+    const before = SET_TO + HOUR_MS;
+    for (const line of ["slow.test", null]) {
+      const outbox = openOutbox();
+      let busy: Busy | null = {
+        kind: "busy",
+        why: "full",
+        retryAfterMs: 900,
+        reason: "full",
+        line,
+      };
+      const queue = createQueue(outbox.db, () => busy);
+      outbox.add({ nextAt: before, createdAt: before });
+      expect(leased(queue, 9, before)).toHaveLength(0);
+      busy = null;
+      queue.shift(BACK);
+      expect(queue.nextDueAt()).toBe(SET_TO + 900);
+      expect(leased(queue, 9, SET_TO + 900)).toHaveLength(1);
+    }
+  });
+});
+
 describe("its statements", () => {
   test("use the partial index, sort nothing, read no table, and stay prepared", () => {
     const outbox = openOutbox();
@@ -237,7 +307,7 @@ describe("its statements", () => {
     const all = prepare.mock.calls.map(([sql]) => sql);
     const statements = all.filter((sql) => !sql.includes("FROM projects"));
     prepare.mockRestore();
-    expect(statements).toHaveLength(14);
+    expect(statements).toHaveLength(16);
     for (const sql of statements) {
       const plan = planOf(outbox.db, sql);
       expect(plan).toMatch(

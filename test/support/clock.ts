@@ -29,7 +29,7 @@ export function manualClock(startMs: number = Date.parse("2026-03-02T10:00:00.00
     elapsedMs = until;
   }
   return {
-    now: () => wallOffsetMs + elapsedMs,
+    now: () => Math.floor(wallOffsetMs + elapsedMs),
     elapsed: () => elapsedMs,
     after(delayMs, run) {
       const timer = { at: elapsedMs + delayMs, run };

@@ -92,6 +92,8 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     check,
     /** Something may be due. */
     wake,
+    /** Part of a change. */
+    shift: looks.shift,
     start(): void {
       isRunning = true;
       wake();

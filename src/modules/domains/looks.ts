@@ -1,9 +1,10 @@
 /** Looks at the DNS as rows know them: which are due, and what the latest one found. */
 
-import { asc, eq, lte, sql } from "drizzle-orm";
+import { asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { DueShift } from "../../lib/steady-clock.ts";
 import { findingFor, parseFindings } from "./findings.ts";
 import type { Look } from "./look.ts";
 import { afterLook, type Seen } from "./schedule.ts";
@@ -28,6 +29,14 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
         .select({ at: sql<number | null>`min(${domains.nextCheckAt})` })
         .from(domains)
         .all()[0]?.at ?? null,
+
+    /** Part of a change: the clock was set. */
+    shift({ byMs, after }: DueShift): void {
+      db.update(domains)
+        .set({ nextCheckAt: sql`${domains.nextCheckAt} + ${byMs}` })
+        .where(gt(domains.nextCheckAt, after))
+        .run();
+    },
 
     /** Part of a change. Null if the domain is gone or was looked at meanwhile. */
     record({ seq, lastCheckedAt }: DomainRow, look: Look): DomainRow | null {

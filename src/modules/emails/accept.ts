@@ -76,7 +76,6 @@ export function createAccept(deps: AcceptDeps) {
   const { clock, contacts, store } = deps;
 
   return async function accept(project: Project, input: SendInput): Promise<Change<Accepted>> {
-    const now = clock.now();
     const template =
       input.template === undefined ? null : deps.templates.get(project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
@@ -84,7 +83,7 @@ export function createAccept(deps: AcceptDeps) {
     const source = compileSource(input, template);
     const message = sharedMessage(project, input, { sender, template, html: source.html });
     const drafts = await renderAll(project, input, source);
-    return () => commit({ project, input, template, message, drafts, now });
+    return () => commit({ project, input, template, message, drafts, now: clock.now() });
   };
 
   /** Exactly the sender's domain (interface decision B). */

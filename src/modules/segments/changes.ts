@@ -5,6 +5,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
+import { SMALLEST_STEP_MS } from "../../lib/steady-clock.ts";
 import type { Turns } from "../../lib/turns.ts";
 
 /** Changes of one project, as values of `contacts.seq`. */
@@ -15,12 +16,15 @@ export type Changes = {
   events: Map<string, Set<number>>;
 };
 
-/** How far the log and the clock had come. */
-export type Cursor = { eventSeq: number; at: number };
+/** How far the log and both clocks had come. */
+export type Cursor = { eventSeq: number; at: number; elapsedMs: number };
 
 export type ChangeReader = {
   now(): Cursor;
-  /** By project. Null where so much changed that looking at everything is no more work. */
+  /**
+   * By project. Null where so much changed that reading every contact is no more work, and where the
+   * clock was set: then the dates of contacts do not tell which of them changed.
+   */
   since(
     cursor: Cursor,
     projectSeqs: ReadonlySet<number>,
@@ -88,10 +92,23 @@ export function createChangeReader(deps: {
     return false;
   }
 
+  function now(): Cursor {
+    const eventSeq = newestEvent.get()?.seq ?? 0;
+    return { eventSeq, at: clock.now(), elapsedMs: clock.elapsed() };
+  }
+
+  /** Wall time and monotonic time went on by different amounts. */
+  function wasClockSet(since: Cursor): boolean {
+    const wallMs = clock.now() - since.at;
+    const elapsedMs = clock.elapsed() - since.elapsedMs;
+    return Math.abs(wallMs - elapsedMs) >= SMALLEST_STEP_MS;
+  }
+
   return {
-    now: () => ({ eventSeq: newestEvent.get()?.seq ?? 0, at: clock.now() }),
+    now,
 
     async since(cursor, projectSeqs) {
+      if (wasClockSet(cursor)) return null;
       const found = new Map<number, Changes>();
       for (const seq of projectSeqs) found.set(seq, { contacts: new Set(), events: new Map() });
       if (!(await readEvents(cursor.eventSeq, found))) return null;

@@ -25,7 +25,7 @@ export type Tracking = ReturnType<typeof createTracking>;
 
 /** With a run every ten seconds, that is well within five minutes. */
 const RELATIVE_MS = 4 * 60_000;
-/** For the rest it only heals what a clock that was set back may have hidden. */
+/** For the rest this is a safeguard: changes are read from the log and from dates. */
 const ANY_MS = 60 * 60_000;
 
 export function createTracking(deps: {
@@ -38,7 +38,7 @@ export function createTracking(deps: {
   sweep: Sweep;
 }) {
   const { db, clock, log, changes, definitions, judge, sweep } = deps;
-  /** When everybody was last judged, by `segments.seq`. */
+  /** When everybody was last judged, by `segments.seq`, in monotonic milliseconds. */
   const completeAt = new Map<number, number>();
   /** Changes of definitions, by project: what was resolved before one is out of date. */
   const generations = new Map<number, number>();
@@ -104,11 +104,11 @@ export function createTracking(deps: {
 
   function isDue({ seq, baselineAt }: SegmentRow, intervalMs: number): boolean {
     const lastMs = completeAt.get(seq) ?? -Infinity;
-    return baselineAt === null || clock.now() - lastMs >= intervalMs;
+    return baselineAt === null || clock.elapsed() - lastMs >= intervalMs;
   }
 
   async function judgeEverybody(trial: Case): Promise<void> {
-    const startedAt = clock.now();
+    const startedAt = clock.elapsed();
     if (await judge.everybody(trial)) completeAt.set(trial.segment.seq, startedAt);
   }
 

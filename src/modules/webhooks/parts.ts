@@ -63,6 +63,10 @@ export function createWebhookParts(deps: {
     deliveries: createDeliveries({ db, clock, cursors, rows }),
     sendTest: createSendTest({ attempt, clock, mostCallsOfProject }),
     wake: dispatcher.wake,
+    /** The clock was set: what is due may be due at another moment. */
+    wakeAll: () => dispatcher.wake(rows.lanes()),
+    /** Part of a change. */
+    shift: rows.shift,
 
     /** Recurring work. */
     keepUp: feed.keepUp,

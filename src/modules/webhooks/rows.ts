@@ -6,6 +6,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { DELIVERY_STATUSES } from "../../db/schema/webhooks.ts";
+import type { DueShift } from "../../lib/steady-clock.ts";
 import { HOLDING_TRIES } from "./schedule.ts";
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -82,6 +83,10 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
     UPDATE webhook_deliveries SET status = 'PENDING', next_at = ?
     WHERE seq = +? AND (status <> 'PENDING' OR next_at IS NOT NULL)`);
 
+  const shiftAll = sqlite.prepare<unknown, [DueShift]>(`
+    UPDATE webhook_deliveries INDEXED BY webhook_deliveries_due SET next_at = next_at + $byMs
+    WHERE next_at IS NOT NULL AND next_at > +$after`);
+
   /** What waits for a delivery that holds no more is due now. */
   function release(webhook: number, contact: number | null, now: number): void {
     if (contact !== null) releaseNext.run({ webhook, contact, now });
@@ -110,6 +115,9 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
       }
       return lanes;
     },
+
+    /** After the clock was set: each try is as far away as it was. */
+    shift: (shift: DueShift): void => void shiftAll.run(shift),
 
     /** False if the row went another way meanwhile; then nothing changes. */
     settle(delivery: Due, settled: Settled): boolean {

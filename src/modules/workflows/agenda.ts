@@ -5,6 +5,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { DueFor } from "../../db/schema/workflows.ts";
+import type { DueShift } from "../../lib/steady-clock.ts";
 import { parseData } from "../contacts/data.ts";
 import type { CompletedStep, Progress } from "./engine.ts";
 
@@ -80,6 +81,10 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     WHERE due_for = 'ANSWER' AND due_at <= +? AND due_at IS NOT NULL
       AND seq NOT IN (SELECT value FROM json_each(+?))
     RETURNING seq`);
+  const shiftAll = sqlite.prepare<unknown, [DueShift & { underWay: string }]>(`
+    UPDATE workflow_executions INDEXED BY workflow_executions_due SET due_at = due_at + $byMs
+    WHERE due_at IS NOT NULL AND due_at > +$after
+      AND (due_for <> 'ANSWER' OR seq NOT IN (SELECT value FROM json_each(+$underWay)))`);
   const insertRow = sqlite.prepare<{ seq: number }, [Values & Identity]>(`
     INSERT INTO workflow_executions (
       id, project_seq, workflow_seq, version_seq, contact_seq, started_at, status, current_step_id,
@@ -103,9 +108,10 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     INSERT INTO workflow_execution_steps
       (execution_seq, number, step_id, type, outcome, branch, detail, started_at, completed_at)
     VALUES ($seq, $number, $stepId, $type, $outcome, $branch, $detail, $startedAt, $completedAt)`);
-  const countRounds = sqlite.prepare<{ n: number }, [number, number, string, number]>(`
+  const countRounds = sqlite.prepare<{ n: number }, [number, number, string, number, number]>(`
     SELECT count(*) AS n FROM workflow_execution_steps
-    WHERE execution_seq = +? AND number > +? AND step_id = +? AND completed_at > +?`);
+    WHERE execution_seq = +? AND number > +? AND step_id = +?
+      AND completed_at > +? AND completed_at <= +?`);
 
   return {
     find(seq: number): Execution | null {
@@ -153,6 +159,13 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     giveBackCalls: (until: number, dueAt: number, underWay: readonly number[]): number =>
       giveBack.all(dueAt, until, JSON.stringify(underWay)).length,
 
+    /**
+     * After the clock was set: what waits goes on waiting as long as it would have waited. The lease of
+     * a call under way is its token, so it stays.
+     */
+    shift: (shift: DueShift, underWay: readonly number[]): void =>
+      void shiftAll.run({ ...shift, underWay: JSON.stringify(underWay) }),
+
     insert({ progress, ...identity }: NewExecution): Execution {
       const row = insertRow.get({ ...identity, ...valuesOf(progress) });
       if (row === null) throw new Error("an inserted execution came back empty");
@@ -170,9 +183,11 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
       }
     },
 
-    /** How often an execution completed a step since a moment, among its steps after a number. */
-    rounds: (seq: number, of: { stepId: string; after: number; since: number }): number =>
-      countRounds.get(seq, of.after, of.stepId, of.since)?.n ?? 0,
+    /** How often an execution completed a step in a period, among its steps after a number. */
+    rounds: (
+      seq: number,
+      of: { stepId: string; after: number; since: number; until: number },
+    ): number => countRounds.get(seq, of.after, of.stepId, of.since, of.until)?.n ?? 0,
   };
 }
 

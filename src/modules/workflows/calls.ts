@@ -222,6 +222,9 @@ export function createCalls(deps: {
     /** Part of a change: leases that ended without an answer are due again. */
     giveBackExpired: (now: number): number => agenda.giveBackCalls(now, now, [...underWay.keys()]),
 
+    /** Executions whose calls are under way. */
+    executionsUnderWay: (): number[] => [...underWay.keys()],
+
     /** Part of a change: those of an earlier process. */
     giveBackAll(now: number): number {
       ender = new AbortController();

@@ -12,6 +12,7 @@
 import { isStorageRefusal, type Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
+import type { DueShift } from "../../lib/steady-clock.ts";
 import type { Db } from "../../db/open.ts";
 import { DUE_FOR, type DueFor } from "../../db/schema/workflows.ts";
 import { parseData } from "../contacts/data.ts";
@@ -143,11 +144,17 @@ export function createWorkflowRunner(deps: {
   /** What waits for its time may wait for the event after it, if that time was before the event. */
   function isConcerning({ projectSeq, name, contactSeq, createdAt }: LoggedEvent): boolean {
     if (contactSeq === null) return false;
+    const at = timeOf(createdAt);
     return (
       deps.triggered(projectSeq, name).length > 0 ||
       agenda.isAwaited(contactSeq, name) ||
-      (isAnyOverdue(createdAt) && agenda.overdueOf(contactSeq, createdAt).length > 0)
+      (isAnyOverdue(at) && agenda.overdueOf(contactSeq, at).length > 0)
     );
+  }
+
+  /** An event that seems to lie ahead was recorded before the clock was set back: at the latest now. */
+  function timeOf(createdAt: number): number {
+    return Math.min(createdAt, clock.now());
   }
 
   function pass(seq: number): void {
@@ -214,13 +221,14 @@ export function createWorkflowRunner(deps: {
 
   /** False where the contact's earlier work is not done yet: then its event has to wait. */
   function handle(event: LoggedEvent, hasTime: HasTime): boolean {
-    const { contactSeq, projectSeq, name, createdAt } = event;
+    const { contactSeq, projectSeq, name } = event;
     if (contactSeq === null) return true;
-    if (!catchUp(contactSeq, createdAt, hasTime)) return false;
+    const at = timeOf(event.createdAt);
+    if (!catchUp(contactSeq, at, hasTime)) return false;
     const startable = deps.triggered(projectSeq, name);
     if (startable.length === 0 && !agenda.isAwaited(contactSeq, name)) return true;
     const now = clock.now();
-    const met = metOf(event);
+    const met = metOf(event, at);
     for (const execution of agenda.awaiting(contactSeq, name)) {
       drive.proceed(execution, { occurrence: { kind: "event", event: met }, now, hasTime });
     }
@@ -292,6 +300,9 @@ export function createWorkflowRunner(deps: {
     /** Something may have happened or be due. */
     wake,
 
+    /** Part of a change: the clock was set. */
+    shift: (shift: DueShift): void => agenda.shift(shift, calls.executionsUnderWay()),
+
     async start(): Promise<void> {
       const returned = await writer.write(() => calls.giveBackAll(clock.now()));
       if (returned > 0) log.info("webhooks of a stopped process are called again", { returned });
@@ -321,8 +332,8 @@ export function createWorkflowRunner(deps: {
   };
 }
 
-function metOf({ seq, name, data, createdAt }: LoggedEvent): Met {
-  return { seq, name, data: data === null ? {} : parseData(data), at: createdAt };
+function metOf({ seq, name, data }: LoggedEvent, at: number): Met {
+  return { seq, name, data: data === null ? {} : parseData(data), at };
 }
 
 function turn(): Promise<void> {

@@ -51,7 +51,8 @@ export function createStarts(deps: {
     const rounds = newest.all(contactSeq, workflow.seq);
     const oldest = rounds.at(-1);
     if (rounds.length < ROUNDS_AN_HOUR || oldest === undefined) return null;
-    if (oldest.startedAt <= now - HOUR_MS) return null;
+    // Those that seem to lie ahead began before the clock was set back: they are not counted.
+    if (oldest.startedAt <= now - HOUR_MS || oldest.startedAt > now) return null;
     const error = tooManyRounds(event.name);
     return { error, isTold: rounds.some((round) => round.error === error) };
   }

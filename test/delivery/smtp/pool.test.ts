@@ -2,8 +2,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Dispatch } from "../../../src/delivery/outcome.ts";
 import { Pool, type Destination, type PoolOptions } from "../../../src/delivery/smtp/pool.ts";
 import { Session, type SessionOptions } from "../../../src/delivery/smtp/session.ts";
+import { stepSystemClock } from "../../support/clock.ts";
 import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
 import { startSink } from "../../support/smtp-sink.ts";
+
+const HOUR_MS = 60 * 60_000;
 
 const closers: (() => unknown)[] = [];
 
@@ -98,6 +101,24 @@ describe("the pool", () => {
     await until(() => server.ended === 2);
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT"]);
     expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+  });
+
+  test.each([
+    ["back", -24 * HOUR_MS],
+    ["forward", 24 * HOUR_MS],
+  ])("counts idle time although the clock is set %s by a day", async (_, stepMs) => {
+    const server = await scripted();
+    const sessions = pool({ idleMs: 300 });
+    await sessions.deliver(to(server.port), MAIL);
+    const startedAt = performance.now();
+    const restore = stepSystemClock(stepMs);
+    const { conversations } = await sessions.deliver(to(server.port), MAIL);
+    expect(conversations).toMatchObject([{ reused: true }]);
+    await until(() => server.ended === 1);
+    restore();
+    const idleMs = performance.now() - startedAt;
+    expect(idleMs).toBeGreaterThanOrEqual(295);
+    expect(idleMs).toBeLessThan(5_000);
   });
 
   test("keeps no more idle connections than allowed, over all destinations", async () => {

@@ -53,6 +53,20 @@ function away(failure: Failure = REFUSED) {
   return parts;
 }
 
+describe("the wait for a probe", () => {
+  test.each([
+    ["back", -24 * 3600 * SECOND],
+    ["forward", 24 * 3600 * SECOND],
+  ])("is as long when the clock is set %s by a day", (_, stepMs) => {
+    const { clock, waitMs } = away();
+    const before = waitMs();
+    clock.stepWall(stepMs);
+    expect(waitMs()).toBe(before);
+    clock.advance(before);
+    expect(waitMs()).toBe(0);
+  });
+});
+
 describe("while the relay is there", () => {
   test("every mail is admitted", () => {
     const { gate, logged } = gated();

@@ -272,6 +272,21 @@ describe("what is kept", () => {
   });
 
   test.each([
+    ["back", -86_400_000],
+    ["forward", 86_400_000],
+  ])("is kept for the same time when the clock is set %s by a day", async (_, stepMs) => {
+    const records = { "example.com": { A: ["192.0.2.1"] } };
+    const { dns, server, clock } = await both({ records, ttlSeconds: 100 });
+    await dns.resolve("example.com", "A");
+    clock.stepWall(stepMs);
+    clock.advance(60_000);
+    expect(await dns.resolve("example.com", "A")).toMatchObject({ ttlSeconds: 40 });
+    clock.advance(40_000);
+    await dns.resolve("example.com", "A");
+    expect(server.queries.length).toBe(2);
+  });
+
+  test.each([
     ["records, at least 5 s", { ttlSeconds: 0 }, "example.com", 5],
     ["records, at most an hour", { ttlSeconds: 1_000_000 }, "example.com", 3_600],
     ["no such name, as the SOA says", { negativeSeconds: 60 }, "nobody.test", 60],

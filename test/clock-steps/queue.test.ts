@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { createLog } from "../../src/lib/log.ts";
+import { testApp, type TestApp } from "../support/app.ts";
+import { HOUR, MINUTE } from "../support/automation.ts";
+import { manualClock } from "../support/clock.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { ACCEPTED, DEFERRED, testTransport, type TestTransport } from "../support/transport.ts";
+import {
+  BACK,
+  closeAll,
+  countWhere,
+  FORWARD,
+  mailing,
+  opened,
+  pass,
+  send,
+  setClock,
+  STEPS,
+} from "./setup.ts";
+
+const SECOND = 1000;
+
+afterEach(closeAll);
+
+describe("the queue", () => {
+  test.each(STEPS)("delivers at its usual pace when the clock is set %s", async (_, stepMs) => {
+    const { t, handedMs } = await mailing({ sendRate: 14 });
+    await send(t, 20);
+    await pass(t, 400);
+    expect(handedMs.length).toBeGreaterThan(8);
+    t.clock.stepWall(stepMs);
+    await send(t, 5);
+    await setClock(t, 0);
+    await send(t, 15);
+    await pass(t, 3 * SECOND);
+    expect(countWhere(t, "status = 'SENT'")).toBe(40);
+    const tooSoon = handedMs.filter((at, i) => at - (handedMs[i - 14] ?? -Infinity) < SECOND);
+    expect(tooSoon).toEqual([]);
+  });
+
+  async function deferred(): Promise<{ t: TestApp; transport: TestTransport }> {
+    const { t, transport } = await mailing();
+    transport.answer = DEFERRED;
+    await send(t, 1);
+    await eventually(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
+    transport.answer = ACCEPTED;
+    return { t, transport };
+  }
+
+  // The first retry is due after 4 to 6 minutes.
+  test.each(BACK)("retries as late as it would have when the clock is set %s", async (_, ms) => {
+    const { t, transport } = await deferred();
+    await pass(t, MINUTE, MINUTE);
+    await setClock(t, ms);
+    await pass(t, 2.9 * MINUTE, 0.1 * MINUTE);
+    expect(transport.handed).toHaveLength(1);
+    await pass(t, 2.2 * MINUTE, 0.1 * MINUTE);
+    expect(transport.handed).toHaveLength(2);
+  });
+
+  test.each(FORWARD)("retries at once when the clock is set %s", async (_, ms) => {
+    const { t, transport } = await deferred();
+    await setClock(t, ms);
+    await eventually(() => transport.handed.length === 2);
+  });
+
+  test.each(BACK)("delivers what was due and what an earlier process left: %s", async (_, ms) => {
+    const transport = testTransport({ concurrency: 2 });
+    const first = await testApp({ transport });
+    await first.app.start();
+    await send(first, 20);
+    await eventually(() => transport.handed.length === 2);
+    const closed = first.close();
+    await quiet();
+    const queued = countWhere(first, "status = 'QUEUED'");
+    // The transport never answers, so the leases are given back after a while.
+    first.clock.advance(10 * SECOND);
+    await closed;
+    expect(queued).toBeGreaterThan(10);
+    const clock = manualClock(first.clock.now() + ms);
+    const { t, handedMs } = await mailing({}, { db: first.db, clock });
+    await eventually(() => handedMs.length === queued);
+    // A lease that was given back is due 30 s after it was taken.
+    await pass(t, 19 * SECOND, SECOND);
+    expect(handedMs).toHaveLength(queued);
+    await pass(t, 2 * SECOND, SECOND);
+    expect(handedMs).toHaveLength(20);
+  });
+
+  test("tells the operator, once for each step", async () => {
+    const lines: string[] = [];
+    const log = createLog({
+      level: "warn",
+      format: "text",
+      write: (line) => void lines.push(line),
+    });
+    const t = await opened({ log });
+    await setClock(t, 400);
+    for (const ms of [-HOUR, 2 * HOUR]) {
+      await setClock(t, ms);
+      await setClock(t, 0);
+    }
+    expect(lines.filter((line) => line.includes("system clock"))).toEqual([
+      expect.stringContaining("the system clock was set back by 3600 seconds"),
+      expect.stringContaining("the system clock was set forward by 7200 seconds"),
+    ]);
+  });
+
+  test("adopts the new time only together with the due times", async () => {
+    const { t, transport } = await deferred();
+    const dueAt = () =>
+      t.db.sqlite.query<{ at: number }, []>("SELECT next_at AS at FROM emails").get()?.at ?? 0;
+    const before = { dueAt: dueAt(), now: t.clock.now() };
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    t.clock.stepWall(-HOUR);
+    const isFollowed = await t.app.clockSteps.check().then(
+      () => true,
+      () => false,
+    );
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    expect([isFollowed, dueAt()]).toEqual([false, before.dueAt]);
+    await send(t, 1);
+    expect(countWhere(t, `created_at = ${before.now}`)).toBe(2);
+    await setClock(t, 0);
+    expect(dueAt()).toBe(before.dueAt - HOUR);
+    await send(t, 1);
+    expect(countWhere(t, `created_at = ${t.clock.now()}`)).toBe(1);
+    await eventually(() => transport.handed.length === 3);
+  });
+});

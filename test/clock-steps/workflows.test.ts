@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { type Automation, DAY, HOUR, MINUTE, startAutomation } from "../support/automation.ts";
+import { eventually } from "../support/eventually.ts";
+import { startWebServer } from "../support/web-server.ts";
+import { chain, delay, graph, step, trigger } from "../modules/workflows/graphs.ts";
+import { BACK, closeAll, closeAtEnd, FORWARD, setClock, STEPS } from "./setup.ts";
+
+afterEach(closeAll);
+
+describe("workflows", () => {
+  async function started(): Promise<Automation> {
+    const a = await startAutomation();
+    closeAtEnd(a.close);
+    return a;
+  }
+  const delayed = chain(delay("wait", 2, "days"), step("end", "EXIT", { reason: "waited" }));
+  const race = graph(
+    [
+      trigger(),
+      step("wait", "WAIT_FOR_EVENT", { eventName: "purchase", timeout: 3600 }),
+      step("bought", "EXIT", { reason: "bought" }),
+      step("late", "EXIT", { reason: "late" }),
+    ],
+    ["start>wait", "wait>bought", "wait>late:timeout"],
+  );
+  const statusOf = async (a: Automation, id: string) => (await a.only(id)).exitReason;
+  async function setClockOf(a: Automation, ms: number): Promise<void> {
+    await setClock(a.t, ms);
+    await a.settle();
+  }
+
+  test.each(BACK)("a DELAY of two days ends after two days: the clock is set %s", async (_, ms) => {
+    const a = await started();
+    const id = await a.workflow(delayed);
+    await a.track("signed-up");
+    await a.advance(6 * HOUR);
+    await setClockOf(a, ms);
+    await a.advance(42 * HOUR - MINUTE);
+    expect(await statusOf(a, id)).toBeNull();
+    await a.advance(MINUTE);
+    expect(await statusOf(a, id)).toBe("waited");
+  });
+
+  test.each(BACK)(
+    "a DELAY that begins after the clock was set %s is not shortened",
+    async (_, ms) => {
+      const a = await started();
+      const id = await a.workflow(delayed);
+      a.t.clock.stepWall(ms);
+      await a.track("signed-up");
+      await setClockOf(a, 0);
+      await a.advance(2 * DAY - MINUTE);
+      expect(await statusOf(a, id)).toBeNull();
+      await a.advance(MINUTE);
+      expect(await statusOf(a, id)).toBe("waited");
+    },
+  );
+
+  test.each(BACK)(
+    "a DELAY ends at its time when the clock is set %s and forward again",
+    async (_, ms) => {
+      const a = await started();
+      const id = await a.workflow(delayed);
+      await a.track("signed-up");
+      await setClockOf(a, ms);
+      await a.advance(5 * MINUTE);
+      await setClockOf(a, -ms);
+      await a.advance(2 * DAY - 6 * MINUTE);
+      expect(await statusOf(a, id)).toBeNull();
+      await a.advance(MINUTE);
+      expect(await statusOf(a, id)).toBe("waited");
+    },
+  );
+
+  test.each(FORWARD)(
+    "time by which the clock is set %s has passed, and is noticed",
+    async (_, ms) => {
+      const a = await started();
+      const id = await a.workflow(delayed);
+      await a.track("signed-up");
+      await a.advance(2 * DAY - ms);
+      expect(await statusOf(a, id)).toBeNull();
+      await setClockOf(a, ms);
+      expect(await statusOf(a, id)).toBe("waited");
+    },
+  );
+
+  test.each(BACK)("an event ends its wait after the clock was set %s", async (_, ms) => {
+    const a = await started();
+    const id = await a.workflow(race);
+    await a.track("signed-up");
+    await a.advance(30 * MINUTE);
+    await setClockOf(a, ms);
+    await a.advance(29 * MINUTE);
+    await a.track("purchase");
+    expect(await statusOf(a, id)).toBe("bought");
+  });
+
+  test.each(BACK)("a wait times out at its time after the clock was set %s", async (_, ms) => {
+    const a = await started();
+    const id = await a.workflow(race);
+    await a.track("signed-up");
+    await a.advance(30 * MINUTE);
+    await setClockOf(a, ms);
+    await a.advance(29 * MINUTE);
+    expect(await statusOf(a, id)).toBeNull();
+    await a.advance(MINUTE + 1);
+    expect(await statusOf(a, id)).toBe("late");
+  });
+
+  test.each(BACK)("an event recorded before the clock was set %s is in time", async (_, ms) => {
+    const a = await started();
+    const id = await a.workflow(race);
+    await a.track("signed-up");
+    await a.advance(30 * MINUTE);
+    // Nothing reads the log until the process runs again.
+    await a.t.app.automation.stop();
+    await a.t.call("POST", "/v1/track", { event: "purchase", email: "ada@example.net" });
+    await setClock(a.t, ms);
+    await a.t.app.automation.start();
+    await a.settle();
+    expect(await statusOf(a, id)).toBe("bought");
+  });
+
+  test.each(STEPS)("an answer counts although the clock is set %s meanwhile", async (_, ms) => {
+    const answers: (() => void)[] = [];
+    const server = await startWebServer({
+      answer: () => ({ write: (response) => answers.push(() => response.end("{}")) }),
+    });
+    closeAtEnd(() => server.close());
+    const a = await started();
+    const call = step("call", "WEBHOOK", { method: "POST", url: server.origin });
+    const id = await a.workflow(chain(call, step("end", "EXIT", { reason: "called" })));
+    const body = { event: "signed-up", email: "ada@example.net" };
+    await a.t.call("POST", "/v1/track", body);
+    await eventually(() => answers.length === 1);
+    await setClock(a.t, ms);
+    answers[0]?.();
+    await a.settle();
+    expect([await statusOf(a, id), server.requests.length]).toEqual(["called", 1]);
+  });
+});
