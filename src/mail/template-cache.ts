@@ -3,21 +3,25 @@
 import { type Compiled, compileTemplate, type Template, type TemplateKind } from "./template.ts";
 
 export type TemplateCache = {
-  /** As `compileTemplate`; faulty templates are compiled each time. */
+  /** As `compileTemplate`. A template with an error is compiled each time. */
   compile(source: string, kind: TemplateKind): Compiled;
   readonly entries: number;
-  /** Rough estimate of what is held. */
+  /** A rough estimate of the memory that the entries take. */
   readonly bytes: number;
 };
 
-/** A parsed template takes about this many times the room of its source, plus a little. */
+/** A parsed template takes about this many bytes for each UTF-16 unit of its source, and per entry. */
 const BYTES_PER_UNIT = 4;
 const BYTES_PER_ENTRY = 1_024;
 
-/** A cache that drops what was used longest ago. Its state lives in the returned object only. */
+/** A cache that drops the entry that was used longest ago. */
 export function templateCache(limits: { maxEntries: number; maxBytes: number }): TemplateCache {
-  const found: Record<TemplateKind, Map<string, Template>> = { html: new Map(), text: new Map() };
-  /** Both kinds in order of use: the first was used longest ago. */
+  const found: Record<TemplateKind, Map<string, Template>> = {
+    html: new Map(),
+    text: new Map(),
+    url: new Map(),
+  };
+  /** All kinds in order of use: the first was used longest ago. */
   const order = new Set<Template>();
   let bytes = 0;
 

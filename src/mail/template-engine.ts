@@ -1,5 +1,5 @@
 /**
- * Liquid as templates may use it: two engines, for HTML and for text, without files, without
+ * Liquid as templates may use it: an engine each for HTML, text and URLs, without files, without
  * prototypes and with bounds on time, memory and output.
  */
 
@@ -14,56 +14,89 @@ import {
   toValue,
   toValueSync,
 } from "liquidjs";
+import { registerPlaceholders, TemplateTokenizer } from "./placeholder.ts";
 import {
   BoundedCaptureTag,
+  echoTag,
+  type Escape,
   FileTag,
   LineCommentTag,
   MarkupCaptureTag,
   SingleLiquidTag,
+  UnavailableTag,
 } from "./template-tags.ts";
-import { bounded, BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./template-limits.ts";
-import { MarkupEchoTag, registerMarkupFilters, toMarkup } from "./template-markup.ts";
+import { bounded, type BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./template-limits.ts";
+import { registerMarkupFilters, toMarkup } from "./template-markup.ts";
+import { registerUrlFilters, toUrlText } from "./template-url.ts";
 
-/** Renders parsed nodes within `limitMs`; throws what Liquid throws. Variables are only read. */
+/** Parses a template; throws what Liquid throws. */
+export function parseNodes(engine: Liquid, source: string): Template[] {
+  return engine.parser.parseTokens(readTokens(engine, source));
+}
+
+/** Splits a template into text, tags and placeholders; throws what Liquid throws. */
+export function readTokens(engine: Liquid, source: string) {
+  const tokenizer = new TemplateTokenizer(source, engine.options.operators);
+  return tokenizer.readTopLevelTokens(engine.options);
+}
+
+/**
+ * Renders parsed nodes into the emitter within `limitMs`; throws what Liquid throws. Variables are
+ * only read.
+ */
 export function renderNodes(
   engine: Liquid,
   nodes: Template[],
-  variables: Readonly<Record<string, unknown>>,
-  limitMs: number,
-): string {
+  { variables, limitMs, emitter }: Rendering,
+): void {
   const renderLimit = Math.min(limitMs, RENDER_LIMIT_MS);
   const options = { sync: true, globals: variables, renderLimit };
   const context = new Context({}, engine.options, options, { liquid: engine });
-  const emitter = new BoundedEmitter();
   toValueSync(engine.renderer.renderTemplates(nodes, context, emitter));
-  return emitter.buffer;
 }
 
+export type Rendering = {
+  variables: Readonly<Record<string, unknown>>;
+  limitMs: number;
+  emitter: BoundedEmitter;
+};
+
+/** The last step of every output that does not end in `| raw`. */
+const ESCAPES: Readonly<Record<"html" | "text" | "url", Escape>> = {
+  html: toMarkup,
+  text: (value) => value,
+  url: toUrlText,
+};
+
 /** Makes the engine for one kind of template. */
-export function liquidEngine(kind: "html" | "text"): Liquid {
+export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
   const isHtml = kind === "html";
   const engine = new Liquid({
     strictFilters: true,
     ownPropertyOnly: true,
-    // A map instead of the file system, should any tag ever look for a file.
+    // A map instead of the file system, in case a tag looks for a file.
     templates: {},
-    // One time zone and one language, wherever the process runs.
+    // The same time zone and language on every machine.
     timezoneOffset: 0,
     locale: "en-US",
     renderLimit: RENDER_LIMIT_MS,
     memoryLimit: MEMORY_LIMIT,
+    // The library's own tags ask for it: of these, `cycle` is left.
     ...(isHtml ? { outputEscape: (value: unknown) => toValue(toMarkup(value)) } : {}),
   });
   for (const name of ["include", "render", "layout", "block"]) engine.registerTag(name, FileTag);
+  registerPlaceholders(engine, ESCAPES[kind]);
+  engine.registerTag("echo", echoTag(ESCAPES[kind]));
   engine.registerTag("#", LineCommentTag);
   engine.registerTag("liquid", SingleLiquidTag);
   engine.registerTag("capture", isHtml ? MarkupCaptureTag : BoundedCaptureTag);
   for (const [name, filter] of Object.entries(standardFilters)) {
     engine.registerFilter(name, bounded(filter));
   }
-  if (isHtml) {
-    engine.registerTag("echo", MarkupEchoTag);
-    registerMarkupFilters(engine);
+  if (isHtml) registerMarkupFilters(engine);
+  if (kind === "url") {
+    engine.registerTag("cycle", UnavailableTag);
+    registerUrlFilters(engine);
   }
   return engine;
 }
@@ -72,8 +105,8 @@ const HIGHEST_START = 1_000_000_000;
 
 /**
  * Liquid bounds the length of a range, but counts up by adding 1: from 2^53 on it would never end.
- * Ranges may stand in filter arguments and even in strings, so the tokenizer is the one place to
- * ask that they begin with a modest number.
+ * Ranges may stand in filter arguments and even in strings, so the tokenizer is the one place that
+ * can require that they begin with a small number.
  */
 // oxlint-disable-next-line typescript/unbound-method -- called below with the `this` it is given.
 const readRange = Tokenizer.prototype.readGroupOrRange;
@@ -85,7 +118,7 @@ Tokenizer.prototype.readGroupOrRange = function (this: Tokenizer) {
   return token;
 };
 
-/** The error a tag or filter threw, without Liquid's wrapping. */
+/** The error that a tag or filter threw, without the error of Liquid around it. */
 export function causeOf(error: unknown): unknown {
   return error instanceof RenderError ? (error.originalError ?? error) : error;
 }

@@ -1,4 +1,4 @@
-/** What keeps a render within bounds: the clock, the length of arrays, the length of the output. */
+/** The bounds of a render: its time, the length of arrays and the length of the output. */
 
 import { type Emitter, type FilterImplOptions, toValue } from "liquidjs";
 
@@ -8,19 +8,19 @@ export type FilterThis = ThisParameterType<FilterHandler>;
 /** Longest result of a render, in UTF-16 units; of a `capture` too. */
 export const LONGEST_OUTPUT = 5 * 1024 * 1024;
 
-/** How long a render may take. */
+/** Longest time of a render. */
 export const RENDER_LIMIT_MS = 1_000;
 
 /** Units of work by filters and ranges: about one per character or array element made. */
 export const MEMORY_LIMIT = 1_000_000;
 
-/** Longest array that a filter takes: it cannot be interrupted, so its share must be small. */
+/** Longest array that a filter takes. A filter cannot be interrupted, so its time must be short. */
 const MOST_ITEMS = 100_000;
 
-/** Why a render stopped, in words that may be shown to the template's author. */
+/** A render was stopped. The message is written for the template's author. */
 export class LimitError extends Error {}
 
-/** Collects output as Liquid's own emitter does, but stops at a bound. */
+/** Collects output as Liquid's own emitter does, up to a bound. */
 export class BoundedEmitter implements Emitter {
   buffer = "";
 
@@ -42,7 +42,7 @@ export function toText(value: unknown): string {
   return typeof plain === "number" || typeof plain === "boolean" ? String(plain) : "";
 }
 
-/** Filters with a check in front: Liquid itself looks at the clock only between tags. */
+/** A filter that checks the time first: Liquid itself checks it only between tags. */
 export function bounded(filter: FilterImplOptions): FilterImplOptions {
   if (typeof filter !== "function") return { ...filter, handler: guarded(filter.handler) };
   return guarded(filter);

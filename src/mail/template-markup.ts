@@ -1,13 +1,13 @@
 /**
- * Escaping in HTML templates: every output is escaped unless it is `Markup`, which is what `escape`,
- * `raw` and `capture` make. Markup survives the filters that cannot break it, so nothing is ever
- * escaped twice or not at all.
+ * Escaping in HTML templates: every output is escaped unless it is `Markup`, which the filters
+ * `escape` and `raw` and the tag `capture` make. Markup passes the filters that cannot break it, so
+ * that each output is escaped exactly once.
  */
 
-import { type Context, Drop, type Emitter, type Liquid, Tag, Value } from "liquidjs";
+import { Drop, type Liquid } from "liquidjs";
 import { type FilterHandler, type FilterThis, guarded, toText } from "./template-limits.ts";
 
-/** HTML that needs no more escaping, and what it was before a filter escaped it unasked. */
+/** HTML that is not escaped again, and its text before a filter such as `newline_to_br` escaped it. */
 export class Markup extends Drop {
   readonly #html: string;
   readonly #unescaped: string;
@@ -22,7 +22,7 @@ export class Markup extends Drop {
     return this.#html;
   }
 
-  /** What `raw` asks for. */
+  /** The result of the filter `raw`. */
   raw(): Markup {
     return new Markup(this.#unescaped);
   }
@@ -34,20 +34,6 @@ export class Markup extends Drop {
 
 export function toMarkup(value: unknown): Markup {
   return value instanceof Markup ? value : new Markup(Bun.escapeHTML(toText(value)));
-}
-
-/** `{% echo x %}` escapes as `{{ x }}` does; Liquid's own forgets what is Markup. */
-export class MarkupEchoTag extends Tag {
-  readonly #value: Value;
-
-  constructor(...[token, tokens, liquid]: ConstructorParameters<typeof Tag>) {
-    super(token, tokens, liquid);
-    this.#value = new Value(this.tokenizer.readFilteredValue(), liquid);
-  }
-
-  *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
-    emitter.write(toMarkup(yield this.#value.value(context, false)));
-  }
 }
 
 /** Filters whose result is HTML if their input was: they add no character to it. */
@@ -80,7 +66,7 @@ function asIs(value: unknown): Markup {
   return new Markup(toText(value));
 }
 
-/** Leaves alone the references that `escape` makes. */
+/** Does not escape the references that `escape` makes. */
 function escapeOnce(value: unknown): Markup {
   const html = Bun.escapeHTML(toText(value));
   return new Markup(html.replace(/&amp;(?=(?:amp|lt|gt|quot|#39|#34|#x27);)/g, "&"));
@@ -96,7 +82,7 @@ function breakLines(value: unknown): Markup {
 /** Calls the filter that is wrapped, with its first value and its arguments. */
 type Call = (value: unknown, args: unknown[]) => unknown;
 
-/** Lets a filter treat Markup in a way of its own; everything else goes to it as before. */
+/** Gives Markup to `wrap`, and all other values to the filter itself. */
 function wrapFilter(
   engine: Liquid,
   name: string,
@@ -114,7 +100,7 @@ function keepMarkup(value: Markup, args: unknown[], call: Call): Markup {
   return asIs(call(value, args));
 }
 
-/** What becomes part of the HTML is escaped first. */
+/** Escapes the text that becomes part of the HTML. */
 function joinMarkup(value: Markup, args: unknown[], call: Call): Markup {
   return asIs(call(value, args.map(toMarkup)));
 }

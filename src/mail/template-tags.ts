@@ -1,8 +1,11 @@
 /** The tags that replace tags of the library, to bound their work or to keep escaping right. */
 
-import { CaptureTag, type Context, LiquidTag, Tag, TagToken } from "liquidjs";
+import { CaptureTag, type Context, type Emitter, LiquidTag, Tag, TagToken, Value } from "liquidjs";
 import { BoundedEmitter } from "./template-limits.ts";
 import { Markup } from "./template-markup.ts";
+
+/** Makes of a value the text or object that is written. */
+export type Escape = (value: unknown) => unknown;
 
 /** Refuses tags that load other files, when the template is parsed. */
 export class FileTag extends Tag {
@@ -39,6 +42,34 @@ export class SingleLiquidTag extends LiquidTag {
     }
     super(...args);
   }
+}
+
+/** Refuses a tag that a kind of template does not have, when the template is parsed. */
+export class UnavailableTag extends Tag {
+  constructor(...args: ConstructorParameters<typeof Tag>) {
+    super(...args);
+    throw new Error(`tag "${this.name}" is not available here`);
+  }
+
+  render(): void {}
+}
+
+/** Makes `{% echo x %}`, which escapes as `{{ x }}` does; the library's own tag does not always. */
+export function echoTag(escape: Escape) {
+  return class EchoTag extends Tag {
+    readonly #value: Value;
+
+    constructor(...[token, tokens, liquid]: ConstructorParameters<typeof Tag>) {
+      super(token, tokens, liquid);
+      this.#value = new Value(this.tokenizer.readFilteredValue(), liquid);
+    }
+
+    *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+      const value = yield this.#value.value(context, false);
+      const isRaw = this.#value.filters.at(-1)?.raw ?? false;
+      emitter.write(isRaw ? value : escape(value));
+    }
+  };
 }
 
 /** `{% capture %}` with a bound on the length of its result. */

@@ -1,17 +1,27 @@
 /**
- * Templates (interface decisions F): compiled once, rendered synchronously, never throwing.
+ * Templates: compiled once, rendered synchronously, never throwing.
  *
- * Names that are missing render as nothing. In HTML every output is escaped unless `| raw` says
- * otherwise; subjects and text are not. A render has 1 s, bounded memory and at most 5 MiB.
+ * A name that is missing renders as nothing. In HTML every output is escaped, and in URLs it is
+ * percent-encoded, unless it ends in `| raw`; subjects and text are not escaped. A render has at most
+ * 1 s, bounded memory and 5 MiB of output.
  */
 
-import { type Liquid, LiquidError, type Template as LiquidNode } from "liquidjs";
+import type { Liquid, Template as LiquidNode } from "liquidjs";
 import type { FieldError } from "../lib/errors.ts";
-import { causeOf, liquidEngine, renderNodes } from "./template-engine.ts";
-import { rewriteFallbacks, type Shift, sourceOffset } from "./template-fallback.ts";
-import { LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./template-limits.ts";
+import { withoutLiquid } from "./placeholder.ts";
+import {
+  causeOf,
+  liquidEngine,
+  parseNodes,
+  readTokens,
+  renderNodes,
+  type Rendering,
+} from "./template-engine.ts";
+import { placeOf, plainMessage, positionOf } from "./template-errors.ts";
+import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./template-limits.ts";
+import { UrlEmitter, type UrlPart } from "./template-url.ts";
 
-export type TemplateKind = "html" | "text";
+export type TemplateKind = "html" | "text" | "url";
 
 /** A compiled template; pass it to `render`. */
 export type Template = {
@@ -19,7 +29,6 @@ export type Template = {
   readonly source: string;
   /** Null where the source has no tag and is its own result. */
   readonly nodes: LiquidNode[] | null;
-  readonly shifts: readonly Shift[];
 };
 
 export type Compiled =
@@ -34,6 +43,8 @@ export type Compiled =
 
 export type Rendered = { ok: true; text: string } | { ok: false; reason: string };
 
+export type RenderedUrl = { ok: true; parts: readonly UrlPart[] } | { ok: false; reason: string };
+
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** Longest source in octets. */
@@ -42,9 +53,10 @@ export const LONGEST_SOURCE = 1024 * 1024;
 const ENGINES: Readonly<Record<TemplateKind, Liquid>> = {
   html: liquidEngine("html"),
   text: liquidEngine("text"),
+  url: liquidEngine("url"),
 };
 
-/** Parses a template, or says where it is wrong. */
+/** Parses a template, or names the line and column of its first error. */
 export function compileTemplate(source: string, kind: TemplateKind): Compiled {
   if (Buffer.byteLength(source) > LONGEST_SOURCE) {
     return { ok: false, line: 1, column: 1, message: "the template is longer than 1 MiB" };
@@ -54,14 +66,13 @@ export function compileTemplate(source: string, kind: TemplateKind): Compiled {
     return { ok: false, ...positionOf(nul, source), message: "a NUL character is not allowed" };
   }
   const isStatic = !source.includes("{{") && !source.includes("{%");
-  if (isStatic) return { ok: true, template: { kind, source, nodes: null, shifts: [] } };
-  const { text, shifts } = rewriteFallbacks(source);
+  if (isStatic) return { ok: true, template: { kind, source, nodes: null } };
   try {
-    const nodes = ENGINES[kind].parse(text);
-    return { ok: true, template: { kind, source, nodes, shifts } };
+    const nodes = parseNodes(ENGINES[kind], source);
+    return { ok: true, template: { kind, source, nodes } };
   } catch (error) {
-    const offset = sourceOffset(offsetOf(error) ?? 0, shifts);
-    return { ok: false, ...positionOf(offset, source), message: syntaxMessage(error) };
+    const place = placeOf(error, source) ?? { line: 1, column: 1 };
+    return { ok: false, ...place, message: syntaxMessage(error) };
   }
 }
 
@@ -74,22 +85,49 @@ export function render(
   variables: Variables,
   limitMs: number = RENDER_LIMIT_MS,
 ): Rendered {
-  const before = recentWork();
-  const rendered = renderOnce(template, variables, limitMs);
-  const isDone = rendered.ok || rendered.reason !== TOO_SLOW;
-  return isDone || hasWorked(before, limitMs) ? rendered : renderOnce(template, variables, limitMs);
+  return attempted(limitMs, () =>
+    renderOnce(template, { variables, limitMs, emitter: new BoundedEmitter() }),
+  );
 }
 
-function renderOnce(template: Template, variables: Variables, limitMs: number): Rendered {
+/** As `render`, in parts, for a template of the kind "url". */
+export function renderUrl(template: Template, variables: Variables): RenderedUrl {
+  if (template.nodes === null) {
+    return { ok: true, parts: [{ kind: "literal", text: template.source }] };
+  }
+  const limitMs = RENDER_LIMIT_MS;
+  let emitter = new UrlEmitter();
+  const rendered = attempted(limitMs, () => {
+    emitter = new UrlEmitter();
+    return renderOnce(template, { variables, limitMs, emitter });
+  });
+  return rendered.ok ? { ok: true, parts: emitter.parts } : rendered;
+}
+
+/** The URL that a template makes where every output is `x`; its tags are left out. */
+export function modelUrl(source: string): string {
+  return withoutLiquid(readTokens(ENGINES.url, source), "x");
+}
+
+/** Renders again where the time went by without the processor having worked. */
+function attempted(limitMs: number, renderOnce: () => Rendered): Rendered {
+  const before = recentWork();
+  const rendered = renderOnce();
+  const isDone = rendered.ok || rendered.reason !== TOO_SLOW;
+  return isDone || hasWorked(before, limitMs) ? rendered : renderOnce();
+}
+
+function renderOnce(template: Template, rendering: Rendering): Rendered {
   if (template.nodes === null) return finish(template.source);
   try {
-    return finish(renderNodes(ENGINES[template.kind], template.nodes, variables, limitMs));
+    renderNodes(ENGINES[template.kind], template.nodes, rendering);
+    return finish(rendering.emitter.buffer);
   } catch (error) {
     return { ok: false, reason: renderReason(error, template) };
   }
 }
 
-/** The processor time this process had used a moment ago: asking takes as long as rendering. */
+/** The processor time of this process, read at most every 20 ms: reading it takes as long as a render. */
 function recentWork(): NodeJS.CpuUsage {
   const now = performance.now();
   if (now - workAskedAt > WORK_KEPT_MS) {
@@ -103,13 +141,13 @@ const WORK_KEPT_MS = 20;
 let work = process.cpuUsage();
 let workAskedAt = performance.now();
 
-/** Else the machine stood still, a lid was closed: that is no fault of the template. */
+/** False where the machine was suspended meanwhile: that is no fault of the template. */
 function hasWorked(since: NodeJS.CpuUsage, limitMs: number): boolean {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000 > limitMs / 10;
 }
 
-/** The template's faults as field errors of a request; empty if it can be compiled. */
+/** The template's error as a field error of a request; empty if it can be compiled. */
 export function checkTemplate(source: string, field: string, kind: TemplateKind): FieldError[] {
   const compiled = compileTemplate(source, kind);
   if (compiled.ok) return [];
@@ -117,32 +155,13 @@ export function checkTemplate(source: string, field: string, kind: TemplateKind)
   return [{ field, message, code: "invalid_format" }];
 }
 
-/** Delivery rule C1: no NUL in a message, also where a variable brings it. */
+/** A message must not contain NUL (RFC 2045 §2.7), which may also come from a variable. */
 function finish(text: string): Rendered {
   if (text.includes("\0")) return { ok: false, reason: "The result contains a NUL character." };
   if (text.length > LONGEST_OUTPUT)
     return { ok: false, reason: "The result is longer than 5 MiB." };
   return { ok: true, text };
 }
-
-function offsetOf(error: unknown): number | null {
-  return error instanceof LiquidError ? error.token.begin : null;
-}
-
-function positionOf(offset: number, source: string): { line: number; column: number } {
-  const before = source.slice(0, offset);
-  const line = before.split("\n").length;
-  return { line, column: offset - before.lastIndexOf("\n") };
-}
-
-/** Liquid's own words without the position it adds, which is that of the rewritten text. */
-function plainMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const plain = message.replace(/(?:, file:[^,]*)?, line:\d+, col:\d+$/, "").replace(/\.$/, "");
-  return plain.length > LONGEST_MESSAGE ? `${plain.slice(0, LONGEST_MESSAGE)}…` : plain;
-}
-
-const LONGEST_MESSAGE = 200;
 
 function syntaxMessage(error: unknown): string {
   const message = plainMessage(error);
@@ -155,13 +174,12 @@ function renderReason(error: unknown, template: Template): string {
   const message = plainMessage(error);
   const limit = LIMITS.find(({ pattern }) => pattern.test(message));
   if (limit !== undefined) return limit.reason;
-  const offset = offsetOf(error);
-  if (offset === null) return `The template cannot be rendered: ${message}.`;
-  const { line, column } = positionOf(sourceOffset(offset, template.shifts), template.source);
-  return `Line ${line}, column ${column}: ${message}.`;
+  const place = placeOf(error, template.source);
+  if (place === null) return `The template cannot be rendered: ${message}.`;
+  return `Line ${place.line}, column ${place.column}: ${message}.`;
 }
 
-/** Everybody waits while a template is rendered: one that takes its whole time is told by this. */
+/** The reason of a render that took all of its time, during which the process served no request. */
 export const TOO_SLOW = `The template takes longer than ${RENDER_LIMIT_MS} ms.`;
 
 const LIMITS = [

@@ -183,7 +183,20 @@ describe("fallbacks", () => {
     ["a filter behind quotes", "{{ name ?? 'you' | upcase }}", {}, "YOU"],
     ["a filter in front", "{{ name | upcase ?? you }}", { name: "x" }, "X"],
     ["no text", "[{{ name ?? }}]", {}, "[]"],
-    ["a second operator is text", "{{ name ?? a ?? b }}", {}, "a ?? b"],
+    ["the text behind the last operator", "{{ name ?? a ?? b }}", {}, "b"],
+    ["a value between operators", "{{ name ?? a ?? b }}", { a: "A" }, "A"],
+    ["the first of two values", "{{ name ?? a ?? b }}", { name: "N", a: "A" }, "N"],
+    ["a path between operators", "{{ name ?? data.a ?? b }}", { data: { a: "A" } }, "A"],
+    ["a key between operators", "{{ name ?? Full Name ?? b }}", { "Full Name": "A" }, "A"],
+    ["a string between operators", "{{ name ?? 'a | ?? }}' ?? b }}", {}, "a | ?? }}"],
+    ["a filter between operators", "{{ name ?? a | upcase ?? b }}", { a: "x" }, "X"],
+    ["four values", "{{ a ?? b ?? c ?? d ?? none }}", { c: "", d: "D" }, "D"],
+    ["a quoted text at the end", "{{ a ?? b ?? 'my c' }}", {}, "my c"],
+    ["an operator within the quoted text", "{{ a ?? 'b ?? c' }}", {}, "b ?? c"],
+    ["an empty list", "{{ a ?? none }}", { a: [] }, "none"],
+    ["false", "{{ a ?? none }}", { a: false }, "none"],
+    ["a quote in front of the text", "{{ a ?? 'tis | upcase }}", {}, "'TIS"],
+    ["a quote within the text", "{{ a ?? the 'b }}' }}", {}, "the 'b' }}"],
     ["whitespace control", "a {{- name ?? you -}} b", {}, "ayoub"],
     ["two lines", "{{ name ??\n  you }}", {}, "you"],
     ["two of them", "{{ a ?? 1 }}{{ b ?? 2 }}", {}, "12"],
@@ -367,7 +380,7 @@ describe("limits", () => {
     });
   }
 
-  test("hostile sources are compiled or refused quickly", () => {
+  test("hostile sources are compiled or refused within 1.5 s of processor time", () => {
     const sources = [
       "{{ ' ".repeat(100_000),
       "{{ a ?? ".repeat(100_000),
@@ -389,9 +402,10 @@ describe("limits", () => {
       `{% liquid\n${"liquid ".repeat(100_000)}\n%}`,
     ];
     for (const source of sources) {
-      const started = performance.now();
+      const before = process.cpuUsage();
       compileTemplate(source, "html");
-      expect(performance.now() - started).toBeLessThan(1_500);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1_000).toBeLessThan(1_500);
     }
   });
 });

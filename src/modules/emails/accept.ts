@@ -16,7 +16,7 @@ import { recipientLinks } from "../../mail/links.ts";
 import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
 import type { Template } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
-import { templateVariables } from "../../mail/variables.ts";
+import { overlaid, templateVariables } from "../../mail/variables.ts";
 import {
   type JsonObject,
   mergeData,
@@ -132,7 +132,7 @@ export function createAccept(deps: AcceptDeps) {
     const { data, input, source, budget } = work;
     const contact = contacts.findByEmail(project.seq, recipient.address);
     const known = contact === null ? {} : parseData(contact.data);
-    const snapshot = { ...mergeData(known, contactData(input, recipient)), ...data };
+    const snapshot = overlaid(mergeData(known, contactData(input, recipient)), data);
     const emailId = newId(clock.now());
     const contactId = contact?.id ?? newId(clock.now());
     const variables = templateVariables({

@@ -14,7 +14,11 @@ export const SubjectSource = Type.String({
   minLength: 1,
   maxLength: 10_000,
 });
-export const BodySource = Type.String({ minLength: 1, description: "HTML, a Liquid template" });
+export const BodySource = Type.String({
+  minLength: 1,
+  description:
+    "HTML, a Liquid template. {{ First Name }} is any key of the data; {{ a ?? b ?? text }} is the first of a and b that has a value, otherwise the text.",
+});
 
 const TemplateType = OneOf(TEMPLATE_TYPES);
 

@@ -10,7 +10,7 @@ import type { TemplateCache } from "../../mail/template-cache.ts";
 import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
 import type { TemplateKind, Variables } from "../../mail/template.ts";
 import { htmlToText } from "../../mail/text.ts";
-import { templateVariables } from "../../mail/variables.ts";
+import { overlaid, templateVariables } from "../../mail/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Preview, PreviewInput } from "./model.ts";
@@ -74,7 +74,7 @@ export function createPreviews(deps: {
       return renderFor(project, source, {
         id: contact?.id ?? "",
         email: contact?.email ?? SAMPLE_EMAIL,
-        data: { ...(contact === null ? {} : parseData(contact.data)), ...resolvedData(data ?? {}) },
+        data: overlaid(contact === null ? {} : parseData(contact.data), resolvedData(data ?? {})),
         emailId: newId(clock.now()),
       });
     },

@@ -11,7 +11,7 @@ import { domainOf } from "../../mail/address.ts";
 import { type RecipientLinks, recipientLinks } from "../../mail/links.ts";
 import { render } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
-import { templateVariables } from "../../mail/variables.ts";
+import { overlaid, templateVariables } from "../../mail/variables.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
@@ -189,9 +189,9 @@ export function createSendEmail(deps: SendEmailDeps) {
 function variablesOf({ contact, context }: Errand, isCustom: boolean): JsonObject | null {
   if (isCustom) {
     const { id, email } = contact;
-    return { ...parseData(contact.data), ...context, contact: { id, email } };
+    return overlaid(parseData(contact.data), { ...context, contact: { id, email } });
   }
-  return Object.keys(context).length === 0 ? null : { ...parseData(contact.data), ...context };
+  return Object.keys(context).length === 0 ? null : overlaid(parseData(contact.data), context);
 }
 
 /** Of the template, else the default sender of the project; the name as `/v1/send` chooses it. */

@@ -1,0 +1,149 @@
+/**
+ * Finds the end of a placeholder `{{ … }}` and its alternatives.
+ *
+ * A placeholder is `value | filters ?? value | filters ?? text | filters`. Each character is read at
+ * most a fixed number of times, so that a scan takes time linear in the length of the source.
+ */
+
+/** One alternative, as offsets: its value, then its filters, which begin with a `|`. */
+export type Alternative = {
+  readonly from: number;
+  /** The offset of the first `|`; equal to `to` where there are no filters. */
+  readonly bar: number;
+  readonly to: number;
+  /** Whether quotes enclose the whole value of an alternative behind a `??`. */
+  readonly isQuoted: boolean;
+};
+
+export type Scan = {
+  readonly alternatives: readonly Alternative[];
+  /** The offset of the closing `}}`, or the end of the text that was scanned. */
+  readonly close: number;
+  /** Whether a `&` stands outside of strings: Liquid has no such sign, HTML editors write it. */
+  readonly hasAmpersand: boolean;
+};
+
+/** Scans from behind the `{{`; null where the placeholder is not closed. */
+export function scanPlaceholder(source: string, from: number): Scan | null {
+  return new Scanner(source, from, null).scan();
+}
+
+/** Scans text that is the whole content of a placeholder. */
+export function scanContent(content: string): Scan {
+  const scan = new Scanner(content, 0, content.length).scan();
+  if (scan === null) throw new Error("The end of a placeholder's content was not found.");
+  return scan;
+}
+
+class Scanner {
+  readonly #source: string;
+  /** Where the content ends; null: at the next `}}`. */
+  readonly #end: number | null;
+  readonly #alternatives: Alternative[] = [];
+  #from: number;
+  #bar: number | null = null;
+  #isQuoted = false;
+  /** Whether quotes delimit strings: not in the text behind a `??`, up to its filters. */
+  #hasStrings = true;
+  #hasAmpersand = false;
+
+  constructor(source: string, start: number, end: number | null) {
+    this.#source = source;
+    this.#from = start;
+    this.#end = end;
+  }
+
+  scan(): Scan | null {
+    const source = this.#source;
+    const end = this.#end;
+    let i = this.#from;
+    while (i < (end ?? source.length)) {
+      if (end === null && source.startsWith("}}", i)) return this.#finish(i);
+      i = this.#step(i);
+    }
+    return end === null ? null : this.#finish(end);
+  }
+
+  /** Reads one character, string or operator; returns the offset behind it. */
+  #step(i: number): number {
+    const source = this.#source;
+    if (source.startsWith("??", i)) return this.#nextAlternative(i);
+    const char = source[i];
+    if (char === "|") {
+      this.#bar ??= i;
+      this.#hasStrings = true;
+    } else if (char === "&") {
+      this.#hasAmpersand = true;
+    } else if (this.#hasStrings && isQuote(char) && !isWord(source.charCodeAt(i - 1))) {
+      return endOfString(source, i) ?? source.length;
+    }
+    return i + 1;
+  }
+
+  /** Behind a `??`, quotes delimit a string only where they enclose the whole value. */
+  #nextAlternative(operator: number): number {
+    const source = this.#source;
+    this.#push(operator);
+    this.#from = operator + 2;
+    this.#bar = null;
+    this.#hasStrings = false;
+    this.#isQuoted = false;
+    const first = endOfBlanks(source, this.#from);
+    const behind = isQuote(source[first]) ? endOfString(source, first) : null;
+    if (behind === null) return this.#from;
+    const next = endOfBlanks(source, behind);
+    const isWhole = next === this.#end || STOPS.some((stop) => source.startsWith(stop, next));
+    this.#isQuoted = isWhole;
+    return isWhole ? behind : this.#from;
+  }
+
+  #push(to: number): void {
+    const bar = this.#bar ?? to;
+    this.#alternatives.push({ from: this.#from, bar, to, isQuoted: this.#isQuoted });
+  }
+
+  #finish(close: number): Scan {
+    const hasDash = this.#end === null && close > this.#from && this.#source[close - 1] === "-";
+    this.#push(hasDash ? close - 1 : close);
+    return { alternatives: this.#alternatives, close, hasAmpersand: this.#hasAmpersand };
+  }
+}
+
+/** A text in quotes is a whole alternative if one of these follows. */
+const STOPS = ["|", "??", "}}", "-}}"];
+
+function isQuote(char: string | undefined): boolean {
+  return char === '"' || char === "'";
+}
+
+/** An apostrophe within a word, as in "Mother's name", opens no string. */
+function isWord(code: number): boolean {
+  return (
+    (code >= 0x30 && code <= 0x39) ||
+    (code >= 0x41 && code <= 0x5a) ||
+    (code >= 0x61 && code <= 0x7a) ||
+    code === 0x5f ||
+    (code > 0x7f && code !== 0xa0)
+  );
+}
+
+/** The offset behind the closing quote of the string that begins at `open`; null if there is none. */
+function endOfString(source: string, open: number): number | null {
+  const quote = source[open];
+  for (let i = open + 1; i < source.length; i++) {
+    if (source[i] === "\\") i++;
+    else if (source[i] === quote) return i + 1;
+  }
+  return null;
+}
+
+function endOfBlanks(source: string, from: number): number {
+  let end = from;
+  while (isBlank(source.charCodeAt(end))) end++;
+  return end;
+}
+
+/** Space, tab, line breaks, and the no-break space that HTML editors write. */
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0;
+}
