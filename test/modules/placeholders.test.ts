@@ -4,14 +4,18 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { type Automation, startAutomation } from "../support/automation.ts";
 import { quiet } from "../support/eventually.ts";
+import { startWebServer, type WebServer } from "../support/web-server.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
 let a: Automation;
+let server: WebServer;
 beforeEach(async () => {
+  server = await startWebServer();
   a = await startAutomation();
 });
 afterEach(async () => {
   await a.close();
+  await server.close();
 });
 
 const SUBJECT = "{{ First Name ?? friend }} {{ a.b }} {{ Plan Name }}";
@@ -94,6 +98,23 @@ describe("keys of the data are rendered", () => {
     }
     await expectMail("Ada <3 7", "none ada@example.net []</p>");
   });
+
+  test("of the event and the contact, in a webhook", async () => {
+    await contact();
+    const body = { who: "{{ First Name }}", plan: "{{ Plan Name ?? none }}", id: "{{ plunk_id }}" };
+    const url = `${server.origin}/{{ a.b }}/{{ context.Plan Name }}/{{ event.data.a.c }}`;
+    const headers = { "x-plan": "{{&nbsp;Plan Name&nbsp;}}" };
+    await a.workflow(chain(step("call", "WEBHOOK", { url, method: "POST", body, headers })));
+    await a.track("signed-up", { "Plan Name": "Pro", "a.c": 9 });
+    const [request] = server.requests;
+    expect(request?.path).toBe("/7/Pro/9");
+    expect(request?.headers["x-plan"]).toBe("Pro");
+    expect(JSON.parse(request?.body ?? "")).toEqual({
+      who: "Ada <3",
+      plan: "Pro",
+      id: a.contactId(),
+    });
+  });
 });
 
 describe("a contact's keys stay below the variables over them", () => {
@@ -121,6 +142,15 @@ describe("a contact's keys stay below the variables over them", () => {
     const mail = await lastMail();
     expect(mail.subject).toBe(`5 acme [] ${a.contactId()}`);
     expect(String(mail.html)).toContain("<p>1 2 5</p>");
+  });
+
+  test("of an event and of a webhook", async () => {
+    await contact(data);
+    const url = `${server.origin}/{{ contact.email }}/{{ order.total }}`;
+    await a.workflow(chain(step("call", "WEBHOOK", { url, method: "GET" })));
+    await a.track("signed-up", { order: { total: 5 } });
+    expect(server.requests[0]?.path).toContain("/ada");
+    expect(server.requests[0]?.path).toEndWith("example.net/5");
   });
 });
 

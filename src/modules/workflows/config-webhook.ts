@@ -1,9 +1,10 @@
-/** Reads the config of a WEBHOOK. URL, header values and texts in the body may hold Liquid. */
+/** Reads the config of a WEBHOOK. The URL, header values and texts in the body may hold Liquid. */
 
 import type { FieldError } from "../../lib/errors.ts";
 import { isPublicAddress } from "../../lib/addresses.ts";
+import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
 import { isHeaderText, LONGEST_HEADER_VALUE, MOST_HEADERS } from "../../mail/headers.ts";
-import { checkTemplate } from "../../mail/template.ts";
+import { checkTemplate, modelUrl } from "../../mail/template.ts";
 import type { Step } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import { WebhookConfig } from "./step-schemas.ts";
@@ -15,7 +16,7 @@ const LONGEST_BODY_BYTES = 64 * 1024;
 /** RFC 9110 §5.6.2 token. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 
-/** Written by the HTTP client itself, or about the connection (RFC 9110 §7.6.1). */
+/** Headers that the HTTP client writes, or that describe the connection (RFC 9110 §7.6.1). */
 const OWNED =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|te|trailer|upgrade|expect|proxy-.*|webhook-(?:id|timestamp|signature))$/i;
 
@@ -38,18 +39,18 @@ export function readWebhook(given: unknown, at: string, errors: FieldError[]): C
   };
 }
 
-/** The host that is written out in the URL; null where Liquid decides it, or there is none. */
+/** The host that is written out in the URL; null where Liquid decides it or the URL has none. */
 function literalHost(url: string): string | null {
   const end = url.indexOf("{");
   const literal = end === -1 ? url : url.slice(0, end);
-  // Up to Liquid, a host is whole only if something ended it.
+  // In front of Liquid, the host is complete only where a delimiter follows it.
   if (end !== -1 && !/^https?:\/\/[^/?#\\]+[/?#]/i.test(literal)) return null;
   return URL.canParse(literal) ? new URL(literal).hostname : null;
 }
 
 /**
- * Whether the URL names a host of its own network outright. Names are looked up and judged when
- * they are dialled; this only tells early.
+ * Whether the URL itself names a private address. The addresses of other hosts are looked up and
+ * checked at each call; this check only reports the error earlier.
  */
 export function isPrivateTarget(url: string): boolean {
   const host = literalHost(url)?.replace(/^\[|\]$/g, "") ?? null;
@@ -61,11 +62,26 @@ export function isPrivateTarget(url: string): boolean {
 
 function urlErrors(url: string, field: string): FieldError[] {
   const hasLiquid = url.includes("{{") || url.includes("{%");
-  const faults = hasLiquid ? checkTemplate(url, field, "text") : [];
+  const faults = hasLiquid ? checkTemplate(url, field, "url") : [];
   if (faults.length > 0) return faults;
   if (!isHeaderText(url)) return [badUrl(field)];
-  if (!hasLiquid) return isHttpUrl(url) ? [] : [badUrl(field)];
-  return /^(?:https?:\/\/|\{[{%])/i.test(url) ? [] : [badUrl(field)];
+  if (hasLiquid) return templateErrors(url, field);
+  return isHttpUrl(url) ? targetErrors(url, field) : [badUrl(field)];
+}
+
+/** The faults that a URL with Liquid has for every value of its outputs. */
+function templateErrors(source: string, field: string): FieldError[] {
+  if (!/^(?:https?:\/\/|\{[{%])/i.test(source)) return [badUrl(field)];
+  const model = modelUrl(source);
+  if (isHttpUrl(model)) return targetErrors(model, field);
+  // A raw output may hold scheme and host, and tags may choose them.
+  return source.startsWith("{") || source.includes("{%") ? [] : targetErrors(model, field);
+}
+
+/** A scheme, port or user name that is refused when the URL is called. */
+function targetErrors(url: string, field: string): FieldError[] {
+  const refusal = objectToTarget(url, { allowPrivateAddresses: true });
+  return refusal === null ? [] : [{ field, message: refusal.message, code: "invalid_value" }];
 }
 
 function isHttpUrl(url: string): boolean {
@@ -111,7 +127,7 @@ function nameErrors(name: string, field: string): FieldError[] {
   return [{ field, message: "This header is set by the service.", code: "invalid_value" }];
 }
 
-/** Latin-1 at most: that is all that can be written into an HTTP header. */
+/** An HTTP header can hold Latin-1 only. */
 function valueErrors(value: string, field: string): FieldError[] {
   if (!isHeaderText(value) || !/^[\t\x20-\xff]*$/.test(value)) {
     const message =

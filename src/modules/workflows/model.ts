@@ -17,7 +17,7 @@ const CONFIGS = [
   "CONDITION {condition} in the shape of segments, or {field, operator, value?, unit?}, or " +
     '{mode: "multi", field, branches: [{id, operator, value?, unit?}]}; beside the fields of ' +
     "segments, there is context.<path>",
-  "WEBHOOK {url, method, headers?, body?}, Liquid in its texts",
+  "WEBHOOK {url, method, headers?, body?}, Liquid in its texts; in url every output is percent-encoded as one component, unless it ends in | raw (then it may hold several components or begin the URL)",
   "UPDATE_CONTACT {updates?, subscriptionAction?: subscribe|unsubscribe}",
   "EXIT {reason?}",
 ];

@@ -1,29 +1,31 @@
-/** What a WEBHOOK step asks, and what becomes of the answer. Pure but for the templates' cache. */
+/** The request of a WEBHOOK step, and the result of its response. Pure except for the template cache. */
 
 import { isRecord } from "../../http/validation.ts";
 import type { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
 import type { GuardedResponse } from "../../lib/fetch-guarded/exchange.ts";
 import { isoTime } from "../../lib/clock.ts";
 import { isNestedDeeper } from "../../lib/nesting.ts";
-import { render } from "../../mail/template.ts";
+import { render, renderUrl, type Template, type TemplateKind } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
+import { overlaid } from "../../mail/variables.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
 import { type ContactRow, presentContact } from "../contacts/service.ts";
 import { isContextTooLarge, type Occurrence } from "./engine.ts";
 import type { Step, WebhookMethod } from "./graph.ts";
 import { retryAfter } from "./times.ts";
+import { buildUrl } from "./webhook-url.ts";
 
 export type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
 
-/** What a webhook is told about. */
+/** The data that a webhook can name and send. */
 export type Situation = {
   workflow: { id: string; name: string };
   execution: { id: string; startedAt: number };
   contact: ContactRow;
-  /** The latest event that the execution met; null for one that was started by hand. */
+  /** The latest event of the execution; null for one that was started through the API. */
   event: { id: string; name: string; data: JsonObject | null; createdAt: number } | null;
   context: JsonObject;
-  /** Which of the execution's steps this is, from 1. */
+  /** The number of the step within the execution, from 1. */
   number: number;
 };
 
@@ -34,14 +36,14 @@ export type WebhookRequest = {
   body?: string;
 };
 
-/** Of an answer, what the completed step shows. */
+/** Length of the part of a response that the completed step shows. */
 const EXCERPT_CHARACTERS = 1000;
 
 class TemplateError extends Error {}
 
 /**
- * The request. `webhook-id` and `Idempotency-Key` name the step of the execution: every try has the
- * same, so that receivers can tell a repetition. A sentence where it cannot be made.
+ * The request, or a sentence where it cannot be made. `webhook-id` and `Idempotency-Key` name the
+ * step of the execution and are the same in every attempt, so that receivers can detect a retry.
  */
 export function requestOf(
   { config }: WebhookStep,
@@ -49,12 +51,22 @@ export function requestOf(
   templates: TemplateCache,
 ): WebhookRequest | string {
   const variables = variablesOf(situation);
+  const compiled = (source: string, what: string, kind: TemplateKind): Template => {
+    const made = templates.compile(source, kind);
+    if (!made.ok) throw new TemplateError(`${what}: ${made.message}`);
+    return made.template;
+  };
   const fill = (source: string, what: string): string => {
-    const compiled = templates.compile(source, "text");
-    if (!compiled.ok) throw new TemplateError(`${what}: ${compiled.message}`);
-    const rendered = render(compiled.template, variables);
+    const rendered = render(compiled(source, what, "text"), variables);
     if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
     return rendered.text;
+  };
+  const fillUrl = (source: string, what: string): string => {
+    const rendered = renderUrl(compiled(source, what, "url"), variables);
+    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
+    const built = buildUrl(rendered.parts);
+    if (!built.ok) throw new TemplateError(built.reason);
+    return built.url;
   };
   try {
     const body = bodyOf(config, situation, (source) => fill(source, "The body cannot be rendered"));
@@ -64,7 +76,7 @@ export function requestOf(
     ]);
     const id = `${situation.execution.id}.${situation.number}`;
     return {
-      url: fill(config.url, "The URL cannot be rendered").trim(),
+      url: fillUrl(config.url, "The URL cannot be rendered"),
       method: config.method,
       headers: {
         "idempotency-key": id,
@@ -88,7 +100,7 @@ function bodyOf(
   if (method === "GET") return null;
   if (body === undefined) {
     if (method === "DELETE") return null;
-    return { text: JSON.stringify(told(situation)), type: "application/json" };
+    return { text: JSON.stringify(defaultBody(situation)), type: "application/json" };
   }
   if (typeof body !== "string") {
     return { text: JSON.stringify(filled(body, fill)), type: "application/json" };
@@ -100,7 +112,7 @@ function bodyOf(
   };
 }
 
-/** Every text in a JSON value, rendered. Requests nest at most a hundred levels deep. */
+/** A JSON value with every text rendered. Requests nest at most a hundred levels deep. */
 function filled(value: unknown, fill: (source: string) => string): unknown {
   if (typeof value === "string") return fill(value);
   if (Array.isArray(value)) return value.map((item) => filled(item, fill));
@@ -110,8 +122,8 @@ function filled(value: unknown, fill: (source: string) => string): unknown {
   );
 }
 
-/** The body where the step has none of its own. */
-function told({ workflow, execution, contact, event, context }: Situation) {
+/** The body of a step without a body of its own. */
+function defaultBody({ workflow, execution, contact, event, context }: Situation) {
   return {
     workflow,
     execution: { id: execution.id, startedAt: isoTime(execution.startedAt), context },
@@ -120,14 +132,16 @@ function told({ workflow, execution, contact, event, context }: Situation) {
   };
 }
 
-/** As in mails: the contact's data with the context over it; besides, what the body tells. */
+/** As in mails, the contact's data with the context over it; also the values of the default body. */
 function variablesOf(situation: Situation): JsonObject {
   const { contact, context } = situation;
-  const data = { ...parseData(contact.data), ...context };
-  return { ...data, data, id: contact.id, email: contact.email, context, ...told(situation) };
+  const { id, email } = contact;
+  const data = overlaid(parseData(contact.data), context);
+  const names = { id, email, plunk_id: id, plunk_email: email };
+  return overlaid(data, { data, ...names, context, ...defaultBody(situation) });
 }
 
-/** Undefined where it is not JSON. */
+/** Undefined for text that is not JSON. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -137,8 +151,8 @@ function parsedJson(text: string): unknown {
 }
 
 /**
- * 2xx: done; JSON that was answered joins the context as `webhook`. 408, 429, 5xx: to be tried
- * again. Anything else: failed.
+ * 2xx completes the step, and a JSON response joins the context as `webhook`. 408, 429 and 5xx are
+ * retried. Any other status fails the step.
  */
 export function judgeAnswer(
   response: GuardedResponse,
@@ -163,7 +177,7 @@ export function judgeAnswer(
   return done({ outcome: "FAILED", detail, error });
 }
 
-/** The same where there was no answer. */
+/** The result of a request without a response. */
 export function judgeRefusal(refusal: FetchRefused, random: number): Occurrence {
   if (refusal.isTemporary) {
     return { kind: "unanswered", reason: refusal.message, retryAfterMs: null, random };
@@ -173,7 +187,7 @@ export function judgeRefusal(refusal: FetchRefused, random: number): Occurrence 
 
 type Joining = { kind: "joins"; answer: unknown } | { kind: "left out"; reason: string | null };
 
-/** What of an answer joins the context; `reason` where it was meant to and cannot. */
+/** The JSON of a response that joins the context; `reason` where JSON was declared and cannot join. */
 function joinsOf(response: GuardedResponse, text: string, context: JsonObject): Joining {
   const isDeclared = /\bjson\b/i.test(response.headers.get("content-type") ?? "");
   if (!isDeclared) return leftOut(null);
