@@ -1,6 +1,6 @@
 /** mailstead key create | list | revoke */
 
-import { isoTime, isoTimeOrNull } from "../lib/clock.ts";
+import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { parseWebOrigin } from "../lib/web-origin.ts";
 import { type KeyRow, originsOf } from "../modules/keys/service.ts";
 import type { KeyKind } from "../http/admission.ts";
@@ -107,7 +107,7 @@ function noOrigin(text: string): UsageError {
 function readExpiry(text: string | undefined): number | null {
   if (text === undefined) return null;
   const moment = Date.parse(text);
-  if (/^\d{4}-\d{2}-\d{2}/.test(text) && moment > Date.now()) return moment;
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && moment > systemClock.now()) return moment;
   throw new UsageError(
     `--expires: expected a future time such as 2030-01-31T12:00:00Z, got "${text}"`,
   );

@@ -4,6 +4,7 @@
  */
 
 import type { Database } from "bun:sqlite";
+import { systemClock } from "../lib/clock.ts";
 import { readMigrations, type Migration } from "./embedded.ts" with { type: "macro" };
 
 export class DatabaseTooNewError extends Error {
@@ -22,7 +23,7 @@ const embedded: readonly Migration[] = readMigrations();
 export function migrate(
   sqlite: Database,
   migrations: readonly Migration[] = embedded,
-  nowMs: number = Date.now(),
+  nowMs: number = systemClock.now(),
 ): string[] {
   const pending = pendingMigrations(sqlite, migrations);
   if (pending.length === 0) return [];

@@ -5,6 +5,7 @@
  */
 
 import { SQLiteError } from "bun:sqlite";
+import { systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import { createDiskSync, type DiskSync } from "./disk-sync.ts";
@@ -143,8 +144,8 @@ export function createWriter(
     beginWork();
     try {
       begin.run();
-      const startedAt = performance.now();
-      while (jobs.length > 0 && performance.now() - startedAt < BATCH_BUDGET_MS) {
+      const startedAt = systemClock.elapsed();
+      while (jobs.length > 0 && systemClock.elapsed() - startedAt < BATCH_BUDGET_MS) {
         const job = jobs.shift();
         if (job !== undefined && runInSavepoint(job)) done.push(job);
       }

@@ -4,7 +4,7 @@
  * It touches no row: it ends in a verdict that `settle` writes.
  */
 
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { domainOf } from "../mail/address.ts";
 import { type Signer, signMessage } from "../mail/dkim.ts";
 import { type RecipientLinks, recipientLinks } from "../mail/links.ts";
@@ -161,10 +161,10 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const source = kind === "html" ? mail.html : mail.subject;
     const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
-    const startedMs = performance.now();
+    const startedMs = systemClock.elapsed();
     const rendered = render(compiled.template, variables);
     if (mail.campaignSeq !== null) {
-      deps.noteRendering(mail.campaignSeq, performance.now() - startedMs);
+      deps.noteRendering(mail.campaignSeq, systemClock.elapsed() - startedMs);
     }
     return rendered;
   }

@@ -189,24 +189,24 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    */
   async function attemptTimed(mail: Consignment, onDisk: Promise<void>): Promise<Settlement> {
     let startedAt = clock.now();
-    let startedMs = performance.now();
+    let startedMs = clock.elapsed();
     const place = comeForward();
     const leave: Leave = async (transact) => {
       await onDisk;
-      noteWay(performance.now() - startedMs);
+      noteWay(clock.elapsed() - startedMs);
       place.keep();
       const turn = () => {
         place.leave();
         movedAt = clock.elapsed();
         startedAt = clock.now();
-        startedMs = performance.now();
+        startedMs = clock.elapsed();
         return transact();
       };
       return awaitTurn(turn, mail.campaignSeq === null ? URGENT : 0);
     };
     const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
     place.leave();
-    const durationMs = Math.round(performance.now() - startedMs);
+    const durationMs = Math.round(clock.elapsed() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
   }
 

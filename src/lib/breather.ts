@@ -1,5 +1,7 @@
 /** Work that comes in small pieces, many of them at once, and is not to hold the event loop. */
 
+import { systemClock } from "./clock.ts";
+
 /** Of one turn of the event loop; a single piece may take longer, many together may not. */
 const TURN_MS = 8;
 
@@ -15,7 +17,7 @@ export function createBreather(turnMs = TURN_MS): () => Promise<void> {
 
   function openTurn(): void {
     isTurnOpen = true;
-    turnEndsAt = performance.now() + turnMs;
+    turnEndsAt = systemClock.elapsed() + turnMs;
     setImmediate(() => {
       isTurnOpen = false;
     });
@@ -23,7 +25,7 @@ export function createBreather(turnMs = TURN_MS): () => Promise<void> {
 
   return function breathe() {
     if (!isTurnOpen) openTurn();
-    if (queued === 0 && performance.now() < turnEndsAt) return Promise.resolve();
+    if (queued === 0 && systemClock.elapsed() < turnEndsAt) return Promise.resolve();
     queued++;
     last = last.then(
       () =>

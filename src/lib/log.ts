@@ -1,5 +1,7 @@
 /** Structured log: text for people on a terminal, JSON lines for machines. */
 
+import { systemClock } from "./clock.ts";
+
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ["text", "json"] as const;
@@ -22,7 +24,7 @@ export type LogOptions = {
 
 export function createLog(options: LogOptions): Log {
   const write = options.write ?? ((line: string) => void process.stderr.write(`${line}\n`));
-  const now = options.now ?? Date.now;
+  const now = options.now ?? systemClock.now;
   const lowest = LOG_LEVELS.indexOf(options.level);
   const line = options.format === "json" ? jsonLine : textLine;
   const at =

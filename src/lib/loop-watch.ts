@@ -4,6 +4,7 @@
  * calls `begin` with its name. When a hold is noticed, the piece that lasted longest is logged.
  */
 
+import { systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
 
 export type WorkKind = "route" | "job" | "mail" | "write" | "work";
@@ -55,7 +56,7 @@ type Mark = { kind: WorkKind; name: string; at: number };
 export function platformWatch(log: Log): LoopWatchDeps {
   return {
     log,
-    elapsed: () => performance.now(),
+    elapsed: systemClock.elapsed,
     cpuMs: () => {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1000;

@@ -1,5 +1,6 @@
 /** Long work in short turns of the event loop, so that nothing else waits for all of it. */
 
+import { systemClock } from "./clock.ts";
 import type { Turns } from "./turns.ts";
 
 export type Slices = {
@@ -17,9 +18,9 @@ export async function startSlices(turns: Turns): Promise<Slices> {
 
   async function next(): Promise<void> {
     await turns.next();
-    endsAt = performance.now() + SLICE_MS;
+    endsAt = systemClock.elapsed() + SLICE_MS;
   }
 
   await next();
-  return { isOver: () => performance.now() >= endsAt, next };
+  return { isOver: () => systemClock.elapsed() >= endsAt, next };
 }

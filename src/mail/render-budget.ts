@@ -3,6 +3,7 @@
  * the process waits, so the renders of a request share one limit however many recipients it names.
  */
 
+import { systemClock } from "../lib/clock.ts";
 import { render, type Rendered, type Template, type Variables } from "./template.ts";
 import { RENDER_LIMIT_MS } from "./template-limits.ts";
 
@@ -18,9 +19,9 @@ export function createRenderBudget(totalMs: number = RENDER_LIMIT_MS): RenderBud
   return {
     render(template, variables) {
       if (leftMs <= 0) return { ok: false, reason: EXHAUSTED };
-      const startedAt = performance.now();
+      const startedAt = systemClock.elapsed();
       const rendered = render(template, variables, leftMs);
-      leftMs -= performance.now() - startedAt;
+      leftMs -= systemClock.elapsed() - startedAt;
       return rendered;
     },
   };

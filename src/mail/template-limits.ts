@@ -1,6 +1,7 @@
 /** The bounds of a render: its time, the length of arrays and the length of the output. */
 
 import { type Emitter, type FilterImplOptions, toValue } from "liquidjs";
+import { systemClock } from "../lib/clock.ts";
 
 export type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 export type FilterThis = ThisParameterType<FilterHandler>;
@@ -50,7 +51,7 @@ export function bounded(filter: FilterImplOptions): FilterImplOptions {
 
 export function guarded(handler: FilterHandler): FilterHandler {
   return function (this: FilterThis, value: unknown, ...args: unknown[]): unknown {
-    this.context.renderLimit.check(performance.now());
+    this.context.renderLimit.check(systemClock.elapsed());
     if (Array.isArray(value) && value.length > MOST_ITEMS) {
       throw new LimitError(`A filter takes at most ${MOST_ITEMS} items.`);
     }

@@ -7,6 +7,7 @@
  */
 
 import type { Liquid, Template as LiquidNode } from "liquidjs";
+import { systemClock } from "../lib/clock.ts";
 import type { FieldError } from "../lib/errors.ts";
 import { withoutLiquid } from "./placeholder.ts";
 import {
@@ -129,7 +130,7 @@ function renderOnce(template: Template, rendering: Rendering): Rendered {
 
 /** The processor time of this process, read at most every 20 ms: reading it takes as long as a render. */
 function recentWork(): NodeJS.CpuUsage {
-  const now = performance.now();
+  const now = systemClock.elapsed();
   if (now - workAskedAt > WORK_KEPT_MS) {
     work = process.cpuUsage();
     workAskedAt = now;
@@ -139,7 +140,7 @@ function recentWork(): NodeJS.CpuUsage {
 
 const WORK_KEPT_MS = 20;
 let work = process.cpuUsage();
-let workAskedAt = performance.now();
+let workAskedAt = systemClock.elapsed();
 
 /** False where the machine was suspended meanwhile: that is no fault of the template. */
 function hasWorked(since: NodeJS.CpuUsage, limitMs: number): boolean {

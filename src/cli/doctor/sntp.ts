@@ -1,6 +1,7 @@
 /** Asks a time server (RFC 4330): by how much our clock is ahead. */
 
 import dgram from "node:dgram";
+import { systemClock } from "../../lib/clock.ts";
 
 const NTP_PORT = 123;
 const PACKET_BYTES = 48;
@@ -14,7 +15,7 @@ export type SntpOptions = { timeoutMs: number; now?: () => number; port?: number
 
 /** Milliseconds; null if there was no answer in time. */
 export function askTimeServer(address: string, options: SntpOptions): Promise<number | null> {
-  const { timeoutMs, now = Date.now, port = NTP_PORT } = options;
+  const { timeoutMs, now = systemClock.now, port = NTP_PORT } = options;
   const socket = dgram.createSocket(address.includes(":") ? "udp6" : "udp4");
   const { promise, resolve } = Promise.withResolvers<number | null>();
   const request = Buffer.alloc(PACKET_BYTES);

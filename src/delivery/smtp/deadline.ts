@@ -2,6 +2,8 @@
  * One timer for a whole session. Each step moves a number; the timer itself is only set anew when
  * it would fire too late, so a fast session touches it once in a while, not at every reply.
  */
+import { systemClock } from "../../lib/clock.ts";
+
 export class Deadline {
   readonly #expired: (waitedMs: number) => void;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -17,12 +19,12 @@ export class Deadline {
 
   /** Starts the watchdog anew; it bites only while a step is armed. */
   watch(ms: number): void {
-    this.#watchdogAt = performance.now() + ms;
+    this.#watchdogAt = systemClock.elapsed() + ms;
     this.#watchdogMs = ms;
   }
 
   arm(ms: number): void {
-    const now = performance.now();
+    const now = systemClock.elapsed();
     this.#stepAt = now + ms;
     this.#stepMs = ms;
     const at = Math.min(this.#stepAt, this.#watchdogAt);
@@ -51,7 +53,7 @@ export class Deadline {
     this.#timer = null;
     this.#firesAt = Infinity;
     if (this.#stepAt === Infinity) return;
-    const now = performance.now();
+    const now = systemClock.elapsed();
     const at = Math.min(this.#stepAt, this.#watchdogAt);
     if (now < at) return this.#schedule(at, now);
     const waitedMs = at === this.#stepAt ? this.#stepMs : this.#watchdogMs;

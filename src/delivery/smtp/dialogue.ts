@@ -1,5 +1,6 @@
 /** Commands and replies over a wire, each written down as a timed step (delivery rule R4). */
 
+import { systemClock } from "../../lib/clock.ts";
 import type { Conversation, Step, StepListener } from "../outcome.ts";
 import type { Fault } from "./failure.ts";
 import { replyText, type Reply } from "./reply.ts";
@@ -33,7 +34,7 @@ export class Dialogue {
 
   /** A step's time runs from here, or from the end of the step before if nothing is sent between. */
   startStep(): void {
-    this.#stepStartedAt = performance.now();
+    this.#stepStartedAt = systemClock.elapsed();
   }
 
   async ask(question: Question): Promise<Reply | Fault> {
@@ -50,7 +51,7 @@ export class Dialogue {
   }
 
   note(step: Step["step"], command: string | null, result: Reply | Fault | string): void {
-    const now = performance.now();
+    const now = systemClock.elapsed();
     const ms = Math.round((now - this.#stepStartedAt) * 10) / 10;
     this.#stepStartedAt = now;
     const isReply = typeof result !== "string" && result.kind === "reply";

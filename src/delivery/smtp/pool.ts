@@ -6,6 +6,7 @@
  * close idle connections at will, and that is not the mail's misfortune.
  */
 
+import { systemClock } from "../../lib/clock.ts";
 import type { Conversation, Dispatch } from "../outcome.ts";
 import type { Failure } from "./failure.ts";
 import type { Session } from "./session.ts";
@@ -151,7 +152,7 @@ export class Pool {
     const next = lane.waiting.shift();
     if (next !== undefined) return next(session);
     if (this.#countIdle() >= this.#options.maxIdle) return this.#retire(lane, session);
-    lane.idle.push({ session, since: performance.now() });
+    lane.idle.push({ session, since: systemClock.elapsed() });
     this.#sweeper ??= setTimeout(() => this.#sweep(), this.#options.idleMs);
   }
 
@@ -177,7 +178,7 @@ export class Pool {
 
   #sweep(): void {
     this.#sweeper = null;
-    const now = performance.now();
+    const now = systemClock.elapsed();
     let earliest = Infinity;
     for (const lane of this.#lanes.values()) {
       const kept = lane.idle.findIndex((entry) => now - entry.since < this.#options.idleMs);

@@ -8,7 +8,7 @@
 
 import { isIP } from "node:net";
 import { isPublicAddress } from "../../lib/addresses.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Dns } from "../../lib/dns/client.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
@@ -144,8 +144,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
     const entry = await pass.enter(siteName(route.best));
     if (entry.kind === "busy") return turnedBack(entry);
     if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
-    const startedAt = performance.now();
-    const isLate = () => performance.now() - startedAt > totalMs;
+    const startedAt = systemClock.elapsed();
+    const isLate = () => systemClock.elapsed() - startedAt > totalMs;
     const end = await deliverToHosts({ ...runDeps, isLate }, { dispatch, hosts, requiresTls });
     if (end.result !== null) pass.end(end.result);
     if (end.outcome === null) return nowhere(domain, route, end);

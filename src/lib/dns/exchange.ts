@@ -6,6 +6,7 @@
 import dgram from "node:dgram";
 import net from "node:net";
 import type { DecodedPacket } from "dns-packet";
+import { systemClock } from "../clock.ts";
 import { isFormatError, makeQuery, type Query, type Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
@@ -28,10 +29,10 @@ export async function exchange(question: Question, options: ExchangeOptions): Pr
 }
 
 async function askOnce(query: Query, options: ExchangeOptions): Promise<Heard> {
-  const startedAt = performance.now();
+  const startedAt = systemClock.elapsed();
   const heard = await askUdp(query, options);
   if (heard.kind === "unheard" || !heard.packet.flag_tc) return heard;
-  const leftMs = options.timeoutMs - (performance.now() - startedAt);
+  const leftMs = options.timeoutMs - (systemClock.elapsed() - startedAt);
   return askTcp(query, { ...options, timeoutMs: Math.max(1, leftMs) });
 }
 

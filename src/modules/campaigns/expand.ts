@@ -9,7 +9,7 @@ import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../emails/store.ts";
 import type { Segments } from "../segments/service.ts";
 import { audienceOf } from "./audience.ts";
@@ -174,9 +174,9 @@ export function createExpansion(deps: {
 export type Written = { recipients: number; workMs: number };
 
 function timed(written: Written, write: () => Slice): boolean {
-  const startedAt = performance.now();
+  const startedAt = systemClock.elapsed();
   const { goesOn, inserted } = write();
-  written.workMs += performance.now() - startedAt;
+  written.workMs += systemClock.elapsed() - startedAt;
   written.recipients += inserted;
   return goesOn;
 }

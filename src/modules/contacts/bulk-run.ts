@@ -8,6 +8,7 @@ import type { FindAudience } from "./bulk.ts";
 import { type BulkAction, type BulkError, BulkJob } from "./bulk-model.ts";
 import type { JobRunner, RunEnd } from "./job-worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "./jobs.ts";
+import { systemClock } from "../../lib/clock.ts";
 
 const CHUNK_MS = 5;
 const NO_CONTACT = "No such contact.";
@@ -32,13 +33,13 @@ export function createBulkRunner(deps: {
   /** The change that does some; it returns how far that came. */
   function doSome<T>(job: JobRow, step: Step<T>, { targets, at, progress }: Place<T>) {
     return (): Place<T> => {
-      const endsAt = performance.now() + CHUNK_MS;
+      const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { ...progress };
       const errors: BulkError[] = [];
       let done = at;
       for (; done < targets.length; done++) {
         const target = targets[done];
-        if (target === undefined || (done > at && performance.now() >= endsAt)) break;
+        if (target === undefined || (done > at && systemClock.elapsed() >= endsAt)) break;
         step(target, next, errors);
       }
       next.processed += done - at;

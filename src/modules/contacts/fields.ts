@@ -7,6 +7,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 import { parseData } from "./data.ts";
@@ -68,16 +69,16 @@ export function createFields(deps: { db: Db; turns: Turns }) {
     /** As it was at most a minute ago, and right now where there are few contacts. */
     async known(projectSeq: number): Promise<Survey> {
       const earlier = kept.get(projectSeq);
-      if (earlier !== undefined && performance.now() < earlier.until) return earlier.survey;
-      const startedAt = performance.now();
+      if (earlier !== undefined && systemClock.elapsed() < earlier.until) return earlier.survey;
+      const startedAt = systemClock.elapsed();
       const found = survey(projectSeq);
       keep(projectSeq, Infinity, found);
       try {
         return await found;
       } finally {
-        const tookMs = performance.now() - startedAt;
+        const tookMs = systemClock.elapsed() - startedAt;
         const keptMs = tookMs < SHORT_MS ? 0 : Math.min(KEPT_TIMES * tookMs, LONGEST_KEPT_MS);
-        keep(projectSeq, performance.now() + keptMs, found);
+        keep(projectSeq, systemClock.elapsed() + keptMs, found);
       }
     },
   };

@@ -2,6 +2,7 @@
 
 import { Value } from "@sinclair/typebox/value";
 import type { Writer } from "../../db/writer.ts";
+import { systemClock } from "../../lib/clock.ts";
 import type { Turns } from "../../lib/turns.ts";
 import { readHeader } from "./columns.ts";
 import { type Batch, inBatches } from "./import-batches.ts";
@@ -35,7 +36,7 @@ export function createImportRunner(deps: {
   /** The change that writes the next rows for a while; it returns how far that came. */
   function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
     return (): Progress => {
-      const endsAt = performance.now() + CHUNK_MS;
+      const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { ...progress };
       const done: Done = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
       do {
@@ -44,7 +45,7 @@ export function createImportRunner(deps: {
         next[apply(target, row.value, done)]++;
         next.processed++;
         next.cursor++;
-      } while (performance.now() < endsAt);
+      } while (systemClock.elapsed() < endsAt);
       rowWriter.record(target, done.changes);
       jobs.advance(job.seq, next);
       if (done.errors.length > 0) jobs.addErrors(job.seq, done.errors, byLine);

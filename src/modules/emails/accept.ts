@@ -7,7 +7,7 @@
 import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import { type Clock, isoTime } from "../../lib/clock.ts";
+import { type Clock, isoTime, systemClock } from "../../lib/clock.ts";
 import { AppError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { domainOf } from "../../mail/address.ts";
@@ -110,15 +110,15 @@ export function createAccept(deps: AcceptDeps) {
     const drafts: Draft[] = [];
     const budget = createRenderBudget();
     let keptCharacters = 0;
-    let yieldedAt = performance.now();
+    let yieldedAt = systemClock.elapsed();
     for (const recipient of recipientsOf(input)) {
       const made = draft(project, recipient, { data, input, source, budget });
       drafts.push(made);
       keptCharacters += made.variables.length;
       if (keptCharacters > VARIABLES_CAP) throw tooMuchData();
-      if (performance.now() - yieldedAt < YIELD_AFTER_MS) continue;
+      if (systemClock.elapsed() - yieldedAt < YIELD_AFTER_MS) continue;
       await Bun.sleep(0);
-      yieldedAt = performance.now();
+      yieldedAt = systemClock.elapsed();
     }
     return drafts;
   }

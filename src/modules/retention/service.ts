@@ -5,7 +5,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import { createBodyPurge } from "./bodies.ts";
 import { createDeliveryPurge } from "./deliveries.ts";
 import { createEventPurge } from "./events.ts";
@@ -50,8 +50,8 @@ export function createRetention(deps: {
   function run({ purge, days }: Dated): Promise<boolean> {
     const before = clock.now() - days * DAY_MS;
     return writer.write(() => {
-      const endsAt = performance.now() + STEP_MS;
-      return purge(before, () => performance.now() < endsAt);
+      const endsAt = systemClock.elapsed() + STEP_MS;
+      return purge(before, () => systemClock.elapsed() < endsAt);
     });
   }
 

@@ -5,6 +5,7 @@
  */
 
 import type { Database } from "bun:sqlite";
+import { systemClock } from "../../lib/clock.ts";
 import type { Range, Slices } from "./slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 
@@ -26,21 +27,21 @@ export async function* walk(
   from?: number,
 ): AsyncGenerator<number[]> {
   await turns.next();
-  let turnEndsAt = performance.now() + TURN_MS;
+  let turnEndsAt = systemClock.elapsed() + TURN_MS;
   const slices = open();
   try {
     let width = FIRST_WIDTH;
     let left = wholeRange(sqlite, slices, from);
     for (;;) {
-      if (performance.now() > turnEndsAt) {
+      if (systemClock.elapsed() > turnEndsAt) {
         await turns.next();
-        turnEndsAt = performance.now() + TURN_MS;
+        turnEndsAt = systemClock.elapsed() + TURN_MS;
       }
-      const startedAt = performance.now();
+      const startedAt = systemClock.elapsed();
       const slice = slices.next(left, width);
       if (slice === null) return;
       const found = slices.read(slice);
-      width = nextWidth(width, performance.now() - startedAt);
+      width = nextWidth(width, systemClock.elapsed() - startedAt);
       left = after(slice, left, slices);
       yield found;
     }

@@ -41,7 +41,7 @@ export function createSendTest(deps: {
       emailId: null,
       createdAt: isoTime(now),
     };
-    const startedMs = performance.now();
+    const startedMs = clock.elapsed();
     const attempted = await attempt({ id: webhookId, webhookSeq: seq, url, event });
     return {
       delivered: attempted?.isDelivered ?? false,
@@ -49,7 +49,7 @@ export function createSendTest(deps: {
       responseCode: attempted?.responseCode ?? null,
       responseExcerpt: attempted?.responseExcerpt ?? null,
       error: attempted?.error ?? null,
-      durationMs: Math.round(performance.now() - startedMs),
+      durationMs: Math.round(clock.elapsed() - startedMs),
     };
   }
 

@@ -10,7 +10,7 @@
  */
 
 import { isStorageRefusal, type Writer } from "../../db/writer.ts";
-import type { Clock } from "../../lib/clock.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
 import type { Db } from "../../db/open.ts";
@@ -96,10 +96,10 @@ export function createWorkflowRunner(deps: {
     cancelTimer();
     try {
       // What happens in a moment is one reason to look, not many.
-      if (performance.now() - lookedAt < REST_MS) await Bun.sleep(REST_MS);
+      if (systemClock.elapsed() - lookedAt < REST_MS) await Bun.sleep(REST_MS);
       else await turn();
       while (await round());
-      lookedAt = performance.now();
+      lookedAt = systemClock.elapsed();
       sleep();
     } catch (error) {
       pauseAfter(error);
@@ -125,7 +125,7 @@ export function createWorkflowRunner(deps: {
 
   /** Passes by events that nobody waits for, without a write. */
   function skipUnconcerning(): "end" | "something" {
-    const endsAt = performance.now() + SCAN_MS;
+    const endsAt = systemClock.elapsed() + SCAN_MS;
     // What is overdue may come to wait for an event that is in the log already.
     if (!agenda.isListening() && !isAnyOverdue(clock.now())) pass(lastSeq.get()?.seq ?? 0);
     let page: number = SCANNED_AT_ONCE.first;
@@ -136,7 +136,7 @@ export function createWorkflowRunner(deps: {
       if (passed !== undefined) pass(passed.seq);
       if (concerning === -1 && events.length < page) return "end";
       // After a while others have their turn, which comes with the next write.
-      if (concerning !== -1 || performance.now() > endsAt) return "something";
+      if (concerning !== -1 || systemClock.elapsed() > endsAt) return "something";
       page = Math.min(2 * page, SCANNED_AT_ONCE.most);
     }
   }
@@ -185,9 +185,9 @@ export function createWorkflowRunner(deps: {
 
   /** One change. */
   function slice(): Slice {
-    const startedAt = performance.now();
+    const startedAt = systemClock.elapsed();
     const sliceMs = isAlone ? SLICE_MS.alone : SLICE_MS.among;
-    const within = (ms: number) => () => performance.now() - startedAt < ms;
+    const within = (ms: number) => () => systemClock.elapsed() - startedAt < ms;
     const { isAtEnd, place } = readEvents(within(EVENTS_SHARE * sliceMs));
     const isAllDone = fireDue(within(sliceMs), isAtEnd ? null : place);
     const now = clock.now();
