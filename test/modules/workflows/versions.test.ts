@@ -235,7 +235,8 @@ describe("who is started by an event", () => {
 
 test("deleted while its webhook is being called: the answer comes to nothing, and nothing fails", async () => {
   const logged: string[] = [];
-  const note = (message: string) => void logged.push(message);
+  // The watchdog's line depends on the load of the machine.
+  const note = (message: string) => void (message === "event loop held" || logged.push(message));
   let answer = () => {};
   const server = await startWebServer({
     answer: () => ({ write: (response) => (answer = () => response.end("{}")) }),
