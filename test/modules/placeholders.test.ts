@@ -144,6 +144,18 @@ describe("a contact's keys stay below the variables over them", () => {
     expect(String(mail.html)).toContain("<p>1 2 5</p>");
   });
 
+  test("of the response to a webhook, below which an event has a key", async () => {
+    server.answer = () => ({
+      headers: { "content-type": "application/json" },
+      body: '{"id":"good"}',
+    });
+    const url = `${server.origin}/{{ context.webhook.id }}/{{ webhook.id }}`;
+    const ask = step("ask", "WEBHOOK", { url: server.origin, method: "GET" });
+    await a.workflow(chain(ask, step("call", "WEBHOOK", { url, method: "GET" })));
+    await a.track("signed-up", { "webhook.id": "evil" });
+    expect(server.requests.map(({ path }) => path)).toEqual(["/", "/good/good"]);
+  });
+
   test("of an event and of a webhook", async () => {
     await contact(data);
     const url = `${server.origin}/{{ contact.email }}/{{ order.total }}`;

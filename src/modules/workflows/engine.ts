@@ -10,6 +10,7 @@
  */
 
 import type { DueFor, ExecutionStatus } from "../../db/schema/workflows.ts";
+import { overlaid } from "../../mail/variables.ts";
 import type { JsonObject } from "../contacts/data.ts";
 import type { Step } from "./graph.ts";
 import type { Paths } from "./paths.ts";
@@ -249,7 +250,7 @@ function lost(progress: Progress, now: number): Advance {
 
 function joined(context: JsonObject, more: JsonObject | undefined): JsonObject | null {
   if (more === undefined) return context;
-  const both = { ...context, ...more };
+  const both = overlaid(context, more);
   return isContextTooLarge(both) ? null : both;
 }
 

@@ -2,8 +2,11 @@
  * Builds the URL of a WEBHOOK step from the parts that its template rendered.
  *
  * The template decides scheme, host, port, and how many path segments and query parameters there
- * are; a value fills one component and cannot change that. A value after `| raw` may hold several
- * components, but it cannot add to a host, be a port, or be a dot segment (RFC 3986 §3.3) either.
+ * are; a value fills one component and cannot change that. With `| raw`, the template's author lets a
+ * value hold several components, from the path on; at the beginning of the URL, also scheme, host and
+ * port. It still cannot end a host that the template began, be a port behind it, or be a dot segment
+ * (RFC 3986 §3.3). Every URL is checked once more, and its address before it is called, by the HTTP
+ * client.
  */
 
 import type { UrlPart } from "../../mail/template-url.ts";
