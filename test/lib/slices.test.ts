@@ -16,7 +16,7 @@ async function work(turns: Turns, rounds: number[], round: () => number): Promis
 }
 
 test("however many work at once, each round of the event loop has one slice", async () => {
-  const turns = createTurns();
+  const turns = createTurns().of(1);
   const rounds: number[] = [];
   let round = 0;
   let isOver = false;

@@ -6,7 +6,7 @@ import { normalizedAddress } from "../../http/formats.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
@@ -34,7 +34,7 @@ export function createCampaignParts(deps: {
   contacts: Contacts;
   segments: Segments;
   store: EmailStore;
-  turns: Turns;
+  turns: FairTurns;
   renderFor: Previews["renderFor"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   suppressionOf: (projectSeq: number, address: string) => string | null;

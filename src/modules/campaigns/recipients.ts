@@ -10,7 +10,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import type { Recipient, RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./service.ts";
 import type { Stats } from "./stats.ts";
@@ -26,7 +26,7 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export function createRecipients(deps: {
   db: Db;
   cursors: Cursors;
-  turns: Turns;
+  turns: FairTurns;
   stats: Pick<Stats, "recipients">;
 }) {
   const { cursors, turns, stats } = deps;
@@ -57,11 +57,11 @@ export function createRecipients(deps: {
   }
 
   async function some(
-    campaignSeq: number,
+    { seq: campaignSeq, projectSeq }: CampaignRow,
     status: EmailStatus,
     { before, limit }: { before: number; limit: number },
   ): Promise<Found> {
-    const slices = await startSlices(turns);
+    const slices = await startSlices(turns.of(projectSeq));
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {
@@ -83,7 +83,7 @@ export function createRecipients(deps: {
     const { seqs, total } =
       query.status === undefined
         ? all(campaign.seq, before, limit)
-        : await some(campaign.seq, query.status, { before, limit });
+        : await some(campaign, query.status, { before, limit });
     return cursors.page(scope, request, read.all(JSON.stringify(seqs)), {
       total,
       positionOf: bySeq,

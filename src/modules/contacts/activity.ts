@@ -7,7 +7,7 @@ import { events } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { EventsOfContact, Found } from "../events/of-contact.ts";
+import type { EventsOfContact, Found, Whose } from "../events/of-contact.ts";
 import type { Activity } from "./model.ts";
 import type { Contacts } from "./service.ts";
 
@@ -36,11 +36,11 @@ export function createActivity(deps: {
   const { db, cursors, contacts, eventsOfContact } = deps;
 
   async function eventsOf(
-    contactSeq: number,
+    whose: Whose,
     after: readonly number[] | null,
     limit: number,
   ): Promise<EventPart> {
-    const { seqs, total, cursorAt } = await eventsOfContact.look({ contactSeq }, { after, limit });
+    const { seqs, total, cursorAt } = await eventsOfContact.look(whose, { after, limit });
     const entries = db
       .select({ event: events, emailId: emails.id })
       .from(events)
@@ -95,7 +95,11 @@ export function createActivity(deps: {
     const [emailSeq = NEWEST, ...after] = request.after ?? [];
     const [eventSeq = NEWEST] = after;
     const limit = request.limit + 1;
-    const ofEvents = await eventsOf(seq, after.length === 0 ? null : after, limit);
+    const ofEvents = await eventsOf(
+      { projectSeq, contactSeq: seq },
+      after.length === 0 ? null : after,
+      limit,
+    );
     const ofMails = emailsOf(seq, emailSeq, limit);
     const placed = merge(ofEvents.entries, ofMails.entries, { eventSeq, emailSeq });
     return cursors.page(scope, request, placed.slice(0, limit), {

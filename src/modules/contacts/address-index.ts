@@ -15,7 +15,7 @@
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 
 export type AddressQuery = {
   /** As addresses are kept: lower case, NFC. Not empty. */
@@ -60,7 +60,7 @@ type Packed = { version: number; text: string; sizeBytes: number };
 export function createAddressIndex(deps: {
   db: Db;
   clock: Clock;
-  turns: Turns;
+  turns: FairTurns;
   mostBytes?: number;
 }): AddressIndex {
   const { clock, turns, mostBytes = MOST_BYTES } = deps;
@@ -130,7 +130,7 @@ export function createAddressIndex(deps: {
 
   /** Exact at the moment it returns: what changed while others had their turn is counted again. */
   async function countAll(projectSeq: number, query: AddressQuery): Promise<Counted[]> {
-    const slices = await startSlices(turns);
+    const slices = await startSlices(turns.of(projectSeq));
     const known = new Map<number, Counted>();
     memory.touch(projectSeq);
     for (let round = 1; ; round++) {

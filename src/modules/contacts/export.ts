@@ -5,7 +5,7 @@
 
 import type { Db } from "../../db/open.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { writeCell, writeRecord } from "./cells.ts";
 import { columnName } from "./columns.ts";
 import { parseData } from "./data.ts";
@@ -22,7 +22,7 @@ const PAGE = 500;
 type StoredContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 type Write = (contact: ContactRow) => string;
 
-export function createExports(deps: { db: Db; turns: Turns; fields: Fields }) {
+export function createExports(deps: { db: Db; turns: FairTurns; fields: Fields }) {
   const { db, turns, fields } = deps;
   const readPage = db.sqlite.prepare<StoredContact, [number, number, number]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
@@ -33,7 +33,7 @@ export function createExports(deps: { db: Db; turns: Turns; fields: Fields }) {
     const { head, write } =
       query.format === "ndjson" ? { head: "", write: writeLine } : await csvWriter(projectSeq);
     const isWanted = matcher(query);
-    const slices = await startSlices(turns);
+    const slices = await startSlices(turns.of(projectSeq));
     let text = head;
     let after = 0;
     for (;;) {

@@ -9,7 +9,7 @@
 import type { Db } from "../../db/open.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { parseData } from "./data.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 
@@ -27,7 +27,7 @@ const KEPT_TIMES = 20;
 const LONGEST_KEPT_MS = 60_000;
 const MOST_PROJECTS = 100;
 
-export function createFields(deps: { db: Db; turns: Turns }) {
+export function createFields(deps: { db: Db; turns: FairTurns }) {
   const { turns } = deps;
   const { sqlite } = deps.db;
   const readPage = sqlite.prepare<unknown, [number, number, number]>(`
@@ -35,7 +35,7 @@ export function createFields(deps: { db: Db; turns: Turns }) {
   const kept = new Map<number, { survey: Promise<Survey>; until: number }>();
 
   async function count(projectSeq: number): Promise<Counts> {
-    const slices = await startSlices(turns);
+    const slices = await startSlices(turns.of(projectSeq));
     const counts: Counts = { contacts: 0, keys: new Map() };
     let after = 0;
     for (;;) {

@@ -34,7 +34,7 @@ export function importRoutes(deps: {
     .post(
       "",
       async ({ project, query, request, once }) => {
-        const received = await imports.receive(request, query);
+        const received = await imports.receive(project.seq, request, query);
         let isTaken = false;
         try {
           const change = () => {

@@ -3,7 +3,7 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Writer } from "../../db/writer.ts";
 import { systemClock } from "../../lib/clock.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { readHeader } from "./columns.ts";
 import { type Batch, inBatches } from "./import-batches.ts";
 import type { ImportFiles } from "./import-files.ts";
@@ -29,7 +29,7 @@ export function createImportRunner(deps: {
   jobs: Jobs;
   rows: RowWriter;
   writer: Writer;
-  turns: Turns;
+  turns: FairTurns;
 }): JobRunner {
   const { files, jobs, rows: rowWriter, writer, turns } = deps;
 
@@ -85,9 +85,9 @@ export function createImportRunner(deps: {
   }
 
   /** Records and faults after the header. */
-  async function countRecords(file: TextFile): Promise<number> {
+  async function countRecords(projectSeq: number, file: TextFile): Promise<number> {
     let count = 0;
-    for await (const items of readRecords(file, turns)) {
+    for await (const items of readRecords(file, turns.of(projectSeq))) {
       count += items.filter((item) => item.kind !== "end").length;
     }
     return Math.max(0, count - 1);
@@ -99,12 +99,15 @@ export function createImportRunner(deps: {
       const target = { projectSeq: job.projectSeq, subscribesNew: input.subscribesNew };
       if (job.total === null) {
         const bytes = await files.read(job.id);
-        const total = bytes === null ? 0 : await countRecords({ bytes, encoding: input.encoding });
+        const total =
+          bytes === null
+            ? 0
+            : await countRecords(job.projectSeq, { bytes, encoding: input.encoding });
         await writer.write(() => jobs.setTotal(job.seq, total));
       }
       const bytes = await files.read(job.id);
       if (bytes === null) return { is: "failed", message: FILE_GONE };
-      const records = readRecords({ bytes, encoding: input.encoding }, turns);
+      const records = readRecords({ bytes, encoding: input.encoding }, turns.of(job.projectSeq));
       try {
         const { header, rest } = await splitHeader(records);
         const read = readHeader(header, input.mapping);

@@ -8,8 +8,8 @@ import { receiveFile } from "../../http/multipart.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { guessEncoding, type TextEncoding } from "../../lib/text-encoding.ts";
-import type { Turns } from "../../lib/turns.ts";
+import { guessEncoding } from "../../lib/text-encoding.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { type Mapping, readHeader } from "./columns.ts";
 import type { ImportFiles, Receiving } from "./import-files.ts";
 import type { ImportError, ImportJob, ImportProgress, ImportQuery } from "./import-model.ts";
@@ -31,7 +31,7 @@ export function createImports(deps: {
   files: ImportFiles;
   jobs: Jobs;
   clock: Clock;
-  turns: Turns;
+  turns: FairTurns;
 }) {
   const { files, jobs, clock, turns } = deps;
 
@@ -52,10 +52,14 @@ export function createImports(deps: {
   }
 
   /** 422 with everything that is wrong with the header. */
-  async function checkHeader(id: string, encoding: TextEncoding, mapping: Mapping): Promise<void> {
+  async function checkHeader(
+    projectSeq: number,
+    id: string,
+    { encoding, mapping }: Pick<ImportJob, "encoding" | "mapping">,
+  ): Promise<void> {
     const bytes = await files.read(id);
     if (bytes === null) throw new Error("a file that was received is gone");
-    const records = readRecords({ bytes, encoding }, turns);
+    const records = readRecords({ bytes, encoding }, turns.of(projectSeq));
     try {
       const { header } = await splitHeader(records);
       const errors = headerErrors(header, mapping);
@@ -67,14 +71,14 @@ export function createImports(deps: {
 
   return {
     /** Takes the file of a request; what is refused leaves nothing behind. */
-    async receive(request: Request, query: ImportQuery): Promise<Received> {
+    async receive(projectSeq: number, request: Request, query: ImportQuery): Promise<Received> {
       if (!files.hasRoom()) throw noRoom();
       const id = newId(clock.now());
       const receiving = await files.create(id).catch(refuseFullStorage);
       try {
         const { fields, encoding, digest } = await storeFile(request, receiving);
         const options = readOptions(fields, query);
-        await checkHeader(id, encoding, options.mapping);
+        await checkHeader(projectSeq, id, { encoding, ...options });
         return { id, job: { encoding, ...options }, identity: { digest, ...options } };
       } catch (error) {
         await receiving.abandon();

@@ -6,7 +6,7 @@ import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Events } from "../events/service.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import type { EventsOfContact } from "../events/of-contact.ts";
 import { createActivity } from "./activity.ts";
 import { createAddressIndex } from "./address-index.ts";
@@ -39,7 +39,7 @@ export function createContactParts(deps: {
   contacts: Contacts;
   remove: RemoveContact;
   audience: FindAudience;
-  turns: Turns;
+  turns: FairTurns;
   eventsOfContact: EventsOfContact;
 }) {
   const { db, folder, writer, clock, log, cursors, turns } = deps;

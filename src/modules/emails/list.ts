@@ -8,7 +8,7 @@ import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns, Turns } from "../../lib/turns.ts";
 import { parseAddressFilter } from "../../mail/address-filter.ts";
 import type { Email, EmailQuery } from "./model.ts";
 import type { EmailRecords } from "./records.ts";
@@ -22,6 +22,8 @@ type Criterion = { sql: string; values: readonly Value[] };
 type Source = Criterion & { index: string };
 type Found = { seqs: number[]; total: number };
 
+const NOTHING: Found = { seqs: [], total: 0 };
+
 /** Rows of one step: about two milliseconds. */
 const STEP = 2_000;
 const NEWEST = Number.MAX_SAFE_INTEGER;
@@ -29,7 +31,7 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export function createEmailList(deps: {
   db: Db;
   cursors: Cursors;
-  turns: Turns;
+  turns: FairTurns;
   records: Pick<EmailRecords, "bySeqs">;
 }): ListEmails {
   const { cursors, turns, records } = deps;
@@ -64,9 +66,9 @@ export function createEmailList(deps: {
 
   /** Step by step from the newest on; mails that come meanwhile are not counted. */
   async function walk(
-    source: Source,
-    criteria: readonly Criterion[],
+    { source, criteria }: { source: Source; criteria: readonly Criterion[] },
     { before, limit }: { before: number; limit: number },
+    ownTurns: Turns,
   ): Promise<Found> {
     const rows = `FROM emails e INDEXED BY ${source.index} WHERE ${source.sql} AND e.seq < +?`;
     const matching = ["e.seq >= +?", ...criteria.map(({ sql }) => sql)].join(" AND ");
@@ -80,7 +82,7 @@ export function createEmailList(deps: {
       `SELECT count(*) AS total ${rows} AND ${matching}`,
     );
     const values = criteria.flatMap((criterion) => criterion.values);
-    const slices = await startSlices(turns);
+    const slices = await startSlices(ownTurns);
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {
@@ -103,10 +105,11 @@ export function createEmailList(deps: {
     const request = cursors.read(scope, query);
     const [before = NEWEST] = request.after ?? [];
     const source = sourceOf(projectSeq, query);
+    const part = { before, limit: request.limit + 1 };
     const { seqs, total } =
       source === null
-        ? { seqs: [], total: 0 }
-        : await walk(source, criteriaOf(query), { before, limit: request.limit + 1 });
+        ? NOTHING
+        : await walk({ source, criteria: criteriaOf(query) }, part, turns.of(projectSeq));
     return cursors.page(scope, request, records.bySeqs(seqs), {
       total,
       positionOf: bySeq,

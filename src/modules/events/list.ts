@@ -9,10 +9,10 @@ import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageRequest } from "../../http/pagination.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { storedAddress } from "../../mail/address.ts";
 import type { Event, EventQuery } from "./model.ts";
-import type { EventsOfContact } from "./of-contact.ts";
+import type { EventsOfContact, Whose } from "./of-contact.ts";
 import { presentEvent, type StoredEvent } from "./stored.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
@@ -48,7 +48,7 @@ const WITHIN = "(created_at, seq) > (?, ?) AND (created_at, seq) < (?, ?)";
 export function createEventList(deps: {
   db: Db;
   cursors: Cursors;
-  turns: Turns;
+  turns: FairTurns;
   ofContact: EventsOfContact;
 }): EventList {
   const { cursors, turns, ofContact } = deps;
@@ -96,7 +96,11 @@ export function createEventList(deps: {
   }
 
   /** Step by step; what comes meanwhile is newer and counted when it is reached. */
-  async function count({ index, prefix, values }: Source, period: Period): Promise<number> {
+  async function count(
+    projectSeq: number,
+    { index, prefix, values }: Source,
+    period: Period,
+  ): Promise<number> {
     const entries = `FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN}`;
     // The first one behind a step.
     const findEnd = sqlite.query<{ createdAt: number; seq: number }, (string | number)[]>(`
@@ -105,7 +109,7 @@ export function createEventList(deps: {
     const countRest = sqlite.query<{ total: number }, (string | number)[]>(
       `SELECT count(*) AS total ${entries}`,
     );
-    const slices = await startSlices(turns);
+    const slices = await startSlices(turns.of(projectSeq));
     let total = 0;
     let { after } = period;
     for (;;) {
@@ -119,7 +123,7 @@ export function createEventList(deps: {
   }
 
   async function totalOf(projectSeq: number, source: Source, query: EventQuery): Promise<number> {
-    if (hasPeriod(query)) return count(source, periodOf(query));
+    if (hasPeriod(query)) return count(projectSeq, source, periodOf(query));
     return sumCounts.get(projectSeq, query.event ?? null)?.total ?? 0;
   }
 
@@ -137,13 +141,13 @@ export function createEventList(deps: {
   }
 
   async function ofOne(
-    contactSeq: number,
+    whose: Whose,
     query: EventQuery,
     { after, limit }: PageRequest,
   ): Promise<Found> {
     const { after: from, before: to } = periodOf(query);
     const { seqs, total, cursorAt } = await ofContact.look(
-      { contactSeq, name: query.event },
+      { ...whose, name: query.event },
       {
         after,
         limit: limit + 1,
@@ -164,7 +168,7 @@ export function createEventList(deps: {
     const request = cursors.read(scope, query);
     const { rows, total, positionOf } =
       contactSeq !== null
-        ? await ofOne(contactSeq, query, request)
+        ? await ofOne({ projectSeq, contactSeq }, query, request)
         : isOfOne
           ? NOBODY
           : await ofLog(projectSeq, query, request);

@@ -8,12 +8,12 @@
 
 import type { Db } from "../../db/open.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 
 export type EventsOfContact = ReturnType<typeof createEventsOfContact>;
 
 /** `name`: all there are where it is left out. */
-export type Whose = { contactSeq: number; name?: string | undefined };
+export type Whose = { projectSeq: number; contactSeq: number; name?: string | undefined };
 
 export type Part = {
   /** What `cursorAt` gave for the last one that was shown; null: from the newest on. */
@@ -60,7 +60,7 @@ function chainsFrom(heads: string, limited = ""): string {
       ORDER BY 1 DESC ${limited})`;
 }
 
-export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
+export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
   const { turns } = deps;
   const { sqlite } = deps.db;
   const heads = sqlite.prepare<{ seq: number }, [number]>(
@@ -113,7 +113,7 @@ export function createEventsOfContact(deps: { db: Db; turns: Turns }) {
   /** All of them, in turns. */
   async function* walk(whose: Whose): AsyncGenerator<readonly Link[]> {
     let ends = start(whose);
-    const slices = await startSlices(turns);
+    const slices = await startSlices(turns.of(whose.projectSeq));
     for (;;) {
       const links = step.all(JSON.stringify(ends), STEP);
       yield links;

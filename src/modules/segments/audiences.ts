@@ -8,7 +8,7 @@ import { bind, type Bound } from "./bind.ts";
 import { createCounts } from "./counts.ts";
 import type { Audience } from "./plan.ts";
 import { memberSlices } from "./slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { walk } from "./walk.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
@@ -16,10 +16,10 @@ const MOST_STATEMENTS = 50;
 
 export type Audiences = ReturnType<typeof createAudiences>;
 
-export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
-  const deps = { sqlite: db.sqlite, turns };
-  const counts = createCounts(deps);
+export function createAudiences({ db, turns }: { db: Db; turns: FairTurns }) {
+  const counts = createCounts({ sqlite: db.sqlite, turns });
   const statements = createStatements(db.sqlite);
+  const depsOf = ({ projectSeq }: Audience) => ({ sqlite: db.sqlite, turns: turns.of(projectSeq) });
 
   return {
     /** Exactly how many there are. */
@@ -38,7 +38,8 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
     ): Promise<ContactRow[]> {
       const found: number[] = [];
       const open = () => memberSlices(db.sqlite, audience, "descending");
-      for await (const seqs of walk(deps, open, beforeSeq === null ? undefined : beforeSeq - 1)) {
+      const from = beforeSeq === null ? undefined : beforeSeq - 1;
+      for await (const seqs of walk(depsOf(audience), open, from)) {
         found.push(...seqs);
         if (found.length >= limit) break;
       }
@@ -51,7 +52,7 @@ export function createAudiences({ db, turns }: { db: Db; turns: Turns }) {
      */
     async *members(audience: Audience, afterSeq = 0): AsyncGenerator<number[]> {
       const open = () => memberSlices(db.sqlite, audience, "ascending");
-      for await (const seqs of walk(deps, open, afterSeq + 1)) {
+      for await (const seqs of walk(depsOf(audience), open, afterSeq + 1)) {
         if (seqs.length > 0) yield seqs;
       }
     },

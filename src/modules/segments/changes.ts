@@ -6,7 +6,7 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../lib/clock.ts";
 import { SMALLEST_STEP_MS } from "../../lib/steady-clock.ts";
-import type { Turns } from "../../lib/turns.ts";
+import { type FairTurns, NO_OWNER } from "../../lib/turns.ts";
 
 /** Changes of one project, as values of `contacts.seq`. */
 export type Changes = {
@@ -38,7 +38,7 @@ const MOST_CHANGES = 200_000;
 
 export function createChangeReader(deps: {
   sqlite: Database;
-  turns: Turns;
+  turns: FairTurns;
   clock: Clock;
 }): ChangeReader {
   const { sqlite, turns, clock } = deps;
@@ -63,7 +63,7 @@ export function createChangeReader(deps: {
   async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
     let position = afterSeq;
     for (let count = 0; count < MOST_CHANGES; count += STEP) {
-      await turns.next();
+      await turns.of(NO_OWNER).next();
       const rows = eventsAfter.all(position, STEP);
       for (const { projectSeq, name, contactSeq } of rows) {
         const events = found.get(projectSeq)?.events;
@@ -82,7 +82,7 @@ export function createChangeReader(deps: {
   async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
     let position = { at: fromMs, seq: 0 };
     while (found.contacts.size < MOST_CHANGES) {
-      await turns.next();
+      await turns.of(projectSeq).next();
       const { at, seq } = position;
       const rows = contactsSince.all(projectSeq, at, at, seq, STEP);
       for (const row of rows) found.contacts.add(row.seq);

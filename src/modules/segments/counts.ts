@@ -10,14 +10,14 @@ import { startSlices } from "../../lib/slices.ts";
 import type { Audience } from "./plan.ts";
 import { planJointCounts } from "./joint-count.ts";
 import { countSlices, isNarrow, type Slices } from "./slices.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 import { walk } from "./walk.ts";
 
 type Count = { version: string; total: Promise<number> };
 
 const MOST_KNOWN = 500;
 
-export function createCounts(deps: { sqlite: Database; turns: Turns }) {
+export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
   const { sqlite, turns } = deps;
   const known = new Map<string, Count>();
   // What this connection changed, and whether any other did.
@@ -30,33 +30,39 @@ export function createCounts(deps: { sqlite: Database; turns: Turns }) {
   }
 
   /** Adds up the slices, number by number. */
-  async function sum(open: () => Slices): Promise<number[]> {
+  async function sum(projectSeq: number, open: () => Slices): Promise<number[]> {
     let totals: number[] = [];
-    for await (const found of walk(deps, open)) {
+    for await (const found of walk({ sqlite, turns: turns.of(projectSeq) }, open)) {
       totals = found.map((number, i) => number + (totals[i] ?? 0));
     }
     return totals;
   }
 
   /** Those that few rows are visited for on their own, the others together. */
-  async function countEach(audiences: readonly Audience[]): Promise<Map<Audience, number>> {
-    const alone = audiences.length === 1 ? audiences : await narrowAmong(audiences);
+  async function countEach(
+    projectSeq: number,
+    audiences: readonly Audience[],
+  ): Promise<Map<Audience, number>> {
+    const alone = audiences.length === 1 ? audiences : await narrowAmong(projectSeq, audiences);
     const together = planJointCounts(audiences.filter((audience) => !alone.includes(audience)));
     const totals = await Promise.all([
       ...alone.map(async (audience) => {
-        const [total = 0] = await sum(() => countSlices(sqlite, audience));
+        const [total = 0] = await sum(projectSeq, () => countSlices(sqlite, audience));
         return [[audience, total] as const];
       }),
       ...together.map(async (count) => {
-        const numbers = await sum(() => count.open(sqlite));
+        const numbers = await sum(projectSeq, () => count.open(sqlite));
         return count.audiences.map((audience, i) => [audience, numbers[i] ?? 0] as const);
       }),
     ]);
     return new Map(totals.flat());
   }
 
-  async function narrowAmong(audiences: readonly Audience[]): Promise<Audience[]> {
-    const slices = await startSlices(turns);
+  async function narrowAmong(
+    projectSeq: number,
+    audiences: readonly Audience[],
+  ): Promise<Audience[]> {
+    const slices = await startSlices(turns.of(projectSeq));
     const found: Audience[] = [];
     for (const audience of audiences) {
       if (isNarrow(sqlite, audience)) found.push(audience);
@@ -65,8 +71,10 @@ export function createCounts(deps: { sqlite: Database; turns: Turns }) {
     return found;
   }
 
-  function start(asked: readonly Asked[], version: string): void {
-    const totals = countEach(asked.map(({ audience }) => audience));
+  function start([first, ...others]: [Asked, ...Asked[]], version: string): void {
+    const asked = [first, ...others];
+    const audiences = asked.map(({ audience }) => audience);
+    const totals = countEach(first.audience.projectSeq, audiences);
     for (const { audience, key } of asked) {
       const total = totals.then((numbers) => numbers.get(audience) ?? 0);
       remember(key, { version, total });
@@ -100,7 +108,8 @@ export function createCounts(deps: { sqlite: Database; turns: Turns }) {
           .filter(({ key }) => known.get(key)?.version !== version)
           .map((one) => [one.key, one] as const),
       );
-      if (unknown.size > 0) start([...unknown.values()], version);
+      const [first, ...others] = unknown.values();
+      if (first !== undefined) start([first, ...others], version);
       const totals = asked.map(async ({ key }) => known.get(key)?.total ?? 0);
       forgetOldest();
       return Promise.all(totals);

@@ -15,7 +15,7 @@ import type { SegmentRow } from "./definitions.ts";
 import { type Audience, audienceOf, conjunctsOf } from "./plan.ts";
 import type { Resolved } from "./references.ts";
 import type { Roster } from "./roster.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 
 export type Judge = ReturnType<typeof createJudge>;
 
@@ -30,7 +30,7 @@ export function createJudge(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
-  turns: Turns;
+  turns: FairTurns;
   audiences: Audiences;
   roster: Roster;
 }) {
@@ -130,7 +130,7 @@ export function createJudge(deps: {
     async some(trial: Case, seqs: readonly number[]): Promise<boolean> {
       const audience = audienceFor(trial);
       for (const chunk of chunksOf(seqs, TOLD_AT_ONCE)) {
-        await turns.next();
+        await turns.of(trial.segment.projectSeq).next();
         const { entering, leaving } = difference(audience, trial.segment.seq, chunk);
         const concerned = [...entering, ...leaving];
         if (concerned.length > 0 && !(await settle(trial, audience, concerned))) return false;

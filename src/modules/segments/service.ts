@@ -26,7 +26,7 @@ import type { ResolvedTest } from "./references.ts";
 import { createRoster } from "./roster.ts";
 import { createSweep } from "./sweep.ts";
 import { createTracking } from "./tracking.ts";
-import type { Turns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/turns.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
 
@@ -38,7 +38,7 @@ export function createSegments(deps: {
   cursors: Cursors;
   contacts: Contacts;
   events: Events;
-  turns: Turns;
+  turns: FairTurns;
   /** What else uses segments; other segments are looked at anyway. */
   findUsers?: readonly FindUsers[];
 }) {

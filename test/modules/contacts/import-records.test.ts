@@ -37,7 +37,7 @@ async function readLong(before: string, after: string) {
   let mostBytes = 0;
   const look = () => (mostBytes = Math.max(mostBytes, heldBytes() - atFirst));
   const bytes = longLine(before, after, look);
-  for await (const batch of readRecords({ bytes, encoding: "utf-8" }, createTurns())) {
+  for await (const batch of readRecords({ bytes, encoding: "utf-8" }, createTurns().of(1))) {
     items.push(...batch);
   }
   return { items, mostBytes };

@@ -242,6 +242,23 @@ describe("with many emails", () => {
     expect(found.rounds).toBeGreaterThan(quick.rounds);
   });
 
+  test("many long reads of one project do not delay a read of another", async () => {
+    t.db.sqlite.run(
+      `INSERT INTO emails (id, project_seq, message_seq, source, to_address, subject, status,
+                           priority, created_at)
+       SELECT 'theirs-' || id, 2, 2, source, to_address, subject, status, 0, created_at
+       FROM emails WHERE id LIKE 'many-%'`,
+    );
+    let ended = 0;
+    const many = Array.from({ length: 40 }, () =>
+      t.call("GET", "/emails?to=@nowhere.test").finally(() => ended++),
+    );
+    const answer = await t.call("GET", "/emails?to=@nowhere.test", undefined, { key: stranger });
+    expect([answer.status, totalOf(answer)]).toEqual([200, 0]);
+    expect(ended).toBeLessThan(5);
+    await Promise.all(many);
+  });
+
   test("every statement goes by an index, and sorts nothing", async () => {
     const query = spyOn(t.db.sqlite, "query");
     for (const filter of ["", ...Object.values(filters).map(([of]) => of())]) {

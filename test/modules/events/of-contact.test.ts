@@ -96,9 +96,9 @@ describe("the events of a contact", () => {
       const [from = 0, to = 0] = [random() * ROWS, random() * ROWS].sort((a, b) => a - b);
       const isWithin = random() < 0.5 ? undefined : (at: number) => at >= from && at <= to;
       const most = random() < 0.5 ? 2_500 : 200;
-      const seqs = expected({ contactSeq, name }, isWithin);
+      const seqs = expected({ projectSeq: 1, contactSeq, name }, isWithin);
       const limit = () => 1 + Math.floor(random() * most);
-      expect(await readAll({ contactSeq, name }, limit, isWithin)).toEqual({
+      expect(await readAll({ projectSeq: 1, contactSeq, name }, limit, isWithin)).toEqual({
         seqs,
         totals: new Set([seqs.length]),
       });
@@ -109,12 +109,12 @@ describe("the events of a contact", () => {
     fill(randomFrom(9));
     const { look } = createEventsOfContact({ db: t.db, turns: createTurns() });
     for (const contactSeq of PEOPLE) {
-      const first = await look({ contactSeq }, { after: null, limit: 50 });
+      const first = await look({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
       t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [1000 * contactSeq]);
       const after = first.cursorAt(first.seqs.at(-1) ?? 0);
-      const rest = await look({ contactSeq }, { after, limit: ROWS });
+      const rest = await look({ projectSeq: 1, contactSeq }, { after, limit: ROWS });
       const seqs = [...first.seqs, ...rest.seqs];
-      expect(seqs).toEqual(expected({ contactSeq }));
+      expect(seqs).toEqual(expected({ projectSeq: 1, contactSeq }));
     }
   });
 
@@ -122,9 +122,9 @@ describe("the events of a contact", () => {
     for (let i = 0; i < names + 200; i++) {
       await t.call("POST", "/v1/track", { event: `name-${i % names}`, email: "p1@x.io" });
     }
-    const seqs = expected({ contactSeq: 1 });
+    const seqs = expected({ projectSeq: 1, contactSeq: 1 });
     expect(seqs.length).toBeGreaterThan(names);
-    const read = await readAll({ contactSeq: 1 }, () => 30);
+    const read = await readAll({ projectSeq: 1, contactSeq: 1 }, () => 30);
     expect(read).toEqual({ seqs, totals: new Set([seqs.length]) });
   });
 
@@ -135,8 +135,8 @@ describe("the events of a contact", () => {
     }
     for (const contactSeq of PEOPLE) {
       for (const name of [undefined, ...NAMES]) {
-        const seqs = expected({ contactSeq, name });
-        const read = await readAll({ contactSeq, name }, () => 7);
+        const seqs = expected({ projectSeq: 1, contactSeq, name });
+        const read = await readAll({ projectSeq: 1, contactSeq, name }, () => 7);
         expect(read).toEqual({ seqs, totals: new Set([seqs.length]) });
       }
     }
@@ -145,14 +145,14 @@ describe("the events of a contact", () => {
   test("tell of nobody once the contact is gone; those of others stay", async () => {
     fill(randomFrom(4));
     t.db.sqlite.run(`UPDATE events SET data = '{"a":1}'`);
-    const [ofFirst, ofSecond] = [1, 2].map((contactSeq) => expected({ contactSeq }));
+    const [ofFirst, ofSecond] = [1, 2].map((contactSeq) => expected({ projectSeq: 1, contactSeq }));
     const id = await t.create("/contacts", { email: "p1@x.io" }, "id");
     expect((await t.call("DELETE", `/contacts/${id}`)).status).toBe(204);
     expect(t.countRows("events WHERE contact_seq = 1")).toBe(0);
     expect(t.countRows("events WHERE contact_seq IS NULL AND data IS NULL")).toBe(
       ofFirst?.length ?? -1,
     );
-    expect(expected({ contactSeq: 2 })).toEqual(ofSecond ?? [-1]);
+    expect(expected({ projectSeq: 1, contactSeq: 2 })).toEqual(ofSecond ?? [-1]);
     expect(t.countRows("contact_events WHERE contact_seq = 1")).toBe(0);
   });
 });

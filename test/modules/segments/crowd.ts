@@ -77,7 +77,9 @@ export async function countJointly(t: TestApp, audiences: readonly Audience[]): 
   const { sqlite } = t.db;
   const totals = new Map<Audience, number>();
   for (const count of planJointCounts(audiences)) {
-    for await (const found of walk({ sqlite, turns: createTurns() }, () => count.open(sqlite))) {
+    for await (const found of walk({ sqlite, turns: createTurns().of(1) }, () =>
+      count.open(sqlite),
+    )) {
       count.audiences.forEach((audience, i) =>
         totals.set(audience, (totals.get(audience) ?? 0) + (found[i] ?? 0)),
       );

@@ -101,7 +101,7 @@ test("someone who is created meanwhile is not visited, someone who changes is ju
 
 describe("turns", () => {
   test("one at a time, in the order in which they were asked for", async () => {
-    const turns = createTurns();
+    const turns = createTurns().of(1);
     const order: string[] = [];
     const work = async (name: string) => {
       for (let i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ describe("turns", () => {
   });
 
   test("the event loop goes round between any two", async () => {
-    const turns = createTurns();
+    const turns = createTurns().of(1);
     const rounds: number[] = [];
     let round = 0;
     let isOver = false;
