@@ -205,6 +205,7 @@ export function createApp(options: AppOptions) {
     contacts,
     remove,
     audience: createFilterAudience(segments),
+    mostJobsOfProject: config.quotaJobs,
     turns,
   });
   const records = createEmailRecords({ db });

@@ -41,6 +41,8 @@ export type Config = Readonly<{
   publicClientRate: number;
   /** Peers whose X-Forwarded-For names the client. */
   trustedProxies: readonly AddressRange[];
+  /** Imports, exports and bulk actions of one project at once; 0: no limit. */
+  quotaJobs: number;
   /** Calls of webhooks and WEBHOOK steps of one project at once; 0: only a fair share. */
   quotaWebhookCalls: number;
   requireVerifiedDomain: boolean;
@@ -241,6 +243,15 @@ export const SETTINGS: Settings = {
     shownDefault: "none",
     help: "Reverse proxies, as addresses or CIDR ranges, whose X-Forwarded-For names the client",
   },
+  quotaJobs: {
+    flag: "quota-jobs",
+    env: "MAILSTEAD_QUOTA_JOBS",
+    fallback: () => 10,
+    parse: integerWithin(0, 100_000),
+    placeholder: "N",
+    shownDefault: "10",
+    help: "Imports, exports and bulk actions of a project at once; 0 for no limit",
+  },
   quotaWebhookCalls: {
     flag: "quota-webhook-calls",
     env: "MAILSTEAD_QUOTA_WEBHOOK_CALLS",
@@ -382,6 +393,7 @@ export function readConfig(
     publicKeyRate: read("publicKeyRate"),
     publicClientRate: read("publicClientRate"),
     trustedProxies: read("trustedProxies"),
+    quotaJobs: read("quotaJobs"),
     quotaWebhookCalls: read("quotaWebhookCalls"),
     requireVerifiedDomain: read("requireVerifiedDomain"),
     retainBodies: read("retainBodies"),

@@ -72,6 +72,7 @@ const table: Row[] = [
     "10.0.0.0/8, ::1",
     [parseAddressRange("10.0.0.0/8"), parseAddressRange("::1")],
   ],
+  ["quotaJobs", "quota-jobs", "MAILSTEAD_QUOTA_JOBS", 10, "0", 0],
   ["quotaWebhookCalls", "quota-webhook-calls", "MAILSTEAD_QUOTA_WEBHOOK_CALLS", 32, "0", 0],
   [
     "requireVerifiedDomain",

@@ -29,6 +29,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "publicKeyRate",
   "publicClientRate",
   "trustedProxies",
+  "quotaJobs",
   "quotaWebhookCalls",
   "requireVerifiedDomain",
   "retainBodies",

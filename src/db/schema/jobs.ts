@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
@@ -28,5 +29,11 @@ export const jobs = sqliteTable(
     createdAt: integer("created_at").notNull(),
     finishedAt: integer("finished_at"),
   },
-  (table) => [index("jobs_status").on(table.status, table.seq)],
+  (table) => [
+    index("jobs_status").on(table.status, table.seq),
+    // The quota of a project asks for its jobs that have not ended.
+    index("jobs_unfinished")
+      .on(table.projectSeq)
+      .where(sql`status IN ('QUEUED', 'RUNNING')`),
+  ],
 );

@@ -4,6 +4,7 @@ import type { Db } from "../../db/open.ts";
 import type { Change } from "../../db/writer.ts";
 import type { BulkError, BulkInput, BulkJob, BulkProgress } from "./bulk-model.ts";
 import { presentJob } from "./job-model.ts";
+import type { JobQuota } from "./job-quota.ts";
 import type { JobRow, Jobs } from "./jobs.ts";
 
 export type Bulk = ReturnType<typeof createBulk>;
@@ -18,8 +19,8 @@ export type FindAudience = {
   members(projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<readonly number[]>;
 };
 
-export function createBulk(deps: { db: Db; jobs: Jobs; audience: FindAudience }) {
-  const { db, jobs, audience } = deps;
+export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience: FindAudience }) {
+  const { db, jobs, quota, audience } = deps;
   const readNewest = db.sqlite.prepare<{ seq: number }, []>(
     "SELECT coalesce(max(seq), 0) AS seq FROM contacts",
   );
@@ -32,6 +33,7 @@ export function createBulk(deps: { db: Db; jobs: Jobs; audience: FindAudience })
 
     create(projectSeq: number, id: string, input: BulkInput): Change<void> {
       return () => {
+        quota.ensureJob(projectSeq);
         const { action, ids = null, filter = null } = input;
         const job: BulkJob = {
           action,

@@ -10,6 +10,7 @@ import { writeCell, writeRecord } from "./cells.ts";
 import { columnName } from "./columns.ts";
 import { parseData } from "./data.ts";
 import type { Fields } from "./fields.ts";
+import type { JobQuota } from "./job-quota.ts";
 import { filterOf } from "./list.ts";
 import type { ExportQuery } from "./model.ts";
 import { type ContactRow, presentContact } from "./service.ts";
@@ -22,8 +23,8 @@ const PAGE = 500;
 type StoredContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 type Write = (contact: ContactRow) => string;
 
-export function createExports(deps: { db: Db; turns: FairTurns; fields: Fields }) {
-  const { db, turns, fields } = deps;
+export function createExports(deps: { db: Db; turns: FairTurns; fields: Fields; quota: JobQuota }) {
+  const { db, turns, fields, quota } = deps;
   const readPage = db.sqlite.prepare<StoredContact, [number, number, number]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
       created_at AS createdAt, updated_at AS updatedAt
@@ -70,17 +71,25 @@ export function createExports(deps: { db: Db; turns: FairTurns; fields: Fields }
   }
 
   return {
-    /** A body that is made as it is read. */
+    /** A body that is made as it is read; 429 at the quota of the project. */
     stream(projectSeq: number, query: ExportQuery): ReadableStream<Uint8Array> {
+      const end = quota.begin(projectSeq);
       const encoder = new TextEncoder();
       const pages = texts(projectSeq, query);
       return new ReadableStream({
         async pull(controller) {
-          const { value, done } = await pages.next();
-          if (done === true) controller.close();
-          else controller.enqueue(encoder.encode(value));
+          try {
+            const { value, done } = await pages.next();
+            if (done !== true) return controller.enqueue(encoder.encode(value));
+          } catch (error) {
+            end();
+            throw error;
+          }
+          end();
+          controller.close();
         },
         async cancel() {
+          end();
           await pages.return(undefined);
         },
       });

@@ -43,6 +43,7 @@ export function importRoutes(deps: {
           };
           return await once(() => change, received.identity);
         } finally {
+          received.endUpload();
           if (!isTaken) await imports.discard(received);
         }
       },

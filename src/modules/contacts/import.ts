@@ -15,12 +15,16 @@ import type { ImportFiles, Receiving } from "./import-files.ts";
 import type { ImportError, ImportJob, ImportProgress, ImportQuery } from "./import-model.ts";
 import { readRecords, splitHeader } from "./import-records.ts";
 import { presentJob } from "./job-model.ts";
+import type { JobQuota } from "./job-quota.ts";
 import type { JobRow, Jobs } from "./jobs.ts";
 
 export type Imports = ReturnType<typeof createImports>;
 
-/** A file that is on disk and can be imported; `identity` tells it from any other request. */
-export type Received = { id: string; job: ImportJob; identity: unknown };
+/**
+ * A file that is on disk and can be imported; `identity` tells it from any other request. It counts
+ * against the quota of its project until `endUpload` is called.
+ */
+export type Received = { id: string; job: ImportJob; identity: unknown; endUpload: () => void };
 
 /** Interface decision E. */
 export const IMPORT_CAP_BYTES = 100 * 1024 * 1024;
@@ -30,10 +34,11 @@ const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
 export function createImports(deps: {
   files: ImportFiles;
   jobs: Jobs;
+  quota: JobQuota;
   clock: Clock;
   turns: FairTurns;
 }) {
-  const { files, jobs, clock, turns } = deps;
+  const { files, jobs, quota, clock, turns } = deps;
 
   async function storeFile(request: Request, receiving: Receiving) {
     const guess = guessEncoding();
@@ -69,25 +74,40 @@ export function createImports(deps: {
     }
   }
 
+  async function receiveFileOf(projectSeq: number, request: Request, query: ImportQuery) {
+    const id = newId(clock.now());
+    const receiving = await files.create(id).catch(refuseFullStorage);
+    try {
+      const { fields, encoding, digest } = await storeFile(request, receiving);
+      const options = readOptions(fields, query);
+      await checkHeader(projectSeq, id, { encoding, ...options });
+      return { id, job: { encoding, ...options }, identity: { digest, ...options } };
+    } catch (error) {
+      await receiving.abandon();
+      throw error;
+    }
+  }
+
   return {
     /** Takes the file of a request; what is refused leaves nothing behind. */
     async receive(projectSeq: number, request: Request, query: ImportQuery): Promise<Received> {
       if (!files.hasRoom()) throw noRoom();
-      const id = newId(clock.now());
-      const receiving = await files.create(id).catch(refuseFullStorage);
+      const endUpload = quota.begin(projectSeq);
       try {
-        const { fields, encoding, digest } = await storeFile(request, receiving);
-        const options = readOptions(fields, query);
-        await checkHeader(projectSeq, id, { encoding, ...options });
-        return { id, job: { encoding, ...options }, identity: { digest, ...options } };
+        return { ...(await receiveFileOf(projectSeq, request, query)), endUpload };
       } catch (error) {
-        await receiving.abandon();
+        endUpload();
         throw error;
       }
     },
 
-    create: (projectSeq: number, { id, job }: Received): Change<void> =>
-      jobs.create({ id, projectSeq, kind: "IMPORT" }, job),
+    create(projectSeq: number, { id, job }: Received): Change<void> {
+      const create = jobs.create({ id, projectSeq, kind: "IMPORT" }, job);
+      return () => {
+        quota.ensureJobOfUpload(projectSeq);
+        create();
+      };
+    },
 
     /** For a file that is not to be imported after all. */
     discard: ({ id }: Received): Promise<void> => files.remove(id),

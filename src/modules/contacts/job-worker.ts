@@ -1,6 +1,7 @@
 /**
- * Runs jobs one after the other. What a job did is committed together with how far it is, so a job
- * goes on where it was, whatever ended the process.
+ * Runs jobs: of a project one after the other, of several projects at once, so that no project waits
+ * for the jobs of another. What a job did is committed together with how far it is, so a job goes on
+ * where it was, whatever ended the process.
  */
 
 import { isStorageRefusal, type Writer } from "../../db/writer.ts";
@@ -29,6 +30,8 @@ export type JobWorker = {
   stop(): Promise<void>;
 };
 
+/** Jobs at once, of different projects. An import holds some MiB of its file in memory. */
+const MOST_AT_ONCE = 4;
 const STORAGE_RETRY_MS = 5_000;
 const UNEXPECTED = "Something went wrong on our side. What was done so far is kept.";
 
@@ -41,28 +44,44 @@ export function createJobWorker(deps: {
 }): JobWorker {
   const { jobs, runners, writer, clock, log } = deps;
   let isRunning = false;
-  let underway: Promise<void> | null = null;
+  /** The storage refused: no job is begun for a while. */
+  let isPausing = false;
+  /** By project. */
+  const underWay = new Map<number, Promise<void>>();
   let cancelRetry = () => {};
 
   const isStopping = () => !isRunning;
 
   function wake(): void {
-    if (isRunning) underway ??= runAll().finally(() => (underway = null));
+    while (isRunning && !isPausing && underWay.size < MOST_AT_ONCE) {
+      const job = jobs.next([...underWay.keys()]);
+      if (job === null) return;
+      const { projectSeq } = job;
+      const work = begin(job).finally(() => {
+        underWay.delete(projectSeq);
+        wake();
+      });
+      underWay.set(projectSeq, work);
+    }
   }
 
-  async function runAll(): Promise<void> {
-    while (!isStopping()) {
-      const job = jobs.next();
-      if (job === null) return;
-      try {
-        await writer.write(() => jobs.start(job.seq));
-        await runOne(job);
-      } catch (error) {
-        log.error("a job waits", { job: job.id, error: describeError(error) });
-        cancelRetry = clock.after(STORAGE_RETRY_MS, wake);
-        return;
-      }
+  async function begin(job: JobRow): Promise<void> {
+    try {
+      await writer.write(() => jobs.start(job.seq));
+      await runOne(job);
+    } catch (error) {
+      log.error("a job waits", { job: job.id, error: describeError(error) });
+      pause();
     }
+  }
+
+  function pause(): void {
+    cancelRetry();
+    isPausing = true;
+    cancelRetry = clock.after(STORAGE_RETRY_MS, () => {
+      isPausing = false;
+      wake();
+    });
   }
 
   async function runOne(job: JobRow): Promise<void> {
@@ -86,13 +105,14 @@ export function createJobWorker(deps: {
   return {
     start() {
       isRunning = true;
+      isPausing = false;
       wake();
     },
     wake,
     async stop() {
       isRunning = false;
       cancelRetry();
-      await underway;
+      await Promise.all(underWay.values());
     },
   };
 }

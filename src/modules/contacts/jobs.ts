@@ -1,6 +1,6 @@
 /** Long work on contacts as rows: what to do, how far it is, and what came of it. */
 
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, notInArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { jobs } from "../../db/schema/jobs.ts";
 import type { Change } from "../../db/writer.ts";
@@ -52,10 +52,14 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
       return job;
     },
 
-    /** What a dead process left behind comes first, then what waits longest. */
-    next(): JobRow | null {
+    /**
+     * The job to begin with, of a project that is none of these: first the jobs that a dead process
+     * left behind, then the one that waits longest.
+     */
+    next(busyProjects: readonly number[]): JobRow | null {
+      const isFree = notInArray(jobs.projectSeq, [...busyProjects]);
       const [job] = [withStatus("RUNNING"), withStatus("QUEUED")].flatMap((match) =>
-        db.select().from(jobs).where(match).orderBy(asc(jobs.seq)).limit(1).all(),
+        db.select().from(jobs).where(and(match, isFree)).orderBy(asc(jobs.seq)).limit(1).all(),
       );
       return job ?? null;
     },

@@ -19,6 +19,7 @@ import { createImportFiles } from "./import-files.ts";
 import { createImportRunner } from "./import-run.ts";
 import { createImports } from "./import.ts";
 import { createRowWriter } from "./import-write.ts";
+import { createJobQuota } from "./job-quota.ts";
 import { createJobWorker } from "./job-worker.ts";
 import { createJobs } from "./jobs.ts";
 import { createContactList } from "./list.ts";
@@ -41,6 +42,8 @@ export function createContactParts(deps: {
   audience: FindAudience;
   turns: FairTurns;
   eventsOfContact: EventsOfContact;
+  /** Imports, exports and bulk actions of one project at once; 0 for no limit. */
+  mostJobsOfProject: number;
 }) {
   const { db, folder, writer, clock, log, cursors, turns } = deps;
   const { events, eventsOfContact, contacts, remove, audience } = deps;
@@ -48,7 +51,8 @@ export function createContactParts(deps: {
   const fields = createFields({ db, turns });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
-  const imports = createImports({ files, jobs, clock, turns });
+  const quota = createJobQuota({ db, most: deps.mostJobsOfProject });
+  const imports = createImports({ files, jobs, quota, clock, turns });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
     jobs,
@@ -72,10 +76,10 @@ export function createContactParts(deps: {
   return {
     list: createContactList({ db, cursors, addresses }),
     fields,
-    exports: createExports({ db, turns, fields }),
+    exports: createExports({ db, turns, fields, quota }),
     activity: createActivity({ db, cursors, contacts, eventsOfContact }),
     imports,
-    bulk: createBulk({ db, jobs, audience }),
+    bulk: createBulk({ db, jobs, quota, audience }),
     wake: worker.wake,
 
     /** Goes on with jobs that were under way; what else there is to do is done meanwhile. */

@@ -1,0 +1,1 @@
+CREATE INDEX `jobs_unfinished` ON `jobs` (`project_seq`) WHERE status IN ('QUEUED', 'RUNNING');

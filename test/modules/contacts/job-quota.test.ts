@@ -1,0 +1,200 @@
+/** How many imports, exports and bulk actions a project may have at once, and their fairness. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Answered, answered, type TestApp, testApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
+import { expectRefusal } from "../../support/refusal.ts";
+import { ended, upload } from "./upload.ts";
+
+let t: TestApp;
+let folder: string | null = null;
+afterEach(async () => {
+  await t.close();
+  if (folder !== null) rmSync(folder, { recursive: true });
+  folder = null;
+});
+
+const open = async (quotaJobs: number, rest: { folder?: string } = {}) => {
+  t = await testApp({ config: { quotaJobs }, ...rest });
+};
+
+const BULK = { action: "unsubscribe", ids: ["no-such-contact"] };
+const bulk = (key = t.secretKey, headers: Record<string, string> = {}) =>
+  t.call("POST", "/contacts/bulk", BULK, { key, headers });
+const file = (rows: number) =>
+  `email\n${Array.from({ length: rows }, (_, i) => `person-${i}@x.io`).join("\n")}\n`;
+
+function expectExceeded(answer: Answered, quota: number): void {
+  expectRefusal(answer, { status: 429, code: "QUOTA_EXCEEDED" });
+  expect(answer.text("error.message")).toBe(
+    `The project has reached its quota of ${quota} imports, exports and bulk actions at once (--quota-jobs).`,
+  );
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+}
+
+const exportRequest = (key = t.secretKey) =>
+  new Request("http://localhost/contacts/export", { headers: { authorization: `Bearer ${key}` } });
+
+describe("a project at its quota", () => {
+  test("is refused further bulk actions and imports, and nothing is stored", async () => {
+    folder = mkdtempSync(join(tmpdir(), "mailstead-quota-"));
+    await open(2, { folder });
+    expect((await bulk()).status).toBe(202);
+    expect((await upload(t, file(1))).status).toBe(202);
+    const before = t.contents();
+    expectExceeded(await bulk(), 2);
+    expectExceeded(await upload(t, file(1)), 2);
+    expect(t.contents()).toEqual(before);
+    expect(readdirSync(join(folder, "imports"))).toHaveLength(1);
+    expect(t.eventNames()).toEqual([]);
+  });
+
+  test("is served again once its jobs have ended", async () => {
+    await open(1);
+    const job = (await bulk()).text("data.jobId");
+    expectExceeded(await bulk(), 1);
+    await t.app.start();
+    await ended(t, job, "bulk");
+    expect((await bulk()).status).toBe(202);
+  });
+
+  test("does not affect other projects", async () => {
+    await open(1);
+    const { secretKey: key } = await t.makeProject("other");
+    expect([(await bulk()).status, (await bulk(key)).status]).toEqual([202, 202]);
+    expectExceeded(await bulk(), 1);
+    expectExceeded(await bulk(key), 1);
+  });
+
+  test("gets the first answer again for a repeated request", async () => {
+    await open(1);
+    const headers = { "idempotency-key": "k" };
+    const first = await bulk(t.secretKey, headers);
+    const second = await bulk(t.secretKey, headers);
+    expect([second.status, second.body]).toEqual([202, first.body]);
+  });
+
+  test("has the same jobs after a restart", async () => {
+    await open(1);
+    await bulk();
+    const next = await testApp({ config: { quotaJobs: 1 }, db: t.db });
+    const key = next.secretKey;
+    expectExceeded(await next.call("POST", "/contacts/bulk", BULK, { key }), 1);
+    await next.close();
+  });
+});
+
+test("0 is no limit", async () => {
+  await open(0);
+  for (let i = 0; i < 30; i++) expect((await bulk()).status).toBe(202);
+});
+
+test("an upload counts while its file is received, and no longer once it breaks off", async () => {
+  folder = mkdtempSync(join(tmpdir(), "mailstead-quota-"));
+  await open(1, { folder });
+  const { promise: isBroken, resolve: breakOff } = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      controller.enqueue(
+        Buffer.from(
+          '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\n',
+        ),
+      );
+      await isBroken;
+      controller.error(new Error("the client is gone"));
+    },
+  });
+  const underWay = t.call("POST", "/contacts/import", undefined, {
+    headers: { "content-type": "multipart/form-data; boundary=x" },
+    raw: body,
+  });
+  const imports = join(folder, "imports");
+  await eventually(() => existsSync(imports) && readdirSync(imports).length === 1);
+  expectExceeded(await bulk(), 1);
+  expectExceeded(await upload(t, file(1)), 1);
+  breakOff();
+  expect((await underWay).status).toBeGreaterThanOrEqual(400);
+  expect((await bulk()).status).toBe(202);
+});
+
+describe("an export", () => {
+  test("counts until it was read to its end, or is given up", async () => {
+    await open(1);
+    const response = await t.app.handle(exportRequest());
+    expectExceeded(await answered(await t.app.handle(exportRequest())), 1);
+    expectExceeded(await bulk(), 1);
+    expect(await response.text()).toStartWith("email");
+    const given = await t.app.handle(exportRequest());
+    expect(given.status).toBe(200);
+    await given.body?.cancel();
+    expect((await bulk()).status).toBe(202);
+  });
+
+  test("counts no longer once its connection breaks off", async () => {
+    await open(1);
+    t.db.sqlite.run(
+      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
+       INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+       SELECT 'c-' || n, 1, 'person-' || n || '@example.com', 1,
+              json_object('a', printf('%0200d', n)), 0, 0 FROM numbers`,
+    );
+    const port = await listen();
+    const socket = connect({ port, host: "127.0.0.1" });
+    const isAnswered = Promise.withResolvers<void>();
+    socket.once("data", () => {
+      socket.pause();
+      isAnswered.resolve();
+    });
+    socket.write(
+      `GET /contacts/export HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${t.secretKey}\r\n\r\n`,
+    );
+    await isAnswered.promise;
+    expectExceeded(await bulk(), 1);
+    socket.destroy();
+    let status = 0;
+    const retry = async () => void ({ status } = await bulk());
+    for (let i = 0; i < 500 && status !== 202; i++) await retry();
+    expect(status).toBe(202);
+  });
+
+  test("of HEAD counts no longer once it was answered", async () => {
+    await open(1);
+    const port = await listen();
+    const answer = await fetch(`http://127.0.0.1:${port}/contacts/export`, {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${t.secretKey}` },
+    });
+    expect(answer.status).toBe(200);
+    let status = 0;
+    for (let i = 0; i < 500 && status !== 202; i++) ({ status } = await bulk());
+    expect(status).toBe(202);
+  });
+});
+
+async function listen(): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  t.app.http.listen({ hostname: "127.0.0.1", port: 0 }, (server) => resolve(server.port ?? 0));
+  return promise;
+}
+
+test("jobs of another project do not wait for the jobs of this one", async () => {
+  await open(0);
+  const { secretKey: key } = await t.makeProject("other");
+  const large = file(30_000);
+  const jobs = [await upload(t, large), await upload(t, large)].map((answer) =>
+    answer.text("data.jobId"),
+  );
+  const small = (await bulk(key)).text("data.jobId");
+  await t.app.start();
+  const statusOf = t.db.sqlite.query<{ status: string }, [string]>(
+    "SELECT status FROM jobs WHERE id = ?",
+  );
+  await eventually(() => statusOf.get(small)?.status === "COMPLETED");
+  expect(jobs.map((id) => statusOf.get(id)?.status)).toEqual(["RUNNING", "QUEUED"]);
+  for (const job of jobs) expect((await ended(t, job)).at("data.status")).toBe("COMPLETED");
+  expect(t.countRows("contacts")).toBe(30_000);
+});
