@@ -103,7 +103,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const subject = subjectOf(mail, variables);
     if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
     const fault = mail.campaignSeq === null ? null : subjectFault(subject.text);
-    if (fault !== null) return failed(`The subject cannot be used: ${fault.message}`);
+    if (fault !== null) return failed(`The subject ${fault.message}.`);
     const composed = compose(mail, links, { subject: subject.text, body: html.text });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);

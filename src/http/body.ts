@@ -91,12 +91,12 @@ function isBadText(text: string): boolean {
 }
 
 function badText(path: Path): FieldError {
-  const message = "NUL characters and lone surrogates are not allowed.";
+  const message = "must not contain NUL characters or lone surrogates";
   return { field: dotted(path), message, code: "invalid_format" };
 }
 
 function tooLargeNumber(path: Path): FieldError {
-  const message = "Expected a number between -1.8e308 and 1.8e308.";
+  const message = "must be a number between -1.8e308 and 1.8e308";
   return { field: dotted(path), message, code: "invalid_type" };
 }
 
@@ -106,7 +106,7 @@ function dotted(path: Path): string {
 
 /** No endpoint takes anything else; where a body is optional, its schema would not be asked. */
 function notAnObject(): AppError {
-  return validationError([{ field: "", message: "Expected object.", code: "invalid_type" }]);
+  return validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);
 }
 
 function tooLarge(): AppError {

@@ -15,7 +15,7 @@ const SUGGESTIONS: Readonly<Record<number, string>> = {
   404: "Check the address; GET /openapi.json lists every route.",
   405: "Use one of the methods that the Allow header names.",
   409: "Read the current state first, then decide again.",
-  422: "Mend the fields listed in errors and send the request again.",
+  422: "Correct the fields listed in errors and send the request again.",
   429: "Wait for the seconds in Retry-After, then try again.",
   503: "Try again in a little while.",
 };
@@ -59,7 +59,7 @@ function refusalOf(error: ValidationError, project: Project | null): AppError {
   return validationError(
     found.length > 0
       ? found
-      : [{ field: error.type, message: "The value is not valid.", code: "invalid_value" }],
+      : [{ field: error.type, message: "is not valid", code: "invalid_value" }],
   );
 }
 

@@ -5,17 +5,42 @@ import { isEventName, isEventPattern } from "../lib/event-name.ts";
 import { parseAddressFilter } from "../mail/address-filter.ts";
 import { LONGEST_ADDRESS_TEXT, parseAddress } from "../mail/address.ts";
 import { isContentId, isHeaderText } from "../mail/headers.ts";
-import { defineFormat } from "./validation.ts";
+import { defineFormat } from "./field-messages.ts";
 
 /** Registers the formats; called once, before the first route is compiled. */
 export function defineFormats(): void {
-  defineFormat("email", (text) => parseAddress(text).ok);
-  defineFormat("header-text", isHeaderText);
-  defineFormat("content-id", isContentId);
-  defineFormat("date-time", isDateTime);
-  defineFormat("address-filter", (text) => parseAddressFilter(text) !== null);
-  defineFormat("event-name", isEventName);
-  defineFormat("event-pattern", isEventPattern);
+  defineFormat(
+    "email",
+    (text) => parseAddress(text).ok,
+    "must be an email address such as ada@example.com",
+  );
+  defineFormat(
+    "header-text",
+    isHeaderText,
+    "must be a single line of text without control characters",
+  );
+  defineFormat(
+    "content-id",
+    isContentId,
+    "must have 1 to 200 visible ASCII characters, none of them < or >",
+  );
+  defineFormat(
+    "date-time",
+    isDateTime,
+    "must be a date and time with its offset, such as 2026-03-02T09:00:00Z",
+  );
+  defineFormat(
+    "address-filter",
+    (text) => parseAddressFilter(text) !== null,
+    "must be an email address such as ada@example.com, or a domain such as @example.com",
+  );
+  defineFormat("event-name", isEventName, "must have a visible character");
+  defineFormat(
+    "event-pattern",
+    isEventPattern,
+    "must be the name of an event, or the beginning of names followed by *",
+  );
+  defineFormat("contains-at", (text) => text.includes("@"), "must contain an @");
 }
 
 /** An address as callers send it. */

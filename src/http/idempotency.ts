@@ -177,6 +177,6 @@ function badKey(): AppError {
   return fieldError(
     "Idempotency-Key",
     "invalid_format",
-    "Expected 1 to 255 printable ASCII characters.",
+    "must have 1 to 255 printable ASCII characters",
   );
 }

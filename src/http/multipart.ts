@@ -4,7 +4,7 @@
  */
 
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
-import { AppError, fieldError } from "../lib/errors.ts";
+import { AppError, fieldError, REQUIRED } from "../lib/errors.ts";
 
 export type FileForm = {
   /** Name of the file's field. */
@@ -53,7 +53,7 @@ function createParser(contentType: string, form: FileForm) {
   busboy.on("drain", () => goOn());
   busboy.on("close", () => goOn());
   busboy.on("field", (name, value, _, isCut) => {
-    if (isCut) failure.reject(fieldError(name, "too_big", "A field may take 64 KiB."));
+    if (isCut) failure.reject(fieldError(name, "too_big", "must take at most 64 KiB"));
     else fields.set(name, value);
   });
   busboy.on("file", (_, part) => {
@@ -131,9 +131,9 @@ function tooLarge({ capBytes }: FileForm): AppError {
 }
 
 function noFile({ name }: FileForm): AppError {
-  return fieldError(name, "required", "This field is required.");
+  return fieldError(name, "required", REQUIRED);
 }
 
 function twoFiles({ name }: FileForm): AppError {
-  return fieldError(name, "invalid_value", "Send one file at a time.");
+  return fieldError(name, "invalid_value", "must be one file");
 }

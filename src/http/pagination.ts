@@ -59,7 +59,11 @@ export function createCursors(key: Uint8Array): Cursors {
       bytes.toString("base64url") === cursor &&
       isSameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(scope, position));
     if (!isOurs) {
-      throw fieldError("cursor", "invalid_value", "This cursor was not issued for this list.");
+      throw fieldError(
+        "cursor",
+        "invalid_value",
+        "must be the nextCursor of an earlier page of this list",
+      );
     }
     const count = position.byteLength / NUMBER_BYTES;
     return Array.from({ length: count }, (_, i) => position.readDoubleBE(i * NUMBER_BYTES));

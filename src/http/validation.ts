@@ -1,16 +1,10 @@
 /** Turns schema violations into the `errors[]` of a 422: all of them, each with a dotted path. */
 
-import {
-  FormatRegistry,
-  Kind,
-  type TProperties,
-  type TSchema,
-  Type,
-  TypeRegistry,
-} from "@sinclair/typebox";
+import { Kind, type TProperties, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Value } from "@sinclair/typebox/value";
 import type { Project } from "./admission.ts";
+import { choiceMessage, messageOf, QUERY_BOOLEAN, QUERY_INTEGER } from "./field-messages.ts";
 import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
 
 /** More would help nobody, and a body of a thousand faults must not become a megabyte of answer. */
@@ -100,13 +94,12 @@ function* unionErrors(error: ValueError): Generator<FieldError> {
   const variants: TSchema[] = error.schema["anyOf"];
   const literals = variants.flatMap((variant) => ("const" in variant ? [variant["const"]] : []));
   if (literals.length > 0 && typeof error.value === "string") {
-    yield { field, message: `Expected one of ${literals.join(", ")}.`, code: "invalid_value" };
+    yield { field, message: choiceMessage(literals), code: "invalid_value" };
     return;
   }
   const inner = error.errors[variants.findIndex((variant) => isMeantBy(error.value, variant))];
   if (inner === undefined) {
-    const types = variants.map((variant) => variant["type"]).join(" or ");
-    yield { field, message: `Expected ${types}.`, code: "invalid_type" };
+    yield { field, message: messageOf(error), code: "invalid_type" };
     return;
   }
   for (const fault of inner) yield* toFieldErrors(fault);
@@ -157,22 +150,6 @@ function codeOf(error: ValueError): FieldErrorCode {
   return CODES[error.type] ?? "invalid_type";
 }
 
-/** For what is easily left out: the offset. */
-const FORMAT_EXAMPLES: Readonly<Record<string, string>> = {
-  "date-time": "2026-03-02T09:00:00Z",
-};
-
-function messageOf(error: ValueError): string {
-  if (error.type === ValueErrorType.ObjectRequiredProperty) return "This field is required.";
-  if (error.type === ValueErrorType.StringFormat) {
-    const format = String(error.schema["format"]);
-    const example = FORMAT_EXAMPLES[format];
-    return `Expected a valid ${format}${example === undefined ? "" : `, such as ${example}`}.`;
-  }
-  if (error.type === ValueErrorType.Kind) return queryMessage(error.schema);
-  return `${error.message}.`;
-}
-
 /** An object that a caller sends: unknown fields pass and are ignored (interface decision A). */
 export function Input<T extends TProperties>(properties: T) {
   return Type.Object(properties, { additionalProperties: true });
@@ -182,11 +159,6 @@ export function Input<T extends TProperties>(properties: T) {
 export function OneOf<const T extends string>(values: readonly T[]) {
   return Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
 }
-
-/* Query strings carry text; these kinds check the text and are documented as what it stands for. */
-
-const QUERY_INTEGER = "QueryInteger";
-const QUERY_BOOLEAN = "QueryBoolean";
 
 /** No `default` in the schema: Elysia would fill it in as a number, and the query carries text. */
 export function QueryInteger(options: { minimum: number; maximum: number; description: string }) {
@@ -208,14 +180,4 @@ TypeRegistry.Set(QUERY_BOOLEAN, (_, value) => value === "true" || value === "fal
 function queryCode({ schema, value }: ValueError): FieldErrorCode {
   if (schema[Kind] !== QUERY_INTEGER || !/^-?\d+$/.test(String(value))) return "invalid_type";
   return Number(value) < schema["minimum"] ? "too_small" : "too_big";
-}
-
-function queryMessage(schema: TSchema): string {
-  if (schema[Kind] === QUERY_BOOLEAN) return "Expected true or false.";
-  return `Expected a whole number from ${schema["minimum"]} to ${schema["maximum"]}.`;
-}
-
-/** Registers a string format of ours; `isValid` decides. */
-export function defineFormat(name: string, isValid: (text: string) => boolean): void {
-  FormatRegistry.Set(name, isValid);
 }

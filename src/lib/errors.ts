@@ -10,7 +10,13 @@ export type FieldErrorCode =
   | "reserved_event"
   | "unknown_reference";
 
-/** One faulty field of a request; `field` is a dotted path such as `to.1.email`. */
+/** The message of a field that is missing. */
+export const REQUIRED = "is required";
+
+/**
+ * One faulty field of a request. `field` is a dotted path such as `to.1.email`, or empty for the
+ * whole body. `message` is a predicate of the field without a full stop, such as `must not be empty`.
+ */
 export type FieldError = { field: string; message: string; code: FieldErrorCode };
 
 export type AppErrorDetails = {
@@ -40,9 +46,27 @@ export class AppError extends Error {
   }
 }
 
-/** 422 with every violation at once (specification §7.1). */
+/** 422 with every violation at once; its message is that of the first, which is all that many clients show. */
 export function validationError(errors: readonly FieldError[]): AppError {
-  return new AppError(422, "VALIDATION_ERROR", "The request is not valid.", { errors });
+  return new AppError(422, "VALIDATION_ERROR", summaryOf(errors), { errors });
+}
+
+/** A path has the caller's own names in it, and a name may be as long as a body. */
+const LONGEST_FIELD_SHOWN = 200;
+
+/** The first violation in words, and how many more there are: `from: is required (and 2 more)`. */
+export function summaryOf(errors: readonly FieldError[]): string {
+  const [first] = errors;
+  if (first === undefined) return "The request is not valid.";
+  const more = errors.length === 1 ? "" : ` (and ${errors.length - 1} more)`;
+  return `${shownField(first.field)}: ${first.message}${more}`;
+}
+
+function shownField(field: string): string {
+  if (field === "") return "request body";
+  return field.length > LONGEST_FIELD_SHOWN
+    ? `${field.slice(0, LONGEST_FIELD_SHOWN).toWellFormed()}…`
+    : field;
 }
 
 /** 422 for a single field. */

@@ -55,7 +55,7 @@ export function checkHeaders(headers: Record<string, string>): FieldError[] {
       ? [
           {
             field: "headers",
-            message: `At most ${MOST_HEADERS} headers are allowed.`,
+            message: `must have at most ${MOST_HEADERS} headers`,
             code: "too_big",
           },
         ]
@@ -68,32 +68,37 @@ function checkHeader(name: string, value: string): FieldError[] {
   const field = `headers.${name}`;
   const errors: FieldError[] = [];
   if (!isHeaderName(name)) {
-    const message = "A header name has 1–76 printable ASCII characters without colon and space.";
+    const message =
+      "must have a name of 1 to 76 printable ASCII characters without colon and space";
     errors.push({ field, message, code: "invalid_format" });
   } else if (isOwnedHeader(name)) {
-    errors.push({ field, message: "This header is set by the service.", code: "invalid_value" });
+    errors.push({
+      field,
+      message: "is a header that the service sets itself",
+      code: "invalid_value",
+    });
   }
   if (!isHeaderText(value)) {
-    const message = "A header value may not contain line breaks or control characters.";
+    const message = "must be a single line of text without control characters";
     errors.push({ field, message, code: "invalid_format" });
   }
   if (Buffer.byteLength(value) > LONGEST_HEADER_VALUE) {
-    const message = `A header value has at most ${LONGEST_HEADER_VALUE} octets.`;
+    const message = `must have at most ${LONGEST_HEADER_VALUE} octets`;
     errors.push({ field, message, code: "too_big" });
   }
   const fault = errors.length === 0 ? listFault(name, value) : null;
   return fault === null ? errors : [{ field, message: fault, code: "invalid_format" }];
 }
 
-/** What keeps mail programs from understanding a header of lists, as one sentence. */
+/** What keeps mail programs from understanding a header of lists, as the message of a field error. */
 function listFault(name: string, value: string): string | null {
   switch (name.toLowerCase()) {
     case "list-unsubscribe":
       return isUnsubscribeList(value)
         ? null
-        : "Expected <https:…>, <http:…> or <mailto:…>, or several of them with commas between.";
+        : "must be <https:…>, <http:…> or <mailto:…>, or several of them with commas between";
     case "list-unsubscribe-post":
-      return value === ONE_CLICK ? null : `Expected ${ONE_CLICK}.`;
+      return value === ONE_CLICK ? null : `must be ${ONE_CLICK}`;
     default:
       return null;
   }
@@ -105,7 +110,7 @@ function checkTwins(names: string[]): FieldError[] {
   return names.flatMap((name): FieldError[] => {
     const isTwin = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
-    const message = "This header is given twice.";
+    const message = "is a header that is given twice";
     return isTwin ? [{ field: `headers.${name}`, message, code: "invalid_value" }] : [];
   });
 }

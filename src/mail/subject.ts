@@ -5,15 +5,15 @@ import { isHeaderText } from "./headers.ts";
 
 const LONGEST_SUBJECT = 998;
 
-/** Why no mail can have this subject; null where one can. */
+/** Why no mail can have this subject, as a predicate of the field `subject`; null where one can. */
 export function subjectFault(subject: string): { code: FieldErrorCode; message: string } | null {
   if (!isHeaderText(subject)) {
-    const message = "The rendered subject has a line break or another control character.";
+    const message = "contains a line break or another control character once it is rendered";
     return { code: "invalid_format", message };
   }
-  if (subject.length === 0) return { code: "too_small", message: "It renders to nothing." };
+  if (subject.length === 0) return { code: "too_small", message: "is empty once it is rendered" };
   if (subject.length > LONGEST_SUBJECT) {
-    const message = `It renders to more than ${LONGEST_SUBJECT} characters.`;
+    const message = `is longer than ${LONGEST_SUBJECT} characters once it is rendered`;
     return { code: "too_big", message };
   }
   return null;

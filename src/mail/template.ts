@@ -32,15 +32,10 @@ export type Template = {
   readonly nodes: LiquidNode[] | null;
 };
 
-export type Compiled =
-  | { ok: true; template: Template }
-  | {
-      ok: false;
-      /** From 1; the column counts UTF-16 units. */
-      line: number;
-      column: number;
-      message: string;
-    };
+/** Line and column count from 1; the column counts UTF-16 units. */
+export type CompileFault = { line: number; column: number; message: string };
+
+export type Compiled = { ok: true; template: Template } | ({ ok: false } & CompileFault);
 
 export type Rendered = { ok: true; text: string } | { ok: false; reason: string };
 
@@ -152,8 +147,17 @@ function hasWorked(since: NodeJS.CpuUsage, limitMs: number): boolean {
 export function checkTemplate(source: string, field: string, kind: TemplateKind): FieldError[] {
   const compiled = compileTemplate(source, kind);
   if (compiled.ok) return [];
-  const message = `Line ${compiled.line}, column ${compiled.column}: ${compiled.message}.`;
-  return [{ field, message, code: "invalid_format" }];
+  return [{ field, message: syntaxFault(compiled), code: "invalid_format" }];
+}
+
+/** The reason of a compilation that failed, as the message of a field error. */
+export function syntaxFault({ line, column, message }: CompileFault): string {
+  return `has a syntax error in line ${line}, column ${column}: ${message}`;
+}
+
+/** The reason of a render that failed, as the message of a field error. */
+export function renderFault(reason: string): string {
+  return `cannot be rendered: ${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, "")}`;
 }
 
 /** A message must not contain NUL (RFC 2045 §2.7), which may also come from a variable. */
@@ -176,7 +180,7 @@ function renderReason(error: unknown, template: Template): string {
   const limit = LIMITS.find(({ pattern }) => pattern.test(message));
   if (limit !== undefined) return limit.reason;
   const place = placeOf(error, template.source);
-  if (place === null) return `The template cannot be rendered: ${message}.`;
+  if (place === null) return `The template failed: ${message}.`;
   return `Line ${place.line}, column ${place.column}: ${message}.`;
 }
 

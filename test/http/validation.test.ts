@@ -449,8 +449,71 @@ describe("every violation of a body is reported at once, and nothing is stored",
     });
   }
 
-  test("the message of a list of values says which there are", async () => {
-    const answer = await t.call("POST", "/templates", { ...template, type: "NEWS" });
-    expect(answer.at("error.errors.0.message")).toBe("Expected one of TRANSACTIONAL, MARKETING.");
+  const messages: [message: string, path: string, body: unknown][] = [
+    [
+      "from: is required when no template is used",
+      "/v1/send",
+      { to: "a@b.co", subject: "s", body: "b" },
+    ],
+    ["to: is required (and 3 more)", "/v1/send", {}],
+    ["to: must have at least one item", "/v1/send", { ...inline, to: [] }],
+    [
+      "to.1.email: must be an email address such as ada@example.com",
+      "/v1/send",
+      { ...inline, to: ["a@b.co", { email: "x" }] },
+    ],
+    ["to: must be a string, an object or an array", "/v1/send", { ...inline, to: 1 }],
+    ["subject: must not be empty", "/v1/send", { ...inline, to: "a@b.co", subject: "" }],
+    [
+      "name: must be a single line of text without control characters",
+      "/v1/send",
+      { ...inline, to: "a@b.co", name: "a\r\nb" },
+    ],
+    [
+      "name: must have at most 255 characters",
+      "/v1/send",
+      { ...inline, to: "a@b.co", name: "x".repeat(256) },
+    ],
+    ["subscribed: must be true or false", "/contacts", { email: "a@b.co", subscribed: "yes" }],
+    ["email: must be a string", "/contacts", { email: 5 }],
+    ["data: must be an object or null", "/contacts", { email: "a@b.co", data: [] }],
+    ["request body: must be an object", "/contacts", []],
+    ["type: must be one of TRANSACTIONAL, MARKETING", "/templates", { ...template, type: "NEWS" }],
+    [
+      'subject: has a syntax error in line 1, column 1: output "{{ a" not closed',
+      "/templates",
+      { ...template, subject: "{{ a" },
+    ],
+    [
+      "headers.Subject: is a header that the service sets itself",
+      "/v1/send",
+      { ...inline, to: "a@b.co", headers: { Subject: "x" } },
+    ],
+    [
+      "email: must not contain NUL characters or lone surrogates",
+      "/contacts",
+      { email: { "\0": 1 } },
+    ],
+    [
+      "event: is a name that the service reserves for its own events",
+      "/v1/track",
+      { event: "email.sent", email: "a@b.co" },
+    ],
+    ["event: must have a visible character", "/v1/track", { event: " ", email: "a@b.co" }],
+  ];
+  test.each(messages)(
+    "the message begins with the first violation: %s",
+    async (message, path, body) => {
+      const answer = await t.call("POST", path, body);
+      expect([answer.status, answer.at("error.message")]).toEqual([422, message]);
+      if (path.startsWith("/v1/")) expect(answer.at("message")).toBe(message);
+    },
+  );
+
+  test("the message is bounded, however long the name of a field is", async () => {
+    const data = { ["k".repeat(60_000)]: "\0" };
+    const answer = await t.call("POST", "/contacts", { email: "a@b.co", data });
+    expect(answer.text("error.message").length).toBeLessThan(400);
+    expect(answer.text("error.message")).toStartWith("data.kkkk");
   });
 });

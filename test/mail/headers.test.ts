@@ -21,7 +21,7 @@ describe("headers that are accepted", () => {
 });
 
 describe("List-Unsubscribe", () => {
-  const message = expect.stringMatching(/^Expected </);
+  const message = expect.stringMatching(/^must be </);
   const lists: [value: string, isList: boolean][] = [
     ["<https://example.com/u?a=1,2&b=%3E>", true],
     ["<http://example.com/u>", true],

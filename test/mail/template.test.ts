@@ -262,7 +262,11 @@ describe("errors in the source", () => {
   test("become field errors with line and column", () => {
     expect(checkTemplate("Hi {{ name }}", "subject", "text")).toEqual([]);
     expect(checkTemplate("a\nb {% foo %}", "body", "html")).toEqual([
-      { field: "body", message: 'Line 2, column 3: tag "foo" not found.', code: "invalid_format" },
+      {
+        field: "body",
+        message: 'has a syntax error in line 2, column 3: tag "foo" not found',
+        code: "invalid_format",
+      },
     ]);
   });
 

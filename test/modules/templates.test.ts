@@ -69,18 +69,18 @@ describe("POST /templates", () => {
 
 describe("syntax errors are 422 with line and column, and nothing is stored", () => {
   const cases: [why: string, field: "subject" | "body", source: string, position: string][] = [
-    ["an output that is not closed", "body", "<p>\nHi {{ name </p>", "Line 2, column 4"],
-    ["a tag that is not closed", "body", "a\n\n  {% if x %}b", "Line 3, column 3"],
-    ["a closing tag alone", "body", "a {% endif %}", "Line 1, column 3"],
-    ["an unknown tag", "body", "{% frobnicate %}", "Line 1, column 1"],
-    ["an unknown filter", "body", "x {{ a | frobnicate }}", "Line 1, column 3"],
-    ["a file", "body", "{% include 'other' %}", "Line 1, column 1"],
-    ["in the subject", "subject", "Hi {% if %}", "Line 1, column 9"],
+    ["an output that is not closed", "body", "<p>\nHi {{ name </p>", "in line 2, column 4: "],
+    ["a tag that is not closed", "body", "a\n\n  {% if x %}b", "in line 3, column 3: "],
+    ["a closing tag alone", "body", "a {% endif %}", "in line 1, column 3: "],
+    ["an unknown tag", "body", "{% frobnicate %}", "in line 1, column 1: "],
+    ["an unknown filter", "body", "x {{ a | frobnicate }}", "in line 1, column 3: "],
+    ["a file", "body", "{% include 'other' %}", "in line 1, column 1: "],
+    ["in the subject", "subject", "Hi {% if %}", "in line 1, column 9: "],
     [
       "after a fallback, counted in the source as it was written",
       "body",
       "{{ a ?? b }}\n{{ c ?? d }}{% if %}",
-      "Line 2, column 18",
+      "in line 2, column 18: ",
     ],
   ];
   for (const [why, field, source, position] of cases) {
@@ -93,7 +93,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
         await patch(id, { [field]: source }),
       ]) {
         expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-        expect(answer.text("error.errors.0.message")).toStartWith(position);
+        expect(answer.text("error.errors.0.message")).toContain(position);
       }
       expect(t.contents()).toEqual(before);
     });

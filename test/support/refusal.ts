@@ -12,6 +12,12 @@ export type Refusal = {
   errors?: readonly (readonly [field: string, code: string])[];
 };
 
+/**
+ * A message of a violation is a predicate of its field without a full stop, so that it reads alone
+ * and behind the name of the field: `must not be empty`.
+ */
+export const PREDICATE = /^(?:is|must|has|cannot|contains|names|does|repeats)\b[^]*[^.\s]$/;
+
 /** Checks the whole shape, not only the code. */
 export function expectRefusal(answer: Answer, { status, code, errors }: Refusal): void {
   const { body } = answer;
@@ -29,8 +35,14 @@ export function expectRefusal(answer: Answer, { status, code, errors }: Refusal)
 
 function violations(body: unknown): unknown[][] | undefined {
   if (at(body, "error.errors") === undefined) return undefined;
-  return listAt(body, "error.errors").map((error) => {
-    expect(textAt(error, "message").length).toBeGreaterThan(5);
+  const errors = listAt(body, "error.errors");
+  const [first] = errors;
+  const field = textAt(first, "field");
+  const start = field === "" ? "request body" : field.slice(0, 100);
+  expect(textAt(body, "error.message")).toStartWith(start);
+  expect(textAt(body, "error.message")).toContain(`: ${textAt(first, "message")}`);
+  return errors.map((error) => {
+    expect(textAt(error, "message")).toMatch(PREDICATE);
     return [at(error, "field"), at(error, "code")];
   });
 }

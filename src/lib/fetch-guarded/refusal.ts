@@ -47,3 +47,17 @@ export class FetchRefused extends Error {
     this.isTemporary = !LASTING.includes(reason);
   }
 }
+
+/** Why a URL is refused before anything is sent to it, as the message of a field error. */
+export function urlFault(reason: RefusalReason): string {
+  switch (reason) {
+    case "credentials":
+      return "must not contain a user name or password";
+    case "port":
+      return "must use port 80, 443 or one from 1024 on";
+    case "private_address":
+      return "must not lead to a private, loopback or link-local address";
+    default:
+      return "must be an http or https URL such as https://hooks.example.com/mail";
+  }
+}

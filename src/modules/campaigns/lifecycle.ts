@@ -132,9 +132,9 @@ export function createLifecycle(deps: {
         const campaign = deps.campaigns.get(projectSeq, id);
         const now = clock.now();
         nextStatus(campaign.status, "schedule");
-        if (at <= now) throw fieldError("scheduledFor", "too_small", "This time is in the past.");
+        if (at <= now) throw fieldError("scheduledFor", "too_small", "must be in the future");
         if (at > now + FURTHEST_MS) {
-          throw fieldError("scheduledFor", "too_big", "This time is more than five years away.");
+          throw fieldError("scheduledFor", "too_big", "must be at most five years away");
         }
         requireVerified(campaign);
         return move(campaign, "schedule", { scheduledAt: at });

@@ -76,11 +76,11 @@ export type CampaignPatch = Static<typeof CampaignPatch>;
 export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { audienceType, segmentId, audienceFilter } = value;
   if (audienceType === "SEGMENT" && typeof segmentId !== "string") {
-    const message = "A campaign to a SEGMENT needs its id.";
+    const message = "is required for the audienceType SEGMENT";
     return [{ field: "segmentId", message, code: "required" }];
   }
   if (audienceType === "FILTERED" && (audienceFilter === undefined || audienceFilter === null)) {
-    const message = "A FILTERED campaign needs a filter.";
+    const message = "is required for the audienceType FILTERED";
     return [{ field: "audienceFilter", message, code: "required" }];
   }
   return [];
@@ -93,7 +93,7 @@ export function restrictionErrors(value: Readonly<Record<string, unknown>>): Fie
   return RESTRICTIONS.filter(
     ({ field, type }) => (value[field] ?? null) !== null && audienceType !== type,
   ).map(({ field, type }) => {
-    const message = `Only with audienceType ${type}; it is ${audienceType}.`;
+    const message = `must be left out unless audienceType is ${type}; it is ${audienceType}`;
     return { field, message, code: "invalid_value" };
   });
 }
@@ -113,7 +113,7 @@ export const SendCampaignInput = withChecks(
     Object.keys(value)
       .filter((field) => /^schedul/i.test(field) && field !== "scheduledFor")
       .map((field) => {
-        const message = "The time to send at is scheduledFor.";
+        const message = "is not a field of this route: the time to send at is scheduledFor";
         return { field, message, code: "invalid_value" };
       }),
 );

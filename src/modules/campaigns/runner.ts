@@ -121,8 +121,8 @@ export function createRunner(deps: {
       error: describeError(error),
     });
     if (!(error instanceof AppError) || error.status === 503) return;
-    const reason = error.errors?.[0]?.message ?? error.message;
-    await writer.write(() => lifecycle.pauseBecause(campaign.seq, reason));
+    const { message } = error;
+    await writer.write(() => lifecycle.pauseBecause(campaign.seq, message));
   }
 
   async function finish(campaign: CampaignRow): Promise<void> {

@@ -75,7 +75,7 @@ export function createCampaigns(deps: {
   function segmentSeq(projectSeq: number, id: string | null): number {
     const seq = findSegmentSeq(projectSeq, id ?? "");
     if (seq !== null) return seq;
-    throw fieldError("segmentId", "unknown_reference", "There is no such segment.");
+    throw fieldError("segmentId", "unknown_reference", "names no segment of this project");
   }
 
   /** Part of a change. */

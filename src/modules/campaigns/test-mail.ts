@@ -39,7 +39,7 @@ export function createTestMails(deps: {
       return () => {
         const suppression = deps.suppressionOf(project.seq, address);
         if (suppression !== null) {
-          const message = `Nothing is sent to this address: ${suppression}.`;
+          const message = `is suppressed (${suppression}), so nothing is sent to it`;
           throw fieldError("email", "invalid_value", message);
         }
         const now = clock.now();

@@ -27,10 +27,12 @@ export type BulkInput = Static<typeof BulkInput>;
 function idsOrFilter(body: Readonly<Record<string, unknown>>): FieldError[] {
   const [ids = null, filter = null] = [body["ids"], body["filter"]];
   if (ids === null && filter === null) {
-    return [{ field: "ids", message: "Give ids, or a filter.", code: "required" }];
+    return [{ field: "ids", message: "is required where no filter is given", code: "required" }];
   }
   if (ids === null || filter === null) return [];
-  return [{ field: "filter", message: "Give ids or a filter, not both.", code: "invalid_value" }];
+  return [
+    { field: "filter", message: "must be left out where ids are given", code: "invalid_value" },
+  ];
 }
 
 export const BulkError = Type.Object({ id: Nullable(Type.String()), message: Type.String() });

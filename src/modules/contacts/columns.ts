@@ -58,20 +58,26 @@ function mappedColumn(target: string | null): Column {
   return "key" in column ? keyed(column.kind, splitPath(column.key).join(".")) : column;
 }
 
-/** What is wrong with the target of a mapping, as one sentence. */
+/** What is wrong with the target of a mapping. */
 function targetFault(target: string): string | null {
   const prefix = [DATA_PREFIX, JSON_PREFIX].find((text) => target.startsWith(text));
   const key = prefix === undefined ? target.trim() : target.slice(prefix.length);
-  if (key === "") return "A column needs a name to go to, or null to be left out.";
+  if (key === "") return "a column needs a name to go to, or null to be left out";
   if (splitPath(key).length === 1) return null;
-  return "Nested values cannot be imported; \\. is a dot that belongs to a key.";
+  return "nested values cannot be imported, and \\. is a dot that belongs to a key";
 }
 
 function badTargets(mapping: Mapping): FieldError[] {
   const errors = Object.entries(mapping).flatMap(([name, target]): FieldError[] => {
     const fault = target === null ? null : targetFault(target);
     if (fault === null) return [];
-    return [{ field: "mapping", message: `${told(name)}: ${fault}`, code: "invalid_value" }];
+    return [
+      {
+        field: "mapping",
+        message: `cannot map the column ${told(name)}: ${fault}`,
+        code: "invalid_value",
+      },
+    ];
   });
   return errors.slice(0, MOST_NAMES_TOLD);
 }
@@ -96,7 +102,7 @@ function unknownNames(names: readonly string[], mapping: Mapping): FieldError[] 
     .slice(0, MOST_NAMES_TOLD)
     .map((name) => ({
       field: `mapping.${name}`,
-      message: "The file has no column of this name.",
+      message: "names no column of the file",
       code: "unknown_reference",
     }));
 }
@@ -112,24 +118,24 @@ function duplicates(columns: readonly Column[]): FieldError[] {
   }
   return [...repeated].slice(0, MOST_NAMES_TOLD).map((meaning) => ({
     field: "file",
-    message: `Two columns mean ${told(meaning)}. Rename one, or leave it out with mapping.`,
+    message: `has two columns that mean ${told(meaning)}: rename one, or leave it out with mapping`,
     code: "invalid_value",
   }));
 }
 
 function noKey(): FieldError {
-  const message = `A column is named ${DATA_PREFIX} without a key behind it.`;
+  const message = `has a column named ${DATA_PREFIX} without a key behind it`;
   return { field: "file", message, code: "invalid_value" };
 }
 
 function noEmail(names: readonly string[]): FieldError {
   const found = names.slice(0, MOST_NAMES_TOLD).map(told).join(", ");
   const hint = names.some((name) => parseAddress(name).ok)
-    ? "The first line seems to hold data; it must name the columns."
-    : "Rename the column that holds the addresses, or name it in mapping.";
+    ? "it seems to hold data, and must name the columns"
+    : "rename the column that holds the addresses, or name it in mapping";
   return {
     field: "file",
-    message: `No column is named email; the first line has: ${found}. ${hint}`,
+    message: `has no column named email; its first line has: ${found}; ${hint}`,
     code: "required",
   };
 }

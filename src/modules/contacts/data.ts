@@ -54,7 +54,7 @@ export function withoutNulls(data: JsonObject): JsonObject {
 export function serializeData(data: JsonObject, capKib: number = DATA_CAP_KIB): string {
   const text = JSON.stringify(data);
   if (Buffer.byteLength(text) <= capKib * KIB) return text;
-  throw fieldError("data", "too_big", `Data may take ${capKib} KiB as JSON.`);
+  throw fieldError("data", "too_big", `must take at most ${capKib} KiB as JSON`);
 }
 
 export function parseData(text: string): JsonObject {

@@ -45,7 +45,7 @@ export function readRow(
 
 function messageOf(error: unknown): string {
   if (error instanceof RowError) return error.message;
-  if (error instanceof AppError) return error.errors?.[0]?.message ?? error.message;
+  if (error instanceof AppError) return error.message;
   throw error;
 }
 

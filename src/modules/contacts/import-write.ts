@@ -84,7 +84,7 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }):
         return { is: "updated" };
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
-        return { is: "failed", message: error.errors?.[0]?.message ?? error.message };
+        return { is: "failed", message: error.message };
       }
     },
     record({ projectSeq }, { subscribed, unsubscribed }) {

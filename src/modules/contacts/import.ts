@@ -134,14 +134,14 @@ function readOptions(
 function readFlag(text: string | undefined): boolean {
   if (text === undefined || text === "true") return true;
   if (text === "false") return false;
-  throw fieldError("subscribed", "invalid_type", "Expected true or false.");
+  throw fieldError("subscribed", "invalid_type", "must be true or false");
 }
 
 function readMapping(text: string | undefined): Record<string, string | null> {
   if (text === undefined || text === "") return {};
   const value = parseJson(text);
   if (Value.Check(MappingText, value)) return value;
-  const message = 'Expected a JSON object such as {"Column of the file": "data.plan"}.';
+  const message = 'must be a JSON object such as {"Column of the file": "data.plan"}';
   throw fieldError("mapping", "invalid_type", message);
 }
 
@@ -155,10 +155,12 @@ function parseJson(text: string): unknown {
 
 function headerErrors(header: readonly string[], mapping: Mapping): FieldError[] {
   if (header.length === 0) {
-    return [{ field: "file", message: "The first line cannot be read.", code: "invalid_format" }];
+    return [
+      { field: "file", message: "has a first line that cannot be read", code: "invalid_format" },
+    ];
   }
   if (header.some((name) => /[\0\u{fffd}]/u.test(name))) {
-    const message = "The first line is no text in UTF-8, Windows-1252 or UTF-16 with its mark.";
+    const message = "must be text in UTF-8, Windows-1252 or UTF-16 with its byte order mark";
     return [{ field: "file", message, code: "invalid_format" }];
   }
   const read = readHeader(header, mapping);

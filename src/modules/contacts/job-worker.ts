@@ -120,5 +120,5 @@ export function createJobWorker(deps: {
 /** What was right when the job was accepted may not be so any more: a segment was deleted. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof AppError) || error.status >= 500) return null;
-  return error.errors?.[0]?.message ?? error.message;
+  return error.message;
 }

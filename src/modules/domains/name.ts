@@ -4,7 +4,10 @@ import { getPublicSuffix } from "tldts";
 import { trimBlanks } from "../../lib/trim.ts";
 import { canonicalDomain } from "../../mail/address.ts";
 
-export type SendingDomain = { ok: true; domain: string } | { ok: false; reason: string };
+export type SendingDomain =
+  | { ok: true; domain: string }
+  /** The reason is the message of a field error. */
+  | { ok: false; reason: string };
 
 /** Longer ones leave no room for the names of their own records (RFC 1035 §2.3.4). */
 const LONGEST_DOMAIN = 200;
@@ -12,12 +15,14 @@ const LONGEST_DOMAIN = 200;
 /** In canonical spelling: lower case, A-labels, without the final dot. */
 export function parseSendingDomain(text: string): SendingDomain {
   const domain = canonicalDomain(trimBlanks(text).replace(/\.$/, ""));
-  if (domain === null) return refuse("Expected a domain such as example.com.");
+  if (domain === null) return refuse("must be a domain such as example.com");
   if (domain.length > LONGEST_DOMAIN) {
-    return refuse(`A sending domain has at most ${LONGEST_DOMAIN} characters.`);
+    return refuse(`must have at most ${LONGEST_DOMAIN} characters`);
   }
   if (getPublicSuffix(domain) === domain) {
-    return refuse(`${domain} is a public suffix: names below it belong to many owners.`);
+    return refuse(
+      `must not be a public suffix such as ${domain}: names below it belong to many owners`,
+    );
   }
   return { ok: true, domain };
 }

@@ -14,7 +14,7 @@ import { domainOf } from "../../mail/address.ts";
 import { contentTypeOf } from "../../mail/content-type.ts";
 import { recipientLinks } from "../../mail/links.ts";
 import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
-import type { Template } from "../../mail/template.ts";
+import { renderFault, type Template } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { overlaid, templateVariables } from "../../mail/variables.ts";
 import {
@@ -227,7 +227,7 @@ function resolveSender(
   const named = given?.email ?? template?.from ?? null;
   const address = named ?? fallback?.address;
   if (address === undefined) {
-    const message = "Neither the request nor its template names a sender, nor does the project.";
+    const message = "is required, since neither the template nor the project names a sender";
     throw fieldError("from", "required", message);
   }
   const fallbackName = named === null ? fallback?.name : null;
@@ -285,7 +285,7 @@ function rendered(
 ): string {
   const result = budget.render(template, variables);
   if (result.ok) return result.text;
-  throw fieldError(field, "invalid_value", `This cannot be rendered: ${result.reason}`);
+  throw fieldError(field, "invalid_value", renderFault(result.reason));
 }
 
 function refuseBadSubject(subject: string): void {
@@ -294,7 +294,7 @@ function refuseBadSubject(subject: string): void {
 }
 
 function tooMuchData(): AppError {
-  const message = "This is too much data for so many recipients: send to fewer at once.";
+  const message = "must take less room for so many recipients: send to fewer at once";
   return fieldError("data", "too_big", message);
 }
 

@@ -96,7 +96,7 @@ function inlineErrors(
     .filter((field) => value[field] === undefined)
     .map((field) => ({
       field,
-      message: "This field is required when no template is used.",
+      message: "is required when no template is used",
       code: "required" as const,
     }));
 }
@@ -115,17 +115,17 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
     if (typeof content === "string") {
       sizeBytes += decodedSize(content);
       if (!isBase64(content)) {
-        errors.push({ field: at("content"), message: "Expected base64.", code: "invalid_format" });
+        errors.push({ field: at("content"), message: "must be base64", code: "invalid_format" });
       }
     }
     errors.push(...mediaTypeErrors(attachment, at));
     if (disposition === "inline" && contentId === undefined) {
-      const message = "An inline attachment needs a contentId.";
+      const message = "is required for an inline attachment";
       errors.push({ field: at("contentId"), message, code: "required" });
     }
   });
   if (sizeBytes > ATTACHMENTS_CAP_BYTES) {
-    const message = "All attachments together may take 10 MiB, decoded.";
+    const message = "must take at most 10 MiB together, decoded";
     errors.push({ field: "attachments", message, code: "too_big" });
   }
   return errors;
@@ -140,7 +140,7 @@ function mediaTypeErrors(
   for (const name of ["contentType", "type"]) {
     const value = attachment[name];
     if (typeof value !== "string" || isMediaType(value)) continue;
-    const message = "Expected a media type such as application/pdf.";
+    const message = "must be a media type such as application/pdf";
     errors.push({ field: at(name), message, code: "invalid_format" });
   }
   const { contentType, type } = attachment;
@@ -148,7 +148,7 @@ function mediaTypeErrors(
     return errors;
   }
   if (contentType.toLowerCase() === type.toLowerCase()) return [];
-  const message = "The type differs from the contentType; it is an alias, so give one of them.";
+  const message = "must equal contentType, of which it is an alias, or be left out";
   return [{ field: at("type"), message, code: "invalid_value" }];
 }
 

@@ -4,7 +4,12 @@
  */
 
 import { isRecord } from "../../http/validation.ts";
-import { type FieldError, type FieldErrorCode, validationError } from "../../lib/errors.ts";
+import {
+  type FieldError,
+  type FieldErrorCode,
+  REQUIRED,
+  validationError,
+} from "../../lib/errors.ts";
 import { checkFilter, type Filter, type WireFilter } from "./filter.ts";
 import type { Checked } from "./input.ts";
 
@@ -68,13 +73,18 @@ type Place = { at: string; depth: number };
 function readCondition<F>(check: Check<F>, given: unknown, place: Place): Condition<F> | null {
   const { at, depth } = place;
   if (depth > DEEPEST_CONDITION) {
-    return fail(check, at, "too_big", `Conditions nest at most ${DEEPEST_CONDITION} levels deep.`);
+    return fail(
+      check,
+      at,
+      "too_big",
+      `must not be nested more than ${DEEPEST_CONDITION} levels deep`,
+    );
   }
-  if (!isRecord(given)) return fail(check, at, "invalid_type", "Expected an object.");
+  if (!isRecord(given)) return fail(check, at, "invalid_type", "must be an object");
   const logic = readLogic(check, given["logic"], `${at}.logic`);
   const groups = readList(check, given["groups"], `${at}.groups`);
   if (groups?.length === 0) {
-    return fail(check, `${at}.groups`, "too_small", "Expected at least one group.");
+    return fail(check, `${at}.groups`, "too_small", "must have at least one group");
   }
   const read = (groups ?? []).flatMap((group, i) =>
     check.filters > MOST_FILTERS
@@ -85,11 +95,11 @@ function readCondition<F>(check: Check<F>, given: unknown, place: Place): Condit
 }
 
 function readGroup<F>(check: Check<F>, given: unknown, { at, depth }: Place): Group<F> | null {
-  if (!isRecord(given)) return fail(check, at, "invalid_type", "Expected an object.");
+  if (!isRecord(given)) return fail(check, at, "invalid_type", "must be an object");
   const nested = given["conditions"] ?? null;
   const list = readList(check, given["filters"], `${at}.filters`);
   if (list?.length === 0 && nested === null) {
-    return fail(check, `${at}.filters`, "too_small", "Expected at least one filter.");
+    return fail(check, `${at}.filters`, "too_small", "must have at least one filter");
   }
   const filters = (list ?? []).flatMap((filter, i) =>
     readFilter(check, filter, `${at}.filters.${i}`),
@@ -106,7 +116,7 @@ function readFilter<F>(check: Check<F>, given: unknown, at: string): F[] {
   if (check.filters > MOST_FILTERS) return [];
   check.filters++;
   if (check.filters > MOST_FILTERS) {
-    fail(check, at, "too_big", `A condition has at most ${MOST_FILTERS} filters.`);
+    fail(check, at, "too_big", `is one filter too many: a condition may have ${MOST_FILTERS}`);
     return [];
   }
   const checked = check.checkOne(given, at);
@@ -118,14 +128,14 @@ function readFilter<F>(check: Check<F>, given: unknown, at: string): F[] {
 function readLogic(check: Findings, given: unknown, at: string): Logic | null {
   const logic = LOGICS.find((name) => name === given);
   if (logic !== undefined) return logic;
-  if (given === undefined) return fail(check, at, "required", "This field is required.");
-  return fail(check, at, "invalid_value", "Expected one of AND, OR.");
+  if (given === undefined) return fail(check, at, "required", REQUIRED);
+  return fail(check, at, "invalid_value", `must be one of ${LOGICS.join(", ")}`);
 }
 
 function readList(check: Findings, given: unknown, at: string): readonly unknown[] | null {
   if (Array.isArray(given)) return given;
-  if (given === undefined) return fail(check, at, "required", "This field is required.");
-  return fail(check, at, "invalid_type", "Expected an array.");
+  if (given === undefined) return fail(check, at, "required", REQUIRED);
+  return fail(check, at, "invalid_type", "must be an array");
 }
 
 function fail(check: Findings, field: string, code: FieldErrorCode, message: string): null {

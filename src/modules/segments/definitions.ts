@@ -158,7 +158,7 @@ function tooMuch(user: Definition, find: FindDefinition): FieldError[] {
   const outcome = user.condition === null ? null : resolve(user.condition, find, user);
   const [error] = outcome === null || outcome.ok ? [] : outcome.errors;
   if (error === undefined) return [];
-  const message = `The segment "${user.name}" contains this one. ${error.message}`;
+  const message = `does not fit the segment "${user.name}", which uses this one: there a filter ${error.message}`;
   return [{ field: "condition", message, code: error.code }];
 }
 

@@ -153,15 +153,19 @@ function storedForm(condition: Condition<Filter>): string {
 function patchErrors(row: SegmentRow, { type, condition }: SegmentPatch): FieldError[] {
   const errors: FieldError[] = [];
   if (type !== undefined && type !== row.type) {
-    const message = `This segment is ${row.type}, and that cannot change.`;
+    const message = `cannot be changed: this segment is ${row.type}`;
     errors.push({ field: "type", message, code: "invalid_value" });
   }
   if (row.type === "STATIC" && condition !== undefined && condition !== null) {
-    const message = "A STATIC segment has no condition; its members are added by email.";
+    const message = "must be absent for a STATIC segment, whose members are added by email";
     errors.push({ field: "condition", message, code: "invalid_value" });
   }
   if (row.type === "DYNAMIC" && condition === null) {
-    errors.push({ field: "condition", message: "A DYNAMIC segment needs one.", code: "required" });
+    errors.push({
+      field: "condition",
+      message: "is required for a DYNAMIC segment",
+      code: "required",
+    });
   }
   return errors;
 }

@@ -16,9 +16,9 @@ const MAIL_FACTS = ["opened", "clicked", "sent", "delivered", "bounced", "compla
 const LONGEST_FIELD = 1024;
 const LONGEST_EVENT_NAME = 255;
 
-/** The target, or a sentence that says what is wrong with the text. */
+/** The target, or what is wrong with the text, as the message of a field error. */
 export function parseField(text: string): Target | string {
-  if (text.length > LONGEST_FIELD) return `A field has at most ${LONGEST_FIELD} characters.`;
+  if (text.length > LONGEST_FIELD) return `must have at most ${LONGEST_FIELD} characters`;
   if (text === "email" || text === "subscribed") return { kind: text };
   if (text === "createdAt" || text === "updatedAt") return { kind: "time", column: text };
   const dot = text.indexOf(".");
@@ -31,27 +31,26 @@ export function parseField(text: string): Target | string {
     case "email":
       return MAIL_FACTS.includes(rest)
         ? { kind: "event", name: text }
-        : `Expected email or email. followed by one of ${MAIL_FACTS.join(", ")}.`;
+        : `must be email, or email. followed by one of ${MAIL_FACTS.join(", ")}`;
     case "segment":
-      return rest === "" ? "Expected a segment id after segment." : { kind: "segment", id: rest };
+      return rest === "" ? "must name a segment, as segment.<id>" : { kind: "segment", id: rest };
     default:
       return (
-        "Expected email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
-        "email.<fact> or segment.<id>."
+        "must be email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
+        "email.<fact> or segment.<id>"
       );
   }
 }
 
 function dataTarget(text: string): Target | string {
   const path = splitPath(text);
-  return path.includes("")
-    ? "Expected a path such as data.plan or data.a.b."
-    : { kind: "data", path };
+  return path.includes("") ? "must name a key, as data.plan or data.a.b" : { kind: "data", path };
 }
 
 function eventTarget(text: string): Target | string {
   const name = trimmedEventName(text);
-  if (!isEventName(name)) return "Expected an event name after event.";
-  if (name.length > LONGEST_EVENT_NAME) return "An event name has at most 255 characters.";
+  if (!isEventName(name)) return "must name an event, as event.<name>";
+  if (name.length > LONGEST_EVENT_NAME)
+    return `must name an event of at most ${LONGEST_EVENT_NAME} characters`;
   return { kind: "event", name };
 }

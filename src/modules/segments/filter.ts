@@ -42,7 +42,7 @@ export function checkFilter(given: unknown, at: string): Checked<Filter> {
   if (!isRecord(given)) {
     return {
       ok: false,
-      errors: [{ field: at, message: "Expected an object.", code: "invalid_type" }],
+      errors: [{ field: at, message: "must be an object", code: "invalid_type" }],
     };
   }
   const errors: FieldError[] = [];

@@ -1,7 +1,7 @@
 /** The members of one filter, read one by one; what is wrong is noted under its path. */
 
 import { isRecord } from "../../http/validation.ts";
-import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
+import { type FieldError, type FieldErrorCode, REQUIRED } from "../../lib/errors.ts";
 import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
 import { parseField, type Target } from "./fields.ts";
 import type { Scalar } from "./operators.ts";
@@ -39,21 +39,21 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
   }
 
   function missing(member: string): null {
-    return fail(member, "required", "This field is required.");
+    return fail(member, "required", REQUIRED);
   }
 
   function wrongType(expected: string): null {
     const isMissing = filter["value"] === undefined || filter["value"] === null;
-    return isMissing ? missing("value") : fail("value", "invalid_type", `Expected ${expected}.`);
+    return isMissing ? missing("value") : fail("value", "invalid_type", `must be ${expected}`);
   }
 
   function amount(): number | null {
     const { value } = filter;
     if (typeof value !== "number") return wrongType("a whole number");
     if (!Number.isInteger(value)) return wrongType("a whole number");
-    if (value < 1) return fail("value", "too_small", "Expected at least 1.");
+    if (value < 1) return fail("value", "too_small", "must be at least 1");
     if (value > LARGEST_AMOUNT)
-      return fail("value", "too_big", `Expected at most ${LARGEST_AMOUNT}.`);
+      return fail("value", "too_big", `must be at most ${LARGEST_AMOUNT}`);
     return value;
   }
 
@@ -61,7 +61,7 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
     const member = `value.${i}`;
     if (isScalar(value)) return [value];
     if (typeof value === "string") fail(member, "too_big", TOO_LONG);
-    else fail(member, "invalid_type", "Expected text, a number, true or false.");
+    else fail(member, "invalid_type", "must be a string, a number, true or false");
     return [];
   }
 
@@ -69,7 +69,7 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
     target() {
       const { field } = filter;
       if (field === undefined) return missing("field");
-      if (typeof field !== "string") return fail("field", "invalid_type", "Expected text.");
+      if (typeof field !== "string") return fail("field", "invalid_type", "must be a string");
       const target = parseField(field);
       return typeof target === "string" ? fail("field", "invalid_value", target) : target;
     },
@@ -77,12 +77,12 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
       const { operator } = filter;
       if (operator === undefined) return missing("operator");
       const known = allowed.find((name) => name === operator);
-      const message = `Expected one of ${allowed.join(", ")} for this field.`;
+      const message = `must be one of ${allowed.join(", ")} for this field`;
       return known ?? fail("operator", "invalid_value", message);
     },
     text() {
       const { value } = filter;
-      if (typeof value !== "string") return wrongType("text");
+      if (typeof value !== "string") return wrongType("a string");
       return value.length > LONGEST_TEXT ? fail("value", "too_big", TOO_LONG) : value;
     },
     flag() {
@@ -93,20 +93,20 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
       const { value } = filter;
       if (isScalar(value)) return value;
       if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
-      return wrongType("text, a number, true or false");
+      return wrongType("a string, a number, true or false");
     },
     comparable() {
       const { value } = filter;
       if (isScalar(value) && typeof value !== "boolean") return value;
       if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
-      return wrongType("text or a number");
+      return wrongType("a string or a number");
     },
     list() {
       const { value } = filter;
-      if (!Array.isArray(value)) return wrongType("an array of texts, numbers, true or false");
-      if (value.length === 0) return fail("value", "too_small", "Expected at least one value.");
+      if (!Array.isArray(value)) return wrongType("an array of strings, numbers, true or false");
+      if (value.length === 0) return fail("value", "too_small", "must have at least one item");
       if (value.length > MOST_VALUES) {
-        return fail("value", "too_big", `Expected at most ${MOST_VALUES} values.`);
+        return fail("value", "too_big", `must have at most ${MOST_VALUES} items`);
       }
       const values = value.flatMap(listed);
       return values.length === value.length ? values : null;
@@ -114,7 +114,7 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
     period() {
       const { value } = filter;
       if (typeof value !== "string") return wrongType("a date");
-      const message = "Expected a date such as 2026-01-31 or 2026-01-31T12:00:00Z.";
+      const message = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
       return parsePeriod(value) ?? fail("value", "invalid_format", message);
     },
     span() {
@@ -122,14 +122,14 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
       if (filter["unit"] === undefined) return missing("unit");
       const unit = UNITS.find((name) => name === filter["unit"]);
       if (unit === undefined) {
-        return fail("unit", "invalid_value", `Expected one of ${UNITS.join(", ")}.`);
+        return fail("unit", "invalid_value", `must be one of ${UNITS.join(", ")}`);
       }
       return value === null ? null : spanMs(value, unit);
     },
   };
 }
 
-const TOO_LONG = "A text has at most 65536 characters.";
+const TOO_LONG = `must have at most ${LONGEST_TEXT} characters`;
 
 /** JSON has numbers that no double holds: 1e999 is read as infinity. */
 function isScalar(value: unknown): value is Scalar {

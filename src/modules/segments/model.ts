@@ -138,17 +138,17 @@ export function conditionErrors(given: unknown): FieldError[] {
   const checked = checkCondition(given, "condition");
   if (!checked.ok) return checked.errors;
   if (Buffer.byteLength(JSON.stringify(given)) <= LONGEST_CONDITION_BYTES) return [];
-  return [{ field: "condition", message: "A condition may take 256 KiB.", code: "too_big" }];
+  return [{ field: "condition", message: "must take at most 256 KiB as JSON", code: "too_big" }];
 }
 
 /** A DYNAMIC segment is its condition, a STATIC one has none. */
 export function typeErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const hasCondition = value["condition"] !== undefined && value["condition"] !== null;
   if (value["type"] === "STATIC" && hasCondition) {
-    const message = "A STATIC segment has no condition; its members are added by email.";
+    const message = "must be absent for a STATIC segment, whose members are added by email";
     return [{ field: "condition", message, code: "invalid_value" }];
   }
   const isDynamic = value["type"] === undefined || value["type"] === "DYNAMIC";
   if (!isDynamic || hasCondition) return [];
-  return [{ field: "condition", message: "A DYNAMIC segment needs one.", code: "required" }];
+  return [{ field: "condition", message: "is required for a DYNAMIC segment", code: "required" }];
 }

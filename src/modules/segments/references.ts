@@ -87,11 +87,12 @@ function resolveFilter(run: Run, filter: Filter, place: Place): ResolvedTest[] {
   run.filters++;
   if (run.filters > MOST_FILTERS) {
     const counted = "those of the segments it refers to included";
-    return fail(run, at, "too_big", `A condition has at most ${MOST_FILTERS} filters, ${counted}.`);
+    const message = `is one filter too many: a condition may have ${MOST_FILTERS}, ${counted}`;
+    return fail(run, at, "too_big", message);
   }
   if (place.depth > DEEPEST_CONDITION) {
-    const counted = "through segments that refer to segments too";
-    const message = `Conditions nest at most ${DEEPEST_CONDITION} levels deep, ${counted}.`;
+    const counted = "segments that refer to segments included";
+    const message = `is nested more than ${DEEPEST_CONDITION} levels deep, ${counted}`;
     return fail(run, at, "too_big", message);
   }
   return test.kind === "segment" ? resolveReference(run, test, { ...place, at }) : [test];
@@ -106,10 +107,11 @@ function resolveReference(
   const known = place.chain.find((segment) => segment.id === id);
   if (known !== undefined) {
     const names = [...place.chain, known].map(({ name }) => name).join(" → ");
-    return fail(run, field, "invalid_value", `Segments may not contain themselves: ${names}.`);
+    return fail(run, field, "invalid_value", `must not make a segment contain itself: ${names}`);
   }
   const segment = run.find(id);
-  if (segment === null) return fail(run, field, "unknown_reference", "There is no such segment.");
+  if (segment === null)
+    return fail(run, field, "unknown_reference", "names no segment of this project");
   if (segment.condition === null) {
     return [{ kind: "members", segmentSeq: segment.seq, isMember }];
   }

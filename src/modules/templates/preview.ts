@@ -8,7 +8,12 @@ import { recipientLinks } from "../../mail/links.ts";
 import { subjectFault } from "../../mail/subject.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
-import type { TemplateKind, Variables } from "../../mail/template.ts";
+import {
+  renderFault,
+  syntaxFault,
+  type TemplateKind,
+  type Variables,
+} from "../../mail/template.ts";
 import { htmlToText } from "../../mail/text.ts";
 import { overlaid, templateVariables } from "../../mail/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
@@ -40,10 +45,10 @@ export function createPreviews(deps: {
   ): string {
     const field = kind === "text" ? "subject" : "body";
     const compiled = deps.templateCache.compile(source, kind);
-    if (!compiled.ok) throw fieldError(field, "invalid_format", compiled.message);
+    if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxFault(compiled));
     const result = budget.render(compiled.template, variables);
     if (result.ok) return result.text;
-    throw fieldError(field, "invalid_value", `This cannot be rendered: ${result.reason}`);
+    throw fieldError(field, "invalid_value", renderFault(result.reason));
   }
 
   /** The mail with this id would look like that to the contact; 422 where it cannot be rendered. */

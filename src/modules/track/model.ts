@@ -32,7 +32,7 @@ export type TrackInput = Static<typeof TrackInput>;
 
 function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError[] {
   if (typeof event !== "string" || !isServiceEvent(trimmedEventName(event))) return [];
-  const message = "This name is reserved for events of the service itself.";
+  const message = "is a name that the service reserves for its own events";
   return [{ field: "event", message, code: "reserved_event" }];
 }
 

@@ -5,7 +5,7 @@ import { LONGEST_ADDRESS_TEXT } from "../../mail/address.ts";
 
 /** Interface decision D: only this much is demanded; what is wrong beyond it is the answer. */
 export const VerifyInput = Input({
-  email: Type.String({ maxLength: LONGEST_ADDRESS_TEXT, pattern: "@" }),
+  email: Type.String({ maxLength: LONGEST_ADDRESS_TEXT, format: "contains-at" }),
 });
 
 /** Specification §2.7 and interface decision D. */

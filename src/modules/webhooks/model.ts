@@ -4,6 +4,7 @@ import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
+import { urlFault } from "../../lib/fetch-guarded/refusal.ts";
 import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
 
 const Time = Type.String({ format: "date-time" });
@@ -50,7 +51,7 @@ export function webhookInputs(allowPrivateAddresses: boolean) {
     const refusal = objectToTarget(url, { allowPrivateAddresses });
     if (refusal === null) return [];
     const code = refusal.reason === "invalid_url" ? "invalid_format" : "invalid_value";
-    return [{ field: "url", message: refusal.message, code }];
+    return [{ field: "url", message: urlFault(refusal.reason), code }];
   }
   return {
     WebhookInput: withChecks(fields, urlErrors),

@@ -103,5 +103,5 @@ function tellOfContext(error: FieldError, at: string): FieldError {
 }
 
 function orContext(message: string): string {
-  return `${message} Or context.<path>, data of the events met.`;
+  return `${message}, or context.<path>, data of the events met`;
 }

@@ -95,12 +95,12 @@ const saidAlready: Checked<Graph> = { ok: true, value: { steps: [], transitions:
 
 const noTrigger: FieldError = {
   field: "trigger",
-  message: "A workflow needs a trigger, or a step of type TRIGGER.",
+  message: "is required where no step of type TRIGGER is given",
   code: "required",
 };
 
 function disagreement(eventName: string, told: string): FieldError {
-  const message = `The trigger is "${eventName}", and the TRIGGER step says "${told}".`;
+  const message = `is "${eventName}", but the step of type TRIGGER names "${told}"`;
   return { field: "trigger.eventName", message, code: "invalid_value" };
 }
 

@@ -29,14 +29,14 @@ export function readCondition(
 ): ConditionConfig | null {
   const isLong = (given["condition"] ?? null) !== null;
   if (isLong && given["field"] !== undefined) {
-    const message = "Either a condition or a field with an operator, not both.";
+    const message = "must be left out where a condition is given";
     errors.push({ field: `${at}.field`, message, code: "invalid_value" });
     return null;
   }
   if (isLong) return readLong(given["condition"], `${at}.condition`, errors);
   if ((given["mode"] ?? null) === null) return readShort(given, at, errors);
   if (given["mode"] === "multi") return readMulti(given, at, errors);
-  const message = 'Expected "multi", or no mode at all.';
+  const message = 'must be "multi", or left out';
   errors.push({ field: `${at}.mode`, message, code: "invalid_value" });
   return null;
 }
@@ -84,6 +84,7 @@ function readMulti(given: Given, at: string, errors: FieldError[]): ConditionCon
 }
 
 function idProblem(id: string, earlier: ReadonlySet<string>): string | null {
-  if (id === "default") return 'The branch "default" is there anyway, for what matches no other.';
-  return earlier.has(id) ? `There are two branches "${id}".` : null;
+  if (id === "default")
+    return 'must not be "default": that branch exists anyway, for values that match no other';
+  return earlier.has(id) ? `must be unique: there are two branches "${id}"` : null;
 }

@@ -2,6 +2,7 @@
 
 import type { FieldError } from "../../lib/errors.ts";
 import { isPublicAddress } from "../../lib/addresses.ts";
+import { urlFault } from "../../lib/fetch-guarded/refusal.ts";
 import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
 import { isHeaderText, LONGEST_HEADER_VALUE, MOST_HEADERS } from "../../mail/headers.ts";
 import { checkTemplate, modelUrl } from "../../mail/template.ts";
@@ -81,7 +82,9 @@ function templateErrors(source: string, field: string): FieldError[] {
 /** A scheme, port or user name that is refused when the URL is called. */
 function targetErrors(url: string, field: string): FieldError[] {
   const refusal = objectToTarget(url, { allowPrivateAddresses: true });
-  return refusal === null ? [] : [{ field, message: refusal.message, code: "invalid_value" }];
+  return refusal === null
+    ? []
+    : [{ field, message: urlFault(refusal.reason), code: "invalid_value" }];
 }
 
 function isHttpUrl(url: string): boolean {
@@ -92,14 +95,14 @@ function isHttpUrl(url: string): boolean {
 
 function badUrl(field: string): FieldError {
   const message =
-    "Expected an absolute http or https URL without credentials; parts of it may be Liquid.";
+    "must be an absolute http or https URL without credentials; parts of it may be Liquid";
   return { field, message, code: "invalid_format" };
 }
 
 function headerErrors(headers: Readonly<Record<string, string>>, field: string): FieldError[] {
   const names = Object.keys(headers);
   if (names.length > MOST_HEADERS) {
-    const message = `At most ${MOST_HEADERS} headers are allowed.`;
+    const message = `must have at most ${MOST_HEADERS} headers`;
     return [{ field, message, code: "too_big" }];
   }
   const seen = new Set<string>();
@@ -110,7 +113,7 @@ function headerErrors(headers: Readonly<Record<string, string>>, field: string):
     if (isTwin) {
       return {
         field: place,
-        message: "This header is given twice.",
+        message: "is a header that is given twice",
         code: "invalid_value" as const,
       };
     }
@@ -120,22 +123,22 @@ function headerErrors(headers: Readonly<Record<string, string>>, field: string):
 
 function nameErrors(name: string, field: string): FieldError[] {
   if (!HEADER_NAME.test(name)) {
-    const message = "A header name has 1 to 100 letters, digits or the signs of an HTTP token.";
+    const message =
+      "must have a name of 1 to 100 letters, digits and other characters of an HTTP token";
     return [{ field, message, code: "invalid_format" }];
   }
   if (!OWNED.test(name)) return [];
-  return [{ field, message: "This header is set by the service.", code: "invalid_value" }];
+  return [{ field, message: "is a header that the service sets itself", code: "invalid_value" }];
 }
 
 /** An HTTP header can hold Latin-1 only. */
 function valueErrors(value: string, field: string): FieldError[] {
   if (!isHeaderText(value) || !/^[\t\x20-\xff]*$/.test(value)) {
-    const message =
-      "A header value may hold Latin-1 text without line breaks or control characters.";
+    const message = "must be a single line of Latin-1 text without control characters";
     return [{ field, message, code: "invalid_format" }];
   }
   if (value.length > LONGEST_HEADER_VALUE) {
-    const message = `A header value has at most ${LONGEST_HEADER_VALUE} octets.`;
+    const message = `must have at most ${LONGEST_HEADER_VALUE} octets`;
     return [{ field, message, code: "too_big" }];
   }
   return checkTemplate(value, field, "text");
@@ -144,7 +147,7 @@ function valueErrors(value: string, field: string): FieldError[] {
 function bodyErrors(body: unknown, field: string): FieldError[] {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   if (Buffer.byteLength(text) > LONGEST_BODY_BYTES) {
-    return [{ field, message: "A webhook's body may take 64 KiB.", code: "too_big" }];
+    return [{ field, message: "must take at most 64 KiB", code: "too_big" }];
   }
   return liquidErrors(body, field);
 }

@@ -2,7 +2,7 @@
 
 import { normalizedAddress } from "../../http/formats.ts";
 import { isRecord } from "../../http/validation.ts";
-import type { FieldError } from "../../lib/errors.ts";
+import { type FieldError, REQUIRED } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { readCondition } from "./config-condition.ts";
 import { readWebhook } from "./config-webhook.ts";
@@ -31,7 +31,7 @@ export function readStep(head: Head, given: unknown, errors: FieldError[]): Step
   if (!isRecord(given)) {
     if (head.type === "EXIT" && (given ?? null) === null) return exit(head, {});
     const isMissing = given === undefined;
-    const message = isMissing ? "This field is required." : "Expected an object.";
+    const message = isMissing ? REQUIRED : "must be an object";
     errors.push({ field: AT, message, code: isMissing ? "required" : "invalid_type" });
     return null;
   }
@@ -83,7 +83,7 @@ function readSendEmail(given: unknown, errors: FieldError[]): Config<"SEND_EMAIL
   if (type === null) return { templateId };
   if (type === "CONTACT") return { templateId, recipient: { type } };
   if (email === null) {
-    const message = "A CUSTOM recipient needs an address.";
+    const message = "is required for a CUSTOM recipient";
     errors.push({ field: `${AT}.recipient.email`, message, code: "required" });
     return null;
   }
@@ -94,7 +94,7 @@ function readDelay(given: unknown, errors: FieldError[]): Config<"DELAY"> | null
   if (!readShape(DelayConfig, given, AT, errors)) return null;
   const { amount, unit } = given;
   if (amount <= LONGEST_DELAY_DAYS * UNITS_A_DAY[unit]) return { amount, unit };
-  const message = `A delay lasts at most ${LONGEST_DELAY_DAYS} days.`;
+  const message = `must make a delay of at most ${LONGEST_DELAY_DAYS} days`;
   errors.push({ field: `${AT}.amount`, message, code: "too_big" });
   return null;
 }
@@ -105,12 +105,12 @@ function readUpdate(given: unknown, errors: FieldError[]): Config<"UPDATE_CONTAC
   const subscriptionAction = given.subscriptionAction ?? null;
   const hasUpdates = Object.keys(updates).length > 0;
   if (!hasUpdates && subscriptionAction === null) {
-    const message = "Expected updates, a subscriptionAction, or both.";
+    const message = "is required where no subscriptionAction is given";
     errors.push({ field: `${AT}.updates`, message, code: "required" });
     return null;
   }
   if (Buffer.byteLength(JSON.stringify(updates)) > LONGEST_UPDATES_BYTES) {
-    const message = "Updates may take 64 KiB as JSON.";
+    const message = "must take at most 64 KiB as JSON";
     errors.push({ field: `${AT}.updates`, message, code: "too_big" });
     return null;
   }

@@ -18,7 +18,7 @@ export type Edit = { draft: Draft; names: Readonly<Record<string, string>> };
  */
 export function addStep(graph: Graph, { after, branch = null, ...given }: StepAddition): Edit {
   if (graph.steps.every(({ id }) => id !== after)) {
-    throw fieldError("after", "unknown_reference", `There is no step "${after}".`);
+    throw fieldError("after", "unknown_reference", `names no step: "${after}"`);
   }
   const taken = new Set(graph.steps.map(({ id }) => id));
   const id = given.id ?? freeId(given.type.toLowerCase().replaceAll("_", "-"), taken);

@@ -146,7 +146,7 @@ export function createExecutions(deps: {
       { contactId, context = {} }: ExecutionInput,
     ): Change<ExecutionDetails> {
       if (isContextTooLarge(context)) {
-        throw fieldError("context", "too_big", "A context may take 64 KiB as JSON.");
+        throw fieldError("context", "too_big", "must take at most 64 KiB as JSON");
       }
       return () => {
         const workflow = getWorkflow(projectSeq, workflowId);

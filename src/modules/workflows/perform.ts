@@ -71,13 +71,10 @@ export function createPerform(deps: {
       return act(step, errand);
     } catch (error) {
       // What a caller would be refused: a segment that is gone, data that grew too large.
-      if (error instanceof AppError && error.status < 500) return refused(error);
+      if (error instanceof AppError && error.status < 500) {
+        return { outcome: "FAILED", error: error.message };
+      }
       throw error;
     }
   };
-}
-
-function refused(error: AppError): StepResult {
-  const [first] = error.errors ?? [];
-  return { outcome: "FAILED", error: first?.message ?? error.message };
 }

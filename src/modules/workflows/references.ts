@@ -25,7 +25,7 @@ export function createReferences(deps: {
   function templateErrors(projectSeq: number, step: Step): FieldError[] {
     if (step.type !== "SEND_EMAIL") return [];
     if (findTemplate.get(projectSeq, step.config.templateId) !== null) return [];
-    const message = "There is no such template.";
+    const message = "names no template of this project";
     return [{ field: "config.templateId", message, code: "unknown_reference" }];
   }
 
@@ -38,7 +38,7 @@ export function createReferences(deps: {
   function hostErrors(step: Step): FieldError[] {
     if (step.type !== "WEBHOOK" || allowPrivateAddresses) return [];
     if (!isPrivateTarget(step.config.url)) return [];
-    const message = "Private, loopback and link-local addresses are not called.";
+    const message = "must not lead to a private, loopback or link-local address";
     return [{ field: "config.url", message, code: "invalid_value" }];
   }
 
@@ -50,7 +50,7 @@ export function createReferences(deps: {
         ...hostErrors(step),
       ].map(({ field, message, code }) => ({
         field: `steps.${i}.${field}`,
-        message: `Step "${step.name}" (${step.id}): ${message}`,
+        message: `${message}, in step "${step.name}" (${step.id})`,
         code,
       })),
     );

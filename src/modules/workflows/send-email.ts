@@ -9,7 +9,7 @@ import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { domainOf } from "../../mail/address.ts";
 import { type RecipientLinks, recipientLinks } from "../../mail/links.ts";
-import { render } from "../../mail/template.ts";
+import { render, syntaxFault } from "../../mail/template.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
 import { overlaid, templateVariables } from "../../mail/variables.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
@@ -77,7 +77,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     const emailId = newId(errand.now);
     const variables = variablesOf(errand, isCustom);
     const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });
-    if (!subject.ok) return failed(`The subject cannot be used: ${subject.reason}`);
+    if (!subject.ok) return failed(subject.reason);
     const { text } = subject;
     return write({ errand, template, sender, recipient, emailId, subject: text, variables });
   };
@@ -114,7 +114,7 @@ export function createSendEmail(deps: SendEmailDeps) {
   ): { ok: true; text: string } | { ok: false; reason: string } {
     const { recipient, emailId, variables, projectSeq } = rest;
     const compiled = deps.templateCache.compile(template.subject, "text");
-    if (!compiled.ok) return { ok: false, reason: compiled.message };
+    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxFault(compiled)}.` };
     const rendered = render(
       compiled.template,
       compiled.template.nodes === null
@@ -127,9 +127,11 @@ export function createSendEmail(deps: SendEmailDeps) {
             projectName: deps.projectOf(projectSeq).name,
           }),
     );
-    if (!rendered.ok) return rendered;
+    if (!rendered.ok) {
+      return { ok: false, reason: `The subject cannot be rendered: ${rendered.reason}` };
+    }
     const fault = subjectFault(rendered.text);
-    return fault === null ? rendered : { ok: false, reason: fault.message };
+    return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
   }
 
   /** Signed only where a subject shows them, which is hardly ever. */

@@ -8,7 +8,7 @@ import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
-import { notFound, validationError } from "../../lib/errors.ts";
+import { notFound, summaryOf, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import type { Checked } from "../segments/input.ts";
 import type { Segments } from "../segments/service.ts";
@@ -130,7 +130,8 @@ export function createWorkflows(deps: {
       const row = get(projectSeq, id);
       const graph = graphOf(row);
       const checked = checkGraph(make(graph), graph);
-      if (!checked.ok) throw conflict(checked.errors[0]?.message ?? "The rest is no graph.");
+      if (!checked.ok)
+        throw conflict(`The workflow would not be valid: ${summaryOf(checked.errors)}.`);
       update(row, {}, checked.value);
     };
   }

@@ -39,12 +39,12 @@ export function shapeErrors(nodes: readonly Node[], edges: readonly Edge[]): Fie
 
 function triggerErrors(triggers: readonly Node[]): FieldError[] {
   if (triggers.length === 0) {
-    const message = "A workflow needs one step of type TRIGGER, or a trigger.";
+    const message = "must have one step of type TRIGGER, unless trigger is given";
     return [{ field: "steps", message, code: "required" }];
   }
   return triggers.slice(1).map(({ index, label }) => ({
     field: `steps.${index}.type`,
-    message: `${label}: a workflow has one TRIGGER only.`,
+    message: `must not be TRIGGER a second time, in ${label}`,
     code: "invalid_value",
   }));
 }
@@ -57,24 +57,24 @@ function endErrors({ index, transition }: Edge, byId: ReadonlyMap<string, Node>)
   const errors: FieldError[] = [];
   const fail = (member: string, code: FieldErrorCode, message: string) =>
     errors.push({ field: `${at}.${member}`, message, code });
-  if (source === undefined) fail("from", "unknown_reference", `There is no step "${from}".`);
-  if (target === undefined) fail("to", "unknown_reference", `There is no step "${to}".`);
+  if (source === undefined) fail("from", "unknown_reference", `names no step: "${from}"`);
+  if (target === undefined) fail("to", "unknown_reference", `names no step: "${to}"`);
   if (target?.type === "TRIGGER") {
-    fail("to", "invalid_value", `${target.label}: nothing leads to a TRIGGER.`);
+    fail("to", "invalid_value", `cannot be ${target.label}: nothing leads to a TRIGGER`);
   }
   if (source?.step === undefined || source.step === null) return errors;
   const ways = branchesOf(source.step);
   if (ways.length === 0) {
-    fail("from", "invalid_value", `${source.label}: nothing comes after an EXIT.`);
+    fail("from", "invalid_value", `cannot be ${source.label}: nothing comes after an EXIT`);
   } else if (!ways.includes(branch ?? PLAIN)) {
-    const asked = branch === undefined ? "no way on without a branch" : `no branch "${branch}"`;
-    fail("branch", "invalid_value", `${source.label} has ${asked}; it has ${inWords(ways)}.`);
+    const message = `must be a branch that ${source.label} has: ${inWords(ways)}`;
+    fail("branch", "invalid_value", message);
   }
   return errors;
 }
 
 function inWords(ways: readonly (string | null)[]): string {
-  return ways.map((way) => (way === PLAIN ? "the plain way on" : `"${way}"`)).join(", ");
+  return ways.map((way) => (way === PLAIN ? "none" : `"${way}"`)).join(", ");
 }
 
 /** A way on leads to one step. */
@@ -86,8 +86,8 @@ function twinErrors(edges: readonly Edge[], byId: ReadonlyMap<string, Node>): Fi
     seen.add(way);
     const label = byId.get(from)?.label;
     if (!isTwin || label === undefined) return [];
-    const which = branch === undefined ? "plain way on" : `branch "${branch}"`;
-    const message = `${label} has two transitions for its ${which}.`;
+    const which = branch === undefined ? "without a branch" : `for its branch "${branch}"`;
+    const message = `is ${label}, which has another transition ${which}`;
     return [{ field: `transitions.${index}.from`, message, code: "invalid_value" }];
   });
 }
@@ -100,7 +100,7 @@ function reachErrors(nodes: readonly Node[], edges: readonly Edge[]): FieldError
     .filter(({ id }) => !reached.has(id))
     .map(({ index, label }) => ({
       field: `steps.${index}`,
-      message: `${label}: no way leads here from the TRIGGER.`,
+      message: `cannot be reached from the TRIGGER: ${label}`,
       code: "invalid_value",
     }));
 }
@@ -116,7 +116,7 @@ function roundErrors(nodes: readonly Node[], edges: readonly Edge[]): FieldError
   const [first] = inRound.toSorted((a, b) => a.index - b.index);
   if (first === undefined) return [];
   const names = [...inRound, ...inRound.slice(0, 1)].map(({ label }) => label).join(" → ");
-  const message = `These steps go round without a DELAY or WAIT_FOR_EVENT: ${names}.`;
+  const message = `is part of a cycle without a DELAY or WAIT_FOR_EVENT: ${names}`;
   return [{ field: `steps.${first.index}`, message, code: "invalid_value" }];
 }
 

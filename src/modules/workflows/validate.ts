@@ -43,7 +43,7 @@ export function checkGraph(
       edges.map(({ index, transition: { id } }) => ({
         index,
         id,
-        label: `Transition ${index}`,
+        label: `transition ${index}`,
         list: "transitions" as const,
       })),
     ),
@@ -65,10 +65,10 @@ export function checkGraph(
 
 function listErrors(given: unknown, field: string, most: number): FieldError[] {
   if (!Array.isArray(given)) {
-    return [{ field, message: "Expected an array.", code: "invalid_type" }];
+    return [{ field, message: "must be an array", code: "invalid_type" }];
   }
   if (given.length <= most) return [];
-  return [{ field, message: `A workflow has at most ${most} ${field}.`, code: "too_big" }];
+  return [{ field, message: `must have at most ${most} items`, code: "too_big" }];
 }
 
 function itemsOf(given: unknown): readonly unknown[] {
@@ -93,20 +93,20 @@ function readNode(given: unknown, index: number, errors: FieldError[]): Node[] {
   errors.push(
     ...found.map(({ field, message, code }) => ({
       field: `steps.${index}${field === "" ? "" : `.${field}`}`,
-      message: `${label}: ${message}`,
+      message: `${message}, in ${label}`,
       code,
     })),
   );
   return nodes;
 }
 
-/** `Step "Second mail" (mail2)`, or as much of it as was given. */
+/** `step "Second mail" (mail2)`, or as much of it as was given. */
 function labelOf(given: unknown, index: number): string {
   const { name, id } = isRecord(given) ? given : {};
   const isNamed = typeof name === "string" && name !== "";
   const isIdentified = typeof id === "string" && id !== "";
-  if (!isIdentified) return isNamed ? `Step "${shortened(name)}"` : `Step ${index}`;
-  return isNamed ? `Step "${shortened(name)}" (${shortened(id)})` : `Step "${shortened(id)}"`;
+  if (!isIdentified) return isNamed ? `step "${shortened(name)}"` : `step ${index}`;
+  return isNamed ? `step "${shortened(name)}" (${shortened(id)})` : `step "${shortened(id)}"`;
 }
 
 function shortened(text: string): string {
@@ -128,7 +128,7 @@ function idErrors(items: readonly Identified[]): FieldError[] {
     const isTwin = id !== "" && seen.has(id);
     seen.add(id);
     if (!isTwin) return [];
-    const message = `${label}: the id "${id}" is there twice.`;
+    const message = `must be unique: "${id}" is there twice, in ${label}`;
     return [{ field: `${list}.${index}.id`, message, code: "invalid_value" }];
   });
 }
@@ -154,7 +154,7 @@ export function freeId(base: string, taken: ReadonlySet<string>): string {
 
 const tooLarge: FieldError = {
   field: "steps",
-  message: "Steps and transitions may take 1 MiB as JSON.",
+  message: "must take at most 1 MiB as JSON, transitions included",
   code: "too_big",
 };
 

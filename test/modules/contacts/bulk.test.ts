@@ -44,7 +44,8 @@ test("a condition whose segment was deleted before the job began fails it, and s
   await t.app.start();
   const progress = await ended(t, job, "bulk");
   expect(progress.at("data.status")).toBe("FAILED");
-  expect(progress.at("data.errors")).toEqual([{ id: null, message: "There is no such segment." }]);
+  const message = "filter.groups.0.filters.0.field: names no segment of this project";
+  expect(progress.at("data.errors")).toEqual([{ id: null, message }]);
 });
 
 describe("does", () => {

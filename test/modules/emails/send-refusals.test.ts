@@ -386,7 +386,9 @@ describe("templates that cannot be rendered", () => {
         code: "VALIDATION_ERROR",
         errors: [["body", "invalid_format"]],
       });
-      expect(answer.at("error.errors.0.message")).toMatch(/^Line 3, column \d+: /);
+      expect(answer.at("error.errors.0.message")).toMatch(
+        /^has a syntax error in line 3, column \d+: /,
+      );
       expect(t.contents()).toEqual(before);
     });
   }

@@ -357,8 +357,12 @@ describe("a template", () => {
       ["body", "invalid_format"],
     ] as const;
     expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-    expect(answer.at("error.errors.0.message")).toMatch(/^Line 1, column 4: /);
-    expect(answer.at("error.errors.1.message")).toMatch(/^Line 2, column 3: /);
+    expect(answer.at("error.errors.0.message")).toMatch(
+      /^has a syntax error in line 1, column 4: /,
+    );
+    expect(answer.at("error.errors.1.message")).toMatch(
+      /^has a syntax error in line 2, column 3: /,
+    );
   });
 
   test("with a syntax error is 422 with line and column, stored by an older version", async () => {
@@ -368,7 +372,9 @@ describe("a template", () => {
     const answer = await send({ template: id, body: undefined });
     const errors = [["body", "invalid_format"]] as const;
     expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-    expect(answer.at("error.errors.0.message")).toMatch(/^Line 2, column 3: /);
+    expect(answer.at("error.errors.0.message")).toMatch(
+      /^has a syntax error in line 2, column 3: /,
+    );
     expect(t.contents()).toEqual(before);
   });
 });

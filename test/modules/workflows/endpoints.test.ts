@@ -225,7 +225,7 @@ describe("POST /workflows", () => {
     ];
     const answer = await refused("POST", "/workflows", body, invalid(...unknown));
     expect(answer.text("error.errors.0.message")).toBe(
-      'Step "Hello" (m): There is no such template.',
+      'names no template of this project, in step "Hello" (m)',
     );
   });
 
@@ -255,7 +255,7 @@ describe("POST /workflows", () => {
       const body = { name: "W", ...chain(step("c", "CONDITION", config)) };
       const errors = invalid([`steps.1.${field}`, "unknown_reference"]);
       const answer = await refused("POST", "/workflows", body, errors);
-      expect(answer.text("error.errors.0.message")).toStartWith('Step "CONDITION" (c): ');
+      expect(answer.text("error.errors.0.message")).toEndWith(', in step "CONDITION" (c)');
     });
   }
 
@@ -704,7 +704,7 @@ describe("single transitions", () => {
   test("409: one without which a step is lost; 404: one that is not there", async () => {
     const conflict = { status: 409, code: "CONFLICT" };
     const answer = await refused("DELETE", path("/c-no"), undefined, conflict);
-    expect(answer.text("error.message")).toContain('Step "DELAY" (d)');
+    expect(answer.text("error.message")).toContain('step "DELAY" (d)');
     const lost = { status: 404, code: "TRANSITION_NOT_FOUND" };
     await refused("DELETE", path("/gone"), undefined, lost);
     await refused("PATCH", path("/gone"), { to: "d" }, lost);

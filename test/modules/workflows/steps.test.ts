@@ -103,7 +103,7 @@ describe("SEND_EMAIL", () => {
     [
       "a subject that is empty for this contact",
       () => a.t.db.sqlite.run("UPDATE templates SET subject = '{{ nothing }}'"),
-      "renders to nothing",
+      "The subject is empty once it is rendered.",
     ],
   ])("fails with %s", async (_, spoil, error) => {
     const templateId = await a.template();
@@ -243,7 +243,10 @@ describe("CONDITION", () => {
     await a.track("signed-up", {}, "bob@example.net");
     const [before, after] = await a.executions(id);
     expect(before).toMatchObject({ status: "EXITED", exitReason: "yes" });
-    expect(after).toMatchObject({ status: "FAILED", error: "There is no such segment." });
+    expect(after).toMatchObject({
+      status: "FAILED",
+      error: "config.field: names no segment of this project",
+    });
   });
 });
 
@@ -272,7 +275,7 @@ describe("UPDATE_CONTACT", () => {
     await a.track("signed-up");
     expect(await a.only(id)).toMatchObject({
       status: "FAILED",
-      error: "Data may take 64 KiB as JSON.",
+      error: "data: must take at most 64 KiB as JSON",
     });
   });
 });

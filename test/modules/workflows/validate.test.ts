@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { defineFormats } from "../../../src/http/formats.ts";
 import { checkGraph } from "../../../src/modules/workflows/validate.ts";
+import { PREDICATE } from "../../support/refusal.ts";
 import { chain, delay, type Given, graph, step, trigger } from "./graphs.ts";
 
 beforeAll(defineFormats);
@@ -11,7 +12,9 @@ type Parts = { steps: unknown; transitions: unknown };
 
 function faults({ steps, transitions }: Parts): [string, string][] {
   const checked = checkGraph({ steps, transitions });
-  return checked.ok ? [] : checked.errors.map(({ field, code }) => [field, code]);
+  if (checked.ok) return [];
+  for (const { message } of checked.errors) expect(message).toMatch(PREDICATE);
+  return checked.errors.map(({ field, code }) => [field, code]);
 }
 
 function messages({ steps, transitions }: Parts): string {
@@ -230,12 +233,12 @@ describe("the shape of a graph", () => {
 
   test("violations name the step: by name and id", () => {
     const lost = { ...mail("m2"), name: "Second mail" };
-    expect(messages(graph([trigger(), lost]))).toStartWith('Step "Second mail" (m2): ');
+    expect(messages(graph([trigger(), lost]))).toEndWith(': step "Second mail" (m2)');
     expect(messages(graph([trigger(), split("c"), mail("m")], ["start>c", "c>m:maybe"]))).toBe(
-      'Step "c" has no branch "maybe"; it has "yes", "no".',
+      'must be a branch that step "c" has: "yes", "no"',
     );
     const round = graph([trigger(), mail("a"), split("c")], ["start>a", "a>c", "c>a:no"]);
-    expect(messages(round)).toEndWith('Step "a" → Step "c" → Step "a".');
+    expect(messages(round)).toEndWith('step "a" → step "c" → step "a"');
   });
 
   test("a long round is found, and no stack is exhausted", () => {
@@ -576,7 +579,7 @@ describe("configs, type by type", () => {
         };
         const own = faults(parts).filter(([name]) => name.includes(".config"));
         expect(own).toEqual([[`steps.${steps.length}.config.${field}`, code]]);
-        expect(messages(parts)).toStartWith('Step "Named" (a): ');
+        expect(messages(parts)).toContain(', in step "Named" (a)');
       });
     }
   }

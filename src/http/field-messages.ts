@@ -1,0 +1,102 @@
+/**
+ * What a violation of a schema is called. Each message is a predicate of its field without a full
+ * stop, such as `must not be empty`: it reads alone, beside the field's name in `errors[]`, and
+ * behind it in the `message` of the whole refusal.
+ */
+
+import { FormatRegistry, Kind, type TSchema } from "@sinclair/typebox";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { REQUIRED } from "../lib/errors.ts";
+
+const formatMessages = new Map<string, string>();
+
+/** Registers a string format of ours: `isValid` decides, and `message` says what is expected. */
+export function defineFormat(
+  name: string,
+  isValid: (text: string) => boolean,
+  message: string,
+): void {
+  FormatRegistry.Set(name, isValid);
+  formatMessages.set(name, message);
+}
+
+/* Query strings carry text; these kinds check the text and are documented as what it stands for. */
+export const QUERY_INTEGER = "QueryInteger";
+export const QUERY_BOOLEAN = "QueryBoolean";
+
+export function messageOf({ type, schema, message }: ValueError): string {
+  switch (type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return REQUIRED;
+    case ValueErrorType.StringFormat:
+      return formatMessages.get(String(schema["format"])) ?? "has the wrong format";
+    case ValueErrorType.StringPattern:
+      return `must match the pattern ${schema["pattern"]}`;
+    case ValueErrorType.StringMinLength:
+      return isOne(schema["minLength"])
+        ? "must not be empty"
+        : `must have at least ${schema["minLength"]} characters`;
+    case ValueErrorType.StringMaxLength:
+      return `must have at most ${counted(schema["maxLength"], "character")}`;
+    case ValueErrorType.ArrayMinItems:
+      return `must have at least ${counted(schema["minItems"], "item")}`;
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${counted(schema["maxItems"], "item")}`;
+    case ValueErrorType.NumberMinimum:
+    case ValueErrorType.IntegerMinimum:
+      return `must be at least ${schema["minimum"]}`;
+    case ValueErrorType.NumberMaximum:
+    case ValueErrorType.IntegerMaximum:
+      return `must be at most ${schema["maximum"]}`;
+    case ValueErrorType.Kind:
+      return queryMessage(schema);
+    default:
+      return typeMessage(schema) ?? `is not valid: ${message}`;
+  }
+}
+
+function isOne(count: unknown): boolean {
+  return count === 1;
+}
+
+function counted(count: unknown, noun: string): string {
+  return isOne(count) ? `one ${noun}` : `${String(count)} ${noun}s`;
+}
+
+function queryMessage(schema: TSchema): string {
+  if (schema[Kind] === QUERY_BOOLEAN) return "must be true or false";
+  return `must be a whole number from ${schema["minimum"]} to ${schema["maximum"]}`;
+}
+
+/** For a value of the wrong type, and for one that is none of several; null: the schema has no type. */
+export function typeMessage(schema: TSchema): string | null {
+  const names = typeNames(schema);
+  const last = names.pop();
+  if (last === undefined) return null;
+  return `must be ${names.length === 0 ? last : `${names.join(", ")} or ${last}`}`;
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: "a string",
+  number: "a number",
+  integer: "a whole number",
+  boolean: "true or false",
+  object: "an object",
+  array: "an array",
+  null: "null",
+};
+
+function typeNames(schema: TSchema): string[] {
+  const variants: readonly TSchema[] = schema["anyOf"] ?? [];
+  if (variants.length > 0) return [...new Set(variants.flatMap(typeNames))];
+  if ("const" in schema) return [JSON.stringify(schema["const"])];
+  const name = TYPE_NAMES[String(schema["type"])];
+  return name === undefined ? [] : [name];
+}
+
+/** For a string that is none of the strings which a field takes. */
+export function choiceMessage(choices: readonly unknown[]): string {
+  return choices.length === 1
+    ? `must be ${String(choices[0])}`
+    : `must be one of ${choices.join(", ")}`;
+}
