@@ -53,7 +53,8 @@ export function createJobWorker(deps: {
   const isStopping = () => !isRunning;
 
   function wake(): void {
-    while (isRunning && !isPausing && underWay.size < MOST_AT_ONCE) {
+    if (!isRunning || isPausing) return;
+    while (underWay.size < MOST_AT_ONCE) {
       const job = jobs.next([...underWay.keys()]);
       if (job === null) return;
       const { projectSeq } = job;
