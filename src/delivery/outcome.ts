@@ -68,6 +68,8 @@ export type Dispatch = {
    * wait for, on an open session: the pace is that of arrivals. Absent: it is its turn.
    */
   leave?: Leave | undefined;
+  /** Aborted when the connection is needed for other mail: the session ends at once, as failed. */
+  signal?: AbortSignal | undefined;
 };
 
 /** Rejects with `Withdrawn`, before anything was said, where the mail is not to leave any more. */

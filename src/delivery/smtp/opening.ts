@@ -39,6 +39,8 @@ export type Route = {
   checkAddress?: ((address: string) => string | null) | undefined;
   /** Our name in EHLO. */
   hostname: string;
+  /** While this is true, the greeting must come within `hurriedGreetingMs`. */
+  isHurried?: (() => boolean) | undefined;
   tls: TlsPolicy;
   /** Sent after TLS only, unless `tls.mode` is "none". */
   credentials?: Credentials | undefined;
@@ -141,8 +143,21 @@ class Opening {
   async #greet(): Promise<Failure | null> {
     this.#dialogue.startStep();
     const timeoutMs = this.#dialogue.timeouts.greetingMs;
+    const stopWatching = this.#watchGreeting();
     const greeting = await this.#dialogue.hear({ step: "greeting", command: null, timeoutMs });
+    stopWatching();
     return isSuccess(greeting) ? null : { step: "greeting", cause: greeting };
+  }
+
+  /** Whether the session is hurried may change while it waits, so that is asked again and again. */
+  #watchGreeting(): () => void {
+    const { isHurried } = this.#route;
+    if (isHurried === undefined) return () => {};
+    const { wire, timeouts } = this.#dialogue;
+    const timer = setInterval(() => {
+      if (isHurried()) wire.interrupt(`no answer within ${timeouts.hurriedGreetingMs / 1_000} s`);
+    }, timeouts.hurriedGreetingMs);
+    return () => clearInterval(timer);
   }
 
   async #introduce(): Promise<Failure | null> {

@@ -51,6 +51,8 @@ const POOL_CLOSED: Failure = {
   cause: { kind: "closed", message: "no new session: we are closing" },
 };
 
+const INTERRUPTED = "given up: it took too long while other mail needed the connection";
+
 export class Pool {
   readonly #options: Required<PoolOptions>;
   readonly #lanes = new Map<string, Lane>();
@@ -75,6 +77,9 @@ export class Pool {
     if (taken === null) return unopened(POOL_CLOSED, []);
 
     let session = taken;
+    const interrupt = () => session.interrupt(INTERRUPTED);
+    dispatch.signal?.addEventListener("abort", interrupt);
+    if (dispatch.signal?.aborted === true) interrupt();
     try {
       const first = await deliverOver(session, dispatch);
       if (!isStale(first) || this.#closing !== null) return first;
@@ -82,6 +87,7 @@ export class Pool {
       const second = await deliverOver(session, dispatch);
       return { ...second, conversations: [...first.conversations, ...second.conversations] };
     } finally {
+      dispatch.signal?.removeEventListener("abort", interrupt);
       // A mail that was withdrawn at its turn leaves the session to the next one.
       this.#giveBack(lane, session);
     }

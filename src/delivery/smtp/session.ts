@@ -104,6 +104,11 @@ export class Session {
     this.close();
   }
 
+  /** Drops the connection because it took too long; a mail on its way ends as broken. */
+  interrupt(reason: string): void {
+    this.#wire.interrupt(reason);
+  }
+
   /** Drops the connection; a mail on its way ends as broken. */
   close(): void {
     this.#wire.close();

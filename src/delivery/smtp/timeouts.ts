@@ -5,6 +5,8 @@ export type Timeouts = {
   /** A handshake is two round trips; no RFC names a time. */
   tlsMs: number;
   greetingMs: number;
+  /** Instead of `greetingMs` while the session is hurried (opening.ts). */
+  hurriedGreetingMs: number;
   /** EHLO, STARTTLS, AUTH, MAIL, RCPT. */
   commandMs: number;
   dataMs: number;
@@ -22,6 +24,7 @@ export const DEFAULT_TIMEOUTS: Readonly<Timeouts> = {
   connectMs: 30_000,
   tlsMs: 60_000,
   greetingMs: 300_000,
+  hurriedGreetingMs: 30_000,
   commandMs: 300_000,
   dataMs: 120_000,
   blockMs: 180_000,

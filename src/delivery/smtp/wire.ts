@@ -118,6 +118,12 @@ export class Wire {
     this.#isResting = false;
   }
 
+  /** Drops the connection for good, as if the time for the step at hand were over. */
+  interrupt(message: string): void {
+    this.#isClosed = true;
+    this.#break({ kind: "timeout", message });
+  }
+
   /** Drops the connection for good; whoever waits gets to hear it. */
   close(): void {
     this.#isClosed = true;

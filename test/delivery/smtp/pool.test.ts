@@ -228,6 +228,46 @@ describe("a connection that went stale", () => {
   });
 });
 
+describe("a mail whose signal is aborted", () => {
+  test.each([
+    ["greeting", "unopened", 0, 0],
+    ["ehlo", "unopened", 1, 0],
+    ["mail", "broken", 2, 0],
+    ["dot", "broken", 4, 1],
+  ] as const)("ends at once where it hangs at %s", async (step, kind, lines, bodies) => {
+    const server = await scripted({ script: { [step]: "hang" } });
+    const stop = new AbortController();
+    const delivering = pool().deliver(to(server.port), { ...MAIL, signal: stop.signal });
+    const { transcripts } = server;
+    await until(() => transcripts[0]?.length === lines && server.bodies.length === bodies);
+    stop.abort();
+    const { delivery, conversations } = await delivering;
+    expect(delivery).toMatchObject({
+      kind,
+      failure: { step, cause: { kind: "timeout" } },
+    });
+    expect(conversations[0]?.steps.at(-1)?.text).toStartWith("given up: ");
+    await until(() => server.ended === 1);
+  });
+
+  test("does not connect any more", async () => {
+    const server = await scripted();
+    const signal = AbortSignal.abort();
+    expect(await kindOf(pool().deliver(to(server.port), { ...MAIL, signal }))).toBe("unopened");
+    expect(server.transcripts).toEqual([]);
+  });
+
+  test("leaves its session alone where the mail has ended before", async () => {
+    const server = await scripted();
+    const sessions = pool();
+    const stop = new AbortController();
+    await sessions.deliver(to(server.port), { ...MAIL, signal: stop.signal });
+    stop.abort();
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+    expect(server.transcripts.length).toBe(1);
+  });
+});
+
 describe("closing the pool", () => {
   test("says QUIT on idle connections", async () => {
     const server = await scripted();

@@ -183,6 +183,33 @@ describe("opening a session", () => {
     expect(causeOf(await opening)).toMatch(/ closed$/);
   });
 
+  test("waits a shorter time for the greeting, as soon as it is hurried", async () => {
+    const server = await scripted({ script: { greeting: "hang" } });
+    const asked: number[] = [];
+    const client = session(server.port, {
+      timeouts: { greetingMs: 60_000, hurriedGreetingMs: 50 },
+      isHurried: () => asked.push(asked.length) === 3,
+    });
+    expect(await client.open()).toMatchObject({
+      step: "greeting",
+      cause: { kind: "timeout", message: "no answer within 0.05 s" },
+    });
+    expect(asked).toEqual([0, 1, 2]);
+    expect(client.conversation.steps.at(-1)).toMatchObject({ step: "greeting", code: null });
+  });
+
+  test("is not hurried any more once the greeting has come", async () => {
+    const server = await scripted({ script: { ehlo: "hang" } });
+    const client = session(server.port, {
+      timeouts: { commandMs: 200, hurriedGreetingMs: 50 },
+      isHurried: () => true,
+    });
+    expect(await client.open()).toMatchObject({
+      step: "ehlo",
+      cause: { message: "no answer within 0.2 s" },
+    });
+  });
+
   test("shares the watchdog with the first mail", async () => {
     const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
     const client = await opened(server.port, { timeouts: { totalMs: 200 } });
