@@ -32,6 +32,11 @@ export function createLines() {
     }
   }
 
+  /** A mail of this line may get what it waits for. */
+  function wake(line: string): void {
+    if (rests.has(line)) rests.set(line, NO_REST);
+  }
+
   return {
     has: (line: string): boolean => rests.has(line),
 
@@ -53,8 +58,10 @@ export function createLines() {
     /** A mail has ended: its place is free, and one in the house. */
     noteFree(line: string | null): void {
       wakeLongestWaiting();
-      if (line !== null && rests.has(line)) rests.set(line, NO_REST);
+      if (line !== null) wake(line);
     },
+
+    wake,
 
     /** Those that rested until they are woken. */
     wakeIdle(): void {

@@ -123,6 +123,8 @@ export type Pass = {
   kind: "pass";
   /** The line that it would have had to join; as far as the way is known at this moment. */
   readonly line: string | null;
+  /** A second line of mails that can leave when this one has ended. */
+  readonly alsoFrees?: string | null;
   /** Gives the place back, once; nothing was tried. */
   release(): void;
 };

@@ -69,8 +69,13 @@ const MOST_LATE_MS = 1_000;
 const MOST_MOVES = 250;
 /** Lines that are asked at once; the others come next. */
 const MOST_LINES = 100;
-/** It is woken when its turn has come; this is in case nothing ends that could wake it. */
-const HOUSE_REST_MS = 2_000;
+/**
+ * A line that waits for a share of all slots is woken when a mail ends. Slots can also come free
+ * without that, so the line asks again after some time. The line of the share itself does so at the
+ * time that the transport says, within these bounds; the lines of sites, of which there may be many,
+ * do so after the longer time.
+ */
+const SHARE_REST_MS = { least: 50, most: 2_000 };
 
 type Lane = Turn & {
   line: string;
@@ -195,11 +200,13 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
       houseOpensAt = until;
       return false;
     }
-    const isHouse = isShareLine(busy.line);
+    const isShare = isShareLine(busy.line);
+    // Mail in the line of a site stays there while its share of all slots is used up.
+    const stays = isShare && line !== NO_LINE && !isShareLine(line);
+    const { least, most } = SHARE_REST_MS;
+    const shareRestMs = stays ? most : Math.min(Math.max(busy.retryAfterMs, least), most);
     const rest = (which: string) =>
-      isHouse ? lines.rest(which, look.now + HOUSE_REST_MS, true) : lines.rest(which, until);
-    // Who stands in the line of a site stays there while the house is what is full.
-    const stays = isHouse && line !== NO_LINE && !isShareLine(line);
+      isShare ? lines.rest(which, look.now + shareRestMs, true) : lines.rest(which, until);
     if (busy.line === line || stays) {
       look.resting.add(line);
       rest(line);
@@ -316,9 +323,10 @@ export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): 
       for (const [key, at] of opensAt) if (at > after) opensAt.set(key, at + byMs);
       if (houseOpensAt > after) houseOpensAt += byMs;
     },
-    noteFree({ line }) {
+    noteFree({ line, alsoFrees = null }) {
       houseOpensAt = 0;
       lines.noteFree(line);
+      if (alsoFrees !== null) lines.wake(alsoFrees);
     },
     noteWaiting: (line, until) => lines.rest(line, until),
   };

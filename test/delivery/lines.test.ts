@@ -332,4 +332,38 @@ describe("those who wait for a share of the house", () => {
     }
     expect(door.asked).toHaveLength(3);
   });
+
+  test("are asked again at the time that the transport says, those at a site later", () => {
+    const { outbox, door, queue } = open();
+    door.set("slow.test", 0);
+    addMany(outbox, "slow.test", 1);
+    leaseAll(queue);
+    door.set("slow.test", 9);
+    door.house = "# slow";
+    addMany(outbox, "new.test", 1);
+    leaseAll(queue, NOW + REST_MS);
+    door.house = undefined;
+    const leases = (ms: number) => seqs(leaseAll(queue, NOW + REST_MS + ms));
+    expect([leases(REST_MS - 1).length, leases(REST_MS).length]).toEqual([0, 1]);
+    expect([leases(1_999).length, leases(2_000).length]).toEqual([0, 1]);
+  });
+});
+
+describe("a pass", () => {
+  test("wakes also a second line that waits for what it frees", () => {
+    const { outbox, door, queue } = open();
+    const [first] = addMany(outbox, "a.test", 1);
+    const [lease] = leaseAll(queue);
+    expect(lease?.seq).toBe(first ?? 0);
+    const seq = outbox.add({ to: "b@b.test" });
+    outbox.db.sqlite.run("UPDATE emails SET line = '@ 192.0.2.1' WHERE seq = ?", [seq]);
+    queue.noteWaiting("@ 192.0.2.1", NOW + 2_000);
+    expect(leaseAll(queue)).toEqual([]);
+    const pass: Pass = { kind: "pass", line: "a.test", release: () => {} };
+    queue.noteFree(pass);
+    expect(leaseAll(queue)).toEqual([]);
+    queue.noteFree({ ...pass, alsoFrees: "@ 192.0.2.1" });
+    expect(seqs(leaseAll(queue))).toEqual([seq]);
+    expect(door.asked).toHaveLength(2);
+  });
 });
