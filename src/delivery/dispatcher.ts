@@ -58,8 +58,12 @@ const EMPTY_PAUSE_MS = 1000;
  * and what need not be looked past need not be put into a line.
  */
 const LOOK_PAUSE_MS = 5;
-/** A mail that takes longer to reach a server does not keep others from being made ready. */
-const PATIENCE_MS = 1000;
+/**
+ * A mail that waits for a connection three times as long as usual, within these bounds, no longer
+ * counts against the prefetch limit: mails to servers that stay silent must not hold up the others.
+ */
+const PREFETCH_TIMEOUT_MS = { least: 200, most: 1000 };
+const PREFETCH_TIMEOUT_FACTOR = 3;
 /** Places of those ahead that campaign mail leaves free, so that a person's mail is the next to go. */
 const KEPT = 1;
 const URGENT = 1;
@@ -235,12 +239,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       ahead--;
       refillSoon();
     };
-    const keep = clock.after(PATIENCE_MS, leave);
+    const { least, most } = PREFETCH_TIMEOUT_MS;
+    const timeoutMs = Math.min(Math.max(PREFETCH_TIMEOUT_FACTOR * wayMs, least), most);
+    const keep = clock.after(timeoutMs, leave);
     return { keep, leave };
   }
 
   function noteWay(ms: number): void {
-    wayMs += LATEST * (Math.min(ms, PATIENCE_MS) - wayMs);
+    wayMs += LATEST * (Math.min(ms, PREFETCH_TIMEOUT_MS.most) - wayMs);
   }
 
   /** A fault of ours: the mail is kept and tried again, and the log says so. */

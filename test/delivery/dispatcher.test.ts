@@ -3,6 +3,7 @@ import type { DiskSync } from "../../src/db/disk-sync.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { createDispatcher } from "../../src/delivery/dispatcher.ts";
 import { createLoader } from "../../src/delivery/load.ts";
+import type { Transport } from "../../src/delivery/outcome.ts";
 import { createPace } from "../../src/delivery/pace.ts";
 import { createQueue } from "../../src/delivery/queue.ts";
 import { createSettle } from "../../src/delivery/settle.ts";
@@ -142,6 +143,32 @@ describe("mail that is due", () => {
     // The first was under way; the second was ready for its turn, and is overtaken.
     expect(order).toEqual([0, 5, 1, 2, 3, 4]);
   });
+});
+
+test("mails that wait for a connection hold up others only for a fifth of a second", async () => {
+  const base = testTransport({ answer: ACCEPTED });
+  const connecting: string[] = [];
+  const transport: Transport = {
+    ...base,
+    send(dispatch) {
+      const { to } = dispatch.envelope;
+      if (!to.endsWith("@silent.test")) return base.send(dispatch);
+      connecting.push(to);
+      return new Promise(() => {});
+    },
+  };
+  const t = await testApp({ transport, config: { sendRate: 14 } });
+  apps.push(t);
+  const silent = Array.from({ length: 19 }, (_, i) => `p${i}@silent.test`);
+  const to = [...silent, "b@example.net"];
+  await t.call("POST", "/v1/send", { to, from: "hello@acme.test", subject: "Hi", body: "Hello" });
+  await t.app.start();
+  for (const prefetched of [6, 12, 18]) {
+    await quiet();
+    expect([connecting.length, base.handed.length]).toEqual([prefetched, 0]);
+    t.clock.advance(200);
+  }
+  await eventually(() => base.handed.length === 1);
 });
 
 describe("mail that is due later", () => {
