@@ -270,7 +270,7 @@ export function createApp(options: AppOptions) {
     queue,
     pace: createPace({
       ratePerSecond: config.sendRate,
-      concurrency: transport.concurrency,
+      concurrency: transport.mostUnderWay ?? transport.concurrency,
       clock,
       mostAhead: transport.mostAhead,
     }),

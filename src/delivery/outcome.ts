@@ -132,8 +132,10 @@ export type Pass = {
 /** A way out of the house. `send` never rejects for what the network does: that is an outcome. */
 export type Transport<P extends Pass = Pass> = {
   readonly name: "capture" | "relay" | "direct";
-  /** How many mails it takes at once. */
+  /** How many mails it takes at once, as long as none of them waits at a slow server. */
   readonly concurrency: number;
+  /** The same with those that wait at slow servers; equal to `concurrency` if absent. */
+  readonly mostUnderWay?: number;
   /**
    * How many may be made ready at once: all where each has a place of its own. Absent: fewer, as
    * those that are ready take the sessions of those that leave.

@@ -21,8 +21,12 @@ export type MailNet = {
   clock: ManualClock;
   server: TestDns;
   dns: Dns;
+  /** Another client of the name server: an application closes its own when it stops. */
+  resolver(): Dns;
   /** A mail server at 127.0.0.<host>. */
   script(host: number, options?: ScriptOptions): Promise<ScriptServer>;
+  /** The same at any address of this machine. */
+  scriptAt(address: string, options?: ScriptOptions): Promise<ScriptServer>;
   sink(host: number, options?: SinkOptions): Promise<Sink>;
   transport(options?: Partial<DirectOptions>): DirectTransport;
   close(): Promise<void>;
@@ -36,12 +40,14 @@ export type MailNetOptions = TestDnsOptions & {
 export async function startMailNet(options: MailNetOptions = {}): Promise<MailNet> {
   const clock = manualClock();
   const server = await startDns(options);
-  const dns = createDns({
-    servers: [server.server],
-    clock,
-    timeoutMs: options.dnsTimeoutMs ?? 1_000,
-    tries: 1,
-  });
+  const resolver = (): Dns =>
+    createDns({
+      servers: [server.server],
+      clock,
+      timeoutMs: options.dnsTimeoutMs ?? 1_000,
+      tries: 1,
+    });
+  const dns = resolver();
   // Holds the port, on an address that is nobody else's.
   const keeper = await startScript({ address: "127.0.0.253" });
   const { port } = keeper;
@@ -55,8 +61,10 @@ export async function startMailNet(options: MailNetOptions = {}): Promise<MailNe
     clock,
     server,
     dns,
+    resolver,
     script: async (host, script = {}) =>
       keep(await startScript({ ...script, address: `127.0.0.${host}`, port })),
+    scriptAt: async (address, script = {}) => keep(await startScript({ ...script, address, port })),
     sink: async (host, sink = {}) =>
       keep(await startSink({ ...sink, address: `127.0.0.${host}`, port })),
     transport: (direct = {}) =>

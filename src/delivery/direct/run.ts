@@ -3,7 +3,7 @@
  * address after address, until one of them decides. Everything that was said is kept.
  */
 
-import type { Conversation, Dispatch, Outcome } from "../outcome.ts";
+import type { Busy, Conversation, Dispatch, Outcome } from "../outcome.ts";
 import type { Pool, PoolDelivery } from "../smtp/pool.ts";
 import { Session, type SessionOptions } from "../smtp/session.ts";
 import type { TlsPolicy } from "../smtp/opening.ts";
@@ -40,13 +40,19 @@ export type Journey = {
   dispatch: Dispatch;
   hosts: readonly string[];
   requiresTls: boolean;
+  /** Asked before each connection: null, or why there must be none to this address for now. */
+  reserve(address: string): Busy | null;
+  /** True while the greeting of a host must come soon. */
+  isHurried(): boolean;
 };
 
 type Missing = Extract<HostAddresses, { reason: string }>;
 
 export type RunEnd = {
-  /** Null where no host has an address: `missing` says what was found instead. */
+  /** Null where no host has an address, as `missing` says, or none that is free, as `busy` says. */
   outcome: Outcome | null;
+  /** Nothing was tried, because the addresses have too many connections for now. */
+  busy: Busy | null;
   missing: readonly Missing[];
   conversations: Conversation[];
   /** What the site has shown; null if nothing. */
@@ -75,6 +81,8 @@ class Run {
   readonly #last: { host: string; address: string }[] = [];
   #dialled = 0;
   #sessions = 0;
+  /** Set when an address was left out because it has too many connections. */
+  #busy: Busy | null = null;
 
   constructor(deps: RunDeps, journey: Journey) {
     this.#deps = deps;
@@ -89,7 +97,7 @@ class Run {
     for (const { host, address } of this.#last) {
       if (this.#isExhausted()) break;
       const judgement = await this.#tryAddress(host, address);
-      if (judgement.kind === "decided") return this.#decided(judgement);
+      if (judgement?.kind === "decided") return this.#decided(judgement);
     }
     return this.#undecided();
   }
@@ -101,17 +109,20 @@ class Run {
     const isDetour = hadTrouble && result?.kind === "accepted";
     return {
       outcome: { ...decision, conversations },
+      busy: null,
       missing: this.#missing,
       conversations,
-      result: isDetour ? { kind: "failed" } : result,
+      result: isDetour ? { kind: "rerouted" } : result,
     };
   }
 
   #undecided(): RunEnd {
-    const found = conclude(this.#setbacks, this.#journey.hosts);
+    const isUntried = this.#setbacks.every(({ weight }) => weight === "nothing");
+    const busy = isUntried ? this.#busy : null;
+    const found = busy === null ? conclude(this.#setbacks, this.#journey.hosts) : null;
     if (found !== null) return this.#decided(found);
     const conversations = this.#conversations;
-    return { outcome: null, missing: this.#missing, conversations, result: null };
+    return { outcome: null, busy, missing: this.#missing, conversations, result: null };
   }
 
   #isExhausted(): boolean {
@@ -135,13 +146,19 @@ class Run {
         continue;
       }
       const judgement = await this.#tryAddress(host, address);
-      if (judgement.kind === "decided") return this.#decided(judgement);
-      if (judgement.next === "host") return null;
+      if (judgement?.kind === "decided") return this.#decided(judgement);
+      if (judgement?.next === "host") return null;
     }
     return null;
   }
 
-  async #tryAddress(host: string, address: string): Promise<Judgement> {
+  /** Null if the address has too many connections for now. */
+  async #tryAddress(host: string, address: string): Promise<Judgement | null> {
+    const busy = this.#journey.reserve(address);
+    if (busy !== null) {
+      this.#busy = busy;
+      return null;
+    }
     const delivery = await this.#deliver(host, address);
     if (delivery.kind !== "unopened") this.#sessions++;
     const judgement = judge(host, delivery);
@@ -161,18 +178,21 @@ class Run {
     if (withoutTls.has(key)) return this.#dial(host, address, "clear");
     const delivery = await this.#dial(host, address, "opportunistic");
     if (!isTlsFailure(delivery, this.#conversations.at(-1))) return delivery;
+    // Where this mail took too long in all, that says nothing about TLS.
+    if (this.#deps.isLate()) return delivery;
     withoutTls.add(key);
     return this.#dial(host, address, "clear");
   }
 
   async #dial(host: string, address: string, mode: TlsMode): Promise<PoolDelivery["delivery"]> {
     const { pool, port, session, ca, sourceFor } = this.#deps;
+    const { isHurried } = this.#journey;
     const destination = {
       key: `${host} ${address} ${mode}`,
       connect: () => {
         const localAddress = sourceFor(address);
         const tls = tlsPolicy(mode, ca);
-        return new Session({ ...session, host, port, address, localAddress, tls });
+        return new Session({ ...session, host, port, address, localAddress, tls, isHurried });
       },
     };
     const { delivery, conversations } = await pool.deliver(destination, this.#journey.dispatch);

@@ -1,32 +1,43 @@
 /**
- * One receiving site as we have come to know it (delivery rule S7): how many mails it takes at once,
- * how long it needs for one, whether it asked for a rest, whether it can be reached at all.
+ * What is known of one receiving site: how many mails it takes at once, how long it needs for one,
+ * whether it ever answered, whether it asked for a pause, whether it can be reached.
  *
- * It begins with two at a time. Each full round of acceptances adds one, a failure halves, a reply
- * about our rate brings it down to one and pauses it: additive increase, multiplicative decrease.
+ * The limit of mails at once begins with two. Each full round of acceptances adds one, a failure
+ * halves it, and a reply about our rate sets it to one and pauses the site: additive increase,
+ * multiplicative decrease. All moments are milliseconds of the monotonic clock.
  */
 
 /**
  * How an attempt ended, as far as the site is concerned.
  * - accepted: it took the mail.
- * - answered: it refused for the mail's or the recipient's sake.
- * - failed: it broke off, was silent or is in trouble.
+ * - rerouted: one of its hosts took the mail after another one had failed.
+ * - answered: it refused because of the mail or its recipient.
+ * - failed: it broke the session off, was silent or had an internal error.
  * - unreachable: there was no session at all.
- * - limited: it gets too much from us.
+ * - limited: it gets too much mail from us.
  */
 export type SiteResult =
-  | { kind: "accepted" | "answered" | "failed" }
+  | { kind: "accepted" | "rerouted" | "answered" | "failed" }
   | { kind: "unreachable"; reason: string }
   | { kind: "limited"; retryAfterMs: number | undefined };
 
-/** Somebody's place at the site. */
-export type Stay = { since: number };
+/** A slot of the site: one mail is being delivered to it. */
+export type SiteSlot = { since: number };
+
+/**
+ * - fast: it had a good session, and mails take less than SLOW_MS.
+ * - slow: it had a good session, and mails take longer, or one has already waited longer.
+ * - unknown: it had no good session so far, and no mail has waited that long.
+ * - unresponsive: it had no good session so far, and mails take or wait longer.
+ */
+export type Speed = "fast" | "slow" | "unknown" | "unresponsive";
 
 export const FIRST_LIMIT = 2;
 export const HIGHEST_LIMIT = 20;
 
-const SLOW_MS = 2_000;
-/** What is assumed of a site that has finished nothing yet. */
+/** From this time for one mail on a site counts as slow. */
+export const SLOW_MS = 2_000;
+/** Assumed of a site where no mail has ended yet. */
 const UNKNOWN_MS = 100;
 /** Weight of the latest mail in the mean. */
 const LATEST = 0.2;
@@ -35,13 +46,14 @@ const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 const MOST_DOUBLINGS = 4;
 
-/** After so many attempts in a row without a session, others are spared the same wait. */
+/** After so many attempts in a row without a session, other mails are spared the same wait. */
 const UNREACHABLE_IN_A_ROW = 3;
 const SUSPENSION_MS = 60_000;
 
 export class Site {
   limit = FIRST_LIMIT;
-  readonly #stays = new Set<Stay>();
+  hasGoodSession = false;
+  readonly #slots = new Set<SiteSlot>();
   #acceptedInRound = 0;
   #wasFull = false;
   #meanMs: number | null = null;
@@ -51,21 +63,19 @@ export class Site {
   #suspension: { until: number; reason: string } | null = null;
 
   get active(): number {
-    return this.#stays.size;
+    return this.#slots.size;
   }
 
   get isFull(): boolean {
     return this.active >= this.limit;
   }
 
-  /** How long one mail takes, as far as it is known; not less than one has been waiting now. */
+  /** Milliseconds for one mail, as far as known; at least the longest wait at this moment. */
   paceMs(now: number): number {
-    const [oldest] = this.#stays;
-    const waitedMs = oldest === undefined ? 0 : now - oldest.since;
-    return Math.max(waitedMs, this.#meanMs ?? UNKNOWN_MS);
+    return Math.max(this.#waitedMs(now) ?? 0, this.#meanMs ?? UNKNOWN_MS);
   }
 
-  /** How long it rests from now on; zero if it does not. */
+  /** What is left of the pause, zero if there is none. */
   pauseMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now);
   }
@@ -76,37 +86,34 @@ export class Site {
     return suspension !== null && now < suspension.until ? suspension.reason : null;
   }
 
-  /**
-   * - slow: it has been slow, or keeps somebody waiting at this moment.
-   * - unknown: it has finished nothing yet.
-   */
-  speedAt(now: number): "fast" | "slow" | "unknown" {
-    if (this.paceMs(now) >= SLOW_MS) return "slow";
-    return this.#meanMs === null ? "unknown" : "fast";
+  speedAt(now: number): Speed {
+    return speedOf({ isSlow: this.paceMs(now) >= SLOW_MS, hasGoodSession: this.hasGoodSession });
   }
 
-  begin(now: number): Stay {
-    const stay = { since: now };
-    this.#stays.add(stay);
+  begin(now: number): SiteSlot {
+    const slot = { since: now };
+    this.#slots.add(slot);
     this.#wasFull ||= this.isFull;
-    return stay;
+    return slot;
   }
 
-  /** Ended before anything was tried. */
-  leave(stay: Stay): void {
-    this.#stays.delete(stay);
+  /** Gives a slot back in which nothing was tried. */
+  leave(slot: SiteSlot): void {
+    this.#slots.delete(slot);
   }
 
-  end(stay: Stay, result: SiteResult, now: number): void {
-    this.leave(stay);
-    const ms = now - stay.since;
+  end(slot: SiteSlot, result: SiteResult, now: number): void {
+    this.leave(slot);
+    const ms = now - slot.since;
     this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + LATEST * (ms - this.#meanMs);
     if (result.kind !== "unreachable") this.#unreachable = 0;
+    if (result.kind !== "unreachable" && result.kind !== "failed") this.hasGoodSession = true;
     switch (result.kind) {
       case "accepted":
         return this.#grow();
       case "answered":
         return;
+      case "rerouted":
       case "failed":
         return this.#shrink();
       case "unreachable":
@@ -114,6 +121,12 @@ export class Site {
       case "limited":
         return this.#pause(result.retryAfterMs ?? 0, now);
     }
+  }
+
+  /** The longest wait of the mails under way; null if there are none. */
+  #waitedMs(now: number): number | null {
+    const [oldest] = this.#slots;
+    return oldest === undefined ? null : now - oldest.since;
   }
 
   /** Only a site that was used up to its limit shows that it could take more. */
@@ -142,7 +155,7 @@ export class Site {
     this.#suspension = { until: now + SUSPENSION_MS, reason };
   }
 
-  /** Mails under way hear the same: together they are one pause, and the longest wish counts. */
+  /** Mails under way get the same reply: together they are one pause, and the longest one counts. */
   #pause(wishMs: number, now: number): void {
     this.limit = 1;
     this.#beginRound();
@@ -152,4 +165,9 @@ export class Site {
     const pauseMs = Math.min(Math.max(wishMs, ownMs), LONGEST_PAUSE_MS);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
   }
+}
+
+export function speedOf(known: { isSlow: boolean; hasGoodSession: boolean }): Speed {
+  if (known.hasGoodSession) return known.isSlow ? "slow" : "fast";
+  return known.isSlow ? "unresponsive" : "unknown";
 }

@@ -1,9 +1,9 @@
 /**
- * Delivery straight to the recipients' own mail servers. One mail's way:
+ * Delivery straight to the recipients' own mail servers. The steps for one mail:
  *
- *   domain → place (S7) → MX and policy (W2–W4, T5) → site's place → host after host (W5, S3) → end
+ *   domain → connection slot → MX and policy → slot of the site → host after host → outcome
  *
- * A mail for which there is no place is turned back at once, untried.
+ * A mail for which there is no slot is returned to the queue at once; that is not an attempt.
  */
 
 import { isIP } from "node:net";
@@ -12,7 +12,7 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Dns } from "../../lib/dns/client.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
-import { Gate, type Admission, type Pass } from "../direct/gate.ts";
+import { Gate, type Admission } from "../direct/gate.ts";
 import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/lookup.ts";
 import {
   domainWithoutHost,
@@ -23,8 +23,15 @@ import {
   type Obstacle,
 } from "../direct/obstacles.ts";
 import { recipientDomain, type Route } from "../direct/route.ts";
-import { deliverToHosts, type Memory, type RunDeps, type RunEnd } from "../direct/run.ts";
+import {
+  deliverToHosts,
+  type Journey,
+  type Memory,
+  type RunDeps,
+  type RunEnd,
+} from "../direct/run.ts";
 import { siteName } from "../direct/site-name.ts";
+import type { Pass } from "../direct/slot.ts";
 import { createSources, hasIPv6 } from "../direct/sources.ts";
 import type { MtaSts } from "../mta-sts/mta-sts.ts";
 import { allowsHost } from "../mta-sts/policy.ts";
@@ -54,7 +61,7 @@ export type DirectOptions = {
   ownNames?: readonly string[] | undefined;
   timeouts?: Partial<Timeouts> | undefined;
   onStep?: StepListener | undefined;
-  /** Mails at once, over all sites. */
+  /** Mails at once while no site is slow; those that wait at slow sites come on top (slot-budget.ts). */
   concurrency?: number | undefined;
   /** Without it no policy is looked for. */
   mtaSts?: MtaSts | null | undefined;
@@ -77,7 +84,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
   const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
   const { sourceAddresses = [], ownNames = [], random = Math.random } = options;
   const pool = new Pool({ maxConnections: concurrency });
-  const gate = new Gate({ places: concurrency, clock });
+  const gate = new Gate({ slots: concurrency, clock });
   const sources = createSources(sourceAddresses);
   const totalMs = options.timeouts?.totalMs ?? DEFAULT_TIMEOUTS.totalMs;
   const lookup: LookupOptions = {
@@ -107,6 +114,7 @@ export function directTransport(options: DirectOptions): DirectTransport {
   return {
     name: "direct",
     concurrency,
+    mostUnderWay: gate.limit,
     mostAhead: concurrency,
     admit,
     async send(dispatch, pass) {
@@ -144,22 +152,39 @@ export function directTransport(options: DirectOptions): DirectTransport {
     const entry = await pass.enter(siteName(route.best));
     if (entry.kind === "busy") return turnedBack(entry);
     if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
-    const startedAt = systemClock.elapsed();
-    const isLate = () => systemClock.elapsed() - startedAt > totalMs;
-    const end = await deliverToHosts({ ...runDeps, isLate }, { dispatch, hosts, requiresTls });
+    const end = await deliver({ dispatch, hosts, requiresTls }, pass);
+    if (end.busy !== null) return turnedBack(end.busy);
     if (end.result !== null) pass.end(end.result);
     if (end.outcome === null) return nowhere(domain, route, end);
     return requiresTls ? nameThePolicy(end.outcome, domain) : end.outcome;
+  }
+
+  function deliver(
+    { dispatch, hosts, requiresTls }: Pick<Journey, "dispatch" | "hosts" | "requiresTls">,
+    pass: Pass,
+  ): Promise<RunEnd> {
+    const preemption = new AbortController();
+    const { signal } = preemption;
+    pass.onPreempted(() => preemption.abort());
+    const startedAt = systemClock.elapsed();
+    const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
+    const reserve = (address: string) => pass.reserve(address);
+    const isHurried = () => pass.isHurried();
+    const journey = { dispatch: { ...dispatch, signal }, hosts, requiresTls, reserve, isHurried };
+    return deliverToHosts({ ...runDeps, isLate }, journey);
   }
 }
 
 type Trip = { domain: string; dispatch: Dispatch; pass: Pass };
 
-/** For what cannot be delivered anyway. */
+/** The pass of a mail to an invalid domain: it fails before anything is asked of its pass. */
 const FREE_PASS: Pass = {
   kind: "pass",
   line: null,
   enter: () => Promise.resolve({ kind: "entered" }),
+  reserve: () => null,
+  isHurried: () => false,
+  onPreempted: () => {},
   end: () => {},
   release: () => {},
 };

@@ -5,7 +5,7 @@
  */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { Pass } from "../../../src/delivery/direct/gate.ts";
+import type { Pass } from "../../../src/delivery/direct/slot.ts";
 import type { Outcome } from "../../../src/delivery/outcome.ts";
 import { untriedOf } from "../../../src/delivery/settle.ts";
 import type { DirectTransport } from "../../../src/delivery/transports/direct.ts";

@@ -1,27 +1,28 @@
 import { describe, expect, test } from "bun:test";
-import { Gate, type Admission, type Pass } from "../../../src/delivery/direct/gate.ts";
-import { manualClock } from "../../support/clock.ts";
+import { Gate, type Admission } from "../../../src/delivery/direct/gate.ts";
+import type { Pass } from "../../../src/delivery/direct/slot.ts";
+import { type ManualClock, manualClock } from "../../support/clock.ts";
 
-function house(places = 50) {
+function makeGate(slots = 50) {
   const clock = manualClock(0);
-  return { clock, gate: new Gate({ places, clock }) };
+  return { clock, gate: new Gate({ slots, clock }) };
 }
 
 function passOf(admission: Admission): Pass {
-  if (admission.kind !== "pass") throw new Error(`no place: ${admission.reason}`);
+  if (admission.kind !== "pass") throw new Error(`no pass: ${admission.reason}`);
   return admission;
 }
 
-/** A mail to a domain of a site, inside. */
+/** The pass of a mail to a domain of a site, with a slot of the site. */
 async function enter(gate: Gate, domain: string, site = domain): Promise<Pass> {
   const pass = passOf(gate.admit(domain));
   const { kind } = await pass.enter(site);
-  if (kind !== "entered") throw new Error(`not let in: ${kind}`);
+  if (kind !== "entered") throw new Error(`no slot of the site: ${kind}`);
   return pass;
 }
 
 /** Makes a site known, at so many milliseconds a mail. */
-async function teach({ gate, clock }: ReturnType<typeof house>, site: string, ms: number) {
+async function teach({ gate, clock }: ReturnType<typeof makeGate>, site: string, ms: number) {
   const pass = await enter(gate, site);
   clock.advance(ms);
   pass.end({ kind: "accepted" });
@@ -29,7 +30,7 @@ async function teach({ gate, clock }: ReturnType<typeof house>, site: string, ms
 
 describe("at a site", () => {
   test("two mails get in, two wait for a moment, the fifth is told when to come", async () => {
-    const { gate, clock } = house();
+    const { gate, clock } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
     const waiting = [passOf(gate.admit("d.test")), passOf(gate.admit("d.test"))];
     const entries = waiting.map((pass) => pass.enter("d.test"));
@@ -49,7 +50,7 @@ describe("at a site", () => {
   });
 
   test("that is known to be fast many wait, in their order", async () => {
-    const both = house();
+    const both = makeGate();
     await teach(both, "d.test", 10);
     const { gate } = both;
     const order: number[] = [];
@@ -66,7 +67,7 @@ describe("at a site", () => {
   });
 
   test("that is known to be slow nobody waits", async () => {
-    const both = house();
+    const both = makeGate();
     await teach(both, "d.test", 5_000);
     await enter(both.gate, "d.test");
     await enter(both.gate, "d.test");
@@ -74,7 +75,7 @@ describe("at a site", () => {
   });
 
   test("that keeps somebody for two seconds nobody waits any more", async () => {
-    const both = house();
+    const both = makeGate();
     await teach(both, "d.test", 10);
     await enter(both.gate, "d.test");
     await enter(both.gate, "d.test");
@@ -84,7 +85,7 @@ describe("at a site", () => {
   });
 
   test("the mails of all its domains count together, once it is known", async () => {
-    const { gate } = house();
+    const { gate } = makeGate();
     for (const domain of ["a.test", "b.test"]) await enter(gate, domain, "mx.test");
     const waiting = ["c.test", "d.test"].map((domain) => passOf(gate.admit(domain)));
     for (const pass of waiting) void pass.enter("mx.test");
@@ -95,13 +96,13 @@ describe("at a site", () => {
   });
 
   test("that is not known yet only a few wait for the DNS", () => {
-    const { gate } = house();
+    const { gate } = makeGate();
     const kinds = Array.from({ length: 50 }, () => gate.admit("slow-dns.test").kind);
     expect(kinds.filter((kind) => kind === "pass").length).toBe(4);
   });
 
   test("a place is given back once, however often it is returned", async () => {
-    const { gate } = house();
+    const { gate } = makeGate();
     const pass = await enter(gate, "d.test");
     pass.end({ kind: "accepted" });
     pass.end({ kind: "failed" });
@@ -113,7 +114,7 @@ describe("at a site", () => {
   });
 
   test("a mail that is withdrawn while it waits leaves no gap", async () => {
-    const { gate } = house();
+    const { gate } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
     const waiting = passOf(gate.admit("d.test"));
     const entry = waiting.enter("d.test");
@@ -132,7 +133,7 @@ describe("at a site", () => {
   });
 
   test("that could not be reached a mail hears it at once, those who wait as well", async () => {
-    const { gate } = house();
+    const { gate } = makeGate();
     const fail = (pass: Pass) => pass.end({ kind: "unreachable", reason: "refused" });
     for (let i = 0; i < 2; i++) fail(await enter(gate, "d.test"));
     const last = await enter(gate, "d.test");
@@ -143,7 +144,7 @@ describe("at a site", () => {
   });
 
   test("that is paused a mail hears how long, those who wait as well", async () => {
-    const { gate, clock } = house();
+    const { gate, clock } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
     const waiting = passOf(gate.admit("d.test")).enter("d.test");
     inside[0]?.end({ kind: "limited", retryAfterMs: 90_000 });
@@ -156,42 +157,238 @@ describe("at a site", () => {
   });
 });
 
-describe("places in the house", () => {
-  /** Mails to sites of their own, as long as they are let in. */
-  async function crowd(gate: Gate, name: string): Promise<number> {
-    for (let count = 0; ; count++) {
-      const admission = gate.admit(`${name}${count}.test`);
-      if (admission.kind === "busy") return count;
-      await admission.enter(`${name}${count}.test`);
+describe("connection slots over all sites", () => {
+  /** Mails to sites of their own, as long as there are slots; with what each pass was told. */
+  async function crowd(gate: Gate, name: string, stopped: string[] = []): Promise<Pass[]> {
+    for (const passes: Pass[] = []; ;) {
+      const domain = `${name}${passes.length}.test`;
+      const admission = gate.admit(domain);
+      if (admission.kind === "busy") return passes;
+      await admission.enter(domain);
+      admission.onPreempted(() => void stopped.push(domain));
+      passes.push(admission);
     }
   }
 
+  /** Mails that nobody answers for so long. */
+  async function hang(gate: Gate, clock: ManualClock, name: string, ms = 2_000): Promise<Pass[]> {
+    const passes = await crowd(gate, name);
+    clock.advance(ms);
+    return passes;
+  }
+
   test("are never more than there are", async () => {
-    const both = house(10);
+    const both = makeGate(10);
     for (let i = 0; i < 20; i++) await teach(both, `fast${i}.test`, 10);
-    expect(await crowd(both.gate, "fast")).toBe(10);
+    expect(await crowd(both.gate, "fast")).toHaveLength(10);
     expect(both.gate.admit("fast11.test")).toMatchObject({ kind: "busy", retryAfterMs: 100 });
   });
 
   test("are kept back from sites that are not known", async () => {
-    const both = house();
+    const both = makeGate();
     await teach(both, "fast.test", 10);
-    expect(await crowd(both.gate, "new")).toBe(40);
+    expect(await crowd(both.gate, "new")).toHaveLength(40);
     expect(both.gate.admit("fast.test").kind).toBe("pass");
   });
 
   test("are kept back from slow sites, however many there are", async () => {
-    const both = house();
+    const both = makeGate();
     for (let i = 0; i < 60; i++) await teach(both, `slow${i}.test`, 5_000);
     await teach(both, "fast.test", 10);
-    expect(await crowd(both.gate, "slow")).toBe(25);
+    expect(await crowd(both.gate, "slow")).toHaveLength(25);
     expect(both.gate.admit("fast.test").kind).toBe("pass");
     expect(both.gate.admit("new.test").kind).toBe("pass");
   });
 
-  test("are one at least for everybody", async () => {
-    const both = house(1);
+  test("are one at least for each speed", async () => {
+    const both = makeGate(1);
     await teach(both, "slow.test", 5_000);
     expect(both.gate.admit("slow.test").kind).toBe("pass");
+  });
+
+  test("count against the speed that the site has now, so unknown sites find some again", async () => {
+    const { gate, clock } = makeGate();
+    await hang(gate, clock, "tarpit", 1_999);
+    expect(gate.admit("new.test")).toMatchObject({ line: "# unknown", retryAfterMs: 1 });
+    clock.advance(1);
+    expect(await crowd(gate, "new")).toHaveLength(40);
+    expect(gate.active).toBe(80);
+  });
+
+  test("count as slow while a fast site keeps one mail waiting, and as fast after it", async () => {
+    const both = makeGate(2);
+    for (const site of ["a.test", "b.test"]) await teach(both, site, 10);
+    const first = await enter(both.gate, "a.test");
+    const second = await enter(both.gate, "a.test");
+    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", line: null });
+    both.clock.advance(2_000);
+    passOf(both.gate.admit("b.test")).release();
+    first.end({ kind: "failed" });
+    second.end({ kind: "accepted" });
+    for (let i = 0; i < 5; i++) await teach(both, "a.test", 10);
+    await enter(both.gate, "a.test");
+    await enter(both.gate, "a.test");
+    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", line: null });
+  });
+
+  test("are few for sites that never answered, and those do not use the slots of slow ones", async () => {
+    const both = makeGate();
+    const { gate, clock } = both;
+    for (const pass of await hang(gate, clock, "tarpit")) pass.end({ kind: "failed" });
+    expect(await crowd(gate, "tarpit")).toHaveLength(10);
+    await hang(gate, clock, "tarpits of later");
+    for (let i = 0; i < 60; i++) await teach(both, `slow${i}.test`, 5_000);
+    expect(await crowd(gate, "slow")).toHaveLength(25);
+  });
+
+  test("of mails with slow lookups count as unresponsive, and their site does not", async () => {
+    const both = makeGate(5);
+    const { gate, clock } = both;
+    for (let i = 0; i < 4; i++) passOf(gate.admit(`lookup${i}.test`));
+    expect(gate.admit("new.test").kind).toBe("busy");
+    clock.advance(2_000);
+    const late = passOf(gate.admit("new.test"));
+    expect(await late.enter("new.test")).toEqual({ kind: "entered" });
+  });
+
+  test("are taken from the mail that has waited longest when all are used", async () => {
+    const { gate, clock } = makeGate(10);
+    const stopped: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      await crowd(gate, `tarpit${i}-`, stopped);
+      clock.advance(2_000);
+    }
+    expect(gate.active).toBe(40);
+    await crowd(gate, "new", stopped);
+    expect(stopped).toEqual(Array.from({ length: 8 }, (_, i) => `tarpit0-${i}.test`));
+    expect(gate.active).toBe(40);
+  });
+
+  test("that were taken away cannot be given back again, and the site has learnt from it", async () => {
+    const { gate, clock } = makeGate(1);
+    const passes: Pass[] = [];
+    for (let i = 0; i < 4; i++) passes.push(...(await hang(gate, clock, `tarpit${i}-`)));
+    await enter(gate, "new.test");
+    passes[0]?.end({ kind: "accepted" });
+    passes[0]?.release();
+    expect(gate.active).toBe(4);
+    for (const pass of passes.slice(1)) pass.release();
+    expect(gate.active).toBe(1);
+    expect(passOf(gate.admit("tarpit0-0.test")).isHurried()).toBe(true);
+  });
+
+  test("are taken from a site that answered before only after 30 seconds", async () => {
+    const both = makeGate(1);
+    const { gate, clock } = both;
+    const stopped: string[] = [];
+    for (let i = 0; i < 4; i++) await teach(both, `fast${i}.test`, 10);
+    for (let i = 0; i < 4; i++) {
+      const pass = await enter(gate, `fast${i}.test`);
+      pass.onPreempted(() => void stopped.push(`fast${i}.test`));
+      clock.advance(2_000);
+    }
+    expect(gate.admit("new.test")).toMatchObject({ kind: "busy", line: null });
+    clock.advance(21_999);
+    expect(gate.admit("new.test").kind).toBe("busy");
+    clock.advance(1);
+    expect(gate.admit("new.test").kind).toBe("pass");
+    expect(stopped).toEqual(["fast0.test"]);
+  });
+
+  test("are scarce while a fifth of them waits at sites that never answered", async () => {
+    const both = makeGate(10);
+    const { gate, clock } = both;
+    await teach(both, "fast.test", 10);
+    const first = await enter(gate, "tarpit0.test");
+    clock.advance(2_000);
+    const third = passOf(gate.admit("new.test"));
+    expect(third.isHurried()).toBe(false);
+    const second = await enter(gate, "tarpit1.test");
+    clock.advance(2_000);
+    const hurried = passOf(gate.admit("new2.test"));
+    expect(hurried.isHurried()).toBe(true);
+    expect(passOf(gate.admit("fast.test")).isHurried()).toBe(false);
+    for (const pass of [first, second, third]) pass.release();
+    expect(hurried.isHurried()).toBe(false);
+  });
+});
+
+describe("steps of the wall clock", () => {
+  test.each([-3_600_000, 3_600_000])("by %i ms change neither pauses nor speeds", async (ms) => {
+    const both = makeGate();
+    const { gate, clock } = both;
+    await teach(both, "fast.test", 10);
+    await enter(gate, "fast.test");
+    const pass = await enter(gate, "paused.test");
+    pass.end({ kind: "limited", retryAfterMs: 90_000 });
+    clock.stepWall(ms);
+    expect(gate.admit("paused.test")).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
+    for (let i = 0; i < 3; i++) expect(gate.admit("fast.test").kind).toBe("pass");
+    clock.advanceElapsed(90_000);
+    expect(gate.admit("paused.test").kind).toBe("pass");
+  });
+});
+
+describe("connections to one address", () => {
+  const ADDRESS = "192.0.2.1";
+  const LINE = "@ 192.0.2.1";
+
+  test("are two at once over all sites that never answered", async () => {
+    const { gate } = makeGate();
+    const passes = [];
+    for (let i = 0; i < 3; i++) passes.push(await enter(gate, `tarpit${i}.test`));
+    const found = passes.map((pass) => pass.reserve(ADDRESS));
+    expect(found).toEqual([null, null, expect.objectContaining({ kind: "busy", line: LINE })]);
+    expect(passes[2]?.reserve("192.0.2.2")).toBeNull();
+  });
+
+  test("are known beforehand where the site was reached: its mail is not even looked up", async () => {
+    const { gate } = makeGate();
+    const first = await enter(gate, "a.test", "mx.a.test");
+    expect(first.reserve(ADDRESS)).toBeNull();
+    const second = await enter(gate, "b.test", "mx.b.test");
+    expect(second.reserve(ADDRESS)).toBeNull();
+    expect(gate.admit("b.test")).toMatchObject({ kind: "busy", line: LINE });
+    expect(first.alsoFrees).toBe(LINE);
+    first.release();
+    // One connection is free, so one mail is admitted, whatever time its lookups take.
+    expect(gate.admit("b.test").kind).toBe("pass");
+    expect(gate.admit("a.test")).toMatchObject({ kind: "busy", line: LINE });
+  });
+
+  test("of a site that answered are not limited", async () => {
+    const both = makeGate();
+    for (let i = 0; i < 5; i++) await teach(both, `good${i}.test`, 10);
+    for (let i = 0; i < 5; i++) {
+      expect((await enter(both.gate, `good${i}.test`)).reserve(ADDRESS)).toBeNull();
+    }
+  });
+
+  test("move with the mail from address to address", async () => {
+    const { gate } = makeGate();
+    const [one, two, three] = [
+      await enter(gate, "a.test"),
+      await enter(gate, "b.test"),
+      await enter(gate, "c.test"),
+    ];
+    expect([one.reserve(ADDRESS), two.reserve(ADDRESS)]).toEqual([null, null]);
+    expect(one.reserve(ADDRESS)).toBeNull();
+    expect(one.reserve("192.0.2.2")).toBeNull();
+    expect(three.reserve(ADDRESS)).toBeNull();
+    for (const pass of [one, two, three]) pass.end({ kind: "failed" });
+    for (const site of ["d.test", "e.test"]) {
+      expect((await enter(gate, site)).reserve(ADDRESS)).toBeNull();
+    }
+  });
+
+  test("of IPv6 are counted by /64", async () => {
+    const { gate } = makeGate();
+    const reserve = async (site: string, address: string) =>
+      (await enter(gate, site)).reserve(address)?.line ?? null;
+    expect(await reserve("a.test", "2001:db8:0:1::1")).toBeNull();
+    expect(await reserve("b.test", "2001:db8:0:1:ffff::2")).toBeNull();
+    expect(await reserve("c.test", "2001:db8:0:1:abc::3")).toBe("@ 20010db800000001/64");
+    expect(await reserve("d.test", "2001:db8:0:2::1")).toBeNull();
+    expect(await reserve("e.test", "::ffff:192.0.2.1")).toBeNull();
   });
 });

@@ -54,6 +54,13 @@ describe("how many mails a site takes at once", () => {
   });
 });
 
+test("a site where another host took the mail gets fewer at once", () => {
+  const site = new Site();
+  fill(site, 5);
+  site.end(site.begin(0), { kind: "rerouted" }, 10);
+  expect(site.limit).toBe(3);
+});
+
 describe("a site that gets too much", () => {
   test("is paused for a minute, and takes one at a time after it", () => {
     const site = new Site();
@@ -126,6 +133,38 @@ describe("a site that cannot be reached", () => {
 });
 
 describe("the speed of a site", () => {
+  test("is unknown until it has answered, however fast its failures are", () => {
+    const site = new Site();
+    for (let i = 0; i < 3; i++) site.end(site.begin(0), FAILED, 5);
+    site.end(site.begin(0), { kind: "unreachable", reason: "refused" }, 5);
+    expect(site.speedAt(0)).toBe("unknown");
+    site.end(site.begin(0), { kind: "answered" }, 5);
+    expect(site.speedAt(0)).toBe("fast");
+  });
+
+  test("is that of an unresponsive one while it lets its first mails wait for two seconds", () => {
+    const site = new Site();
+    const slot = site.begin(1_000);
+    expect(site.speedAt(2_999)).toBe("unknown");
+    expect(site.speedAt(3_000)).toBe("unresponsive");
+    site.end(slot, FAILED, 31_000);
+    expect(site.speedAt(31_000)).toBe("unresponsive");
+    site.end(site.begin(31_000), ACCEPTED, 31_010);
+    expect(site.speedAt(31_010)).toBe("slow");
+  });
+
+  test.each(["accepted", "rerouted", "answered"] as const)("is known after %s", (kind) => {
+    const site = new Site();
+    site.end(site.begin(0), { kind }, 10);
+    expect([site.hasGoodSession, site.speedAt(10)]).toEqual([true, "fast"]);
+  });
+
+  test("is known after a reply about our rate", () => {
+    const site = new Site();
+    site.end(site.begin(0), LIMITED, 10);
+    expect(site.hasGoodSession).toBe(true);
+  });
+
   test("is unknown until something has ended", () => {
     const site = new Site();
     expect(site.speedAt(0)).toBe("unknown");

@@ -1,0 +1,188 @@
+/**
+ * Tarpits are servers that accept a connection and then stay silent. However many of them get mail,
+ * mail to other sites must leave promptly. The whole application runs here, with real sockets and a
+ * real name server; a millisecond of its clock passes with each iteration of the event loop.
+ */
+
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openDatabase, type Db } from "../../../src/db/open.ts";
+import { testApp } from "../../support/app.ts";
+import type { MailNet } from "../../support/mail-net.ts";
+import {
+  GOOD,
+  openConnections,
+  ownAddress,
+  startTarpitNet,
+  startTarpits,
+  tarpits,
+} from "../../support/tarpit-net.ts";
+
+// Hundreds of sockets, on a machine that may be busy.
+setDefaultTimeout(60_000);
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+const LIMIT_MS = 20_000;
+/** By the application's clock: mail to a good domain must not wait longer than this. */
+const PROMPT_MS = 30_000;
+/** Slots of any speed together (slot-budget.ts). */
+const MOST_CONNECTIONS = 200;
+
+async function startNet(...options: Parameters<typeof startTarpitNet>): Promise<MailNet> {
+  const net = await startTarpitNet(...options);
+  closers.push(() => net.close());
+  return net;
+}
+
+/** An application that delivers over `net`; with a database that is there already, a restarted one. */
+async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
+  const config = {
+    transport: "direct",
+    directPort: net.port,
+    allowPrivateAddresses: true,
+    hostname: "sender.test",
+  } as const;
+  const t = await testApp({ dns: net.resolver(), clock: net.clock, db, config });
+  await t.app.start();
+  let isStopped = false;
+
+  async function pass(ms: number): Promise<void> {
+    for (let i = 0; i < ms; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      net.clock.advance(1);
+    }
+  }
+
+  function delivered(domains: readonly string[]): number {
+    const rows = db.sqlite.query<{ to: string }, []>(
+      `SELECT to_address AS "to" FROM emails WHERE status = 'DELIVERED'`,
+    );
+    return rows.all().filter(({ to }) => domains.includes(to.split("@")[1] ?? "")).length;
+  }
+
+  /** Runs until so many mails to these domains were delivered; returns the time by its clock. */
+  async function untilDelivered(domains: readonly string[], mails: number): Promise<number> {
+    const startedAt = net.clock.elapsed();
+    const deadline = performance.now() + LIMIT_MS;
+    while (delivered(domains) < mails) {
+      const ms = net.clock.elapsed() - startedAt;
+      if (performance.now() > deadline) {
+        throw new Error(`${delivered(domains)} of ${mails} mails were delivered within ${ms} ms`);
+      }
+      await pass(1);
+    }
+    return net.clock.elapsed() - startedAt;
+  }
+
+  async function stop(): Promise<void> {
+    if (isStopped) return;
+    isStopped = true;
+    await Promise.all([t.app.transport.close(), t.close()]);
+  }
+  closers.push(stop);
+
+  return {
+    t,
+    pass,
+    untilDelivered,
+    stop,
+    /** One mail to each domain, `rounds` times. */
+    async send(domains: readonly string[], rounds = 1): Promise<void> {
+      const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
+      for (let round = 0; round < rounds; round++) {
+        const to = domains.map((domain) => `person${round}@${domain}`);
+        expect((await t.call("POST", "/v1/send", { ...mail, to })).status).toBe(200);
+      }
+    },
+    count: (where: string): number =>
+      db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${where}`).get()?.n ?? 0,
+  };
+}
+
+describe("tarpits", () => {
+  test("of 200 domains with addresses of their own do not delay mail to 5 new domains", async () => {
+    const net = await startNet();
+    const servers = await startTarpits(net, 200);
+    const app = await startApp(net);
+    await app.send(tarpits(200), 3);
+    await app.pass(20_000);
+    const open = openConnections(servers);
+    await app.send(GOOD);
+    expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
+    expect(open).toBeGreaterThan(MOST_CONNECTIONS * 0.9);
+    expect(open).toBeLessThanOrEqual(MOST_CONNECTIONS);
+    // A mail without a slot was not tried: those that were had a connection.
+    const connections = servers.reduce((sum, each) => sum + each.transcripts.length, 0);
+    expect(app.count("attempts")).toBeLessThanOrEqual(connections + GOOD.length);
+  });
+
+  test("that are due before mail to 5 new domains do not delay it for long", async () => {
+    const net = await startNet();
+    await startTarpits(net, 200);
+    const app = await startApp(net);
+    await app.send([...tarpits(200), ...GOOD]);
+    expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
+  });
+
+  test.each(["ehlo", "mail", "rcpt", "data", "dot"] as const)(
+    "that are silent from %s on do not delay mail to new domains",
+    async (step) => {
+      const net = await startNet();
+      await startTarpits(net, 120, { script: { [step]: "hang" } });
+      const app = await startApp(net);
+      await app.send(tarpits(120), 3);
+      await app.pass(10_000);
+      await app.send(GOOD);
+      expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
+    },
+  );
+
+  test("that took a mail before do not delay mail to new domains", async () => {
+    const net = await startNet();
+    await startTarpits(net, 120, { script: { mail: [null, "hang"] } });
+    const app = await startApp(net);
+    await app.send(tarpits(120));
+    await app.untilDelivered(tarpits(120), 120);
+    await app.send(tarpits(120), 3);
+    await app.pass(10_000);
+    await app.send(GOOD);
+    expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
+  });
+
+  test("among name servers do not delay mail to new domains", async () => {
+    const net = await startNet(ownAddress, 3_000);
+    for (const name of tarpits(45)) net.server.failures[name] = "timeout";
+    const app = await startApp(net);
+    await app.send(tarpits(45));
+    await app.pass(5_000);
+    await app.send(GOOD);
+    expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
+  });
+});
+
+describe("after a restart", () => {
+  test("200 silent domains of one address delay neither new nor known domains", async () => {
+    const net = await startNet(() => ownAddress(0));
+    const [tarpit] = await startTarpits(net, 1);
+    const db = openDatabase(":memory:");
+    const before = await startApp(net, db);
+    await before.send(["good0.test"]);
+    await before.untilDelivered(GOOD, 1);
+    await before.stop();
+
+    const app = await startApp(net, db);
+    await app.send(tarpits(200), 3);
+    await app.pass(5_000);
+    await app.send(["good0.test", "good1.test", "good2.test"]);
+    expect(await app.untilDelivered(GOOD, 4)).toBeLessThan(PROMPT_MS);
+    expect(tarpit?.transcripts.length).toBe(2);
+    // Mail that waits for the address was not tried, and has used up none of its attempts.
+    expect(app.count("attempts")).toBe(4);
+    const waiting = "emails WHERE line = '@ 127.1.0.1'";
+    expect(app.count(`${waiting} AND status = 'QUEUED' AND attempts = 0`)).toBeGreaterThan(590);
+  });
+});
