@@ -9,6 +9,7 @@ import { createWriter } from "./db/writer.ts";
 import { createAttempt } from "./delivery/attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
 import { createLoader } from "./delivery/load.ts";
+import { databaseSiteStore } from "./delivery/direct/site-store.ts";
 import type { Transport } from "./delivery/outcome.ts";
 import { databasePolicyStore } from "./delivery/mta-sts/store.ts";
 import { createPace } from "./delivery/pace.ts";
@@ -257,6 +258,7 @@ export function createApp(options: AppOptions) {
   });
   events.onFact(campaigns.facts.note);
 
+  const siteStore = databaseSiteStore({ db, writer, clock, log });
   const transport =
     options.transport ??
     createTransport(config, {
@@ -264,6 +266,7 @@ export function createApp(options: AppOptions) {
       clock,
       log,
       policyStore: databasePolicyStore({ db, writer, clock, log }),
+      siteStore,
     });
   const queue = createQueue(db, (to) => transport.admit?.(to) ?? null);
   const dispatcher = createDispatcher({
@@ -456,7 +459,13 @@ export function createApp(options: AppOptions) {
     writer,
     clock,
     log,
-    dueTimes: [queue.shift, webhooks.shift, automation.runner.shift, domainChecks.shift],
+    dueTimes: [
+      queue.shift,
+      siteStore.shift,
+      webhooks.shift,
+      automation.runner.shift,
+      domainChecks.shift,
+    ],
     lifetimes: [idempotency.shift],
     wake() {
       dispatcher.wake();

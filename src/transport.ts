@@ -3,6 +3,7 @@
 import type { Config } from "./config.ts";
 import { createMtaSts, memoryPolicyStore, type PolicyStore } from "./delivery/mta-sts/mta-sts.ts";
 import { policyFetcher } from "./delivery/mta-sts/fetch.ts";
+import type { SiteStore } from "./delivery/direct/site-store.ts";
 import type { StepListener, Transport } from "./delivery/outcome.ts";
 import { captureTransport } from "./delivery/transports/capture.ts";
 import { directTransport } from "./delivery/transports/direct.ts";
@@ -17,6 +18,8 @@ export type TransportDeps = {
   log: Log;
   /** For MTA-STS; in memory if left out. */
   policyStore?: PolicyStore;
+  /** For direct delivery; what is known of sites is lost at the end of the process if left out. */
+  siteStore?: SiteStore;
   /** Hears of every step as it happens. */
   onStep?: StepListener;
 };
@@ -31,7 +34,7 @@ export function createTransport(config: Config, deps: TransportDeps): Transport 
 
 function direct(config: Config, deps: TransportDeps): Transport {
   const { hostname, directPort, sourceAddresses, allowPrivateAddresses } = config;
-  const { dns, clock, log, onStep } = deps;
+  const { dns, clock, log, onStep, siteStore } = deps;
   return directTransport({
     dns,
     hostname,
@@ -41,6 +44,7 @@ function direct(config: Config, deps: TransportDeps): Transport {
     sourceAddresses,
     allowPrivateAddresses,
     onStep,
+    siteStore,
     mtaSts: createMtaSts({
       dns,
       fetchPolicy: policyFetcher({ dns, allowPrivateAddresses }),

@@ -16,6 +16,7 @@ import type { Busy } from "../outcome.ts";
 import { ConnectionLimit } from "./connection-limit.ts";
 import { Site } from "./site.ts";
 import { SiteQueue } from "./site-queue.ts";
+import type { SiteStore } from "./site-store.ts";
 import { SlotAges } from "./slot-ages.ts";
 import { SlotBudget } from "./slot-budget.ts";
 import {
@@ -33,6 +34,8 @@ export type GateOptions = {
   /** Mails under way at once, while no site is slow. */
   slots: number;
   clock: Clock;
+  /** What an earlier process knew of sites. */
+  store?: SiteStore | undefined;
 };
 
 const MOST_SITES = 10_000;
@@ -42,6 +45,7 @@ const MEMORY_MS = 3_600_000;
 
 export class Gate {
   readonly #clock: Clock;
+  readonly #store: SiteStore | null;
   readonly #queues: ExpiringMap<SiteQueue>;
   readonly #siteNames: ExpiringMap<string>;
   readonly #budget: SlotBudget;
@@ -49,8 +53,9 @@ export class Gate {
   readonly #connections = new ConnectionLimit();
   readonly #slotDeps: SlotDeps;
 
-  constructor({ slots, clock }: GateOptions) {
+  constructor({ slots, clock, store }: GateOptions) {
     this.#clock = clock;
+    this.#store = store ?? null;
     this.#queues = new ExpiringMap({ maxEntries: MOST_SITES, clock });
     this.#siteNames = new ExpiringMap({ maxEntries: MOST_DOMAINS, clock });
     this.#budget = new SlotBudget(slots);
@@ -62,6 +67,7 @@ export class Gate {
         this.#siteNames.set(domain, siteName, MEMORY_MS);
         return this.#queueOf(siteName);
       },
+      noteChange: ({ name, site }) => store?.note(name, site),
     };
   }
 
@@ -91,12 +97,19 @@ export class Gate {
     return busy ?? new Slot(domain, queue, this.#slotDeps);
   }
 
-  #queueOf(siteName: string): SiteQueue {
-    return this.#remember(siteName, this.#queues.get(siteName) ?? this.#newQueue(siteName));
+  /** Before the sessions are ended: what is known of sites by then is written. */
+  async close(): Promise<void> {
+    this.#ages.advance(this.#clock.elapsed());
+    await this.#store?.close();
   }
 
-  #newQueue(siteName: string): SiteQueue {
-    return new SiteQueue(siteName, new Site(), this.#clock);
+  #queueOf(siteName: string): SiteQueue {
+    return this.#remember(siteName, this.#queues.get(siteName) ?? this.#recall(siteName));
+  }
+
+  #recall(siteName: string): SiteQueue {
+    const state = this.#store?.find(siteName) ?? null;
+    return new SiteQueue(siteName, new Site(state, this.#clock.elapsed()), this.#clock);
   }
 
   #lookupQueueOf(domain: string): SiteQueue {

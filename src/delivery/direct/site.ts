@@ -32,6 +32,19 @@ export type SiteSlot = { since: number };
  */
 export type Speed = "fast" | "slow" | "unknown" | "unresponsive";
 
+/** What outlives the process. */
+export type SiteState = {
+  /** It answered a mail at least once: a server that never did may be a tarpit. */
+  hasGoodSession: boolean;
+  /** Mean time of one mail; null before the first one has ended. */
+  meanMs: number | null;
+  limit: number;
+  /** Pauses in a row. */
+  pauses: number;
+  /** What is left of the pause it asked for. */
+  pauseMs: number;
+};
+
 export const FIRST_LIMIT = 2;
 export const HIGHEST_LIMIT = 20;
 
@@ -43,7 +56,7 @@ const UNKNOWN_MS = 100;
 const LATEST = 0.2;
 
 const FIRST_PAUSE_MS = 60_000;
-const LONGEST_PAUSE_MS = 3_600_000;
+export const LONGEST_PAUSE_MS = 3_600_000;
 const MOST_DOUBLINGS = 4;
 
 /** After so many attempts in a row without a session, other mails are spared the same wait. */
@@ -62,12 +75,29 @@ export class Site {
   #unreachable = 0;
   #suspension: { until: number; reason: string } | null = null;
 
+  /** A site as it was known to an earlier process; a new one without `state`. */
+  constructor(state: SiteState | null = null, now = 0) {
+    if (state === null) return;
+    this.limit = state.limit;
+    this.hasGoodSession = state.hasGoodSession;
+    this.#meanMs = state.meanMs;
+    this.#pauses = state.pauses;
+    this.#pausedUntil = now + state.pauseMs;
+  }
+
   get active(): number {
     return this.#slots.size;
   }
 
   get isFull(): boolean {
     return this.active >= this.limit;
+  }
+
+  /** Where no mail has ended yet, the longest wait stands for the mean: that of a tarpit, perhaps. */
+  stateAt(now: number): SiteState {
+    const { hasGoodSession, limit } = this;
+    const meanMs = this.#meanMs ?? this.#waitedMs(now);
+    return { hasGoodSession, limit, meanMs, pauses: this.#pauses, pauseMs: this.pauseMs(now) };
   }
 
   /** Milliseconds for one mail, as far as known; at least the longest wait at this moment. */

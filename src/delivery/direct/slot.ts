@@ -37,6 +37,8 @@ export type SlotDeps = {
   connections: ConnectionLimit;
   /** The domain is known to belong to this site from now on. */
   queueOf(domain: string, siteName: string): SiteQueue;
+  /** The site of this queue has learnt something. */
+  noteChange(queue: SiteQueue): void;
 };
 
 /** A mail without a slot in the budget asks again after this time, unless a slot comes free before. */
@@ -133,8 +135,9 @@ export class Slot implements Pass, Holder, Aging {
 
   becomeOld(): void {
     this.#isOld = true;
-    if (this.#siteSlot === null) this.recount();
-    else this.#queue.update();
+    if (this.#siteSlot === null) return this.recount();
+    this.#queue.update();
+    if (!this.#queue.site.hasGoodSession) this.#deps.noteChange(this.#queue);
   }
 
   recount(): void {
@@ -148,6 +151,7 @@ export class Slot implements Pass, Holder, Aging {
   end(result: SiteResult): void {
     if (this.#siteSlot !== null && !this.isOver) {
       this.#queue.site.end(this.#siteSlot, result, this.#queue.now);
+      this.#deps.noteChange(this.#queue);
     }
     this.release();
   }

@@ -31,6 +31,7 @@ import {
   type RunEnd,
 } from "../direct/run.ts";
 import { siteName } from "../direct/site-name.ts";
+import type { SiteStore } from "../direct/site-store.ts";
 import type { Pass } from "../direct/slot.ts";
 import { createSources, hasIPv6 } from "../direct/sources.ts";
 import type { MtaSts } from "../mta-sts/mta-sts.ts";
@@ -63,6 +64,8 @@ export type DirectOptions = {
   onStep?: StepListener | undefined;
   /** Mails at once while no site is slow; those that wait at slow sites come on top (slot-budget.ts). */
   concurrency?: number | undefined;
+  /** What is known of sites; without it that is lost at the end of the process. */
+  siteStore?: SiteStore | undefined;
   /** Without it no policy is looked for. */
   mtaSts?: MtaSts | null | undefined;
   /** PEM; trusted instead of the built-in authorities. */
@@ -84,7 +87,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
   const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
   const { sourceAddresses = [], ownNames = [], random = Math.random } = options;
   const pool = new Pool({ maxConnections: concurrency });
-  const gate = new Gate({ slots: concurrency, clock });
+  const gate = new Gate({ slots: concurrency, clock, store: options.siteStore });
+  let isClosing = false;
   const sources = createSources(sourceAddresses);
   const totalMs = options.timeouts?.totalMs ?? DEFAULT_TIMEOUTS.totalMs;
   const lookup: LookupOptions = {
@@ -129,7 +133,11 @@ export function directTransport(options: DirectOptions): DirectTransport {
         admission.release();
       }
     },
-    close: () => pool.close(),
+    async close() {
+      isClosing = true;
+      await gate.close();
+      await pool.close();
+    },
   };
 
   function admit(to: string): Admission {
@@ -154,7 +162,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
     if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
     const end = await deliver({ dispatch, hosts, requiresTls }, pass);
     if (end.busy !== null) return turnedBack(end.busy);
-    if (end.result !== null) pass.end(end.result);
+    // A session that we ended ourselves says nothing about the site.
+    if (end.result !== null && !isClosing) pass.end(end.result);
     if (end.outcome === null) return nowhere(domain, route, end);
     return requiresTls ? nameThePolicy(end.outcome, domain) : end.outcome;
   }

@@ -61,6 +61,22 @@ test("a site where another host took the mail gets fewer at once", () => {
   expect(site.limit).toBe(3);
 });
 
+describe("a site that was known to an earlier process", () => {
+  test("goes on as it was", () => {
+    const before = new Site();
+    fill(before, 5);
+    before.end(before.begin(0), LIMITED, 1_000);
+    const site = new Site(before.stateAt(11_000), 500_000);
+    expect(site.limit).toBe(1);
+    expect(site.pauseMs(500_000)).toBe(50_000);
+    expect(site.pauseMs(550_000)).toBe(0);
+    expect(site.speedAt(550_000)).toBe("fast");
+    // The next pause is the second in a row.
+    site.end(site.begin(550_000), LIMITED, 550_000);
+    expect(site.pauseMs(550_000)).toBe(120_000);
+  });
+});
+
 describe("a site that gets too much", () => {
   test("is paused for a minute, and takes one at a time after it", () => {
     const site = new Site();

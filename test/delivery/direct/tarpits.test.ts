@@ -7,6 +7,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase, type Db } from "../../../src/db/open.ts";
 import { testApp } from "../../support/app.ts";
+import { eventually } from "../../support/eventually.ts";
 import type { MailNet } from "../../support/mail-net.ts";
 import {
   GOOD,
@@ -184,5 +185,42 @@ describe("after a restart", () => {
     expect(app.count("attempts")).toBe(4);
     const waiting = "emails WHERE line = '@ 127.1.0.1'";
     expect(app.count(`${waiting} AND status = 'QUEUED' AND attempts = 0`)).toBeGreaterThan(590);
+  });
+
+  test("servers that never answered are still known: few of them get a connection", async () => {
+    const net = await startNet();
+    const servers = await startTarpits(net, 60);
+    const db = openDatabase(":memory:");
+    const before = await startApp(net, db);
+    await before.send(tarpits(60));
+    const connections = () => servers.filter(({ transcripts }) => transcripts.length > 0).length;
+    while (connections() < 60) await before.pass(1);
+    await before.pass(10_000);
+    await before.stop();
+    await eventually(() => servers.every((each) => each.ended === each.transcripts.length));
+
+    db.sqlite.run("UPDATE emails SET next_at = 0 WHERE status = 'QUEUED'");
+    const app = await startApp(net, db);
+    await app.pass(20_000);
+    expect(openConnections(servers)).toBe(10);
+  });
+
+  test("a site that asked for a pause still has it", async () => {
+    const net = await startNet();
+    const rate = { code: 451, text: "4.7.0 Rate limit exceeded" };
+    const [server] = await startTarpits(net, 1, { script: [{ mail: rate }, {}] });
+    const db = openDatabase(":memory:");
+    const before = await startApp(net, db);
+    await before.send(["tarpit0.test"]);
+    while (before.count("attempts") < 1) await before.pass(1);
+    await before.stop();
+    expect(server?.transcripts).toHaveLength(1);
+
+    const app = await startApp(net, db);
+    await app.send(["tarpit0.test"]);
+    await app.pass(40_000);
+    expect(server?.transcripts).toHaveLength(1);
+    expect(app.count("emails WHERE status = 'QUEUED' AND attempts = 0")).toBe(1);
+    expect(await app.untilDelivered(["tarpit0.test"], 1)).toBeLessThan(PROMPT_MS);
   });
 });
