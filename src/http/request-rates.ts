@@ -1,7 +1,7 @@
 /**
- * How many requests per minute a key may make. Secret keys share one limit per project. Public keys
- * are in the hands of strangers, so they have limits of their own, which never use up that of the
- * secret keys: one per project, and within it one per client address.
+ * How many requests per minute a key may make. Secret keys share one limit per project. Every
+ * visitor of a site can read its public key, so public keys have limits of their own, which never
+ * use up that of the secret keys: one per project, and within it one per client address.
  */
 
 import { type Decision, slidingWindow, type SlidingWindow } from "./rate-limit.ts";

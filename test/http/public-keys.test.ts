@@ -48,7 +48,7 @@ describe("the rate limit of public keys", () => {
     expect((await track(other.publicKey)).status).toBe(200);
   });
 
-  test("is told in the headers, and says when to come back", async () => {
+  test("is shown in the RateLimit headers, and Retry-After says when to come back", async () => {
     t = await testApp({ config: { apiRate: 50, publicKeyRate: 2 } });
     const seen = [];
     for (let i = 0; i < 3; i++) {
@@ -174,7 +174,7 @@ describe("a public key with allowed origins", () => {
     }
   });
 
-  test("is asked for by a preflight that has no key: any origin may try", async () => {
+  test("answers the preflight of every origin, since a preflight has no key", async () => {
     await keyFor(SHOP);
     const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
     const answer = await t.call("OPTIONS", "/v1/track", undefined, { key: null, headers });
