@@ -21,6 +21,8 @@ export type ClockSteps = ReturnType<typeof createClockSteps>;
 
 /** How far behind the latest time in the database may be while the process runs. */
 const NOTE_INTERVAL_MS = 60_000;
+/** Shorter steps are nothing to lifetimes of hours, and moving their rows takes time. */
+const LEAST_OF_A_LIFETIME_MS = 60_000;
 
 export function createClockSteps(deps: {
   db: Pick<Db, "sqlite">;
@@ -29,7 +31,7 @@ export function createClockSteps(deps: {
   log: Log;
   /** Parts of a change: each moves the due times of its owner. */
   dueTimes: readonly ((shift: DueShift) => void)[];
-  /** Parts of a change: each moves times from which a lifetime is counted. */
+  /** Parts of a change: each moves the times from which lifetimes of hours are counted. */
   lifetimes: readonly ((byMs: number) => void)[];
   /** Wakes everything that sleeps until a due time. */
   wake: () => void;
@@ -57,7 +59,9 @@ export function createClockSteps(deps: {
     const now = clock.now();
     const shift = { byMs, after: Math.min(now, now - byMs) };
     if (byMs !== 0) for (const moveDue of deps.dueTimes) moveDue(shift);
-    for (const moveStart of deps.lifetimes) moveStart(stepMs);
+    if (Math.abs(stepMs) >= LEAST_OF_A_LIFETIME_MS) {
+      for (const moveStart of deps.lifetimes) moveStart(stepMs);
+    }
     return byMs;
   }
 

@@ -37,7 +37,7 @@ const EVENTS_AT_ONCE = { alone: 60, among: 25 } as const;
 /** Read to find out whether any of them concerns anybody; more as long as none does. */
 const SCANNED_AT_ONCE = { first: 10, most: 200 } as const;
 const DUE_AT_ONCE = 200;
-/** A clock that was set forward is noticed within this time. */
+/** A safeguard: every change wakes the runner, and so does a step of the clock. */
 const LONGEST_SLEEP_MS = 30_000;
 /** Events that concern nobody move the stored place only now and then. */
 const PLACE_AFTER_MS = 1_000;
