@@ -3,6 +3,7 @@
 import { Cron } from "croner";
 import { Elysia } from "elysia";
 import type { Config } from "./config.ts";
+import { describeFault, recoveryOf, type StorageFault } from "./db/fault.ts";
 import { freeBytes } from "./db/folder.ts";
 import type { Db } from "./db/open.ts";
 import { createWriter } from "./db/writer.ts";
@@ -33,7 +34,7 @@ import { createBreather } from "./lib/breather.ts";
 import { createDns, type Dns } from "./lib/dns/client.ts";
 import { systemDnsServers } from "./lib/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
-import { describeError, type Log } from "./lib/log.ts";
+import { describeError, type Log, withoutErrors } from "./lib/log.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
 import { createTurns } from "./lib/turns.ts";
 import { domainOf } from "./mail/address.ts";
@@ -116,14 +117,19 @@ const DELIVERY_DAYS = 30;
 const MOST_STALLED_MS = 60_000;
 /** Below this, writes are about to fail: say so before they do. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+const FAULT_REASONS = {
+  damaged: "The database is damaged.",
+  displaced: "A file of the database was deleted, moved or replaced.",
+} as const satisfies Record<StorageFault["kind"], string>;
 const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
 const IDLE_TIMEOUT_SECONDS = 60;
 /** None: Bun would refuse with a bare 413. `http/body` bounds what is read; the rest is discarded. */
 const TRANSPORT_BODY_CAP_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createApp(options: AppOptions) {
-  const { config, db, folder, secret, log } = options;
+  const { config, db, folder, secret } = options;
   const clock = createSteadyClock(options.clock);
+  const log = withoutErrors(options.log, () => db.fault.current() !== null);
   defineFormats();
   const url = config.url ?? `http://${config.host}:${config.port}`;
   const linkKey = deriveKey(secret, "recipient-links");
@@ -488,6 +494,8 @@ export function createApp(options: AppOptions) {
     // Commands of other processes, such as `project enable`, wake nobody.
     { name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
+    // Noticed soon where nothing is written, too.
+    { name: "database files", pattern: "* * * * * *", run: async () => void writer.verifyFiles() },
   ];
   let timers: Cron[] = [];
   let metricsServer: ReturnType<typeof serveMetrics> | null = null;
@@ -497,18 +505,56 @@ export function createApp(options: AppOptions) {
       holds: loopWatch.report(),
       outcomes: dispatcher.outcomes,
       responses,
-      nextDueAt: dispatcher.nextDueAt(),
-      stalledMs: dispatcher.stalledMs(),
+      // After a fault nothing moves, and asking the database may fail.
+      nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
+      stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
       isStorageHealthy: writer.isHealthy(),
       now: clock.now(),
     });
   }
 
+  /** Resolves when the work has ended that a fault of the storage stopped. */
+  let halted: Promise<unknown> | null = null;
+
+  db.fault.onRaised((fault) => {
+    options.log.error(`nothing is stored or sent any more: ${describeFault(fault)}`, {
+      file: fault.file,
+      recovery: recoveryOf(fault),
+    });
+    halted = halt();
+  });
+
+  /** Ends all work but HTTP, which goes on to answer health checks and what can still be read. */
+  function halt(): Promise<unknown> {
+    for (const timer of timers) timer.stop();
+    // All are told at once; what they still want to store is refused.
+    return Promise.allSettled([
+      dispatcher.stop(STOP_GRACE_MS),
+      webhooks.stop(WEBHOOK_GRACE_MS),
+      automation.runner.stop(),
+      campaigns.runner.stop(),
+      contactParts.stop(),
+      domainChecks.stop(),
+      segments.stop(),
+      workflows.stop(),
+    ]);
+  }
+
+  async function stopAfterFault(): Promise<void> {
+    await halted;
+    await transport.close();
+    dns.close();
+    await writer.drain();
+  }
+
   async function readiness(): Promise<Readiness> {
+    writer.verifyFiles();
+    const fault = faultReason();
+    if (fault !== null) return { isReady: false, reason: fault };
     if (!dispatcher.isRunning()) return { isReady: false, reason: "The queue does not run." };
-    if (folder !== null && freeBytes(folder) < LEAST_FREE_BYTES) {
-      return { isReady: false, reason: "The storage is full." };
-    }
+    const free = folder === null ? Infinity : freeBytes(folder);
+    if (free === null) return { isReady: false, reason: "The data folder cannot be examined." };
+    if (free < LEAST_FREE_BYTES) return { isReady: false, reason: "The storage is full." };
     const stalledMs = dispatcher.stalledMs();
     if (stalledMs >= MOST_STALLED_MS) {
       const seconds = Math.round(stalledMs / 1000);
@@ -517,8 +563,16 @@ export function createApp(options: AppOptions) {
     // A real write: what was wrong a minute ago may be mended, and the other way round.
     return writer.write(clockSteps.note).then(
       () => ({ isReady: true as const }),
-      () => ({ isReady: false as const, reason: "The database does not take writes." }),
+      () => ({
+        isReady: false as const,
+        reason: faultReason() ?? "The database does not take writes.",
+      }),
     );
+  }
+
+  function faultReason(): string | null {
+    const fault = db.fault.current();
+    return fault === null ? null : FAULT_REASONS[fault.kind];
   }
 
   return {
@@ -577,6 +631,7 @@ export function createApp(options: AppOptions) {
       loopWatch.stop();
       await metricsServer?.stop();
       if (http.server !== null) await http.stop();
+      if (halted !== null) return stopAfterFault();
       const mailsEnded = dispatcher.stop(STOP_GRACE_MS);
       await contactParts.stop();
       await campaigns.runner.stop();

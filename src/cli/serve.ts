@@ -2,11 +2,12 @@
 
 import { createApp, type App } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
-import { lockDataFolder, openDataFolder } from "../db/folder.ts";
+import { closeDatabase } from "../db/close.ts";
+import { lockDataFolder, lockFileOf, openDataFolder } from "../db/folder.ts";
 import { migrate } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
 import { systemClock } from "../lib/clock.ts";
-import { createLog, describeError } from "../lib/log.ts";
+import { createLog, describeError, type Log } from "../lib/log.ts";
 import { VERSION } from "../lib/version.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { type Command, type SettingName, UsageError } from "./command.ts";
@@ -77,6 +78,7 @@ export async function runServer(
   const folder = openDataFolder(given.data, given.secret);
   const unlock = lockDataFolder(folder.path);
   const db = openDatabase(folder.databaseFile);
+  db.files.add(lockFileOf(folder.path));
   const applied = migrate(db.sqlite);
   if (applied.length > 0) log.info("database brought up to date", { applied });
   // With a wrong secret it would accept mail and sign none of it.
@@ -93,7 +95,7 @@ export async function runServer(
   const stopped = stopOnSignal(async () => {
     log.info("stopping");
     await app.stop();
-    db.sqlite.close();
+    if (!closeDatabase(db)) return endWithoutClosing(log);
     unlock();
     log.info("stopped");
   });
@@ -115,6 +117,13 @@ export async function runServer(
     log.error("the stop was not orderly", { error: describeError(error) });
     return 1;
   }
+}
+
+/** Only SIGKILL does not make the runtime close its databases. */
+async function endWithoutClosing(log: Log): Promise<void> {
+  log.warn("stopped; the database was not closed, so that its files stay as they are");
+  await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
+  process.kill(process.pid, "SIGKILL");
 }
 
 /** The second signal does not wait. */

@@ -19,8 +19,10 @@
  * power cut, the begin of the old log might be read, up to where the new one is.
  */
 
-import { Database, SQLiteError } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import { openSync, statSync } from "node:fs";
+import { openConnection } from "./connection.ts";
+import type { FaultLatch } from "./fault.ts";
 import type { LogFile } from "./log-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
 
@@ -56,11 +58,14 @@ type Round = "none" | "some" | "all";
 export function createCheckpoints(deps: {
   sqlite: Database;
   log: LogFile;
-  /** Hears of a disk that did not keep what it got. */
+  fault: FaultLatch;
+  /** Throws StorageFaultError where the paths do not lead to the files that `sqlite` has open. */
+  ensureSound: () => void;
+  /** Called when the disk did not keep what it got, and with every StorageFaultError. */
   failed: (error: unknown) => void;
   sizes?: Sizes;
 }): Checkpoints {
-  const { sqlite, log, failed, sizes = SIZES } = deps;
+  const { sqlite, log, fault, ensureSound, failed, sizes = SIZES } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
   let pause: Promise<void> | null = null;
@@ -70,11 +75,20 @@ export function createCheckpoints(deps: {
    */
   let done = { generation: "", pages: 0, passed: 0 };
 
+  /** Opens by path; what it copies must never go into another file. */
   function connect(): Connections {
-    const [reader, copier] = [new Database(sqlite.filename), new Database(sqlite.filename)];
+    const [reader, copier] = [openOne(), openOne()];
+    try {
+      ensureSound();
+    } catch (error) {
+      for (const connection of [reader, copier]) connection.close();
+      throw error;
+    }
     copier.run("PRAGMA synchronous = OFF");
     return { reader, copier };
   }
+
+  const openOne = () => openConnection(sqlite.filename, fault);
 
   /** Whether so many pages wait to be copied. */
   function isWaiting(pages: number): boolean {
@@ -92,6 +106,7 @@ export function createCheckpoints(deps: {
   }
 
   async function round(): Promise<Round> {
+    ensureSound();
     const { reader, copier } = (connections ??= connect());
     const before = done.pages;
     let isAll: boolean;

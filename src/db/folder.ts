@@ -113,9 +113,13 @@ function lostSecret(file: string): DataFolderError {
   );
 }
 
+export function lockFileOf(path: string): string {
+  return join(path, "lock");
+}
+
 /** Keeps other servers out until the returned function is called or the process ends. */
 export function lockDataFolder(path: string): () => void {
-  const lock = new Database(join(path, "lock"), { create: true });
+  const lock = new Database(lockFileOf(path), { create: true });
   try {
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
@@ -132,8 +136,12 @@ export function lockDataFolder(path: string): () => void {
   };
 }
 
-/** Bytes that may still be written there. */
-export function freeBytes(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
+/** Bytes that may still be written there; null where the folder is missing or cannot be examined. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(path);
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
 }

@@ -1,10 +1,13 @@
 /** Opens the one SQLite file with the settings that every connection of ours needs. */
 
-import { Database } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { openConnection } from "./connection.ts";
+import { createFaultLatch, type FaultLatch } from "./fault.ts";
+import { createOpenFiles, type OpenFiles } from "./open-files.ts";
 
-/** The query builder and, as `sqlite`, the connection beneath it. */
-export type Db = BunSQLiteDatabase & { sqlite: Database };
+/** The query builder, the connection beneath it as `sqlite`, and the state of its files. */
+export type Db = BunSQLiteDatabase & { sqlite: Database; fault: FaultLatch; files: OpenFiles };
 
 /**
  * Cuts the write-ahead log only after it was extraordinarily long: a file system that tells the disk
@@ -13,9 +16,14 @@ export type Db = BunSQLiteDatabase & { sqlite: Database };
 const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
 const PAGE_CACHE_KIB = 60 * 1024;
 
+const IN_MEMORY = ":memory:";
+
 /** Opens `file` (":memory:" for tests), creating it if it is not there. */
 export function openDatabase(file: string): Db {
-  const sqlite = new Database(file, { create: true, strict: true });
+  const fault = createFaultLatch();
+  const files = createOpenFiles();
+  const sqlite = openConnection(file, fault, { create: true });
+  if (file !== IN_MEMORY) files.add(file);
   // WAL + FULL: a commit that was answered survives a power cut. None of these is a default.
   sqlite.run("PRAGMA busy_timeout = 5000");
   sqlite.run("PRAGMA journal_mode = WAL");
@@ -24,5 +32,5 @@ export function openDatabase(file: string): Db {
   sqlite.run("PRAGMA temp_store = MEMORY");
   sqlite.run(`PRAGMA journal_size_limit = ${JOURNAL_SIZE_LIMIT_BYTES}`);
   sqlite.run(`PRAGMA cache_size = -${PAGE_CACHE_KIB}`);
-  return Object.assign(drizzle({ client: sqlite }), { sqlite });
+  return Object.assign(drizzle({ client: sqlite }), { sqlite, fault, files });
 }

@@ -4,12 +4,13 @@
  * are answered only after the commit reached the disk, which is waited for beside the event loop.
  */
 
-import { SQLiteError } from "bun:sqlite";
 import { systemClock } from "../lib/clock.ts";
-import { AppError } from "../lib/errors.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import { createDiskSync, type DiskSync } from "./disk-sync.ts";
+import { StorageFaultError } from "./fault.ts";
 import type { Db } from "./open.ts";
+import { isStorageError, storageRefused } from "./refusal.ts";
+import { createTallies } from "./tallies.ts";
 
 /** An async change would commit at its first `await`; this makes it a type error. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
@@ -21,11 +22,13 @@ export type Writer = {
   /**
    * Runs `change` in a transaction and resolves once it is on disk. Rejects with what the change
    * threw, or with 503 SERVICE_UNAVAILABLE where the storage refused; then nothing was changed.
+   * StorageFaultError is a refusal for good: the files are not what they were, and whether the
+   * change is in them is unknown.
    */
   write<T>(change: Change<Sync<T>>): Promise<T>;
   /**
    * The same for whoever has something to do meanwhile: resolves as soon as `change` is committed. A
-   * power cut may still undo it, until `onDisk` resolves.
+   * power cut may still undo it, until `onDisk` resolves. `onDisk` rejects with StorageFaultError.
    */
   commit<T>(change: Change<Sync<T>>): Promise<{ value: T; onDisk: Promise<void> }>;
   /** For use inside a change: runs `effect` after the commit, and not at all without one. */
@@ -38,8 +41,12 @@ export type Writer = {
   tally<K>(apply: (key: K, sum: number) => void): (key: K, amount: number) => void;
   /** How many changes were asked for so far: whoever has much to do sees whether it is alone. */
   asked(): number;
-  /** True unless the storage refused the last write. */
+  /** True unless the storage refused the last write, or has a fault. */
   isHealthy(): boolean;
+  /** True once the storage has a fault that only an operator can repair: nothing is written again. */
+  hasFault(): boolean;
+  /** Whether the files of the database are still where they were; if they are not, that is a fault. */
+  verifyFiles(): boolean;
   /** Resolves when nothing is waiting to be written; the database may be closed then. */
   drain(): Promise<void>;
 };
@@ -64,15 +71,14 @@ type Job = {
   additions: (() => void)[];
 };
 
-type Tally = { write: () => void; clear: () => void };
-
 export function createWriter(
-  { sqlite }: Db,
+  db: Db,
   log: Log,
-  disk: DiskSync | null = createDiskSync(sqlite),
+  disk: DiskSync | null = createDiskSync(db),
   /** Told when a batch of changes begins, so that a hold of the event loop is explained. */
   beginWork: () => void = () => {},
 ): Writer {
+  const { sqlite, fault } = db;
   const begin = sqlite.prepare("BEGIN IMMEDIATE");
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
@@ -91,7 +97,7 @@ export function createWriter(
   let isPressing = false;
   let healthy = true;
   let idle: (() => void)[] = [];
-  const tallies: Tally[] = [];
+  const tallies = createTallies();
 
   function schedule(): void {
     if (isScheduled) return;
@@ -129,8 +135,10 @@ export function createWriter(
     while (committed.length > 0) {
       const jobs = committed;
       committed = [];
-      if (disk !== null) await disk.sync().catch(endProcess);
-      for (const job of jobs) answer(job);
+      const lost = disk === null ? null : await disk.sync().then(() => null, faultOf);
+      for (const job of jobs)
+        if (lost === null) answer(job);
+        else job.reject(lost);
       if (committed.length > 0 && waiting.length > 0) commitWaiting();
     }
     isSyncing = false;
@@ -143,28 +151,21 @@ export function createWriter(
     const done: Job[] = [];
     beginWork();
     try {
+      fault.check();
       begin.run();
       const startedAt = systemClock.elapsed();
       while (jobs.length > 0 && systemClock.elapsed() - startedAt < BATCH_BUDGET_MS) {
         const job = jobs.shift();
         if (job !== undefined && runInSavepoint(job)) done.push(job);
       }
-      writeSums(done);
+      tallies.write(done.flatMap(({ additions }) => additions));
+      fault.check(); // A change may have caught the error of its statement.
       commit.run();
       recover();
       return done;
     } catch (error) {
       abandon([...done, ...jobs.splice(0)], error);
       return [];
-    }
-  }
-
-  function writeSums(jobs: readonly Job[]): void {
-    try {
-      for (const { additions } of jobs) for (const add of additions) add();
-      for (const tally of tallies) tally.write();
-    } finally {
-      for (const tally of tallies) tally.clear();
     }
   }
 
@@ -192,14 +193,28 @@ export function createWriter(
 
   /** The transaction is lost, and with it every change that had not been answered yet. */
   function abandon(lost: readonly Job[], error: unknown): void {
-    if (sqlite.inTransaction) rollback.run();
-    if (healthy) log.error("storage refuses writes", { error: describeError(error) });
+    rollBack();
+    // Whoever made the latch tells of a fault, once.
+    const isTold = fault.current() !== null;
+    if (healthy && !isTold) log.error("storage refuses writes", { error: describeError(error) });
     healthy = false;
     for (const job of lost) job.reject(storageRefused(error));
   }
 
+  /** A damaged database may refuse even that; then its fault is known, and nothing is written again. */
+  function rollBack(): void {
+    if (!sqlite.inTransaction) return;
+    try {
+      rollback.run();
+    } catch (error) {
+      if (fault.current() === null) throw error;
+      log.warn("a transaction could not be rolled back", { error: describeError(error) });
+    }
+  }
+
   /** What this process believes to be stored may be lost: only a new start can tell what is there. */
-  function endProcess(error: unknown): never {
+  function faultOf(error: unknown): StorageFaultError {
+    if (error instanceof StorageFaultError) return error;
     log.error("the disk failed to keep what was written", { error: describeError(error) });
     process.exit(1);
   }
@@ -223,6 +238,8 @@ export function createWriter(
     }
   }
 
+  const hasFault = () => fault.current() !== null;
+
   function settleIdle(): void {
     const resolvers = idle;
     idle = [];
@@ -230,6 +247,8 @@ export function createWriter(
   }
 
   function ask(job: Omit<Job, "effects" | "additions">): void {
+    const error = fault.error();
+    if (error !== null) return job.reject(error);
     waiting.push({ ...job, effects: [], additions: [] });
     isPressing ||= job.noteCommitted !== null;
     asked++;
@@ -250,13 +269,18 @@ export function createWriter(
     },
     commit<T>(change: Change<Sync<T>>) {
       return new Promise<{ value: T; onDisk: Promise<void> }>((resolve, reject) => {
-        const { promise: onDisk, resolve: settle } = Promise.withResolvers<void>();
+        const { promise: onDisk, resolve: settle, reject: lose } = Promise.withResolvers<void>();
+        // Before the commit the caller hears of a failure by the other promise alone.
+        onDisk.catch(() => {});
         let value: T;
         ask({
           run: () => void (value = change()),
           noteCommitted: () => resolve({ value, onDisk }),
           settle,
-          reject,
+          reject: (error) => {
+            reject(error);
+            lose(error);
+          },
         });
       });
     },
@@ -265,44 +289,20 @@ export function createWriter(
       current.effects.push(effect);
     },
     tally<K>(apply: (key: K, sum: number) => void) {
-      const sums = new Map<K, number>();
-      tallies.push({
-        write: () => sums.forEach((sum, key) => apply(key, sum)),
-        clear: () => sums.clear(),
-      });
+      const addition = tallies.create(apply);
       return (key: K, amount: number) => {
         if (current === null) throw new Error("tally outside a change");
-        current.additions.push(() => sums.set(key, (sums.get(key) ?? 0) + amount));
+        current.additions.push(addition(key, amount));
       };
     },
     asked: () => asked,
-    isHealthy: () => healthy,
+    isHealthy: () => healthy && !hasFault(),
+    hasFault,
+    verifyFiles: () => disk?.verify() ?? true,
     async drain() {
       const isBusy = waiting.length > 0 || isSyncing;
       if (isBusy) await new Promise<void>((resolve) => idle.push(resolve));
       await disk?.release();
     },
   };
-}
-
-const STORAGE_CODES = ["SQLITE_FULL", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_CANTOPEN"];
-
-/** Errors that say the disk or the file is at fault, not the statement. */
-export function isStorageError(error: unknown): boolean {
-  if (!(error instanceof SQLiteError)) return false;
-  const code = error.code ?? "";
-  return [...STORAGE_CODES, "SQLITE_BUSY", "SQLITE_CORRUPT"].some((name) => code.startsWith(name));
-}
-
-/** Whether a write failed because the storage refused it: the same write may succeed later. */
-export function isStorageRefusal(error: unknown): boolean {
-  return error instanceof AppError && error.status === 503;
-}
-
-function storageRefused(cause: unknown): AppError {
-  return new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store anything right now.", {
-    suggestion: "Nothing was changed. Try again in a little while.",
-    headers: { "Retry-After": "5" },
-    cause,
-  });
 }

@@ -4,7 +4,8 @@
  * timer sleeps until the earliest due time.
  */
 
-import { isStorageRefusal, type Writer } from "../db/writer.ts";
+import { isStorageRefusal } from "../db/refusal.ts";
+import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
@@ -196,7 +197,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     let startedMs = clock.elapsed();
     const place = comeForward();
     const leave: Leave = async (transact) => {
-      await onDisk;
+      await onDisk.catch(withdrawn);
       noteWay(clock.elapsed() - startedMs);
       place.keep();
       const turn = () => {
@@ -220,8 +221,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const withdraw = () => reject(new Withdrawn());
       waiting.add(withdraw);
       const begin = () => {
-        // Whoever was withdrawn comes too late.
-        if (waiting.delete(withdraw)) return turn();
+        // What becomes of a mail could not be stored any more: it must not leave.
+        if (waiting.delete(withdraw) && !writer.hasFault()) return turn();
         throw new Withdrawn();
       };
       pace.run(begin, urgency).then(resolve, reject);
@@ -347,6 +348,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await writer.write(() => queue.returnLeases());
     },
   };
+}
+
+/** The lease did not reach the disk, so another process may have the mail. */
+function withdrawn(): never {
+  throw new Withdrawn();
 }
 
 /** Delivery rule R2: blocks, authentication and infrastructure are not the recipient's fault. */

@@ -36,6 +36,14 @@ export function createLog(options: LogOptions): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/** Once `isOver`, failures are consequences of one that was told: their lines are warnings. */
+export function withoutErrors(log: Log, isOver: () => boolean): Log {
+  return {
+    ...log,
+    error: (message, fields) => (isOver() ? log.warn : log.error)(message, fields),
+  };
+}
+
 /** For tests and commands that print their own result. */
 export const silentLog: Log = createLog({ level: "silent", format: "json" });
 

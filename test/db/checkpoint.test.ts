@@ -21,13 +21,15 @@ function inFile() {
   const folder = mkdtempSync(join(tmpdir(), "mailstead-checkpoint-"));
   folders.push(folder);
   const file = join(folder, "test.db");
-  const { sqlite } = openDatabase(file);
+  const { sqlite, fault } = openDatabase(file);
   sqlite.run("PRAGMA wal_autocheckpoint = 0");
   sqlite.run("CREATE TABLE things (bytes BLOB)");
   const log = openLogFile(`${file}-wal`, PAGE_BYTES);
   const failures: unknown[] = [];
   const failed = (error: unknown) => void failures.push(error);
-  const start = (used: LogFile) => createCheckpoints({ sqlite, log: used, failed, sizes: SIZES });
+  const ensureSound = () => fault.check();
+  const start = (used: LogFile) =>
+    createCheckpoints({ sqlite, log: used, fault, ensureSound, failed, sizes: SIZES });
   const write = (pages: number) =>
     sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * PAGE_BYTES]);
   const databaseBytes = () => statSync(file).size;

@@ -35,6 +35,7 @@ function slowDisk() {
       syncs++;
       return new Promise((resolve) => waiting.push(resolve));
     },
+    verify: () => true,
     pause: () => pause?.promise ?? null,
     async release() {},
   };
@@ -201,6 +202,23 @@ describe("a write", () => {
   });
 });
 
+test("a fault that is found after the commit refuses what was committed, and runs no effect", async () => {
+  const db = withTable(openDatabase(":memory:"));
+  const { disk } = slowDisk();
+  const fault = { kind: "displaced", file: "/data/test.db", finding: "test" } as const;
+  disk.sync = () => Promise.reject(db.fault.raise(fault));
+  const { writer } = writingTo(db, disk);
+  const effects: string[] = [];
+  const change = () => writer.afterCommit(() => effects.push("effect"));
+  const written = writer.write(change).catch((error: unknown) => error);
+  const { onDisk } = await writer.commit(change);
+  const error = db.fault.error();
+  expect(error).toMatchObject({ status: 503, fault });
+  expect(await written).toBe(error);
+  expect(await onDisk.catch((reason: unknown) => reason)).toBe(error);
+  expect(effects).toEqual([]);
+});
+
 describe("a database in a file", () => {
   test("is synced beside the event loop, and SQLite does not wait for the disk as well", async () => {
     const { file, db } = inFile();
@@ -236,7 +254,7 @@ describe("a database in a file", () => {
   });
 
   test("in memory has no disk to wait for", () => {
-    expect(createDiskSync(openDatabase(":memory:").sqlite)).toBeNull();
+    expect(createDiskSync(openDatabase(":memory:"))).toBeNull();
   });
 });
 
@@ -246,7 +264,7 @@ test("a disk that fails ends the process: nobody knows what it has", async () =>
     import { createWriter } from "./src/db/writer.ts";
     import { createLog } from "./src/lib/log.ts";
     const sync = () => Promise.reject(new Error("EIO"));
-    const disk = { sync, pause: () => null, async release() {} };
+    const disk = { sync, verify: () => true, pause: () => null, async release() {} };
     const writer = createWriter(
       openDatabase(":memory:"), createLog({ level: "error", format: "json" }), disk);
     void writer.write(() => 1).then(() => console.log("answered"));

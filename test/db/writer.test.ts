@@ -342,6 +342,45 @@ describe("when the storage refuses", () => {
   });
 });
 
+describe("after a fault of the storage", () => {
+  const raise = () => db.fault.raise({ kind: "damaged", file: "/data/test.db", finding: "test" });
+
+  test("every write is refused for good, also where the storage would take it", async () => {
+    await writer.write(() => insert("before"));
+    const waiting = writer.write(() => insert("waiting"));
+    const error = raise();
+    expect(await outcome(waiting)).toEqual({ error });
+    expect(await outcome(writer.write(() => insert("later")))).toEqual({ error });
+    expect(await outcome(writer.commit(() => insert("later")))).toEqual({ error });
+    await writer.drain();
+    expect([names(), writer.isHealthy(), writer.hasFault()]).toEqual([["before"], false, true]);
+  });
+
+  test("a change that took no notice of the fault is not committed, nor are its neighbours", async () => {
+    const ran: string[] = [];
+    const first = outcome(
+      writer.write(() => {
+        writer.afterCommit(() => ran.push("effect"));
+        insert("first");
+      }),
+    );
+    const careless = outcome(
+      writer.write(() => {
+        insert("careless");
+        raise();
+      }),
+    );
+    expect(await Promise.all([first, careless])).toEqual([unavailable, unavailable]);
+    expect([names(), ran, db.sqlite.inTransaction]).toEqual([[], [], false]);
+  });
+
+  test("the log of writes is silent: the fault itself is told elsewhere", async () => {
+    raise();
+    await outcome(writer.write(() => insert("a")));
+    expect(lines).toEqual([]);
+  });
+});
+
 describe("drain", () => {
   test("waits for everything that was asked for", async () => {
     const writes = Array.from({ length: 30 }, (_, i) =>

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { DiskSync } from "../../src/db/disk-sync.ts";
+import { StorageFaultError } from "../../src/db/fault.ts";
 import { createWriter } from "../../src/db/writer.ts";
 import { createDispatcher } from "../../src/delivery/dispatcher.ts";
 import { createLoader } from "../../src/delivery/load.ts";
@@ -498,11 +499,29 @@ describe("a quiet queue", () => {
     expect(counts.questions).toBe(2);
   });
 
+  test("lets nothing leave whose lease was written into a file that is lost", async () => {
+    const lost = new StorageFaultError({ kind: "displaced", file: "/data/x.db", finding: "test" });
+    let isLost = false;
+    const disk: DiskSync = {
+      sync: () => (isLost ? Promise.reject(lost) : Promise.resolve()),
+      verify: () => true,
+      pause: () => null,
+      release: () => Promise.resolve(),
+    };
+    const { outbox, clock, dispatcher, transport } = await counting({ disk });
+    isLost = true;
+    const mail = outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    expect([outbox.row(mail).attempts, transport.handed.length]).toEqual([1, 0]);
+  });
+
   test("lets nothing leave before the disk has the lease; the place is free before it has the outcome", async () => {
     const waiting: (() => void)[] = [];
     let isSlow = false;
     const disk: DiskSync = {
       sync: () => (isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+      verify: () => true,
       pause: () => null,
       release: () => Promise.resolve(),
     };

@@ -54,6 +54,8 @@ export type Running = {
   /** What it said until it was ready. */
   greeting: string;
   child: Subprocess<"ignore", "pipe", "pipe">;
+  /** What it has logged so far. */
+  log(): string;
   /** Asks it to stop; resolves to exit code and log. */
   stop(): Promise<{ code: number | null; log: string }>;
 };
@@ -64,22 +66,32 @@ export async function startMailstead(
   isReady: (greeting: string) => boolean,
 ): Promise<Running> {
   const child = spawn(words, {}, 0);
-  const log = child.stderr.text();
+  let log = "";
+  const logged = readText(child.stderr, (text) => (log += text));
   const decoder = new TextDecoder();
   let greeting = "";
   const reader = child.stdout.getReader();
   while (!isReady(greeting)) {
     const { value, done } = await reader.read();
-    if (done) throw new Error(`it ended: ${greeting}${await log}`);
+    if (done) throw new Error(`it ended: ${greeting}${await logged.then(() => log)}`);
     greeting += decoder.decode(value, { stream: true });
   }
   return {
     greeting,
     child,
+    log: () => log,
     async stop() {
       child.kill("SIGTERM");
       await child.exited;
-      return { code: child.exitCode, log: await log };
+      await logged;
+      return { code: child.exitCode, log };
     },
   };
+}
+
+async function readText(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+  onText: (text: string) => void,
+): Promise<void> {
+  for await (const text of stream.pipeThrough(new TextDecoderStream())) onText(text);
 }

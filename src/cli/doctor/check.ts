@@ -32,9 +32,10 @@ export type World = {
   greet: (address: string, port: number) => Promise<Greeting>;
   /** Milliseconds by which our clock is ahead of the world's; null if nobody could be asked. */
   clockAheadMs: () => Promise<number | null>;
-  freeBytes: (path: string) => number;
   /** What the running server answers at its metrics address; null if it does not answer. */
   metrics: () => Promise<string | null>;
+  /** Null where the folder cannot be examined. */
+  freeBytes: (path: string) => number | null;
   /** Unix permissions of a file in the data folder; null if it is not there. */
   modeOf: (path: string) => number | null;
   /** Opens and closes a session with the relay; what stood in the way, or null. */

@@ -30,6 +30,9 @@ export const checkStorage: Check = async ({ folder, freeBytes }) => {
   const what = "storage";
   if (folder === null) return [];
   const free = freeBytes(folder);
+  if (free === null) {
+    return [fail(what, `the free space of ${folder} is unknown`, "check that it is there")];
+  }
   const finding = `${(free / GIB).toFixed(1)} GiB free for ${folder}`;
   const mend = "make room, or move the data folder to a larger disk";
   if (free < FAIL_FREE_BYTES) return [fail(what, finding, mend)];

@@ -53,7 +53,7 @@ export function createImportFiles(dataFolder: string | null) {
 
   return {
     /** Whether there is room for one more, and enough besides for the database. */
-    hasRoom: (): boolean => dataFolder === null || freeBytes(dataFolder) >= LEAST_FREE_BYTES,
+    hasRoom: (): boolean => dataFolder === null || (freeBytes(dataFolder) ?? 0) >= LEAST_FREE_BYTES,
 
     async create(id: string): Promise<Receiving> {
       await mkdir(folder(), { recursive: true, mode: OWNER_ONLY_FOLDER });

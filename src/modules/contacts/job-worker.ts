@@ -4,7 +4,8 @@
  * where it was, whatever ended the process.
  */
 
-import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";

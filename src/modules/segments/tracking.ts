@@ -12,7 +12,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
-import { isStorageRefusal } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { ChangeReader, Changes, Cursor } from "./changes.ts";

@@ -3,7 +3,8 @@
  * are 500 of them. A crash loses what was collected since, and nothing else.
  */
 
-import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Count, Visit } from "./count.ts";

@@ -5,7 +5,8 @@
  * share the slots that the project may use, so webhooks that hang delay no other project.
  */
 
-import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FairSlots } from "../../lib/fair-slots.ts";
 import { describeError, type Log } from "../../lib/log.ts";

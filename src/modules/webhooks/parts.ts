@@ -78,8 +78,9 @@ export function createWebhookParts(deps: {
 
     /** What is under way may end within `graceMs`; all that did not is due still. */
     async stop(graceMs: number): Promise<void> {
+      const ended = dispatcher.stop(graceMs);
       await feed.stop();
-      await dispatcher.stop(graceMs);
+      await ended;
     },
   };
 }

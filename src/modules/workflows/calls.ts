@@ -5,7 +5,8 @@
  * project share the slots that the project may use, so calls that hang delay no other project.
  */
 
-import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { createFairSlots, type FairSlots } from "../../lib/fair-slots.ts";
 import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import { isStorageError } from "../../db/writer.ts";
+import { isStorageError } from "../../db/refusal.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { isServiceEvent } from "../events/names.ts";

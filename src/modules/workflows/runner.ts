@@ -9,7 +9,8 @@
  * how far behind the runner is.
  */
 
-import { isStorageRefusal, type Writer } from "../../db/writer.ts";
+import { isStorageRefusal } from "../../db/refusal.ts";
+import type { Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";

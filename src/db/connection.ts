@@ -1,0 +1,59 @@
+/**
+ * Connections to SQLite that notice damage. Whichever statement meets it, a read or a write, the
+ * error becomes a StorageFaultError and the latch of the database keeps the fault.
+ */
+
+import { Database } from "bun:sqlite";
+import { damageOf, type FaultLatch } from "./fault.ts";
+
+export type ConnectionOptions = { create?: boolean; readonly?: boolean; readwrite?: boolean };
+
+/** Opens `file` without any of our settings. */
+export function openConnection(
+  file: string,
+  latch: FaultLatch,
+  options: ConnectionOptions = { readwrite: true },
+): Database {
+  const sqlite = new Database(file, { ...options, strict: true });
+  const watch = createWatch(latch, file);
+  watch(sqlite, ["run", "exec"]);
+  watch(sqlite, ["prepare", "query"], (statement) => watch(statement, STATEMENT_METHODS));
+  return sqlite;
+}
+
+type Watch = (
+  target: object,
+  methods: readonly string[],
+  /** Called with each object that one of them returns. */
+  onResult?: (result: object) => void,
+) => void;
+
+const STATEMENT_METHODS = ["all", "get", "run", "values", "raw"] as const;
+
+/** Replaces methods by ones that hand damage to the latch; an object is watched once. */
+function createWatch(latch: FaultLatch, file: string): Watch {
+  const watched = new WeakSet<object>();
+  return (target, methods, onResult) => {
+    const isKnown = onResult === undefined && watched.has(target);
+    if (isKnown) return;
+    watched.add(target);
+    for (const name of methods) Reflect.set(target, name, guarded(target, name, onResult));
+  };
+
+  function guarded(target: object, name: string, onResult?: (result: object) => void) {
+    const method: unknown = Reflect.get(target, name);
+    if (typeof method !== "function") throw new Error(`SQLite without ${name}()`);
+    return (...args: unknown[]): unknown => {
+      try {
+        const result: unknown = Reflect.apply(method, target, args);
+        if (onResult !== undefined && typeof result === "object" && result !== null) {
+          onResult(result);
+        }
+        return result;
+      } catch (error) {
+        const damage = damageOf(error, file);
+        throw damage === null ? error : latch.raise(damage, error);
+      }
+    };
+  }
+}

@@ -1,0 +1,133 @@
+/** A server in a process of its own whose database files are damaged or deleted under it. */
+
+import { Database } from "bun:sqlite";
+import { afterEach, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { answered } from "../support/app.ts";
+import { mailstead, type Running, startMailstead } from "../support/cli.ts";
+import { PAGE_BYTES, scramble, scrambleFrames } from "../support/damage.ts";
+import { eventually } from "../support/eventually.ts";
+import { at, textAt } from "../support/json.ts";
+
+const CHILD_LIMIT_MS = 60_000;
+const MAILS = 20;
+
+const ends: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** A server with a project, to which mail was sent. */
+async function serving() {
+  const data = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
+  let server = await start();
+  ends.push(async () => {
+    server.child.kill("SIGKILL");
+    await server.child.exited;
+    rmSync(data, { recursive: true, force: true });
+  });
+  const made = await mailstead(["project", "create", "Shop", "--json", "--data", data]);
+  await mailstead(["domain", "add", "shop.test", "--verified", "--data", data]);
+  const authorization = `Bearer ${textAt(made.json, "secretKey")}`;
+
+  async function start(): Promise<Running> {
+    const words = ["serve", "--data", data, "--port", "0", "--json", "--log-format", "json"];
+    return startMailstead(words, (greeting) => greeting.endsWith("}\n"));
+  }
+
+  async function call(method: string, path: string, body?: unknown) {
+    const response = await fetch(textAt(JSON.parse(server.greeting), "url") + path, {
+      method,
+      headers: { authorization, "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    return answered(response);
+  }
+
+  const send = async (to: string) =>
+    (await call("POST", "/v1/send", { to, from: "a@shop.test", subject: "Hi", body: "b" })).status;
+  for (let n = 0; n < MAILS; n++) expect(await send(`c${n}@example.com`)).toBe(200);
+  return {
+    data,
+    file: join(data, "mailstead.db"),
+    call,
+    send,
+    server: () => server,
+    async restart(): Promise<void> {
+      server = await start();
+    },
+  };
+}
+
+function errorsOf(log: string): unknown[] {
+  return log
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): unknown => JSON.parse(line))
+    .filter((line) => at(line, "level") === "error");
+}
+
+test(
+  "a damaged database: refused, one line in the log, and a stop leaves its files as they are",
+  async () => {
+    const { file, call, send, server } = await serving();
+    const other = new Database(file);
+    other.run("BEGIN IMMEDIATE");
+    other.run("INSERT OR REPLACE INTO readiness (id, at) VALUES (1, 1)");
+    scramble(file, PAGE_BYTES);
+    scrambleFrames(`${file}-wal`);
+    // After the commit of another process the server reads its pages anew.
+    other.run("COMMIT");
+    other.close();
+    expect(await send("ada@example.com")).toBe(503);
+    expect((await call("GET", "/livez")).status).toBe(200);
+    expect((await call("GET", "/readyz")).at("error.message")).toBe("The database is damaged.");
+    expect((await call("GET", "/contacts")).at("error.code")).toBe("SERVICE_UNAVAILABLE");
+    const before = [file, `${file}-wal`].map((path) => readFileSync(path));
+    const { code, log } = await server().stop();
+    expect([code, server().child.signalCode]).toEqual([null, "SIGKILL"]);
+    const after = [file, `${file}-wal`].map((path) => readFileSync(path));
+    expect(after.map((bytes, i) => bytes.equals(before[i] ?? Buffer.of()))).toEqual([true, true]);
+    expect(errorsOf(log)).toEqual([
+      expect.objectContaining({
+        message: expect.stringContaining("nothing is stored or sent any more"),
+        file,
+        recovery: expect.stringContaining("restore the newest backup"),
+      }),
+    ]);
+    expect(log).toContain("the database was not closed");
+  },
+  CHILD_LIMIT_MS,
+);
+
+test(
+  "a deleted log: noticed by a server that nothing is asked of, and a stop saves all accepted mail",
+  async () => {
+    const { file, call, send, server, restart } = await serving();
+    rmSync(`${file}-wal`);
+    await eventually(() => server().log().includes("nothing is stored or sent any more"));
+    expect(await send("ada@example.com")).toBe(503);
+    const { code, log } = await server().stop();
+    expect([code, errorsOf(log).length]).toEqual([0, 1]);
+    await restart();
+    expect((await call("GET", "/emails")).at("data.total")).toBe(MAILS);
+    expect(await send("ada@example.com")).toBe(200);
+  },
+  CHILD_LIMIT_MS,
+);
+
+test(
+  "a deleted folder: noticed, and a stop ends it",
+  async () => {
+    const { data, send, server } = await serving();
+    rmSync(data, { recursive: true });
+    await eventually(() => server().log().includes("nothing is stored or sent any more"));
+    expect(await send("ada@example.com")).toBe(503);
+    const { log } = await server().stop();
+    expect(errorsOf(log)).toHaveLength(1);
+  },
+  CHILD_LIMIT_MS,
+);

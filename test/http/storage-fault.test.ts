@@ -1,0 +1,253 @@
+/** A server whose database files are damaged, deleted or replaced while it runs. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../../src/db/open.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { testApp } from "../support/app.ts";
+import { cutShort, PAGE_BYTES, scramble, scrambleFrames } from "../support/damage.ts";
+import { quiet } from "../support/eventually.ts";
+import { at } from "../support/json.ts";
+import { expectRefusal } from "../support/refusal.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+const unavailable = { status: 503, code: "SERVICE_UNAVAILABLE" };
+const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+const FILES = ["mailstead.db", "mailstead.db-wal", "mailstead.db-shm", "lock"] as const;
+
+const ends: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+/** A running application on a database in a file, with a mail that waits for its next attempt. */
+async function running() {
+  const parent = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
+  const folder = join(parent, "data");
+  const file = join(folder, "mailstead.db");
+  writeFileSync(join(parent, "other"), "");
+  await Bun.write(join(folder, "lock"), "");
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
+  const transport = testTransport({ answer: DEFERRED });
+  const db = openDatabase(file);
+  db.files.add(join(folder, "lock"));
+  const t = await testApp({ db, folder, log, transport });
+  await t.app.start();
+  for (let n = 0; n < 40; n++) {
+    const data = { text: "x".repeat(2_000) };
+    expect((await t.call("POST", "/contacts", { email: `c${n}@example.com`, data })).status).toBe(
+      201,
+    );
+  }
+  expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
+  await t.deliver();
+  transport.answer = ACCEPTED;
+  ends.push(async () => {
+    await t.close().catch(() => undefined); // Its last writes are refused.
+    rmSync(parent, { recursive: true, force: true });
+  });
+  /** Brings all pages from the log into the database file. */
+  async function checkpoint(): Promise<void> {
+    await t.app.writer.drain();
+    t.db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  return {
+    t,
+    folder,
+    file,
+    transport,
+    checkpoint,
+    /** The next statement reads the files, as after the commit of another process. */
+    forget: () => void t.db.sqlite.run("PRAGMA shrink_memory"),
+    ready: () => t.call("GET", "/readyz", undefined, { key: null }),
+    errors: () =>
+      lines
+        .map((line): unknown => JSON.parse(line))
+        .filter((line) => at(line, "level") === "error"),
+  };
+}
+
+type Running = Awaited<ReturnType<typeof running>>;
+
+/** Refused for good: nothing is written, leased or sent, and one line of the log says why. */
+async function expectEnd(world: Running, reason: string): Promise<void> {
+  const { t, transport, ready, errors } = world;
+  const answer = await ready();
+  expectRefusal(answer, unavailable);
+  expect(answer.text("error.message")).toBe(reason);
+  expect((await t.call("GET", "/livez", undefined, { key: null })).status).toBe(200);
+  for (const path of ["/v1/send", "/v1/track", "/contacts"]) {
+    const body = { ...mail, event: "x", email: "new@example.com" };
+    expectRefusal(await t.call("POST", path, body), unavailable);
+  }
+  const handed = transport.handed.length;
+  t.clock.advance(DAY);
+  await quiet();
+  expect(transport.handed.length).toBe(handed);
+  expect(errors()).toHaveLength(1);
+}
+
+type Strike = (world: Running) => void | Promise<void>;
+
+const onDatabase =
+  (strike: (file: string) => void): Strike =>
+  async ({ file, checkpoint }) => {
+    await checkpoint();
+    strike(file);
+  };
+const onLog =
+  (strike: (file: string) => void): Strike =>
+  ({ file }) =>
+    strike(`${file}-wal`);
+
+/** Pages that are in memory hide these from SQLite. */
+const cuts: [name: string, strike: Strike][] = [
+  ["half of its pages missing", onDatabase((file) => cutShort(file, 20 * PAGE_BYTES))],
+  ["nothing left in it", onDatabase((file) => cutShort(file, 0))],
+  ["half of its log missing", onLog((file) => cutShort(file, 30 * PAGE_BYTES))],
+  ["nothing left in its log", onLog((file) => cutShort(file, 0))],
+];
+const damages: [name: string, strike: Strike][] = [
+  ["random bytes in its pages", onDatabase((file) => scramble(file, PAGE_BYTES))],
+  ["random bytes at its beginning", onDatabase((file) => scramble(file, 0))],
+  ["random bytes in the pages of its log", onLog(scrambleFrames)],
+  ["random bytes all over its log", onLog((file) => scramble(file, 0))],
+  ...cuts,
+];
+
+describe("a database file with", () => {
+  for (const [name, strike] of damages) {
+    test(`${name} ends all writing and sending, and stays so`, async () => {
+      const world = await running();
+      const { t, folder, file, forget } = world;
+      const sound = FILES.filter((each) => existsSync(join(folder, each))).map(
+        (each) => [join(folder, each), readFileSync(join(folder, each))] as const,
+      );
+      await strike(world);
+      forget();
+      expectRefusal(await t.call("POST", "/v1/send", mail), unavailable);
+      await expectEnd(world, "The database is damaged.");
+      const [line] = world.errors();
+      expect(at(line, "file")).toStartWith(file);
+      expect(at(line, "recovery")).toContain("mailstead check");
+      for (const [path, bytes] of sound) writeFileSync(path, bytes, { flag: "r+" });
+      forget();
+      await expectEnd(world, "The database is damaged.");
+    });
+  }
+
+  for (const [name, strike] of cuts) {
+    test(`${name} is noticed before SQLite reads it, also behind what was written since`, async () => {
+      const world = await running();
+      world.t.app.writer.verifyFiles();
+      await strike(world);
+      if (name.includes("log")) await world.t.call("POST", "/v1/send", mail);
+      world.t.app.writer.verifyFiles(); // As once a second.
+      expectRefusal(await world.t.call("POST", "/v1/send", mail), unavailable);
+      await expectEnd(world, "The database is damaged.");
+    });
+  }
+});
+
+test("damage that a read finds is a refusal without details, and ends all writing", async () => {
+  const world = await running();
+  await world.checkpoint();
+  scramble(world.file, PAGE_BYTES);
+  world.forget();
+  const answer = await world.t.call("GET", "/contacts?limit=100");
+  expectRefusal(answer, unavailable);
+  expect(JSON.stringify(answer.body)).not.toMatch(/sqlite|malformed|mailstead\.db/i);
+  await expectEnd(world, "The database is damaged.");
+});
+
+const displacements: [name: string, strike: Strike][] = [
+  ["its folder was moved", ({ folder }) => renameSync(folder, `${folder}-moved`)],
+  ["its folder was deleted", ({ folder }) => rmSync(folder, { recursive: true })],
+  ...FILES.flatMap((name): [string, Strike][] => [
+    [`${name} was deleted`, ({ folder }) => rmSync(join(folder, name))],
+    [
+      `${name} was replaced by a copy`,
+      ({ folder }) => {
+        copyFileSync(join(folder, name), join(folder, "copy"));
+        renameSync(join(folder, "copy"), join(folder, name));
+      },
+    ],
+  ]),
+];
+
+/** With these, the very next mail would be lost: every commit looks for them. */
+const AT_ONCE = /^its folder|^mailstead\.db was|^mailstead\.db-wal was deleted/;
+
+describe("after", () => {
+  for (const [name, strike] of displacements) {
+    test(`${name}, the next mail is refused, and every one after it`, async () => {
+      const world = await running();
+      await strike(world);
+      if (!AT_ONCE.test(name)) world.t.app.writer.verifyFiles(); // As once a second.
+      expectRefusal(await world.t.call("POST", "/v1/send", mail), unavailable);
+      await expectEnd(world, "A file of the database was deleted, moved or replaced.");
+    });
+  }
+});
+
+test("mail that is ready does not leave any more, and reading goes on", async () => {
+  const world = await running();
+  const { t, transport, folder } = world;
+  transport.answer = null; // Each mail is under way until the test ends it.
+  for (let n = 0; n < 30; n++) {
+    expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
+  }
+  await quiet();
+  const [first] = transport.open();
+  const handed = transport.handed.length;
+  expect(t.countRows("emails WHERE status = 'QUEUED' OR status = 'SENDING'")).toBeGreaterThan(
+    handed,
+  );
+  rmSync(join(folder, "mailstead.db"));
+  expectRefusal(await world.ready(), unavailable);
+  first?.end(ACCEPTED);
+  await quiet();
+  expect(transport.handed.length).toBe(handed);
+  expect((await t.call("GET", "/contacts")).status).toBe(200);
+  for (const each of transport.open()) each.end(ACCEPTED);
+});
+
+test("/readyz says it where the data folder cannot be examined", async () => {
+  const t = await testApp({ folder: join(tmpdir(), `mailstead-nowhere-${crypto.randomUUID()}`) });
+  ends.push(t.close);
+  await t.app.start();
+  const answer = await t.call("GET", "/readyz", undefined, { key: null });
+  expectRefusal(answer, unavailable);
+  expect(answer.text("error.message")).toBe("The data folder cannot be examined.");
+});
+
+test("the files may become shorter where the database did, and the log where it was copied", async () => {
+  const { t, file, ready, errors, checkpoint } = await running();
+  await checkpoint();
+  const other = openDatabase(file);
+  other.sqlite.run("UPDATE contacts SET data = '{}'");
+  const before = statSync(file).size;
+  for (const statement of ["VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"]) {
+    await t.app.writer.drain();
+    other.sqlite.run(statement);
+    expect((await ready()).status).toBe(200);
+    expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
+  }
+  expect(statSync(file).size).toBeLessThan(before);
+  other.sqlite.close();
+  expect(errors()).toEqual([]);
+});
