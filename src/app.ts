@@ -17,6 +17,7 @@ import { createPace } from "./delivery/pace.ts";
 import { createQueue } from "./delivery/queue.ts";
 import { createSettle } from "./delivery/settle.ts";
 import { createAdmission } from "./http/admission.ts";
+import { createBodies } from "./http/bodies.ts";
 import { defineFormats } from "./http/formats.ts";
 import { healthRoutes, type Readiness } from "./http/health.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -123,7 +124,7 @@ const FAULT_REASONS = {
 } as const satisfies Record<StorageFault["kind"], string>;
 const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
 const IDLE_TIMEOUT_SECONDS = 60;
-/** None: Bun would refuse with a bare 413. `http/body` bounds what is read; the rest is discarded. */
+/** None: Bun would refuse with a bare 413. `http/body-bytes` bounds what is read; the rest is discarded. */
 const TRANSPORT_BODY_CAP_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createApp(options: AppOptions) {
@@ -389,9 +390,12 @@ export function createApp(options: AppOptions) {
     clock,
     sealKey: deriveKey(secret, "idempotency"),
   });
+  const beginWork = (route: string) => loopWatch.begin("route", route);
+  const bodies = createBodies({ clock, beginWork });
   const admission = createAdmission({
     findKey: keys.findByDigest,
     idempotency,
+    readJson: bodies.readJson,
     apiRate: config.apiRate,
     publicKeyRate: config.publicKeyRate,
     publicClientRate: config.publicClientRate,
@@ -403,7 +407,8 @@ export function createApp(options: AppOptions) {
     log,
     now: clock.now,
     projectOf: admission.projectOf,
-    beginWork: (route) => loopWatch.begin("route", route),
+    beginWork,
+    onAnswered: bodies.giveBack,
   });
   const api = new Elysia({ name: "api" })
     .use(healthRoutes(readiness))
@@ -418,7 +423,7 @@ export function createApp(options: AppOptions) {
       }),
     )
     .use(contactRoutes({ admission, contacts, ...contactParts, writer }))
-    .use(importRoutes({ admission, ...contactParts, writer }))
+    .use(importRoutes({ admission, bodies, ...contactParts, writer }))
     .use(bulkRoutes({ admission, ...contactParts, writer, clock }))
     .use(templateRoutes({ admission, templates, preview, writer }))
     .use(domainRoutes({ admission, domains, checks: domainChecks, writer }))
@@ -444,7 +449,7 @@ export function createApp(options: AppOptions) {
       }),
     )
     .use(executionRoutes({ admission, executions: automation.executions, writer }))
-    .use(subscriptionRoutes({ subscriptions, linkKey, writer, log }))
+    .use(subscriptionRoutes({ subscriptions, linkKey, writer, arrivals: bodies.arrivals, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
     // Normalising rebuilds bodies before they are checked, and makes objects of what is none.
@@ -459,6 +464,7 @@ export function createApp(options: AppOptions) {
     .use(api)
     .use(openApiRoutes(api));
   learnRoutes(http.routes);
+  bodies.learn(http.routes);
 
   const clockSteps = createClockSteps({
     db,
@@ -587,6 +593,7 @@ export function createApp(options: AppOptions) {
     campaigns: campaigns.runner,
     automation: automation.runner,
     clockSteps,
+    bodyBudget: bodies.budget,
     transport,
 
     /** Answers a request as the server would; for tests. */

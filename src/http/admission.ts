@@ -10,7 +10,7 @@ import type { AddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
-import { readJson } from "./body.ts";
+import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
 import type { Answer, Idempotency } from "./idempotency.ts";
 import { slidingWindow } from "./rate-limit.ts";
@@ -44,6 +44,7 @@ export type AdmissionOptions = {
   /** Looks up a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
   idempotency: Idempotency;
+  readJson: ReadJson;
   /** Requests per minute and project with secret keys; 0: no limit. */
   apiRate: number;
   /** The same with public keys, and of these from one client address. */
@@ -60,6 +61,8 @@ export type AdmissionOptions = {
 type Incoming = {
   request: Request;
   path: string;
+  /** The pattern that the router found. */
+  route: string;
   set: { headers: Record<string, string | number | undefined>; status?: number | string };
   server: { requestIP(request: Request): { address: string } | null } | null;
 };
@@ -138,13 +141,15 @@ export function createAdmission(options: AdmissionOptions) {
   function gate(
     name: string,
     kinds: readonly KeyKind[],
-    readBody: (request: Request) => Promise<unknown>,
+    readBody: (request: Request, origin: Origin) => Promise<unknown>,
   ) {
     return new Elysia({ name })
       .onParse({ as: "scoped" }, async (incoming) => {
-        admit(incoming, kinds);
+        const { project, keyKind } = admit(incoming, kinds);
+        const { request, route } = incoming;
+        const holder = { projectSeq: project.seq, isPublic: keyKind === "PUBLIC" };
         // Anything but undefined keeps Elysia from reading the body once more.
-        return (await readBody(incoming.request)) ?? null;
+        return (await readBody(request, { method: request.method, route, holder })) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
         const { project, keyKind } = admit(incoming, kinds);
@@ -183,11 +188,11 @@ export function createAdmission(options: AdmissionOptions) {
     /** The project of a request that was admitted. */
     projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
     /** For routes that take a secret key: everything but `/v1/track`. */
-    secretKey: gate("secret-key", ["SECRET"], readJson),
+    secretKey: gate("secret-key", ["SECRET"], options.readJson),
     /** The same for routes that read the body themselves, as it comes in. */
     secretKeyStreaming: gate("secret-key-streaming", ["SECRET"], leaveUnread),
     /** For `/v1/track`. */
-    anyKey: gate("any-key", ["SECRET", "PUBLIC"], readJson),
+    anyKey: gate("any-key", ["SECRET", "PUBLIC"], options.readJson),
   };
 }
 

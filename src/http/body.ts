@@ -1,40 +1,130 @@
-/** Reads request bodies: bounded, UTF-8 and JSON as they must be, before any schema sees them. */
+/**
+ * Reads the JSON bodies of requests, in this order: encoding, size, budget, bytes, number of values,
+ * UTF-8, JSON, what can be stored. Only then does a schema see anything. A large body is worked on
+ * in steps, between which other requests are answered.
+ */
 
-import { AppError, type FieldError, validationError } from "../lib/errors.ts";
-import { DEEPEST_NESTING } from "../lib/nesting.ts";
-import { isRecord, MOST_ERRORS } from "./validation.ts";
+import { AppError, validationError } from "../lib/errors.ts";
+import type { BodyHolder } from "./body-budget.ts";
+import { announcedBytes, type BodyBytes, free, type Received, TINY_BYTES } from "./body-bytes.ts";
+import { BODY_LIMITS, type BodyLimit, limitOf } from "./body-limits.ts";
+import { refuseUnfaithful, type Used, usedBy } from "./faithful.ts";
+import { isRecord } from "./validation.ts";
 
-/** Interface decision A: 20 MiB. */
-export const BODY_CAP_BYTES = 20 * 1024 * 1024;
+/** The route that a request is for, as the router names it, and who sent it. */
+export type Origin = { method: string; route: string; holder: BodyHolder };
 
-/** The parsed JSON body, or undefined where there is none. */
-export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBounded(request);
-  if (bytes.byteLength === 0) return undefined;
-  const value = parseJson(decodeUtf8(bytes));
-  refuseUnfaithful(value);
-  if (value !== null && !isRecord(value)) throw notAnObject();
-  return value;
-}
+export type ReadJson = (request: Request, origin: Origin) => Promise<unknown>;
 
-async function readBounded(request: Request): Promise<Uint8Array> {
-  const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (announced > BODY_CAP_BYTES) throw tooLarge();
-  if (request.body === null) return new Uint8Array();
-  if (Number.isFinite(announced)) return request.bytes();
-  return readChunked(request.body);
-}
+type Route = { method: string; path: string; hooks: object };
+type Rules = { limit: BodyLimit; used: Used };
 
-/** No length was announced: count what arrives, and stop at the cap. */
-async function readChunked(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > BODY_CAP_BYTES) throw tooLarge();
-    chunks.push(chunk);
+/** For routes without a schema: the body is read, so that the connection can go on, and not used. */
+const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), items: null } };
+
+/** Documents with so few values take nothing from the budget for values. */
+const FREE_VALUES = 1_000;
+/** Larger documents are parsed in steps. */
+const STEPWISE_BYTES = 256 * 1024;
+
+export function createJsonBodies(deps: {
+  bytes: BodyBytes;
+  /** To be awaited before work on many bytes: what arrived together takes several turns of the loop. */
+  breathe: () => Promise<void>;
+  /** Told what is worked on, for the watchdog of the event loop. */
+  beginWork: (name: string) => void;
+}) {
+  const { bytes, breathe, beginWork } = deps;
+  /** By route, and then by method. */
+  const rules = new Map<string, Map<string, Rules>>();
+  /** Large documents are parsed one after the other: meanwhile each takes several times its bytes. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  function parseInOrder(received: Received, used: Used): Promise<unknown> {
+    const parsed = last.then(() => parseInSteps(received, used));
+    last = parsed.catch(() => undefined); // Its own request hears of it.
+    return parsed;
   }
-  return Buffer.concat(chunks, size);
+
+  async function parseReceived(
+    request: Request,
+    received: Received,
+    { name, used, holder }: { name: string; used: Used; holder: BodyHolder },
+  ): Promise<unknown> {
+    const size = received.bytes.byteLength;
+    if (size === 0) return undefined;
+    if (received.values > FREE_VALUES) await bytes.takeValues(request, received.values, holder);
+    bytes.noteGarbage(request, size);
+    await breathe();
+    beginWork(name);
+    return size > STEPWISE_BYTES ? parseInOrder(received, used) : parse(received.bytes, used);
+  }
+
+  return {
+    /** Told once, when all routes are there: what they declare with `limited`. */
+    learn(routes: readonly Route[]): void {
+      for (const { method, path, hooks } of routes) {
+        const schema: unknown = Reflect.get(hooks, "body");
+        if (!isRecord(schema)) continue;
+        const limit = limitOf(schema);
+        if (limit === null) throw new Error(`${method} ${path} does not say how large a body is`);
+        const ofRoute = rules.get(path) ?? new Map<string, Rules>();
+        rules.set(path, ofRoute.set(method, { limit, used: usedBy(schema) }));
+      }
+    },
+
+    /** The parsed JSON body, or undefined where there is none. */
+    async read(request: Request, { method, route, holder }: Origin): Promise<unknown> {
+      const { limit, used } = rules.get(route)?.get(method) ?? UNUSED;
+      refuseEncoded(request);
+      const announced = announcedBytes(request);
+      if (announced !== null && announced > 0 && announced <= TINY_BYTES) {
+        return parse(await bytes.receiveTiny(request, announced, holder), used);
+      }
+      try {
+        const received = await bytes.receive(request, announced, { limit, holder });
+        return await parseReceived(request, received, { name: `${method} ${route}`, used, holder });
+      } catch (error) {
+        bytes.giveBack(request);
+        throw error;
+      }
+    },
+  };
+}
+
+function parse(bytes: Uint8Array, used: Used): unknown {
+  const value = parseJson(decodeUtf8(bytes));
+  refuseUnfaithful(value, used);
+  return ensureObject(value);
+}
+
+/** The steps take up to a tenth of a second each; memory is given back as early as can be. */
+async function parseInSteps({ bytes }: Received, used: Used): Promise<unknown> {
+  await others();
+  let text = decodeUtf8(bytes);
+  free(bytes);
+  await others();
+  const value = parseJson(text);
+  text = "";
+  await others();
+  refuseUnfaithful(value, used);
+  await others();
+  return ensureObject(value);
+}
+
+/** Resolves after other requests had a turn of the event loop. */
+function others(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** RFC 9110 §8.4: no coding is decoded here, so none is accepted. */
+export function refuseEncoded(request: Request): void {
+  const encoding = request.headers.get("content-encoding");
+  if (encoding === null || /^\s*(?:identity)?\s*$/i.test(encoding)) return;
+  throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "A compressed body is not accepted.", {
+    suggestion: "Send the body as it is, without Content-Encoding.",
+    headers: { "Accept-Encoding": "identity" },
+  });
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -55,74 +145,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-/**
- * What cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and values, and
- * numbers that no double holds. Parsing makes 1e400 infinite, and storing would make that null.
- */
-export function refuseUnfaithful(value: unknown): void {
-  const errors: FieldError[] = [];
-  collectUnfaithful(value, [], errors);
-  if (errors.length > 0) throw validationError(errors);
-}
-
-type Path = (string | number)[];
-
-/** `path` is where `value` stands; it is the same array all the way down. */
-function collectUnfaithful(value: unknown, path: Path, errors: FieldError[]): void {
-  if (errors.length >= MOST_ERRORS) return;
-  if (typeof value === "string") {
-    if (isBadText(value)) errors.push(badText(path));
-  } else if (typeof value === "number") {
-    if (!Number.isFinite(value)) errors.push(tooLargeNumber(path));
-  } else if (typeof value === "object" && value !== null) {
-    if (path.length >= DEEPEST_NESTING) throw tooDeep();
-    const members = Array.isArray(value) ? value.entries() : Object.entries(value);
-    for (const [name, inner] of members) {
-      if (typeof name === "string" && isBadText(name)) errors.push(badText(path));
-      path.push(name);
-      collectUnfaithful(inner, path, errors);
-      path.pop();
-    }
-  }
-}
-
-function isBadText(text: string): boolean {
-  return text.includes("\0") || !text.isWellFormed();
-}
-
-function badText(path: Path): FieldError {
-  const message = "must not contain NUL characters or lone surrogates";
-  return { field: dotted(path), message, code: "invalid_format" };
-}
-
-function tooLargeNumber(path: Path): FieldError {
-  const message = "must be a number between -1.8e308 and 1.8e308";
-  return { field: dotted(path), message, code: "invalid_type" };
-}
-
-function dotted(path: Path): string {
-  return path.map((part) => String(part).toWellFormed().replaceAll("\0", "\u{fffd}")).join(".");
-}
-
 /** No endpoint takes anything else; where a body is optional, its schema would not be asked. */
-function notAnObject(): AppError {
-  return validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);
+function ensureObject(value: unknown): unknown {
+  if (value === null || isRecord(value)) return value;
+  throw validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);
 }
 
-function tooLarge(): AppError {
-  return new AppError(413, "PAYLOAD_TOO_LARGE", "The body is larger than 20 MiB.", {
-    suggestion: "Send less at once: split the recipients or shrink the attachments.",
+function invalidJson(message: string): AppError {
+  return new AppError(400, "INVALID_JSON", message, {
+    suggestion: "Send a JSON document in UTF-8 with Content-Type: application/json.",
   });
-}
-
-function tooDeep(): AppError {
-  const message = `The body is nested more than ${DEEPEST_NESTING} levels deep.`;
-  return invalidJson(message, "Send a document with fewer levels; nothing here needs so many.");
-}
-
-function invalidJson(
-  message: string,
-  suggestion = "Send a JSON document in UTF-8 with Content-Type: application/json.",
-): AppError {
-  return new AppError(400, "INVALID_JSON", message, { suggestion });
 }

@@ -73,7 +73,7 @@ export const IdParams = Type.Object({ id: Type.String() });
 /** 204 has no body (interface decision A). */
 export const NoContent = Type.Void({ description: "Done; no body" });
 
-type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 503;
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
 
 /** What every authenticated route may answer beside its own success. */
 export function withErrors<T extends { [status: number]: TSchema }>(success: T) {
@@ -83,8 +83,10 @@ export function withErrors<T extends { [status: number]: TSchema }>(success: T) 
     401: ErrorBody,
     403: ErrorBody,
     404: ErrorBody,
+    408: ErrorBody,
     409: ErrorBody,
     413: ErrorBody,
+    415: ErrorBody,
     422: ErrorBody,
     429: ErrorBody,
     500: ErrorBody,

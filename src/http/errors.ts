@@ -14,6 +14,7 @@ const SUGGESTIONS: Readonly<Record<number, string>> = {
   403: "Use a key that is allowed to do this.",
   404: "Check the address; GET /openapi.json lists every route.",
   405: "Use one of the methods that the Allow header names.",
+  408: "Send the request again, faster.",
   409: "Read the current state first, then decide again.",
   422: "Correct the fields listed in errors and send the request again.",
   429: "Wait for the seconds in Retry-After, then try again.",

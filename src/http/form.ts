@@ -1,17 +1,20 @@
 /** Reads the small forms that recipients and their mail programs post: bounded, never throwing. */
 
-/** Far more than any of these forms has. */
-const FORM_CAP_BYTES = 4 * 1024;
+import type { Arrivals } from "./body-arrival.ts";
+import { FORM_CAP_BYTES } from "./body-limits.ts";
+
+/** A form has one field: it comes in one packet. */
+const GRACE_MS = 10_000;
 
 export type Form =
   { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
 
 /** Fields of an urlencoded or multipart body; what is neither, or breaks off, has none. */
-export async function readForm(request: Request): Promise<Form> {
+export async function readForm(request: Request, arrivals: Arrivals): Promise<Form> {
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > FORM_CAP_BYTES) return { isTooLarge: true };
   try {
-    const bytes = await readUpTo(request, FORM_CAP_BYTES);
+    const bytes = await readUpTo(request, FORM_CAP_BYTES, arrivals);
     if (bytes === null) return { isTooLarge: true };
     const fields = await fieldsOf(bytes, request.headers.get("content-type"));
     return { isTooLarge: false, fields };
@@ -21,11 +24,14 @@ export async function readForm(request: Request): Promise<Form> {
 }
 
 /** Null if there is more; the rest is left unread. */
-async function readUpTo(request: Request, capBytes: number): Promise<Uint8Array | null> {
-  if (request.body === null) return new Uint8Array();
+async function readUpTo(
+  request: Request,
+  capBytes: number,
+  arrivals: Arrivals,
+): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of arrivals.pieces(request, GRACE_MS)) {
     sizeBytes += chunk.byteLength;
     if (sizeBytes > capBytes) return null;
     chunks.push(chunk);

@@ -5,6 +5,8 @@
 
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
 import { AppError, fieldError, REQUIRED } from "../lib/errors.ts";
+import { refuseEncoded } from "./body.ts";
+import { sizeText } from "./body-limits.ts";
 
 export type FileForm = {
   /** Name of the file's field. */
@@ -18,11 +20,15 @@ export const FORM_OVERHEAD_BYTES = 256 * 1024;
 const LONGEST_FIELD_BYTES = 64 * 1024;
 const MOST_FIELDS = 20;
 
+/** A request with a form; `pieces` gives its body as it arrives, once that may be read. */
+export type Upload = { request: Request; pieces: () => Promise<AsyncGenerator<Uint8Array>> };
+
 /** Resolves to the form's other fields when the whole file was stored. */
 export async function receiveFile(
-  request: Request,
+  { request, pieces }: Upload,
   form: FileForm,
 ): Promise<ReadonlyMap<string, string>> {
+  refuseEncoded(request);
   const contentType = request.headers.get("content-type") ?? "";
   if (request.body === null) throw noFile(form);
   if (!/^multipart\/form-data\s*;/i.test(contentType)) throw noForm();
@@ -30,7 +36,7 @@ export async function receiveFile(
   if (announced > form.capBytes + FORM_OVERHEAD_BYTES) throw tooLarge(form);
   const parser = createParser(contentType, form);
   try {
-    await parser.read(request.body);
+    await parser.read(await pieces());
     return parser.fields;
   } catch (error) {
     throw request.signal.aborted ? malformed() : error; // Nobody is there any more to hear it.
@@ -70,8 +76,8 @@ function createParser(contentType: string, form: FileForm) {
     });
   }
 
-  async function feed(body: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const bytes of body) {
+  async function feed(pieces: AsyncGenerator<Uint8Array>): Promise<void> {
+    for await (const bytes of pieces) {
       if (!busboy.write(Buffer.from(bytes))) await hasRoom();
       if (isClosed) return;
     }
@@ -83,8 +89,8 @@ function createParser(contentType: string, form: FileForm) {
 
   return {
     fields,
-    read: (body: ReadableStream<Uint8Array>): Promise<void> =>
-      Promise.race([feed(body), failure.promise]),
+    read: (pieces: AsyncGenerator<Uint8Array>): Promise<void> =>
+      Promise.race([feed(pieces), failure.promise]),
     close(): void {
       isClosed = true;
       busboy.destroy();
@@ -124,8 +130,8 @@ function malformed(): AppError {
 }
 
 function tooLarge({ capBytes }: FileForm): AppError {
-  const mebibytes = Math.floor(capBytes / 1024 / 1024);
-  return new AppError(413, "PAYLOAD_TOO_LARGE", `The file is larger than ${mebibytes} MiB.`, {
+  const message = `The file is larger than ${sizeText(capBytes)}.`;
+  return new AppError(413, "PAYLOAD_TOO_LARGE", message, {
     suggestion: "Split the file and send its parts one after the other.",
   });
 }

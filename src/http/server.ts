@@ -20,8 +20,10 @@ export function createRoot(options: {
   projectOf: (request: Request) => Project | null;
   /** Told when the validation and the handler of a request begin. */
   beginWork: (name: string) => void;
+  /** Told once for each request, after its response was made. */
+  onAnswered: (request: Request) => void;
 }) {
-  const { log, now, beginWork } = options;
+  const { log, now, beginWork, onAnswered } = options;
   const responses = new Map<string, number>();
   const requestIds = new WeakMap<Request, string>();
   let routes = createRouteTable([]);
@@ -59,6 +61,7 @@ export function createRoot(options: {
     })
     .onTransform({ as: "global" }, ({ request, route }) => beginWork(`${request.method} ${route}`))
     .onAfterResponse({ as: "global" }, ({ request, route, set }) => {
+      onAnswered(request);
       const status = String(set.status ?? 200);
       responses.set(status, (responses.get(status) ?? 0) + 1);
       const requestId = requestIds.get(request);

@@ -41,10 +41,7 @@ export type LoopWatchDeps = {
 const TICK_MS = 20;
 /** A hold that is longer than this is counted and logged. */
 export const HELD_MS = 50;
-/**
- * Holds by the same work within this time share a line, so that an attack cannot fill the log. All
- * mails count as the same work, since each has a name of its own.
- */
+/** Later holds within this time are counted in the next line, so that an attack cannot fill the log. */
 const LOG_INTERVAL_MS = 5_000;
 const BUCKETS_MS = [50, 100, 250, 500, 1_000, 5_000];
 /** Marks that are remembered; a hold made of more pieces names the longest of the latest ones. */
@@ -81,8 +78,8 @@ export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): 
   const counts = BUCKETS_MS.map(() => 0);
   let count = 0;
   let sumMs = 0;
-  /** By kind and name of the work: when a hold was last logged, and how many were not since. */
-  const logged = new Map<string, { at: number; unlogged: number }>();
+  let loggedAt = -Infinity;
+  let unlogged = 0;
   const recent = createRecentMaximum();
 
   function tick(): void {
@@ -101,14 +98,11 @@ export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): 
       if (heldMs <= bound) counts[i] = (counts[i] ?? 0) + 1;
     });
     recent.note(now, heldMs);
-    const longest = longestPiece(marks, tickedAt, now);
-    const work = longest?.kind === "mail" ? "mail" : `${longest?.kind} ${longest?.name}`;
-    const earlier = logged.get(work);
-    if (earlier !== undefined && now - earlier.at < LOG_INTERVAL_MS) {
-      earlier.unlogged++;
+    if (now - loggedAt < LOG_INTERVAL_MS) {
+      unlogged++;
       return;
     }
-    const unlogged = earlier?.unlogged ?? 0;
+    const longest = longestPiece(marks, tickedAt, now);
     log.warn("event loop held", {
       ms: Math.round(heldMs),
       // Far below `ms`, the machine or its disk stood still and the work is not to blame.
@@ -116,7 +110,8 @@ export function createLoopWatch({ log, elapsed, cpuMs, every }: LoopWatchDeps): 
       ...(longest === null ? {} : { [longest.kind]: longest.name, workMs: longest.ms }),
       ...(unlogged === 0 ? {} : { holdsNotLogged: unlogged }),
     });
-    logged.set(work, { at: now, unlogged: 0 });
+    loggedAt = now;
+    unlogged = 0;
   }
 
   return {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { BODY_CAP_BYTES } from "../../src/http/body.ts";
+import { BODY_LIMITS } from "../../src/http/body-limits.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { expectRefusal } from "../support/refusal.ts";
 
@@ -121,7 +121,7 @@ describe("the order of checks", () => {
   });
   afterAll(() => t.close());
 
-  const tooLarge = new Uint8Array(BODY_CAP_BYTES + 1).fill(0x20);
+  const tooLarge = new Uint8Array(BODY_LIMITS.send.bytes + 1).fill(0x20);
   const json = { "content-type": "application/json" };
   const badBodies: [string, string | Uint8Array][] = [
     ["broken JSON", "{"],

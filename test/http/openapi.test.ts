@@ -110,7 +110,7 @@ describe("every operation", () => {
       const isOpen = listAtOrNull(operation, "security")?.length === 0;
       const needed = isOpen
         ? []
-        : ["400", "401", "403", "404", "409", "413", "422", "429", "500", "503"];
+        : ["400", "401", "403", "404", "408", "409", "413", "415", "422", "429", "500", "503"];
       expect([where, needed.filter((status) => !statuses.includes(status))]).toEqual([where, []]);
       for (const status of statuses.filter((text) => text >= "400")) {
         const schema = at(operation, `responses.${status}.content`);

@@ -261,7 +261,13 @@ describe("queries", () => {
 describe("errors of every origin", () => {
   const lines: string[] = [];
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
-  const { root } = createRoot({ log, now: () => 0, projectOf: () => null, beginWork: () => {} });
+  const { root } = createRoot({
+    log,
+    now: () => 0,
+    projectOf: () => null,
+    beginWork: () => {},
+    onAnswered: () => {},
+  });
   const secret = "the password is hunter2";
   const app = new Elysia({ normalize: false }).use(root).use(
     new Elysia()

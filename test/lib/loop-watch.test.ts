@@ -96,19 +96,10 @@ test("holds that follow each other within five seconds share one line", () => {
     tick();
   }
   expect(lines).toHaveLength(1);
-  watch.begin("job", "retention");
-  pass(120);
+  pass(5_000, 0);
   tick();
-  expect(lines).toMatchObject([{}, { job: "retention" }]);
-  for (let i = 0; i < 260; i++) {
-    pass(20, 0);
-    tick();
-  }
-  watch.begin("route", "POST /templates/:id/preview");
-  pass(120);
-  tick();
-  expect(lines[2]).toMatchObject({ route: "POST /templates/:id/preview", holdsNotLogged: 19 });
-  expect(watch.report().count).toBe(22);
+  expect(lines).toMatchObject([{}, { holdsNotLogged: 19 }]);
+  expect(watch.report().count).toBe(21);
 });
 
 test("the report has cumulative buckets, and forgets its maximum after ten minutes", () => {

@@ -49,6 +49,64 @@ export function rawRequest(options: RawOptions): Promise<string> {
   return promise;
 }
 
+/** A connection whose request is sent bit by bit, as a test goes on. */
+export type OpenRequest = {
+  write(data: string | Uint8Array): void;
+  /** The next answer on the connection, or what there is of it when the connection is closed. */
+  next(): Promise<string>;
+  /** Resolves when the connection is closed. */
+  closed: Promise<void>;
+  /** Closes it from this side. */
+  destroy(): void;
+};
+
+/** Sends the head of a request without `Host`, or nothing where that is null. */
+export function openRequest(options: {
+  port: number;
+  head: readonly string[] | null;
+}): OpenRequest {
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+  const socket = connect({ port: options.port, host: "127.0.0.1" });
+  let received = "";
+  const connection = { isClosed: false };
+  let wake = () => {};
+
+  if (options.head !== null) {
+    socket.write([...options.head, "Host: localhost", "", ""].join("\r\n"));
+  }
+  socket.on("data", (data) => {
+    received += data.toString("latin1");
+    wake();
+  });
+  socket.on("error", () => undefined); // It is closed then.
+  socket.on("close", () => {
+    connection.isClosed = true;
+    close();
+    wake();
+  });
+  return {
+    closed,
+    write: (data) => void socket.write(data),
+    async next() {
+      while (!isComplete(received) && !connection.isClosed) {
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+      const length = lengthOf(received);
+      const answer = received.slice(0, length);
+      received = received.slice(length);
+      return answer;
+    },
+    destroy: () => void socket.destroy(),
+  };
+}
+
+/** Of the first answer in a text, with its head. */
+function lengthOf(text: string): number {
+  const bodyAt = text.indexOf("\r\n\r\n") + 4;
+  const length = /^content-length: (\d+)$/im.exec(text.slice(0, bodyAt))?.[1];
+  return bodyAt + Number(length ?? 0);
+}
+
 function isComplete(text: string): boolean {
   const [head = "", ...rest] = text.split("\r\n\r\n");
   const length = /^content-length: (\d+)$/im.exec(head)?.[1];

@@ -18,6 +18,7 @@
 import { Elysia, status } from "elysia";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -103,7 +104,7 @@ export function campaignRoutes(deps: {
           return () => ({ status: 201, body: envelope(campaigns.present(create())) });
         }),
       {
-        body: CampaignInput,
+        body: limited(CampaignInput, BODY_LIMITS.campaign),
         response: withErrors({ 201: Envelope(Campaign) }),
         detail: { tags, summary: "Create a campaign" },
       },
@@ -127,7 +128,7 @@ export function campaignRoutes(deps: {
       },
       {
         params: IdParams,
-        body: CampaignPatch,
+        body: limited(CampaignPatch, BODY_LIMITS.campaign),
         response: withErrors({ 200: Envelope(Campaign) }),
         detail: { tags, summary: "Update a campaign that is DRAFT or SCHEDULED" },
       },
@@ -155,7 +156,7 @@ export function campaignRoutes(deps: {
       },
       {
         params: IdParams,
-        body: Type.Optional(SendCampaignInput),
+        body: limited(Type.Optional(SendCampaignInput), BODY_LIMITS.settings),
         response: withErrors({ 204: NoContent }),
         detail: { tags, summary: "Send a campaign now, or schedule it" },
       },
@@ -213,7 +214,7 @@ export function campaignRoutes(deps: {
         }),
       {
         params: IdParams,
-        body: TestCampaignInput,
+        body: limited(TestCampaignInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Type.Object({ email: Type.String() })) }),
         detail: { tags, summary: "Send one mail to look at; it counts in no statistics" },
       },
@@ -224,7 +225,7 @@ export function campaignRoutes(deps: {
         envelope(preview(project, campaigns.get(project.seq, params.id), body ?? {})),
       {
         params: IdParams,
-        body: Type.Optional(PreviewInput),
+        body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
         detail: { tags, summary: "Render for a contact, or with sample data" },
       },

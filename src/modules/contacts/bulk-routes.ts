@@ -6,6 +6,7 @@
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -41,7 +42,7 @@ export function bulkRoutes(deps: {
           };
         }),
       {
-        body: BulkInput,
+        body: limited(BulkInput, BODY_LIMITS.condition),
         response: withErrors({ 202: Envelope(StartedJob) }),
         detail: { tags, summary: "Subscribe, unsubscribe or delete many contacts" },
       },

@@ -6,7 +6,10 @@
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import type { Bodies } from "../../http/bodies.ts";
+import { IMPORT_CAP_BYTES } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../http/envelope.ts";
+import { FORM_OVERHEAD_BYTES } from "../../http/multipart.ts";
 import type { Imports, Received } from "./import.ts";
 import { ImportProgress, ImportQuery } from "./import-model.ts";
 import { StartedJob } from "./job-model.ts";
@@ -15,12 +18,13 @@ const tags = ["Contacts"];
 
 export function importRoutes(deps: {
   admission: Admission;
+  bodies: Bodies;
   imports: Imports;
   writer: Writer;
   /** A job is there. */
   wake: () => void;
 }) {
-  const { admission, imports, writer, wake } = deps;
+  const { admission, bodies, imports, writer, wake } = deps;
 
   /** Part of a change. */
   function accept(projectSeq: number, received: Received) {
@@ -34,7 +38,9 @@ export function importRoutes(deps: {
     .post(
       "",
       async ({ project, query, request, once }) => {
-        const received = await imports.receive(project.seq, request, query);
+        const holder = { projectSeq: project.seq, isPublic: false };
+        const pieces = () => bodies.pieces(request, holder);
+        const received = await imports.receive(project.seq, { request, pieces }, query);
         let isTaken = false;
         try {
           const change = () => {
@@ -68,6 +74,7 @@ const FORM = {
   type: "object" as const,
   required: ["file"],
   additionalProperties: true,
+  "x-max-body-bytes": IMPORT_CAP_BYTES + FORM_OVERHEAD_BYTES,
   properties: {
     file: {
       type: "string" as const,

@@ -1,6 +1,6 @@
 /** From a record of a CSV file to what it says about one contact. Pure. */
 
-import { refuseUnfaithful } from "../../http/body.ts";
+import { refuseUnfaithful } from "../../http/faithful.ts";
 import { AppError } from "../../lib/errors.ts";
 import { parseAddress } from "../../mail/address.ts";
 import { readCell, unmarked } from "./cells.ts";

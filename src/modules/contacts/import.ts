@@ -4,7 +4,8 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Change } from "../../db/writer.ts";
 import { Nullable } from "../../http/envelope.ts";
-import { receiveFile } from "../../http/multipart.ts";
+import { IMPORT_CAP_BYTES } from "../../http/body-limits.ts";
+import { receiveFile, type Upload } from "../../http/multipart.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -26,9 +27,6 @@ export type Imports = ReturnType<typeof createImports>;
  */
 export type Received = { id: string; job: ImportJob; identity: unknown; endUpload: () => void };
 
-/** Interface decision E. */
-export const IMPORT_CAP_BYTES = 100 * 1024 * 1024;
-
 const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
 
 export function createImports(deps: {
@@ -40,10 +38,10 @@ export function createImports(deps: {
 }) {
   const { files, jobs, quota, clock, turns } = deps;
 
-  async function storeFile(request: Request, receiving: Receiving) {
+  async function storeFile(upload: Upload, receiving: Receiving) {
     const guess = guessEncoding();
     const digest = new Bun.CryptoHasher("sha256");
-    const fields = await receiveFile(request, {
+    const fields = await receiveFile(upload, {
       name: "file",
       capBytes: IMPORT_CAP_BYTES,
       async store(bytes) {
@@ -74,11 +72,11 @@ export function createImports(deps: {
     }
   }
 
-  async function receiveFileOf(projectSeq: number, request: Request, query: ImportQuery) {
+  async function receiveFileOf(projectSeq: number, upload: Upload, query: ImportQuery) {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
-      const { fields, encoding, digest } = await storeFile(request, receiving);
+      const { fields, encoding, digest } = await storeFile(upload, receiving);
       const options = readOptions(fields, query);
       await checkHeader(projectSeq, id, { encoding, ...options });
       return { id, job: { encoding, ...options }, identity: { digest, ...options } };
@@ -90,11 +88,11 @@ export function createImports(deps: {
 
   return {
     /** Takes the file of a request; what is refused leaves nothing behind. */
-    async receive(projectSeq: number, request: Request, query: ImportQuery): Promise<Received> {
+    async receive(projectSeq: number, upload: Upload, query: ImportQuery): Promise<Received> {
       if (!files.hasRoom()) throw noRoom();
       const endUpload = quota.begin(projectSeq);
       try {
-        return { ...(await receiveFileOf(projectSeq, request, query)), endUpload };
+        return { ...(await receiveFileOf(projectSeq, upload, query)), endUpload };
       } catch (error) {
         endUpload();
         throw error;

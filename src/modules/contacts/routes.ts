@@ -13,6 +13,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -85,7 +86,7 @@ export function contactRoutes(deps: {
           };
         }),
       {
-        body: ContactInput,
+        body: limited(ContactInput, BODY_LIMITS.data),
         response: withErrors({ 200: UpsertedContact, 201: UpsertedContact }),
         detail: { tags, summary: "Create or update a contact by email" },
       },
@@ -136,7 +137,7 @@ export function contactRoutes(deps: {
       },
       {
         params: IdParams,
-        body: ContactPatch,
+        body: limited(ContactPatch, BODY_LIMITS.data),
         response: withErrors({ 200: Contact }),
         detail: { tags, summary: "Update a contact" },
       },

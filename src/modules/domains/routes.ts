@@ -9,6 +9,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -52,7 +53,7 @@ export function domainRoutes(deps: {
           };
         }),
       {
-        body: DomainInput,
+        body: limited(DomainInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Domain), 201: Envelope(Domain) }),
         detail: { tags, summary: "Add a domain for verification" },
       },

@@ -9,6 +9,7 @@ import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -50,7 +51,7 @@ export function emailRoutes(deps: {
           };
         }),
       {
-        body: SendInput,
+        body: limited(SendInput, BODY_LIMITS.send),
         response: withErrors({ 200: MirroredEnvelope(SentMembers) }),
         detail: {
           tags,

@@ -12,6 +12,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -57,7 +58,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         return answer;
       },
       {
-        body: SegmentInput,
+        body: limited(SegmentInput, BODY_LIMITS.condition),
         response: withErrors({ 201: Envelope(Segment) }),
         detail: { tags, summary: "Create a segment" },
       },
@@ -79,7 +80,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
       },
       {
         params: IdParams,
-        body: SegmentPatch,
+        body: limited(SegmentPatch, BODY_LIMITS.condition),
         response: withErrors({ 200: Envelope(Segment) }),
         detail: { tags, summary: "Update a segment; its type stays" },
       },
@@ -116,7 +117,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         }),
       {
         params: IdParams,
-        body: MembersInput,
+        body: limited(MembersInput, BODY_LIMITS.members),
         response: withErrors({ 200: Envelope(AddedMembers) }),
         detail: { tags, summary: "Add contacts to a STATIC segment by email" },
       },
@@ -127,7 +128,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         envelope(await writer.write(segments.members.remove(project.seq, params.id, body.emails))),
       {
         params: IdParams,
-        body: MembersRemoval,
+        body: limited(MembersRemoval, BODY_LIMITS.members),
         response: withErrors({ 200: Envelope(RemovedMembers) }),
         detail: { tags, summary: "Remove contacts from a STATIC segment by email" },
       },

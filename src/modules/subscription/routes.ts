@@ -11,6 +11,7 @@
 
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
+import type { Arrivals } from "../../http/body-arrival.ts";
 import { readForm } from "../../http/form.ts";
 import { badLinkPage, Html, type Page, pageResponse, troublePage } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
@@ -36,9 +37,10 @@ export function subscriptionRoutes(deps: {
   subscriptions: Subscriptions;
   linkKey: Uint8Array;
   writer: Writer;
+  arrivals: Arrivals;
   log: Log;
 }) {
-  const { subscriptions, linkKey, writer, log } = deps;
+  const { subscriptions, linkKey, writer, arrivals, log } = deps;
 
   /** Answers with a page whatever happens; what went wrong is for the log. */
   function answering(
@@ -66,7 +68,7 @@ export function subscriptionRoutes(deps: {
     const emailId = emailIdIn(request);
     const holder = emailId === null ? null : subscriptions.find(emailId);
     if (emailId === null || holder === null) return respond(request, null, badLinkPage, 404);
-    const form = await readForm(request);
+    const form = await readForm(request, arrivals);
     if (form.isTooLarge) return respond(request, holder, troublePage, 413);
     const decision = decisionIn(form.fields, name);
     const view = { holder, hasActed: decision !== null };

@@ -7,6 +7,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, ListEnvelope, NoContent, withErrors } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -41,7 +42,7 @@ export function suppressionRoutes(deps: {
           return { status: isNew ? 201 : 200, body: envelope(presentSuppression(row)) };
         }),
       {
-        body: SuppressionInput,
+        body: limited(SuppressionInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Suppression), 201: Envelope(Suppression) }),
         detail: { tags, summary: "Never write to an address; the first reason stays" },
       },

@@ -10,6 +10,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -50,7 +51,7 @@ export function templateRoutes(deps: {
           return () => ({ status: 201, body: envelope(presentTemplate(create())) });
         }),
       {
-        body: TemplateInput,
+        body: limited(TemplateInput, BODY_LIMITS.template),
         response: withErrors({ 201: Envelope(Template) }),
         detail: { tags, summary: "Create a template" },
       },
@@ -73,7 +74,7 @@ export function templateRoutes(deps: {
       },
       {
         params: IdParams,
-        body: TemplatePatch,
+        body: limited(TemplatePatch, BODY_LIMITS.template),
         response: withErrors({ 200: Envelope(Template) }),
         detail: { tags, summary: "Update a template" },
       },
@@ -96,7 +97,7 @@ export function templateRoutes(deps: {
         envelope(preview(project, templates.get(project.seq, params.id), body ?? {})),
       {
         params: IdParams,
-        body: Type.Optional(PreviewInput),
+        body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
         detail: { tags, summary: "Render for a contact, or with sample data" },
       },

@@ -8,6 +8,7 @@
 
 import { Elysia } from "elysia";
 import type { Admission, KeyKind } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { ensureChecks } from "../../http/validation.ts";
@@ -65,7 +66,7 @@ export function trackRoutes(deps: {
         return () => ({ status: 200, body: mirroredEnvelope(track(project.seq, keyKind, body)) });
       }),
     {
-      body: TrackInput,
+      body: limited(TrackInput, BODY_LIMITS.track),
       response: withErrors({ 200: MirroredEnvelope(TrackedMembers) }),
       detail: {
         tags: ["Events"],

@@ -4,6 +4,7 @@
 
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
 import { VerificationMembers, VerifyInput } from "./model.ts";
 import type { Verify } from "./verify.ts";
@@ -13,7 +14,7 @@ export function verificationRoutes(deps: { admission: Admission; verify: Verify 
   return new Elysia({ name: "verification-routes" })
     .use(admission.secretKey)
     .post("/v1/verify", async ({ body }) => mirroredEnvelope(await verify(body.email)), {
-      body: VerifyInput,
+      body: limited(VerifyInput, BODY_LIMITS.settings),
       response: withErrors({ 200: MirroredEnvelope(VerificationMembers) }),
       detail: { tags: ["Verification"], summary: "Verify an email address" },
     });

@@ -13,6 +13,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -67,7 +68,7 @@ export function webhookRoutes(deps: {
           return () => ({ status: 201, body: envelope(create()), isSecret: true });
         }),
       {
-        body: WebhookInput,
+        body: limited(WebhookInput, BODY_LIMITS.settings),
         response: withErrors({ 201: Envelope(WebhookWithSecret) }),
         detail: { tags, summary: "Create a webhook; the secret is shown once" },
       },
@@ -91,7 +92,7 @@ export function webhookRoutes(deps: {
       },
       {
         params: IdParams,
-        body: WebhookPatch,
+        body: limited(WebhookPatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Webhook) }),
         detail: { tags, summary: "Update a webhook; enabling it resumes what is pending" },
       },

@@ -9,6 +9,7 @@
 import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import {
   Cancelled,
@@ -49,7 +50,7 @@ export function executionRoutes(deps: {
         }),
       {
         params: IdParams,
-        body: ExecutionInput,
+        body: limited(ExecutionInput, BODY_LIMITS.data),
         response: withErrors({ 201: Envelope(ExecutionDetails) }),
         detail: { tags, summary: "Start an enabled workflow for a contact" },
       },

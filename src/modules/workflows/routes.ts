@@ -15,6 +15,7 @@
 import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
   envelope,
@@ -60,7 +61,7 @@ export function workflowRoutes(deps: {
           return () => ({ status: 201, body: envelope(create()) });
         }),
       {
-        body: WorkflowInput,
+        body: limited(WorkflowInput, BODY_LIMITS.workflow),
         response: withErrors({ 201: Envelope(Workflow) }),
         detail: { tags, summary: "Create a workflow, with its whole graph or a trigger alone" },
       },
@@ -76,7 +77,7 @@ export function workflowRoutes(deps: {
         envelope(await writer.write(workflows.patch(project.seq, params.id, body))),
       {
         params: IdParams,
-        body: WorkflowPatch,
+        body: limited(WorkflowPatch, BODY_LIMITS.workflow),
         response: withErrors({ 200: Envelope(Workflow) }),
         detail: {
           tags,
@@ -105,7 +106,7 @@ export function workflowRoutes(deps: {
         }),
       {
         params: IdParams,
-        body: StepAddition,
+        body: limited(StepAddition, BODY_LIMITS.workflow),
         response: withErrors({ 201: Envelope(Workflow) }),
         detail: {
           tags,
@@ -124,7 +125,7 @@ export function workflowRoutes(deps: {
       },
       {
         params: StepParams,
-        body: StepPatch,
+        body: limited(StepPatch, BODY_LIMITS.workflow),
         response: withErrors({ 200: Envelope(Workflow) }),
         detail: { tags, summary: "Change a step" },
       },
@@ -153,7 +154,7 @@ export function workflowRoutes(deps: {
         }),
       {
         params: IdParams,
-        body: TransitionInput,
+        body: limited(TransitionInput, BODY_LIMITS.settings),
         response: withErrors({ 201: Envelope(Workflow) }),
         detail: { tags, summary: "Add a transition" },
       },
@@ -166,7 +167,7 @@ export function workflowRoutes(deps: {
       },
       {
         params: TransitionParams,
-        body: TransitionPatch,
+        body: limited(TransitionPatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Workflow) }),
         detail: { tags, summary: "Lead a transition elsewhere" },
       },

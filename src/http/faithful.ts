@@ -1,0 +1,113 @@
+/**
+ * Refuses JSON that cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and
+ * in values, and numbers that no double holds (parsing makes 1e400 infinite, and storing would make
+ * that null). Fields that a schema does not know are ignored, and so is what stands in them.
+ */
+
+import { type FieldError, validationError } from "../lib/errors.ts";
+import { DEEPEST_NESTING } from "../lib/nesting.ts";
+import { tooDeep } from "./json-bounds.ts";
+import { isRecord, MOST_ERRORS } from "./validation.ts";
+
+/** What of a value is used: everything, or the named members and the items. */
+export type Used = "everything" | { members: ReadonlyMap<string, Used>; items: Used | null };
+
+const NOTHING: Used = { members: new Map(), items: null };
+
+/** What a JSON schema describes. Where it names no members or items, everything is used. */
+export function usedBy(schema: unknown): Used {
+  if (!isRecord(schema)) return "everything";
+  const { anyOf, type, properties, items } = schema;
+  if (Array.isArray(anyOf)) return anyOf.map(usedBy).reduce(both, NOTHING);
+  if ("const" in schema) return NOTHING;
+  if (type === "object" && isRecord(properties)) {
+    const members = Object.entries(properties).map(
+      ([name, inner]) => [name, usedBy(inner)] as const,
+    );
+    return { members: new Map(members), items: null };
+  }
+  if (type === "array" && items !== undefined) return { members: new Map(), items: usedBy(items) };
+  return typeof type === "string" && SCALARS.has(type) ? NOTHING : "everything";
+}
+
+const SCALARS = new Set(["string", "number", "integer", "boolean", "null"]);
+
+function both(one: Used, other: Used): Used {
+  if (one === "everything" || other === "everything") return "everything";
+  const members = new Map(one.members);
+  for (const [name, used] of other.members) {
+    const known = members.get(name);
+    members.set(name, known === undefined ? used : both(known, used));
+  }
+  const items =
+    one.items === null || other.items === null
+      ? (one.items ?? other.items)
+      : both(one.items, other.items);
+  return { members, items };
+}
+
+/** Throws 422 with the places of the first faults. */
+export function refuseUnfaithful(value: unknown, used: Used = "everything"): void {
+  const errors: FieldError[] = [];
+  collect(value, used, { path: [], errors });
+  if (errors.length > 0) throw validationError(errors);
+}
+
+/** `path` is where a value stands; it is the same array all the way down. */
+type Search = { path: (string | number)[]; errors: FieldError[] };
+
+function collect(value: unknown, used: Used, search: Search): void {
+  if (typeof value === "string") {
+    if (isBadText(value)) note(search, badText(search.path));
+  } else if (typeof value === "number") {
+    if (!Number.isFinite(value)) note(search, tooLargeNumber(search.path));
+  } else if (typeof value === "object" && value !== null) {
+    if (search.path.length >= DEEPEST_NESTING) throw tooDeep();
+    if (Array.isArray(value)) collectItems(value, used, search);
+    else collectMembers(value, used, search);
+  }
+}
+
+function collectItems(items: readonly unknown[], used: Used, search: Search): void {
+  const inner = used === "everything" ? used : used.items;
+  if (inner === null) return;
+  for (let i = 0; i < items.length && search.errors.length < MOST_ERRORS; i++) {
+    search.path.push(i);
+    collect(items[i], inner, search);
+    search.path.pop();
+  }
+}
+
+function collectMembers(value: object, used: Used, search: Search): void {
+  for (const [name, member] of Object.entries(value)) {
+    const inner = used === "everything" ? used : used.members.get(name);
+    if (inner === undefined) continue;
+    if (isBadText(name)) note(search, badText(search.path));
+    search.path.push(name);
+    collect(member, inner, search);
+    search.path.pop();
+    if (search.errors.length >= MOST_ERRORS) return;
+  }
+}
+
+function note({ errors }: Search, error: FieldError): void {
+  if (errors.length < MOST_ERRORS) errors.push(error);
+}
+
+function isBadText(text: string): boolean {
+  return text.includes("\0") || !text.isWellFormed();
+}
+
+function badText(path: Search["path"]): FieldError {
+  const message = "must not contain NUL characters or lone surrogates";
+  return { field: dotted(path), message, code: "invalid_format" };
+}
+
+function tooLargeNumber(path: Search["path"]): FieldError {
+  const message = "must be a number between -1.8e308 and 1.8e308";
+  return { field: dotted(path), message, code: "invalid_type" };
+}
+
+function dotted(path: Search["path"]): string {
+  return path.map((part) => String(part).toWellFormed().replaceAll("\0", "\u{fffd}")).join(".");
+}

@@ -1,0 +1,213 @@
+/** Bodies on real sockets: what they hold of the budget, how long, and who waits for whom. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type TestApp, testApp } from "../support/app.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { type OpenRequest, openRequest, readRaw } from "../support/raw-http.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+/** What one project may have of the pool for large bodies: two of 20 MiB. */
+const LARGE = 20 * MIB;
+
+let t: TestApp;
+let port: number;
+let open: OpenRequest[] = [];
+beforeEach(async () => {
+  t = await testApp({ config: { port: 0 } });
+  await t.app.start();
+  port = await t.app.listen();
+});
+afterEach(async () => {
+  for (const request of open) request.destroy();
+  open = [];
+  await t.close();
+});
+
+const taken = () => t.app.bodyBudget.takenBytes();
+
+type Sending = { path?: string; key?: string; length?: number | "chunked" };
+
+/** Sends the head of a request. */
+function begin({ path = "/v1/send", key = t.secretKey, length = LARGE }: Sending): OpenRequest {
+  const size = length === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`;
+  const request = openRequest({
+    port,
+    head: [`POST ${path} HTTP/1.1`, `Authorization: Bearer ${key}`, size],
+  });
+  open.push(request);
+  return request;
+}
+
+const mail = JSON.stringify({ to: "a@b.co", from: "a@acme.test", subject: "s", body: "b" });
+const padded = (size: number) => mail.padEnd(size, " ");
+const chunk = (size: number) => `${size.toString(16)}\r\n${" ".repeat(size)}\r\n`;
+const statusOf = async (request: OpenRequest) => readRaw(await request.next()).status;
+
+/** A whole request with a small body. */
+async function small(key = t.secretKey): Promise<number> {
+  const request = begin({ key, length: mail.length });
+  request.write(mail);
+  return statusOf(request);
+}
+
+test("a body takes its length before it arrives, and gives it back with the answer", async () => {
+  const request = begin({ length: 3 * MIB });
+  await eventually(() => taken() === 3 * MIB);
+  request.write(padded(3 * MIB));
+  expect(await statusOf(request)).toBe(200);
+  await eventually(() => taken() === 0);
+});
+
+test("a body of unknown length takes more as it grows", async () => {
+  const request = begin({ length: "chunked" });
+  request.write(chunk(10));
+  await eventually(() => taken() === 64 * KIB);
+  request.write(chunk(64 * KIB));
+  await eventually(() => taken() === MIB);
+  request.write(chunk(MIB));
+  await eventually(() => taken() === LARGE);
+  request.write(chunk(LARGE - MIB - 64 * KIB - 10));
+  request.write(chunk(1));
+  expectRefusal(readRaw(await request.next()), { status: 413, code: "PAYLOAD_TOO_LARGE" });
+  await eventually(() => taken() === 0);
+});
+
+test("a body that grew gives back what it does not need", async () => {
+  const request = begin({ length: "chunked" });
+  request.write(chunk(2 * MIB));
+  await eventually(() => taken() === LARGE);
+  const before = t.contents();
+  request.write("0\r\n\r\n");
+  expect(await statusOf(request)).toBe(400);
+  expect(t.contents()).toEqual(before);
+  await eventually(() => taken() === 0);
+});
+
+describe("large bodies that do not arrive", () => {
+  test("let small ones pass, and those of other projects", async () => {
+    for (let i = 0; i < 4; i++) begin({});
+    await eventually(() => taken() === 2 * LARGE);
+    expect(await small()).toBe(200);
+    const other = await t.makeProject("other");
+    const large = begin({ key: other.secretKey });
+    await eventually(() => taken() === 3 * LARGE);
+    const from = mail.replace("acme.test", "other.test");
+    large.write(from.padEnd(LARGE, " "));
+    expect(await statusOf(large)).toBe(200);
+  });
+
+  test("lose what they took after ten seconds: 408, and the connection is closed", async () => {
+    const [first, second] = [begin({}), begin({})];
+    await eventually(() => taken() === 2 * LARGE);
+    const third = begin({});
+    await quiet();
+    t.clock.advance(10_000);
+    for (const request of [first, second]) {
+      const answer = readRaw(await request.next());
+      expectRefusal(answer, { status: 408, code: "REQUEST_TIMEOUT" });
+      expect(answer.headers.get("connection")).toBe("close");
+      await request.closed;
+    }
+    third.write(padded(LARGE));
+    expect(await statusOf(third)).toBe(200);
+    await eventually(() => taken() === 0);
+  });
+
+  test("are 408 where they come too slowly, and accepted at 64 KiB a second", async () => {
+    const [slow, fast] = [begin({ length: 2 * MIB }), begin({ length: 2 * MIB })];
+    await eventually(() => taken() === 4 * MIB);
+    const text = padded(2 * MIB);
+    const sendTo = async (request: OpenRequest, from: number, to: number) => {
+      request.write(text.slice(from, to));
+      await quiet();
+    };
+    for (let second = 0; second < 16; second++) {
+      await sendTo(fast, second * 128 * KIB, (second + 1) * 128 * KIB);
+      await sendTo(slow, second * 32 * KIB, (second + 1) * 32 * KIB);
+      t.clock.advance(1_000);
+    }
+    expect(await statusOf(fast)).toBe(200);
+    for (let second = 16; second < 22; second++) {
+      await sendTo(slow, second * 32 * KIB, (second + 1) * 32 * KIB);
+      t.clock.advance(1_000);
+    }
+    expect(await statusOf(slow)).toBe(408);
+  });
+
+  test("wait in order, and beyond a number of them are 503 with Retry-After", async () => {
+    begin({});
+    begin({});
+    await eventually(() => taken() === 2 * LARGE);
+    const waiting = Array.from({ length: 25 }, () => begin({}));
+    await quiet();
+    const refused = readRaw(await begin({}).next());
+    expectRefusal(refused, { status: 503, code: "SERVICE_UNAVAILABLE" });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    for (const request of open.slice(0, 2)) request.destroy();
+    const firstTwo = waiting.slice(0, 2).map(async (request) => {
+      request.write(padded(LARGE));
+      return statusOf(request);
+    });
+    expect(await Promise.all(firstTwo)).toEqual([200, 200]);
+  });
+
+  test("are 503 after fifteen seconds of waiting", async () => {
+    const holders = [begin({}), begin({})];
+    await eventually(() => taken() === 2 * LARGE);
+    const late = begin({});
+    await quiet();
+    t.clock.advance(8_000);
+    // The holders go on: nothing becomes free.
+    for (const holder of holders) holder.write(padded(LARGE).slice(0, MIB));
+    await quiet();
+    t.clock.advance(7_000);
+    expect(await statusOf(late)).toBe(503);
+  });
+
+  test("free their place when their clients leave", async () => {
+    const [first, second] = [begin({}), begin({})];
+    await eventually(() => taken() === 2 * LARGE);
+    const [third, fourth] = [begin({}), begin({})];
+    await quiet();
+    third.destroy();
+    await quiet();
+    first.destroy();
+    second.destroy();
+    await eventually(() => taken() === LARGE);
+    fourth.write(padded(LARGE));
+    expect(await statusOf(fourth)).toBe(200);
+  });
+});
+
+describe("bodies with a public key", () => {
+  const track = { path: "/v1/track", length: 256 * KIB };
+
+  test("keep out neither those with secret keys nor those of other projects", async () => {
+    for (let i = 0; i < 60; i++) begin({ ...track, key: t.publicKey });
+    await eventually(() => taken() === 42 * 256 * KIB);
+    expect(await small()).toBe(200);
+    const other = await t.makeProject("other");
+    const event = '{"event":"e","email":"a@b.co"}';
+    const request = begin({ path: "/v1/track", key: other.publicKey, length: event.length });
+    request.write(event);
+    expect(await statusOf(request)).toBe(200);
+  });
+
+  test("have five seconds to begin", async () => {
+    const request = begin({ ...track, key: t.publicKey });
+    await eventually(() => taken() === 256 * KIB);
+    t.clock.advance(5_000);
+    expect(await statusOf(request)).toBe(408);
+  });
+});
+
+test("a connection goes on after a refusal, when its body was sent to the end", async () => {
+  const length = 30 * MIB;
+  const request = begin({ length });
+  expect(await statusOf(request)).toBe(413);
+  for (let i = 0; i < 30; i++) request.write(" ".repeat(MIB));
+  request.write("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  expect(await statusOf(request)).toBe(200);
+});

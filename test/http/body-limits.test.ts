@@ -1,0 +1,253 @@
+/** What each route takes, as its documentation says. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { BODY_LIMITS, sizeText } from "../../src/http/body-limits.ts";
+import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { eventually } from "../support/eventually.ts";
+import { at } from "../support/json.ts";
+import { expectRefusal } from "../support/refusal.ts";
+
+const json = { "content-type": "application/json" };
+
+let t: TestApp;
+let document: Answered;
+beforeAll(async () => {
+  t = await testApp();
+  document = await t.call("GET", "/openapi.json", undefined, { key: null });
+});
+afterAll(() => t.close());
+
+type Route = { name: string; method: string; path: string; maxBytes: unknown; maxValues: unknown };
+
+const entriesOf = (value: unknown) => Object.entries<unknown>(Object(value));
+
+function routes(): Route[] {
+  return entriesOf(document.at("paths")).flatMap(([path, item]) =>
+    entriesOf(item).flatMap(([method, operation]) => {
+      const content = at(operation, "requestBody.content");
+      const [media] = entriesOf(content).map(([, value]) => value);
+      if (media === undefined) return [];
+      return [
+        {
+          name: `${method.toUpperCase()} ${path}`,
+          method: method.toUpperCase(),
+          path: path.replaceAll(/\{\w+\}/g, "unknown"),
+          maxBytes: at(media, "schema.x-max-body-bytes"),
+          maxValues: at(media, "schema.x-max-json-values"),
+        },
+      ];
+    }),
+  );
+}
+
+/** Patched without a change, of an unknown resource, or without a field that is required. */
+const WAS_READ = [200, 404, 422];
+
+/** A JSON document of exactly that size. */
+function padded(sizeBytes: number): Uint8Array {
+  const bytes = new Uint8Array(sizeBytes).fill(0x20);
+  bytes.set(new TextEncoder().encode('{"unknown":1}'));
+  return bytes;
+}
+
+const announced = (sizeBytes: number) => ({ ...json, "content-length": String(sizeBytes) });
+
+test("every route that takes a body says how large it may be", () => {
+  const undocumented = routes().filter(({ maxBytes }) => typeof maxBytes !== "number");
+  expect(undocumented.map(({ name }) => name)).toEqual([]);
+  expect(routes().length).toBeGreaterThan(25);
+});
+
+test("the limits that clients were told", () => {
+  const limits = new Map(routes().map(({ name, maxBytes }) => [name, maxBytes]));
+  expect(limits.get("POST /v1/track")).toBe(256 * 1024);
+  expect(limits.get("POST /v1/send")).toBe(20 * 1024 * 1024);
+  expect(limits.get("POST /contacts/import")).toBeGreaterThanOrEqual(100 * 1024 * 1024);
+});
+
+describe("a body", () => {
+  test("that is announced one byte larger than its route takes is 413 and names the limit", async () => {
+    for (const { name, method, path, maxBytes } of routes()) {
+      const limit = Number(maxBytes);
+      const headers =
+        name === "POST /contacts/import"
+          ? { "content-type": "multipart/form-data; boundary=x", "content-length": `${limit + 1}` }
+          : announced(limit + 1);
+      const answer = await t.call(method, path, undefined, { raw: "{", headers });
+      expectRefusal(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
+      expect([name, answer.text("error.message")]).toEqual([
+        name,
+        expect.stringContaining(`larger than ${sizeText(limit)}.`),
+      ]);
+    }
+  });
+
+  test("that is exactly as large as its route takes is read, announced or in chunks", async () => {
+    const isFirst = ({ maxBytes }: Route, i: number, all: Route[]) =>
+      all.findIndex((other) => other.maxBytes === maxBytes) === i;
+    for (const { name, method, path, maxBytes, maxValues } of routes().filter(isFirst)) {
+      if (typeof maxValues !== "number") continue;
+      const limit = Number(maxBytes);
+      for (const headers of [announced(limit), json]) {
+        const raw = padded(limit);
+        const { status } = await t.call(method, path, undefined, { raw, headers });
+        expect([name, WAS_READ.includes(status)]).toEqual([name, true]);
+      }
+      const answer = await t.call(method, path, undefined, {
+        raw: padded(limit + 1),
+        headers: json,
+      });
+      expect([name, answer.status]).toEqual([name, 413]);
+    }
+  });
+
+  test("that has more JSON values than its route takes is 422 and names the limit", async () => {
+    for (const { name, method, path, maxValues } of routes()) {
+      if (typeof maxValues !== "number") continue;
+      const list = (count: number) => `{"unknown":[${"0,".repeat(count - 1)}0]}`;
+      const raw = list(maxValues - 1);
+      const answer = await t.call(method, path, undefined, { raw, headers: json });
+      expectRefusal(answer, {
+        status: 422,
+        code: "VALIDATION_ERROR",
+        errors: [["", "too_big"]],
+      });
+      expect([name, answer.text("error.errors.0.message")]).toEqual([
+        name,
+        `must have at most ${maxValues.toLocaleString("en-US")} JSON values`,
+      ]);
+      const fewer = { raw: list(maxValues - 2), headers: json };
+      const { status, body } = await t.call(method, path, undefined, fewer);
+      expect([name, WAS_READ.includes(status)]).toEqual([name, true]);
+      expect(JSON.stringify(body)).not.toContain("JSON values");
+    }
+  });
+
+  test("of a route that needs none is bounded as well", async () => {
+    const headers = announced(BODY_LIMITS.none.bytes + 1);
+    for (const [method, path] of [
+      ["POST", "/campaigns/unknown/cancel"],
+      ["DELETE", "/contacts/unknown"],
+    ] as const) {
+      const answer = await t.call(method, path, undefined, { raw: "{", headers });
+      expect([path, answer.status]).toEqual([path, 413]);
+    }
+    const raw = '{"unknown":"\\u0000"}';
+    const answer = await t.call("POST", "/campaigns/unknown/cancel", undefined, {
+      raw,
+      headers: json,
+    });
+    expect(answer.at("error.code")).toBe("CAMPAIGN_NOT_FOUND");
+  });
+
+  test("takes nothing from the budget once the request was answered", async () => {
+    const bodies: (string | Uint8Array)[] = [
+      "{",
+      "{}",
+      padded(300_000),
+      `[${"{},".repeat(9000)}1]`,
+    ];
+    for (const { method, path } of routes()) {
+      for (const raw of bodies) await t.call(method, path, undefined, { raw, headers: json });
+    }
+    await eventually(() => t.app.bodyBudget.takenBytes() === 0);
+    expect(t.app.bodyBudget.takenValues()).toBe(0);
+  });
+});
+
+describe("a compressed body is 415", () => {
+  const encodings = ["gzip", "GZIP", "br", "deflate", "zstd", "identity, gzip", "x-unknown"];
+  for (const encoding of encodings) {
+    test(encoding, async () => {
+      const headers = { ...json, "content-encoding": encoding };
+      const raw = Bun.gzipSync('{"email":"zip@example.com"}');
+      const answer = await t.call("POST", "/contacts", undefined, { raw, headers });
+      expectRefusal(answer, { status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
+      expect(answer.headers.get("accept-encoding")).toBe("identity");
+      expect(t.countRows("contacts")).toBe(0);
+    });
+  }
+
+  test("on every route, and a file as well", async () => {
+    for (const { name, method, path } of routes()) {
+      const type = name === "POST /contacts/import" ? "multipart/form-data; boundary=x" : undefined;
+      const headers = {
+        "content-encoding": "gzip",
+        "content-type": type ?? "application/json",
+      };
+      const answer = await t.call(method, path, undefined, { raw: "x", headers });
+      expect([name, answer.status]).toEqual([name, 415]);
+    }
+  });
+
+  test("comes after authentication", async () => {
+    const headers = { ...json, "content-encoding": "gzip" };
+    const rest = { raw: "x", headers, key: null };
+    expect((await t.call("POST", "/contacts", undefined, rest)).status).toBe(401);
+  });
+
+  test("identity is no compression", async () => {
+    const headers = { ...json, "content-encoding": "identity" };
+    const raw = '{"email":"plain@example.com"}';
+    expect((await t.call("POST", "/contacts", undefined, { raw, headers })).status).toBe(201);
+  });
+});
+
+describe("a NUL, a lone surrogate and an infinite number in an unknown field", () => {
+  const bad = String.raw`"a\u0000b\ud83d"`;
+  const unknown = [
+    `"unknown":${bad}`,
+    `"unknown":{"a":[${bad},1e999]}`,
+    String.raw`"un\u0000known":1`,
+    `"unknown":1e999`,
+  ];
+  const requests: [method: string, path: string, fields: string, status: number][] = [
+    ["POST", "/contacts", '"email":"nul@example.com"', 200],
+    ["POST", "/v1/track", '"event":"e","email":"nul@example.com"', 200],
+    [
+      "POST",
+      "/v1/send",
+      '"to":"nul@example.com","from":"a@acme.test","subject":"s","body":"b"',
+      200,
+    ],
+    ["POST", "/v1/verify", '"email":"nul@example.com"', 200],
+    ["POST", "/templates", '"name":"n","subject":"s","body":"b","type":"MARKETING"', 201],
+    ["POST", "/suppressions", '"email":"nul@example.com"', 200],
+  ];
+  for (const [method, path, fields, status] of requests) {
+    for (const field of unknown) {
+      test(`are ignored by ${method} ${path} with ${field.slice(0, 40)}`, async () => {
+        if (path !== "/templates") await t.call(method, path, undefined, { raw: `{${fields}}` });
+        const raw = `{${field},${fields}}`;
+        const answer = await t.call(method, path, undefined, { raw, headers: json });
+        expect([answer.status, answer.at("error.errors")]).toEqual([status, undefined]);
+      });
+    }
+  }
+
+  test("are ignored inside of known fields as well", async () => {
+    const mail = '"subject":"s","body":"b"';
+    const person = `{"email":"nul@example.com","unknown":${bad}}`;
+    const raw = `{"to":[${person}],"from":{"email":"a@acme.test","unknown":${bad}},${mail}}`;
+    const answer = await t.call("POST", "/v1/send", undefined, { raw, headers: json });
+    expect(answer.status).toBe(200);
+  });
+
+  test("are refused in known fields, whatever stands beside them", async () => {
+    const raw = `{"unknown":${bad},"email":"nul@example.com","data":{"unknown":${bad}}}`;
+    const answer = await t.call("POST", "/contacts", undefined, { raw, headers: json });
+    const errors = [["data.unknown", "invalid_format"]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  });
+
+  test("are refused in conditions and steps, but not in what these do not know", async () => {
+    const filter = (rest: string) =>
+      `{"name":"n","condition":{"logic":"AND","groups":[{"filters":[{"field":"email",` +
+      `"operator":"equals",${rest}}]}]}}`;
+    const call = (raw: string) =>
+      t.call("POST", "/segments", undefined, { raw, headers: json }).then(({ status }) => status);
+    expect(await call(filter(`"value":${bad}`))).toBe(422);
+    expect(await call(filter(`"value":"x","unknown":${bad}`))).toBe(201);
+    expect(await call(filter(`"value":"x"`))).toBe(201);
+  });
+});

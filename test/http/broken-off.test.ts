@@ -1,0 +1,166 @@
+/** Clients that break off, and bytes that are no HTTP: nothing is stored, and the log stays quiet. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createLog } from "../../src/lib/log.ts";
+import { type TestApp, testApp } from "../support/app.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { type OpenRequest, openRequest } from "../support/raw-http.ts";
+
+let t: TestApp;
+let port: number;
+let lines: string[] = [];
+beforeAll(async () => {
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
+  t = await testApp({ config: { port: 0 }, log });
+  await t.app.start();
+  port = await t.app.listen();
+});
+beforeEach(() => {
+  lines = [];
+});
+afterAll(() => t.close());
+
+const MIB = 1024 * 1024;
+const pendingRequests = () => t.app.http.server?.pendingRequests ?? 0;
+const requestLines = () => lines.filter((line) => line.includes('"message":"request"'));
+
+/** Only `debug` lines, of which none has a stack; nothing was stored and nothing is held. */
+async function expectQuiet(before: Record<string, unknown[]>): Promise<void> {
+  await eventually(() => pendingRequests() === 0 && t.app.bodyBudget.takenBytes() === 0);
+  await quiet();
+  expect(lines.filter((line) => !/"level":"debug"|"event loop held"/.test(line))).toEqual([]);
+  expect(lines.filter((line) => /\bat .*:\d+|[Ee]rror/.test(line))).toEqual([]);
+  expect(t.contents()).toEqual(before);
+}
+
+type Target = { name: string; head: () => string[] };
+const authorization = () => `Authorization: Bearer ${t.secretKey}`;
+const multipart = "Content-Type: multipart/form-data; boundary=x";
+const targets: Target[] = [
+  { name: "POST /v1/send", head: () => ["POST /v1/send HTTP/1.1", authorization()] },
+  { name: "POST /v1/track", head: () => ["POST /v1/track HTTP/1.1", authorization()] },
+  { name: "PATCH /contacts/1", head: () => ["PATCH /contacts/1 HTTP/1.1", authorization()] },
+  {
+    name: "POST /campaigns/1/cancel",
+    head: () => ["POST /campaigns/1/cancel HTTP/1.1", authorization()],
+  },
+  {
+    name: "POST /contacts/import",
+    head: () => ["POST /contacts/import HTTP/1.1", authorization(), multipart],
+  },
+];
+
+const part =
+  '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\r\na@b.co\r\n';
+
+/** Resolves once the server has begun with the request. */
+async function begin(head: string[], first: string): Promise<OpenRequest> {
+  const request = openRequest({ port, head });
+  request.write(first);
+  await eventually(() => pendingRequests() > 0 || requestLines().length > 0);
+  await quiet();
+  return request;
+}
+
+describe("a client that disconnects in mid-body", () => {
+  for (const { name, head } of targets) {
+    const beginning = name.endsWith("import") ? part : '{"email":"a@b.co",';
+    const ways: [way: string, headers: string[], first: string][] = [
+      ["of a small body", ["Content-Length: 1000"], beginning],
+      ["of a large body", [`Content-Length: ${MIB / 8}`], beginning],
+      ["before its first byte", ["Content-Length: 1000"], ""],
+      [
+        "in chunks",
+        ["Transfer-Encoding: chunked"],
+        `${beginning.length.toString(16)}\r\n${beginning}\r\n`,
+      ],
+    ];
+    for (const [way, headers, first] of ways) {
+      test(`${name}, ${way}`, async () => {
+        const before = t.contents();
+        const request = await begin([...head(), ...headers], first);
+        request.destroy();
+        await expectQuiet(before);
+      });
+    }
+  }
+
+  test("of a form of a page for recipients", async () => {
+    const before = t.contents();
+    const request = await begin(
+      ["POST /unsubscribe/unknown HTTP/1.1", "Content-Length: 100"],
+      "action=",
+    );
+    request.destroy();
+    await expectQuiet(before);
+  });
+
+  test("while its body waits for the budget", async () => {
+    const before = t.contents();
+    const head = ["POST /v1/send HTTP/1.1", authorization(), `Content-Length: ${20 * MIB}`];
+    const requests = [1, 2, 3].map(() => openRequest({ port, head }));
+    await eventually(() => pendingRequests() === 3);
+    for (const request of requests.toReversed()) request.destroy();
+    await expectQuiet(before);
+  });
+});
+
+describe("a malformed chunk", () => {
+  const chunks = [
+    "ZZ\r\nhello\r\n",
+    "5\r\nhelloworld\r\n",
+    "FFFFFFFFFFFFFFFFFF\r\nhello",
+    "-1\r\nhello\r\n",
+    "0x5\r\nhello\r\n",
+    "5\nhello\n0\n\n",
+  ];
+  for (const { name, head } of targets) {
+    for (const chunk of chunks) {
+      test(`${name}, ${JSON.stringify(chunk)}`, async () => {
+        const before = t.contents();
+        const request = openRequest({ port, head: [...head(), "Transfer-Encoding: chunked"] });
+        request.write(`1\r\n${name.endsWith("import") ? "-" : "{"}\r\n`);
+        await quiet();
+        request.write(chunk);
+        expect(await request.next()).toStartWith("HTTP/1.1 400");
+        await request.closed;
+        await expectQuiet(before);
+      });
+    }
+  }
+});
+
+describe("what is no request", () => {
+  const greeting = (line: string, ...headers: string[]) =>
+    `${[line, "Host: localhost", ...headers].join("\r\n")}\r\n\r\n`;
+  const cases: [what: string, bytes: string][] = [
+    ["TLS", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000garbage\r\n\r\n"],
+    ["SMTP", "EHLO sender.example\r\n\r\n"],
+    ["a header beyond all bounds", greeting("GET /livez HTTP/1.1", `X: ${"x".repeat(200_000)}`)],
+    ["many headers", greeting("GET /livez HTTP/1.1", ...Array<string>(500).fill("X: 1"))],
+    ["two lengths", greeting("POST /v1/send HTTP/1.1", "Content-Length: 3", "Content-Length: 4")],
+    [
+      "a length and chunks",
+      greeting("POST /v1/send HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked"),
+    ],
+    ["a negative length", greeting("POST /v1/send HTTP/1.1", "Content-Length: -3")],
+    ["a coding that nobody knows", greeting("POST /v1/send HTTP/1.1", "Transfer-Encoding: x")],
+    ["a version to come", greeting("GET /livez HTTP/4.0")],
+    ["no version", "GET /livez\r\n\r\n"],
+    ["a header without a colon", greeting("GET /livez HTTP/1.1", "nonsense")],
+    ["a NUL in a header", greeting("GET /livez HTTP/1.1", "X: a\u0000b")],
+    ["line breaks without end", "\r\n".repeat(100_000)],
+  ];
+  for (const [what, bytes] of cases) {
+    test(`${what}: refused, and the server goes on`, async () => {
+      const before = t.contents();
+      const request = openRequest({ port, head: null });
+      request.write(bytes);
+      const answer = await Promise.race([request.next(), Bun.sleep(300).then(() => "silent")]);
+      expect(answer).not.toMatch(/^HTTP\/1.1 (?:2|5(?!05))/);
+      request.destroy();
+      await expectQuiet(before);
+      expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+    });
+  }
+});
