@@ -12,6 +12,15 @@ import { createRouteTable, type Route } from "./route-table.ts";
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** The route that browsers call from any origin. */
 const PUBLIC_PATH = "/v1/track";
+/** Headers of its responses that pages may read. */
+const EXPOSED_HEADERS = [
+  "X-Request-Id",
+  "Idempotency-Replayed",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "Retry-After",
+].join(", ");
 
 export function createRoot(options: {
   log: Log;
@@ -44,9 +53,11 @@ export function createRoot(options: {
       const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
       requestIds.set(request, requestId);
       set.headers["x-request-id"] = requestId;
+      refuseTwoHosts(request);
       const path = routePath(request.url);
       if (path === PUBLIC_PATH) {
         set.headers["access-control-allow-origin"] = "*";
+        set.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
         if (request.method === "OPTIONS") return preflight(requestId);
       }
       requireMethod(request.method, routes.methodsAt(path));
@@ -83,6 +94,14 @@ export function createRoot(options: {
       routes = createRouteTable(all);
     },
   };
+}
+
+/** RFC 9112 §3.2. Fields of one name arrive joined by commas, and no host has a comma. */
+function refuseTwoHosts(request: Request): void {
+  if (request.headers.get("host")?.includes(",") !== true) return;
+  throw new AppError(400, "BAD_REQUEST", "A request has exactly one Host header.", {
+    suggestion: "Send one Host header, with one host.",
+  });
 }
 
 /** Asked before a router sees the request: 404 is left to it, since it knows no route either. */

@@ -164,3 +164,25 @@ describe("what is no request", () => {
     });
   }
 });
+
+describe("the Host header", () => {
+  const cases: [hosts: string[], status: number][] = [
+    [["Host: a.example", "Host: b.example"], 400],
+    [["Host: a.example", "Host: a.example"], 400],
+    [["Host: a.example", "X: 1", "host: b.example"], 400],
+    [["Host: a.example, b.example"], 400],
+    [[], 400],
+    [["Host: a.example"], 200],
+    [["Host: a.example:3000"], 200],
+    [["Host: [::1]:3000"], 200],
+  ];
+  for (const [hosts, status] of cases) {
+    test(`${JSON.stringify(hosts)} is ${status}`, async () => {
+      const request = openRequest({ port, head: null });
+      request.write(["GET /livez HTTP/1.1", ...hosts, "", ""].join("\r\n"));
+      expect(await request.next()).toStartWith(`HTTP/1.1 ${status}`);
+      request.destroy();
+      await expectQuiet(t.contents());
+    });
+  }
+});

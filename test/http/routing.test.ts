@@ -105,6 +105,10 @@ describe("CORS", () => {
           status,
           "*",
         ]);
+        const exposed = answer.headers.get("access-control-expose-headers")?.split(", ");
+        for (const name of ["X-Request-Id", "RateLimit-Remaining", "Retry-After"]) {
+          expect(exposed).toContain(name);
+        }
       }
     }
   });
