@@ -1,17 +1,18 @@
 /**
- * Measures against the project's aims; each measurement prints its baseline from the same run.
+ * Measures the program and compares the results with the project's aims. Each measurement prints a
+ * baseline from the same run.
  *
- * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER]
- *   [--mails=N]`
+ * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]`
  *
- * Names: accept, campaign, deliver, deliver-direct, pace, slow, start, tracking, webhooks, workflows;
- * and at a million contacts and ten million events contacts, import, segments, track. `--seeded`
- * takes these from a folder that scripts/seed.ts made. `--mails` is for deliver-direct, of which 200,000 take a
- * while.
+ * These measurements start with an empty project: accept, campaign, deliver, deliver-direct, pace,
+ * slow, start, tracking, webhooks, workflows. These need a million contacts and ten million events:
+ * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
+ * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
+ * of 200,000 takes several minutes. `--quick` measures with less data.
  *
- * The server is a process of its own (from the sources, or the executable with `--binary`), and so
- * are the load generator and the SMTP server. `start` always takes the executable. Exit code 1
- * where an aim was missed. A machine that does other work at the time gives other numbers.
+ * The server (from the sources, or the executable with `--binary`), the load generator and the SMTP
+ * server run in separate processes. `start` always measures the executable. The exit code is 1 if an
+ * aim was missed. Other work on the same machine changes the numbers.
  */
 
 import { join } from "node:path";
@@ -38,7 +39,7 @@ type Options = {
   binary: string | null;
   isQuick: boolean;
   seeded: string | null;
-  /** Of deliver-direct; 0: as many as it is meant to be. */
+  /** Number of mails of deliver-direct; 0 stands for its default. */
   mails: number;
 };
 
@@ -72,7 +73,7 @@ function readArguments(words: readonly string[]): { names: string[]; options: Op
     else if (/^--mails=[1-9]\d{0,6}$/.test(word)) options.mails = Number(word.slice(8));
     else if (word === "all") names.push(...Object.keys(BENCHES));
     else if (Object.hasOwn(BENCHES, word)) names.push(word);
-    else throw new Error(`${word}: not known\n${USAGE}`);
+    else throw new Error(`unknown argument: ${word}\n${USAGE}`);
   }
   return { names: names.length === 0 ? Object.keys(BENCHES) : names, options };
 }
@@ -89,7 +90,7 @@ async function run(): Promise<number> {
 }
 
 setTimeout(() => {
-  console.error(`not done within ${LIMIT_MS / 60_000} minutes`);
+  console.error(`the measurements did not finish within ${LIMIT_MS / 60_000} minutes`);
   process.exit(1);
 }, LIMIT_MS);
 

@@ -89,7 +89,7 @@ async function main(folder: string, contacts: number): Promise<boolean> {
   const made = await api.read(Made, "POST", "/campaigns", { ...content, audienceType: "ALL" });
   const campaign = `/campaigns/${made.data.id}`;
   const startedAt = performance.now();
-  await api.do("POST", `${campaign}/send`);
+  await api.send("POST", `${campaign}/send`);
   const deadline = startedAt + LIMIT_MS;
   let status = "";
   let said = 0;

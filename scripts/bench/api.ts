@@ -1,4 +1,4 @@
-/** The API of a server under measurement, with the key of its project. */
+/** A client for the HTTP API of the measured server, with the key of its project. */
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { parse, type Server } from "./children.ts";
@@ -8,7 +8,7 @@ export type Api = ReturnType<typeof createApi>;
 export function createApi({ port }: Pick<Server, "port">, key: string) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
 
-  function ask(method: string, path: string, body?: unknown): Promise<Response> {
+  function request(method: string, path: string, body?: unknown): Promise<Response> {
     return fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers,
@@ -16,29 +16,29 @@ export function createApi({ port }: Pick<Server, "port">, key: string) {
     });
   }
 
-  async function done(method: string, path: string, body?: unknown): Promise<string> {
-    const response = await ask(method, path, body);
+  async function requestText(method: string, path: string, body?: unknown): Promise<string> {
+    const response = await request(method, path, body);
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return text;
   }
 
   return {
-    ask,
+    request,
 
-    /** Throws where it is not answered with success. */
-    do: async (method: string, path: string, body?: unknown): Promise<void> => {
-      await done(method, path, body);
+    /** Sends a request; throws unless the response is a success. */
+    send: async (method: string, path: string, body?: unknown): Promise<void> => {
+      await requestText(method, path, body);
     },
 
-    /** The answer, checked. */
+    /** Sends a request and returns the body of the response, validated against the schema. */
     async read<T extends TSchema>(
       schema: T,
       method: string,
       path: string,
       body?: unknown,
     ): Promise<Static<T>> {
-      return parse(schema, JSON.parse(await done(method, path, body)));
+      return parse(schema, JSON.parse(await requestText(method, path, body)));
     },
   };
 }

@@ -1,4 +1,7 @@
-/** Child processes and temporary folders of a measurement; none of them outlives this process. */
+/**
+ * Starts the child processes of a measurement and makes its temporary folders. All of them are killed
+ * or removed when this process exits.
+ */
 
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +13,7 @@ import type { Subprocess } from "bun";
 const READY_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 20_000;
 const REQUEST_LIMIT_MS = 5_000;
-/** proc_pid_stat(5): times are in clock ticks, of which Linux has 100 a second. */
+/** Length of a clock tick, the unit of times in proc_pid_stat(5): Linux has 100 per second. */
 const TICK_MS = 10;
 export const ROOT = join(import.meta.dir, "..", "..");
 
@@ -27,7 +30,7 @@ process.on("SIGINT", () => process.exit(130));
 process.on("SIGTERM", () => process.exit(143));
 process.on("SIGHUP", () => process.exit(129));
 
-/** Without the settings of whoever runs this. */
+/** The environment without MAILSTEAD_ settings, so that the caller's settings change nothing. */
 const environment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("MAILSTEAD_")),
@@ -46,21 +49,21 @@ export function removeFolder(folder: string): void {
   folders.delete(folder);
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is free now; another process may still take it before it is used. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   listener.stop(true);
   return listener.port;
 }
 
-/** A script of ours in a process of its own that says one JSON value per line. */
+/** A script of this folder that runs in its own process and prints one JSON value per line. */
 export type Helper = {
   pid: number;
-  /** The next line, checked. */
+  /** Reads the next line and validates it against the schema. */
   next<T extends TSchema>(schema: T): Promise<Static<T>>;
-  /** A line of its input: its sign to do what it does once more. */
+  /** Writes an empty line to its standard input: the helper does its work once more. */
   again(): void;
-  /** Ends its input, which is its sign to finish. */
+  /** Closes its standard input: the helper prints its result and exits. */
   finish(): void;
   kill(): void;
 };
@@ -77,7 +80,7 @@ export function startHelper(script: string, settings: unknown): Helper {
     pid: child.pid,
     async next(schema) {
       const { value } = await lines.next();
-      if (value === undefined) throw new Error(`${script} ended without an answer`);
+      if (value === undefined) throw new Error(`${script} ended without printing a result`);
       return parse(schema, JSON.parse(value));
     },
     again() {
@@ -109,36 +112,40 @@ export function parse<T extends TSchema>(schema: T, value: unknown): Static<T> {
   throw new Error(`${error?.path ?? ""} ${error?.message ?? ""} in ${JSON.stringify(value)}`);
 }
 
-/** What the helpers are told and what they answer: their command line, and their first line. */
+/** The first line of a helper that is a server. */
 export const Listening = Type.Object({ port: Type.Number() });
 
 export type Server = {
   pid: number;
   port: number;
-  /** SIGTERM; resolves to its exit code. */
+  /** Sends SIGTERM and resolves to the exit code. */
   stop(): Promise<number>;
-  /** SIGKILL. */
+  /** Sends SIGKILL and waits until the process is gone. */
   crash(): Promise<void>;
 };
 
 export type ServerOptions = {
-  /** Path of the executable; null: the sources. */
+  /** Path of the executable; null runs the sources. */
   binary: string | null;
-  /** Another program that takes the same arguments. */
+  /** Command that is run instead, with the same arguments. */
   program?: readonly string[];
   data: string;
   args: readonly string[];
   port?: number;
 };
 
-/** Mail goes to an SMTP server on this machine; `sendRate` mails a second, 0 for no limit. */
+/** Flags that relay mail to an SMTP server on this machine; `sendRate` 0 sets no limit. */
 export function relayTo(port: number, sendRate: number): string[] {
   const relayUrl = `smtp://127.0.0.1:${port}?tls=none`;
   const rates = ["--send-rate", String(sendRate), "--api-rate", "0"];
   return ["--transport", "relay", "--relay-url", relayUrl, ...rates];
 }
 
-/** Mail goes straight to servers on this machine, at one port, found by a name server on another. */
+/**
+ * Flags that deliver mail directly to servers on this machine.
+ *
+ * @param at `port` is the SMTP port of all servers, `dns` the `address:port` of the name server.
+ */
 export function directTo(at: { port: number; dns: string }): string[] {
   const where = ["--direct-port", String(at.port), "--dns", at.dns];
   const rates = ["--send-rate", "0", "--api-rate", "0"];
@@ -149,7 +156,7 @@ export function logFileOf(data: string): string {
   return join(data, "server.log");
 }
 
-/** `mailstead serve`, ready; its log lies in the data folder. */
+/** Starts `mailstead serve` and waits until it is ready; its log is written to the data folder. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { data, args, port = freePort() } = options;
   const program =
@@ -164,7 +171,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   closeSync(log);
   children.add(child);
   void child.exited.then(() => children.delete(child));
-  await untilReady(child, port).catch((error: unknown) => {
+  await waitUntilReady(child, port).catch((error: unknown) => {
     throw new Error(`${String(error)}\n${readFileSync(logFile, "utf8").slice(-4000)}`);
   });
   return {
@@ -173,7 +180,9 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     async stop() {
       child.kill("SIGTERM");
       const code = await Promise.race([child.exited, Bun.sleep(STOP_LIMIT_MS)]);
-      if (code === undefined) throw new Error(`no end within ${STOP_LIMIT_MS} ms of SIGTERM`);
+      if (code === undefined) {
+        throw new Error(`the server did not exit within ${STOP_LIMIT_MS} ms of SIGTERM`);
+      }
       return code;
     },
     async crash() {
@@ -183,22 +192,26 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-async function untilReady(child: Subprocess, port: number): Promise<void> {
+async function waitUntilReady(child: Subprocess, port: number): Promise<void> {
   const deadline = performance.now() + READY_LIMIT_MS;
   for (;;) {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`, {
       signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
     }).catch(() => null);
     if (response?.status === 200) return;
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
-    if (performance.now() > deadline) throw new Error(`not ready within ${READY_LIMIT_MS} ms`);
+    if (child.exitCode !== null) {
+      throw new Error(`the server exited with code ${child.exitCode}`);
+    }
+    if (performance.now() > deadline) {
+      throw new Error(`the server was not ready within ${READY_LIMIT_MS} ms`);
+    }
     await Bun.sleep(1);
   }
 }
 
 /**
- * Processor time that a process has taken so far, all its threads, in milliseconds; NaN where the
- * system does not tell. Hardly depends on what else the machine does.
+ * Returns the processor time that all threads of a process have used so far, in milliseconds; NaN on
+ * systems without /proc. Other work on the machine hardly changes it.
  */
 export function processorMs(pid: number): number {
   try {
@@ -211,8 +224,9 @@ export function processorMs(pid: number): number {
 }
 
 /**
- * Processor time that the first thread of a process took, where the event loop runs, in seconds.
- * Says on a machine that does other work what a rate does not; NaN where the system does not tell.
+ * Returns the processor time that the main thread of a process has used so far, in seconds; NaN on
+ * systems without /proc. The event loop runs on that thread. Unlike a rate, it is comparable on a
+ * machine that does other work.
  */
 export function loopSeconds(pid: number): number {
   try {
@@ -223,7 +237,7 @@ export function loopSeconds(pid: number): number {
   }
 }
 
-/** Resident memory of a process in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
   try {
     const [, kib] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];

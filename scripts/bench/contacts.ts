@@ -1,9 +1,12 @@
-/** Contacts at full size: pages, search, fields, export, and how long they hold the event loop. */
+/**
+ * Measures pages, search, fields and export of a million contacts, and how long they block the event
+ * loop of the server.
+ */
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { asker, type Ask } from "./ask.ts";
+import { createCall, type Call } from "./call.ts";
 import { parse, removeFolder, residentMiB } from "./children.ts";
 import { startProbedServer } from "./loop.ts";
 import { type Latencies, latencies } from "./probes.ts";
@@ -12,8 +15,8 @@ import { seededFolder, type SeedOptions } from "./seeded.ts";
 
 const ARGUMENTS = ["--transport", "capture", "--api-rate", "0"];
 const TERMS = ["ada.1", "zzzzqq", "gmail", "@example.com", ".com", "a", "7x"];
-const SEARCHES = 200;
-const BASELINES = 20;
+const SEARCHES_PER_TERM = 200;
+const BASELINE_RUNS = 20;
 
 const Page = Type.Object({
   contacts: Type.Array(Type.Object({ email: Type.String() })),
@@ -27,16 +30,16 @@ export async function benchContacts(
   console.log("contacts: pages, search, fields and export at full size");
   const { data, key, sizes } = await seededFolder(options);
   const server = await startProbedServer({ binary: options.binary, data, args: ARGUMENTS });
-  const ask = asker(server, key);
+  const call = createCall(server, key);
   const aims = [
-    ...(await benchSearch(ask, data)),
-    ...(await server.tellLoop("searching")),
-    ...(await benchPages(ask, data)),
-    ...(await server.tellLoop("paging")),
+    ...(await benchSearch(call, data)),
+    ...(await server.reportLoop("searching")),
+    ...(await benchPages(call, data)),
+    ...(await server.reportLoop("paging")),
   ];
-  await tellReports(ask, data, sizes.contacts);
+  await measureReports(call, data, sizes.contacts);
   aims.push(
-    ...(await server.tellLoop("fields and exports")),
+    ...(await server.reportLoop("fields and exports")),
     memoryAim("memory after all of this", residentMiB(server.pid)),
   );
   await server.stop();
@@ -44,13 +47,13 @@ export async function benchContacts(
   return judge(aims);
 }
 
-async function pageAt(ask: Ask, query: string) {
-  const response = await ask(`/contacts?${query}`);
+async function pageAt(call: Call, query: string) {
+  const response = await call(`/contacts?${query}`);
   if (!response.ok) throw new Error(await response.text());
   return parse(Page, await response.json());
 }
 
-async function benchPages(ask: Ask, data: string): Promise<Aim[]> {
+async function benchPages(call: Call, data: string): Promise<Aim[]> {
   const aims: Aim[] = [];
   for (const filter of ["", "&subscribed=true", "&subscribed=false"]) {
     const times: number[] = [];
@@ -58,7 +61,7 @@ async function benchPages(ask: Ask, data: string): Promise<Aim[]> {
     do {
       const startedAt = performance.now();
       const at: string = cursor === null ? "" : `&cursor=${cursor}`;
-      const page = await pageAt(ask, `limit=100${filter}${at}`);
+      const page = await pageAt(call, `limit=100${filter}${at}`);
       times.push(performance.now() - startedAt);
       ({ cursor } = page);
     } while (cursor !== null);
@@ -72,15 +75,15 @@ async function benchPages(ask: Ask, data: string): Promise<Aim[]> {
     "SELECT * FROM contacts WHERE project_seq = 1 AND seq < ? ORDER BY seq DESC LIMIT 101",
   );
   const total = sqlite.prepare("SELECT count(*) FROM contacts WHERE project_seq = 1");
-  tell(timed("baseline, bare SQL, rows only", (i) => page.values(1000 * (i + 1))));
-  tell(timed("baseline, bare SQL, count(*)", () => total.values()));
+  tell(measureRuns("baseline, bare SQL, rows only", (i) => page.values(1000 * (i + 1))));
+  tell(measureRuns("baseline, bare SQL, count(*)", () => total.values()));
   sqlite.close();
   return aims;
 }
 
-async function benchSearch(ask: Ask, data: string): Promise<Aim[]> {
+async function benchSearch(call: Call, data: string): Promise<Aim[]> {
   const first = performance.now();
-  await pageAt(ask, "search=first");
+  await pageAt(call, "search=first");
   say("search, right after the start", ms(performance.now() - first));
   const aims: Aim[] = [];
   const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
@@ -88,31 +91,31 @@ async function benchSearch(ask: Ask, data: string): Promise<Aim[]> {
   for (const term of TERMS) {
     const times: number[] = [];
     let total = 0;
-    for (let i = 0; i < SEARCHES; i++) {
+    for (let i = 0; i < SEARCHES_PER_TERM; i++) {
       const startedAt = performance.now();
-      ({ total } = await pageAt(ask, `search=${encodeURIComponent(term)}`));
+      ({ total } = await pageAt(call, `search=${encodeURIComponent(term)}`));
       times.push(performance.now() - startedAt);
     }
     const measured = latencies(`search "${term}", ${whole(total)} found`, times);
     tell(measured);
-    const counted = Number(bare.values(term)[0]?.[0]);
-    if (counted !== total) throw new Error(`${term}: ${total} found, ${counted} there`);
+    const expected = Number(bare.values(term)[0]?.[0]);
+    if (expected !== total) throw new Error(`${term}: found ${total} of ${expected} contacts`);
     aims.push(msAim(measured.name, measured.p99, 50));
   }
-  tell(timed("baseline, bare SQL, instr and count(*)", () => bare.values("gmail")));
+  tell(measureRuns("baseline, bare SQL, instr and count(*)", () => bare.values("gmail")));
   sqlite.close();
   return aims;
 }
 
-async function tellReports(ask: Ask, data: string, contacts: number): Promise<void> {
+async function measureReports(call: Call, data: string, contacts: number): Promise<void> {
   for (const name of ["fields, first", "fields, again"]) {
     const startedAt = performance.now();
-    await (await ask("/contacts/fields")).arrayBuffer();
+    await (await call("/contacts/fields")).arrayBuffer();
     say(name, ms(performance.now() - startedAt));
   }
   for (const format of ["csv", "ndjson"]) {
     const startedAt = performance.now();
-    const bytes = await drained(await ask(`/contacts/export?format=${format}`));
+    const bytes = await readBytes(await call(`/contacts/export?format=${format}`));
     const seconds = (performance.now() - startedAt) / 1000;
     say(`export, ${format}`, `${whole(contacts / seconds)} rows/s, ${whole(bytes / 2 ** 20)} MiB`);
   }
@@ -125,14 +128,14 @@ async function tellReports(ask: Ask, data: string, contacts: number): Promise<vo
   sqlite.close();
 }
 
-async function drained(response: Response): Promise<number> {
+async function readBytes(response: Response): Promise<number> {
   let bytes = 0;
   for await (const chunk of response.body ?? []) bytes += chunk.byteLength;
   return bytes;
 }
 
-function timed(name: string, work: (i: number) => unknown): Latencies {
-  const times = Array.from({ length: BASELINES }, (_, i) => {
+function measureRuns(name: string, work: (i: number) => unknown): Latencies {
+  const times = Array.from({ length: BASELINE_RUNS }, (_, i) => {
     const startedAt = performance.now();
     work(i);
     return performance.now() - startedAt;

@@ -1,4 +1,4 @@
-/** How fast a full queue is delivered, with everything that is written about it. */
+/** Measures how fast a full queue is delivered, including every row that is written about it. */
 
 import { Type } from "@sinclair/typebox";
 import {
@@ -11,23 +11,29 @@ import {
   temporaryFolder,
 } from "./children.ts";
 import { fixed, judge, say, whole } from "./report.ts";
-import { openReader, prepareStore, untilSent } from "./store.ts";
+import { openReader, prepareStore, waitUntilSent } from "./store.ts";
 
 const CONNECTIONS = 20;
-/** As our own pool has it (delivery rule S6). */
+/** Mails per connection; the connection pool of the server uses the same limit (docs/delivery.md#S6). */
 const PER_CONNECTION = 100;
 const LIMIT_MS = 180_000;
-const Sunk = Type.Object({ count: Type.Number() });
+const Received = Type.Object({ count: Type.Number() });
 const Result = Type.Object({ seconds: Type.Number() });
 
 export async function benchDeliver(options: { binary: string | null; isQuick: boolean }) {
   const mails = options.isQuick ? 4_000 : 20_000;
   console.log(`deliver: ${whole(mails)} queued mails to an SMTP server on this machine`);
   const baseline = mails / (await sendWithPool(mails));
-  say("baseline, nodemailer's pool", `${whole(baseline)}/s (composed before, nothing stored)`);
-  const { rate, startToEnd, memory, counts } = await deliverQueue(options.binary, mails);
+  say(
+    "baseline, nodemailer's pool",
+    `${whole(baseline)}/s (messages composed before, nothing stored)`,
+  );
+  const { rate, totalSeconds, memory, counts } = await deliverQueue(options.binary, mails);
   const ratio = rate / baseline;
-  say("delivered", `${whole(rate)}/s (${fixed(startToEnd, 1)} s with the start of the process)`);
+  say(
+    "delivered",
+    `${whole(rate)}/s (${fixed(totalSeconds, 1)} s including the start of the process)`,
+  );
   say("memory at the end", `${whole(memory)} MiB`);
   return judge([
     { name: "ratio", isMet: ratio >= 0.5, measured: fixed(ratio, 2), wanted: "≥ 0.5" },
@@ -40,7 +46,7 @@ export async function benchDeliver(options: { binary: string | null; isQuick: bo
   ]);
 }
 
-/** Mails per second of a queue that is full when the process starts. */
+/** Delivers a queue that is full when the process starts; returns mails per second and counts. */
 export async function deliverQueue(binary: string | null, mails: number) {
   const data = temporaryFolder();
   await prepareStore(data, mails);
@@ -49,14 +55,14 @@ export async function deliverQueue(binary: string | null, mails: number) {
   const startedAt = performance.now();
   const server = await startServer({ binary, data, args: relayTo(port, 0) });
   const reader = openReader(data);
-  await untilSent(reader, mails, { limitMs: LIMIT_MS });
-  const startToEnd = (performance.now() - startedAt) / 1000;
+  await waitUntilSent(reader, mails, { limitMs: LIMIT_MS });
+  const totalSeconds = (performance.now() - startedAt) / 1000;
   const memory = residentMiB(server.pid);
-  const stop = await server.stop();
-  if (stop !== 0) throw new Error(`the server ended with ${stop}`);
+  const exitCode = await server.stop();
+  if (exitCode !== 0) throw new Error(`the server exited with code ${exitCode}`);
   sink.finish();
-  const { count } = await sink.next(Sunk);
-  // From the first attempt on: starting the process is measured elsewhere.
+  const { count } = await sink.next(Received);
+  // Time counts from the first attempt: another measurement covers the start of the process.
   const [first = 0] = reader.numbers("SELECT min(started_at) AS n FROM attempts");
   const [last = 0] = reader.numbers("SELECT max(sent_at) AS n FROM emails");
   const counts = [
@@ -67,7 +73,7 @@ export async function deliverQueue(binary: string | null, mails: number) {
   ];
   reader.close();
   removeFolder(data);
-  return { rate: mails / ((last - first) / 1000), startToEnd, memory, counts };
+  return { rate: mails / ((last - first) / 1000), totalSeconds, memory, counts };
 }
 
 async function sendWithPool(mails: number): Promise<number> {

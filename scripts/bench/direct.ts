@@ -1,7 +1,7 @@
 /**
- * How fast a full queue is signed and delivered straight to a server behind many domains. The speed
- * of a machine changes from minute to minute: what the signatures alone take is measured seven times
- * on the way, while everything else is stopped.
+ * Measures how fast a full queue is signed and delivered directly to one server that receives mail
+ * for many domains. The speed of a machine changes from minute to minute, so the baseline, which is
+ * signing alone, is measured seven times during the delivery while all other processes are stopped.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
@@ -15,19 +15,22 @@ import {
   temporaryFolder,
 } from "./children.ts";
 import { fixed, judge, quantile, say, whole } from "./report.ts";
-import { openReader, prepareStore, untilSent } from "./store.ts";
+import { openReader, prepareStore, waitUntilSent } from "./store.ts";
 
 const DOMAINS = 50;
 const HOST = "mx.sink.test";
-/** As many as the transport has under way. */
-const AT_ONCE = 50;
+/** Concurrent signatures; the transport has as many mails under way. */
+const CONCURRENCY = 50;
 const SIGNATURES = 2_500;
 const STEPS = 8;
-/** Between two collections the heap grows; only what stays counts. */
-const HEAP_BREATH = 1.2;
+/**
+ * Largest accepted ratio of the memory in the second half to the first half. The heap grows between
+ * two garbage collections, so a difference below this is not a leak.
+ */
+const MAX_HEAP_GROWTH = 1.2;
 const LIMIT_MS = 20 * 60_000;
 export const Online = Type.Object({ port: Type.Number(), dns: Type.String() });
-const Arrived = Type.Object({ counts: Type.Array(Type.Number()) });
+const Received = Type.Object({ counts: Type.Array(Type.Number()) });
 const Signed = Type.Object({ seconds: Type.Number(), processorMs: Type.Number() });
 
 export async function benchDirect(options: {
@@ -35,8 +38,8 @@ export async function benchDirect(options: {
   isQuick: boolean;
   mails: number;
 }) {
-  const usual = options.isQuick ? 10_000 : 200_000;
-  const mails = options.mails === 0 ? usual : options.mails;
+  const defaultMails = options.isQuick ? 10_000 : 200_000;
+  const mails = options.mails === 0 ? defaultMails : options.mails;
   console.log(
     `deliver-direct: ${whole(mails)} queued mails to ${DOMAINS} domains of one server, ` +
       `signed with RSA-2048 and Ed25519`,
@@ -48,7 +51,7 @@ export async function benchDirect(options: {
     recipientOf: (number) => `person-${number}@domain-${number % DOMAINS}.test`,
   });
   const baseline = startBaseline();
-  await baseline.round(); // Its code is compiled then, and counts no more.
+  await baseline.round(); // The first round also compiles the code, so it is not counted.
   const internet = startHelper("internet.ts", {
     domains: Object.fromEntries(domains.map((domain) => [domain, HOST])),
     hosts: { [HOST]: { address: "127.0.0.1", answerAfterMs: 0 } },
@@ -59,7 +62,7 @@ export async function benchDirect(options: {
   const reader = openReader(data);
   const memory: number[] = [];
   const signed: Round[] = [];
-  await untilSent(reader, mails, {
+  await waitUntilSent(reader, mails, {
     limitMs: LIMIT_MS,
     async onStep(ended) {
       if (ended < (mails / STEPS) * (memory.length + 1)) return;
@@ -73,11 +76,11 @@ export async function benchDirect(options: {
     server: processorMs(server.pid) / mails,
     receiver: processorMs(internet.pid) / mails,
   };
-  const stop = await server.stop();
+  const exitCode = await server.stop();
   internet.finish();
-  const { counts } = await internet.next(Arrived);
+  const { counts } = await internet.next(Received);
   const [first = 0] = reader.numbers("SELECT min(started_at) AS n FROM attempts");
-  const moments = reader.numbers("SELECT delivered_at AS n FROM emails ORDER BY n");
+  const deliveredAt = reader.numbers("SELECT delivered_at AS n FROM emails ORDER BY n");
   const written = {
     delivered: reader.count("emails WHERE status = 'DELIVERED' AND attempts = 1"),
     attempts: reader.count("attempts WHERE outcome = 'accepted'"),
@@ -90,14 +93,17 @@ export async function benchDirect(options: {
     rate: (SIGNATURES * signed.length) / sum(signed.map(({ seconds }) => seconds)),
     processorMs: sum(signed.map((each) => each.processorMs)) / (SIGNATURES * signed.length),
   };
-  const seconds = activeMs(signed, first, moments.at(-1) ?? 0) / 1000;
+  const seconds = activeMs(signed, first, deliveredAt.at(-1) ?? 0) / 1000;
   const rate = mails / seconds;
   const ratio = rate / alone.rate;
-  say("baseline, the signatures alone", `${whole(alone.rate)}/s, both cores for them`);
+  say("baseline, the signatures alone", `${whole(alone.rate)}/s on all cores`);
   say("delivered", `${whole(rate)}/s`);
-  say("the same by quarters of the mails", ratesOf(signed, moments, first).map(whole).join(", "));
   say(
-    "processor time a mail",
+    "delivered, by quarter of the mails",
+    ratesOf(signed, deliveredAt, first).map(whole).join(", "),
+  );
+  say(
+    "processor time per mail",
     `${fixed(processor.server, 2)} ms, the receiving side ${fixed(processor.receiver, 2)} ms; ` +
       `signatures alone ${fixed(alone.processorMs, 2)} ms`,
   );
@@ -112,24 +118,24 @@ export async function benchDirect(options: {
     { name: "ratio", isMet: ratio >= 0.5, measured: fixed(ratio, 2), wanted: "≥ 0.5" },
     {
       name: "memory, second half",
-      isMet: end <= half * HEAP_BREATH,
+      isMet: end <= half * MAX_HEAP_GROWTH,
       measured: `${whole(half)} → ${whole(end)} MiB`,
       wanted: "no growth",
     },
     {
       name: "arrived, DELIVERED, attempts, events",
-      isMet: found.every((n) => n === mails) && stop === 0,
+      isMet: found.every((n) => n === mails) && exitCode === 0,
       measured: found.map(whole).join(", "),
       wanted: `${whole(mails)} each`,
     },
   ]);
 }
 
-/** A round of signatures of both kinds, and when it was. */
+/** Result of a round of RSA and Ed25519 signatures, with its start and end as epoch milliseconds. */
 type Round = Static<typeof Signed> & { from: number; to: number };
 
 function startBaseline() {
-  const helper = startHelper("signatures.ts", { mails: SIGNATURES, atOnce: AT_ONCE });
+  const helper = startHelper("signatures.ts", { mails: SIGNATURES, concurrency: CONCURRENCY });
   return {
     async round(): Promise<Round> {
       const from = Date.now();
@@ -149,15 +155,19 @@ async function whileStopped<T>(pids: readonly number[], work: () => Promise<T>):
   }
 }
 
-/** Between two moments, without the rounds. */
+/** Returns the milliseconds between two moments, without those in which the server was stopped. */
 function activeMs(rounds: readonly Round[], start: number, end: number): number {
   const stopped = rounds.map(({ from, to }) => Math.min(to, end) - Math.max(from, start));
   return end - start - sum(stopped.filter((ms) => ms > 0));
 }
 
-function ratesOf(rounds: readonly Round[], moments: readonly number[], first: number): number[] {
-  const quarter = Math.floor(moments.length / 4);
-  const ends = [first, ...[1, 2, 3, 4].map((n) => moments[n * quarter - 1] ?? Number.NaN)];
+function ratesOf(
+  rounds: readonly Round[],
+  deliveredAt: readonly number[],
+  first: number,
+): number[] {
+  const quarter = Math.floor(deliveredAt.length / 4);
+  const ends = [first, ...[1, 2, 3, 4].map((n) => deliveredAt[n * quarter - 1] ?? Number.NaN)];
   return ends
     .slice(1)
     .map((end, i) => (quarter * 1000) / activeMs(rounds, ends[i] ?? Number.NaN, end));

@@ -1,4 +1,4 @@
-/** Helper, the baseline of `accept`: the same kind of server, which reads JSON and does nothing. */
+/** Helper, the baseline of `accept`: an Elysia server that parses JSON and does nothing else. */
 
 import "../../src/lib/production.ts";
 import { Elysia } from "elysia";

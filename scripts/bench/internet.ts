@@ -1,6 +1,7 @@
 /**
- * Helper: a name server, and mail servers that share one port, as they share port 25. Says
- * `{port, dns}`; at the end of its input `{counts, arrivals}`, host by host.
+ * Helper: a name server, and mail servers on different addresses that all listen on one port, as
+ * real ones do on port 25. Prints `{port, dns}`, and `{counts, arrivals}` by host when its standard
+ * input is closed.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -9,13 +10,13 @@ import { type Sink, startSink } from "../../test/support/smtp-sink.ts";
 import { parse } from "./children.ts";
 
 const Settings = Type.Object({
-  /** Domain → its mail hosts' addresses by name. */
+  /** Name of the mail host of each domain. */
   domains: Type.Record(Type.String(), Type.String()),
   hosts: Type.Record(
     Type.String(),
     Type.Object({ address: Type.String(), answerAfterMs: Type.Number() }),
   ),
-  /** When each message came, in milliseconds; else only how many. */
+  /** Whether to record the arrival time of each message, in epoch milliseconds, or only to count. */
   withTimes: Type.Boolean(),
 });
 
@@ -26,15 +27,15 @@ const sinks: Sink[] = [];
 const arrivals: number[][] = [];
 for (const [name, { address, answerAfterMs }] of Object.entries(hosts)) {
   records[name] = { A: [address] };
-  const moments: number[] = [];
-  arrivals.push(moments);
+  const arrivalTimes: number[] = [];
+  arrivals.push(arrivalTimes);
   const [first] = sinks;
   sinks.push(
     await startSink({
       address,
       answerAfterMs,
       countOnly: !withTimes,
-      onMessage: () => void moments.push(performance.timeOrigin + performance.now()),
+      onMessage: () => void arrivalTimes.push(performance.timeOrigin + performance.now()),
       ...(first === undefined ? {} : { port: first.port }),
     }),
   );

@@ -1,4 +1,4 @@
-/** Helper: tracks events of contacts picked at random. Says `{seconds, p50, p99, max}`. */
+/** Helper: tracks events for contacts picked at random. Prints `{seconds, p50, p99, max}`. */
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const Settings = Type.Object({
   data: Type.String(),
   connections: Type.Number(),
   requests: Type.Number(),
-  /** Another one has other contacts. */
+  /** Number of the round; each round picks different contacts. */
   round: Type.Number(),
 });
 
@@ -25,20 +25,20 @@ const settings = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
 const { port, connections, requests, round } = settings;
 const random = createRandom(20_260_505 + round);
 const known = emailsIn(settings.data);
-const head =
+const requestHead =
   `POST ${settings.path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n` +
   `Authorization: Bearer ${settings.key}\r\nContent-Type: application/json\r\nContent-Length: `;
-const texts = Array.from({ length: requests }, (_, i) => {
+const requestTexts = Array.from({ length: requests }, (_, i) => {
   const isNew = i % NEW_EVERY === 0;
   const email = isNew ? `new-${round}-${i}-${requests}@example.net` : random.pick(known);
   const path = { value: `/page/${i % 100}`, persistent: false };
   const body = JSON.stringify({ event: random.pick(NAMES), email, data: { path } });
-  return `${head}${body.length}\r\n\r\n${body}`;
+  return `${requestHead}${body.length}\r\n\r\n${body}`;
 });
 
 console.log(
   JSON.stringify(
-    await sendAll({ port, connections, requests, request: (number) => texts[number] ?? "" }),
+    await sendAll({ port, connections, requests, request: (number) => requestTexts[number] ?? "" }),
   ),
 );
 process.exit(0);

@@ -1,6 +1,6 @@
 /**
- * Helper: sends mails as fast as they are accepted. Says `{done}` at every step of progress, then
- * `{seconds, p50, p99, max}`.
+ * Helper: sends mails through the API as fast as they are accepted. Prints `{done}` after every
+ * `progressEvery` requests, then `{seconds, p50, p99, max}`.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -14,10 +14,10 @@ const Settings = Type.Object({
   key: Type.String(),
   connections: Type.Number(),
   requests: Type.Number(),
-  /** Numbers of the recipients: none is written to twice. */
+  /** Number of the first recipient; each request uses the next number. */
   firstRecipient: Type.Number(),
   progressEvery: Type.Number(),
-  /** Name of an event that happens to each of them; without it each gets a mail. */
+  /** Name of an event to track for each recipient; without it, each recipient is sent a mail. */
   event: Type.Optional(Type.String()),
 });
 

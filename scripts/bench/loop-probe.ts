@@ -1,47 +1,48 @@
 /**
- * Helper, loaded before a server of a measurement: how long its event loop was held, seen from
- * inside. A timer notes how late it is called, and how much of that the thread was ready to run and
- * another process had the processor (Linux tells; elsewhere it counts as held). SIGUSR2 writes what
- * was seen since the last one to `loop.json` in the data folder and begins anew.
+ * Helper, preloaded into a measured server: records how long its event loop was blocked. A timer
+ * measures how late it is called. Time in which the thread was ready to run but another process had
+ * the processor does not count as blocked; only Linux reports it, elsewhere it counts. On SIGUSR2 the
+ * probe writes its results since the previous signal to `loop.json` in the data folder.
  */
 
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { queuedMs } from "./queued.ts";
+import { cpuWaitMs } from "./cpu-wait.ts";
 
-const EVERY_MS = 2;
-const MOST_BEATS = 1_000_000;
+const INTERVAL_MS = 2;
+const MAX_SAMPLES = 1_000_000;
 
 const data = Bun.argv[Bun.argv.indexOf("--data") + 1] ?? ".";
-const held = new Float32Array(MOST_BEATS);
-let count = 0;
-let longestLate = 0;
-let last = performance.now();
+const blockedMs = new Float32Array(MAX_SAMPLES);
+let sampleCount = 0;
+let longestLateMs = 0;
+let lastAt = performance.now();
 
-let lastQueued = queuedMs();
+let lastWaitMs = cpuWaitMs();
 
-function beat(): void {
-  const [now, queued] = [performance.now(), queuedMs()];
-  const late = Math.max(0, now - last - EVERY_MS);
-  longestLate = Math.max(longestLate, late);
-  if (count < MOST_BEATS) held[count++] = Math.max(0, late - (queued - lastQueued));
-  last = now;
-  lastQueued = queued;
+function takeSample(): void {
+  const [now, waitMs] = [performance.now(), cpuWaitMs()];
+  const lateMs = Math.max(0, now - lastAt - INTERVAL_MS);
+  longestLateMs = Math.max(longestLateMs, lateMs);
+  if (sampleCount < MAX_SAMPLES)
+    blockedMs[sampleCount++] = Math.max(0, lateMs - (waitMs - lastWaitMs));
+  lastAt = now;
+  lastWaitMs = waitMs;
 }
 
-setInterval(beat, EVERY_MS).unref();
+setInterval(takeSample, INTERVAL_MS).unref();
 
 process.on("SIGUSR2", () => {
-  beat();
-  const sorted = held.subarray(0, count).toSorted();
-  const at = (q: number) => sorted[Math.min(count - 1, Math.floor(q * count))] ?? 0;
+  takeSample();
+  const sorted = blockedMs.subarray(0, sampleCount).toSorted();
+  const at = (q: number) => sorted[Math.min(sampleCount - 1, Math.floor(q * sampleCount))] ?? 0;
   const file = join(data, "loop.json");
   writeFileSync(
     `${file}.new`,
-    JSON.stringify({ longest: at(1), p999: at(0.999), longestLate, beats: count }),
+    JSON.stringify({ longestMs: at(1), p999Ms: at(0.999), longestLateMs, samples: sampleCount }),
   );
   renameSync(`${file}.new`, file);
-  count = 0;
-  longestLate = 0;
-  last = performance.now();
+  sampleCount = 0;
+  longestLateMs = 0;
+  lastAt = performance.now();
 });

@@ -1,4 +1,4 @@
-/** A server of a measurement that notes how long its event loop is held. */
+/** Starts a measured server with a probe that records how long its event loop is blocked. */
 
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,26 +7,26 @@ import { parse, type Server, type ServerOptions, startServer } from "./children.
 import { type Aim, fixed, say } from "./report.ts";
 
 const Loop = Type.Object({
-  longest: Type.Number(),
-  p999: Type.Number(),
-  /** What other processes took included. */
-  longestLate: Type.Number(),
-  beats: Type.Number(),
+  longestMs: Type.Number(),
+  p999Ms: Type.Number(),
+  /** Longest delay of a timer, including time in which other processes had the processor. */
+  longestLateMs: Type.Number(),
+  samples: Type.Number(),
 });
-const LONGEST_MS = 50;
-const LIMIT_MS = 5_000;
+const MAX_BLOCKED_MS = 50;
+const RESPONSE_LIMIT_MS = 5_000;
 
 export type ProbedServer = Server & {
   /**
-   * Prints how long the event loop was held since the last call, and what is wanted of it. Nothing
-   * for an executable, which takes no probe.
+   * Prints how long the event loop was blocked since the last call, and returns the aim for it.
+   * Returns no aims for an executable, into which no probe can be loaded.
    */
-  tellLoop(during: string): Promise<Aim[]>;
+  reportLoop(during: string): Promise<Aim[]>;
 };
 
 export async function startProbedServer(options: ServerOptions): Promise<ProbedServer> {
   if (options.binary !== null) {
-    return { ...(await startServer(options)), tellLoop: () => Promise.resolve([]) };
+    return { ...(await startServer(options)), reportLoop: () => Promise.resolve([]) };
   }
   const program = [process.execPath, "--preload", "./scripts/bench/loop-probe.ts", "src/main.ts"];
   const server = await startServer({ ...options, program });
@@ -35,24 +35,26 @@ export async function startProbedServer(options: ServerOptions): Promise<ProbedS
   async function readLoop() {
     rmSync(file, { force: true });
     process.kill(server.pid, "SIGUSR2");
-    const deadline = performance.now() + LIMIT_MS;
+    const deadline = performance.now() + RESPONSE_LIMIT_MS;
     while (!(await Bun.file(file).exists())) {
-      if (performance.now() > deadline) throw new Error("the probe in the server does not answer");
+      if (performance.now() > deadline) throw new Error("the probe in the server does not respond");
       await Bun.sleep(5);
     }
     return parse(Loop, JSON.parse(readFileSync(file, "utf8")));
   }
 
-  await readLoop(); // Nobody waits while it starts.
+  await readLoop(); // Discards the samples of the start, when no request waits.
   return {
     ...server,
-    async tellLoop(during) {
-      const { longest, p999, longestLate } = await readLoop();
-      const measured = `at most ${fixed(longest, 1)} ms, p99.9 ${fixed(p999, 1)} ms`;
-      const late = `late by at most ${fixed(longestLate, 1)} ms with what other processes took`;
-      say(`event loop held, ${during}`, `${measured}; ${late}`);
+    async reportLoop(during) {
+      const { longestMs, p999Ms, longestLateMs } = await readLoop();
+      const measured = `at most ${fixed(longestMs, 1)} ms, p99.9 ${fixed(p999Ms, 1)} ms`;
+      const late = `${fixed(longestLateMs, 1)} ms including other processes`;
+      say(`event loop blocked, ${during}`, `${measured}; ${late}`);
       const name = `event loop, ${during}`;
-      return [{ name, isMet: longest < LONGEST_MS, measured, wanted: `< ${LONGEST_MS} ms` }];
+      return [
+        { name, isMet: longestMs < MAX_BLOCKED_MS, measured, wanted: `< ${MAX_BLOCKED_MS} ms` },
+      ];
     },
   };
 }

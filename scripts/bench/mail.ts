@@ -1,4 +1,4 @@
-/** The mail of all measurements: two variables, about the size of an order confirmation. */
+/** The mail of all measurements: it has two variables and the size of an order confirmation. */
 
 export const SENDER_DOMAIN = "bench.test";
 export const SENDER = `hello@${SENDER_DOMAIN}`;

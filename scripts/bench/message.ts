@@ -1,11 +1,11 @@
-/** The finished message of a measurement that needs it without the server. */
+/** Composes the message of a measurement without the server, for baselines. */
 
 import { composeMessage } from "../../src/mail/message.ts";
 import { compileTemplate, render } from "../../src/mail/template.ts";
 import { htmlToText } from "../../src/mail/text.ts";
 import { BODY, SENDER, SUBJECT } from "./mail.ts";
 
-function rendered(source: string, kind: "html" | "text"): string {
+function renderTemplate(source: string, kind: "html" | "text"): string {
   const compiled = compileTemplate(source, kind);
   if (!compiled.ok) throw new Error(compiled.message);
   const result = render(compiled.template, { name: "Ada", order: "A-1001" });
@@ -13,8 +13,8 @@ function rendered(source: string, kind: "html" | "text"): string {
   return result.text;
 }
 
-const html = rendered(BODY, "html");
-const subject = rendered(SUBJECT, "text");
+const html = renderTemplate(BODY, "html");
+const subject = renderTemplate(SUBJECT, "text");
 
 export function composeMail(to: string): Uint8Array {
   const composed = composeMessage({

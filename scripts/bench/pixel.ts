@@ -1,4 +1,4 @@
-/** Helper, the baseline of `tracking`: the same kind of server, which answers a pixel to everybody. */
+/** Helper, the baseline of `tracking`: an Elysia server that answers every request with a pixel. */
 
 import "../../src/lib/production.ts";
 import { Elysia } from "elysia";

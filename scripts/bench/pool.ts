@@ -1,6 +1,6 @@
 /**
- * Helper, the baseline of `deliver`: nodemailer's pool sends messages that were composed before to
- * the same SMTP server, and writes nothing down. Says `{seconds}`.
+ * Helper, the baseline of `deliver`: sends messages that are already composed to the same SMTP server
+ * with nodemailer's connection pool, and stores nothing. Prints `{seconds}`.
  */
 
 import { Type } from "@sinclair/typebox";

@@ -1,4 +1,4 @@
-/** Asks a server for small things again and again, one request at a time, while it does a large one. */
+/** Sends small requests to a server repeatedly while it does a large task, and measures latency. */
 
 import { quantile } from "./report.ts";
 
@@ -6,14 +6,17 @@ export type Probe = { name: string; send: (number: number) => Promise<Response> 
 export type Latencies = { name: string; p50: number; p99: number; max: number; count: number };
 
 export type Probing = {
-  /** Ends it; what was measured of each. */
+  /** Stops all probes and returns the latencies of each; throws if a request failed. */
   stop(): Promise<Latencies[]>;
 };
 
-/** Each probe has a line of its own; `pauseMs` lies between an answer and the next request. */
+/**
+ * Starts all probes side by side. Each sends one request at a time and waits `pauseMs` between a
+ * response and its next request.
+ */
 export function startProbes(probes: readonly Probe[], pauseMs: number): Probing {
-  const end = new AbortController();
-  const stopping = end.signal;
+  const abort = new AbortController();
+  const stopping = abort.signal;
 
   async function run({ name, send }: Probe): Promise<Latencies> {
     const times: number[] = [];
@@ -29,10 +32,10 @@ export function startProbes(probes: readonly Probe[], pauseMs: number): Probing 
   }
 
   const all = Promise.all(probes.map(run));
-  all.catch(() => undefined); // Whoever stops it hears of it.
+  all.catch(() => undefined); // `stop` reports the error.
   return {
     stop() {
-      end.abort();
+      abort.abort();
       return all;
     },
   };

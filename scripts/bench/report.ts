@@ -1,13 +1,13 @@
-/** Numbers for people: one line each, easy to paste. */
+/** Prints results for people, one line for each measured value and each aim. */
 
-/** Prints `name   value`. */
+/** Prints a name and a value in two columns. */
 export function say(name: string, value: string): void {
   console.log(`  ${name.padEnd(34)} ${value}`);
 }
 
 export type Aim = { name: string; isMet: boolean; measured: string; wanted: string };
 
-/** Prints whether each aim was met; true if all were. */
+/** Prints whether each aim was met, and returns true if all were. */
 export function judge(aims: readonly Aim[]): boolean {
   for (const { name, isMet, measured, wanted } of aims) {
     console.log(`  ${isMet ? "ok    " : "MISSED"} ${name}: ${measured} (aim: ${wanted})`);
@@ -24,13 +24,13 @@ export function quantile(values: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
 }
 
-/** The largest number of moments (milliseconds) within any second, its end not included. */
-export function mostInAnySecond(moments: readonly number[]): number {
-  const sorted = moments.toSorted((a, b) => a - b);
+/** Returns the largest number of times (in milliseconds) within any second, excluding its end. */
+export function maxPerSecond(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
   let most = 0;
   let from = 0;
-  sorted.forEach((moment, i) => {
-    while (moment - (sorted[from] ?? moment) >= 1000) from++;
+  sorted.forEach((time, i) => {
+    while (time - (sorted[from] ?? time) >= 1000) from++;
     most = Math.max(most, i - from + 1);
   });
   return most;
@@ -45,7 +45,7 @@ export function msAim(name: string, measured: number, below: number): Aim {
   return { name, isMet: measured < below, measured: ms(measured), wanted: `< ${below} ms` };
 }
 
-/** Of the server, resident. */
+/** Returns the aim for the resident memory of the server. */
 export function memoryAim(name: string, mib: number): Aim {
   return { name, isMet: mib < 350, measured: `${whole(mib)} MiB`, wanted: "< 350 MiB" };
 }
@@ -54,7 +54,8 @@ export function ms(value: number): string {
   return `${fixed(value, value < 10 ? 1 : 0)} ms`;
 }
 
-/** Prints how long something took, again and again. */
-export function tell(of: { name: string; p50: number; p99: number; max: number }): void {
-  say(of.name, `p50 ${ms(of.p50)}, p99 ${ms(of.p99)}, max ${ms(of.max)}`);
+/** Prints the latencies of a repeated operation. */
+export function tell(measured: { name: string; p50: number; p99: number; max: number }): void {
+  const { name, p50, p99, max } = measured;
+  say(name, `p50 ${ms(p50)}, p99 ${ms(p99)}, max ${ms(max)}`);
 }

@@ -1,14 +1,15 @@
-/** Sends prepared HTTP requests over keep-alive connections, one at a time on each. */
+/** Sends prepared HTTP requests over keep-alive connections, one at a time on each connection. */
 
-export type Sent = { seconds: number; p50: number; p99: number; max: number };
+export type LoadResult = { seconds: number; p50: number; p99: number; max: number };
 
 type Connection = { sentAt: number; received: string };
 
 const CONTENT_LENGTH = /\r\ncontent-length: (\d+)/i;
 
 /**
- * As fast as they are answered. Raw sockets and as little parsing as possible: this shares the
- * processor with what it measures. `onDone` hears how many are through.
+ * Sends requests as fast as they are answered; throws if a response is not 200. It uses raw sockets
+ * and parses as little as possible, since it shares the processor with the measured server. `onDone`
+ * receives the number of finished requests after each response.
  */
 export async function sendAll(options: {
   port: number;
@@ -16,7 +17,7 @@ export async function sendAll(options: {
   requests: number;
   request: (number: number) => string;
   onDone?: (done: number) => void;
-}): Promise<Sent> {
+}): Promise<LoadResult> {
   const { port, connections, requests, request, onDone } = options;
   const durations = new Float64Array(requests);
   let started = 0;
@@ -27,7 +28,8 @@ export async function sendAll(options: {
     if (started === requests) return void socket.end();
     const text = request(started++);
     socket.data.sentAt = performance.now();
-    if (socket.write(text) !== text.length) reject(new Error("a request was not taken whole"));
+    if (socket.write(text) !== text.length)
+      reject(new Error("the socket accepted only part of a request"));
   }
 
   function receive(socket: Bun.Socket<Connection>, chunk: Buffer): void {

@@ -1,6 +1,7 @@
 /**
- * Data folders at full size: a million contacts, ten million events, 500 segments. Made once a run,
- * or taken from `--seeded=FOLDER` (by scripts/seed.ts), and copied for every measurement.
+ * Provides data folders at full size: a million contacts, ten million events, 500 segments. The data
+ * is created once per run, or read from `--seeded=FOLDER` (filled by scripts/seed.ts), and copied for
+ * every measurement.
  */
 
 import { cpSync, existsSync } from "node:fs";
@@ -17,23 +18,24 @@ import { whole } from "./report.ts";
 
 export type SeedOptions = { isQuick: boolean; seeded: string | null };
 
-/** Whoever takes it removes it. */
+/** A copy of the seeded data for one measurement, which removes it at its end. */
 export type Seeded = { data: string; key: string; sizes: SeedSizes };
 
 const FULL: SeedSizes = { contacts: 1_000_000, events: 10_000_000, segments: 500 };
 const QUICK: SeedSizes = { contacts: 100_000, events: 1_000_000, segments: 500 };
 
-let made: string | null = null;
+/** The folder created in this run; null before the first measurement that needs it. */
+let created: string | null = null;
 
 export async function seededFolder({ isQuick, seeded }: SeedOptions): Promise<Seeded> {
   const sizes = isQuick ? QUICK : FULL;
-  const original = seeded ?? (made ??= await makeFolder(sizes));
+  const original = seeded ?? (created ??= await makeFolder(sizes));
   const data = temporaryFolder();
   for (const name of ["mailstead.db", "secret"]) {
     if (!existsSync(join(original, name))) throw new Error(`${original} has no ${name}`);
     cpSync(join(original, name), join(data, name));
   }
-  Bun.spawnSync(["sync"]); // What was copied must not be written while something is measured.
+  Bun.spawnSync(["sync"]); // Otherwise the copy is written to disk during the measurement.
   return { data, key: await makeKey(data), sizes };
 }
 

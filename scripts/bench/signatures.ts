@@ -1,6 +1,6 @@
 /**
- * Helper, the baseline of `deliver-direct`: signs and does nothing else, a round for each line of its
- * input. Says `{seconds, processorMs}` after each.
+ * Helper, the baseline of `deliver-direct`: signs messages and does nothing else. It runs one round
+ * for each line of its standard input and prints `{seconds, processorMs}` after it.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -10,9 +10,9 @@ import { parse } from "./children.ts";
 import { SENDER_DOMAIN } from "./mail.ts";
 import { composeMail } from "./message.ts";
 
-const Settings = Type.Object({ mails: Type.Number(), atOnce: Type.Number() });
+const Settings = Type.Object({ mails: Type.Number(), concurrency: Type.Number() });
 
-const { mails, atOnce } = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
+const { mails, concurrency } = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
 const pairs = await generateDkimKeys();
 const keys: SigningKey[] = pairs.map(({ algorithm, privateKey }) => ({
   algorithm,
@@ -21,17 +21,17 @@ const keys: SigningKey[] = pairs.map(({ algorithm, privateKey }) => ({
 }));
 const signer = { domain: SENDER_DOMAIN, keys };
 const message = composeMail("person@example.net");
-let left = 0;
+let remaining = 0;
 
-async function work(): Promise<void> {
-  while (left-- > 0) await signMessage(message, signer, new Date());
+async function signRemaining(): Promise<void> {
+  while (remaining-- > 0) await signMessage(message, signer, new Date());
 }
 
 for await (const _ of console) {
   const startedAt = performance.now();
   const before = process.cpuUsage();
-  left = mails;
-  await Promise.all(Array.from({ length: atOnce }, work));
+  remaining = mails;
+  await Promise.all(Array.from({ length: concurrency }, signRemaining));
   const seconds = (performance.now() - startedAt) / 1000;
   const { user, system } = process.cpuUsage(before);
   console.log(JSON.stringify({ seconds, processorMs: (user + system) / 1000 }));

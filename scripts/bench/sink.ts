@@ -1,10 +1,13 @@
-/** Helper: an SMTP server that takes everything. Says `{port}`; at the end of its input `{arrivals}`. */
+/**
+ * Helper: an SMTP server that accepts every mail. Prints `{port}`, and `{count, arrivals}` when its
+ * standard input is closed.
+ */
 
 import { Type } from "@sinclair/typebox";
 import { startSink } from "../../test/support/smtp-sink.ts";
 import { parse } from "./children.ts";
 
-/** With times: when each message came, in milliseconds; else only how many. */
+/** `withTimes`: whether to record the arrival time of each message, in epoch milliseconds. */
 const Settings = Type.Object({ withTimes: Type.Boolean() });
 
 const { withTimes } = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));

@@ -1,4 +1,4 @@
-/** How fast the executable starts, and what it takes of memory while it does nothing. */
+/** Measures how fast the executable starts, and how much memory it uses while idle. */
 
 import { existsSync } from "node:fs";
 import { removeFolder, residentMiB, startServer, temporaryFolder } from "./children.ts";
@@ -9,14 +9,16 @@ const IDLE_MS = 5_000;
 
 export async function benchStart(options: { binary: string; isQuick: boolean }) {
   const { binary, isQuick } = options;
-  const times = isQuick ? 3 : 10;
-  console.log(`start: ${binary}, ${times} times until /readyz answers 200`);
-  if (!existsSync(binary)) throw new Error(`${binary} is not there: bun scripts/build.ts makes it`);
+  const runs = isQuick ? 3 : 10;
+  console.log(`start: ${binary}, ${runs} runs until /readyz answers 200`);
+  if (!existsSync(binary)) {
+    throw new Error(`${binary} does not exist; build it with: bun scripts/build.ts`);
+  }
   const data = temporaryFolder();
   await prepareStore(data, 0);
-  say("baseline, the same Bun with nothing", `${whole(await emptyProcessMs(times))} ms`);
+  say("baseline, Bun with an empty script", `${whole(await emptyProcessMs(runs))} ms`);
   const durations: number[] = [];
-  for (let i = 0; i < times; i++) {
+  for (let i = 0; i < runs; i++) {
     const startedAt = performance.now();
     const server = await startServer({ binary, data, args: [] });
     durations.push(performance.now() - startedAt);
@@ -29,19 +31,16 @@ export async function benchStart(options: { binary: string; isQuick: boolean }) 
   removeFolder(data);
 
   const typical = median(durations);
-  say(
-    "start, least / median / most",
-    [0, 0.5, 1].map((q) => ms(quantile(durations, q))).join(" / "),
-  );
+  say("start, min / median / max", [0, 0.5, 1].map((q) => ms(quantile(durations, q))).join(" / "));
   return judge([
     { name: "start", isMet: typical < 150, measured: ms(typical), wanted: "< 150 ms" },
     { name: "idle memory", isMet: idle < 120, measured: `${whole(idle)} MiB`, wanted: "< 120 MiB" },
   ]);
 }
 
-async function emptyProcessMs(times: number): Promise<number> {
+async function emptyProcessMs(runs: number): Promise<number> {
   const durations: number[] = [];
-  for (let i = 0; i < times; i++) {
+  for (let i = 0; i < runs; i++) {
     const startedAt = performance.now();
     await Bun.spawn([process.execPath, "-e", "0"]).exited;
     durations.push(performance.now() - startedAt);

@@ -1,4 +1,4 @@
-/** A data folder with a project, a key and, where wanted, mails in its queue. */
+/** Prepares and reads data folders: with a project, an API key and, on request, queued mails. */
 
 import "../../src/lib/production.ts";
 import { Database } from "bun:sqlite";
@@ -12,17 +12,17 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
 
-const MOST_RECIPIENTS = 1000;
+const MAX_RECIPIENTS = 1000;
 const POLL_MS = 250;
 
 export type StoreOptions = {
-  /** Address of the mail with this number. */
+  /** Returns the recipient of the mail with this number. */
   recipientOf?: (number: number) => string;
-  /** With DKIM keys, an RSA and an Ed25519 one. */
+  /** Whether the sender domain gets DKIM keys, one RSA and one Ed25519. */
   isSigned?: boolean;
 };
 
-/** The project of that name, made if it is not there, may send from the domain. */
+/** Adds a verified sender domain to the project of that name, which is created if it is missing. */
 export async function addSender(data: string, domain: string, project = "Seed"): Promise<void> {
   const { app, close } = openStore(data, { isSigned: false });
   const { seq } = await app.writer.write(
@@ -32,7 +32,10 @@ export async function addSender(data: string, domain: string, project = "Seed"):
   await close();
 }
 
-/** Returns the secret key. Nothing is sent: the dispatcher does not run. */
+/**
+ * Creates a project with a sender domain and queued mails, and returns its secret key. Nothing is
+ * sent, since the dispatcher does not run.
+ */
 export async function prepareStore(
   data: string,
   queuedMails: number,
@@ -45,8 +48,8 @@ export async function prepareStore(
     return { projectSeq: seq, key: text };
   });
   await addDomain(app, projectSeq, SENDER_DOMAIN);
-  for (let first = 0; first < queuedMails; first += MOST_RECIPIENTS) {
-    const count = Math.min(MOST_RECIPIENTS, queuedMails - first);
+  for (let first = 0; first < queuedMails; first += MAX_RECIPIENTS) {
+    const count = Math.min(MAX_RECIPIENTS, queuedMails - first);
     const to = Array.from({ length: count }, (_, i) => recipientOf(first + i));
     await post(key, "/v1/send", {
       to,
@@ -60,8 +63,11 @@ export async function prepareStore(
   return key;
 }
 
-/** Until nothing waits and nothing is under way; told at each step how many have ended. */
-export async function untilSent(
+/**
+ * Waits until no mail is waiting or under way. `onStep` receives the number of finished mails at
+ * every poll.
+ */
+export async function waitUntilSent(
   reader: ReturnType<typeof openReader>,
   mails: number,
   {
@@ -71,12 +77,12 @@ export async function untilSent(
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   for (;;) {
-    // From the queue's index alone: whoever looks must not be what is measured.
-    const open = reader.count("emails WHERE campaign_seq IS NULL AND next_at IS NOT NULL");
-    await onStep(mails - open);
-    if (open === 0) return;
+    // This count reads only the index of the queue, so that polling does not slow down delivery.
+    const openMails = reader.count("emails WHERE campaign_seq IS NULL AND next_at IS NOT NULL");
+    await onStep(mails - openMails);
+    if (openMails === 0) return;
     if (performance.now() > deadline) {
-      throw new Error(`only ${mails - open} of ${mails} were sent within ${limitMs} ms`);
+      throw new Error(`only ${mails - openMails} of ${mails} mails were sent within ${limitMs} ms`);
     }
     await Bun.sleep(POLL_MS);
   }
@@ -88,8 +94,8 @@ async function addDomain(app: App, projectSeq: number, domain: string): Promise<
 }
 
 /**
- * An application on a data folder, in this process; nothing of it runs by itself. Domains that are
- * added have no keys unless they are to be signed for: else all that is measured is signatures.
+ * Opens an application on a data folder in this process, without its background work. Domains that
+ * it adds get DKIM keys only if `isSigned`: otherwise measurements would mostly measure signing.
  */
 export function openStore(
   data: string,
@@ -110,7 +116,7 @@ export function openStore(
   return {
     app,
 
-    /** Throws where the answer is none of success; resolves to its body. */
+    /** Sends a POST request and resolves to the body of the response; throws unless it succeeds. */
     async post(key: string, path: string, body: unknown): Promise<unknown> {
       const response = await app.handle(
         new Request(`http://localhost${path}`, {
@@ -130,7 +136,7 @@ export function openStore(
   };
 }
 
-/** Reads the database of a server that may be running. */
+/** Opens the database read-only; the server may be running. */
 export function openReader(data: string) {
   const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
   sqlite.run("PRAGMA busy_timeout = 5000");

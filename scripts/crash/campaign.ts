@@ -80,9 +80,9 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   /** What a person does, in the middle of anything. */
   async function interfere(id: string): Promise<void> {
     const status = await statusOf(id);
-    if (status === "PAUSED") await api.do("POST", `/campaigns/${id}/resume`);
+    if (status === "PAUSED") await api.send("POST", `/campaigns/${id}/resume`);
     else if (status === "SENDING" && random() < 0.3) {
-      await api.do("POST", `/campaigns/${id}/pause`);
+      await api.send("POST", `/campaigns/${id}/pause`);
       paused++;
     }
   }
@@ -92,7 +92,7 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
     const server = await options.launch(life, at);
     if (life === 0) {
       first = await create("First");
-      await api.do("POST", `/campaigns/${first}/send`);
+      await api.send("POST", `/campaigns/${first}/send`);
     } else await interfere(first);
     await Bun.sleep(SHORTEST_LIFE_MS + random() * (LONGEST_LIFE_MS - SHORTEST_LIFE_MS));
     await server.crash();
@@ -100,7 +100,7 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   }
 
   const last = await options.launch(kills, at);
-  if ((await statusOf(first)) === "PAUSED") await api.do("POST", `/campaigns/${first}/resume`);
+  if ((await statusOf(first)) === "PAUSED") await api.send("POST", `/campaigns/${first}/resume`);
   await until(options.drainLimitMs, async () => (await statusOf(first)) === "SENT");
   const stats = await statsOf(first);
   const status = await statusOf(first);
@@ -108,9 +108,9 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
 
   // The second one: cancelled in the middle, killed at once.
   const second = await create("Second");
-  await api.do("POST", `/campaigns/${second}/send`);
+  await api.send("POST", `/campaigns/${second}/send`);
   await until(options.drainLimitMs, async () => (await statsOf(second)).sent > recipients / 50);
-  await api.do("POST", `/campaigns/${second}/cancel`);
+  await api.send("POST", `/campaigns/${second}/cancel`);
   await last.crash();
   const before = totalOf(mailbox, recipients);
   const server = await options.launch(kills + 1, at);

@@ -1,9 +1,9 @@
-/** Requests to a server of a measurement, with a key. */
+/** Sends requests with an API key to a measured server and returns the responses unread. */
 
 type Post = { method: "POST"; headers?: Record<string, string>; body: FormData | string };
-export type Ask = (path: string, post?: Post) => Promise<Response>;
+export type Call = (path: string, post?: Post) => Promise<Response>;
 
-export function asker({ port }: { port: number }, key: string): Ask {
+export function createCall({ port }: { port: number }, key: string): Call {
   const authorization = `Bearer ${key}`;
   return (path, post) =>
     fetch(`http://127.0.0.1:${port}${path}`, {

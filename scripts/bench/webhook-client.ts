@@ -1,6 +1,6 @@
 /**
- * Helper, the baseline of `webhooks`: the guarded client alone, as many requests at once as a
- * webhook gets, nothing signed and nothing written. Says `{seconds}`.
+ * Helper, the baseline of `webhooks`: sends requests with the guarded HTTP client alone, as many at
+ * once as a webhook may have. It signs nothing and stores nothing. Prints `{seconds}`.
  */
 
 import "../../src/lib/production.ts";
@@ -11,18 +11,18 @@ import { parse } from "./children.ts";
 const Settings = Type.Object({
   port: Type.Number(),
   requests: Type.Number(),
-  atOnce: Type.Number(),
+  concurrency: Type.Number(),
 });
 
-const { port, requests, atOnce } = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
+const { port, requests, concurrency } = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
 const fetchGuarded = createFetchGuarded({
-  dns: { resolve: () => Promise.reject(new Error("no name is asked for")) },
+  dns: { resolve: () => Promise.reject(new Error("this helper connects to addresses only")) },
   allowPrivateAddresses: true,
 });
 const body = JSON.stringify({ type: "bought", data: { name: "bought", text: "x".repeat(250) } });
 let sent = 0;
 
-async function sendInTurn(): Promise<void> {
+async function sendRequests(): Promise<void> {
   while (sent < requests) {
     const headers = { "content-type": "application/json", "webhook-id": String(sent++) };
     const request = { method: "POST", headers, body };
@@ -32,6 +32,6 @@ async function sendInTurn(): Promise<void> {
 }
 
 const startedAt = performance.now();
-await Promise.all(Array.from({ length: atOnce }, sendInTurn));
+await Promise.all(Array.from({ length: concurrency }, sendRequests));
 console.log(JSON.stringify({ seconds: (performance.now() - startedAt) / 1000 }));
 process.exit(0);

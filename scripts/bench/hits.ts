@@ -1,8 +1,8 @@
 /**
- * Helper: visits pixels and links of the mails in a data folder, so many a second, whether they are
- * answered in time or not. A visit's time counts from the moment at which it was due.
+ * Helper: requests pixels and links of the mails in a data folder at a fixed rate, even when earlier
+ * requests are still unanswered. The latency of a hit counts from the time at which it was due.
  *
- * Says `{answered, p50, p99, max}`.
+ * Prints `{answered, p50, p99, max}`.
  */
 
 import { Database } from "bun:sqlite";
@@ -18,9 +18,9 @@ const Settings = Type.Object({
   data: Type.String(),
   connections: Type.Number(),
   requests: Type.Number(),
-  /** A second. */
+  /** Hits per second. */
   rate: Type.Number(),
-  /** So many of the requests come first, and their time does not count. */
+  /** Number of requests at the start whose latency is not counted. */
   warmUp: Type.Number(),
 });
 
@@ -35,7 +35,7 @@ const ids = new Database(join(data, "mailstead.db"), { readonly: true })
   .query<{ id: string }, []>("SELECT id FROM emails ORDER BY seq")
   .all()
   .map(({ id }) => id);
-/** Two opens, then a click, of one mail after the other. */
+/** The requests in order: two opens and a click for each mail. */
 const texts = Array.from({ length: requests }, (_, i) => {
   const emailId = ids[Math.floor(i / 3) % ids.length] ?? "";
   const target = "https://shop.example/sale?utm_source=news&utm_campaign=spring";
@@ -55,7 +55,7 @@ const { promise: allDone, resolve } = Promise.withResolvers<void>();
 function sendDue(): void {
   const due = Math.min(requests, Math.floor(((performance.now() - startedAt) / 1000) * rate));
   while (sent < due) {
-    // In turn: a server closes connections that are not used for long.
+    // Connections are used in rotation, since a server closes those that are idle for long.
     const socket = idle.shift();
     if (socket === undefined) break;
     socket.data.dueAt = startedAt + (sent * 1000) / rate;

@@ -1,6 +1,7 @@
 /**
- * Helper: a receiver of webhooks that takes everything. Says `{port}`, and `{count, seconds}` when
- * `expected` of them came: how many different ones, and the time from the first to the last.
+ * Helper: a webhook receiver that answers every request with 204. Prints `{port}`. Once it has
+ * received `expected` different `webhook-id` values it prints `{count, seconds}`: their number, and
+ * the time from the first to the last.
  */
 
 import "../../src/lib/production.ts";
@@ -19,9 +20,9 @@ const server = Bun.serve({
   async fetch(request) {
     await request.bytes();
     if (firstAt === 0) firstAt = performance.now();
-    const before = ids.size;
+    const countBefore = ids.size;
     ids.add(request.headers.get("webhook-id") ?? "");
-    if (ids.size === expected && before < expected) {
+    if (ids.size === expected && countBefore < expected) {
       const seconds = (performance.now() - firstAt) / 1000;
       console.log(JSON.stringify({ count: ids.size, seconds }));
     }
