@@ -1,12 +1,12 @@
 /**
- * Builds the executable: the whole program and the Bun that runs it, in one file.
+ * Builds the executable: one file that contains the program and the Bun runtime.
  *
  * `bun scripts/build.ts [--target TARGET] [--outfile PATH]`
  *
- * Without a target it is made for this machine, from the Bun that runs this script. With one, the
- * platform's own Bun of the same version is fetched from the npm registry into `.bun/targets/`,
- * and used after its digest is found to be the one in `bun.lock`. There is one executable for all
- * x64 processors: it needs SSE4.2, and uses AVX2 where it finds it at run time.
+ * Without a target, the executable is for this machine and contains the Bun that runs this script.
+ * With a target, the build fetches Bun for that platform, in the same version, from the npm registry
+ * into `.bun/targets/`, and compares its digest with the one in `bun.lock`. One executable serves all
+ * x64 processors: it requires SSE4.2 and uses AVX2 if the processor has it.
  */
 
 import { existsSync } from "node:fs";
@@ -28,18 +28,18 @@ const targets = [
 
 type Target = (typeof targets)[number];
 
-/** One executable to make. Without a target it is for this machine. */
+/** One executable to build, for this machine if `target` is absent. */
 type Job = { target?: Target; outfile: string };
 
-/** A mistake in the arguments. */
+/** Reports a mistake in the arguments; the exit code is 2. */
 class UsageError extends Error {}
 
-/** The build cannot be made; the message says why. */
+/** Reports why the build failed; the exit code is 1. */
 class BuildError extends Error {}
 
 const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH]
-  --target   this machine when absent; or ${targets.join(", ")}, all
-  --outfile  dist/mailstead when absent; dist/mailstead-TARGET with a target`;
+  --target   ${targets.join(", ")} or all (default: this machine)
+  --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)`;
 
 const root = resolve(import.meta.dir, "..");
 const bunVersion = manifest.devDependencies.bun;
@@ -58,13 +58,14 @@ function readArguments(args: string[]) {
   }
 }
 
-/** What the arguments ask for. A path is relative to the caller's folder. */
+/** Returns the executables to build. A path is relative to the working directory of the caller. */
 function planJobs(args: string[]): Job[] {
   const { target: name, outfile } = readArguments(args);
   if (outfile === "") throw new UsageError("--outfile: expected a path");
   if (name === undefined) return [{ outfile: resolve(outfile ?? defaultOutfile()) }];
   if (name === "all") {
-    if (outfile !== undefined) throw new UsageError("--outfile: not with --target all");
+    if (outfile !== undefined)
+      throw new UsageError("--outfile cannot be combined with --target all");
     return targets.map((target) => ({ target, outfile: defaultOutfile(target) }));
   }
   const target = targets.find((known) => known === name);
@@ -79,7 +80,7 @@ function defaultOutfile(target?: Target): string {
   return join(root, "dist", isWindows(target) ? `${name}.exe` : name);
 }
 
-/** Runs this Bun with the arguments; if that fails, its output ends the build. */
+/** Runs this Bun with the arguments; if it fails, throws a BuildError with its output. */
 function runBun(args: string[], cwd: string): void {
   const result = Bun.spawnSync([process.execPath, ...args], {
     cwd,
@@ -92,21 +93,24 @@ function runBun(args: string[], cwd: string): void {
   throw new BuildError(`bun ${args.join(" ")}\n${output.trim()}`);
 }
 
-/** The commit of this checkout, marked when there are changes on top; empty outside a repository. */
+/**
+ * Returns the commit of this checkout, marked as dirty if there are uncommitted changes; the empty
+ * string outside a repository.
+ */
 function readRevision(): string {
   const git = Bun.which("git");
   if (git === null) return "";
   const describe = ["describe", "--always", "--dirty", "--exclude=*", "--abbrev=12"];
   const result = Bun.spawnSync([git, "--no-optional-locks", ...describe], {
     cwd: root,
-    // A repository that merely contains this folder is not ours.
+    // Git must not search for a repository above this folder: that one would be another project.
     env: { ...process.env, GIT_CEILING_DIRECTORIES: dirname(root) },
     stderr: "ignore",
   });
   return result.success ? result.stdout.toString().trim() : "";
 }
 
-/** Path of the target's own Bun, fetched from the npm registry when it is not here yet. */
+/** Returns the path of Bun for the target; fetches it from the npm registry if it is missing. */
 async function fetchBun(target: Target): Promise<string> {
   const packageName = `@oven/bun-${target.replace("arm64", "aarch64")}`;
   const folder = join(root, ".bun", "targets", `${target}-${bunVersion}`);
@@ -137,14 +141,17 @@ async function fetchBun(target: Target): Promise<string> {
   return path;
 }
 
-/** Bun checks what it downloads against its lock file; that one must say what ours says. */
+/**
+ * Checks that the lock file written by `bun install`, which Bun compares with the download, has the
+ * same digest as our `bun.lock`.
+ */
 async function verifyDigest(packageName: string, lockPath: string): Promise<void> {
   const digest = lock.packages[packageName]?.at(-1);
   if (typeof digest !== "string") throw new BuildError(`bun.lock does not list ${packageName}`);
   const fetched = await Bun.file(lockPath).text();
   if (!fetched.includes(JSON.stringify(digest))) {
     throw new BuildError(
-      `${packageName}@${bunVersion} of the registry is not the one of bun.lock, ${digest}`,
+      `${packageName}@${bunVersion} in the registry does not have the digest in bun.lock, ${digest}`,
     );
   }
 }
@@ -155,8 +162,8 @@ async function compile(job: Job, revision: string): Promise<void> {
       ? []
       : [`--target=bun-${job.target}`, `--compile-executable-path=${await fetchBun(job.target)}`];
   await mkdir(dirname(job.outfile), { recursive: true });
-  // Built aside and moved: an executable that is running cannot be overwritten, only replaced,
-  // and Bun leaves a second copy of the embedded source map beside what it builds.
+  // The executable is built in a temporary folder and then moved: a running executable can be
+  // replaced but not overwritten, and Bun leaves a copy of the source map beside its output.
   const draft = await mkdtemp(join(dirname(job.outfile), ".build-"));
   const executable = join(draft, isWindows(job.target) ? "mailstead.exe" : "mailstead");
   try {
@@ -184,7 +191,7 @@ async function main(args: string[]): Promise<void> {
   const jobs = planJobs(args);
   if (Bun.version !== bunVersion) {
     throw new BuildError(
-      `this is Bun ${Bun.version}, and package.json pins ${bunVersion}; run ./scripts/setup`,
+      `this is Bun ${Bun.version}, but package.json requires ${bunVersion}; run ./scripts/setup`,
     );
   }
   const revision = readRevision();

@@ -1,10 +1,11 @@
 /**
- * Kills the server over and over while workflows run, and looks whether each step happened once.
+ * Kills the server repeatedly while workflows run, and checks that each step happened once.
  *
  * `bun scripts/crash-workflows.ts [--kills 50] [--executions 2000] [--seed N] [--binary]`
  *
- * Exit code 1 where an execution went astray, or a mail step made another number of mails than one.
- * Delays and mails under way at a kill take their minute at the end.
+ * The exit code is 1 if an execution took a wrong path, or if a mail step did not create exactly one
+ * mail. After the last kill the script waits about a minute for delays and for mails that were under
+ * way at a kill.
  */
 
 import { relayTo, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
@@ -34,36 +35,36 @@ const report = await runWorkflowCrash({
       args: [...relayTo(relayPort, 0), "--allow-private-addresses", "true"],
     }),
   drainLimitMs: DRAIN_LIMIT_MS,
-  onLife: (life, tracked) => {
-    if ((life + 1) % 10 === 0) say(`after ${life + 1} kills`, `${whole(tracked)} tracked`);
+  onKill: (kill, tracked) => {
+    if ((kill + 1) % 10 === 0) say(`after ${kill + 1} kills`, `${whole(tracked)} contacts tracked`);
   },
 });
 removeFolder(data);
 
 say("executions", whole(report.executions));
-say("webhook steps that called", whole(report.called));
+say("webhook steps that sent a request", whole(report.called));
 say("calls, mails under way at kills", `${report.callsAtKills}, ${report.mailsAtKills}`);
-if (report.example !== "") say("for example", report.example);
+if (report.example !== "") say("example of a wrong path", report.example);
 const none = (name: string, count: number) => ({
   name,
   isMet: count === 0,
   measured: whole(count),
   wanted: "0",
 });
-const atMost = (name: string, count: number, most: number) => ({
+const atMost = (name: string, count: number, limit: number) => ({
   name,
-  isMet: count <= most,
+  isMet: count <= limit,
   measured: whole(count),
-  wanted: `≤ ${whole(most)}, those under way at kills`,
+  wanted: `≤ ${whole(limit)}, the number under way at kills`,
 });
 const isKept = judge([
   none("executions that did not start", report.missing),
-  none("steps not done, or done twice", report.astray),
-  none("mails made beyond one per step", report.surplusMails),
-  none("mails not made", report.missingMails),
+  none("executions on a wrong path", report.astray),
+  none("mails created beyond one per step", report.surplusMails),
+  none("mails not created", report.missingMails),
   none("mails that did not arrive", report.lostMails),
-  none("contacts not as they have to be", report.wrongContacts),
-  atMost("calls repeated, by the same name", report.repeatedCalls, report.callsAtKills),
+  none("contacts with wrong data", report.wrongContacts),
+  atMost("calls repeated with the same id", report.repeatedCalls, report.callsAtKills),
   atMost("mails that arrived twice", report.duplicateMails, report.mailsAtKills),
 ]);
 process.exit(isKept ? 0 : 1);

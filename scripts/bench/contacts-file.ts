@@ -1,4 +1,4 @@
-/** A CSV file of many contacts in no order, the same in every run. */
+/** Generates a CSV file of unsorted contacts; the content is the same in every run. */
 
 import { createRandom } from "../seed/random.ts";
 
@@ -22,7 +22,7 @@ export function* fileRows(count: number): Generator<FileRow> {
   }
 }
 
-/** Writes the file and returns its size. */
+/** Writes the file and returns its size in bytes. */
 export async function writeFile(path: string, count: number): Promise<number> {
   const file = Bun.file(path).writer();
   void file.write("email,subscribed,plan,score,signupDate,name\n");

@@ -1,7 +1,8 @@
 /**
- * A campaign while the server is killed and started again: during its expansion, while it is sent,
- * paused and resumed. In the end everybody has it, and twice only if it was under way at a kill. A
- * second one is cancelled with a kill right behind: nothing of it leaves any more.
+ * Sends a campaign while the server is killed and restarted: while the audience is written, while
+ * mails are sent, and while the campaign is paused and resumed. Afterwards each recipient must have
+ * the mail, and have it twice only if it was under way at a kill. A second campaign is cancelled
+ * immediately before a kill: afterwards no more of its mails may leave.
  */
 
 import { Database } from "bun:sqlite";
@@ -10,11 +11,11 @@ import { Type } from "@sinclair/typebox";
 import { createApi } from "../bench/api.ts";
 import { freePort, type Server } from "../bench/children.ts";
 import { BODY, SENDER } from "../bench/mail.ts";
-import { generator, inFlightAtStarts } from "./loop.ts";
+import { createGenerator, inFlightAtStarts } from "./loop.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 
-const SHORTEST_LIFE_MS = 20;
-const LONGEST_LIFE_MS = 1_000;
+const MIN_UPTIME_MS = 20;
+const MAX_UPTIME_MS = 1_000;
 const POLL_MS = 50;
 
 export type CampaignCrashOptions = {
@@ -23,31 +24,34 @@ export type CampaignCrashOptions = {
   recipients: number;
   data: string;
   key: string;
-  launch: (life: number, at: { port: number; relayPort: number }) => Promise<Server>;
-  /** For what was under way at the kills to become due and be sent. */
+  /** Starts the server; `start` counts from 0. Resolves once the server is ready. */
+  launch: (start: number, at: { port: number; relayPort: number }) => Promise<Server>;
+  /** Time limit for sending the mails that were under way at the kills, in milliseconds. */
   drainLimitMs: number;
-  onLife?: (life: number, arrived: number) => void;
+  /** Receives the number of the kill, from 0, and the number of recipients so far. */
+  onKill?: (kill: number, arrived: number) => void;
 };
 
 export type CampaignCrashReport = {
   recipients: number;
   arrived: number;
   skipped: number;
-  /** Arrivals beyond the first. */
+  /** Arrivals after the first one of each recipient. */
   duplicates: number;
-  /** Duplicates that differ in Message-ID or bytes. */
+  /** Duplicates whose Message-ID or bytes differ from the first arrival. */
   differing: number;
   inFlightAtKills: number;
   paused: number;
-  /** What the statistics say. */
+  /** Statistics of the first campaign from the API. */
   stats: { totalRecipients: number; sent: number; queued: number };
   status: string;
-  /** Of the second campaign: those that arrived after it was cancelled, and what became of all. */
+  /** Mails of the second campaign that arrived after it was cancelled. */
   afterCancel: number;
+  /** Statistics of the second campaign from the API. */
   cancelled: { sent: number; cancelled: number; queued: number };
 };
 
-const Made = Type.Object({ data: Type.Object({ id: Type.String() }) });
+const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 const Stats = Type.Object({
   data: Type.Object({
     totalRecipients: Type.Integer(),
@@ -64,7 +68,7 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   const mailbox = await openMailbox();
   const at = { port: freePort(), relayPort: mailbox.port };
   const api = createApi(at, key);
-  const random = generator(options.seed);
+  const random = createGenerator(options.seed);
   let paused = 0;
 
   const statusOf = async (id: string) =>
@@ -74,11 +78,11 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
 
   async function create(subject: string): Promise<string> {
     const content = { name: subject, subject, body: BODY, from: SENDER, audienceType: "ALL" };
-    return (await api.read(Made, "POST", "/campaigns", content)).data.id;
+    return (await api.read(Created, "POST", "/campaigns", content)).data.id;
   }
 
-  /** What a person does, in the middle of anything. */
-  async function interfere(id: string): Promise<void> {
+  /** Resumes a paused campaign, and sometimes pauses a campaign that is sending, as a user would. */
+  async function pauseOrResume(id: string): Promise<void> {
     const status = await statusOf(id);
     if (status === "PAUSED") await api.send("POST", `/campaigns/${id}/resume`);
     else if (status === "SENDING" && random() < 0.3) {
@@ -88,36 +92,36 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   }
 
   let first = "";
-  for (let life = 0; life < kills; life++) {
-    const server = await options.launch(life, at);
-    if (life === 0) {
+  for (let kill = 0; kill < kills; kill++) {
+    const server = await options.launch(kill, at);
+    if (kill === 0) {
       first = await create("First");
       await api.send("POST", `/campaigns/${first}/send`);
-    } else await interfere(first);
-    await Bun.sleep(SHORTEST_LIFE_MS + random() * (LONGEST_LIFE_MS - SHORTEST_LIFE_MS));
+    } else await pauseOrResume(first);
+    await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
     await server.crash();
-    options.onLife?.(life, mailbox.recipients());
+    options.onKill?.(kill, mailbox.recipients());
   }
 
   const last = await options.launch(kills, at);
   if ((await statusOf(first)) === "PAUSED") await api.send("POST", `/campaigns/${first}/resume`);
-  await until(options.drainLimitMs, async () => (await statusOf(first)) === "SENT");
+  await waitUntil(options.drainLimitMs, async () => (await statusOf(first)) === "SENT");
   const stats = await statsOf(first);
   const status = await statusOf(first);
-  const arrivals = compare(mailbox, recipients);
+  const arrivals = compareArrivals(mailbox, recipients);
 
-  // The second one: cancelled in the middle, killed at once.
+  // The second campaign is cancelled while it is being sent, and the server is killed at once.
   const second = await create("Second");
   await api.send("POST", `/campaigns/${second}/send`);
-  await until(options.drainLimitMs, async () => (await statsOf(second)).sent > recipients / 50);
+  await waitUntil(options.drainLimitMs, async () => (await statsOf(second)).sent > recipients / 50);
   await api.send("POST", `/campaigns/${second}/cancel`);
   await last.crash();
-  const before = totalOf(mailbox, recipients);
+  const before = countArrivals(mailbox, recipients);
   const server = await options.launch(kills + 1, at);
-  await until(options.drainLimitMs, async () => (await statsOf(second)).queued === 0);
+  await waitUntil(options.drainLimitMs, async () => (await statsOf(second)).queued === 0);
   const cancelled = await statsOf(second);
   await server.stop();
-  const afterCancel = totalOf(mailbox, recipients) - before;
+  const afterCancel = countArrivals(mailbox, recipients) - before;
   await mailbox.close();
   return {
     ...arrivals,
@@ -131,7 +135,7 @@ export async function runCampaignCrash(options: CampaignCrashOptions) {
   } satisfies CampaignCrashReport;
 }
 
-/** Whether the promise was kept. */
+/** Returns whether each recipient has the mail once, or twice if it was under way at a kill. */
 export function isCampaignKept(report: CampaignCrashReport): boolean {
   const { recipients, stats, cancelled } = report;
   return (
@@ -162,7 +166,7 @@ function addContacts(data: string, count: number): void {
   sqlite.close();
 }
 
-function compare(mailbox: Mailbox, recipients: number) {
+function compareArrivals(mailbox: Mailbox, recipients: number) {
   let arrived = 0;
   let duplicates = 0;
   let differing = 0;
@@ -178,7 +182,7 @@ function compare(mailbox: Mailbox, recipients: number) {
   return { arrived, skipped: recipients - arrived, duplicates, differing };
 }
 
-function totalOf(mailbox: Mailbox, recipients: number): number {
+function countArrivals(mailbox: Mailbox, recipients: number): number {
   let total = 0;
   for (let number = 1; number <= recipients; number++) {
     total += mailbox.to(addressOf(number)).length;
@@ -186,11 +190,11 @@ function totalOf(mailbox: Mailbox, recipients: number): number {
   return total;
 }
 
-async function until(limitMs: number, isTrue: () => Promise<boolean>): Promise<void> {
+async function waitUntil(limitMs: number, isTrue: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await isTrue())) {
     if (performance.now() > deadline)
-      throw new Error(`not so within ${limitMs} ms: ${String(isTrue)}`);
+      throw new Error(`still false after ${limitMs} ms: ${String(isTrue)}`);
     await Bun.sleep(POLL_MS);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The promise of delivery, put to the test: mails are sent through the API without a pause while
- * the server is killed and started again. In the end every accepted mail must have arrived, and one
- * that arrived twice must be one that was under way when the server died, in the same words.
+ * Sends mails through the API without pause while the server is killed and restarted. Afterwards each
+ * accepted mail must have arrived. A mail may have arrived twice only if it was under way at a kill,
+ * and then with identical content.
  */
 
 import { readFileSync } from "node:fs";
@@ -10,39 +10,40 @@ import { directTo, freePort, logFileOf, parse, relayTo, type Server } from "../b
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { createSender, recipientOf, type Sender } from "./sender.ts";
 
-const SHORTEST_LIFE_MS = 20;
-const LONGEST_LIFE_MS = 400;
+const MIN_UPTIME_MS = 20;
+const MAX_UPTIME_MS = 400;
 const POLL_MS = 100;
 
 export type CrashOptions = {
   kills: number;
   seed: number;
-  /** The data folder; its project has the API key. */
+  /** Data folder with the project that the API key belongs to. */
   data: string;
   key: string;
   connections: number;
   transport: "relay" | "direct";
-  /** Starts the server of the given number, from 0, and waits until it is ready. */
-  launch: (life: number, at: { port: number; args: string[] }) => Promise<Server>;
-  /** For what was under way at the kills to become due and be sent. */
+  /** Starts the server; `start` counts from 0. Resolves once the server is ready. */
+  launch: (start: number, at: { port: number; args: string[] }) => Promise<Server>;
+  /** Time limit for sending the mails that were under way at the kills, in milliseconds. */
   drainLimitMs: number;
-  onLife?: (life: number, accepted: number) => void;
+  /** Receives the number of the kill, from 0, and the number of accepted mails so far. */
+  onKill?: (kill: number, accepted: number) => void;
 };
 
 export type CrashReport = {
   accepted: number;
-  /** Accepted mails that arrived, once or more often. */
+  /** Accepted mails that arrived at least once. */
   delivered: number;
   lost: number;
-  /** Arrivals beyond the first, of all mails. */
+  /** Arrivals after the first one of each mail. */
   duplicates: number;
-  /** Duplicates that differ from the first arrival in Message-ID or bytes. */
+  /** Arrivals with a wrong Message-ID, or with other bytes than the first arrival. */
   differing: number;
-  /** Mails under way at the kills: no more can arrive twice. */
+  /** Mails under way at the kills; only these may arrive twice. */
   inFlightAtKills: number;
-  /** Requests without an answer; each was sent again with its key. */
+  /** Requests without a response; each was repeated with the same idempotency key. */
   unanswered: number;
-  /** Of those: stored before the server died, found again by the key. */
+  /** Repeated requests whose mail was stored before the kill, found by the idempotency key. */
   replayed: number;
   /** Email records beyond one per accepted mail. */
   surplusRecords: number;
@@ -56,33 +57,33 @@ export async function runCrashLoop(options: CrashOptions): Promise<CrashReport> 
   const at = { port: freePort(), args };
   const url = `http://127.0.0.1:${at.port}`;
   const sender = createSender({ url, key, connections });
-  const random = generator(options.seed);
-  for (let life = 0; life < options.kills; life++) {
-    const server = await options.launch(life, at);
-    const lifeMs = SHORTEST_LIFE_MS + random() * (LONGEST_LIFE_MS - SHORTEST_LIFE_MS);
+  const random = createGenerator(options.seed);
+  for (let kill = 0; kill < options.kills; kill++) {
+    const server = await options.launch(kill, at);
+    const uptimeMs = MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS);
     let isDead = false;
     const sending = sender.run(() => isDead);
-    await Bun.sleep(lifeMs);
+    await Bun.sleep(uptimeMs);
     isDead = true;
     await server.crash();
     await sending;
-    options.onLife?.(life, sender.accepted.size);
+    options.onKill?.(kill, sender.accepted.size);
   }
   const server = await options.launch(options.kills, at);
-  while (sender.open() > 0) await sender.run(() => sender.open() === 0);
-  await untilDrained(url, options);
-  const records = await countOf(url, key, "");
+  while (sender.unansweredCount() > 0) await sender.run(() => sender.unansweredCount() === 0);
+  await waitUntilDrained(url, options);
+  const records = await countEmails(url, key, "");
   const isOrderlyEnd = (await server.stop()) === 0;
   await mailbox.close();
   return {
-    ...compare(sender, mailbox),
+    ...compareArrivals(sender, mailbox),
     inFlightAtKills: inFlightAtStarts(data),
     surplusRecords: records - sender.accepted.size,
     isOrderlyEnd,
   };
 }
 
-/** Whether the promise was kept. */
+/** Returns whether no mail was lost, and only mails under way at a kill arrived twice. */
 export function isKept(report: CrashReport): boolean {
   return (
     report.lost === 0 &&
@@ -93,7 +94,7 @@ export function isKept(report: CrashReport): boolean {
   );
 }
 
-function compare(sender: Sender, mailbox: Mailbox) {
+function compareArrivals(sender: Sender, mailbox: Mailbox) {
   let delivered = 0;
   let duplicates = 0;
   let differing = 0;
@@ -102,9 +103,9 @@ function compare(sender: Sender, mailbox: Mailbox) {
     if (first === undefined) continue;
     delivered++;
     duplicates += more.length;
-    const isOther = (arrival: typeof first) =>
+    const isDifferent = (arrival: typeof first) =>
       arrival.messageId !== emailId || arrival.digest !== first.digest;
-    differing += [first, ...more].filter(isOther).length;
+    differing += [first, ...more].filter(isDifferent).length;
   }
   const accepted = sender.accepted.size;
   const { broken: unanswered, replayed } = sender.counts;
@@ -112,11 +113,11 @@ function compare(sender: Sender, mailbox: Mailbox) {
   return { accepted, delivered, lost, duplicates, differing, unanswered, replayed };
 }
 
-async function untilDrained(url: string, { key, drainLimitMs }: CrashOptions): Promise<void> {
+async function waitUntilDrained(url: string, { key, drainLimitMs }: CrashOptions): Promise<void> {
   const deadline = performance.now() + drainLimitMs;
   for (;;) {
-    const waiting = await countOf(url, key, "?status=QUEUED");
-    const underWay = await countOf(url, key, "?status=SENDING");
+    const waiting = await countEmails(url, key, "?status=QUEUED");
+    const underWay = await countEmails(url, key, "?status=SENDING");
     if (waiting + underWay === 0) return;
     if (performance.now() > deadline) {
       throw new Error(`${waiting} mails queued, ${underWay} under way after ${drainLimitMs} ms`);
@@ -127,13 +128,13 @@ async function untilDrained(url: string, { key, drainLimitMs }: CrashOptions): P
 
 const Listed = Type.Object({ data: Type.Object({ total: Type.Integer() }) });
 
-async function countOf(url: string, key: string, query: string): Promise<number> {
+async function countEmails(url: string, key: string, query: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
   const response = await fetch(`${url}/emails${query}`, { headers });
   return parse(Listed, await response.json()).data.total;
 }
 
-/** Each start says how many mails the process before it left under way. */
+/** Sums up how many mails were under way at the kills: each start of the server logs that number. */
 export function inFlightAtStarts(data: string): number {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
   return lines
@@ -141,8 +142,8 @@ export function inFlightAtStarts(data: string): number {
     .reduce((sum, returned) => sum + returned, 0);
 }
 
-/** Mulberry32: the same seed gives the same moments. */
-export function generator(seed: number): () => number {
+/** Returns a pseudorandom generator of numbers from 0 to 1 (Mulberry32), reproducible by its seed. */
+export function createGenerator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,6 +1,6 @@
 /**
- * What arrived at the SMTP server, by recipient: how often, and whether it was always the same. A
- * name server says that this is where mail for the recipients goes.
+ * Runs an SMTP server that records, for each recipient, the Message-ID and a digest of every mail, and
+ * a name server whose MX record for the recipients' domain names that SMTP server.
  */
 
 import { withoutSignatures } from "../../test/support/dkim.ts";
@@ -12,26 +12,26 @@ type Arrival = { messageId: string; digest: string };
 
 export async function openMailbox() {
   const arrivals = new Map<string, Arrival[]>();
-  const sink = await startSink({ onMessage: keep });
+  const sink = await startSink({ onMessage: recordArrival });
   const host = `mx.${RECIPIENT_DOMAIN}`;
-  const names = await startDns({
+  const dns = await startDns({
     records: { [RECIPIENT_DOMAIN]: { MX: [`10 ${host}`] }, [host]: { A: ["127.0.0.1"] } },
   });
 
-  function keep({ to, data }: SunkMessage): void {
+  function recordArrival({ to, data }: SunkMessage): void {
     const text = Buffer.from(data).toString("latin1");
     const arrival = { messageId: messageIdOf(text), digest: digestOf(text) };
     for (const address of to) arrivals.set(address, [...(arrivals.get(address) ?? []), arrival]);
-    // The sink keeps what it takes; thousands of mails are not needed twice.
+    // The sink also stores every mail; they are dropped to save memory.
     sink.messages.length = 0;
   }
 
   return {
     port: sink.port,
-    dns: `127.0.0.1:${names.server.port}`,
+    dns: `127.0.0.1:${dns.server.port}`,
     close: async () => {
       await sink.close();
-      await names.close();
+      await dns.close();
     },
     to: (address: string): readonly Arrival[] => arrivals.get(address) ?? [],
     recipients: () => arrivals.size,
@@ -44,7 +44,7 @@ function messageIdOf(text: string): string {
   return /^Message-ID: <([^>@]+)@/im.exec(text)?.[1] ?? "";
 }
 
-/** A signature names the time at which it was made; everything else must stay the same. */
+/** Returns a digest without DKIM signatures: they contain their time, all other bytes must match. */
 function digestOf(text: string): string {
   return new Bun.CryptoHasher("sha256").update(withoutSignatures(text)).digest("hex");
 }

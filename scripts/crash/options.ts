@@ -1,12 +1,15 @@
-/** The command line of the crash loops: `--NAME VALUE` for each default, and `--binary[=PATH]`. */
+/** Reads the command line of a script: `--NAME VALUE` for each default, and `--binary[=PATH]`. */
 
 import { join } from "node:path";
 import { ROOT } from "../bench/children.ts";
 
-/** `binary`: path of the executable; null: the sources. */
+/** `binary` is the path of the executable; null runs the sources. */
 export type WithBinary<T> = T & { binary: string | null };
 
-/** Exits with what is wrong and how it is used. A default that is a number takes whole numbers. */
+/**
+ * Returns the options of the command line. An option whose default is a number must be a whole number.
+ * On a mistake, prints the mistake and the usage, and exits with code 2.
+ */
 export function crashOptions<T extends Record<string, number | string>>(
   script: string,
   defaults: T,
@@ -20,17 +23,17 @@ export function crashOptions<T extends Record<string, number | string>>(
     if (flag === "--binary") options.binary = value ?? join(ROOT, "dist", "mailstead");
     else if (flag.startsWith("--") && Object.hasOwn(defaults, name)) {
       Object.assign(options, { [name]: read(flag, defaults[name], value ?? rest.shift()) });
-    } else refuse(`${word}: not known`);
+    } else exitWithUsage(`unknown argument: ${word}`);
   }
   return options;
 
   function read(flag: string, fallback: number | string | undefined, text: string | undefined) {
-    if (text === undefined) return refuse(`${flag}: a value is needed`);
+    if (text === undefined) return exitWithUsage(`${flag} needs a value`);
     if (typeof fallback === "string") return text;
-    return /^\d{1,9}$/.test(text) ? Number(text) : refuse(`${flag}: a whole number is needed`);
+    return /^\d{1,9}$/.test(text) ? Number(text) : exitWithUsage(`${flag} must be a whole number`);
   }
 
-  function refuse(message: string): never {
+  function exitWithUsage(message: string): never {
     const flags = Object.entries(defaults).map(([name, value]) => `[--${name} ${value}]`);
     console.error(`${message}\nusage: bun scripts/${script} ${flags.join(" ")} [--binary[=PATH]]`);
     process.exit(2);

@@ -1,10 +1,10 @@
-/** Sends mails through the API, several at once, over a server that may die at any moment. */
+/** Sends mails through the API over several connections; the server may be killed at any time. */
 
 import { Type } from "@sinclair/typebox";
 import { parse } from "../bench/children.ts";
 import { SENDER } from "../bench/mail.ts";
 
-const Answer = Type.Object({ emails: Type.Array(Type.Object({ email: Type.String() })) });
+const SendResponse = Type.Object({ emails: Type.Array(Type.Object({ email: Type.String() })) });
 
 const REQUEST_LIMIT_MS = 10_000;
 
@@ -12,9 +12,9 @@ export type Sender = ReturnType<typeof createSender>;
 
 export function createSender(options: { url: string; key: string; connections: number }) {
   const { url, key, connections } = options;
-  /** Number of a mail → id of its email record, once it was answered with 200. */
+  /** Id of the email record by number of the mail, for mails that were answered with 200. */
   const accepted = new Map<number, string>();
-  /** Asked for, and the server died before it answered. */
+  /** Numbers of mails whose request had no response because the server was killed. */
   const unanswered: number[] = [];
   const counts = { broken: 0, replayed: 0 };
   let next = 0;
@@ -25,7 +25,7 @@ export function createSender(options: { url: string; key: string; connections: n
       headers: {
         authorization: `Bearer ${key}`,
         "content-type": "application/json",
-        // A mail whose answer was lost is asked for again, and must not become two.
+        // The key prevents a second mail when a request without response is repeated.
         "idempotency-key": `mail-${number}`,
       },
       body: JSON.stringify({
@@ -40,11 +40,11 @@ export function createSender(options: { url: string; key: string; connections: n
     const text = await response.text();
     if (response.status !== 200) throw new RefusedError(`${response.status}: ${text}`);
     if (response.headers.has("idempotency-replayed")) counts.replayed++;
-    const [email] = parse(Answer, JSON.parse(text)).emails;
+    const [email] = parse(SendResponse, JSON.parse(text)).emails;
     if (email !== undefined) accepted.set(number, email.email);
   }
 
-  /** One mail after the other, those without an answer first, until it is told to end. */
+  /** Sends one mail after another, unanswered ones first, until `isOver` or the server is gone. */
   async function work(isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       const number = unanswered.shift() ?? next++;
@@ -62,18 +62,16 @@ export function createSender(options: { url: string; key: string; connections: n
   return {
     accepted,
     counts,
-    /** Numbers given out so far. */
-    asked: () => next,
-    open: () => unanswered.length,
+    unansweredCount: () => unanswered.length,
 
-    /** Until `isOver`, or until the server is gone. */
+    /** Sends mails until `isOver` returns true or the server is gone. */
     async run(isOver: () => boolean): Promise<void> {
       await Promise.all(Array.from({ length: connections }, () => work(isOver)));
     },
   };
 }
 
-/** The server answered, and not with 200: nothing that a crash explains. */
+/** The server answered with a status other than 200, which a kill does not explain. */
 class RefusedError extends Error {}
 
 export const RECIPIENT_DOMAIN = "example.net";

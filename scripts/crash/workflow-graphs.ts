@@ -1,8 +1,8 @@
-/** The workflows of the crash loop: every kind of step, and how each execution has to go. */
+/** The workflows of the crash test, with every type of step, and the expected path of executions. */
 
 import { SENDER } from "../bench/mail.ts";
 
-/** Events that callers track: a start for each of the two, and one that the first waits for. */
+/** Tracked events: ORDERED and TRIED each trigger a workflow; the first waits for PAID. */
 export const ORDERED = "ordered";
 export const PAID = "paid";
 export const TRIED = "tried";
@@ -18,16 +18,16 @@ export const GOODBYE = { ...WELCOME, name: "Goodbye", subject: "{{ number }} is 
 
 type Step = { id: string; type: string; config: Record<string, unknown> };
 
-function chain(
+function buildWorkflow(
   eventName: string,
   steps: readonly Step[],
-  ways: readonly [string, string, string?][],
+  transitions: readonly [string, string, string?][],
 ) {
   return {
     name: eventName,
     enabled: true,
     steps: [{ id: "start", type: "TRIGGER", config: { eventName } }, ...steps],
-    transitions: ways.map(([from, to, branch]) => ({
+    transitions: transitions.map(([from, to, branch]) => ({
       from,
       to,
       ...(branch === undefined ? {} : { branch }),
@@ -35,84 +35,91 @@ function chain(
   };
 }
 
-/** Mail → wait for the payment → how much? → webhook → contact → a minute → mail → end. */
+/** Mail → wait for payment → condition on amount → webhook → update contact → delay → mail → exit. */
 export function orderWorkflow(url: string, templates: { welcome: string; goodbye: string }) {
-  return chain(
+  return buildWorkflow(
     ORDERED,
     [
       { id: "thanks", type: "SEND_EMAIL", config: { templateId: templates.welcome } },
       { id: "payment", type: "WAIT_FOR_EVENT", config: { eventName: PAID, timeout: 86_400 } },
       {
-        id: "much",
+        id: "is-large",
         type: "CONDITION",
         config: { field: "context.amount", operator: "greaterThan", value: 50 },
       },
-      { id: "tell", type: "WEBHOOK", config: { url: `${url}/much`, method: "POST" } },
-      { id: "tell-less", type: "WEBHOOK", config: { url: `${url}/less`, method: "PUT" } },
+      { id: "notify-large", type: "WEBHOOK", config: { url: `${url}/large`, method: "POST" } },
+      { id: "notify-small", type: "WEBHOOK", config: { url: `${url}/small`, method: "PUT" } },
       {
         id: "mark",
         type: "UPDATE_CONTACT",
         config: { updates: { stage: "customer" }, subscriptionAction: "unsubscribe" },
       },
-      { id: "minute", type: "DELAY", config: { amount: 1, unit: "minutes" } },
-      { id: "bye", type: "SEND_EMAIL", config: { templateId: templates.goodbye } },
+      { id: "delay", type: "DELAY", config: { amount: 1, unit: "minutes" } },
+      { id: "goodbye", type: "SEND_EMAIL", config: { templateId: templates.goodbye } },
       { id: "end", type: "EXIT", config: { reason: "done" } },
     ],
     [
       ["start", "thanks"],
       ["thanks", "payment"],
-      ["payment", "much"],
-      ["much", "tell", "yes"],
-      ["much", "tell-less", "no"],
-      ["tell", "mark"],
-      ["tell-less", "mark"],
-      ["mark", "minute"],
-      ["minute", "bye"],
-      ["bye", "end"],
+      ["payment", "is-large"],
+      ["is-large", "notify-large", "yes"],
+      ["is-large", "notify-small", "no"],
+      ["notify-large", "mark"],
+      ["notify-small", "mark"],
+      ["mark", "delay"],
+      ["delay", "goodbye"],
+      ["goodbye", "end"],
     ],
   );
 }
 
-/** A wait that nobody ends → contact → does it know? → mail. */
+/** Wait until its timeout → update contact → condition on the new data → mail. */
 export function trialWorkflow(templates: { goodbye: string }) {
-  return chain(
+  return buildWorkflow(
     TRIED,
     [
-      { id: "nothing", type: "WAIT_FOR_EVENT", config: { eventName: "never", timeout: 2 } },
+      { id: "wait", type: "WAIT_FOR_EVENT", config: { eventName: "never", timeout: 2 } },
       { id: "mark", type: "UPDATE_CONTACT", config: { updates: { stage: "lost" } } },
       {
-        id: "known",
+        id: "is-marked",
         type: "CONDITION",
         config: { field: "data.stage", operator: "equals", value: "lost" },
       },
-      { id: "bye", type: "SEND_EMAIL", config: { templateId: templates.goodbye } },
+      { id: "goodbye", type: "SEND_EMAIL", config: { templateId: templates.goodbye } },
     ],
     [
-      ["start", "nothing"],
-      ["nothing", "mark", "timeout"],
-      ["mark", "known"],
-      ["known", "bye", "yes"],
+      ["start", "wait"],
+      ["wait", "mark", "timeout"],
+      ["mark", "is-marked"],
+      ["is-marked", "goodbye", "yes"],
     ],
   );
 }
 
-/** Odd numbers order, even ones try. */
+/** Returns whether the contact of that number tracks an order; the others track a trial. */
 export const isOrder = (number: number): boolean => number % 2 === 1;
 
 export const amountOf = (number: number): number => number % 100;
 
-/** `status exitReason step:outcome:branch,…`, as each execution has to have gone. */
-export function expectedWay(number: number): string {
-  const went = (id: string, branch = "") => `${id}:COMPLETED:${branch}`;
+/** Returns the expected end of an execution as `status exitReason step:outcome:branch,…`. */
+export function expectedPath(number: number): string {
+  const completed = (id: string, branch = "") => `${id}:COMPLETED:${branch}`;
   if (!isOrder(number)) {
-    const steps = [went("start"), went("nothing", "timeout"), went("mark"), went("known", "yes")];
-    return `COMPLETED  ${[...steps, went("bye")].join(",")}`;
+    const steps = [
+      completed("start"),
+      completed("wait", "timeout"),
+      completed("mark"),
+      completed("is-marked", "yes"),
+    ];
+    return `COMPLETED  ${[...steps, completed("goodbye")].join(",")}`;
   }
-  const isMuch = amountOf(number) > 50;
+  const isLarge = amountOf(number) > 50;
   const steps = [
-    ...["start", "thanks", "payment"].map((id) => went(id)),
-    went("much", isMuch ? "yes" : "no"),
-    ...[isMuch ? "tell" : "tell-less", "mark", "minute", "bye", "end"].map((id) => went(id)),
+    ...["start", "thanks", "payment"].map((id) => completed(id)),
+    completed("is-large", isLarge ? "yes" : "no"),
+    ...[isLarge ? "notify-large" : "notify-small", "mark", "delay", "goodbye", "end"].map((id) =>
+      completed(id),
+    ),
   ];
   return `EXITED done ${steps.join(",")}`;
 }

@@ -1,8 +1,8 @@
 /**
- * The promise of workflows, put to the test: events come in without a pause while the server is
- * killed and started again. In the end every execution went its way, each step of it once; every
- * mail step made one mail; and a webhook was called twice only if its call was under way at a kill,
- * by the same name.
+ * Tracks events without pause while the server is killed and restarted. Afterwards each execution
+ * must have taken its expected path with each step done once, and each mail step must have created
+ * one mail. A webhook may have been called twice only if its call was under way at a kill, and then
+ * with the same `webhook-id`.
  */
 
 import { readFileSync } from "node:fs";
@@ -10,12 +10,12 @@ import { Type } from "@sinclair/typebox";
 import { type Api, createApi } from "../bench/api.ts";
 import { freePort, logFileOf, type Server } from "../bench/children.ts";
 import { openReader } from "../bench/store.ts";
-import { generator, inFlightAtStarts } from "./loop.ts";
+import { createGenerator, inFlightAtStarts } from "./loop.ts";
 import { openMailbox } from "./mailbox.ts";
 import { RECIPIENT_DOMAIN } from "./sender.ts";
 import {
   amountOf,
-  expectedWay,
+  expectedPath,
   GOODBYE,
   isOrder,
   ORDERED,
@@ -26,13 +26,13 @@ import {
   WELCOME,
 } from "./workflow-graphs.ts";
 
-const SHORTEST_LIFE_MS = 10;
-const LONGEST_LIFE_MS = 800;
+const MIN_UPTIME_MS = 10;
+const MAX_UPTIME_MS = 800;
 const POLL_MS = 100;
 const CONNECTIONS = 24;
 const REQUEST_LIMIT_MS = 10_000;
-/** Of the receiver's answers; a part of the kills falls into them. */
-const LONGEST_ANSWER_MS = 40;
+/** Longest delay of a response of the webhook receiver, so that some calls are under way at kills. */
+const MAX_RESPONSE_DELAY_MS = 40;
 
 export type WorkflowCrashOptions = {
   kills: number;
@@ -40,37 +40,44 @@ export type WorkflowCrashOptions = {
   seed: number;
   data: string;
   key: string;
-  launch: (life: number, at: { port: number; relayPort: number }) => Promise<Server>;
-  /** For executions to end after the last kill. */
+  /** Starts the server; `start` counts from 0. Resolves once the server is ready. */
+  launch: (start: number, at: { port: number; relayPort: number }) => Promise<Server>;
+  /** Time limit for all executions to end after the last kill, in milliseconds. */
   drainLimitMs: number;
-  /** Another start after this long, where lives differ in what time it is for them. */
+  /** Restarts the server after this time; used when each start has a later clock. */
   relaunchAfterMs?: number;
-  onLife?: (life: number, tracked: number) => void;
+  /** Receives the number of the kill, from 0, and the number of contacts tracked so far. */
+  onKill?: (kill: number, tracked: number) => void;
 };
 
 export type WorkflowCrashReport = {
   executions: number;
-  /** Executions that went another way than they have to, an example of it. */
+  /** Executions that took another path than expected. */
   astray: number;
+  /** One of these executions; empty if there are none. */
   example: string;
+  /** Expected executions that do not exist. */
   missing: number;
-  /** Email records beyond or below one per mail step. */
+  /** Email records in excess of one per mail step. */
   surplusMails: number;
+  /** Mail steps without an email record. */
   missingMails: number;
   /** Mails that did not arrive. */
   lostMails: number;
-  /** Steps that called, and calls beyond the first of each. */
+  /** Webhook steps that sent at least one request. */
   called: number;
+  /** Requests after the first one of each webhook step. */
   repeatedCalls: number;
-  /** Calls under way at the kills: no more can be repeated. */
+  /** Webhook calls under way at the kills; only these may be repeated. */
   callsAtKills: number;
+  /** Mails under way at the kills; only these may arrive twice. */
   mailsAtKills: number;
   duplicateMails: number;
-  /** Contacts that are not as their way leaves them. */
+  /** Contacts whose data or subscription differs from what the workflow sets. */
   wrongContacts: number;
 };
 
-const Made = Type.Object({ data: Type.Object({ id: Type.String() }) });
+const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 
 export async function runWorkflowCrash(
   options: WorkflowCrashOptions,
@@ -80,29 +87,29 @@ export async function runWorkflowCrash(
   const receiver = startReceiver();
   const at = { port: freePort(), relayPort: mailbox.port };
   const api = createApi(at, key);
-  const random = generator(options.seed);
+  const random = createGenerator(options.seed);
   const tracker = createTracker(at.port, key, executions);
 
   const preparing = await options.launch(0, at);
-  await makeWorkflows(api, `http://127.0.0.1:${receiver.port}`);
+  await createWorkflows(api, `http://127.0.0.1:${receiver.port}`);
   await preparing.stop();
-  for (let life = 0; life < kills; life++) {
-    const server = await options.launch(life, at);
-    const sending = tracker.run(Math.ceil((executions * (life + 1)) / kills));
-    await Bun.sleep(SHORTEST_LIFE_MS + random() * (LONGEST_LIFE_MS - SHORTEST_LIFE_MS));
+  for (let kill = 0; kill < kills; kill++) {
+    const server = await options.launch(kill, at);
+    const tracking = tracker.run(Math.ceil((executions * (kill + 1)) / kills));
+    await Bun.sleep(MIN_UPTIME_MS + random() * (MAX_UPTIME_MS - MIN_UPTIME_MS));
     tracker.halt();
     await server.crash();
-    await sending;
-    options.onLife?.(life, tracker.done());
+    await tracking;
+    options.onKill?.(kill, tracker.done());
   }
-  await untilEnded(options, at, tracker);
-  const report = compare(data, executions, { mailbox, names: receiver.names });
+  await waitUntilEnded(options, at, tracker);
+  const report = compareResults(data, executions, { mailbox, callCounts: receiver.callCounts });
   await mailbox.close();
   await receiver.close();
   return report;
 }
 
-/** Whether the promise was kept. */
+/** Returns whether every step happened once, except calls and mails under way at a kill. */
 export function isWorkflowKept(report: WorkflowCrashReport): boolean {
   return (
     report.astray + report.missing + report.surplusMails + report.missingMails === 0 &&
@@ -112,34 +119,34 @@ export function isWorkflowKept(report: WorkflowCrashReport): boolean {
   );
 }
 
-async function makeWorkflows(api: Api, url: string): Promise<void> {
-  const make = async (path: string, body: unknown) =>
-    (await api.read(Made, "POST", path, body)).data.id;
-  const welcome = await make("/templates", WELCOME);
-  const goodbye = await make("/templates", GOODBYE);
-  await make("/workflows", orderWorkflow(url, { welcome, goodbye }));
-  await make("/workflows", trialWorkflow({ goodbye }));
+async function createWorkflows(api: Api, url: string): Promise<void> {
+  const create = async (path: string, body: unknown) =>
+    (await api.read(Created, "POST", path, body)).data.id;
+  const welcome = await create("/templates", WELCOME);
+  const goodbye = await create("/templates", GOODBYE);
+  await create("/workflows", orderWorkflow(url, { welcome, goodbye }));
+  await create("/workflows", trialWorkflow({ goodbye }));
 }
 
-/** Answers after a while, and notes by which name it was called. */
+/** Starts a webhook receiver that responds after a random delay and counts requests by id. */
 function startReceiver() {
-  const names = new Map<string, number>();
+  const callCounts = new Map<string, number>();
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     async fetch({ headers }) {
-      const name = headers.get("webhook-id") ?? "";
-      names.set(name, (names.get(name) ?? 0) + 1);
-      await Bun.sleep(Math.random() * LONGEST_ANSWER_MS);
+      const id = headers.get("webhook-id") ?? "";
+      callCounts.set(id, (callCounts.get(id) ?? 0) + 1);
+      await Bun.sleep(Math.random() * MAX_RESPONSE_DELAY_MS);
       return new Response("ok");
     },
   });
-  return { port: server.port, names, close: () => server.stop(true) };
+  return { port: server.port, callCounts, close: () => server.stop(true) };
 }
 
 const addressOf = (number: number): string => `customer-${number}@${RECIPIENT_DOMAIN}`;
 
-/** Tracks what happens to each contact, several at once; what was not answered is sent again. */
+/** Tracks the events of each contact over several connections, and repeats unanswered requests. */
 function createTracker(port: number, key: string, executions: number) {
   const state = { isHalted: false };
   let next = 0;
@@ -178,7 +185,7 @@ function createTracker(port: number, key: string, executions: number) {
       } catch (error) {
         open.push(item);
         if (error instanceof RefusedError) throw error;
-        return; // The server is gone.
+        return; // The server was killed.
       }
     }
   }
@@ -201,7 +208,7 @@ function createTracker(port: number, key: string, executions: number) {
 
 class RefusedError extends Error {}
 
-async function untilEnded(
+async function waitUntilEnded(
   options: WorkflowCrashOptions,
   at: { port: number; relayPort: number },
   tracker: ReturnType<typeof createTracker>,
@@ -213,8 +220,8 @@ async function untilEnded(
     reader.count("workflow_executions WHERE status IN ('RUNNING', 'WAITING')") +
     reader.count("emails WHERE status IN ('QUEUED', 'SENDING')");
   const started = () => reader.count("workflow_executions");
-  for (let life = options.kills; ; life++) {
-    const server = await options.launch(life, at);
+  for (let start = options.kills; ; start++) {
+    const server = await options.launch(start, at);
     const relaunchAt = performance.now() + relaunchAfterMs;
     await tracker.run(options.executions);
     const isOver = () => started() >= options.executions && open() === 0;
@@ -222,20 +229,22 @@ async function untilEnded(
       await Bun.sleep(POLL_MS);
     const wasOver = isOver();
     const code = await server.stop();
-    if (code !== 0) throw new Error(`the server ended with ${code}`);
+    if (code !== 0) throw new Error(`the server exited with code ${code}`);
     if (wasOver) break;
-    if (performance.now() >= deadline) throw new Error(`${open()} open after ${drainLimitMs} ms`);
+    if (performance.now() >= deadline) {
+      throw new Error(`${open()} executions and mails are unfinished after ${drainLimitMs} ms`);
+    }
   }
   reader.close();
 }
 
-function compare(
+function compareResults(
   data: string,
   executions: number,
-  seen: { mailbox: Awaited<ReturnType<typeof openMailbox>>; names: Map<string, number> },
+  seen: { mailbox: Awaited<ReturnType<typeof openMailbox>>; callCounts: Map<string, number> },
 ): WorkflowCrashReport {
   const reader = openReader(data);
-  const ways = new Map<string, string[]>();
+  const paths = new Map<string, string[]>();
   for (const text of reader.texts(`
       SELECT c.email || ' ' || e.status || ' ' || coalesce(e.exit_reason, '') || ' ' || (
         SELECT group_concat(step) FROM (
@@ -243,7 +252,7 @@ function compare(
           FROM workflow_execution_steps WHERE execution_seq = e.seq ORDER BY number)) AS text
       FROM workflow_executions e JOIN contacts c ON c.seq = e.contact_seq`)) {
     const [address = ""] = text.split(" ", 1);
-    ways.set(address, [...(ways.get(address) ?? []), text.slice(address.length + 1)]);
+    paths.set(address, [...(paths.get(address) ?? []), text.slice(address.length + 1)]);
   }
   const mails = mailsOf(reader);
   const contacts = new Map(
@@ -254,7 +263,7 @@ function compare(
       .map((text) => [text.slice(0, text.indexOf(" ")), text.slice(text.indexOf(" ") + 1)]),
   );
   const report = {
-    executions: [...ways.values()].reduce((sum, all) => sum + all.length, 0),
+    executions: [...paths.values()].reduce((sum, all) => sum + all.length, 0),
     astray: 0,
     example: "",
     missing: 0,
@@ -266,25 +275,25 @@ function compare(
   };
   for (let number = 0; number < executions; number++) {
     const address = addressOf(number);
-    const [way, ...more] = ways.get(address) ?? [];
-    if (way === undefined) report.missing++;
-    else if (way !== expectedWay(number) || more.length > 0) {
+    const [path, ...more] = paths.get(address) ?? [];
+    if (path === undefined) report.missing++;
+    else if (path !== expectedPath(number) || more.length > 0) {
       report.astray++;
-      report.example ||= `${address}: ${[way, ...more].join(" | ")}`;
+      report.example ||= `${address}: ${[path, ...more].join(" | ")}`;
     }
-    const wanted = isOrder(number) ? 2 : 1;
-    const made = mails.get(address) ?? 0;
-    report.surplusMails += Math.max(0, made - wanted);
-    report.missingMails += Math.max(0, wanted - made);
+    const expectedMails = isOrder(number) ? 2 : 1;
+    const createdMails = mails.get(address) ?? 0;
+    report.surplusMails += Math.max(0, createdMails - expectedMails);
+    report.missingMails += Math.max(0, expectedMails - createdMails);
     const arrivals = seen.mailbox.to(address);
     const distinct = new Set(arrivals.map(({ messageId }) => messageId)).size;
-    report.lostMails += Math.max(0, wanted - distinct);
+    report.lostMails += Math.max(0, expectedMails - distinct);
     report.duplicateMails += arrivals.length - distinct;
     const stage = isOrder(number) ? "0 customer" : "1 lost";
     if (contacts.get(address) !== stage) report.wrongContacts++;
   }
   reader.close();
-  const calls = [...seen.names.values()];
+  const calls = [...seen.callCounts.values()];
   return {
     ...report,
     called: calls.length,
@@ -304,7 +313,7 @@ function mailsOf(reader: ReturnType<typeof openReader>): Map<string, number> {
   return mails;
 }
 
-/** Each start says how many calls the process before it left under way. */
+/** Sums up how many calls were under way at the kills: each start of the server logs that number. */
 function callsAtStarts(data: string): number {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
   return lines
