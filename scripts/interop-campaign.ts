@@ -1,11 +1,11 @@
 /**
- * A campaign to thousands of contacts, delivered straight to a real Postfix that a real name server
- * names for their domains. Then every message in its maildir is looked at: each recipient has one,
- * and the statistics say the same.
+ * Sends a campaign to thousands of contacts and delivers it directly to Postfix, which dnsmasq names
+ * as the MX host of their domains. Then it checks that each recipient has one message in the maildir
+ * and that the statistics of the campaign agree.
  *
  * `bun scripts/interop-campaign.ts [--contacts 10000]`
  *
- * Starts and fetches what it needs as scripts/interop.ts does. Exit 1 if anything differs.
+ * It starts and fetches programs as scripts/interop.ts does. The exit code is 1 if anything differs.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -30,7 +30,7 @@ const ADDRESS = "127.0.0.2";
 const HOSTNAME = "mail.sender.example";
 const LIMIT_MS = 8 * 60_000;
 
-const Made = Type.Object({ data: Type.Object({ id: Type.String() }) });
+const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
 const Shown = Type.Object({ data: Type.Object({ status: Type.String() }) });
 const Stats = Type.Object({
   data: Type.Object({
@@ -48,7 +48,7 @@ async function main(folder: string, contacts: number): Promise<boolean> {
   const dnsmasq = await findPackage(join(folder, "p"), ["dnsmasq-base"], "/usr/sbin/dnsmasq");
   const postfix = await findPackage(join(folder, "p"), ["postfix"], "/usr/lib/postfix/sbin/master");
   if (!dnsmasq.ok || !postfix.ok || process.getuid?.() !== 0) {
-    console.log("skipped: it needs dnsmasq, Postfix and root");
+    console.log("skipped: this needs dnsmasq, Postfix and root");
     return true;
   }
   const [dns, smtp] = [freePort(), freePort()];
@@ -61,7 +61,7 @@ async function main(folder: string, contacts: number): Promise<boolean> {
     port: smtp,
     domains: DOMAINS,
   });
-  // As with a hosted mail service: one site for all of them.
+  // One MX host serves all domains, as at a hosted mail service.
   const records = [
     { type: "A" as const, name: MX_HOST, value: ADDRESS },
     ...DOMAINS.map((name) => ({ type: "MX" as const, name, value: `10 ${MX_HOST}` })),
@@ -86,31 +86,34 @@ async function main(folder: string, contacts: number): Promise<boolean> {
   });
   const api = createApi(mailstead, key);
   const content = { name: "All", subject: "News for {{ name }}", body: BODY, from: SENDER };
-  const made = await api.read(Made, "POST", "/campaigns", { ...content, audienceType: "ALL" });
-  const campaign = `/campaigns/${made.data.id}`;
+  const created = await api.read(Created, "POST", "/campaigns", {
+    ...content,
+    audienceType: "ALL",
+  });
+  const campaign = `/campaigns/${created.data.id}`;
   const startedAt = performance.now();
   await api.send("POST", `${campaign}/send`);
   const deadline = startedAt + LIMIT_MS;
   let status = "";
-  let said = 0;
+  let reported = 0;
   while (status !== "SENT" && performance.now() < deadline) {
     await Bun.sleep(1000);
     status = (await api.read(Shown, "GET", campaign)).data.status;
     const { data: now } = await api.read(Stats, "GET", `${campaign}/stats`);
-    if (now.sent > said * 1.5) {
-      said = now.sent;
+    if (now.sent > reported * 1.5) {
+      reported = now.sent;
       say("so far", `${whole(now.sent)} of ${whole(now.totalRecipients)} sent`);
     }
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const { data: stats } = await api.read(Stats, "GET", `${campaign}/stats`);
   await mailstead.stop();
-  await untilStill(() => server.received().length);
+  await waitUntilStable(() => server.received().length);
 
   const reader = openReader(data);
   const [slowest = 0] = reader.numbers("SELECT max(duration_ms) AS n FROM attempts");
-  const putOff = reader.count("attempts WHERE outcome = 'deferred'");
-  say("attempts put off, the slowest", `${whole(putOff)}, ${whole(slowest)} ms`);
+  const deferred = reader.count("attempts WHERE outcome = 'deferred'");
+  say("deferred attempts, slowest attempt", `${whole(deferred)}, ${whole(slowest)} ms`);
   const audience = reader.texts("SELECT email AS text FROM contacts WHERE is_subscribed");
   reader.close();
   const arrived = server.received().map(recipientOf);
@@ -119,21 +122,26 @@ async function main(folder: string, contacts: number): Promise<boolean> {
   const missing = audience.filter((address) => !distinct.has(address));
   say("audience", `${whole(audience.length)} of ${whole(contacts)} contacts are subscribed`);
   say("sent", `in ${Math.round(seconds)} s, ${whole(stats.sent / seconds)}/s`);
-  const same = [stats.totalRecipients, stats.sent, stats.delivered, arrived.length];
+  const counts = [stats.totalRecipients, stats.sent, stats.delivered, arrived.length];
   return judge([
     {
       name: "recipients, sent, delivered, at Postfix",
-      isMet: same.every((n) => n === audience.length),
-      measured: same.map(whole).join(", "),
+      isMet: counts.every((n) => n === audience.length),
+      measured: counts.map(whole).join(", "),
       wanted: `${whole(audience.length)} each`,
     },
     {
-      name: "each once",
+      name: "distinct recipients",
       isMet: distinct.size === arrived.length,
       measured: whole(distinct.size),
       wanted: whole(arrived.length),
     },
-    { name: "missing", isMet: missing.length === 0, measured: whole(missing.length), wanted: "0" },
+    {
+      name: "recipients without a mail",
+      isMet: missing.length === 0,
+      measured: whole(missing.length),
+      wanted: "0",
+    },
     {
       name: "queued, bounced, failed",
       isMet: stats.queued + stats.bounced + stats.failed === 0 && status === "SENT",
@@ -143,13 +151,13 @@ async function main(folder: string, contacts: number): Promise<boolean> {
   ]);
 }
 
-/** Whom Postfix delivered it to. */
+/** Returns the recipient that Postfix delivered the message to. */
 function recipientOf(message: Buffer): string {
   return /^Delivered-To: (\S+)/im.exec(message.toString("latin1"))?.[1]?.toLowerCase() ?? "";
 }
 
-/** Postfix accepts first and delivers then. */
-async function untilStill(count: () => number): Promise<void> {
+/** Waits until the count stops changing: Postfix delivers mail some time after it accepts it. */
+async function waitUntilStable(count: () => number): Promise<void> {
   for (let before = -1, now = count(); now !== before; now = count()) {
     before = now;
     await Bun.sleep(2000);
@@ -158,7 +166,7 @@ async function untilStill(count: () => number): Promise<void> {
 
 const { values } = parseArgs({ options: { contacts: { type: "string", default: "10000" } } });
 const folder = mkdtempSync(join(tmpdir(), "mailstead-interop-"));
-// The mail server's own users go in there.
+// Postfix reads this folder as another user.
 chmodSync(folder, 0o755);
 let isMet = false;
 try {

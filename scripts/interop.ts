@@ -1,14 +1,14 @@
 /**
- * Mail to real mail servers, looked up in a real name server, read by tools that are not ours.
+ * Delivers mail to real mail servers, found with a real name server, and reads it with other tools.
  *
  * `bun scripts/interop.ts [--keep]`
  *
- * Postfix and Exim listen on loopback addresses, dnsmasq serves their MX records and the sending
- * domains' keys, and the real server delivers with --transport direct. Then every message in the
- * maildirs is read by Python's standard library and compared octet for octet with what was sent;
- * both signatures are verified by dkimpy, and by opendkim. What is missing is fetched with apt-get
- * into a temporary folder (which --keep leaves there); what cannot be had is skipped by name. Exit 1
- * if anything is not as it was sent.
+ * Postfix and Exim listen on loopback addresses, dnsmasq serves their MX records and the DKIM keys of
+ * the sender domains, and the server delivers with --transport direct. Then Python's standard library
+ * reads each message in the maildirs, which is compared octet for octet with what was sent; dkimpy
+ * and opendkim verify both signatures. Missing programs are fetched with apt-get into a temporary
+ * folder, which --keep does not remove; checks whose program is not available are reported as
+ * skipped. The exit code is 1 if a message differs from what was sent.
  */
 
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { startExim } from "./interop/exim.ts";
 import { type InteropMail, MAILS, PLAIN_MAIL, SENDER_DOMAINS, UTF8_MAIL } from "./interop/mails.ts";
 import { findPackage } from "./interop/packages.ts";
 import { startPostfix } from "./interop/postfix.ts";
-import { differences, readMessages, verifyByOpendkim } from "./interop/read.ts";
+import { differences, readMessages, runOpendkim } from "./interop/read.ts";
 import { prepareSender, type RunningSender } from "./interop/sender.ts";
 import { killServers, type MailServer } from "./interop/server.ts";
 import { startDnsmasq, type ZoneRecord } from "./interop/zone.ts";
@@ -26,31 +26,31 @@ import { startDnsmasq, type ZoneRecord } from "./interop/zone.ts";
 const TOTAL_LIMIT_MS = 300_000;
 const DELIVERY_LIMIT_MS = 60_000;
 const HOSTNAME = "mail.sender.example";
-/** grüße.test, as the DNS knows it. */
+/** The A-label form of grüße.test. */
 const IDN_DOMAIN = "xn--gre-6ka8l.test";
 
 const report = { passed: 0, failed: 0, skipped: 0 };
 
-function tell(name: string, faults: readonly string[]): void {
+function reportCheck(name: string, faults: readonly string[]): void {
   if (faults.length === 0) report.passed++;
   else report.failed++;
   console.log(`${faults.length === 0 ? "ok" : "not ok"} ${name}`);
   for (const fault of faults) console.log(`     ${fault}`);
 }
 
-function skip(name: string, reason: string): void {
+function reportSkipped(name: string, reason: string): void {
   report.skipped++;
   console.log(`skip ${name}: ${reason}`);
 }
 
-/** Where the files of a tool are; null, and said so, if it cannot be had. */
-async function find(
+/** Returns the folder with the files of a tool; reports it as skipped and returns null if missing. */
+async function findTool(
   folder: string,
   tool: { name: string; packages: readonly string[]; probe: string },
 ): Promise<string | null> {
   const found = await findPackage(join(folder, "packages"), tool.packages, tool.probe);
   if (found.ok) return found.root;
-  skip(tool.name, found.reason);
+  reportSkipped(tool.name, found.reason);
   return null;
 }
 
@@ -64,9 +64,9 @@ const DKIMPY = {
   probe: "/usr/lib/python3/dist-packages/dkim/__init__.py",
 };
 
-type Target = { server: MailServer; domains: readonly string[] };
+type ServerTarget = { server: MailServer; domains: readonly string[] };
 
-async function startTargets(folder: string, port: number): Promise<Target[]> {
+async function startTargets(folder: string, port: number): Promise<ServerTarget[]> {
   const kinds = [
     {
       tool: POSTFIX,
@@ -76,9 +76,9 @@ async function startTargets(folder: string, port: number): Promise<Target[]> {
     },
     { tool: EXIM, start: startExim, address: "127.0.0.3", domains: ["exim.test"] },
   ];
-  const targets: Target[] = [];
+  const targets: ServerTarget[] = [];
   for (const { tool, start, address, domains } of kinds) {
-    const root = await find(folder, tool);
+    const root = await findTool(folder, tool);
     if (root === null) continue;
     const home = join(folder, tool.name);
     mkdirSync(home);
@@ -87,7 +87,7 @@ async function startTargets(folder: string, port: number): Promise<Target[]> {
   return targets;
 }
 
-function mxRecords(targets: readonly Target[]): ZoneRecord[] {
+function mxRecords(targets: readonly ServerTarget[]): ZoneRecord[] {
   return targets.flatMap(({ server, domains }) =>
     domains.flatMap((domain): ZoneRecord[] => [
       { type: "MX", name: domain, value: `10 mx.${domain}` },
@@ -98,7 +98,7 @@ function mxRecords(targets: readonly Target[]): ZoneRecord[] {
 
 type Sent = { mail: InteropMail; domain: string; id: string };
 
-async function sendAll(sender: RunningSender, { domains }: Target): Promise<Sent[]> {
+async function sendAll(sender: RunningSender, { domains }: ServerTarget): Promise<Sent[]> {
   const [first = "", ...others] = domains;
   const mails = [
     ...[...MAILS, UTF8_MAIL].map((mail) => ({ mail, domain: first })),
@@ -111,8 +111,8 @@ async function sendAll(sender: RunningSender, { domains }: Target): Promise<Sent
   return sent;
 }
 
-/** Waits until the server has as many messages as were sent; fewer if it takes too long. */
-async function collect({ server }: Target, count: number, folder: string): Promise<string[]> {
+/** Waits until the server has received `count` messages or the time is over; writes them to files. */
+async function collect({ server }: ServerTarget, count: number, folder: string): Promise<string[]> {
   const deadline = performance.now() + DELIVERY_LIMIT_MS;
   while (server.received().length < count && performance.now() < deadline) await Bun.sleep(200);
   return server.received().map((message, i) => {
@@ -123,10 +123,11 @@ async function collect({ server }: Target, count: number, folder: string): Promi
 }
 
 async function main(folder: string): Promise<void> {
-  if (process.getuid?.() !== 0) return skip("all of it", "mail servers want to be started by root");
-  const dnsmasq = await find(folder, DNSMASQ);
-  const dkimpy = await find(folder, DKIMPY);
-  const opendkim = await find(folder, OPENDKIM);
+  if (process.getuid?.() !== 0)
+    return reportSkipped("all checks", "mail servers can only be started by root");
+  const dnsmasq = await findTool(folder, DNSMASQ);
+  const dkimpy = await findTool(folder, DKIMPY);
+  const opendkim = await findTool(folder, OPENDKIM);
   if (dnsmasq === null || dkimpy === null) return;
   const [http, dnsPort, smtp] = [freePort(), freePort(), freePort()];
   const targets = await startTargets(folder, smtp);
@@ -137,7 +138,10 @@ async function main(folder: string): Promise<void> {
   const zone = [...records, ...mxRecords(targets)];
   await startDnsmasq({ root: dnsmasq, home: join(folder, "dns"), port: dnsPort, records: zone });
   for (const domain of SENDER_DOMAINS) {
-    tell(`${domain} is verified by what dnsmasq serves`, await prepared.verify(domain, dnsPort));
+    reportCheck(
+      `${domain} is verified with the records that dnsmasq serves`,
+      await prepared.verify(domain, dnsPort),
+    );
   }
 
   const sender = await prepared.start({ http, dns: dnsPort, smtp });
@@ -152,17 +156,18 @@ async function main(folder: string): Promise<void> {
       const [message] = found;
       const faults =
         message === undefined || found.length > 1
-          ? [`it arrived ${found.length} times; ${state.status} ${state.lastError ?? ""}`]
+          ? [`arrived ${found.length} times; status ${state.status} ${state.lastError ?? ""}`]
           : differences({ mail, domain, state }, message);
-      tell(`${name}: ${mail.name}`, faults);
+      reportCheck(`${name}: ${mail.name}`, faults);
     }
-    if (opendkim !== null) await verifyAll(name, { root: opendkim, home: folder, records, files });
+    if (opendkim !== null)
+      await verifyWithOpendkim(name, { root: opendkim, home: folder, records, files });
     const forged = forge(files[0] ?? "", folder);
     const [message] = await readMessages({ root: dkimpy, dnsPort, files: [forged] });
     const verdicts = Object.values(message?.dkim ?? {});
-    // Tools that find everything in order would prove nothing.
-    const isCaught = verdicts.length === 2 && !verdicts.includes("pass");
-    tell(`${name}: a message changed afterwards does not verify`, isCaught ? [] : verdicts);
+    // This shows that the tools reject a wrong signature.
+    const isRejected = verdicts.length === 2 && !verdicts.includes("pass");
+    reportCheck(`${name}: a modified message does not verify`, isRejected ? [] : verdicts);
   }
   await sender.stop();
   for (const { server } of targets) await server.stop();
@@ -180,18 +185,21 @@ function forge(file: string, folder: string): string {
   return forged;
 }
 
-async function verifyAll(
+async function verifyWithOpendkim(
   name: string,
-  options: Parameters<typeof verifyByOpendkim>[0],
+  options: Parameters<typeof runOpendkim>[0],
 ): Promise<void> {
-  const verdicts = await verifyByOpendkim(options);
+  const verdicts = await runOpendkim(options);
   const faults = [...verdicts].flatMap(([file, found]) =>
     found.includes("rsa-sha256 pass") && !found.some((verdict) => verdict.endsWith("fail"))
       ? []
       : [`${file}: ${found.join(", ")}`],
   );
   const passed = [...verdicts.values()].flat().filter((verdict) => verdict.endsWith("pass")).length;
-  tell(`${name}: opendkim verifies ${passed} signatures of ${verdicts.size} messages`, faults);
+  reportCheck(
+    `${name}: opendkim verifies ${passed} signatures of ${verdicts.size} messages`,
+    faults,
+  );
 }
 
 function freePort(): number {
@@ -201,10 +209,10 @@ function freePort(): number {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "mailstead-interop-"));
-// The mail servers' own users go in there.
+// The mail servers read this folder as other users.
 chmodSync(folder, 0o755);
 const watchdog = setTimeout(() => {
-  console.log(`not ok: not done within ${TOTAL_LIMIT_MS / 1000} s`);
+  console.log(`not ok: the checks did not finish within ${TOTAL_LIMIT_MS / 1000} s`);
   killServers();
   process.exit(1);
 }, TOTAL_LIMIT_MS);
@@ -216,7 +224,7 @@ try {
 } finally {
   clearTimeout(watchdog);
   killServers();
-  if (Bun.argv.includes("--keep")) console.log(`kept: ${folder}`);
+  if (Bun.argv.includes("--keep")) console.log(`the files are in ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
 }
 console.log(`${report.passed} passed, ${report.failed} failed, ${report.skipped} skipped`);

@@ -1,9 +1,9 @@
 /**
- * Shows that the pages behind the links of a mail work in a real browser: asks, clicks, looks at
- * the contact, and takes pictures in light, dark and on a phone into `dist/pages/`.
+ * Checks the pages behind the links of a mail in a real browser: opens them, clicks, compares the
+ * contact, and saves screenshots in light, dark and phone layouts in `dist/pages/`.
  *
- * `bun scripts/pages.ts`. Needs Chromium (`CHROMIUM` names it, else the usual places); without one
- * it says so, and that is no failure.
+ * `bun scripts/pages.ts`. It needs Chromium, found at the path in `CHROMIUM` or in the usual folders.
+ * Without Chromium it prints that it was skipped and exits with code 0.
  */
 
 import { existsSync, mkdirSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { removeFolder, ROOT, type Server, startServer, temporaryFolder } from "./bench/children.ts";
 import { at, textAt } from "../test/support/json.ts";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const CHROMIUM_PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -31,8 +31,8 @@ const BODY = `<!doctype html><html><body style="font-family:sans-serif;max-width
 <h1>New this week</h1><p>Hello {{ name }}, three books have come in.</p>
 <p><a href="https://books.example/new?week=12&amp;from=mail">See them all</a></p></body></html>`;
 
-/** How a page is looked at. */
-const LOOKS = {
+/** The viewports and colour schemes in which pages are shown. */
+const LAYOUTS = {
   light: { viewport: { width: 1100, height: 700 }, colorScheme: "light" },
   dark: { viewport: { width: 1100, height: 700 }, colorScheme: "dark" },
   phone: { viewport: { width: 360, height: 720 }, colorScheme: "light", deviceScaleFactor: 2 },
@@ -42,29 +42,29 @@ const LOOKS = {
     deviceScaleFactor: 2,
   },
 } as const;
-type Look = keyof typeof LOOKS;
+type Layout = keyof typeof LAYOUTS;
 
-type Letter = { id: string; html: string; unsubscribeUrl: string; manageUrl: string };
+type ReceivedMail = { id: string; html: string; unsubscribeUrl: string; manageUrl: string };
 
-function expectSame(what: string, actual: unknown, expected: unknown): void {
+function expectEqual(name: string, actual: unknown, expected: unknown): void {
   if (!Bun.deepEquals(actual, expected)) {
-    throw new Error(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+    throw new Error(`${name}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
   }
-  console.log(`  ok  ${what}`);
+  console.log(`  ok  ${name}`);
 }
 
-async function command(data: string, ...words: string[]): Promise<unknown> {
-  const child = Bun.spawn([process.execPath, "src/main.ts", ...words, "--data", data, "--json"], {
+async function command(data: string, ...args: string[]): Promise<unknown> {
+  const child = Bun.spawn([process.execPath, "src/main.ts", ...args, "--data", data, "--json"], {
     cwd: ROOT,
     stdout: "pipe",
   });
   const text = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`mailstead ${words.join(" ")} failed`);
+  if ((await child.exited) !== 0) throw new Error(`mailstead ${args.join(" ")} failed`);
   return JSON.parse(text);
 }
 
-/** The interface with a key, and the mails that were caught. */
-function interfaceOf(server: Server, key: string) {
+/** A client for the API with a key. */
+function createApi(server: Server, key: string) {
   const base = `http://127.0.0.1:${server.port}`;
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
 
@@ -84,7 +84,7 @@ function interfaceOf(server: Server, key: string) {
   return {
     base,
 
-    async sendNews(): Promise<Letter> {
+    async sendNews(): Promise<ReceivedMail> {
       const template = await call("POST", "/templates", {
         name: "News",
         type: "MARKETING",
@@ -104,7 +104,7 @@ function interfaceOf(server: Server, key: string) {
         if (status === "SENT") break;
         await Bun.sleep(20);
       }
-      return letterIn(id, String(await call("GET", `/emails/${id}/raw`)));
+      return parseMail(id, String(await call("GET", `/emails/${id}/raw`)));
     },
 
     isSubscribed: async () => at(await call("GET", "/contacts"), "contacts.0.subscribed"),
@@ -115,7 +115,7 @@ function interfaceOf(server: Server, key: string) {
   };
 }
 
-function letterIn(id: string, raw: string): Letter {
+function parseMail(id: string, raw: string): ReceivedMail {
   const unsubscribeUrl = /List-Unsubscribe:\s*<([^>]+)>/.exec(raw)?.[1] ?? "";
   const html = raw.slice(raw.indexOf("text/html"));
   return {
@@ -129,100 +129,107 @@ function letterIn(id: string, raw: string): Letter {
   };
 }
 
-/** What the browser complained of, and what pages loaded besides themselves. */
-const complaints: string[] = [];
+/** Console messages of the browser, and resources that pages loaded besides their document. */
+const problems: string[] = [];
 
-/** A page in a browser without memory. */
-async function open(browser: Browser, look: Look, url: string): Promise<Page> {
-  const context = await browser.newContext(LOOKS[look]);
+/** Opens a page in a new browser context, without cookies or cache. */
+async function open(browser: Browser, layout: Layout, url: string): Promise<Page> {
+  const context = await browser.newContext(LAYOUTS[layout]);
   const page = await context.newPage();
-  page.on("console", (message) => complaints.push(`${url} says: ${message.text()}`));
+  page.on("console", (message) => problems.push(`${url} logs: ${message.text()}`));
   page.on("request", (request) => {
-    if (request.resourceType() !== "document") complaints.push(`${url} loads ${request.url()}`);
+    if (request.resourceType() !== "document") problems.push(`${url} loads ${request.url()}`);
   });
   await page.goto(url);
   return page;
 }
 
-async function picture(page: Page, name: string): Promise<void> {
+async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(OUTPUT, `${name}.png`) });
 }
 
-async function pictures(browser: Browser, name: string, url: string): Promise<void> {
-  for (const look of ["light", "dark", "phone", "phone-dark"] as const) {
-    const page = await open(browser, look, url);
+async function checkLayouts(browser: Browser, name: string, url: string): Promise<void> {
+  for (const layout of ["light", "dark", "phone", "phone-dark"] as const) {
+    const page = await open(browser, layout, url);
     const widest = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-    expectSame(`${name}, ${look}: fits its width`, widest, 0);
-    await picture(page, `${name}-${look}`);
+    expectEqual(`${name}, ${layout}: fits the width`, widest, 0);
+    await screenshot(page, `${name}-${layout}`);
     await page.context().close();
   }
 }
 
-/** With the mouse on a page, by the keyboard on the next. */
-async function decide(
+/** Unsubscribes with the mouse and resubscribes with the keyboard. */
+async function unsubscribeAndResubscribe(
   browser: Browser,
-  letter: Letter,
-  server: ReturnType<typeof interfaceOf>,
+  mail: ReceivedMail,
+  server: ReturnType<typeof createApi>,
 ): Promise<void> {
-  const page = await open(browser, "light", letter.unsubscribeUrl);
-  expectSame("opening the page changes nothing", await server.isSubscribed(), true);
-  expectSame("the language is said", await page.getAttribute("html", "lang"), "en");
+  const page = await open(browser, "light", mail.unsubscribeUrl);
+  expectEqual("opening the page changes nothing", await server.isSubscribed(), true);
+  expectEqual("the page declares its language", await page.getAttribute("html", "lang"), "en");
   await page.getByRole("button", { name: "Unsubscribe" }).click();
   await page.getByRole("heading", { name: "You are unsubscribed" }).waitFor();
-  expectSame("the button unsubscribes", await server.isSubscribed(), false);
-  expectSame("the event names the mail", await server.lastEvent(), [
+  expectEqual("the button unsubscribes", await server.isSubscribed(), false);
+  expectEqual("the event names the mail", await server.lastEvent(), [
     "contact.unsubscribed",
-    letter.id,
+    mail.id,
     "page",
   ]);
-  await picture(page, "unsubscribed-light");
+  await screenshot(page, "unsubscribed-light");
   await page.reload();
-  expectSame("a reload stays there", await server.isSubscribed(), false);
+  expectEqual("a reload keeps the contact unsubscribed", await server.isSubscribed(), false);
   await page.keyboard.press("Tab");
-  await picture(page, "unsubscribed-focus");
+  await screenshot(page, "unsubscribed-focus");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "You are subscribed" }).waitFor();
-  expectSame("the keyboard takes it back", await server.isSubscribed(), true);
+  expectEqual("the keyboard subscribes again", await server.isSubscribed(), true);
   await page.context().close();
 }
 
-async function oneClick(letter: Letter, server: ReturnType<typeof interfaceOf>): Promise<void> {
-  const response = await fetch(letter.unsubscribeUrl, {
+async function checkOneClick(
+  mail: ReceivedMail,
+  server: ReturnType<typeof createApi>,
+): Promise<void> {
+  const response = await fetch(mail.unsubscribeUrl, {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded" },
     body: "List-Unsubscribe=One-Click",
     redirect: "manual",
   });
-  expectSame("one-click is answered with 200", response.status, 200);
-  expectSame("one-click unsubscribes", await server.isSubscribed(), false);
+  expectEqual("one-click is answered with 200", response.status, 200);
+  expectEqual("one-click unsubscribes", await server.isSubscribed(), false);
 }
 
-async function showMail(browser: Browser, letter: Letter): Promise<void> {
-  const context = await browser.newContext(LOOKS.light);
+async function saveMailScreenshot(browser: Browser, mail: ReceivedMail): Promise<void> {
+  const context = await browser.newContext(LAYOUTS.light);
   const page = await context.newPage();
-  await page.setContent(letter.html);
-  await picture(page, "mail-light");
+  await page.setContent(mail.html);
+  await screenshot(page, "mail-light");
   await context.close();
 }
 
-async function inLanguages(data: string, browser: Browser, letter: Letter): Promise<void> {
+async function checkLanguages(data: string, browser: Browser, mail: ReceivedMail): Promise<void> {
   for (const language of ["de", "fr", "ja", "pl"]) {
     await command(data, "project", "set", "--language", language);
-    const page = await open(browser, "phone", letter.manageUrl);
-    expectSame(`in ${language}`, await page.getAttribute("html", "lang"), language);
-    await picture(page, `manage-${language}-phone`);
+    const page = await open(browser, "phone", mail.manageUrl);
+    expectEqual(`the page is in ${language}`, await page.getAttribute("html", "lang"), language);
+    await screenshot(page, `manage-${language}-phone`);
     await page.context().close();
   }
 }
 
-/** A browser complains of every 404, which is what this is. */
-async function showBadLink(browser: Browser, letter: Letter): Promise<void> {
-  const context = await browser.newContext({ ...LOOKS["phone-dark"], locale: "es-ES" });
+/** Opens a truncated link; problems are not recorded, since a browser logs every 404. */
+async function checkTruncatedLink(browser: Browser, mail: ReceivedMail): Promise<void> {
+  const context = await browser.newContext({ ...LAYOUTS["phone-dark"], locale: "es-ES" });
   const page = await context.newPage();
-  const response = await page.goto(letter.manageUrl.slice(0, -5));
-  expectSame("a link cut off is not found", response?.status(), 404);
-  expectSame("and that is said", await page.getAttribute("html", "lang"), "es");
-  await picture(page, "bad-link-phone-dark");
+  const response = await page.goto(mail.manageUrl.slice(0, -5));
+  expectEqual("a truncated link is answered with 404", response?.status(), 404);
+  expectEqual(
+    "the error page is in the browser's language",
+    await page.getAttribute("html", "lang"),
+    "es",
+  );
+  await screenshot(page, "bad-link-phone-dark");
   await context.close();
 }
 
@@ -235,17 +242,17 @@ async function run(executablePath: string): Promise<void> {
   const server = await startServer({ binary: null, data, args: ["--transport", "capture"] });
   const browser = await chromium.launch({ executablePath, headless: true, args: FLAGS });
   try {
-    const api = interfaceOf(server, secretKey);
-    const letter = await api.sendNews();
-    await showMail(browser, letter);
-    await pictures(browser, "unsubscribe", letter.unsubscribeUrl);
-    await pictures(browser, "manage", letter.manageUrl);
-    await decide(browser, letter, api);
-    await oneClick(letter, api);
-    await pictures(browser, "manage-unsubscribed", letter.manageUrl);
-    await showBadLink(browser, letter);
-    await inLanguages(data, browser, letter);
-    expectSame("nothing was loaded, and nothing complained of", complaints, []);
+    const api = createApi(server, secretKey);
+    const mail = await api.sendNews();
+    await saveMailScreenshot(browser, mail);
+    await checkLayouts(browser, "unsubscribe", mail.unsubscribeUrl);
+    await checkLayouts(browser, "manage", mail.manageUrl);
+    await unsubscribeAndResubscribe(browser, mail, api);
+    await checkOneClick(mail, api);
+    await checkLayouts(browser, "manage-unsubscribed", mail.manageUrl);
+    await checkTruncatedLink(browser, mail);
+    await checkLanguages(data, browser, mail);
+    expectEqual("pages load nothing and log nothing", problems, []);
   } finally {
     await browser.close();
     await server.stop();
@@ -258,19 +265,21 @@ function keysIn(answer: unknown): { secretKey: string } {
 }
 
 setTimeout(() => {
-  console.error(`not done within ${LIMIT_MS / 1000} s`);
+  console.error(`the check did not finish within ${LIMIT_MS / 1000} s`);
   process.exit(1);
 }, LIMIT_MS);
 
-const browserPath = process.env["CHROMIUM"] ?? PLACES.find((place) => existsSync(place));
+const browserPath = process.env["CHROMIUM"] ?? CHROMIUM_PATHS.find((path) => existsSync(path));
 if (browserPath === undefined || !existsSync(browserPath)) {
-  console.log("skipped: Chromium is missing (apt-get install chromium, or set CHROMIUM)");
+  console.log(
+    "skipped: Chromium is missing (apt-get install chromium, or set CHROMIUM to its path)",
+  );
   process.exit(0);
 }
 try {
   console.log("pages in a real browser");
   await run(browserPath);
-  console.log(`pictures are in ${OUTPUT}`);
+  console.log(`the screenshots are in ${OUTPUT}`);
   process.exit(0);
 } catch (error) {
   console.error(error instanceof Error ? error.message : String(error));

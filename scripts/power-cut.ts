@@ -1,15 +1,17 @@
 /**
- * Cuts the power over and over while the server takes mails and events, and looks at what is left.
+ * Simulates power cuts while the server accepts mails and events, and checks the database afterwards.
  *
  * `bun scripts/power-cut.ts [--mails 6000] [--cuts 150] [--seed N] [--binary[=PATH]]`
  *
- * A process that is killed loses nothing that it wrote; a power cut takes all that no sync brought to
- * the disk, in any order. So the server runs under strace (Linux), which tells what is written to the
- * database and its log, and when a sync begins and ends; `power-cut/disk.ts` makes of that what a
- * disk may have. At each cut SQLite must open it, find it whole, and have whatever was answered.
+ * A process that is killed loses nothing that it wrote. A power cut may lose any write that no sync
+ * has completed, in any order. The server runs under strace (Linux), which reports writes to the
+ * database and its write-ahead log, and when each sync begins and ends; `power-cut/disk.ts` computes
+ * from that which contents a disk may have. After each cut SQLite must open the database, find it
+ * undamaged, and contain every mail and event whose request was answered.
  *
- * `--lie log|begin|database` leaves out syncs as if the server had not asked for them: of the log, of
- * the log when it begins anew, of the database. Then the cuts must find damage, or they prove nothing.
+ * `--lie log|begin|database` ignores syncs, as if the server had not requested them: all syncs of the
+ * log, only the first sync after the log was restarted, or all syncs of the database. With a lie the
+ * cuts must find damage, which shows that the check works.
  */
 
 import { Database } from "bun:sqlite";
@@ -28,39 +30,43 @@ import { createRandom } from "./seed/random.ts";
 const DATABASE = "mailstead.db";
 const LOG = `${DATABASE}-wal`;
 const CONNECTIONS = 8;
-/** A log has 64 MiB before it begins anew: mails of this size get there soon. */
+/** Size of a mail body, so large that the log soon reaches 64 MiB, after which it is restarted. */
 const BODY_BYTES = 20_000;
-/** Calls of the trace for each mail, about; so the cuts are spread over all of it. */
-const STEPS_A_MAIL = 20;
-/** After the log began anew, where a fault of order would show. */
-const CLOSE_STEPS = 60;
+/** Approximate number of traced system calls per mail, used to spread the cuts over the whole run. */
+const STEPS_PER_MAIL = 20;
+/** Steps after a restart of the log with many cuts, since errors in write order would show there. */
+const STEPS_AFTER_RESTART = 60;
 const LIMIT_MS = 30 * 60_000;
-const ANSWERED = /"(?:email|event)":"([0-9a-f-]{36})"/g;
+const ANSWERED_ID = /"(?:email|event)":"([0-9a-f-]{36})"/g;
 const LIES = ["nothing", "log", "begin", "database"];
 
 type Options = { mails: number; cuts: number; seed: number; lie: string; binary: string | null };
 
 type Report = {
   cuts: number;
-  /** Of those, shortly after the log began anew. */
-  close: number;
-  begins: number;
+  /** Cuts shortly after the log was restarted. */
+  cutsAfterRestart: number;
+  /** How often the log was restarted. */
+  restarts: number;
+  /** Mails and events whose request was answered. */
   answered: number;
+  /** Error messages of damaged databases. */
   damaged: string[];
+  /** Answered mails and events that were missing after a cut. */
   lost: number;
 };
 
 async function run(): Promise<boolean> {
   const options = readOptions();
   if (Bun.which("strace") === null) {
-    throw new Error("strace is needed (Linux). Install it, then again: apt-get install strace");
+    throw new Error("strace is missing; install it on Linux with: apt-get install strace");
   }
   console.log(`power-cut: ${whole(options.mails)} mails, seed ${options.seed}`);
   const data = temporaryFolder();
   const key = await prepareStore(data, 0);
   const pipe = join(data, "trace");
   Bun.spawnSync(["mkfifo", pipe]);
-  const watching = watch(data, linesOf(Bun.spawn(["cat", pipe]).stdout), options);
+  const following = followTrace(data, linesOf(Bun.spawn(["cat", pipe]).stdout), options);
   const main = options.binary === null ? [process.execPath, "src/main.ts"] : [options.binary];
   const server = await startServer({
     binary: null,
@@ -70,7 +76,7 @@ async function run(): Promise<boolean> {
   });
   await load({ url: `http://127.0.0.1:${server.port}`, key, mails: options.mails });
   await server.crash();
-  const report = await watching;
+  const report = await following;
   removeFolder(data);
   return print(report);
 }
@@ -78,24 +84,24 @@ async function run(): Promise<boolean> {
 function readOptions(): Options {
   const defaults = { mails: 6000, cuts: 150, seed: 1, lie: "nothing" };
   const options = crashOptions("power-cut.ts", defaults);
-  if (!LIES.includes(options.lie)) throw new Error(`--lie: ${LIES.join(", ")}`);
+  if (!LIES.includes(options.lie)) throw new Error(`--lie must be one of ${LIES.join(", ")}`);
   return options;
 }
 
-/** Mails, and an event with each. */
+/** Sends the mails, and tracks an event after each. */
 async function load({ url, key, mails }: { url: string; key: string; mails: number }) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const body = `<p>${"All work and no play. ".repeat(BODY_BYTES / 22)}</p>`;
   let next = 0;
 
   async function post(path: string, content: object): Promise<void> {
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method: "POST",
       headers,
       body: JSON.stringify(content),
     });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    await answer.arrayBuffer();
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    await response.arrayBuffer();
   }
 
   async function work(): Promise<void> {
@@ -109,8 +115,8 @@ async function load({ url, key, mails }: { url: string; key: string; mails: numb
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
 }
 
-/** Follows the trace, and cuts the power now and then. */
-async function watch(
+/** Applies the traced calls to the simulated disk and cuts the power at random steps. */
+async function followTrace(
   data: string,
   lines: AsyncIterable<string>,
   { mails, cuts, seed, lie }: Options,
@@ -120,66 +126,73 @@ async function watch(
     [DATABASE, LOG].map((name) => [name, createDiskFile(contentOf(join(data, name)))]),
   );
   const answered = new Set<string>();
-  const ends = new Map<string, () => void>();
-  const report: Report = { cuts: 0, close: 0, begins: 0, answered: 0, damaged: [], lost: 0 };
-  let sinceBegin = Infinity;
-  let liesAboutBegin = false;
+  const endCallByThread = new Map<string, () => void>();
+  const report: Report = {
+    cuts: 0,
+    cutsAfterRestart: 0,
+    restarts: 0,
+    answered: 0,
+    damaged: [],
+    lost: 0,
+  };
+  let stepsSinceRestart = Infinity;
+  let ignoresNextSync = false;
 
-  function follow(step: Step): void {
+  function applyStep(step: Step): void {
     if ("ends" in step) {
-      ends.get(step.thread)?.();
-      ends.delete(step.thread);
+      endCallByThread.get(step.thread)?.();
+      endCallByThread.delete(step.thread);
       return;
     }
     const call = step.begins;
     if (call.is === "send") {
-      for (const [, id = ""] of call.text.matchAll(ANSWERED)) answered.add(id);
+      for (const [, id = ""] of call.text.matchAll(ANSWERED_ID)) answered.add(id);
       return;
     }
     const file = files.get(call.file);
     if (file === undefined) return;
     if (call.is === "write") {
-      if (call.file === LOG && call.offset === 0) noteBegin();
-      ends.set(step.thread, file.write(call.offset, call.bytes));
+      if (call.file === LOG && call.offset === 0) noteRestart();
+      endCallByThread.set(step.thread, file.write(call.offset, call.bytes));
     } else if (call.is === "resize") {
-      ends.set(step.thread, file.resize(call.size));
-    } else if (!isLeftOut(call.file)) {
-      ends.set(step.thread, file.sync());
+      endCallByThread.set(step.thread, file.resize(call.size));
+    } else if (!isSyncIgnored(call.file)) {
+      endCallByThread.set(step.thread, file.sync());
     }
-    sinceBegin++;
+    stepsSinceRestart++;
   }
 
-  function noteBegin(): void {
-    report.begins++;
-    sinceBegin = 0;
-    liesAboutBegin = lie === "begin";
+  function noteRestart(): void {
+    report.restarts++;
+    stepsSinceRestart = 0;
+    ignoresNextSync = lie === "begin";
   }
 
-  function isLeftOut(name: string): boolean {
+  function isSyncIgnored(name: string): boolean {
     if (name === DATABASE) return lie === "database";
-    const isOfBegin = liesAboutBegin;
-    liesAboutBegin = false;
-    return lie === "log" || isOfBegin;
+    const isFirstSync = ignoresNextSync;
+    ignoresNextSync = false;
+    return lie === "log" || isFirstSync;
   }
 
   function cut(): void {
     report.cuts++;
-    if (sinceBegin <= CLOSE_STEPS) report.close++;
+    if (stepsSinceRestart <= STEPS_AFTER_RESTART) report.cutsAfterRestart++;
     const left = join(data, "left");
     mkdirSync(left);
     for (const [name, file] of files) writeFileSync(join(left, name), file.afterCut(random));
-    const fault = faultOf(left, answered);
-    if (fault.missing > 0) report.lost += fault.missing;
-    if (fault.damage !== null) report.damaged.push(fault.damage);
+    const result = checkDatabase(left, answered);
+    if (result.missing > 0) report.lost += result.missing;
+    if (result.damage !== null) report.damaged.push(result.damage);
     rmSync(left, { recursive: true });
   }
 
-  const every = Math.ceil((2 * mails * STEPS_A_MAIL) / cuts);
+  const every = Math.ceil((2 * mails * STEPS_PER_MAIL) / cuts);
   for await (const line of lines) {
     for (const step of stepsOf(line)) {
-      follow(step);
-      const isClose = sinceBegin <= CLOSE_STEPS && report.begins > 1;
-      if (random.integer(isClose ? 2 : every) === 0) cut();
+      applyStep(step);
+      const isAfterRestart = stepsSinceRestart <= STEPS_AFTER_RESTART && report.restarts > 1;
+      if (random.integer(isAfterRestart ? 2 : every) === 0) cut();
     }
   }
   cut();
@@ -191,8 +204,8 @@ function contentOf(path: string): Uint8Array {
   return existsSync(path) ? readFileSync(path) : new Uint8Array();
 }
 
-/** Of a folder as a new start would find it. */
-function faultOf(folder: string, answered: ReadonlySet<string>) {
+/** Checks a database folder as a new start would find it, for damage and for missing rows. */
+function checkDatabase(folder: string, answered: ReadonlySet<string>) {
   try {
     const sqlite = new Database(join(folder, DATABASE));
     try {
@@ -211,15 +224,20 @@ function faultOf(folder: string, answered: ReadonlySet<string>) {
   }
 }
 
-function print({ cuts, close, begins, answered, damaged, lost }: Report): boolean {
+function print({ cuts, cutsAfterRestart, restarts, answered, damaged, lost }: Report): boolean {
   say("answered", whole(answered));
-  say("the log began anew", whole(begins));
-  say("cuts", `${whole(cuts)}, ${whole(close)} of them right after that`);
+  say("restarts of the log", whole(restarts));
+  say("cuts", `${whole(cuts)}, ${whole(cutsAfterRestart)} of them right after a restart`);
   for (const damage of new Set(damaged)) say("damage", damage);
   return judge([
-    { name: "damaged", isMet: damaged.length === 0, measured: whole(damaged.length), wanted: "0" },
-    { name: "answered and lost", isMet: lost === 0, measured: whole(lost), wanted: "0" },
-    { name: "begins of a log", isMet: begins > 2, measured: whole(begins), wanted: "> 2" },
+    {
+      name: "damaged databases",
+      isMet: damaged.length === 0,
+      measured: whole(damaged.length),
+      wanted: "0",
+    },
+    { name: "answered but lost", isMet: lost === 0, measured: whole(lost), wanted: "0" },
+    { name: "restarts of the log", isMet: restarts > 2, measured: whole(restarts), wanted: "> 2" },
   ]);
 }
 

@@ -1,10 +1,11 @@
 /**
- * Fills a data folder with a project of contacts, events and segments, the same in every run.
+ * Fills a data folder with a project that has contacts, events and segments. The content is the same
+ * in every run.
  *
  * `bun scripts/seed.ts --data FOLDER [--contacts 1000000] [--events 10000000] [--segments 500]
- * [--until 2026-01-31]`
+ *   [--until 2026-01-31]`
  *
- * The newest data is of the day before `--until`; today when left out. The folder must not have
+ * The newest data is of the day before `--until` (default: today). The folder must not contain
  * contacts yet. Prints the secret key of the project.
  */
 
@@ -31,10 +32,10 @@ type Say = (text: string) => void;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PROJECT = "Seed";
 const TABLES = ["contacts", "events"];
-/** Of the log: workflows, webhooks. */
+/** Names of the readers of the event log. */
 const READERS = ["workflows", "webhooks"];
 
-/** Returns the secret key. `say` hears what was done. */
+/** Fills the folder and returns the secret key. `say` receives a line for each step. */
 export async function seed(
   folder: string,
   sizes: SeedSizes,
@@ -44,16 +45,16 @@ export async function seed(
   const db = openDatabase(databaseFile);
   migrate(db.sqlite);
   const { sqlite } = db;
-  const [known] = sqlite.query("SELECT seq FROM contacts LIMIT 1").values();
-  if (known !== undefined) throw new Error(`${folder} has contacts already`);
-  const { projectSeq, key } = await makeProject(db);
+  const [existing] = sqlite.query("SELECT seq FROM contacts LIMIT 1").values();
+  if (existing !== undefined) throw new Error(`${folder} already contains contacts`);
+  const { projectSeq, key } = await createProject(db);
 
   const step = (name: string, work: () => void) => {
     const startedAt = performance.now();
     work();
     say(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   };
-  // Nobody waits for an answer, and a broken run starts over.
+  // Durability is not needed: an interrupted run is repeated in a new folder.
   sqlite.run("PRAGMA synchronous = OFF");
   sqlite.run("PRAGMA foreign_keys = OFF");
   const indexes = dropIndexes(sqlite);
@@ -65,18 +66,18 @@ export async function seed(
     const { contacts, events: count } = sizes;
     seedEvents(sqlite, { projectSeq, count, untilMs, firstContact, contacts });
   });
-  // As in a project that grew: those who follow the log have read all of it.
+  // The readers of the log have read all events, as they would have in a real project.
   for (const name of READERS) createReader({ db, name }).skip();
   step(`${sizes.segments} segments`, () =>
     seedSegments(sqlite, { projectSeq, count: sizes.segments, untilMs }),
   );
   step("indexes", () => indexes.forEach((index) => sqlite.run(index)));
-  step("to disk", () => sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)"));
+  step("checkpoint", () => sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)"));
   sqlite.close();
   return key;
 }
 
-function makeProject(db: Db): Promise<{ projectSeq: number; key: string }> {
+function createProject(db: Db): Promise<{ projectSeq: number; key: string }> {
   const clock = systemClock;
   const projects = createProjects({ db, clock });
   const keys = createKeys({ db, clock });
@@ -87,7 +88,10 @@ function makeProject(db: Db): Promise<{ projectSeq: number; key: string }> {
   });
 }
 
-/** Sorting once at the end is much faster than keeping them sorted; returns how to make them again. */
+/**
+ * Drops the indexes and returns the SQL that creates them again: building an index at the end is much
+ * faster than updating it for each row.
+ */
 function dropIndexes(sqlite: Database): string[] {
   const indexes = sqlite
     .query<{ name: string; sql: string; tbl_name: string }, []>(
@@ -105,9 +109,9 @@ function startOfToday(): number {
   return Math.floor(Date.now() / DAY_MS) * DAY_MS;
 }
 
-function count(text: string | undefined, fallback: number): number {
+function parseCount(text: string | undefined, fallback: number): number {
   const value = text === undefined ? fallback : Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new Error(`${text}: expected a whole number`);
+  if (!Number.isInteger(value) || value < 0) throw new Error(`${text} is not a whole number`);
   return value;
 }
 
@@ -121,13 +125,13 @@ if (import.meta.main) {
       until: { type: "string" },
     },
   });
-  if (values.data === undefined) throw new Error("--data FOLDER is needed");
+  if (values.data === undefined) throw new Error("--data FOLDER is required");
   const sizes = {
-    contacts: count(values.contacts, 1_000_000),
-    events: count(values.events, 10_000_000),
-    segments: count(values.segments, 500),
+    contacts: parseCount(values.contacts, 1_000_000),
+    events: parseCount(values.events, 10_000_000),
+    segments: parseCount(values.segments, 500),
   };
   const untilMs = values.until === undefined ? startOfToday() : Date.parse(values.until);
-  if (Number.isNaN(untilMs)) throw new Error("--until expects a date such as 2026-01-31");
+  if (Number.isNaN(untilMs)) throw new Error("--until must be a date such as 2026-01-31");
   console.log(await seed(values.data, sizes, { untilMs, say: (text) => console.error(text) }));
 }

@@ -1,13 +1,13 @@
 /**
- * Smoke test of the executable, met as an operator meets it: alone in an empty folder.
+ * Smoke test of the executable, alone in an empty folder, as an operator would install it.
  *
- * `bun scripts/smoke.ts [EXECUTABLE]`; `dist/mailstead` when left out.
+ * `bun scripts/smoke.ts [EXECUTABLE]` (default: `dist/mailstead`)
  *
- * In order: start, wait until ready, make a project and a domain, send a mail with an attachment to
- * an SMTP server on loopback and compare what arrives, kill without warning, start again, find the
- * state intact and the mail not sent twice, stop politely. Each check prints one line; the first
- * that fails prints the server's log and ends the test. Nothing waits without a limit, and on any
- * exit the processes are gone and the folder is removed.
+ * In order: start the server, wait until it is ready, create a project and a domain, send a mail with
+ * an attachment to an SMTP server on loopback, compare the received mail, kill the server, start it
+ * again, check that the state is intact and that the mail is not sent twice, and stop the server with
+ * SIGTERM. Each check prints one line. The first failed check prints the server's log and ends the
+ * test. Every wait has a time limit. On exit all processes are killed and the folder is removed.
  */
 
 import assert from "node:assert/strict";
@@ -56,10 +56,10 @@ const EmailAnswer = Type.Object({
 
 const ContactsAnswer = Type.Object({ contacts: Type.Array(Type.Object({ email: Type.String() })) });
 
-/** A mail as the SMTP server got it. */
+/** A mail as the SMTP server received it. */
 type Delivery = { sender: string; recipients: string[]; message: Buffer };
 
-/** What the mail was sent with, and must arrive with. */
+/** The content of the mail, as sent and as expected on arrival. */
 const mail = {
   recipient: "ada@example.net",
   sender: { name: "Smoke Ünï", email: "hello@example.com" },
@@ -74,7 +74,10 @@ const executable = join(folder, basename(source));
 const logPath = join(sandbox, "server.log");
 const children = new Set<Subprocess>();
 
-/** Without the settings of whoever runs the test; and a server ends if this process is killed. */
+/**
+ * The environment without MAILSTEAD_ settings, so that the caller's settings change nothing. The flag
+ * ends a child process if this process is killed.
+ */
 const environment = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("MAILSTEAD_")),
@@ -94,17 +97,17 @@ async function check<T>(name: string, run: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Asks again and again until there is an answer. */
+/** Polls until the probe returns a value; throws after the limit. */
 async function until<T>(
-  what: string,
+  name: string,
   limitMs: number,
   probe: () => T | undefined | Promise<T | undefined>,
 ): Promise<T> {
   const deadline = performance.now() + limitMs;
   for (;;) {
-    const answer = await probe();
-    if (answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error(`${what}: not within ${limitMs} ms`);
+    const value = await probe();
+    if (value !== undefined) return value;
+    if (performance.now() > deadline) throw new Error(`${name}: not within ${limitMs} ms`);
     await Bun.sleep(25);
   }
 }
@@ -115,7 +118,7 @@ function parse<T extends TSchema>(schema: T, value: unknown): Static<T> {
   throw new Error(`${error?.path ?? ""} ${error?.message ?? ""} in ${JSON.stringify(value)}`);
 }
 
-/** An SMTP server that takes everything, and a port of its own. */
+/** Starts an SMTP server on a free port that accepts every mail. */
 async function startSink(deliveries: Delivery[]) {
   const sink = new SMTPServer({
     authOptional: true,
@@ -144,7 +147,7 @@ async function startSink(deliveries: Delivery[]) {
   return { port: address.port, close: () => sink.close() };
 }
 
-/** A port that was free a moment ago. */
+/** Returns a port that is free now; another process may still take it before it is used. */
 function findFreePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   listener.stop(true);
@@ -170,7 +173,7 @@ function startServer(args: string[]): Subprocess {
 
 async function waitUntilReady(server: Subprocess, baseUrl: string): Promise<void> {
   await until("GET /readyz answers 200", readyLimitMs, async () => {
-    if (server.exitCode !== null) throw new Error(`the server ended with ${server.exitCode}`);
+    if (server.exitCode !== null) throw new Error(`the server exited with ${server.exitCode}`);
     const response = await fetch(`${baseUrl}/readyz`, {
       signal: AbortSignal.timeout(requestLimitMs),
     }).catch(() => undefined);
@@ -178,7 +181,7 @@ async function waitUntilReady(server: Subprocess, baseUrl: string): Promise<void
   });
 }
 
-/** Runs one command of the executable and returns what it prints. */
+/** Runs a command of the executable and returns its standard output. */
 async function runCommand(args: string[]): Promise<string> {
   const child = Bun.spawn([executable, ...args, "--data", "./data"], {
     cwd: folder,
@@ -190,13 +193,13 @@ async function runCommand(args: string[]): Promise<string> {
     killSignal: "SIGKILL",
   });
   children.add(child);
-  const [output, complaint] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  assert.equal(await child.exited, 0, `${args.join(" ")}: ${complaint}${output}`);
+  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  assert.equal(await child.exited, 0, `${args.join(" ")}: ${errors}${output}`);
   return output;
 }
 
-/** Calls the interface with a key; anything but 200 is a failure. */
-function connect(baseUrl: string, secretKey: string) {
+/** Returns a function that calls the API with a key and throws unless the status is 200. */
+function createCall(baseUrl: string, secretKey: string) {
   return async (path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(`${baseUrl}${path}`, {
       method: body === undefined ? "GET" : "POST",
@@ -219,10 +222,10 @@ async function compareMail(delivery: Delivery): Promise<void> {
   await check("the envelope names the recipient", () => {
     assert.deepEqual(delivery.recipients, [mail.recipient]);
   });
-  await check("the subject is rendered, and not escaped", () => {
+  await check("the subject is rendered and not escaped", () => {
     assert.equal(parsed.subject, `Grüße ${mail.name}`);
   });
-  await check("From and To are the ones given", () => {
+  await check("From and To are as requested", () => {
     const from = parsed.from?.value.map(({ name, address }) => ({ name, email: address }));
     assert.deepEqual(from, [mail.sender]);
     const to = [parsed.to ?? []].flat().flatMap((field) => field.value);
@@ -234,7 +237,7 @@ async function compareMail(delivery: Delivery): Promise<void> {
   await check("the HTML part is rendered and escaped", () => {
     assert.match(parsed.html || "", /<p>Hello Ada &lt;b&gt;<\/p>/);
   });
-  await check("there is a text alternative", () => {
+  await check("the mail has a text alternative", () => {
     assert.match(parsed.text ?? "", /^Hello Ada <b>\s*$/);
   });
   await check("the attachment arrives byte for byte", () => {
@@ -243,7 +246,7 @@ async function compareMail(delivery: Delivery): Promise<void> {
     assert(attachment?.content.equals(mail.attachment.content), "its content differs");
     assert.equal(others.length, 0);
   });
-  await check("there is a Message-ID", () => {
+  await check("the mail has a Message-ID", () => {
     assert.match(parsed.messageId ?? "", /^<[^<>@\s]+@[^<>@\s]+>$/);
   });
 }
@@ -262,16 +265,18 @@ async function runSmokeTest(): Promise<void> {
   });
 
   const first = startServer(serveArgs);
-  await check("it starts and is ready", () => waitUntilReady(first, baseUrl));
+  await check("the server starts and becomes ready", () => waitUntilReady(first, baseUrl));
 
-  const created = await check("`project create` makes a project while it runs", async () =>
-    parse(CreatedProject, JSON.parse(await runCommand(["project", "create", "Smoke", "--json"]))),
+  const created = await check(
+    "`project create` creates a project while the server runs",
+    async () =>
+      parse(CreatedProject, JSON.parse(await runCommand(["project", "create", "Smoke", "--json"]))),
   );
   await check("`domain add --verified` adds the sender's domain", () =>
     runCommand(["domain", "add", "example.com", "--verified"]),
   );
 
-  const call = connect(baseUrl, created.secretKey);
+  const call = createCall(baseUrl, created.secretKey);
   const emailId = await check("POST /v1/send accepts a mail with an attachment", async () => {
     const answer = parse(
       SendAnswer,
@@ -293,13 +298,13 @@ async function runSmokeTest(): Promise<void> {
     return answer.data.emails[0].email;
   });
 
-  const delivery = await check("the SMTP server gets it", () =>
+  const delivery = await check("the SMTP server receives the mail", () =>
     until("the mail arrives", deliveryLimitMs, () => deliveries[0]),
   );
   await compareMail(delivery);
 
   const readStatus = async () => parse(EmailAnswer, await call(`/emails/${emailId}`)).data.status;
-  await check("GET /emails/{id} says SENT", () =>
+  await check("GET /emails/{id} shows the status SENT", () =>
     until("the status is SENT", deliveryLimitMs, async () =>
       (await readStatus()) === "SENT" ? true : undefined,
     ),
@@ -308,7 +313,9 @@ async function runSmokeTest(): Promise<void> {
   first.kill("SIGKILL");
   await first.exited;
   const second = startServer(serveArgs);
-  await check("after kill -9 it starts again and is ready", () => waitUntilReady(second, baseUrl));
+  await check("after kill -9 the server starts again and becomes ready", () =>
+    waitUntilReady(second, baseUrl),
+  );
   await check("the mail is still SENT", async () => assert.equal(await readStatus(), "SENT"));
   await check("the contact is still there", async () => {
     const { contacts } = parse(ContactsAnswer, await call("/contacts"));
@@ -318,8 +325,8 @@ async function runSmokeTest(): Promise<void> {
     );
   });
 
-  await Bun.sleep(1_000); // Time enough for a mail that waits to be sent again.
-  await check("SIGTERM ends it with exit code 0", async () => {
+  await Bun.sleep(1_000); // A queued mail would be sent again within this time.
+  await check("SIGTERM ends the server with exit code 0", async () => {
     second.kill("SIGTERM");
     await until(
       "the server ends",
@@ -329,7 +336,7 @@ async function runSmokeTest(): Promise<void> {
     assert.equal(second.exitCode, 0, `exit code ${second.exitCode}, signal ${second.signalCode}`);
   });
   await check("the mail was not sent again", () => assert.equal(deliveries.length, 1));
-  await check("beside the executable there is only its data folder", async () => {
+  await check("the folder contains only the executable and its data folder", async () => {
     const names = await readdir(folder);
     assert.deepEqual(names.toSorted(), ["data", basename(executable)].toSorted());
   });
@@ -338,7 +345,7 @@ async function runSmokeTest(): Promise<void> {
 
 function reportFailure(error: unknown): never {
   console.log(error instanceof Error ? error.message : String(error));
-  console.log("--- log of the server");
+  console.log("--- server log");
   console.log(existsSync(logPath) ? readFileSync(logPath, "utf8") : "(none)");
   process.exit(1);
 }
@@ -352,7 +359,7 @@ process.on("SIGTERM", () => process.exit(143));
 process.on("SIGHUP", () => process.exit(129));
 setTimeout(() => {
   console.log("not ok the whole test");
-  reportFailure(new Error(`not done within ${totalLimitMs} ms`));
+  reportFailure(new Error(`the test did not finish within ${totalLimitMs} ms`));
 }, totalLimitMs);
 
 try {

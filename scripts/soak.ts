@@ -1,11 +1,11 @@
 /**
- * Uses a server for a while as its users and its attackers do, both at once, and watches it.
+ * Runs a server for some time under ordinary and hostile requests together, and monitors it.
  *
  * `bun scripts/soak.ts [--minutes 15] [--binary[=PATH]]`
  *
- * Mail leaves to an SMTP server on this machine. The exit code is 1 when the server logged an error,
- * when its memory grew from the second to the last third of the time by more than a tenth, when
- * `/readyz` was not 200, or when an ordinary request was answered by 5xx.
+ * Mail is relayed to an SMTP server on this machine. The exit code is 1 if the server logged an
+ * error, if its memory grew by more than a tenth from the second to the last third of the time, if
+ * `/readyz` did not answer 200, or if a request was answered with 5xx or failed.
  */
 
 import { readFileSync } from "node:fs";
@@ -27,11 +27,11 @@ import { crashOptions } from "./crash/options.ts";
 import { runLoad } from "./soak/load.ts";
 
 const SAMPLE_MS = 5_000;
-const MOST_GROWTH = 1.1;
+const MAX_GROWTH = 1.1;
 
 type Sample = { rssMiB: number; readyStatus: number; livezMs: number };
 
-async function makePublicKey(data: string): Promise<string> {
+async function createPublicKey(data: string): Promise<string> {
   const { app, close } = openStore(data, { isSigned: false });
   const project = app.projects.find("bench");
   if (project === null) throw new Error("the store has no project");
@@ -61,36 +61,36 @@ async function run(): Promise<boolean> {
   const { minutes, binary } = crashOptions("soak.ts", { minutes: 15 });
   const data = temporaryFolder();
   const secretKey = await prepareStore(data, 0);
-  const publicKey = await makePublicKey(data);
+  const publicKey = await createPublicKey(data);
   const sink = startHelper("sink.ts", { withTimes: false });
   const { port: sinkPort } = await sink.next(Listening);
   const server = await startServer({ binary, data, args: relayTo(sinkPort, 200) });
   const endsAt = performance.now() + minutes * 60_000;
   const isOver = () => performance.now() >= endsAt;
   const samples: Sample[] = [];
-  const watching = (async () => {
+  const sampling = (async () => {
     while (!isOver()) {
       samples.push(await sample(server.port, server.pid));
       await Bun.sleep(SAMPLE_MS);
     }
   })();
   const counts = await runLoad({ port: server.port, secretKey, publicKey }, isOver);
-  await watching;
+  await sampling;
   const exitCode = await server.stop();
   sink.finish();
   await sink.next(Type.Object({ count: Type.Number() }));
-  for (const [what, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
-    say(what, whole(count));
+  for (const [name, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
+    say(name, whole(count));
   const errors = errorLines(data);
   for (const line of errors.slice(0, 5)) console.log(line.slice(0, 500));
   const reader = openReader(data);
   const sent = reader.count("emails WHERE status = 'SENT'");
   reader.close();
   removeFolder(data);
-  return conclude({ samples, errors, counts, exitCode, sent });
+  return reportResults({ samples, errors, counts, exitCode, sent });
 }
 
-function conclude(found: {
+function reportResults(found: {
   samples: readonly Sample[];
   errors: readonly string[];
   counts: ReadonlyMap<string, number>;
@@ -109,23 +109,23 @@ function conclude(found: {
   return judge([
     {
       name: "memory, middle and last third",
-      isMet: last <= middle * MOST_GROWTH,
+      isMet: last <= middle * MAX_GROWTH,
       measured: `${whole(middle)} MiB, ${whole(last)} MiB`,
       wanted: "at most 10 % more",
     },
     {
-      name: "error lines",
+      name: "errors in the log",
       isMet: errors.length === 0,
       measured: whole(errors.length),
       wanted: "0",
     },
     {
-      name: "answers of 5xx",
+      name: "responses with 5xx, failures",
       isMet: serverErrors.length === 0,
       measured: serverErrors.join("; ") || "none",
       wanted: "none",
     },
-    { name: "not ready", isMet: unready === 0, measured: whole(unready), wanted: "0" },
+    { name: "samples not ready", isMet: unready === 0, measured: whole(unready), wanted: "0" },
     { name: "exit code", isMet: exitCode === 0, measured: String(exitCode), wanted: "0" },
   ]);
 }

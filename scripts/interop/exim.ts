@@ -1,6 +1,6 @@
 /**
- * Exim with a configuration of its own; delivers everything into one maildir. It insists on a user
- * that its package would make: it sees one in a view of /etc/passwd that only it has.
+ * Starts Exim with a configuration that delivers all mail into one maildir. Exim requires a user that
+ * its package would create: a mount namespace gives it its own /etc/passwd with that user.
  */
 
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -29,14 +29,14 @@ export async function startExim(options: {
   writeFileSync(join(home, "key.pem"), tls.key);
   writeFileSync(join(home, "cert.pem"), tls.cert);
   writeFileSync(join(home, "exim.conf"), configuration(options, libraries));
-  writeFileSync(join(home, "passwd"), withLine("/etc/passwd", `${USER}:x:8:8::/:/bin/false`));
-  writeFileSync(join(home, "group"), withLine("/etc/group", `${USER}:x:8:`));
-  const own = ["", "spool", "log", "mail", "mail/new", "mail/cur", "mail/tmp", "key.pem"];
-  for (const path of own) chownSync(join(home, path), MAIL_UID, MAIL_UID);
-  // A program with the set-uid bit would not hear of the libraries.
+  writeFileSync(join(home, "passwd"), appendLine("/etc/passwd", `${USER}:x:8:8::/:/bin/false`));
+  writeFileSync(join(home, "group"), appendLine("/etc/group", `${USER}:x:8:`));
+  const ownedPaths = ["", "spool", "log", "mail", "mail/new", "mail/cur", "mail/tmp", "key.pem"];
+  for (const path of ownedPaths) chownSync(join(home, path), MAIL_UID, MAIL_UID);
+  // The dynamic linker ignores LD_LIBRARY_PATH for a program with the set-uid bit.
   if (root !== "") chmodSync(program, 0o755);
-  const view = ["passwd", "group"].map((file) => `mount --bind ${home}/${file} /etc/${file}`);
-  const start = [...view, `exec ${program} -C ${home}/exim.conf -bdf`].join(" && ");
+  const mounts = ["passwd", "group"].map((file) => `mount --bind ${home}/${file} /etc/${file}`);
+  const start = [...mounts, `exec ${program} -C ${home}/exim.conf -bdf`].join(" && ");
   const child = await startServer({
     name: "Exim",
     command: ["unshare", "--mount", "sh", "-c", start],
@@ -52,7 +52,7 @@ export async function startExim(options: {
   };
 }
 
-function withLine(file: string, line: string): string {
+function appendLine(file: string, line: string): string {
   return `${readFileSync(file, "utf8").trimEnd()}\n${line}\n`;
 }
 

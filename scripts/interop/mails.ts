@@ -1,8 +1,8 @@
-/** What is sent to every mail server, and must arrive as it was. */
+/** The mails that are sent to each mail server and must arrive unchanged. */
 
 import { randomBytes } from "node:crypto";
 
-export type File = { filename: string; content: Buffer; contentType?: string };
+export type AttachedFile = { filename: string; content: Buffer; contentType?: string };
 
 export type InteropMail = {
   name: string;
@@ -12,21 +12,21 @@ export type InteropMail = {
   subject: string;
   html: string;
   headers?: Record<string, string>;
-  attachments?: File[];
+  attachments?: AttachedFile[];
 };
 
 const FROM = { email: "hello@sender.example" };
 const SUBJECT = "Interop";
 const HTML = "<p>Hello</p>";
 
-/** Sender domains that the mails come from. */
+/** Domains of the senders of the mails. */
 export const SENDER_DOMAINS = ["sender.example", "bücher.example"] as const;
 
 export const PLAIN_MAIL = mail("a plain mail", {});
 
 export const MAILS: readonly InteropMail[] = [
   PLAIN_MAIL,
-  mail("words beyond ASCII everywhere", {
+  mail("non-ASCII text in all fields", {
     from: { ...FROM, name: "Grüße & Söhne, “Ltd.” 株式会社" },
     to: { name: "Zoë Łącka" },
     subject: "Überraschung ✓ für Zoë — 祝你好運",
@@ -34,15 +34,17 @@ export const MAILS: readonly InteropMail[] = [
   }),
   mail("a subject of 900 characters", { subject: "Größe 測試 ".repeat(90).trim() }),
   mail("an IDN sender", { from: { email: "hallo@bücher.example", name: "Bücher" } }),
-  mail("a quoted name with specials", { from: { ...FROM, name: 'A "B" \\C <d@e.f>; g, h' } }),
+  mail("a display name with special characters", {
+    from: { ...FROM, name: 'A "B" \\C <d@e.f>; g, h' },
+  }),
   mail("lines of 990 octets", { html: `<p>${"x".repeat(983)}</p>\n<p>${"y z".repeat(327)}</p>\n` }),
-  mail("a line of 5,000 octets beyond ASCII", { html: `<p>${"äöü ".repeat(700)}</p>` }),
-  mail("dots in front of lines", { html: ".\n..\n.hidden\n<p>.</p>\n.\n" }),
-  mail("From in front of lines", { html: "From here\n>From there\n<p>From</p>\nFrom" }),
+  mail("a line of 5,000 non-ASCII octets", { html: `<p>${"äöü ".repeat(700)}</p>` }),
+  mail("lines that begin with dots", { html: ".\n..\n.hidden\n<p>.</p>\n.\n" }),
+  mail("lines that begin with From", { html: "From here\n>From there\n<p>From</p>\nFrom" }),
   mail("an empty body", { html: "<div></div>" }),
-  mail("blanks at line ends and blank lines", { html: "a  \nb\t\n\n \n<b>c</b>\n\n\n" }),
-  mail("line ends of all kinds", { html: "<p>a</p>\r\n<p>b</p>\n<p>c</p>\r<p>d</p>" }),
-  mail("headers of its own", {
+  mail("trailing spaces and blank lines", { html: "a  \nb\t\n\n \n<b>c</b>\n\n\n" }),
+  mail("mixed line endings", { html: "<p>a</p>\r\n<p>b</p>\n<p>c</p>\r<p>d</p>" }),
+  mail("custom headers", {
     headers: {
       "List-Unsubscribe": "<https://sender.example/u/1>, <mailto:u@sender.example>",
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
@@ -51,7 +53,7 @@ export const MAILS: readonly InteropMail[] = [
         "Grüße an alle, mit vielen Worten, damit die Zeile gefaltet werden muss, ja wirklich",
     },
   }),
-  mail("file names of all kinds", {
+  mail("unusual file names", {
     attachments: [
       file("résumé ✓.pdf", randomBytes(3_000), "application/pdf"),
       file(`${"lang-ü-".repeat(30)}.txt`, Buffer.from("short"), "text/plain"),
@@ -61,18 +63,18 @@ export const MAILS: readonly InteropMail[] = [
       file("nächste.eml", Buffer.from("Subject: x\r\n\r\n.\r\nHello\r\n"), "text/plain"),
     ],
   }),
-  mail("nine megabytes", {
+  mail("an attachment of 9 MiB", {
     attachments: [file("large.bin", randomBytes(9 * 1024 * 1024))],
   }),
 ];
 
-/** Needs SMTPUTF8 (RFC 6531). */
-export const UTF8_MAIL = mail("a recipient beyond ASCII", { to: { local: "grüße" } });
+/** A mail that needs SMTPUTF8 (RFC 6531). */
+export const UTF8_MAIL = mail("a non-ASCII recipient", { to: { local: "grüße" } });
 
 function mail(name: string, parts: Partial<InteropMail>): InteropMail {
   return { name, from: FROM, to: {}, subject: SUBJECT, html: HTML, ...parts };
 }
 
-function file(filename: string, content: Buffer, contentType?: string): File {
+function file(filename: string, content: Buffer, contentType?: string): AttachedFile {
   return { filename, content, ...(contentType === undefined ? {} : { contentType }) };
 }

@@ -1,6 +1,6 @@
 /**
- * Debian packages in a folder of ours: fetched with apt-get and unpacked, never installed, so that
- * no service starts and nothing of the system changes.
+ * Fetches Debian packages with apt-get and unpacks them into a temporary folder. They are never
+ * installed, so that no service starts and the system does not change.
  */
 
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
@@ -11,8 +11,8 @@ export type Found = { ok: true; root: string } | { ok: false; reason: string };
 const FETCH_LIMIT_MS = 180_000;
 
 /**
- * Where the package's files are: in the system (root "") if `probe` is there, else in a folder of
- * its own below `folder`.
+ * Returns the root folder of the package's files: the system (root "") if the file `probe` exists,
+ * otherwise a new folder below `folder`.
  */
 export async function findPackage(
   folder: string,
@@ -21,7 +21,7 @@ export async function findPackage(
 ): Promise<Found> {
   if (existsSync(probe)) return { ok: true, root: "" };
   if (Bun.which("apt-get") === null || Bun.which("dpkg-deb") === null) {
-    return { ok: false, reason: `${probe} is not here, and there is no apt-get to fetch it` };
+    return { ok: false, reason: `${probe} is missing, and so is apt-get to fetch it` };
   }
   const home = join(folder, names[0] ?? "package");
   const root = join(home, "root");
@@ -35,26 +35,31 @@ export async function findPackage(
   }
   return existsSync(join(root, probe))
     ? { ok: true, root }
-    : { ok: false, reason: `${names.join(", ")} brought no ${probe}` };
+    : { ok: false, reason: `${names.join(", ")} does not contain ${probe}` };
 }
 
-/** Null, or why not. The lists may be old or missing: once more after an update. */
+/**
+ * Fetches the packages; retries after `apt-get update`, since the package lists may be old or missing.
+ * Returns null, or the error message.
+ */
 async function fetchArchives(archives: string, names: readonly string[]): Promise<string | null> {
   const options = ["-y", "--no-install-recommends", "--download-only", "-o", "Debug::NoLocking=1"];
   const download = ["apt-get", "install", ...options, "-o", `Dir::Cache::Archives=${archives}`];
-  const first = await run([...download, ...names]);
-  if (first.code === 0) return null;
+  const firstTry = await run([...download, ...names]);
+  if (firstTry.code === 0) return null;
   await run(["apt-get", "update"]);
-  const second = await run([...download, ...names]);
-  return second.code === 0 ? null : (second.err.trim().split("\n").at(-1) ?? "apt-get failed");
+  const secondTry = await run([...download, ...names]);
+  return secondTry.code === 0
+    ? null
+    : (secondTry.err.trim().split("\n").at(-1) ?? "apt-get failed");
 }
 
-export type Ran = { code: number; out: string; err: string };
+export type CommandResult = { code: number; out: string; err: string };
 
 export async function run(
   command: readonly string[],
   options: { env?: Record<string, string>; stdin?: Uint8Array } = {},
-): Promise<Ran> {
+): Promise<CommandResult> {
   const child = Bun.spawn([...command], {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", ...options.env },
     stdin: options.stdin ?? "ignore",
@@ -66,7 +71,7 @@ export async function run(
   return { code: await child.exited, out, err };
 }
 
-/** Where the unpacked programs find the libraries that came with them. */
+/** Returns the LD_LIBRARY_PATH with which unpacked programs find the libraries of their packages. */
 export function libraryPath(root: string, more: readonly string[] = []): string {
   const folders = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib", ...more];
   return root === "" ? "" : folders.map((path) => `${root}${path}`).join(":");

@@ -1,4 +1,4 @@
-/** Postfix with a configuration of its own; delivers everything into one maildir. */
+/** Starts Postfix with a configuration that delivers all mail into one maildir. */
 
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { makeCertificate } from "../../test/support/tls.ts";
 import { libraryPath } from "./packages.ts";
 import { type MailServer, readMaildir, startServer, stopServer } from "./server.ts";
 
-/** Users and groups that every Debian has; Postfix wants them apart from each other. */
+/** A user and a group that exist on every Debian system; Postfix requires that they differ. */
 const MAIL_UID = 8;
 const GAMES_GID = 60;
 

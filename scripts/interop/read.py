@@ -1,5 +1,5 @@
-"""Reads messages as a receiver would, with nothing of ours: MIME by the standard library, DKIM by
-dkimpy with keys from the name server. Arguments: port of the name server, files. Prints JSON."""
+"""Reads messages without code of this project: MIME with the standard library, DKIM with dkimpy and
+keys from the name server. Arguments: port of the name server, then files. Prints JSON."""
 
 import base64
 import email
@@ -37,7 +37,7 @@ def verify(raw):
 
 
 def addresses(message, name):
-    """Not by the default policy: it adds a blank between encoded words of a display name."""
+    """Returns [name, address] pairs. The default policy would add a space between encoded words."""
     value = dict(message.raw_items()).get(name, "")
     unfolded = value.replace("\r\n", "").replace("\n", "")
     readable = unfolded.encode("utf-8", "surrogateescape").decode()

@@ -1,4 +1,4 @@
-/** Reads what arrived with tools that are not ours, and compares it with what was sent. */
+/** Reads received messages with independent tools and compares them with the sent mails. */
 
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -34,31 +34,31 @@ export type ReadMessage = Static<typeof ReadMessage>;
 
 const SCRIPT = join(import.meta.dir, "read.py");
 
-/** In the order of `files`. */
+/** Reads the messages with read.py and returns them in the order of `files`. */
 export async function readMessages(options: {
-  /** Where dkimpy is. */
+  /** Root folder of the dkimpy package. */
   root: string;
   dnsPort: number;
   files: readonly string[];
 }): Promise<ReadMessage[]> {
   const { root, dnsPort, files } = options;
   const packages = root === "" ? "" : `${root}/usr/lib/python3/dist-packages`;
-  const ran = await run(["/usr/bin/python3", SCRIPT, String(dnsPort), ...files], {
+  const result = await run(["/usr/bin/python3", SCRIPT, String(dnsPort), ...files], {
     env: { PYTHONPATH: packages, LD_LIBRARY_PATH: libraryPath(root) },
   });
-  if (ran.code !== 0) throw new Error(`read.py: ${ran.err}`);
-  return Value.Parse(Type.Array(ReadMessage), JSON.parse(ran.out));
+  if (result.code !== 0) throw new Error(`read.py: ${result.err}`);
+  return Value.Parse(Type.Array(ReadMessage), JSON.parse(result.out));
 }
 
-/** What is not as it was sent; empty if all is well. */
+/** Lists the differences between a sent mail and the received message; empty if there are none. */
 export function differences(
   { mail, domain, state }: { mail: InteropMail; domain: string; state: EmailState },
   read: ReadMessage,
 ): string[] {
   const faults: string[] = [];
-  const expect = (what: string, actual: unknown, expected: unknown) => {
+  const expect = (name: string, actual: unknown, expected: unknown) => {
     if (Bun.deepEquals(actual, expected)) return;
-    faults.push(`${what}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
+    faults.push(`${name}: ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
   };
   expect("status", state.status, "DELIVERED");
   expect("host", state.hosts, [`mx.${domain}`]);
@@ -67,34 +67,38 @@ export function differences(
     state.tls.map((version) => /^TLSv1\.[23]$/.test(version)),
     [true],
   );
-  expect("TLS as the server saw it", /smtps/i.test(read.received[0] ?? ""), true);
+  expect("TLS in the Received header", /smtps/i.test(read.received[0] ?? ""), true);
   expect("subject", read.subject, mail.subject);
-  expect("From", read.from, [[mail.from.name ?? "", inAscii(mail.from.email)]]);
+  expect("From", read.from, [[mail.from.name ?? "", toAscii(mail.from.email)]]);
   expect("To", read.to, [[mail.to.name ?? "", `${mail.to.local ?? "ada"}@${domain}`]]);
-  expect("HTML", decoded(read.html), mail.html.replace(/\r\n?|\n/g, "\r\n"));
+  expect("HTML", decodeBase64(read.html), mail.html.replace(/\r\n?|\n/g, "\r\n"));
   expect("text alternative", read.text === null, false);
-  expect("attachments", read.attachments, (mail.attachments ?? []).map(described));
+  expect("attachments", read.attachments, (mail.attachments ?? []).map(describeAttachment));
   expect("signatures", read.dkim, { "rsa-sha256": "pass", "ed25519-sha256": "pass" });
   expect("lines within 998 octets", read.longestLine <= 998, true);
   return faults;
 }
 
-function described({ filename, content, contentType }: NonNullable<InteropMail["attachments"]>[0]) {
+function describeAttachment({
+  filename,
+  content,
+  contentType,
+}: NonNullable<InteropMail["attachments"]>[0]) {
   const sha256 = createHash("sha256").update(content).digest("hex");
   const type = contentType ?? "application/octet-stream";
   return { filename, type, sha256, size: content.length };
 }
 
-function decoded(base64: string | null): string | null {
+function decodeBase64(base64: string | null): string | null {
   return base64 === null ? null : Buffer.from(base64, "base64").toString();
 }
 
-function inAscii(address: string): string {
+function toAscii(address: string): string {
   return address.replace("bücher", "xn--bcher-kva");
 }
 
-/** What opendkim says of each file; the keys are the ones that were published. */
-export async function verifyByOpendkim(options: {
+/** Verifies each file with opendkim and the published keys; returns `algorithm verdict` by file. */
+export async function runOpendkim(options: {
   root: string;
   home: string;
   records: readonly ZoneRecord[];
@@ -108,10 +112,10 @@ export async function verifyByOpendkim(options: {
   writeFileSync(settings, `Mode v\nSyslog no\nUserID root\nTestPublicKeys ${keyFile}\n`);
   const verdicts = new Map<string, string[]>();
   for (const file of files) {
-    const ran = await run([`${root}/usr/sbin/opendkim`, "-x", settings, "-t", file, "-vv"], {
+    const result = await run([`${root}/usr/sbin/opendkim`, "-x", settings, "-t", file, "-vv"], {
       env: { LD_LIBRARY_PATH: libraryPath(root) },
     });
-    const found = `${ran.out}${ran.err}`.matchAll(/dkim=(\w+)[^;]*?header\.a=([\w-]+)/g);
+    const found = `${result.out}${result.err}`.matchAll(/dkim=(\w+)[^;]*?header\.a=([\w-]+)/g);
     verdicts.set(
       file,
       Array.from(found, ([, verdict, algorithm]) => `${algorithm} ${verdict}`),

@@ -1,4 +1,4 @@
-/** The real server as a child process, with --transport direct and our name server. */
+/** Runs the server as a child process with --transport direct and the name server of the test. */
 
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
@@ -52,28 +52,29 @@ export type EmailState = {
 export type PreparedSender = Awaited<ReturnType<typeof prepareSender>>;
 export type RunningSender = Awaited<ReturnType<PreparedSender["start"]>>;
 
-/** A data folder with a project and its domains, before any server runs. */
+/** Creates a data folder with a project; domains are added and verified before the server starts. */
 export async function prepareSender(options: { home: string; hostname: string }) {
   const shared = ["--data", options.home];
   const sending = ["--hostname", options.hostname, "--transport", "direct"];
 
   async function command(words: readonly string[]): Promise<unknown> {
-    const ran = await run([process.execPath, MAIN, ...words, "--json"]);
-    if (ran.code !== 0) throw new Error(`mailstead ${words.join(" ")}: ${ran.err}${ran.out}`);
-    return JSON.parse(ran.out);
+    const result = await run([process.execPath, MAIN, ...words, "--json"]);
+    if (result.code !== 0)
+      throw new Error(`mailstead ${words.join(" ")}: ${result.err}${result.out}`);
+    return JSON.parse(result.out);
   }
 
   const created = await command(["project", "create", "Interop", ...shared]);
   const { secretKey } = Value.Parse(Project, created);
 
   return {
-    /** What the domain's owner would put into the DNS. */
+    /** Adds a domain and returns the records that its owner would publish. */
     async addDomain(domain: string): Promise<ZoneRecord[]> {
       const added = await command(["domain", "add", domain, ...shared, ...sending]);
       return Value.Parse(Added, added).domain.records;
     },
 
-    /** What of its records the name server does not have. */
+    /** Verifies a domain and returns the records that the name server does not have. */
     async verify(domain: string, dnsPort: number): Promise<string[]> {
       const dns = ["--dns", `127.0.0.1:${dnsPort}`];
       const verified = await command(["domain", "verify", domain, ...shared, ...sending, ...dns]);
@@ -115,7 +116,7 @@ export async function prepareSender(options: { home: string; hostname: string })
       }
 
       return {
-        /** Resolves to the id of the email. */
+        /** Sends a mail through the API; resolves to the id of the email. */
         async send(mail: InteropMail, domain: string): Promise<string> {
           const { name, local = "ada" } = mail.to;
           const sent = await call("/v1/send", {

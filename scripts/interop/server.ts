@@ -1,4 +1,4 @@
-/** Servers under test: started with a configuration of their own, watched, ended. */
+/** Starts and stops servers as child processes. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import net from "node:net";
@@ -7,14 +7,14 @@ import type { Subprocess } from "bun";
 
 export type MailServer = {
   name: string;
-  /** Loopback address that it listens on. */
+  /** Loopback address on which it listens. */
   address: string;
-  /** The messages it has delivered so far, with CRLF line ends. */
+  /** Returns the messages that it has delivered so far, with CRLF line endings. */
   received(): Buffer[];
   stop(): Promise<void>;
 };
 
-/** All that were started and have not ended. */
+/** All child processes that are running. */
 const children = new Set<Subprocess>();
 
 const START_LIMIT_MS = 10_000;
@@ -23,7 +23,7 @@ export async function startServer(options: {
   name: string;
   command: readonly string[];
   env?: Record<string, string>;
-  /** Listens there once it is ready. */
+  /** Address and port on which it listens when it is ready. */
   address: string;
   port: number;
 }): Promise<Subprocess> {
@@ -40,8 +40,8 @@ export async function startServer(options: {
   while (!(await isListening(address, port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       child.kill("SIGKILL");
-      const said = (await child.stderr.text()) + (await child.stdout.text());
-      throw new Error(`${name} does not listen on ${address}:${port}: ${said.trim()}`);
+      const output = (await child.stderr.text()) + (await child.stdout.text());
+      throw new Error(`${name} does not listen on ${address}:${port}: ${output.trim()}`);
     }
     await Bun.sleep(50);
   }
@@ -50,12 +50,12 @@ export async function startServer(options: {
 
 export async function stopServer(child: Subprocess): Promise<void> {
   child.kill("SIGTERM");
-  const hardly = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  const killTimer = setTimeout(() => child.kill("SIGKILL"), 5_000);
   await child.exited;
-  clearTimeout(hardly);
+  clearTimeout(killTimer);
 }
 
-/** For an exit in a hurry. */
+/** Kills all servers without waiting for their end. */
 export function killServers(): void {
   for (const child of children) child.kill("SIGKILL");
 }
@@ -71,7 +71,7 @@ function isListening(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Files of a maildir have bare LF; what was signed had CRLF. */
+/** Returns the messages of a maildir folder with CRLF, as they were signed; the files have bare LF. */
 export function readMaildir(folder: string): Buffer[] {
   return readdirSync(folder).map((file) => {
     const text = readFileSync(join(folder, file)).toString("latin1");

@@ -1,4 +1,4 @@
-/** dnsmasq with a zone of its own, and no way to other name servers. */
+/** Starts dnsmasq with the given records and without upstream name servers. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ export async function startDnsmasq(options: {
   const { root, home, port, records } = options;
   mkdirSync(home, { recursive: true });
   const file = join(home, "dnsmasq.conf");
-  writeFileSync(file, `${[...settings(port), ...records.map(line)].join("\n")}\n`);
+  writeFileSync(file, `${[...settings(port), ...records.map(configLine)].join("\n")}\n`);
   const child = await startServer({
     name: "dnsmasq",
     command: [`${root}/usr/sbin/dnsmasq`, "--keep-in-foreground", `--conf-file=${file}`],
@@ -27,7 +27,7 @@ export async function startDnsmasq(options: {
   return { stop: () => stopServer(child) };
 }
 
-/** What is not in the zone does not exist. */
+/** Returns settings with which names that are not in the records do not exist. */
 function settings(port: number): string[] {
   return [
     `port=${port}`,
@@ -42,8 +42,8 @@ function settings(port: number): string[] {
   ];
 }
 
-/** A text longer than 255 octets goes as several strings (RFC 1035 §3.3.14). */
-function line({ type, name, value }: ZoneRecord): string {
+/** Formats a record; a TXT value above 255 octets becomes several strings (RFC 1035 §3.3.14). */
+function configLine({ type, name, value }: ZoneRecord): string {
   if (type === "A") return `host-record=${name},${value}`;
   if (type === "TXT") {
     const strings = (value.match(/.{1,255}/g) ?? []).map((text) => `"${text}"`);

@@ -1,7 +1,7 @@
 /**
- * What a disk may hold of a file after a power cut: all that was written before a sync began which
- * has ended, and of what came later any part, block by block. Of a block it has the bytes of one
- * moment; other blocks may be older or newer. Blocks are as small as a sector.
+ * Simulates what a disk may contain of a file after a power cut: everything that was written before
+ * the begin of a completed sync, and any part of later writes, block by block. Each block has the
+ * bytes of one point in time; other blocks may be older or newer. A block may be as small as a sector.
  */
 
 import type { Random } from "../seed/random.ts";
@@ -11,71 +11,72 @@ export type DiskFile = ReturnType<typeof createDiskFile>;
 type Change = {
   number: number;
   offset: number;
-  /** Null: the file ends at the offset. */
+  /** The written bytes; null if the file is truncated or extended to `offset`. */
   bytes: Uint8Array | null;
   hasEnded: boolean;
 };
 
-/** Percent of the blocks that are as they were written last; null: nothing is there that came later. */
+/** Percentages of blocks that have their newest bytes; null means that no later write is on disk. */
 const NEWEST_SHARES = [null, 5, 50, 95, 100];
 const BLOCK_SIZES = [512, 4096];
-const SPARE = 1.5;
+const GROWTH_FACTOR = 1.5;
 
 export function createDiskFile(content: Uint8Array) {
-  const kept = createBytes(content);
+  const synced = createBytes(content);
   let pending: Change[] = [];
   let number = 0;
 
-  function change(offset: number, bytes: Uint8Array | null): Change {
+  function addChange(offset: number, bytes: Uint8Array | null): Change {
     const next = { number: number++, offset, bytes, hasEnded: false };
     pending.push(next);
     return next;
   }
 
   return {
-    /** Each returns what to do when it ends. */
+    /** `write`, `resize` and `sync` begin a system call; each returns a function that ends it. */
     write(offset: number, bytes: Uint8Array): () => void {
-      const next = change(offset, bytes);
+      const next = addChange(offset, bytes);
       return () => void (next.hasEnded = true);
     },
     resize(size: number): () => void {
-      const next = change(size, null);
+      const next = addChange(size, null);
       return () => void (next.hasEnded = true);
     },
     sync(): () => void {
       const covered = new Set(pending.filter(({ hasEnded }) => hasEnded));
       return () => {
-        for (const next of pending) if (covered.has(next)) kept.apply(next);
+        for (const next of pending) if (covered.has(next)) synced.apply(next);
         pending = pending.filter((next) => !covered.has(next));
       };
     },
     pending: () => pending.length,
 
-    /** One of the contents it may have. */
+    /** Returns one of the contents that the file may have after a power cut. */
     afterCut(random: Random): Uint8Array {
-      const result = createBytes(kept.content());
+      const result = createBytes(synced.content());
       const blockSize = random.pick(BLOCK_SIZES);
       const share = random.pick(NEWEST_SHARES);
       const first = pending[0]?.number ?? 0;
       const last = pending.at(-1)?.number ?? 0;
-      const moments = new Map<number, number>();
+      const changeNumbers = new Map<number, number>();
 
-      /** The last change that a block has. */
-      function momentOf(block: number): number {
-        const moment = moments.get(block) ?? anyMoment();
-        moments.set(block, moment);
-        return moment;
+      /** Returns the number of the last change that is on disk for a block. */
+      function changeNumberOf(block: number): number {
+        const changeNumber = changeNumbers.get(block) ?? pickChangeNumber();
+        changeNumbers.set(block, changeNumber);
+        return changeNumber;
       }
 
-      function anyMoment(): number {
+      function pickChangeNumber(): number {
         if (share !== null && random.integer(100) < share) return last;
         if (share === null || random.integer(2) === 0) return first - 1;
         return first + random.integer(last - first + 1);
       }
 
       for (const next of pending) {
-        for (const part of partsOf(next, blockSize)) {
-          if (next.number <= momentOf(Math.floor(part.offset / blockSize))) result.apply(part);
+        for (const part of splitByBlock(next, blockSize)) {
+          if (next.number <= changeNumberOf(Math.floor(part.offset / blockSize)))
+            result.apply(part);
         }
       }
       return result.content();
@@ -83,7 +84,7 @@ export function createDiskFile(content: Uint8Array) {
   };
 }
 
-function partsOf(change: Change, blockSize: number): Change[] {
+function splitByBlock(change: Change, blockSize: number): Change[] {
   const { offset, bytes } = change;
   if (bytes === null) return [change];
   const parts: Change[] = [];
@@ -95,31 +96,31 @@ function partsOf(change: Change, blockSize: number): Change[] {
   return parts;
 }
 
-/** Bytes that may grow; holes are zero. */
+/** Bytes that can be resized; new bytes are zero. */
 function createBytes(content: Uint8Array) {
   let size = content.length;
-  let room = new Uint8Array(Math.ceil(size * SPARE));
-  room.set(content);
+  let buffer = new Uint8Array(Math.ceil(size * GROWTH_FACTOR));
+  buffer.set(content);
 
   function reserve(needed: number): void {
-    if (needed <= room.length) return;
-    const larger = new Uint8Array(Math.ceil(needed * SPARE));
-    larger.set(room.subarray(0, size));
-    room = larger;
+    if (needed <= buffer.length) return;
+    const larger = new Uint8Array(Math.ceil(needed * GROWTH_FACTOR));
+    larger.set(buffer.subarray(0, size));
+    buffer = larger;
   }
 
   return {
     apply({ offset, bytes }: Pick<Change, "offset" | "bytes">): void {
       if (bytes === null) {
         reserve(offset);
-        if (offset < size) room.fill(0, offset, size);
+        if (offset < size) buffer.fill(0, offset, size);
         size = offset;
         return;
       }
       reserve(offset + bytes.length);
-      room.set(bytes, offset);
+      buffer.set(bytes, offset);
       size = Math.max(size, offset + bytes.length);
     },
-    content: () => room.subarray(0, size),
+    content: () => buffer.subarray(0, size),
   };
 }

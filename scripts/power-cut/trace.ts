@@ -1,4 +1,4 @@
-/** What strace(1) writes of the calls that matter to a disk, read line by line. */
+/** Reads the output of strace(1) line by line, for the system calls that change files. */
 
 import { basename } from "node:path";
 
@@ -8,26 +8,26 @@ export type Call =
   | { is: "sync"; file: string }
   | { is: "send"; text: string };
 
-/** A call begins; a call of the same thread ends. */
+/** A step of the trace: a call of a thread begins, or the call of that thread ends. */
 export type Step = { thread: string; begins: Call } | { thread: string; ends: true };
 
 const SYNCS = ["fsync", "fdatasync"];
 const SENDS = ["sendto", "write"];
 const CALLS = [...SYNCS, ...SENDS, "pwrite64", "ftruncate"];
-/** Longer than any write of SQLite or answer of ours. */
-const LONGEST = 1024 * 1024;
+/** Longest traced argument, in bytes; writes of SQLite and responses of the server are shorter. */
+const MAX_BYTES = 1024 * 1024;
 
-/** To be put before the command; `-D`: its process is the command's own. */
+/** Returns the words to put before a command; with `-D` the process id is that of the command. */
 export function straceTo(file: string): string[] {
   const calls = `trace=${CALLS.join(",")}`;
-  return ["strace", "-D", "-f", "-qqq", "-y", "-xx", "-s", `${LONGEST}`, "-e", calls, "-o", file];
+  return ["strace", "-D", "-f", "-qqq", "-y", "-xx", "-s", `${MAX_BYTES}`, "-e", calls, "-o", file];
 }
 
-/** THREAD NAME(FD<FILE>, ARGUMENTS) = RESULT; cut in two where another thread comes between. */
+/** THREAD NAME(FD<FILE>, ARGUMENTS) = RESULT; split into two lines if another thread intervenes. */
 const LINE =
   /^(\d+) +(?:(\w+)\(\d+<([^>]*)>(?:, (.*?))?(?:\) += (.*)| <unfinished \.\.\.>)|(<\.\.\. .* resumed>).*)$/s;
 
-/** What a line says: nothing, the begin of a call, or its begin and its end. */
+/** Parses a line: returns no step, the begin of a call, its end, or both. */
 export function stepsOf(line: string): Step[] {
   const found = LINE.exec(line);
   if (found === null) return [];
@@ -48,7 +48,7 @@ function callOf(name: string, file: string, rest: string): Call | null {
   return { is: "write", file, offset, bytes: bytesOf(quoted) };
 }
 
-/** Of `\xHH\xHH…`. */
+/** Decodes text of the form `\xHH\xHH…`. */
 function bytesOf(text: string): Buffer {
   return Buffer.from(text.replaceAll("\\x", ""), "hex");
 }

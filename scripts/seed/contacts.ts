@@ -1,4 +1,4 @@
-/** Contacts with data of every type. */
+/** Inserts contacts that have data of every type. */
 
 import type { Database } from "bun:sqlite";
 import { createRandom, type Random, uuidAt } from "./random.ts";
@@ -18,11 +18,11 @@ const COUNTRIES = ["DE", "US", "FR", "JP", "BR", "IN", "GB", "ES", "IT", "PL"];
 export type SeedOptions = {
   projectSeq: number;
   count: number;
-  /** What is newest is just before this moment. */
+  /** End of the data, as epoch milliseconds; the newest row is shortly before it. */
   untilMs: number;
 };
 
-/** Returns the `seq` of the first one; the others follow it without a gap. */
+/** Returns the `seq` of the first contact; the others follow without gaps. */
 export function seedContacts(sqlite: Database, options: SeedOptions): number {
   const { projectSeq, count, untilMs } = options;
   const random = createRandom(20_260_101);

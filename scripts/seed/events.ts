@@ -1,11 +1,11 @@
-/** Events of a year, and the summaries that are written beside the log. */
+/** Inserts the events of one year, and the summaries by name and by contact. */
 
 import type { Database } from "bun:sqlite";
 import type { SeedOptions } from "./contacts.ts";
 import { createRandom, type Random, uuidAt } from "./random.ts";
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
-/** Of a hundred events. */
+/** Names of events and their shares in percent. */
 const NAMES: readonly (readonly [name: string, share: number])[] = [
   ["page.view", 30],
   ["login", 25],
@@ -23,9 +23,11 @@ type Name = {
   name: string;
   seq: number;
   count: number;
-  /** By contact: when it last had one, 0 for never; which that was; how many it had. */
+  /** Time of the last event by contact, 0 if there is none. */
   lastAt: Float64Array;
+  /** `seq` of the last event by contact. */
   lastSeq: Uint32Array;
+  /** Number of events by contact. */
   counts: Uint32Array;
 };
 
@@ -45,7 +47,7 @@ export function seedEvents(
   sqlite.transaction(() => {
     for (const { seq, name, count } of names) insertName.run(seq, projectSeq, name, count);
   })();
-  for (const name of names) seedHistory(sqlite, name, options.firstContact);
+  for (const name of names) seedContactEvents(sqlite, name, options.firstContact);
 }
 
 function seedLog(
@@ -61,7 +63,7 @@ function seedLog(
       (seq, id, project_seq, name, contact_seq, previous_seq, email_seq, data, created_at)
     VALUES (?, ?, ?, ?, ?, nullif(?, 0), NULL, ?, ?)`);
   const begin = untilMs - YEAR_MS;
-  const firstEvent = 1 + seqBefore(sqlite);
+  const firstEvent = 1 + lastSeqIn(sqlite);
   for (let batch = 0; batch < count; batch += BATCH) {
     sqlite.transaction(() => {
       for (let i = batch; i < Math.min(count, batch + BATCH); i++) {
@@ -89,7 +91,7 @@ function seedLog(
   }
 }
 
-function seedHistory(sqlite: Database, name: Name, firstContact: number): void {
+function seedContactEvents(sqlite: Database, name: Name, firstContact: number): void {
   const { seq, lastAt, lastSeq, counts } = name;
   const insert = sqlite.prepare(`
     INSERT INTO contact_events (name_seq, contact_seq, last_at, last_seq, count)
@@ -106,7 +108,7 @@ function dataOf(name: string, random: Random): string | null {
   return name === "page.view" ? JSON.stringify({ path: random.pick(PATHS) }) : null;
 }
 
-function seqBefore(sqlite: Database): number {
+function lastSeqIn(sqlite: Database): number {
   const [row] = sqlite.query<{ seq: number }, []>("SELECT max(seq) AS seq FROM events").all();
   return row?.seq ?? 0;
 }

@@ -1,9 +1,9 @@
-/** Numbers that look random and are the same in every run (xorshift32). */
+/** A reproducible generator of pseudorandom numbers (xorshift32). */
 
 export type Random = {
-  /** 0 to 2^32 - 1. */
+  /** Returns an integer from 0 to 2^32 - 1. */
   bits(): number;
-  /** 0 up to but not including `below`. */
+  /** Returns an integer from 0 up to but not including `below`. */
   integer(below: number): number;
   pick<T>(values: readonly T[]): T;
 };
@@ -30,7 +30,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A UUIDv7 of that moment (RFC 9562 §5.7). */
+/** Returns a UUIDv7 with the given time (RFC 9562 §5.7). */
 export function uuidAt(epochMs: number, random: Random): string {
   const time = epochMs.toString(16).padStart(12, "0");
   const [a, b, c] = [hex(random), hex(random), hex(random)];

@@ -1,4 +1,4 @@
-/** DYNAMIC segments over the seeded data, of many shapes. */
+/** Inserts DYNAMIC segments over the seeded data, with different combinations of filters. */
 
 import type { Database } from "bun:sqlite";
 import { createRandom, uuidAt } from "./random.ts";

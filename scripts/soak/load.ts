@@ -1,18 +1,18 @@
-/** The workers of a soak: each repeats one kind of request until the soak ends. */
+/** The workers of the soak test: each repeats one kind of request until the test ends. */
 
 import net from "node:net";
 import { SENDER } from "../bench/mail.ts";
 
 export type SoakTarget = { port: number; secretKey: string; publicKey: string };
 
-/** Requests so far, by worker and status; `aborted` where the worker cut the connection. */
+/** Number of requests by `worker: status`; the status is `aborted` if the worker closed the connection. */
 export type SoakCounts = Map<string, number>;
 
 type Worker = { name: string; pauseMs: number; step: (n: number) => Promise<string> };
 
 const MIB = 1024 * 1024;
 
-/** Ordinary use of the interface, with different data in each request. */
+/** Workers that use the API normally, with different data in each request. */
 function ordinaryWorkers(target: SoakTarget): Worker[] {
   const call = (method: string, path: string, body?: unknown, key = target.secretKey) =>
     fetch(`http://127.0.0.1:${target.port}${path}`, {
@@ -70,7 +70,7 @@ function ordinaryWorkers(target: SoakTarget): Worker[] {
   ];
 }
 
-/** Requests that are refused, and connections that end in the middle. */
+/** Workers whose requests are refused, or whose connections end before the request is complete. */
 function hostileWorkers(target: SoakTarget): Worker[] {
   const send = (path: string, key: string, body: string | Uint8Array<ArrayBuffer>) =>
     fetch(`http://127.0.0.1:${target.port}${path}`, {
@@ -91,7 +91,7 @@ function hostileWorkers(target: SoakTarget): Worker[] {
     },
     { name: "deep nesting", pauseMs: 300, step: () => send("/v1/send", target.secretKey, deep) },
     {
-      name: "20 MiB of nothing",
+      name: "20 MiB of zero bytes",
       pauseMs: 3_000,
       step: () => send("/v1/send", target.secretKey, new Uint8Array(20 * MIB)),
     },
@@ -101,7 +101,7 @@ function hostileWorkers(target: SoakTarget): Worker[] {
       step: () => send("/v1/send", "sk_wrong", "{}"),
     },
     {
-      name: "template that never ends",
+      name: "endless template",
       pauseMs: 5_000,
       step: (n) =>
         send(
@@ -115,29 +115,37 @@ function hostileWorkers(target: SoakTarget): Worker[] {
           }),
         ),
     },
-    { name: "body cut in the middle", pauseMs: 50, step: (n) => cutBody(target, n) },
-    { name: "malformed chunks", pauseMs: 100, step: () => raw(target, chunked(target), 20) },
-    { name: "no HTTP at all", pauseMs: 100, step: () => raw(target, "\0\x01garbage\r\n\r\n", 20) },
+    { name: "truncated body", pauseMs: 50, step: (n) => sendPartialBody(target, n) },
+    {
+      name: "malformed chunks",
+      pauseMs: 100,
+      step: () => sendRaw(target, chunkedRequest(target), 20),
+    },
+    {
+      name: "bytes that are not HTTP",
+      pauseMs: 100,
+      step: () => sendRaw(target, "\0\x01garbage\r\n\r\n", 20),
+    },
   ];
 }
 
-function cutBody({ port, secretKey }: SoakTarget, n: number): Promise<string> {
+function sendPartialBody({ port, secretKey }: SoakTarget, n: number): Promise<string> {
   const body = `{"to":"a@example.net","from":"${SENDER}","subject":"s","body":"`;
   const text =
     `POST /v1/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secretKey}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${100_000 + n}\r\n\r\n${body}`;
-  return raw({ port }, text, 5);
+  return sendRaw({ port }, text, 5);
 }
 
-function chunked({ secretKey }: SoakTarget): string {
+function chunkedRequest({ secretKey }: SoakTarget): string {
   return (
     `POST /v1/send HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${secretKey}\r\n` +
     "Transfer-Encoding: chunked\r\n\r\nzz\r\nnot a chunk\r\n"
   );
 }
 
-/** Writes bytes and cuts the connection after a moment. */
-function raw({ port }: Pick<SoakTarget, "port">, text: string, ms: number): Promise<string> {
+/** Writes bytes and closes the connection after `ms` milliseconds. */
+function sendRaw({ port }: Pick<SoakTarget, "port">, text: string, ms: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = net.connect({ host: "127.0.0.1", port }, () => {
     socket.write(text);
@@ -149,7 +157,7 @@ function raw({ port }: Pick<SoakTarget, "port">, text: string, ms: number): Prom
   return promise;
 }
 
-/** Runs all workers side by side until `isOver`; returns what they were answered. */
+/** Runs all workers concurrently until `isOver` returns true; returns the counts of their responses. */
 export async function runLoad(target: SoakTarget, isOver: () => boolean): Promise<SoakCounts> {
   const counts: SoakCounts = new Map();
   const workers = [...ordinaryWorkers(target), ...hostileWorkers(target)];
