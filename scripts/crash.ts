@@ -52,8 +52,8 @@ function print(report: CrashReport): boolean {
   say("accepted", whole(report.accepted));
   say("delivered", whole(report.delivered));
   say("under way at the kills", whole(report.inFlightAtKills));
-  say("requests without response, repeated", whole(report.unanswered));
-  say("of these, stored before the kill", whole(report.replayed));
+  say("requests without a response", whole(report.unanswered));
+  say("of these, mail was already stored", whole(report.replayed));
   return judge([
     { name: "lost", isMet: report.lost === 0, measured: whole(report.lost), wanted: "0" },
     {

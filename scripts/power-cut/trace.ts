@@ -1,4 +1,4 @@
-/** Reads the output of strace(1) line by line, for the system calls that change files. */
+/** Reads the output of strace(1) line by line, for calls that change files or send responses. */
 
 import { basename } from "node:path";
 
