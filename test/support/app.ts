@@ -1,4 +1,4 @@
-/** A whole application on an in-memory, really migrated database, with one project and its keys. */
+/** Creates a complete application on a migrated database in memory, with a project and its keys. */
 
 import "./production.ts";
 import { type App, createApp } from "../../src/app.ts";
@@ -19,23 +19,23 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>;
 export type Answered = {
   status: number;
   headers: Headers;
-  /** Parsed JSON, other text as it is; undefined for an empty body. */
+  /** The parsed JSON, the text of other media types, or undefined for an empty body. */
   body: unknown;
-  /** What stands at a dotted path of the body. */
+  /** Returns the value at a dotted path of the body. */
   at: (path: string) => unknown;
-  /** The same where it has to be text. */
+  /** Returns the string at a dotted path of the body; throws if it is not a string. */
   text: (path: string) => string;
 };
 
 export type TestOptions = {
   config?: Partial<Config>;
   transport?: Transport;
-  /** Nobody answers unless told otherwise. */
+  /** DNS client; by default all queries fail. */
   dns?: Dns;
   fetchGuarded?: FetchGuarded;
   log?: Log;
   clock?: ManualClock;
-  /** A database that is there already, as after a restart. */
+  /** An existing database, as after a restart. */
   db?: Db;
   folder?: string;
   /** Name of the project; its domain is `<name>.test`. */
@@ -60,8 +60,8 @@ export async function testApp(options: TestOptions = {}) {
     hostname: "sender.test",
     ...options.config,
   };
-  /** Mail of the projects made here leaves unsigned: signing takes real time, on other threads. */
-  let isSigning = false;
+  /** False while a project is created here: its domain gets no DKIM keys, since signing is slow. */
+  let hasDkimKeys = false;
   const app = createApp({
     config: readConfig({}, {}, defaults),
     db,
@@ -70,21 +70,21 @@ export async function testApp(options: TestOptions = {}) {
     clock,
     log: options.log ?? silentLog,
     dns: options.dns ?? NO_DNS,
-    makeDkimKeys: () => (isSigning ? dkimPairs() : Promise.resolve([])),
+    makeDkimKeys: () => (hasDkimKeys ? dkimPairs() : Promise.resolve([])),
     ...(options.transport === undefined ? {} : { transport: options.transport }),
     ...(options.fetchGuarded === undefined ? {} : { fetchGuarded: options.fetchGuarded }),
   });
-  const acme = await makeProject(app, options.project ?? "acme");
-  isSigning = true;
+  const first = await makeProject(app, options.project ?? "acme");
+  hasDkimKeys = true;
 
   let isStarted = false;
 
-  /** A request with the secret key of acme unless another one is given; null sends none. */
+  /** Sends a request with the secret key of the first project, another key, or none (null). */
   async function call(
     method: string,
     path: string,
     body?: unknown,
-    { key = acme.secretKey, headers, raw }: CallOptions = {},
+    { key = first.secretKey, headers, raw }: CallOptions = {},
   ): Promise<Answered> {
     const request = new Request(`http://localhost${path}`, {
       method,
@@ -98,7 +98,7 @@ export async function testApp(options: TestOptions = {}) {
     return answered(await app.handle(request));
   }
 
-  /** What every table holds, but for bookkeeping that is not data. */
+  /** Returns the rows of all tables except SQLite's own and the one of the readiness check. */
   const contents = (): Record<string, unknown[]> =>
     Object.fromEntries(
       db.sqlite
@@ -117,34 +117,34 @@ export async function testApp(options: TestOptions = {}) {
     call,
     contents,
     async makeProject(name: string) {
-      isSigning = false;
-      const made = await makeProject(app, name);
-      isSigning = true;
-      return made;
+      hasDkimKeys = false;
+      const created = await makeProject(app, name);
+      hasDkimKeys = true;
+      return created;
     },
-    ...acme,
+    ...first,
 
-    /** Creates something and returns the id that the answer names at `path`. */
+    /** Sends a POST request and returns the string at `idPath` of the response; throws on errors. */
     async create(path: string, body: unknown, idPath: string, rest?: CallOptions): Promise<string> {
-      const answer = await call("POST", path, body, rest);
-      if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
-      return answer.text(idPath);
+      const response = await call("POST", path, body, rest);
+      if (response.status >= 300) throw new Error(JSON.stringify(response.body));
+      return response.text(idPath);
     },
 
-    /** Names of the events written so far, oldest first. */
+    /** Returns the names of all events, oldest first. */
     eventNames: (): string[] =>
       db.sqlite
         .query<{ name: string }, []>("SELECT name FROM events ORDER BY seq")
         .all()
         .map((row) => row.name),
 
-    /** Rows in a table: to show that nothing was stored. */
+    /** Returns the number of rows in a table. */
     countRows: (table: string): number =>
       db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? 0,
 
-    /** Sends what is due and waits until all of it was settled. */
+    /** Sends all due mail and waits until every outcome is recorded. */
     async deliver(): Promise<void> {
-      // As a process does: once. A second start would take what is under way for orphans.
+      // Only once, as in a process: a second start would treat mails under way as interrupted.
       if (!isStarted) await app.start();
       isStarted = true;
       for (;;) {
@@ -162,7 +162,7 @@ export async function testApp(options: TestOptions = {}) {
   };
 }
 
-/** Reads an answer whole. */
+/** Reads the whole body of a response. */
 export async function answered(response: Response): Promise<Answered> {
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") ?? false;
@@ -176,19 +176,19 @@ export async function answered(response: Response): Promise<Answered> {
   };
 }
 
-/** The project of that name, made if it is not there, with two new keys and a verified domain. */
+/** Gives a project two new keys and a verified domain; creates the project if it is missing. */
 async function makeProject(app: App, name: string) {
-  const made = await app.writer.write(() => {
+  const created = await app.writer.write(() => {
     const project = app.projects.find(name) ?? app.projects.create(name)();
     const key = (kind: "SECRET" | "PUBLIC") =>
       app.keys.create(project.seq, { kind, name: "test", expiresAt: null })().text;
     return { project, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
   });
-  await addDomain(app, made.project.seq, `${name}.test`);
-  return made;
+  await addDomain(app, created.project.seq, `${name}.test`);
+  return created;
 }
 
-/** A domain that is verified by the operator's word. */
+/** Adds a domain that counts as verified by the operator, without DNS checks. */
 export async function addDomain(app: App, projectSeq: number, domain: string): Promise<void> {
   const add = await app.domains.add({ projectSeq, domain, isByWord: true });
   await app.writer.write(() => void add());

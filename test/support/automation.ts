@@ -1,4 +1,4 @@
-/** An application that runs workflows, and what a test does with them. */
+/** Creates an application that runs workflows, with functions that act on them as a user would. */
 
 import { at, listAt, textAt } from "./json.ts";
 import { testApp, type TestOptions } from "./app.ts";
@@ -15,9 +15,9 @@ export type Walked = {
   context: unknown;
   exitReason: string | null;
   error: string | null;
-  /** `stepId outcome[:branch]`, in their order. */
+  /** The completed steps as `stepId outcome[:branch]`, in order. */
   steps: string[];
-  /** What was kept with the completed steps. */
+  /** The stored detail of each completed step. */
   details: unknown[];
 };
 
@@ -29,7 +29,7 @@ export async function startAutomation(options: TestOptions = {}) {
   await t.deliver();
   const settle = () => t.app.automation.idle();
 
-  /** Of one kind of answer, what a test looks at. */
+  /** Returns the fields of an execution that tests compare. */
   async function execution(workflowId: string, id: string): Promise<Walked> {
     const { body } = await t.call("GET", `/workflows/${workflowId}/executions/${id}`);
     const data = at(body, "data");
@@ -57,10 +57,11 @@ export async function startAutomation(options: TestOptions = {}) {
     settle,
     execution,
 
-    /** An enabled workflow. */
+    /** Creates an enabled workflow and returns its id. */
     workflow: (graph: Given, rest: Given = {}): Promise<string> =>
       t.create("/workflows", { name: "Flow", enabled: true, ...graph, ...rest }, "data.id"),
 
+    /** Creates a template and returns its id. */
     template: (rest: Given = {}): Promise<string> =>
       t.create(
         "/templates",
@@ -75,32 +76,32 @@ export async function startAutomation(options: TestOptions = {}) {
         "data.id",
       ),
 
-    /** Records an event and lets everything happen that it leads to now. */
+    /** Tracks an event and waits until all executions that are due have advanced. */
     async track(event: string, data?: Given, email = "ada@example.net"): Promise<void> {
       const body = { event, email, ...(data === undefined ? {} : { data }) };
-      const answer = await t.call("POST", "/v1/track", body);
-      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+      const response = await t.call("POST", "/v1/track", body);
+      if (response.status !== 200) throw new Error(JSON.stringify(response.body));
       await settle();
     },
 
-    /** Time goes by. */
+    /** Advances the clock and waits until all executions that are due have advanced. */
     async advance(ms: number): Promise<void> {
       t.clock.advance(ms);
       await settle();
     },
 
-    /** All of a workflow, oldest first. */
+    /** Returns all executions of a workflow, oldest first. */
     async executions(workflowId: string): Promise<Walked[]> {
       const { body } = await t.call("GET", `/workflows/${workflowId}/executions?limit=100`);
       const ids = listAt(body, "data.items").map((item) => textAt(item, "id"));
       return Promise.all(ids.toReversed().map((id) => execution(workflowId, id)));
     },
 
-    /** The only one of a workflow. */
+    /** Returns the only execution of a workflow; throws if there are none or several. */
     async only(workflowId: string): Promise<Walked> {
       const all = await this.executions(workflowId);
       const [first] = all;
-      if (first === undefined || all.length > 1) throw new Error(`${all.length} executions`);
+      if (first === undefined || all.length > 1) throw new Error(`found ${all.length} executions`);
       return first;
     },
 
@@ -109,7 +110,7 @@ export async function startAutomation(options: TestOptions = {}) {
         .query<{ id: string }, [string]>("SELECT id FROM contacts WHERE email = ?")
         .get(email)?.id ?? "",
 
-    /** Mails that workflows made: `address subject status`. */
+    /** Returns the mails that workflows created, as `address subject status`. */
     mails: (): string[] =>
       t.db.sqlite
         .query<{ mail: string }, []>(

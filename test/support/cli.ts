@@ -1,4 +1,4 @@
-/** The program as a child process, as an operator meets it. */
+/** Runs the program as a child process, as an operator does. */
 
 import type { Subprocess } from "bun";
 import { join } from "node:path";
@@ -10,13 +10,16 @@ export type Ran = {
   code: number | null;
   stdout: string;
   stderr: string;
-  /** Standard output as JSON. */
+  /** Standard output parsed as JSON; undefined if it is not a JSON object. */
   json: unknown;
 };
 
 type Environment = Record<string, string>;
 
-/** Without the settings of whoever runs the tests; and a server ends if the tests are killed. */
+/**
+ * Returns the environment without MAILSTEAD_ settings, so that the caller's settings change nothing.
+ * The flag ends a child process if the tests are killed.
+ */
 function environmentWith(extra: Environment): Environment {
   const own = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
     value === undefined || name.startsWith("MAILSTEAD_") || name === "NODE_ENV"
@@ -26,7 +29,7 @@ function environmentWith(extra: Environment): Environment {
   return { ...Object.fromEntries(own), BUN_FEATURE_FLAG_NO_ORPHANS: "1", ...extra };
 }
 
-/** `limitMs` 0: until somebody ends it. */
+/** Starts the program; it is killed after `limitMs` milliseconds, or never if that is 0. */
 function spawn(words: readonly string[], environment: Environment, limitMs: number) {
   return Bun.spawn([process.execPath, MAIN, ...words], {
     env: environmentWith(environment),
@@ -38,7 +41,7 @@ function spawn(words: readonly string[], environment: Environment, limitMs: numb
   });
 }
 
-/** Runs a command to its end. */
+/** Runs a command and waits for its end. */
 export async function mailstead(
   words: readonly string[],
   environment: Environment = {},
@@ -51,16 +54,16 @@ export async function mailstead(
 }
 
 export type Running = {
-  /** What it said until it was ready. */
+  /** Standard output until the server was ready. */
   greeting: string;
   child: Subprocess<"ignore", "pipe", "pipe">;
-  /** What it has logged so far. */
+  /** Returns the log so far. */
   log(): string;
-  /** Asks it to stop; resolves to exit code and log. */
+  /** Sends SIGTERM; resolves to the exit code and the log. */
   stop(): Promise<{ code: number | null; log: string }>;
 };
 
-/** Starts a server and waits until it has said everything that `isReady` looks for. */
+/** Starts a server and waits until `isReady` returns true for its standard output. */
 export async function startMailstead(
   words: readonly string[],
   isReady: (greeting: string) => boolean,
@@ -73,7 +76,7 @@ export async function startMailstead(
   const reader = child.stdout.getReader();
   while (!isReady(greeting)) {
     const { value, done } = await reader.read();
-    if (done) throw new Error(`it ended: ${greeting}${await logged.then(() => log)}`);
+    if (done) throw new Error(`the server exited: ${greeting}${await logged.then(() => log)}`);
     greeting += decoder.decode(value, { stream: true });
   }
   return {

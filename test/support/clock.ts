@@ -1,20 +1,23 @@
-/** A clock for tests: it stands still until a test moves it, and its two kinds of time move apart on request. */
+/**
+ * A clock for tests. Its wall time and its monotonic time stand still until a test advances them,
+ * together or separately.
+ */
 
 import { spyOn } from "bun:test";
 import type { Clock } from "../../src/lib/clock.ts";
 
 export type ManualClock = Clock & {
-  /** Lets `ms` pass on both clocks and runs the timers that come due, in order. */
+  /** Advances both times by `ms` and runs the timers that become due, in order. */
   advance(ms: number): void;
-  /** Sets the wall clock forward, or back by a negative number. No time passes, so no timer runs. */
+  /** Steps the wall time by `ms`, which may be negative. The monotonic time and timers do not change. */
   stepWall(ms: number): void;
-  /** Lets `ms` pass on the monotonic clock only: the wall clock stands still while timers run. */
+  /** Advances the monotonic time only and runs the timers that become due; the wall time stands still. */
   advanceElapsed(ms: number): void;
 };
 
 export function manualClock(startMs: number = Date.parse("2026-03-02T10:00:00.000Z")): ManualClock {
   let elapsedMs = 0;
-  /** Wall time at the moment when elapsedMs is 0. */
+  /** Wall time that corresponds to elapsedMs 0. */
   let wallOffsetMs = startMs;
   let timers: { at: number; run: () => void }[] = [];
   function advance(ms: number): void {
@@ -49,7 +52,7 @@ export function manualClock(startMs: number = Date.parse("2026-03-02T10:00:00.00
   };
 }
 
-/** Sets the wall clock of this process off by `ms` while it goes on; the returned function sets it right. */
+/** Offsets `Date.now` of this process by `ms`; the returned function restores it. */
 export function stepSystemClock(ms: number): () => void {
   const trueNow = Date.now;
   const spy = spyOn(Date, "now").mockImplementation(() => trueNow() + ms);

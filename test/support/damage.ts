@@ -1,4 +1,4 @@
-/** Damages the files of a database as failing disks and careless people do. */
+/** Damages the files of a database, as failing disks and operating errors do. */
 
 import { randomFillSync } from "node:crypto";
 import { closeSync, openSync, readFileSync, statSync, truncateSync, writeSync } from "node:fs";
@@ -11,9 +11,9 @@ const FRAME_HEADER_BYTES = 24;
 /** Overwrites the file with random bytes from `start` to its end. */
 export function scramble(file: string, start: number): void {
   const noise = randomFillSync(Buffer.alloc(statSync(file).size - start));
-  const opened = openSync(file, "r+");
-  writeSync(opened, noise, 0, noise.length, start);
-  closeSync(opened);
+  const descriptor = openSync(file, "r+");
+  writeSync(descriptor, noise, 0, noise.length, start);
+  closeSync(descriptor);
 }
 
 /** Overwrites the content of every page in a write-ahead log; its headers stay as they are. */
@@ -26,7 +26,7 @@ export function scrambleFrames(file: string): void {
   writeFileSync(file, bytes, { flag: "r+" });
 }
 
-/** Cuts the file short. */
+/** Truncates the file to the given size. */
 export function cutShort(file: string, bytes: number): void {
   truncateSync(file, bytes);
 }

@@ -1,16 +1,16 @@
-/** Key pairs for tests: made once a process, since an RSA key takes a tenth of a second. */
+/** DKIM key pairs for tests, generated once per process: an RSA key takes a tenth of a second. */
 
 import { type DkimKeyPair, generateDkimKeys } from "../../src/mail/dkim-keys.ts";
 
 let pairs: Promise<DkimKeyPair[]> | null = null;
 
-/** The same pairs, RSA first, whenever it is asked. */
+/** Returns the key pairs, RSA first; every call returns the same pairs. */
 export function dkimPairs(): Promise<DkimKeyPair[]> {
   pairs ??= generateDkimKeys();
   return pairs;
 }
 
-/** The message without its signatures, which name the time at which they were made. */
+/** Returns the message without its DKIM signatures, which contain the time of signing. */
 export function withoutSignatures(message: string): string {
   return message.replace(/^DKIM-Signature:.*\r\n(?:[ \t].*\r\n)*/gim, "");
 }

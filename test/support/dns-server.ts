@@ -1,7 +1,6 @@
 /**
- * A name server on loopback that speaks the wire format over UDP and TCP. What it knows is a plain
- * map of records; what must go wrong is a plain map of failures. It answers as a resolver would:
- * aliases are followed within its map.
+ * A name server on loopback that speaks the DNS wire format over UDP and TCP. A map of records and a
+ * map of failures define its responses. Like a resolver, it follows aliases within its records.
  */
 
 import dgram from "node:dgram";
@@ -18,23 +17,28 @@ import {
 } from "dns-packet";
 import type { DnsServer } from "../../src/lib/dns/servers.ts";
 
-/** Records of one name. MX as in a zone file: `10 mx.example.com`. */
+/** Records of one name. An MX record is written as in a zone file: `10 mx.example.com`. */
 export type TestRecords = {
   A?: readonly string[];
   AAAA?: readonly string[];
   MX?: readonly string[];
   NS?: readonly string[];
   PTR?: readonly string[];
-  /** A list within the list is one record of several strings. */
+  /** An inner list is one record of several strings. */
   TXT?: readonly (string | readonly string[])[];
   CNAME?: string;
 };
 
 /**
- * - timeout: no answer. malformed: our id and then noise. servfail, refused, formerr: the code.
- * - truncate: over UDP always "ask by TCP". no-tcp: the same, and then TCP is closed.
- * - no-edns: FORMERR to every question with EDNS. wrong-id, wrong-question, wrong-port: what a
- *   forger would send, and nothing else; forged: the same, and then the right answer.
+ * How the server fails:
+ * - timeout: it does not respond.
+ * - malformed: it responds with the right id and then random bytes.
+ * - servfail, refused: it responds with that code.
+ * - truncate: over UDP it sets the TC flag, so that clients use TCP.
+ * - no-tcp: the same, but it closes TCP connections.
+ * - no-edns: it answers queries with EDNS with FORMERR.
+ * - wrong-id, wrong-question, wrong-port: it sends only a forged response with that defect.
+ * - forged: it sends all three forged responses, and then the right one.
  */
 export type DnsFailure =
   | "timeout"
@@ -50,27 +54,28 @@ export type DnsFailure =
   | "forged";
 
 export type TestDnsOptions = {
-  /** By name in lower case. A name exists if one below it does. */
+  /** Records by name in lower case. A name also exists if a name below it has records. */
   records?: Record<string, TestRecords>;
-  /** By name and type, as in `example.com MX`, by name, or `*` for all. */
+  /** Failures by name and type (`example.com MX`), by name, or for all queries (`*`). */
   failures?: Record<string, DnsFailure>;
-  /** Of all records. */
+  /** TTL of all records. */
   ttlSeconds?: number;
-  /** Last field of the SOA record that comes with "no"; null: there is none. */
+  /** MINIMUM field of the SOA record in negative responses; null if they have no SOA record. */
   negativeSeconds?: number | null;
 };
 
 export type TestDns = {
-  /** For the client. */
+  /** Address and port, as the client expects them. */
   server: DnsServer;
-  /** Both may be changed while it runs. */
+  /** The records; a test may change them while the server runs. */
   records: Record<string, TestRecords>;
+  /** The failures; a test may change them while the server runs. */
   failures: Record<string, DnsFailure>;
-  /** `example.com MX udp` for each question, in order. */
+  /** All queries in order, as `example.com MX udp`. */
   queries: string[];
-  /** The ports that questions came from over UDP, and their ids. */
+  /** Source ports and ids of the queries over UDP. */
   sources: { port: number; id: number }[];
-  /** How many questions began like this: `example.com MX`. */
+  /** Returns the number of queries that begin with this text, such as `example.com MX`. */
   count(question: string): number;
   close(): Promise<void>;
 };
@@ -98,7 +103,7 @@ export async function startDns(options: TestDnsOptions = {}): Promise<TestDns> {
 
   udp.on("message", (bytes, from) => {
     const query = decode(bytes);
-    const failure = note(state, query, "udp");
+    const failure = recordQuery(state, query, "udp");
     state.sources.push({ port: from.port, id: query.id ?? 0 });
     const send = (answer: Buffer, by = udp) => by.send(answer, from.port, from.address);
     if (failure === "wrong-port") return send(encode(respond(query, state, options)), forger);
@@ -117,13 +122,13 @@ export async function startDns(options: TestDnsOptions = {}): Promise<TestDns> {
     socket.on("error", () => socket.destroy());
     socket.on("data", (bytes: Buffer) => {
       const query = decode(bytes.subarray(2));
-      const failure = note(state, query, "tcp");
+      const failure = recordQuery(state, query, "tcp");
       if (failure === "no-tcp") return socket.destroy();
       const answer = answerTo(query, failure, { state, options });
       if (answer === null) return;
       const length = Buffer.alloc(2);
       length.writeUInt16BE(answer.length);
-      // In two pieces, as a network may deliver it.
+      // The response is sent in two parts, as a network may deliver it.
       socket.write(Buffer.concat([length, answer.subarray(0, 1)]));
       setImmediate(() => socket.write(answer.subarray(1)));
     });
@@ -131,12 +136,13 @@ export async function startDns(options: TestDnsOptions = {}): Promise<TestDns> {
   return state;
 }
 
-/** One port that is free over TCP and over UDP. */
+/** Binds a port that is free for both TCP and UDP. */
 async function bind(): Promise<{ udp: dgram.Socket; tcp: net.Server; port: number }> {
   const tcp = net.createServer();
   await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
   const address = tcp.address();
-  if (address === null || typeof address === "string") throw new Error("not listening on TCP");
+  if (address === null || typeof address === "string")
+    throw new Error("the server does not listen on TCP");
   const udp = dgram.createSocket("udp4");
   const isBound = await new Promise<boolean>((resolve) => {
     udp.once("error", () => resolve(false));
@@ -149,7 +155,7 @@ async function bind(): Promise<{ udp: dgram.Socket; tcp: net.Server; port: numbe
 
 type Context = { state: TestDns; options: TestDnsOptions };
 
-function note(state: TestDns, query: DecodedPacket, by: "udp" | "tcp"): DnsFailure | null {
+function recordQuery(state: TestDns, query: DecodedPacket, by: "udp" | "tcp"): DnsFailure | null {
   const { name, type } = questionOf(query);
   state.queries.push(`${name} ${type} ${by}`);
   const { failures } = state;
@@ -161,7 +167,7 @@ function questionOf(query: DecodedPacket): { name: string; type: string } {
   return { name: question?.name.toLowerCase() ?? "", type: question?.type ?? "A" };
 }
 
-/** Null where nothing is said. */
+/** Returns the encoded response, or null if the server does not respond. */
 function answerTo(
   query: DecodedPacket,
   failure: DnsFailure | null,
@@ -201,7 +207,7 @@ function forge(
     : { ...right, answers, questions: [{ type: "A", class: "IN", name: "other.test" }] };
 }
 
-/** RFC 1035 §4.2.1, RFC 6891 §6.2.3: what does not fit is left out, and that is said. */
+/** Replaces a response that is too large with a truncated one (RFC 1035 §4.2.1, RFC 6891 §6.2.3). */
 function fitUdp(query: DecodedPacket, answer: Buffer, failure: DnsFailure | null): Buffer {
   const opt = query.additionals?.find((additional) => additional.type === "OPT");
   const limit = opt?.type === "OPT" ? opt.udpPayloadSize : 512;

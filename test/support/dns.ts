@@ -1,4 +1,4 @@
-/** DNS for tests that are not about the DNS: nobody answers, and at once. */
+/** A DNS client for tests that do not use DNS: all queries fail immediately. */
 
 import type { Dns } from "../../src/lib/dns/client.ts";
 

@@ -1,23 +1,23 @@
-/** Waiting without sleeping: turns of the event loop instead of time. */
+/** Waits for conditions by yielding to the event loop instead of sleeping. */
 
 const LIMIT_MS = 15_000;
-const QUIET_TURNS = 40;
+const QUIET_YIELDS = 40;
 
-/** Resolves once `isTrue` says so; looks again at every turn of the event loop. */
+/** Resolves once `isTrue` returns true, which is checked at every iteration of the event loop. */
 export async function eventually(isTrue: () => boolean): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (!isTrue()) {
     if (performance.now() > deadline)
-      throw new Error(`not so within ${LIMIT_MS} ms: ${String(isTrue)}`);
-    await turn();
+      throw new Error(`still false after ${LIMIT_MS} ms: ${String(isTrue)}`);
+    await yieldToLoop();
   }
 }
 
-/** Lets everything happen that needs no time to pass. */
+/** Lets all pending work of the event loop run that needs no time to pass. */
 export async function quiet(): Promise<void> {
-  for (let i = 0; i < QUIET_TURNS; i++) await turn();
+  for (let i = 0; i < QUIET_YIELDS; i++) await yieldToLoop();
 }
 
-function turn(): Promise<void> {
+function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,6 +1,6 @@
 /**
- * What goes wrong at each step of a delivery, and how the attempt must end. One table for those who
- * test the transport and for those who test the whole application.
+ * Lists faults at each step of an SMTP session and the expected outcome of the attempt. Tests of the
+ * transport and tests of the whole application share this table.
  */
 
 import type { ReplyClass } from "../../src/mail/reply-classes.ts";
@@ -24,8 +24,9 @@ const STEPS = [
 type FaultStep = (typeof STEPS)[number];
 
 /**
- * The 5xx says "no such user" at every step, also where it cannot be about one. `slow` is the right
- * reply byte by byte, `multiline` in 20 lines, `huge` in 64 KiB, `oversized` in more than that.
+ * Faults and the actions of the script server. The 5xx reply says "no such user" at every step, even
+ * before a recipient is known. `slow` sends the right reply byte by byte, `multiline` in 20 lines,
+ * `huge` in 64 KiB; `oversized` sends a longer reply.
  */
 const FAULTS = [
   ["4xx", { code: 450, text: "4.3.2 Try again later" }],
@@ -44,12 +45,12 @@ type Fault = (typeof FAULTS)[number][0];
 
 const OK = { kind: "accepted", class: "accepted" } as const;
 const TEMP = { kind: "deferred", class: "temporary" } as const;
-/** No reply decided about the mail: network, TLS, silence, nonsense. */
+/** No reply decided about the mail: the network failed, or the server was silent or sent garbage. */
 const OURS = { kind: "deferred", class: "infrastructure" } as const;
-/** The same, and the mail may have arrived (delivery rule S5). */
+/** The same, but the mail may have been accepted (docs/delivery.md#S5). */
 const LOST = { ...OURS, isUnknown: true } as const;
 const NO = { kind: "bounced", class: "policy" } as const;
-/** The only one that suppresses the address (delivery rule R2). */
+/** The only outcome that suppresses the address (docs/delivery.md#R2). */
 const GONE = { kind: "bounced", class: "no_such_recipient" } as const;
 
 export type Expected = {
@@ -59,9 +60,12 @@ export type Expected = {
 };
 
 /**
- * connect: said before the greeting, which comes all the same; a second greeting puts the dialogue
- * out of step. starttls: whatever fails there, the mail goes in clear on a second connection (T2).
- * body: the reply comes in the middle of a message, so it can refuse it and never accept it.
+ * The expected outcomes by step and fault.
+ *
+ * - connect: the fault happens before the greeting, which is still sent; a second greeting would be
+ *   read as the reply to the next command.
+ * - starttls: after any fault the mail is sent in clear on a second connection (docs/delivery.md#T2).
+ * - body: the reply arrives before the end of the message, so it can refuse the mail but not accept it.
  */
 // prettier-ignore
 const MATRIX: Readonly<Record<FaultStep, readonly Expected[]>> = {
@@ -79,16 +83,16 @@ const MATRIX: Readonly<Record<FaultStep, readonly Expected[]>> = {
 };
 
 export type FaultCell = {
-  /** `rcpt: 4xx`. */
+  /** Step and fault, such as `rcpt: 4xx`. */
   name: string;
   step: FaultStep;
   fault: Fault;
   expected: Expected;
-  /** The server that misbehaves; it never gets better. */
+  /** Options of the script server; it has the fault on every connection. */
   server: ScriptOptions;
-  /** Short only where the silent step waits, so that a busy machine changes nothing. */
+  /** Timeouts, short only for the step with the fault, so that a busy machine changes nothing. */
   timeouts: Partial<Timeouts>;
-  /** Too large for the buffers of a connection where the server breaks in on it. */
+  /** Size of the message; at the step `body` it exceeds the socket buffers, so that sending blocks. */
   messageBytes: number;
 };
 
@@ -101,20 +105,20 @@ const LONG_MS = 10_000;
 export const FAULT_CELLS: readonly FaultCell[] = STEPS.flatMap((step) =>
   FAULTS.map(([fault, action], at) => {
     const expected = MATRIX[step][at];
-    if (expected === undefined) throw new Error(`nothing is expected of ${step}: ${fault}`);
+    if (expected === undefined) throw new Error(`the matrix has no outcome for ${step}: ${fault}`);
     return {
       name: `${step}: ${fault}`,
       step,
       fault,
       expected,
-      server: serverOf(step, action),
-      timeouts: fault === "hang" ? timeoutsOf(step) : {},
+      server: scriptFor(step, action),
+      timeouts: fault === "hang" ? timeoutsFor(step) : {},
       messageBytes: step === "body" ? LARGE_BYTES : SMALL_BYTES,
     };
   }),
 );
 
-function serverOf(step: FaultStep, action: Action): ScriptOptions {
+function scriptFor(step: FaultStep, action: Action): ScriptOptions {
   return {
     script: { [step]: action },
     extensions: ["PIPELINING", "8BITMIME", "SIZE 50000000"],
@@ -122,7 +126,7 @@ function serverOf(step: FaultStep, action: Action): ScriptOptions {
   };
 }
 
-function timeoutsOf(step: FaultStep): Partial<Timeouts> {
+function timeoutsFor(step: FaultStep): Partial<Timeouts> {
   const at = (...steps: FaultStep[]) => (steps.includes(step) ? SHORT_MS : LONG_MS);
   return {
     greetingMs: at("connect", "greeting"),

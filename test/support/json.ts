@@ -1,6 +1,6 @@
-/** Looks into JSON of unknown shape. */
+/** Reads values from JSON of unknown shape. */
 
-/** What stands at a dotted path such as `data.items.0.id`; undefined where there is nothing. */
+/** Returns the value at a dotted path such as `data.items.0.id`; undefined if there is none. */
 export function at(value: unknown, path: string): unknown {
   return path === "" ? value : path.split(".").reduce<unknown>(member, value);
 }
@@ -9,14 +9,14 @@ function member(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The same where it has to be text. */
+/** Returns the string at a dotted path; throws if it is not a string. */
 export function textAt(value: unknown, path: string): string {
   const found = at(value, path);
   if (typeof found === "string") return found;
-  throw new Error(`no text at "${path}" of ${JSON.stringify(value)}`);
+  throw new Error(`no string at "${path}" of ${JSON.stringify(value)}`);
 }
 
-/** The same where it has to be a list. */
+/** Returns the list at a dotted path; throws if it is not a list. */
 export function listAt(value: unknown, path: string): unknown[] {
   const found = at(value, path);
   if (Array.isArray(found)) return found;

@@ -1,8 +1,8 @@
-/** Events that a test puts into the log as rows: how they are kept of their contacts besides. */
+/** Completes the event log for tests that insert its rows directly. */
 
 import type { Database } from "bun:sqlite";
 
-/** As if each had been recorded, in the order of the log: names, counts, summaries and chains. */
+/** Writes the names, counts, summaries and links that recording each event would have written. */
 export function summarizeLog(sqlite: Database): void {
   sqlite.run(`INSERT INTO event_names (project_seq, name, count)
     SELECT project_seq, name, count(*) FROM events WHERE true GROUP BY 1, 2

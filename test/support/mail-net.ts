@@ -1,6 +1,6 @@
 /**
- * A small internet on loopback: a name server, and mail servers on addresses of their own that share
- * one port, as port 25 is shared. A transport for it is made with `transport`.
+ * A small mail network on loopback: a name server, and mail servers on different addresses that all
+ * listen on one port, as real ones do on port 25. `transport` creates a transport for this network.
  */
 
 import { createDns, type Dns } from "../../src/lib/dns/client.ts";
@@ -16,24 +16,25 @@ import { startScript, type ScriptOptions, type ScriptServer } from "./smtp-scrip
 import { startSink, type Sink, type SinkOptions } from "./smtp-sink.ts";
 
 export type MailNet = {
-  /** The one port of all mail servers. */
+  /** The port of all mail servers. */
   port: number;
   clock: ManualClock;
   server: TestDns;
   dns: Dns;
-  /** Another client of the name server: an application closes its own when it stops. */
+  /** Creates another DNS client, since an application closes its client when it stops. */
   resolver(): Dns;
-  /** A mail server at 127.0.0.<host>. */
+  /** Starts a script server at 127.0.0.<host>. */
   script(host: number, options?: ScriptOptions): Promise<ScriptServer>;
-  /** The same at any address of this machine. */
+  /** Starts a script server at any address of this machine. */
   scriptAt(address: string, options?: ScriptOptions): Promise<ScriptServer>;
+  /** Starts a sink at 127.0.0.<host>. */
   sink(host: number, options?: SinkOptions): Promise<Sink>;
   transport(options?: Partial<DirectOptions>): DirectTransport;
   close(): Promise<void>;
 };
 
 export type MailNetOptions = TestDnsOptions & {
-  /** How long the name server is waited for: short where it is silent, long where it is only slow. */
+  /** Timeout of DNS queries: short if the name server is silent, long if it is only slow. */
   dnsTimeoutMs?: number;
 };
 
@@ -48,13 +49,15 @@ export async function startMailNet(options: MailNetOptions = {}): Promise<MailNe
       tries: 1,
     });
   const dns = resolver();
-  // Holds the port, on an address that is nobody else's.
-  const keeper = await startScript({ address: "127.0.0.253" });
-  const { port } = keeper;
+  // Reserves the port, on an address that no other server uses.
+  const portHolder = await startScript({ address: "127.0.0.253" });
+  const { port } = portHolder;
   const closers: (() => Promise<void>)[] = [];
-  const keep = <Closable extends { close(): Promise<void> }>(part: Closable): Closable => {
-    closers.push(() => part.close());
-    return part;
+  const closeLater = <Closable extends { close(): Promise<void> }>(
+    resource: Closable,
+  ): Closable => {
+    closers.push(() => resource.close());
+    return resource;
   };
   return {
     port,
@@ -63,12 +66,13 @@ export async function startMailNet(options: MailNetOptions = {}): Promise<MailNe
     dns,
     resolver,
     script: async (host, script = {}) =>
-      keep(await startScript({ ...script, address: `127.0.0.${host}`, port })),
-    scriptAt: async (address, script = {}) => keep(await startScript({ ...script, address, port })),
+      closeLater(await startScript({ ...script, address: `127.0.0.${host}`, port })),
+    scriptAt: async (address, script = {}) =>
+      closeLater(await startScript({ ...script, address, port })),
     sink: async (host, sink = {}) =>
-      keep(await startSink({ ...sink, address: `127.0.0.${host}`, port })),
+      closeLater(await startSink({ ...sink, address: `127.0.0.${host}`, port })),
     transport: (direct = {}) =>
-      keep(
+      closeLater(
         directTransport({
           dns,
           hostname: "sender.test",
@@ -83,7 +87,7 @@ export async function startMailNet(options: MailNetOptions = {}): Promise<MailNe
       for (const close of closers.toReversed()) await close();
       dns.close();
       await server.close();
-      await keeper.close();
+      await portHolder.close();
     },
   };
 }

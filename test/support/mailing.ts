@@ -1,4 +1,4 @@
-/** An application in capture mode, mails of it that left, and what their recipients do with them. */
+/** Creates an application in capture mode, and acts as the recipients of its mails do. */
 
 import { type ParsedMail, simpleParser } from "mailparser";
 import type { TrackingMode } from "../../src/db/schema/projects.ts";
@@ -14,16 +14,16 @@ export type SendOptions = {
   headers?: Record<string, string>;
 };
 
-/** A mail that left, as its recipient has it. */
+/** A sent mail as its recipient receives it. */
 export type Received = {
   id: string;
   raw: string;
   mail: ParsedMail;
-  /** Addresses in the HTML, in order. */
+  /** The `href` attributes in the HTML, in order. */
   hrefs: string[];
-  /** Path of the pixel; null where there is none. */
+  /** Path of the tracking pixel; null if there is none. */
   pixel: string | null;
-  /** Paths of the links to act with. */
+  /** Paths of the pages for the recipient. */
   unsubscribe: string;
   subscribe: string;
   manage: string;
@@ -35,7 +35,7 @@ const BODY = `<body><p>Hello</p><a href="https://example.com/a?b=1&amp;c=2">a</a
 export async function startMailing(options: TestOptions = {}) {
   const t = await testApp(options);
 
-  /** Fetches as a person's browser would, unless told otherwise. */
+  /** Sends a request with the user agent of a browser, unless `headers` has another one. */
   async function fetchAs(
     method: string,
     path: string,
@@ -53,7 +53,7 @@ export async function startMailing(options: TestOptions = {}) {
     t,
     fetchAs,
 
-    /** Sends one mail, to a subscribed contact where it is marketing. */
+    /** Sends one mail to a subscribed contact and returns it as received. */
     async send(rest: SendOptions = {}): Promise<Received> {
       const type = rest.type ?? "MARKETING";
       const { body = BODY, from = "news@acme.test" } = rest;
@@ -96,7 +96,7 @@ export async function startMailing(options: TestOptions = {}) {
       }
     },
 
-    /** Events since the mail was sent, with what they are about. */
+    /** Returns the events after the first one, except email.sent, with their mail and data. */
     events: () =>
       t.db.sqlite
         .query<{ name: string; email: string | null; data: string | null }, []>(

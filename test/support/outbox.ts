@@ -1,4 +1,4 @@
-/** A really migrated database with one project, into which a test puts mails as rows. */
+/** Creates a migrated database with one project, into which a test inserts mails as rows. */
 
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
@@ -10,11 +10,11 @@ export type Outbox = ReturnType<typeof openOutbox>;
 export type MailOptions = {
   to?: string;
   status?: EmailStatus;
-  /** 0 transactional, 1 campaign. */
+  /** 0 for transactional mail, 1 for campaign mail. */
   priority?: number;
-  /** Campaign mail: of this campaign (default 1), which is SENDING. */
+  /** `seq` of the campaign of campaign mail (default 1); its status is SENDING. */
   campaign?: number;
-  /** Of this project (default 1). */
+  /** `seq` of the project (default 1). */
   project?: number;
   attempts?: number;
   nextAt?: number | null;
@@ -52,15 +52,15 @@ export type EventRow = {
   createdAt: number;
 };
 
-/** `file` may be one that was opened before: then the project is there already. */
+/** Opens a database; `file` may be an existing one, in which the project already exists. */
 export function openOutbox(file = ":memory:") {
   const db = openDatabase(file);
   migrate(db.sqlite);
   db.sqlite.run(
     "INSERT OR IGNORE INTO projects (seq, id, name, created_at) VALUES (1, 'acme', 'acme', 0)",
   );
-  const load = createLoader(db);
-  const inserted = (sql: string, values: (string | number | null)[]): number =>
+  const loadMail = createLoader(db);
+  const insert = (sql: string, values: (string | number | null)[]): number =>
     db.sqlite.query<{ seq: number }, typeof values>(`${sql} RETURNING seq`).get(...values)?.seq ??
     0;
 
@@ -81,7 +81,7 @@ export function openOutbox(file = ":memory:") {
   }
 
   function addContact(email: string, isSubscribed: boolean): number {
-    return inserted(
+    return insert(
       `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
        VALUES (?, 1, ?, ?, '{}', 0, 0)`,
       [crypto.randomUUID(), email, Number(isSubscribed)],
@@ -89,7 +89,7 @@ export function openOutbox(file = ":memory:") {
   }
 
   function addMessage(html: string, isMarketing: boolean): number {
-    return inserted(
+    return insert(
       `INSERT INTO messages (project_seq, digest, from_address, html, headers, is_marketing,
          has_attachments, created_at)
        VALUES (1, ?, 'news@acme.test', ?, '[]', ?, 0, 0)`,
@@ -100,7 +100,7 @@ export function openOutbox(file = ":memory:") {
   return {
     db,
 
-    /** A mail of its own contact and message; due at 0 unless told otherwise. */
+    /** Adds a mail with a new contact and a new message, due at 0 by default; returns its `seq`. */
     add(options: MailOptions = {}): number {
       const { to = `${crypto.randomUUID()}@example.net`, createdAt = 0, nextAt = 0 } = options;
       const { priority = 0, project = 1 } = options;
@@ -109,7 +109,7 @@ export function openOutbox(file = ":memory:") {
       if (campaign !== null) ensureCampaign(campaign, project);
       const contactSeq = addContact(to, options.isSubscribed ?? true);
       const messageSeq = addMessage(options.html ?? "<p>Hello</p>", options.isMarketing ?? false);
-      return inserted(
+      return insert(
         `INSERT INTO emails (id, project_seq, campaign_seq, contact_seq, message_seq, source,
            to_address, subject, variables, status, priority, attempts, next_at, created_at)
          VALUES (?, ?, ?, ?, ?, 'TRANSACTIONAL', ?, 'Hi', '{}', ?, ?, ?, ?, ?)`,
@@ -129,14 +129,14 @@ export function openOutbox(file = ":memory:") {
       );
     },
 
-    /** A mail as leased for its first attempt, ready to be settled. */
+    /** Adds a mail that is leased for its first attempt, so that its outcome can be recorded. */
     addLeased(options: MailOptions = {}): Consignment {
       const seq = this.add({ status: "SENDING", attempts: 1, ...options });
       return this.loaded(seq);
     },
 
     loaded(seq: number): Consignment {
-      const mail = load({
+      const mail = loadMail({
         seq,
         attempts: this.row(seq).attempts,
         dueAt: 0,
@@ -183,7 +183,7 @@ export function openOutbox(file = ":memory:") {
         .all()
         .map(({ email }) => email),
 
-    /** As deleting a contact does: nothing is left that names it. */
+    /** Deletes a contact and its address in emails, as the application does. */
     deleteContact(contactSeq: number | null): void {
       const values = [contactSeq];
       db.sqlite.run(
@@ -195,7 +195,7 @@ export function openOutbox(file = ":memory:") {
   };
 }
 
-/** Runs with a statement's text and plan: which index answers it. */
+/** Returns the query plan of a statement, which shows the indexes that it uses. */
 export function planOf({ sqlite }: Db, sql: string): string {
   const named = new Set(sql.match(/\$\w+/g));
   const values = named.size > 0 ? Object.fromEntries([...named].map((n) => [n.slice(1), 1])) : null;

@@ -1,4 +1,4 @@
-/** An HTTPS server on loopback that serves an MTA-STS policy, or fails to. */
+/** An HTTPS server on loopback that serves an MTA-STS policy, or a faulty response. */
 
 import type { ServerResponse } from "node:http";
 import https from "node:https";
@@ -8,21 +8,21 @@ import type { TestCertificate } from "./tls.ts";
 
 export type PolicyAnswer = {
   status?: number;
-  /** Null: none. */
+  /** Content type; null for no such header. */
   mediaType?: string | null;
   body?: string;
   location?: string;
-  /** True: it never answers. */
+  /** True if the server never responds. */
   hangs?: boolean;
-  /** True: the body arrives byte by byte and never ends. */
+  /** True if the body arrives byte by byte and never ends. */
   trickles?: boolean;
 };
 
 export type PolicyServer = {
   port: number;
-  /** May be changed while it runs. */
+  /** The response; a test may change it while the server runs. */
   answer: PolicyAnswer;
-  /** `GET mta-sts.example.com /path` for each request, without the port. */
+  /** All requests as `GET mta-sts.example.com /path`, without the port. */
   requests: string[];
   close(): Promise<void>;
 };

@@ -1,2 +1,5 @@
-/** Imported before Elysia, which shows internals in any other mode: tests see what users see. */
+/**
+ * Sets production mode, so that tests see the same responses as users: Elysia adds internal details
+ * to them in any other mode. This file must be imported before Elysia.
+ */
 process.env["NODE_ENV"] = "production";

@@ -1,4 +1,4 @@
-/** HTTP as bytes on a socket, for what a well-behaved client never sends. */
+/** Sends HTTP as raw bytes on a socket, for requests that a correct client never sends. */
 
 import { connect } from "node:net";
 
@@ -6,22 +6,25 @@ const LIMIT_MS = 20_000;
 
 export type RawOptions = {
   port: number;
-  /** Everything up to the blank line, without `Host`. */
+  /** The request line and the header lines, without `Host`. */
   head: readonly string[];
-  /** Sent piece by piece until the server answers. */
+  /** Parts of the body, sent one after another until the server responds. */
   body?: Iterable<string | Uint8Array>;
-  /** Address to come from. */
+  /** Source address of the connection. */
   localAddress?: string;
 };
 
-/** Sends a request and resolves to what came back until the first answer was complete. */
+/** Sends a request and resolves to the received text once the first response is complete. */
 export function rawRequest(options: RawOptions): Promise<string> {
   const { port, head, body = [], localAddress = "127.0.0.1" } = options;
   const { promise, resolve } = Promise.withResolvers<string>();
   const socket = connect({ port, host: "127.0.0.1", localAddress });
-  const pieces = body[Symbol.iterator]();
+  const parts = body[Symbol.iterator]();
   let received = "";
-  const deadline = setTimeout(() => finish(`nothing within ${LIMIT_MS} ms: ${received}`), LIMIT_MS);
+  const deadline = setTimeout(
+    () => finish(`no complete response within ${LIMIT_MS} ms: ${received}`),
+    LIMIT_MS,
+  );
 
   function finish(answer: string): void {
     clearTimeout(deadline);
@@ -30,7 +33,7 @@ export function rawRequest(options: RawOptions): Promise<string> {
   }
 
   function send(): void {
-    for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
+    for (let next = parts.next(); next.done !== true; next = parts.next()) {
       if (!socket.write(next.value)) return;
     }
   }
@@ -113,7 +116,7 @@ function isComplete(text: string): boolean {
   return length !== undefined && rest.join("\r\n\r\n").length >= Number(length);
 }
 
-/** Status and parsed JSON body of a raw answer. */
+/** Parses the status, the headers and the JSON body of a raw response. */
 export function readRaw(answer: string): { status: number; headers: Headers; body: unknown } {
   const [head = "", ...rest] = answer.split("\r\n\r\n");
   const [statusLine = "", ...lines] = head.split("\r\n");

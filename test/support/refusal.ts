@@ -1,4 +1,4 @@
-/** The structured error (specification §7) as every endpoint has to answer it. */
+/** Checks the error format that every endpoint uses (docs/specification.md#s7). */
 
 import { expect } from "bun:test";
 import { at, listAt, textAt } from "./json.ts";
@@ -8,17 +8,17 @@ type Answer = { status: number; headers: Headers; body: unknown };
 export type Refusal = {
   status: number;
   code: string;
-  /** Field and code of every violation, in order. */
+  /** Field and code of each violation, in order. */
   errors?: readonly (readonly [field: string, code: string])[];
 };
 
 /**
- * A message of a violation is a predicate of its field without a full stop, so that it reads alone
- * and behind the name of the field: `must not be empty`.
+ * Matches the message of a violation: a predicate without a full stop, such as `must not be empty`,
+ * which can be read alone or after the name of the field.
  */
 export const PREDICATE = /^(?:is|must|has|cannot|contains|names|does|repeats)\b[^]*[^.\s]$/;
 
-/** Checks the whole shape, not only the code. */
+/** Checks that a response is a complete error with this status, code and violations. */
 export function expectRefusal(answer: Answer, { status, code, errors }: Refusal): void {
   const { body } = answer;
   expect({ status: answer.status, code: at(body, "error.code"), errors: violations(body) }).toEqual(

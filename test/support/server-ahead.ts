@@ -1,6 +1,6 @@
 /**
- * `mailstead serve` at a later time: a server whose clock runs ahead, so that what is due in an hour
- * is due now. `bun server-ahead.ts MILLISECONDS serve --data FOLDER --port PORT …`
+ * Runs `mailstead serve` with a clock that is ahead, so that mail due in an hour is due now:
+ * `bun server-ahead.ts MILLISECONDS serve --data FOLDER --port PORT …`
  */
 
 import "../../src/lib/production.ts";
@@ -12,7 +12,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLog } from "../../src/lib/log.ts";
 
-const [ahead, , ...words] = Bun.argv.slice(2);
+const [aheadMs, , ...words] = Bun.argv.slice(2);
 const flags = Object.fromEntries(
   words.flatMap((word, i) => (i % 2 === 0 ? [[word.replace(/^--/, ""), words[i + 1] ?? ""]] : [])),
 );
@@ -26,7 +26,7 @@ const app = createApp({
   db,
   folder: folder.path,
   secret: folder.secret,
-  clock: { ...systemClock, now: () => Date.now() + Number(ahead) },
+  clock: { ...systemClock, now: () => Date.now() + Number(aheadMs) },
   log: createLog({ level: "info", format: "json" }),
 });
 process.on("SIGTERM", () => {

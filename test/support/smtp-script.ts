@@ -1,6 +1,6 @@
 /**
- * An SMTP server that misbehaves as told: for each step of the session one action, else it does what
- * it should. Steps of later occurrences and of later connections can differ.
+ * An SMTP server with scripted faults. A script has an action for some steps of the session; at all
+ * other steps the server behaves correctly. Actions may differ by occurrence and by connection.
  */
 
 import net from "node:net";
@@ -23,13 +23,14 @@ export type ScriptStep =
   | "quit";
 
 /**
- * - an object: this reply (`text` may have several lines), or these bytes.
- * - close: the connection ends without a word. reset: it is torn down with RST.
- * - hang: nothing more is read or said.
- * - garbage: a line that is no reply.
- * - closing: 421 and the end of the connection (RFC 5321 §3.8).
- * - trickle, multiline, huge: the reply it should be, in single bytes, in 20 lines, in 64 KiB.
- * - oversized: a reply of more than 64 KiB.
+ * Behaviour of the server at a step:
+ * - an object: it sends this reply (`text` may have several lines) or these bytes.
+ * - close: it closes the connection without a reply. reset: it resets the connection with RST.
+ * - hang: it reads and sends nothing more.
+ * - garbage: it sends a line that is not an SMTP reply.
+ * - closing: it replies 421 and closes the connection (RFC 5321 §3.8).
+ * - trickle, multiline, huge: it sends the correct reply in single bytes, 20 lines or 64 KiB.
+ * - oversized: it sends a reply of more than 64 KiB.
  */
 export type Action =
   | { code: number; text?: string }
@@ -44,37 +45,37 @@ export type Action =
   | "huge"
   | "oversized";
 
-/** A list is for the first, second … occurrence within the connection; null: as it should be. */
+/** A list has the actions of the first, second … occurrence in a connection; null is correct behaviour. */
 export type Script = { [step in ScriptStep]?: Action | (Action | null)[] };
 
 export type ScriptOptions = {
-  /** A list is for the first, second … connection; the last one is for all that follow. */
+  /** A list has the scripts of the first, second … connection; the last one also serves all others. */
   script?: Script | Script[];
   /** Keywords in the reply to EHLO; STARTTLS is added where `tls` is given. */
   extensions?: readonly string[];
   tls?: { key: string; cert: string; implicit?: boolean };
-  /** Where it listens; 127.0.0.1 and a free port if left out. */
+  /** Address and port to listen on; the default is 127.0.0.1 and a free port. */
   address?: string;
   port?: number;
 };
 
 export type ScriptServer = {
   port: number;
-  /** The lines of each connection's client, without the message. */
+  /** Lines that the client sent on each connection, without the message. */
   transcripts: string[][];
-  /** The messages as on the wire, dot-stuffed, with the final dot. */
+  /** The messages as sent, dot-stuffed and with the final dot. */
   bodies: string[];
-  /** The clients' addresses, connection by connection. */
+  /** The client address of each connection. */
   peers: string[];
-  /** The names in SNI (RFC 6066 §3), one for each STARTTLS that came so far. */
+  /** The server name (SNI, RFC 6066 §3) of each TLS handshake after STARTTLS. */
   serverNames: string[];
-  /** Connections that have been ended by either side. */
+  /** Number of connections that either side has closed. */
   ended: number;
-  /** Lines that came but were not read, because the script let the server hang. */
+  /** Returns the number of received lines that were not read because the script hangs. */
   pendingLines(): number;
-  /** Says these words on all connections, whether asked or not. */
+  /** Writes this text on all connections, without waiting for a command. */
   say(words: string): void;
-  /** Ends all connections. */
+  /** Closes all connections. */
   drop(): void;
   close(): Promise<void>;
 };
@@ -169,7 +170,7 @@ class ScriptConnection {
     void this.#pump();
   };
 
-  /** One thing at a time, so that slow replies keep their order. */
+  /** Processes one line after another, so that slow replies keep their order. */
   async #pump(): Promise<void> {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -177,7 +178,7 @@ class ScriptConnection {
     this.#isPumping = false;
   }
 
-  /** False where more has to come first. */
+  /** Processes the next line or message; returns false if it is not complete yet. */
   async #advance(): Promise<boolean> {
     if (this.#phase === "data") return this.#advanceData();
     const end = this.#pending.indexOf("\n");
@@ -299,7 +300,7 @@ class ScriptConnection {
     await this.#decide(step, usual);
   }
 
-  /** True if the answer was positive, so that the server has to act on it. */
+  /** Performs a step; returns true if the reply was positive, so that the server has to act on it. */
   async #decide(step: ScriptStep, usual: string): Promise<boolean> {
     if (this.#isOver) return false;
     const action = this.#next(step);
@@ -344,7 +345,7 @@ class ScriptConnection {
       case "oversized":
         return this.#write(multiline(code, fill(textsOf(usual), 123)));
       default:
-        throw new Error(`no such action: ${String(action)}`);
+        throw new Error(`unknown action: ${String(action)}`);
     }
   }
 
@@ -374,7 +375,7 @@ function textsOf(reply: string): string[] {
   return reply.split("\r\n").map((line) => line.slice(4));
 }
 
-/** 512 lines of `length` characters: with code, hyphen and CRLF each has six octets more. */
+/** Returns 512 lines of `length` characters; code, hyphen and CRLF add six octets to each. */
 function fill(texts: readonly string[], length: number): string[] {
   const first = texts.map((text) => text.padEnd(length));
   return [...first, ...padding(512 - first.length, length)];

@@ -1,36 +1,36 @@
 /**
- * An SMTP server that takes everything, made for speed: raw sockets, no parsing beyond what it needs.
- * It offers PIPELINING, 8BITMIME, SIZE and SMTPUTF8, so that clients can show what they can do.
+ * An SMTP server that accepts every mail. It is optimized for speed: it uses raw sockets and parses
+ * only what it needs. It announces PIPELINING, 8BITMIME, SIZE and SMTPUTF8.
  */
 
 import net from "node:net";
 
 export type SunkMessage = {
-  /** Envelope addresses as between the angle brackets. */
+  /** Address in MAIL FROM, without the angle brackets; `to` has the addresses in RCPT TO. */
   from: string;
   to: string[];
-  /** Without dot-stuffing, with the last line end. */
+  /** The message without dot-stuffing, including the last line ending. */
   data: Uint8Array;
-  /** Milliseconds since the epoch. */
+  /** Time of arrival, in milliseconds since the epoch. */
   at: number;
 };
 
 export type SinkOptions = {
   onMessage?: (message: SunkMessage) => void;
-  /** True: messages are counted, neither kept nor handed out. */
+  /** True if messages are only counted: they are not stored, and `onMessage` is not called. */
   countOnly?: boolean;
   maxSizeBytes?: number;
   pipelining?: boolean;
-  /** How long it takes to answer the final dot. */
+  /** Delay of the reply to the final dot, in milliseconds. */
   answerAfterMs?: number;
-  /** Where it listens; 127.0.0.1 and a free port if left out. */
+  /** Address and port to listen on; the default is 127.0.0.1 and a free port. */
   address?: string;
   port?: number;
 };
 
 export type Sink = {
   port: number;
-  /** All that came, oldest first; empty if only counted. */
+  /** All received messages, oldest first; empty if they are only counted. */
   messages: SunkMessage[];
   counts: { messages: number; connections: number };
   close(): Promise<void>;
@@ -68,7 +68,8 @@ export async function startSink(options: SinkOptions = {}): Promise<Sink> {
 
 export function portOf(server: net.Server): number {
   const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening on TCP");
+  if (address === null || typeof address === "string")
+    throw new Error("the server does not listen on TCP");
   return address.port;
 }
 
@@ -103,11 +104,14 @@ class SinkConnection {
   readonly #sink: SinkState;
   #from = "";
   #to: string[] = [];
-  /** The beginning of a command whose end has not come yet. */
+  /** The beginning of a command that is not complete yet. */
   #partial: Buffer = NOTHING;
   #isInData = false;
   #blocks: Buffer[] = [];
-  /** The last bytes of the data so far, in which the end may have begun; first an empty line end. */
+  /**
+   * The last bytes of the data so far, since the end marker may be split across chunks. It starts as
+   * CRLF, so that a message may consist of the final dot alone.
+   */
   #tail: Buffer = NOTHING;
 
   constructor(socket: net.Socket, sink: SinkState) {
@@ -115,15 +119,15 @@ class SinkConnection {
     this.#sink = sink;
   }
 
-  /** All replies of one chunk go out as one write, as RFC 2920 §3.2 asks of a server. */
+  /** Sends all replies to one chunk in one write, as a server should (RFC 2920 §3.2). */
   receive(chunk: Buffer): void {
     let rest = chunk;
     let replies = "";
     while (rest.length > 0) {
       if (this.#isInData) {
-        const after = this.#takeData(rest);
+        const after = this.#readData(rest);
         if (after === null) break;
-        replies += this.#taken();
+        replies += this.#replyToMessage();
         rest = after;
         continue;
       }
@@ -138,8 +142,8 @@ class SinkConnection {
     if (replies !== "") this.#socket.write(replies);
   }
 
-  /** A client that waits for it says nothing meanwhile. */
-  #taken(): string {
+  /** Returns the reply to the final dot; a delayed reply is sent later, and "" is returned. */
+  #replyToMessage(): string {
     const { answerAfterMs = 0 } = this.#sink.options;
     const reply = "250 2.0.0 Ok: taken\r\n";
     if (answerAfterMs === 0) return reply;
@@ -171,15 +175,15 @@ class SinkConnection {
         this.#socket.end("221 2.0.0 Bye\r\n");
         return "";
       case "RSET":
-        this.#startOver();
+        this.#reset();
         return "250 2.0.0 Ok\r\n";
       default:
         return "250 2.0.0 Ok\r\n";
     }
   }
 
-  /** What follows the final dot, null if the message goes on. */
-  #takeData(chunk: Buffer): Buffer | null {
+  /** Reads message data; returns the bytes after the final dot, or null if the message continues. */
+  #readData(chunk: Buffer): Buffer | null {
     const end = this.#endOfData(chunk);
     const isCounted = this.#sink.options.countOnly === true;
     if (!isCounted) this.#blocks.push(end === -1 ? chunk : chunk.subarray(0, end));
@@ -189,15 +193,15 @@ class SinkConnection {
     }
     this.#sink.counts.messages++;
     if (!isCounted) this.#deliver();
-    this.#startOver();
+    this.#reset();
     return chunk.subarray(end);
   }
 
-  /** Position after the final dot's line, or -1; the end may lie across two chunks. */
+  /** Returns the position after the line with the final dot, or -1; that line may span two chunks. */
   #endOfData(chunk: Buffer): number {
-    const seam = Buffer.concat([this.#tail, chunk.subarray(0, 4)]);
-    const atSeam = seam.indexOf(END_OF_DATA);
-    if (atSeam !== -1) return atSeam + END_OF_DATA.length - this.#tail.length;
+    const boundary = Buffer.concat([this.#tail, chunk.subarray(0, 4)]);
+    const atBoundary = boundary.indexOf(END_OF_DATA);
+    if (atBoundary !== -1) return atBoundary + END_OF_DATA.length - this.#tail.length;
     const inside = chunk.indexOf(END_OF_DATA);
     return inside === -1 ? -1 : inside + END_OF_DATA.length;
   }
@@ -210,7 +214,7 @@ class SinkConnection {
     this.#sink.options.onMessage?.(message);
   }
 
-  #startOver(): void {
+  #reset(): void {
     this.#isInData = false;
     this.#from = "";
     this.#to = [];
@@ -222,7 +226,10 @@ function pathOf(line: string): string {
   return /<(.*)>/.exec(line)?.[1] ?? "";
 }
 
-/** RFC 5321 §4.5.2, byte for byte; written apart from the client's stuffing, to check it. */
+/**
+ * Removes dot-stuffing (RFC 5321 §4.5.2). It shares no code with the client's dot-stuffing, so that it
+ * can check it.
+ */
 function unstuff(data: Buffer): Uint8Array {
   if (data[0] !== DOT && !data.includes("\r\n.")) return data;
   const out = Buffer.allocUnsafe(data.length);

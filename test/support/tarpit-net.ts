@@ -1,6 +1,6 @@
 /**
- * A small internet with good domains, good0.test to good4.test, and up to 200 others, tarpit0.test
- * and so on, whose servers a test starts as it needs them.
+ * A mail network with five domains whose servers respond, good0.test to good4.test, and up to 200
+ * tarpit domains, tarpit0.test to tarpit199.test, whose servers a test starts when it needs them.
  */
 
 import type { TestRecords } from "./dns-server.ts";
@@ -8,17 +8,17 @@ import { type MailNet, startMailNet } from "./mail-net.ts";
 import type { ScriptOptions, ScriptServer } from "./smtp-script.ts";
 
 export const GOOD = ["good0.test", "good1.test", "good2.test", "good3.test", "good4.test"];
-const MOST_TARPITS = 200;
+const MAX_TARPITS = 200;
 
-/** A server that accepts connections and never says anything. */
+/** A script for a server that accepts connections and never sends anything. */
 export const SILENT: ScriptOptions = { script: { greeting: "hang" } };
 
-/** The domains. */
+/** Returns the names of the first `count` tarpit domains. */
 export function tarpits(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `tarpit${i}.test`);
 }
 
-/** Each domain has an address of its own, in 127.1.0.0/16. */
+/** Returns the address of a tarpit's server; each tarpit has a different one, in 127.1.0.0/16. */
 export function ownAddress(tarpit: number): string {
   return `127.1.${Math.floor(tarpit / 100)}.${(tarpit % 100) + 1}`;
 }
@@ -28,14 +28,14 @@ export async function startTarpitNet(
   dnsTimeoutMs = 10_000,
 ): Promise<MailNet> {
   const records: Record<string, TestRecords> = {};
-  for (const [i, name] of tarpits(MOST_TARPITS).entries()) records[name] = { A: [addressOf(i)] };
+  for (const [i, name] of tarpits(MAX_TARPITS).entries()) records[name] = { A: [addressOf(i)] };
   for (const [i, name] of GOOD.entries()) records[name] = { A: [`127.0.0.${i + 2}`] };
   const net = await startMailNet({ records, dnsTimeoutMs });
   for (const i of GOOD.keys()) await net.sink(i + 2);
   return net;
 }
 
-/** The servers of the first tarpits; they end with `net`. */
+/** Starts the servers of the first `count` tarpits; `net.close` closes them. */
 export function startTarpits(
   net: MailNet,
   count: number,

@@ -1,27 +1,29 @@
 /**
- * Certificates for tests, made when they run: an authority and a server certificate signed by it,
- * written as X.509 (RFC 5280) with node:crypto alone. Neither files nor the openssl command.
+ * Generates certificates for tests: an authority and a server certificate signed by it, in X.509
+ * (RFC 5280). It needs only node:crypto, neither files nor the openssl command.
  */
 
 import { generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
 export type TestCertificate = {
-  /** PEM of the server's private key, of its certificate, and of the authority to trust. */
+  /** Private key of the server, in PEM. */
   key: string;
+  /** Certificate of the server, in PEM. */
   cert: string;
+  /** Certificate of the authority that signed it, in PEM. */
   ca: string;
 };
 
 export type CertificateOptions = {
-  /** Where the time of the certificate lies; valid from yesterday for a year if left out. */
+  /** Validity of the certificate; by default it starts a day ago and ends in a year. */
   validFrom?: Date;
   validTo?: Date;
 };
 
 const DAY_MS = 86_400_000;
 
-/** A certificate for these names and addresses, by an authority of its own. */
+/** Generates a certificate for these host names and addresses, signed by a new authority. */
 export function makeCertificate(
   hosts: readonly string[],
   options: CertificateOptions = {},
@@ -39,7 +41,7 @@ export function makeCertificate(
   });
   const cert = certificate({
     ...common,
-    subject: hosts[0] ?? "nobody",
+    subject: hosts[0] ?? "none",
     key: server.publicKey,
     extensions: [extension(SUBJECT_ALT_NAME, sequence(...hosts.map(generalName)), false)],
   });
@@ -47,7 +49,7 @@ export function makeCertificate(
   return { key, cert: pem(cert), ca: pem(ca) };
 }
 
-type Subject = {
+type CertificateFields = {
   subject: string;
   issuer: string;
   key: KeyObject;
@@ -57,8 +59,8 @@ type Subject = {
   extensions: Buffer[];
 };
 
-/** RFC 5280 §4.1. */
-function certificate(subject: Subject): Buffer {
+/** Encodes and signs a certificate (RFC 5280 §4.1). */
+function certificate(subject: CertificateFields): Buffer {
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
   const body = sequence(
     tlv(0xa0, integer(Buffer.of(2))),
@@ -83,7 +85,7 @@ function extension(id: string, value: Buffer, isCritical: boolean): Buffer {
   return sequence(oid(id), ...critical, tlv(0x04, value));
 }
 
-/** RFC 5280 §4.2.1.6: dNSName or iPAddress. */
+/** Encodes a subject alternative name as dNSName or iPAddress (RFC 5280 §4.2.1.6). */
 function generalName(host: string): Buffer {
   if (isIP(host) === 4) return tlv(0x87, Buffer.from(host.split(".").map(Number)));
   if (host === "::1") return tlv(0x87, Buffer.concat([Buffer.alloc(15), Buffer.of(1)]));
@@ -94,7 +96,7 @@ function name(commonName: string): Buffer {
   return sequence(tlv(0x31, sequence(oid(COMMON_NAME), tlv(0x0c, Buffer.from(commonName)))));
 }
 
-/** GeneralizedTime, `YYYYMMDDHHMMSSZ`. */
+/** Encodes a time as GeneralizedTime, `YYYYMMDDHHMMSSZ`. */
 function time(at: Date): Buffer {
   return tlv(0x18, Buffer.from(`${at.toISOString().replace(/[-:T]/g, "").slice(0, 14)}Z`));
 }
@@ -115,7 +117,7 @@ function bitString(bytes: Buffer): Buffer {
   return tlv(0x03, Buffer.concat([Buffer.of(0), bytes]));
 }
 
-/** Tag, length, value (X.690 §8.1). */
+/** Encodes a tag, a length and a value (X.690 §8.1). */
 function tlv(tag: number, value: Buffer): Buffer {
   const { length } = value;
   if (length < 0x80) return Buffer.concat([Buffer.of(tag, length), value]);

@@ -1,22 +1,23 @@
-/** A way out of the house whose outcomes the test decides, one mail at a time. */
+/** A transport for tests: the test decides the outcome of each mail. */
 
 import type { Dispatch, Outcome, Transport } from "../../src/delivery/outcome.ts";
 
 export type Handed = {
   dispatch: Dispatch;
+  /** Ends the attempt with this outcome. */
   end(outcome: Outcome): void;
-  /** What no transport may do: the promise is rejected. */
+  /** Rejects the promise of `send`, which no correct transport does. */
   fail(error: Error): void;
 };
 
 export type TestTransport = Transport & {
-  /** What `send` does when the mail's turn has come. */
+  /** Adds the mail to `handed`; `send` calls it as soon as the mail may leave. */
   hand(dispatch: Dispatch): Promise<Outcome>;
-  /** All mails that were handed over, oldest first. */
+  /** All mails that the transport received, oldest first. */
   handed: Handed[];
-  /** Those whose outcome is open. */
+  /** Returns the mails that have no outcome yet. */
   open(): Handed[];
-  /** What every mail ends in from now on, without being asked; null: each waits for the test. */
+  /** Outcome of all mails from now on; null if each mail waits for the test to end it. */
   answer: Outcome | null;
 };
 

@@ -1,4 +1,4 @@
-/** An HTTP or HTTPS server on loopback that records what it is asked and answers as told. */
+/** An HTTP or HTTPS server on loopback that records requests; the test defines its responses. */
 
 import http from "node:http";
 import https from "node:https";
@@ -14,24 +14,24 @@ export type WebRequest = {
 
 export type WebAnswer =
   | { status?: number; headers?: Record<string, string>; body?: string | Uint8Array }
-  /** Whatever else a server may do with the connection; nothing: it never answers. */
+  /** Uses the response object directly; a function that does nothing never responds. */
   | { write: (response: http.ServerResponse) => void };
 
 export type WebServer = {
   port: number;
-  /** `http://127.0.0.1:<port>`, with the address it listens at. */
+  /** Origin with the address on which the server listens, such as `http://127.0.0.1:8080`. */
   origin: string;
-  /** May be changed while it runs. `count` includes this request. */
+  /** Returns the response to a request; a test may replace it. `count` includes this request. */
   answer: (request: WebRequest, count: number) => WebAnswer;
   requests: WebRequest[];
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   connections(): number;
   close(): Promise<void>;
 };
 
 export type WebServerOptions = {
   address?: string;
-  /** 0: any that is free. */
+  /** Port to listen on; 0 (the default) for a free port. */
   port?: number;
   certificate?: { key: string; cert: string };
   answer?: WebServer["answer"];
@@ -52,16 +52,16 @@ export async function startWebServer(options: WebServerOptions = {}): Promise<We
     body: Buffer,
     response: http.ServerResponse,
   ): void {
-    const seen: WebRequest = {
+    const recorded: WebRequest = {
       method: request.method ?? "",
       path: request.url ?? "",
       headers: request.headers,
       body: body.toString("utf8"),
     };
-    state.requests.push(seen);
-    const said = state.answer(seen, state.requests.length);
-    if ("write" in said) said.write(response);
-    else response.writeHead(said.status ?? 200, said.headers).end(said.body);
+    state.requests.push(recorded);
+    const result = state.answer(recorded, state.requests.length);
+    if ("write" in result) result.write(response);
+    else response.writeHead(result.status ?? 200, result.headers).end(result.body);
   }
 
   const server =

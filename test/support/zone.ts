@@ -1,9 +1,12 @@
-/** Puts the records that a domain should have into a test name server, as its owner would. */
+/** Publishes the DNS records of a domain in a test name server, as its owner would. */
 
 import type { TestRecords } from "./dns-server.ts";
 import { at, listAt, textAt } from "./json.ts";
 
-/** `records` as the interface shows them. DNS panels cut long texts into strings of 255 octets. */
+/**
+ * Adds `records`, in the format of the API, to `zone`. TXT values are split into strings of 255 octets,
+ * as the web interfaces of DNS providers do.
+ */
 export function publish(zone: Record<string, TestRecords>, records: readonly unknown[]): void {
   for (const record of records) {
     const name = textAt(record, "name");
@@ -16,7 +19,7 @@ export function publish(zone: Record<string, TestRecords>, records: readonly unk
   }
 }
 
-/** Status of each record, by purpose and type, in order. */
+/** Returns `purpose type status` of each record of a domain, in order. */
 export function statuses(domain: unknown): string[] {
   return listAt(domain, "records").map((record) =>
     ["purpose", "type", "status"].map((name) => String(at(record, name))).join(" "),
