@@ -1,6 +1,7 @@
 /** mailstead doctor: looks at everything that mail depends on, one line each. */
 
 import { readConfig } from "../config.ts";
+import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createDns } from "../lib/dns/client.ts";
@@ -100,6 +101,9 @@ function fault(error: unknown): Finding[] {
   if (error instanceof DataFolderError) {
     const { message, suggestion } = error;
     return [{ level: "fail", what: "data folder", finding: message, mend: suggestion }];
+  }
+  if (error instanceof StorageFaultError) {
+    return [fail("data folder", describeFault(error.fault), recoveryOf(error.fault))];
   }
   return [fail("doctor", describeError(error), "this is a fault of ours: please report it")];
 }

@@ -2,9 +2,9 @@
 
 import { readConfig } from "../config.ts";
 import { openDataFolder } from "../db/folder.ts";
-import { openDatabase } from "../db/open.ts";
+import { openStoredDatabase } from "../db/open-stored.ts";
 import type { Command } from "./command.ts";
-import { print, STORE_SETTINGS, upgradeUnlessServed } from "./store.ts";
+import { ensureDatabase, print, STORE_SETTINGS, upgradeUnlessServed } from "./store.ts";
 
 export const migrateCommand: Command = {
   name: "migrate",
@@ -15,7 +15,8 @@ export const migrateCommand: Command = {
   run: async (input) => {
     const config = readConfig(input.settings, input.environment);
     const folder = openDataFolder(config.data, config.secret);
-    const db = openDatabase(folder.databaseFile);
+    await ensureDatabase(folder);
+    const db = openStoredDatabase(folder.databaseFile);
     try {
       const applied = upgradeUnlessServed(db, folder.path);
       const human = applied.map((name) => `applied ${name}`).join("\n");

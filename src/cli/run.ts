@@ -1,6 +1,7 @@
 /** Finds the command, reads its arguments, runs it, and turns what it throws into an exit code. */
 
 import { ConfigError } from "../config.ts";
+import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
 import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
@@ -150,6 +151,11 @@ function explain(error: unknown): {
   if (error instanceof UsageError || error instanceof ConfigError) {
     const suggestion = "mailstead help shows every command and flag.";
     return { code: "USAGE", message: error.message, suggestion, exit: EXIT_USAGE };
+  }
+  if (error instanceof StorageFaultError) {
+    const { fault } = error;
+    const [message, suggestion] = [describeFault(fault), recoveryOf(fault)];
+    return { code: "DATA_FOLDER", message, suggestion, exit: EXIT_FAILED };
   }
   if (error instanceof AppError) {
     const suggestion = error.suggestion ?? null;

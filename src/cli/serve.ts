@@ -3,9 +3,18 @@
 import { createApp, type App } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
 import { closeDatabase } from "../db/close.ts";
-import { lockDataFolder, lockFileOf, openDataFolder } from "../db/folder.ts";
+import { createDatabase } from "../db/create.ts";
+import {
+  awaitDataFolder,
+  type DataFolder,
+  hasInstallation,
+  lockFileOf,
+  openDataFolder,
+} from "../db/folder.ts";
 import { migrate } from "../db/migrate.ts";
-import { openDatabase } from "../db/open.ts";
+import type { Db } from "../db/open.ts";
+import { openStoredDatabase } from "../db/open-stored.ts";
+import { ensureWhole } from "../db/whole.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { VERSION } from "../lib/version.ts";
@@ -76,11 +85,8 @@ export async function runServer(
 ): Promise<number> {
   const log = createLog({ level: given.logLevel, format: given.logFormat });
   const folder = openDataFolder(given.data, given.secret);
-  const unlock = lockDataFolder(folder.path);
-  const db = openDatabase(folder.databaseFile);
-  db.files.add(lockFileOf(folder.path));
-  const applied = migrate(db.sqlite);
-  if (applied.length > 0) log.info("database brought up to date", { applied });
+  const unlock = await awaitDataFolder(folder.path);
+  const db = openServed(folder, log);
   // With a wrong secret it would accept mail and sign none of it.
   requireReadableKeys(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: freePort(given.host) } : given;
@@ -104,7 +110,15 @@ export async function runServer(
   } catch (error) {
     throw cannotListen(config, error);
   }
-  await app.start();
+  try {
+    await app.start();
+    // What a part met and tried to live with is a reason not to start.
+    db.fault.check();
+  } catch (error) {
+    // Nothing may keep the process from ending.
+    await app.stop().catch(() => {});
+    throw error;
+  }
   await greet({
     app,
     address: `http://${hostInUrl(config.host)}:${config.port}`,
@@ -117,6 +131,19 @@ export async function runServer(
     log.error("the stop was not orderly", { error: describeError(error) });
     return 1;
   }
+}
+
+/** The database of a folder whose lock this process has: made where there is none, and up to date. */
+function openServed({ path, databaseFile }: DataFolder, log: Log): Db {
+  if (!hasInstallation(path)) {
+    log.info("database made", { applied: createDatabase(databaseFile) });
+  }
+  const db = openStoredDatabase(databaseFile);
+  db.files.add(lockFileOf(path));
+  ensureWhole(db);
+  const applied = migrate(db.sqlite);
+  if (applied.length > 0) log.info("database brought up to date", { applied });
+  return db;
 }
 
 /** Only SIGKILL does not make the runtime close its databases. */

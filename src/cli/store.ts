@@ -1,15 +1,19 @@
 /** The database as commands use it: opened beside a running server, brought up to date if need be. */
 
 import { type Config, readConfig } from "../config.ts";
+import { createDatabase } from "../db/create.ts";
 import {
   type DataFolder,
   DataFolderError,
+  hasInstallation,
   lockDataFolder,
   openDataFolder,
   requireInstallation,
+  tryLockDataFolder,
 } from "../db/folder.ts";
 import { migrate, pendingMigrations } from "../db/migrate.ts";
-import { type Db, openDatabase } from "../db/open.ts";
+import type { Db } from "../db/open.ts";
+import { openStoredDatabase } from "../db/open-stored.ts";
 import { createWriter } from "../db/writer.ts";
 import { createCursors } from "../http/pagination.ts";
 import { installationOf } from "../installation.ts";
@@ -48,6 +52,10 @@ export type Store = {
   requireReadableKeys: () => void;
 };
 
+/** How long another process may take to make the database. */
+const CREATION_LIMIT_MS = 10_000;
+const CREATION_PAUSE_MS = 20;
+
 type Use<T> = (store: Store) => Promise<T>;
 
 /** Opens the store for one command and closes it after. A mistyped folder stays as it is. */
@@ -64,7 +72,8 @@ export async function withNewStore<T>(input: Input, use: Use<T>): Promise<T> {
 
 async function openedStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
   const folder = openDataFolder(config.data, config.secret);
-  const db = openDatabase(folder.databaseFile);
+  await ensureDatabase(folder);
+  const db = openStoredDatabase(folder.databaseFile);
   try {
     upgradeUnlessServed(db, folder.path);
     const clock = systemClock;
@@ -94,6 +103,24 @@ function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
     keys: createDkimKeys({ db, clock: systemClock, sealKey, makePairs: generateDkimKeys }),
     installation: installationOf(config),
   });
+}
+
+/** Makes the database of a new installation, or waits for the process that is making it. */
+export async function ensureDatabase({ path, databaseFile }: DataFolder): Promise<void> {
+  const deadline = performance.now() + CREATION_LIMIT_MS;
+  while (!hasInstallation(path)) {
+    const isLate = performance.now() > deadline;
+    const unlock = isLate ? lockDataFolder(path) : tryLockDataFolder(path);
+    if (unlock === null) {
+      await Bun.sleep(CREATION_PAUSE_MS);
+      continue;
+    }
+    try {
+      if (!hasInstallation(path)) createDatabase(databaseFile);
+    } finally {
+      unlock();
+    }
+  }
 }
 
 /** Applies migrations unless a server has the database open; returns their names. */

@@ -96,7 +96,7 @@ export function describeFault({ kind, file, finding }: StorageFault): string {
 /** What the operator can do. */
 export function recoveryOf({ kind }: StorageFault): string {
   return kind === "damaged"
-    ? "Stop the server and copy the data folder away. Then restore the newest backup; " +
+    ? "Stop the server if it runs, and copy the data folder away. Then restore the newest backup; " +
         "mailstead check tells how far the damage goes."
     : "Stop the server with SIGTERM. Put the original files back into the data folder, " +
         "or restore the newest backup, and start it again.";

@@ -4,7 +4,7 @@
  * however that ends.
  */
 
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import {
   chmodSync,
   existsSync,
@@ -36,14 +36,16 @@ export class DataFolderError extends Error {
 }
 
 const DATABASE = "mailstead.db";
+const LOG = `${DATABASE}-wal`;
 const SECRET_CHARACTERS = 43;
+const LOCK_LIMIT_MS = 2_000;
+const LOCK_PAUSE_MS = 20;
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 
-/** True if the folder holds an installation. Makes nothing. */
+/** True if the folder holds a database, or its log, whatever state they are in. Makes nothing. */
 export function hasInstallation(folder: string): boolean {
-  const database = statSync(join(folder, DATABASE), { throwIfNoEntry: false });
-  return database !== undefined && database.size > 0;
+  return [DATABASE, LOG].some((file) => existsSync(join(folder, file)));
 }
 
 /** For commands that only make sense where there is something to work on. */
@@ -64,6 +66,7 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
   const path = resolve(folder);
   try {
     mkdirSync(path, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    ensureUsable(join(path, DATABASE));
     return {
       path,
       databaseFile: join(path, DATABASE),
@@ -74,6 +77,27 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
     const why = error instanceof Error ? error.message : String(error);
     throw new DataFolderError(`The data folder ${path} cannot be used: ${why}`);
   }
+}
+
+/** Throws DataFolderError on a state that no start leaves behind, since databases are made whole. */
+function ensureUsable(file: string): void {
+  const database = statSync(file, { throwIfNoEntry: false });
+  const log = `${file}-wal`;
+  if (database === undefined) {
+    if (!existsSync(log)) return;
+    throw new DataFolderError(
+      `${file} is missing, but its log ${log} is there.`,
+      "Put the database back beside its log, or restore the newest backup. " +
+        "To begin with a new database, move the log away.",
+    );
+  }
+  if (!database.isFile()) throw new DataFolderError(`${file} is not a file.`);
+  if (database.size > 0) return;
+  throw new DataFolderError(
+    `${file} is empty, so it is not a database.`,
+    "Restore it from the newest backup. If nothing was ever stored here, delete it: " +
+      "the next start makes a new one.",
+  );
 }
 
 function keptSecret(path: string): string {
@@ -119,20 +143,46 @@ export function lockFileOf(path: string): string {
 
 /** Keeps other servers out until the returned function is called or the process ends. */
 export function lockDataFolder(path: string): () => void {
-  const lock = new Database(lockFileOf(path), { create: true });
+  const unlock = tryLockDataFolder(path);
+  if (unlock !== null) return unlock;
+  throw new DataFolderError(
+    `Another mailstead serves the data folder ${path}. ` +
+      "Stop it first, or give this one a folder of its own with --data.",
+  );
+}
+
+/** As `lockDataFolder`, but waits for a command that has the lock for a moment to make or upgrade a database. */
+export async function awaitDataFolder(path: string): Promise<() => void> {
+  const deadline = performance.now() + LOCK_LIMIT_MS;
+  while (performance.now() < deadline) {
+    const unlock = tryLockDataFolder(path);
+    if (unlock !== null) return unlock;
+    await Bun.sleep(LOCK_PAUSE_MS);
+  }
+  return lockDataFolder(path);
+}
+
+/** As `lockDataFolder`, but null where another process has the lock. */
+export function tryLockDataFolder(path: string): (() => void) | null {
+  const file = lockFileOf(path);
+  let lock: Database | null = null;
   try {
+    lock = new Database(file, { create: true });
     lock.run("PRAGMA busy_timeout = 0");
     lock.run("BEGIN EXCLUSIVE");
-  } catch {
-    lock.close();
+  } catch (error) {
+    lock?.close();
+    if (error instanceof SQLiteError && error.code === "SQLITE_BUSY") return null;
+    const why = error instanceof Error ? error.message : String(error);
     throw new DataFolderError(
-      `Another mailstead serves the data folder ${path}. ` +
-        "Stop it first, or give this one a folder of its own with --data.",
+      `The file ${file} cannot be used: ${why}.`,
+      "No data is in it: delete it while no server runs.",
     );
   }
+  const held = lock;
   return () => {
-    lock.run("ROLLBACK");
-    lock.close();
+    held.run("ROLLBACK");
+    held.close();
   };
 }
 

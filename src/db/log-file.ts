@@ -14,6 +14,8 @@ export type LogFile = {
   hasPage(number: number): boolean;
   /** As `generation`, but "" where the file does not begin with the header of a log. */
   header(): string;
+  /** The numbers in the database of the first pages of the log, as many as are asked for. */
+  pageNumbers(count: number): Set<number>;
   /** Whether something was written where the last whole page before this byte stands. */
   hasPageBefore(end: number): boolean;
   isOpen(): boolean;
@@ -30,6 +32,7 @@ const SALTS_AT = 16;
 const MAGIC = 0x377f0682;
 const MAGIC_MASK = 0xfffffffe;
 const PAGE_SALTS_AT = 8;
+const PAGE_NUMBER_BYTES = 4;
 
 export function openLogFile(path: string, pageBytes: number): LogFile {
   const salts = Buffer.alloc(SALTS_BYTES);
@@ -65,6 +68,15 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
       return found !== "" && found === generation();
     },
     header: () => (hasMagic() ? header.toString("latin1", SALTS_AT) : ""),
+    pageNumbers(count) {
+      const number = Buffer.alloc(PAGE_NUMBER_BYTES);
+      return new Set(
+        Array.from({ length: count }, (_, i) => {
+          readSync(opened(), number, 0, number.length, startOf(i + 1));
+          return number.readUInt32BE(0);
+        }),
+      );
+    },
     hasPageBefore(end) {
       const number = Math.floor((end - HEADER_BYTES) / frameBytes);
       // A hole in a file reads as zeros.

@@ -18,11 +18,11 @@ const PAGE_CACHE_KIB = 60 * 1024;
 
 const IN_MEMORY = ":memory:";
 
-/** Opens `file` (":memory:" for tests), creating it if it is not there. */
-export function openDatabase(file: string): Db {
+/** Opens `file` (":memory:" for tests). `create`: makes it if it is not there. */
+export function openDatabase(file: string, { create = true } = {}): Db {
   const fault = createFaultLatch();
   const files = createOpenFiles();
-  const sqlite = openConnection(file, fault, { create: true });
+  const sqlite = openConnection(file, fault, create ? { create } : { readwrite: true });
   if (file !== IN_MEMORY) files.add(file);
   // WAL + FULL: a commit that was answered survives a power cut. None of these is a default.
   sqlite.run("PRAGMA busy_timeout = 5000");

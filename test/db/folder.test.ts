@@ -13,7 +13,6 @@ import { join } from "node:path";
 import {
   DataFolderError,
   freeBytes,
-  hasInstallation,
   lockDataFolder,
   openDataFolder,
   requireInstallation,
@@ -77,12 +76,19 @@ describe("the data folder", () => {
     expect(openDataFolder(path, secret).secret).toBe(secret);
   });
 
-  test("an empty database is no installation: it gets a secret", () => {
+  test("an empty database is refused, with a secret beside it or without, and left as it is", () => {
     const { databaseFile } = openDataFolder(path, null);
-    rmSync(join(path, "secret"));
     writeFileSync(databaseFile, "");
-    expect(hasInstallation(path)).toBe(false);
-    expect(openDataFolder(path, null).secret).toHaveLength(43);
+    expect(() => openDataFolder(path, null)).toThrow(/mailstead\.db is empty/);
+    rmSync(join(path, "secret"));
+    expect(() => openDataFolder(path, null)).toThrow(/mailstead\.db is empty/);
+    expect(statSync(databaseFile).size).toBe(0);
+  });
+
+  test("a log without its database is refused: SQLite would delete it", () => {
+    const { databaseFile } = openDataFolder(path, null);
+    writeFileSync(`${databaseFile}-wal`, "");
+    expect(() => openDataFolder(path, null)).toThrow(/mailstead\.db is missing, but its log/);
   });
 
   test("where there is no installation, it is said and nothing is made", () => {

@@ -1,0 +1,52 @@
+/** Opens the database of an installation, and says in one sentence why it cannot be used. */
+
+import { SQLiteError } from "bun:sqlite";
+import { closeSync, openSync, readSync } from "node:fs";
+import { DataFolderError } from "./folder.ts";
+import { type Db, openDatabase } from "./open.ts";
+import { isStorageError } from "./refusal.ts";
+
+/** https://sqlite.org/fileformat2.html#magic_header_string */
+const HEADER = "SQLite format 3\0";
+const RESTORE = "Restore it from the newest backup, or name another folder with --data.";
+
+/**
+ * Opens a database that is there already, with our settings. Throws DataFolderError if it is none of
+ * ours, and StorageFaultError if it is damaged, as far as opening it shows.
+ */
+export function openStoredDatabase(file: string): Db {
+  if (!hasHeader(file)) throw new DataFolderError(`${file} is not an SQLite database.`, RESTORE);
+  const db = openOrExplain(file);
+  if (hasSchema(db)) return db;
+  db.sqlite.close();
+  throw new DataFolderError(
+    `${file} is not a database of Mailstead: it has no table named migrations.`,
+    `${RESTORE} If it was left by a first start of an older version, delete it.`,
+  );
+}
+
+/** Before SQLite opens it: closing the file again drops the locks that this process has on it. */
+function hasHeader(file: string): boolean {
+  const found = Buffer.alloc(HEADER.length);
+  const opened = openSync(file, "r");
+  try {
+    readSync(opened, found, 0, found.length, 0);
+  } finally {
+    closeSync(opened);
+  }
+  return found.toString("latin1") === HEADER;
+}
+
+function openOrExplain(file: string): Db {
+  try {
+    return openDatabase(file, { create: false });
+  } catch (error) {
+    if (!(error instanceof SQLiteError) || !isStorageError(error)) throw error;
+    throw new DataFolderError(`${file} cannot be used: ${error.message} (${error.code}).`);
+  }
+}
+
+function hasSchema({ sqlite }: Db): boolean {
+  const find = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'";
+  return sqlite.query(find).get() !== null;
+}

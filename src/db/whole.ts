@@ -1,0 +1,49 @@
+/** Whether all pages of a database are there: in its file, or in the log that a killed server left. */
+
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { openLogFile } from "./log-file.ts";
+import type { Db } from "./open.ts";
+
+/** SQLite never uses the page with this byte (https://sqlite.org/fileformat2.html#the_lock_byte_page). */
+const LOCK_BYTE = 0x40000000;
+
+/**
+ * Throws StorageFaultError if the database file was cut short. For the process that has the lock of
+ * the folder. A file that is as long as the database costs nothing to check.
+ */
+export function ensureWhole({ sqlite, fault }: Db): void {
+  const file = sqlite.filename;
+  const pageBytes = pragma(sqlite, "page_size");
+  const inFile = Math.floor(statSync(file).size / pageBytes);
+  const inDatabase = pragma(sqlite, "page_count");
+  if (inFile >= inDatabase) return;
+  const inLog = pagesInLog(sqlite, pageBytes);
+  const isUnused = (page: number) => page === LOCK_BYTE / pageBytes + 1;
+  for (let page = inFile + 1; page <= inDatabase; page++) {
+    if (inLog.has(page) || isUnused(page)) continue;
+    if (isSound(sqlite)) return;
+    throw fault.raise({ kind: "damaged", file, finding: "it was cut short" });
+  }
+}
+
+/** Numbers of the pages that were committed to the log. */
+function pagesInLog(sqlite: Database, pageBytes: number): Set<number> {
+  const log = openLogFile(`${sqlite.filename}-wal`, pageBytes);
+  try {
+    // NOOP copies nothing, and tells how many pages of the log count.
+    const state = sqlite.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)").get();
+    return log.pageNumbers(state?.log ?? 0);
+  } finally {
+    log.close();
+  }
+}
+
+/** Reads the whole database: for the rare case that a page is nowhere, and perhaps not needed. */
+function isSound(sqlite: Database): boolean {
+  return sqlite.query("PRAGMA quick_check(1)").values()[0]?.[0] === "ok";
+}
+
+function pragma(sqlite: Database, name: string): number {
+  return Number(sqlite.query(`PRAGMA ${name}`).values()[0]?.[0]);
+}

@@ -1,0 +1,330 @@
+/** Starts in data folders that are damaged or half made: each ends with one sentence, or goes on. */
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mailstead, startMailstead } from "../support/cli.ts";
+import { cutShort, PAGE_BYTES, scramble } from "../support/damage.ts";
+import { at, listAt, textAt } from "../support/json.ts";
+
+const CHILD_LIMIT_MS = 60_000;
+
+let parent: string;
+let whole: string;
+/** The same as a killed server leaves it: with a log. */
+let killed: string;
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-start-"));
+  whole = join(parent, "whole");
+  await mailstead(["project", "create", "Shop", "--data", whole]);
+  killed = join(parent, "killed");
+  cpSync(whole, killed, { recursive: true });
+  const { greeting, child } = await serve(killed);
+  expect((await fetch(`${textAt(JSON.parse(greeting), "url")}/readyz`)).status).toBe(200);
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(statSync(join(killed, "mailstead.db-wal")).size).toBeGreaterThan(0);
+}, CHILD_LIMIT_MS);
+
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+function serve(data: string) {
+  const words = ["serve", "--data", data, "--port", "0", "--json"];
+  return startMailstead(words, (greeting) => greeting.endsWith("}\n"));
+}
+
+/** A copy of an installation, and its database file. */
+function copyOf(origin: string, name: string): { data: string; file: string } {
+  const data = join(parent, name);
+  cpSync(origin, data, { recursive: true });
+  return { data, file: join(data, "mailstead.db") };
+}
+
+type Case = { name: string; from: () => string; strike: (file: string) => void; says: RegExp };
+
+const makeTable = (file: string, table: string) => {
+  const other = new Database(file, { create: true });
+  other.run("PRAGMA journal_mode = WAL");
+  if (table !== "") other.run(`CREATE TABLE ${table} (id INTEGER)`);
+  other.close();
+};
+
+const cases: Case[] = [
+  {
+    name: "an empty database beside a secret",
+    from: () => whole,
+    strike: (file) => cutShort(file, 0),
+    says: /mailstead\.db is empty.*newest backup/s,
+  },
+  {
+    name: "an empty database without a secret",
+    from: () => whole,
+    strike: (file) => {
+      cutShort(file, 0);
+      rmSync(join(file, "../secret"));
+    },
+    says: /mailstead\.db is empty/,
+  },
+  {
+    name: "an empty database with a log",
+    from: () => killed,
+    strike: (file) => cutShort(file, 0),
+    says: /mailstead\.db is empty/,
+  },
+  {
+    name: "a log whose database is missing",
+    from: () => killed,
+    strike: (file) => rmSync(file),
+    says: /mailstead\.db is missing, but its log .*mailstead\.db-wal is there/,
+  },
+  {
+    name: "a text file",
+    from: () => whole,
+    strike: (file) => writeFileSync(file, "To be restored by Bob.\n".repeat(1_000)),
+    says: /mailstead\.db is not an SQLite database/,
+  },
+  {
+    name: "a text file with a log",
+    from: () => killed,
+    strike: (file) => writeFileSync(file, "To be restored by Bob.\n".repeat(1_000)),
+    says: /mailstead\.db is not an SQLite database/,
+  },
+  {
+    name: "a database of another program",
+    from: () => whole,
+    strike: (file) => {
+      rmSync(file);
+      makeTable(file, "things");
+    },
+    says: /mailstead\.db is not a database of Mailstead/,
+  },
+  {
+    name: "a database without any table",
+    from: () => whole,
+    strike: (file) => {
+      rmSync(file);
+      makeTable(file, "");
+    },
+    says: /mailstead\.db is not a database of Mailstead/,
+  },
+  {
+    name: "a database that was cut short",
+    from: () => whole,
+    strike: (file) => cutShort(file, 50 * PAGE_BYTES),
+    says: /mailstead\.db is damaged.*newest backup.*mailstead check/s,
+  },
+  {
+    name: "random bytes in the pages of the database",
+    from: () => whole,
+    strike: (file) => scramble(file, PAGE_BYTES),
+    says: /mailstead\.db is damaged/,
+  },
+  {
+    name: "a folder in the place of the database",
+    from: () => whole,
+    strike: (file) => {
+      rmSync(file);
+      mkdirSync(file);
+    },
+    says: /mailstead\.db is not a file/,
+  },
+  {
+    name: "a database of a newer version",
+    from: () => whole,
+    strike: (file) => {
+      const sqlite = new Database(file);
+      sqlite.run("INSERT INTO migrations VALUES ('9999_future', 0)");
+      sqlite.close();
+    },
+    says: /written by a newer Mailstead.*9999_future/,
+  },
+];
+
+describe("a start is refused with one sentence and exit code 1 on", () => {
+  for (const { name, from, strike, says } of cases) {
+    test(
+      name,
+      async () => {
+        const { data, file } = copyOf(from(), name);
+        strike(file);
+        const before = readdirSync(data).toSorted();
+        const ran = await Promise.all(
+          [
+            ["serve", "--port", "0"],
+            ["dev", "--port", "0"],
+            ["project", "list"],
+          ].map((words) => mailstead([...words, "--data", data])),
+        );
+        for (const { code, stdout, stderr } of ran) {
+          expect([code, stdout]).toEqual([1, ""]);
+          expect(stderr).toStartWith("mailstead: ");
+          expect(stderr).toMatch(says);
+          expect(stderr).not.toMatch(/^\s+at /m);
+        }
+        const made = readdirSync(data).filter((each) => !before.includes(each));
+        expect(made.filter((each) => !/^(lock|mailstead\.db-)/.test(each))).toEqual([]);
+      },
+      CHILD_LIMIT_MS,
+    );
+  }
+
+  test(
+    "a database that was cut short and has a log",
+    async () => {
+      const { data, file } = copyOf(killed, "cut with log");
+      cutShort(file, 50 * PAGE_BYTES);
+      const { code, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/mailstead\.db is damaged/)]);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "damage that only the queue meets",
+    async () => {
+      const { data, file } = copyOf(whole, "damaged queue");
+      const sqlite = new Database(file);
+      const root = sqlite
+        .query<{ rootpage: number }, []>(
+          "SELECT rootpage FROM sqlite_schema WHERE name = 'emails_queue'",
+        )
+        .get()?.rootpage;
+      sqlite.close();
+      const bytes = readFileSync(file);
+      const start = ((root ?? 0) - 1) * PAGE_BYTES;
+      writeFileSync(file, bytes.fill(0xff, start, start + PAGE_BYTES));
+      const { code, stdout, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(/^mailstead: .*mailstead\.db is damaged/m);
+      expect(stderr).not.toMatch(/^\s+at /m);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "what the doctor tells as well",
+    async () => {
+      const { data, file } = copyOf(whole, "examined");
+      scramble(file, PAGE_BYTES);
+      // Nothing answers there: only the data folder counts here.
+      const ran = await mailstead(["doctor", "--data", data, "--dns", "127.0.0.1:9"]);
+      expect([ran.code, ran.stdout]).toEqual([
+        1,
+        expect.stringMatching(/^fail {2}data folder: .*mailstead\.db is damaged/m),
+      ]);
+      expect(ran.stdout).not.toContain("a fault of ours");
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "the same in JSON",
+    async () => {
+      const { data, file } = copyOf(whole, "in JSON");
+      cutShort(file, 0);
+      const { code, stderr } = await mailstead(["project", "list", "--json", "--data", data]);
+      expect([code, at(JSON.parse(stderr), "error.code")]).toEqual([1, "DATA_FOLDER"]);
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "a lock that cannot be used, which is not another server",
+    async () => {
+      const { data } = copyOf(whole, "bad lock");
+      writeFileSync(join(data, "lock"), "x".repeat(1_000));
+      const { code, stderr } = await mailstead(["serve", "--port", "0", "--data", data]);
+      expect([code, stderr]).toEqual([1, expect.stringMatching(/lock cannot be used.*database/s)]);
+    },
+    CHILD_LIMIT_MS,
+  );
+});
+
+describe("a first start that was killed is finished by the next one, after", () => {
+  const states: [name: string, make: (data: string) => void][] = [
+    ["the secret was made", () => {}],
+    ["the lock was made", (data) => writeFileSync(join(data, "lock"), "")],
+    [
+      "the database was begun",
+      (data) => writeFileSync(join(data, "mailstead.db.new"), "SQLite format 3\0"),
+    ],
+    [
+      "the database was written, but has not got its name",
+      (data) => {
+        for (const ending of ["", "-wal", "-shm"]) {
+          const origin = join(killed, `mailstead.db${ending}`);
+          if (existsSync(origin)) copyFileSync(origin, join(data, `mailstead.db.new${ending}`));
+        }
+      },
+    ],
+  ];
+  for (const [name, make] of states) {
+    test(
+      name,
+      async () => {
+        const data = join(parent, name);
+        mkdirSync(data);
+        const secret = `${"s".repeat(43)}\n`;
+        writeFileSync(join(data, "secret"), secret);
+        make(data);
+        const server = await serve(data);
+        const listed = await mailstead(["project", "list", "--json", "--data", data]);
+        expect([listed.code, listAt(listed.json, "projects")]).toEqual([0, []]);
+        expect((await server.stop()).code).toBe(0);
+        expect(readFileSync(join(data, "secret"), "utf8")).toBe(secret);
+        expect(readdirSync(data).filter((each) => each.includes(".new"))).toEqual([]);
+      },
+      CHILD_LIMIT_MS,
+    );
+  }
+
+  test(
+    "an older version had begun its schema",
+    async () => {
+      const data = join(parent, "older");
+      mkdirSync(data);
+      writeFileSync(join(data, "secret"), `${"s".repeat(43)}\n`);
+      const sqlite = new Database(join(data, "mailstead.db"), { create: true });
+      sqlite.run("PRAGMA journal_mode = WAL");
+      sqlite.run("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)");
+      sqlite.close();
+      expect((await mailstead(["project", "create", "Shop", "--data", data])).code).toBe(0);
+    },
+    CHILD_LIMIT_MS,
+  );
+});
+
+test(
+  "a server and commands that start at once in a new folder make one installation",
+  async () => {
+    const data = join(parent, "at once");
+    const created = ["A", "B", "C"].map((name) =>
+      mailstead(["project", "create", name, "--data", data]),
+    );
+    const server = await serve(data);
+    const ran = await Promise.all(created);
+    expect(ran.map(({ code, stderr }) => [code, stderr])).toEqual([
+      [0, ""],
+      [0, ""],
+      [0, ""],
+    ]);
+    const listed = await mailstead(["project", "list", "--json", "--data", data]);
+    expect(listAt(listed.json, "projects")).toHaveLength(3);
+    expect((await server.stop()).code).toBe(0);
+  },
+  CHILD_LIMIT_MS,
+);

@@ -1,0 +1,64 @@
+import { afterEach, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Db, openDatabase } from "../../src/db/open.ts";
+import { ensureWhole } from "../../src/db/whole.ts";
+import { cutShort, PAGE_BYTES } from "../support/damage.ts";
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A database with pages in its file, and what `change` does in its log; as a killed process leaves it. */
+function leftBehind(change: (db: Db) => void): string {
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-whole-"));
+  folders.push(folder);
+  const file = join(folder, "test.db");
+  const db = openDatabase(file);
+  db.sqlite.run("CREATE TABLE things (bytes BLOB)");
+  insert(db, 50);
+  db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  change(db);
+  const left = join(folder, "left.db");
+  for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
+  db.sqlite.close();
+  return left;
+}
+
+const insert = ({ sqlite }: Db, pages: number) =>
+  sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * PAGE_BYTES]);
+
+test("a database that grew in its log is whole, and nothing is copied to find that out", () => {
+  const file = leftBehind((db) => insert(db, 100));
+  const before = statSync(file).size;
+  const db = openDatabase(file, { create: false });
+  ensureWhole(db);
+  expect(statSync(file).size).toBe(before);
+  expect(db.fault.current()).toBeNull();
+  db.sqlite.close();
+});
+
+test("a database that grew in its log is not whole where its file was cut", () => {
+  const file = leftBehind((db) => insert(db, 100));
+  cutShort(file, 20 * PAGE_BYTES);
+  const db = openDatabase(file, { create: false });
+  expect(() => ensureWhole(db)).toThrow();
+  expect(db.fault.current()).toEqual({ kind: "damaged", file, finding: "it was cut short" });
+  db.sqlite.close();
+});
+
+test("pages that the database does not need any more may be missing", () => {
+  const file = leftBehind((db) => {
+    db.sqlite.run("DELETE FROM things");
+    db.sqlite.run("CREATE TABLE small (id INTEGER)");
+  });
+  const pages = statSync(file).size / PAGE_BYTES;
+  cutShort(file, (pages - 1) * PAGE_BYTES);
+  const db = openDatabase(file, { create: false });
+  ensureWhole(db);
+  expect(db.fault.current()).toBeNull();
+  db.sqlite.close();
+});
