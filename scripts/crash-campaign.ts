@@ -9,7 +9,7 @@
  */
 
 import { relayTo, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
-import { judge, say, whole } from "./bench/report.ts";
+import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { runCampaignCrash } from "./crash/campaign.ts";
 import { crashOptions } from "./crash/options.ts";
@@ -37,20 +37,20 @@ const report = await runCampaignCrash({
   drainLimitMs: DRAIN_LIMIT_MS,
   onKill: (kill, arrived) => {
     if ((kill + 1) % 10 === 0)
-      say(`after ${kill + 1} kills`, `${whole(arrived)} recipients have it`);
+      printValue(`after ${kill + 1} kills`, `${whole(arrived)} recipients have it`);
   },
 });
 removeFolder(data);
 
 const { stats, cancelled } = report;
-say("arrived", `${whole(report.arrived)} of ${whole(recipients)}`);
-say("under way at the kills", whole(report.inFlightAtKills));
-say("paused by request", `${report.paused} times`);
-say(
+printValue("arrived", `${whole(report.arrived)} of ${whole(recipients)}`);
+printValue("under way at the kills", whole(report.inFlightAtKills));
+printValue("paused by request", `${report.paused} times`);
+printValue(
   "cancelled, then killed",
   `${whole(cancelled.sent)} sent, ${whole(cancelled.cancelled)} cancelled`,
 );
-const isKept = judge([
+const isKept = reportAims([
   { name: "skipped", isMet: report.skipped === 0, measured: whole(report.skipped), wanted: "0" },
   {
     name: "duplicates",

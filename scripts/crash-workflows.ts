@@ -9,7 +9,7 @@
  */
 
 import { relayTo, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
-import { judge, say, whole } from "./bench/report.ts";
+import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { runWorkflowCrash } from "./crash/workflows.ts";
 import { crashOptions } from "./crash/options.ts";
@@ -36,15 +36,16 @@ const report = await runWorkflowCrash({
     }),
   drainLimitMs: DRAIN_LIMIT_MS,
   onKill: (kill, tracked) => {
-    if ((kill + 1) % 10 === 0) say(`after ${kill + 1} kills`, `${whole(tracked)} contacts tracked`);
+    if ((kill + 1) % 10 === 0)
+      printValue(`after ${kill + 1} kills`, `${whole(tracked)} contacts tracked`);
   },
 });
 removeFolder(data);
 
-say("executions", whole(report.executions));
-say("webhook steps that sent a request", whole(report.called));
-say("calls, mails under way at kills", `${report.callsAtKills}, ${report.mailsAtKills}`);
-if (report.example !== "") say("example of a wrong path", report.example);
+printValue("executions", whole(report.executions));
+printValue("webhook steps that sent a request", whole(report.called));
+printValue("calls, mails under way at kills", `${report.callsAtKills}, ${report.mailsAtKills}`);
+if (report.example !== "") printValue("example of a wrong path", report.example);
 const none = (name: string, count: number) => ({
   name,
   isMet: count === 0,
@@ -57,7 +58,7 @@ const atMost = (name: string, count: number, limit: number) => ({
   measured: whole(count),
   wanted: `≤ ${whole(limit)}, the number under way at kills`,
 });
-const isKept = judge([
+const isKept = reportAims([
   none("executions that did not start", report.missing),
   none("executions on a wrong path", report.astray),
   none("mails created beyond one per step", report.surplusMails),

@@ -9,8 +9,8 @@
  */
 
 import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
-import { runProof } from "./bench/proof.ts";
-import { judge, say, whole } from "./bench/report.ts";
+import { runCheck } from "./bench/run-check.ts";
+import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
 import { crashOptions } from "./crash/options.ts";
@@ -41,7 +41,8 @@ async function run(): Promise<boolean> {
     launch: (_, { port, args }) => startServer({ binary, data, port, args }),
     drainLimitMs: DRAIN_LIMIT_MS,
     onKill: (kill, accepted) => {
-      if ((kill + 1) % 10 === 0) say(`after ${kill + 1} kills`, `${whole(accepted)} accepted`);
+      if ((kill + 1) % 10 === 0)
+        printValue(`after ${kill + 1} kills`, `${whole(accepted)} accepted`);
     },
   });
   removeFolder(data);
@@ -49,12 +50,12 @@ async function run(): Promise<boolean> {
 }
 
 function print(report: CrashReport): boolean {
-  say("accepted", whole(report.accepted));
-  say("delivered", whole(report.delivered));
-  say("under way at the kills", whole(report.inFlightAtKills));
-  say("requests without a response", whole(report.unanswered));
-  say("of these, mail was already stored", whole(report.replayed));
-  return judge([
+  printValue("accepted", whole(report.accepted));
+  printValue("delivered", whole(report.delivered));
+  printValue("under way at the kills", whole(report.inFlightAtKills));
+  printValue("requests without a response", whole(report.unanswered));
+  printValue("of these, mail was already stored", whole(report.replayed));
+  return reportAims([
     { name: "lost", isMet: report.lost === 0, measured: whole(report.lost), wanted: "0" },
     {
       name: "duplicates",
@@ -83,4 +84,4 @@ function print(report: CrashReport): boolean {
   ]);
 }
 
-await runProof(run, LIMIT_MS);
+await runCheck(run, LIMIT_MS);

@@ -16,7 +16,7 @@ import { Type } from "@sinclair/typebox";
 import { createApi } from "./bench/api.ts";
 import { freePort, startServer as startMailstead } from "./bench/children.ts";
 import { BODY, SENDER, SENDER_DOMAIN } from "./bench/mail.ts";
-import { judge, say, whole } from "./bench/report.ts";
+import { reportAims, printValue, whole } from "./bench/report.ts";
 import { addSender, openReader } from "./bench/store.ts";
 import { findPackage } from "./interop/packages.ts";
 import { startPostfix } from "./interop/postfix.ts";
@@ -102,7 +102,7 @@ async function main(folder: string, contacts: number): Promise<boolean> {
     const { data: now } = await api.read(Stats, "GET", `${campaign}/stats`);
     if (now.sent > reported * 1.5) {
       reported = now.sent;
-      say("so far", `${whole(now.sent)} of ${whole(now.totalRecipients)} sent`);
+      printValue("so far", `${whole(now.sent)} of ${whole(now.totalRecipients)} sent`);
     }
   }
   const seconds = (performance.now() - startedAt) / 1000;
@@ -113,17 +113,17 @@ async function main(folder: string, contacts: number): Promise<boolean> {
   const reader = openReader(data);
   const [slowest = 0] = reader.numbers("SELECT max(duration_ms) AS n FROM attempts");
   const deferred = reader.count("attempts WHERE outcome = 'deferred'");
-  say("deferred attempts, slowest attempt", `${whole(deferred)}, ${whole(slowest)} ms`);
+  printValue("deferred attempts, slowest attempt", `${whole(deferred)}, ${whole(slowest)} ms`);
   const audience = reader.texts("SELECT email AS text FROM contacts WHERE is_subscribed");
   reader.close();
   const arrived = server.received().map(recipientOf);
   await server.stop();
   const distinct = new Set(arrived);
   const missing = audience.filter((address) => !distinct.has(address));
-  say("audience", `${whole(audience.length)} of ${whole(contacts)} contacts are subscribed`);
-  say("sent", `in ${Math.round(seconds)} s, ${whole(stats.sent / seconds)}/s`);
+  printValue("audience", `${whole(audience.length)} of ${whole(contacts)} contacts are subscribed`);
+  printValue("sent", `in ${Math.round(seconds)} s, ${whole(stats.sent / seconds)}/s`);
   const counts = [stats.totalRecipients, stats.sent, stats.delivered, arrived.length];
-  return judge([
+  return reportAims([
     {
       name: "recipients, sent, delivered, at Postfix",
       isMet: counts.every((n) => n === audience.length),

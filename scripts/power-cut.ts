@@ -19,8 +19,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { linesOf, removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
 import { SENDER } from "./bench/mail.ts";
-import { runProof } from "./bench/proof.ts";
-import { judge, say, whole } from "./bench/report.ts";
+import { runCheck } from "./bench/run-check.ts";
+import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
 import { crashOptions } from "./crash/options.ts";
 import { createDiskFile } from "./power-cut/disk.ts";
@@ -225,11 +225,11 @@ function checkDatabase(folder: string, answered: ReadonlySet<string>) {
 }
 
 function print({ cuts, cutsAfterRestart, restarts, answered, damaged, lost }: Report): boolean {
-  say("answered", whole(answered));
-  say("restarts of the log", whole(restarts));
-  say("cuts", `${whole(cuts)}, ${whole(cutsAfterRestart)} of them right after a restart`);
-  for (const damage of new Set(damaged)) say("damage", damage);
-  return judge([
+  printValue("answered", whole(answered));
+  printValue("restarts of the log", whole(restarts));
+  printValue("cuts", `${whole(cuts)}, ${whole(cutsAfterRestart)} of them right after a restart`);
+  for (const damage of new Set(damaged)) printValue("damage", damage);
+  return reportAims([
     {
       name: "damaged databases",
       isMet: damaged.length === 0,
@@ -241,4 +241,4 @@ function print({ cuts, cutsAfterRestart, restarts, answered, damaged, lost }: Re
   ]);
 }
 
-await runProof(run, LIMIT_MS);
+await runCheck(run, LIMIT_MS);

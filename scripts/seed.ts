@@ -27,7 +27,7 @@ import { seedSegments } from "./seed/segments.ts";
 
 export type SeedSizes = { contacts: number; events: number; segments: number };
 
-type Say = (text: string) => void;
+type Log = (text: string) => void;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const PROJECT = "Seed";
@@ -35,11 +35,11 @@ const TABLES = ["contacts", "events"];
 /** Names of the readers of the event log. */
 const READERS = ["workflows", "webhooks"];
 
-/** Fills the folder and returns the secret key. `say` receives a line for each step. */
+/** Fills the folder and returns the secret key. `log` receives a line for each step. */
 export async function seed(
   folder: string,
   sizes: SeedSizes,
-  { untilMs = startOfToday(), say = silent }: { untilMs?: number; say?: Say } = {},
+  { untilMs = startOfToday(), log = silent }: { untilMs?: number; log?: Log } = {},
 ): Promise<string> {
   const { databaseFile } = openDataFolder(folder, null);
   const db = openDatabase(databaseFile);
@@ -52,7 +52,7 @@ export async function seed(
   const step = (name: string, work: () => void) => {
     const startedAt = performance.now();
     work();
-    say(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+    log(`${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
   };
   // Durability is not needed: an interrupted run is repeated in a new folder.
   sqlite.run("PRAGMA synchronous = OFF");
@@ -133,5 +133,5 @@ if (import.meta.main) {
   };
   const untilMs = values.until === undefined ? startOfToday() : Date.parse(values.until);
   if (Number.isNaN(untilMs)) throw new Error("--until must be a date such as 2026-01-31");
-  console.log(await seed(values.data, sizes, { untilMs, say: (text) => console.error(text) }));
+  console.log(await seed(values.data, sizes, { untilMs, log: (text) => console.error(text) }));
 }

@@ -20,8 +20,8 @@ import {
   startServer,
   temporaryFolder,
 } from "./bench/children.ts";
-import { runProof } from "./bench/proof.ts";
-import { judge, median, say, whole } from "./bench/report.ts";
+import { runCheck } from "./bench/run-check.ts";
+import { reportAims, median, printValue, whole } from "./bench/report.ts";
 import { openReader, openStore, prepareStore } from "./bench/store.ts";
 import { crashOptions } from "./crash/options.ts";
 import { runLoad } from "./soak/load.ts";
@@ -80,7 +80,7 @@ async function run(): Promise<boolean> {
   sink.finish();
   await sink.next(Type.Object({ count: Type.Number() }));
   for (const [name, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
-    say(name, whole(count));
+    printValue(name, whole(count));
   const errors = errorLines(data);
   for (const line of errors.slice(0, 5)) console.log(line.slice(0, 500));
   const reader = openReader(data);
@@ -104,9 +104,9 @@ function reportResults(found: {
   const serverErrors = [...counts.keys()].filter((key) => /: (5\d\d|failed)/.test(key));
   const unready = samples.filter(({ readyStatus }) => readyStatus !== 200).length;
   const slowest = Math.max(...samples.map(({ livezMs }) => livezMs));
-  say("slowest /livez", `${whole(slowest)} ms`);
-  say("mails sent", whole(sent));
-  return judge([
+  printValue("slowest /livez", `${whole(slowest)} ms`);
+  printValue("mails sent", whole(sent));
+  return reportAims([
     {
       name: "memory, middle and last third",
       isMet: last <= middle * MAX_GROWTH,
@@ -130,4 +130,4 @@ function reportResults(found: {
   ]);
 }
 
-await runProof(run, 60 * 60_000);
+await runCheck(run, 60 * 60_000);

@@ -9,7 +9,7 @@ import {
   startServer,
   temporaryFolder,
 } from "./children.ts";
-import { fixed, judge, say, whole } from "./report.ts";
+import { fixed, reportAims, printValue, whole } from "./report.ts";
 import { openReader, prepareStore } from "./store.ts";
 
 const CONNECTIONS = 32;
@@ -34,7 +34,7 @@ export async function benchAccept(options: { binary: string | null; isQuick: boo
   const requests = options.isQuick ? 20_000 : 200_000;
   console.log(`accept: ${whole(requests)} × POST /v1/send over ${CONNECTIONS} connections`);
   const baseline = await measureEcho(requests);
-  say("baseline, JSON POST without work", `${whole(requests / baseline.seconds)}/s`);
+  printValue("baseline, JSON POST without work", `${whole(requests / baseline.seconds)}/s`);
 
   const data = temporaryFolder();
   const key = await prepareStore(data, 0);
@@ -61,12 +61,15 @@ export async function benchAccept(options: { binary: string | null; isQuick: boo
 
   const rate = requests / result.seconds;
   const ratio = (rate * baseline.seconds) / requests;
-  say("accepted", `${whole(rate)}/s`);
-  say("latency p50 / p99 / max", [result.p50, result.p99, result.max].map(ms).join(" / "));
-  say("memory after warm-up, each quarter", memory.map((mib) => `${whole(mib)} MiB`).join(", "));
+  printValue("accepted", `${whole(rate)}/s`);
+  printValue("latency p50 / p99 / max", [result.p50, result.p99, result.max].map(ms).join(" / "));
+  printValue(
+    "memory after warm-up, each quarter",
+    memory.map((mib) => `${whole(mib)} MiB`).join(", "),
+  );
   const [, , half = 0] = memory;
   const end = memory.at(-1) ?? 0;
-  return judge([
+  return reportAims([
     { name: "rate", isMet: rate >= 6000, measured: `${whole(rate)}/s`, wanted: "≥ 6,000/s" },
     { name: "ratio", isMet: ratio >= 0.12, measured: fixed(ratio, 3), wanted: "≥ 0.12" },
     { name: "p99", isMet: result.p99 < 30, measured: ms(result.p99), wanted: "< 30 ms" },

@@ -26,7 +26,7 @@ import {
 import { deliverQueue } from "./deliver.ts";
 import { BODY, SENDER, SENDER_DOMAIN } from "./mail.ts";
 import { type Probe, startProbes } from "./probes.ts";
-import { type Aim, fixed, judge, quantile, say, whole } from "./report.ts";
+import { type Aim, fixed, reportAims, quantile, printValue, whole } from "./report.ts";
 import { addSender, openReader } from "./store.ts";
 
 type Options = { binary: string | null; isQuick: boolean };
@@ -67,10 +67,10 @@ export async function benchCampaign(options: Options): Promise<boolean> {
   reader.close();
   removeFolder(data);
   const { rate: after } = await deliverQueue(options.binary, BASELINE_MAILS[size]);
-  say("baseline, bench deliver", `${whole(before)}/s before, ${whole(after)}/s after`);
+  printValue("baseline, bench deliver", `${whole(before)}/s before, ${whole(after)}/s after`);
   const ratio = sent.rate / ((before + after) / 2);
   const peakMiB = Math.max(...memory);
-  return judge([
+  return reportAims([
     ...audienceAims,
     ...sent.aims,
     {
@@ -98,17 +98,20 @@ async function writeAudience(api: Api, reader: Reader, data: string): Promise<Ai
   const recipients = reader.count("emails WHERE campaign_seq IS NOT NULL");
   const growth = (usedBytes(data) - bytesBefore) / recipients;
   const ratePerWorkSecond = (1000 * recipients) / loggedWorkMs(data);
-  say("baseline, the same rows in bare SQL", `${whole(bareInserts(data, recipients))}/s`);
+  printValue("baseline, the same rows in bare SQL", `${whole(bareInserts(data, recipients))}/s`);
   const pace = `${whole(recipients)} recipients in ${fixed(seconds, 1)} s`;
-  say("audience written", `${pace}, ${whole(recipients / seconds)}/s of elapsed time`);
-  say("/v1/send meanwhile, p50 / p99 / max", `${probe === undefined ? "" : spread(probe)} ms`);
+  printValue("audience written", `${pace}, ${whole(recipients / seconds)}/s of elapsed time`);
+  printValue(
+    "/v1/send meanwhile, p50 / p99 / max",
+    `${probe === undefined ? "" : spread(probe)} ms`,
+  );
 
   const cancelledAt = performance.now();
   await api.send("POST", `/campaigns/${campaign}/cancel`);
   const answeredMs = performance.now() - cancelledAt;
   await waitUntil(() => readCounter(reader, 1, "cancelled") >= recipients - 1);
   const allSeconds = (performance.now() - cancelledAt) / 1000;
-  say(
+  printValue(
     "cancelled",
     `answered in ${fixed(answeredMs, 0)} ms; all mails are CANCELLED after ${fixed(allSeconds, 1)} s`,
   );
@@ -159,8 +162,8 @@ async function sendAtFullSpeed(
   const waits = ids.flatMap((id) =>
     reader.numbers(`SELECT sent_at - created_at AS n FROM emails WHERE id = '${id}'`),
   );
-  say("sent", `${whole(sentAt.length)} at ${whole(rate)}/s while the audience was written`);
-  say(
+  printValue("sent", `${whole(sentAt.length)} at ${whole(rate)}/s while the audience was written`);
+  printValue(
     "transactional mail meanwhile",
     `p50 / max ${quantile(waits, 0.5)} / ${Math.max(...waits)} ms`,
   );

@@ -10,7 +10,16 @@ import { createCall, type Call } from "./call.ts";
 import { parse, removeFolder, residentMiB } from "./children.ts";
 import { startProbedServer } from "./loop.ts";
 import { type Latencies, latencies } from "./probes.ts";
-import { type Aim, judge, memoryAim, ms, msAim, say, tell, whole } from "./report.ts";
+import {
+  type Aim,
+  reportAims,
+  memoryAim,
+  ms,
+  msAim,
+  printValue,
+  printLatencies,
+  whole,
+} from "./report.ts";
 import { seededFolder, type SeedOptions } from "./seeded.ts";
 
 const ARGUMENTS = ["--transport", "capture", "--api-rate", "0"];
@@ -44,7 +53,7 @@ export async function benchContacts(
   );
   await server.stop();
   removeFolder(data);
-  return judge(aims);
+  return reportAims(aims);
 }
 
 async function pageAt(call: Call, query: string) {
@@ -67,7 +76,7 @@ async function benchPages(call: Call, data: string): Promise<Aim[]> {
     } while (cursor !== null);
     const name = `page${filter.replace("&", ", ")}`;
     const measured = latencies(name, times);
-    tell(measured);
+    printLatencies(measured);
     aims.push(msAim(`${name}, p99`, measured.p99, 10));
   }
   const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
@@ -75,8 +84,8 @@ async function benchPages(call: Call, data: string): Promise<Aim[]> {
     "SELECT * FROM contacts WHERE project_seq = 1 AND seq < ? ORDER BY seq DESC LIMIT 101",
   );
   const total = sqlite.prepare("SELECT count(*) FROM contacts WHERE project_seq = 1");
-  tell(measureRuns("baseline, bare SQL, rows only", (i) => page.values(1000 * (i + 1))));
-  tell(measureRuns("baseline, bare SQL, count(*)", () => total.values()));
+  printLatencies(measureRuns("baseline, bare SQL, rows only", (i) => page.values(1000 * (i + 1))));
+  printLatencies(measureRuns("baseline, bare SQL, count(*)", () => total.values()));
   sqlite.close();
   return aims;
 }
@@ -84,7 +93,7 @@ async function benchPages(call: Call, data: string): Promise<Aim[]> {
 async function benchSearch(call: Call, data: string): Promise<Aim[]> {
   const first = performance.now();
   await pageAt(call, "search=first");
-  say("search, right after the start", ms(performance.now() - first));
+  printValue("search, right after the start", ms(performance.now() - first));
   const aims: Aim[] = [];
   const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
   const bare = sqlite.prepare("SELECT count(*) FROM contacts WHERE instr(email, ?) > 0");
@@ -97,12 +106,12 @@ async function benchSearch(call: Call, data: string): Promise<Aim[]> {
       times.push(performance.now() - startedAt);
     }
     const measured = latencies(`search "${term}", ${whole(total)} found`, times);
-    tell(measured);
+    printLatencies(measured);
     const expected = Number(bare.values(term)[0]?.[0]);
     if (expected !== total) throw new Error(`${term}: found ${total} of ${expected} contacts`);
     aims.push(msAim(measured.name, measured.p99, 50));
   }
-  tell(measureRuns("baseline, bare SQL, instr and count(*)", () => bare.values("gmail")));
+  printLatencies(measureRuns("baseline, bare SQL, instr and count(*)", () => bare.values("gmail")));
   sqlite.close();
   return aims;
 }
@@ -111,20 +120,26 @@ async function measureReports(call: Call, data: string, contacts: number): Promi
   for (const name of ["fields, first", "fields, again"]) {
     const startedAt = performance.now();
     await (await call("/contacts/fields")).arrayBuffer();
-    say(name, ms(performance.now() - startedAt));
+    printValue(name, ms(performance.now() - startedAt));
   }
   for (const format of ["csv", "ndjson"]) {
     const startedAt = performance.now();
     const bytes = await readBytes(await call(`/contacts/export?format=${format}`));
     const seconds = (performance.now() - startedAt) / 1000;
-    say(`export, ${format}`, `${whole(contacts / seconds)} rows/s, ${whole(bytes / 2 ** 20)} MiB`);
+    printValue(
+      `export, ${format}`,
+      `${whole(contacts / seconds)} rows/s, ${whole(bytes / 2 ** 20)} MiB`,
+    );
   }
   const sqlite = new Database(join(data, "mailstead.db"), { readonly: true });
   const startedAt = performance.now();
   let length = 0;
   const all = sqlite.query<{ data: string }, []>("SELECT data FROM contacts");
   for (const { data: text } of all.iterate()) length += JSON.stringify(JSON.parse(text)).length;
-  say("baseline, read, parse and write data", `${ms(performance.now() - startedAt)}, ${length}`);
+  printValue(
+    "baseline, read, parse and write data",
+    `${ms(performance.now() - startedAt)}, ${length}`,
+  );
   sqlite.close();
 }
 

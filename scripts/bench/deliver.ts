@@ -10,7 +10,7 @@ import {
   startServer,
   temporaryFolder,
 } from "./children.ts";
-import { fixed, judge, say, whole } from "./report.ts";
+import { fixed, reportAims, printValue, whole } from "./report.ts";
 import { openReader, prepareStore, waitUntilSent } from "./store.ts";
 
 const CONNECTIONS = 20;
@@ -24,18 +24,18 @@ export async function benchDeliver(options: { binary: string | null; isQuick: bo
   const mails = options.isQuick ? 4_000 : 20_000;
   console.log(`deliver: ${whole(mails)} queued mails to an SMTP server on this machine`);
   const baseline = mails / (await sendWithPool(mails));
-  say(
+  printValue(
     "baseline, nodemailer's pool",
     `${whole(baseline)}/s (messages composed before, nothing stored)`,
   );
   const { rate, totalSeconds, memory, counts } = await deliverQueue(options.binary, mails);
   const ratio = rate / baseline;
-  say(
+  printValue(
     "delivered",
     `${whole(rate)}/s (${fixed(totalSeconds, 1)} s including the start of the process)`,
   );
-  say("memory at the end", `${whole(memory)} MiB`);
-  return judge([
+  printValue("memory at the end", `${whole(memory)} MiB`);
+  return reportAims([
     { name: "ratio", isMet: ratio >= 0.5, measured: fixed(ratio, 2), wanted: "≥ 0.5" },
     {
       name: "arrived, SENT, attempts, events",

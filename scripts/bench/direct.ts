@@ -14,7 +14,7 @@ import {
   startServer,
   temporaryFolder,
 } from "./children.ts";
-import { fixed, judge, quantile, say, whole } from "./report.ts";
+import { fixed, reportAims, quantile, printValue, whole } from "./report.ts";
 import { openReader, prepareStore, waitUntilSent } from "./store.ts";
 
 const DOMAINS = 50;
@@ -96,24 +96,24 @@ export async function benchDirect(options: {
   const seconds = activeMs(signed, first, deliveredAt.at(-1) ?? 0) / 1000;
   const rate = mails / seconds;
   const ratio = rate / alone.rate;
-  say("baseline, the signatures alone", `${whole(alone.rate)}/s on all cores`);
-  say("delivered", `${whole(rate)}/s`);
-  say(
+  printValue("baseline, the signatures alone", `${whole(alone.rate)}/s on all cores`);
+  printValue("delivered", `${whole(rate)}/s`);
+  printValue(
     "delivered, by quarter of the mails",
     ratesOf(signed, deliveredAt, first).map(whole).join(", "),
   );
-  say(
+  printValue(
     "processor time per mail",
     `${fixed(processor.server, 2)} ms, the receiving side ${fixed(processor.receiver, 2)} ms; ` +
       `signatures alone ${fixed(alone.processorMs, 2)} ms`,
   );
   const share = alone.processorMs / (processor.server + processor.receiver);
-  say("ratio by processor time", fixed(share, 2));
-  say("memory after each eighth", memory.map((mib) => `${whole(mib)} MiB`).join(", "));
+  printValue("ratio by processor time", fixed(share, 2));
+  printValue("memory after each eighth", memory.map((mib) => `${whole(mib)} MiB`).join(", "));
   const half = Math.max(...memory.slice(0, STEPS / 2));
   const end = quantile(memory.slice(STEPS / 2), 0.5);
   const found = [...counts, ...Object.values(written)];
-  return judge([
+  return reportAims([
     { name: "rate", isMet: rate >= 800, measured: `${whole(rate)}/s`, wanted: "≥ 800/s" },
     { name: "ratio", isMet: ratio >= 0.5, measured: fixed(ratio, 2), wanted: "≥ 0.5" },
     {

@@ -11,7 +11,17 @@ import { loopSeconds, parse, removeFolder, residentMiB } from "./children.ts";
 import { fileRows, writeFile } from "./contacts-file.ts";
 import { startProbedServer } from "./loop.ts";
 import { startProbes } from "./probes.ts";
-import { type Aim, fixed, judge, memoryAim, ms, msAim, say, tell, whole } from "./report.ts";
+import {
+  type Aim,
+  fixed,
+  reportAims,
+  memoryAim,
+  ms,
+  msAim,
+  printValue,
+  printLatencies,
+  whole,
+} from "./report.ts";
 import { seededFolder, type SeedOptions } from "./seeded.ts";
 
 const ARGUMENTS = ["--transport", "capture", "--api-rate", "0"];
@@ -37,7 +47,7 @@ export async function benchImport(
   const rows = options.isQuick ? 100_000 : 1_000_000;
   console.log(`import: ${whole(rows)} rows into a large project while the API is in use`);
   const baseline = await bareInserts(options, rows);
-  say("baseline, the same rows, bare INSERT", `${fixed(baseline, 1)} s`);
+  printValue("baseline, the same rows, bare INSERT", `${fixed(baseline, 1)} s`);
   const { data, key } = await seededFolder(options);
   const file = join(data, "contacts.csv");
   const sizeBytes = await writeFile(file, rows);
@@ -66,12 +76,12 @@ export async function benchImport(
   if (progress.created !== rows) {
     throw new Error(`the import did not create all rows: ${JSON.stringify(progress)}`);
   }
-  say(
+  printValue(
     "imported",
     `${whole(rows / seconds)} rows/s; ${fixed(loopSecondsUsed, 1)} s of processor time`,
   );
-  measured.forEach(tell);
-  return judge([
+  measured.forEach(printLatencies);
+  return reportAims([
     {
       name: `import of ${whole(rows)} rows`,
       isMet: seconds < MAX_SECONDS,
@@ -90,7 +100,7 @@ async function upload(call: Call, file: string, sizeBytes: number): Promise<stri
   const startedAt = performance.now();
   const response = await call("/contacts/import", { method: "POST", body: form });
   const { data } = parse(Started, await response.json());
-  say("upload", `${whole(sizeBytes / 2 ** 20)} MiB in ${ms(performance.now() - startedAt)}`);
+  printValue("upload", `${whole(sizeBytes / 2 ** 20)} MiB in ${ms(performance.now() - startedAt)}`);
   return data.jobId;
 }
 

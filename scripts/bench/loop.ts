@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { parse, type Server, type ServerOptions, startServer } from "./children.ts";
-import { type Aim, fixed, say } from "./report.ts";
+import { type Aim, fixed, printValue } from "./report.ts";
 
 const Loop = Type.Object({
   longestMs: Type.Number(),
@@ -50,7 +50,7 @@ export async function startProbedServer(options: ServerOptions): Promise<ProbedS
       const { longestMs, p999Ms, longestLateMs } = await readLoop();
       const measured = `at most ${fixed(longestMs, 1)} ms, p99.9 ${fixed(p999Ms, 1)} ms`;
       const late = `${fixed(longestLateMs, 1)} ms including other processes`;
-      say(`event loop blocked, ${during}`, `${measured}; ${late}`);
+      printValue(`event loop blocked, ${during}`, `${measured}; ${late}`);
       const name = `event loop, ${during}`;
       return [
         { name, isMet: longestMs < MAX_BLOCKED_MS, measured, wanted: `< ${MAX_BLOCKED_MS} ms` },

@@ -9,7 +9,7 @@ import {
   startServer,
   temporaryFolder,
 } from "./children.ts";
-import { judge, maxPerSecond, say } from "./report.ts";
+import { reportAims, maxPerSecond, printValue } from "./report.ts";
 import { openReader, prepareStore } from "./store.ts";
 
 const RATE = 14;
@@ -41,12 +41,12 @@ export async function benchPace(options: { binary: string | null; isQuick: boole
     const first = Math.min(...times);
     return times.filter((time) => time < first + seconds * 1000).length;
   };
-  say("baseline, exactly at the rate", `${expected} in ${seconds} s`);
-  say("started", `${countWithin(starts)}, peak in any second ${maxPerSecond(starts)}`);
-  say("arrived", `${countWithin(arrivals)}, peak in any second ${maxPerSecond(arrivals)}`);
+  printValue("baseline, exactly at the rate", `${expected} in ${seconds} s`);
+  printValue("started", `${countWithin(starts)}, peak in any second ${maxPerSecond(starts)}`);
+  printValue("arrived", `${countWithin(arrivals)}, peak in any second ${maxPerSecond(arrivals)}`);
   const peak = maxPerSecond(arrivals);
   const minimum = Math.ceil(0.99 * expected);
-  return judge([
+  return reportAims([
     {
       name: "peak in any second",
       isMet: peak <= RATE,

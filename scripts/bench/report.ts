@@ -1,14 +1,14 @@
 /** Prints results for people, one line for each measured value and each aim. */
 
 /** Prints a name and a value in two columns. */
-export function say(name: string, value: string): void {
+export function printValue(name: string, value: string): void {
   console.log(`  ${name.padEnd(34)} ${value}`);
 }
 
 export type Aim = { name: string; isMet: boolean; measured: string; wanted: string };
 
 /** Prints whether each aim was met, and returns true if all were. */
-export function judge(aims: readonly Aim[]): boolean {
+export function reportAims(aims: readonly Aim[]): boolean {
   for (const { name, isMet, measured, wanted } of aims) {
     console.log(`  ${isMet ? "ok    " : "MISSED"} ${name}: ${measured} (aim: ${wanted})`);
   }
@@ -55,7 +55,12 @@ export function ms(value: number): string {
 }
 
 /** Prints the latencies of a repeated operation. */
-export function tell(measured: { name: string; p50: number; p99: number; max: number }): void {
+export function printLatencies(measured: {
+  name: string;
+  p50: number;
+  p99: number;
+  max: number;
+}): void {
   const { name, p50, p99, max } = measured;
-  say(name, `p50 ${ms(p50)}, p99 ${ms(p99)}, max ${ms(max)}`);
+  printValue(name, `p50 ${ms(p50)}, p99 ${ms(p99)}, max ${ms(max)}`);
 }

@@ -14,7 +14,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { parseCondition } from "../../src/modules/segments/condition.ts";
 import { removeFolder } from "./children.ts";
 import { cpuWaitMs } from "./cpu-wait.ts";
-import { type Aim, fixed, judge, median, ms, say, whole } from "./report.ts";
+import { type Aim, fixed, reportAims, median, ms, printValue, whole } from "./report.ts";
 import { seededFolder, type SeedOptions } from "./seeded.ts";
 
 const ROUNDS = 5;
@@ -127,7 +127,7 @@ export async function benchSegments(options: SeedOptions): Promise<boolean> {
   await app.stop();
   db.sqlite.close();
   removeFolder(data);
-  return judge(aims);
+  return reportAims(aims);
 }
 
 /** Adds an event that one contact in ten thousand has. */
@@ -146,7 +146,7 @@ async function benchList(app: ReturnType<typeof createApp>, sqlite: Database): P
   const seconds = (performance.now() - startedAt) / 1000;
   const byHand = countInSingleQueries(app, sqlite);
   const measured = `${fixed(seconds, 1)} s, ${fixed(byHand, 1)} s with one query each`;
-  say("list of 100 segments", measured);
+  printValue("list of 100 segments", measured);
   return [
     {
       name: "list: event loop blocked",
@@ -185,12 +185,15 @@ async function benchCount(
   const handwrittenMs = Math.min(...handwritten.flat());
   const ratio = slicedMs / handwrittenMs;
   const blockedMs = median(blocks);
-  say(name, `${whole(found)} contacts`);
-  say(
+  printValue(name, `${whole(found)} contacts`);
+  printValue(
     "  in slices, beside SQL by hand",
     `${fixed(slicedMs, 0)} ms, ${fixed(handwrittenMs, 0)} ms by hand`,
   );
-  say("  ratio; event loop blocked for", `${fixed(ratio, 2)}; at most ${fixed(blockedMs, 1)} ms`);
+  printValue(
+    "  ratio; event loop blocked for",
+    `${fixed(ratio, 2)}; at most ${fixed(blockedMs, 1)} ms`,
+  );
   const loopAim = { name: `${name}: event loop blocked`, isMet: blockedMs < MAX_BLOCKED_MS };
   const aims = [
     { ...loopAim, measured: `${fixed(blockedMs, 1)} ms`, wanted: `< ${MAX_BLOCKED_MS} ms` },

@@ -3,7 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { directTo, removeFolder, startHelper, startServer, temporaryFolder } from "./children.ts";
 import { Online } from "./direct.ts";
-import { judge, quantile, say, whole } from "./report.ts";
+import { reportAims, quantile, printValue, whole } from "./report.ts";
 import { openReader, prepareStore } from "./store.ts";
 
 const SLOW_MS = 5_000;
@@ -21,9 +21,9 @@ export async function benchSlow(options: { binary: string | null; isQuick: boole
   );
   const alone = await run(options.binary, { slow: 0, fast: mails });
   const beside = await run(options.binary, { slow: mails, fast: mails });
-  say("baseline, fast mails alone", distribution(alone.fast));
-  say("fast mails beside slow mails", distribution(beside.fast));
-  say("slow mails meanwhile", `${beside.slow.length} arrived, ${beside.underWay} under way`);
+  printValue("baseline, fast mails alone", distribution(alone.fast));
+  printValue("fast mails beside slow mails", distribution(beside.fast));
+  printValue("slow mails meanwhile", `${beside.slow.length} arrived, ${beside.underWay} under way`);
   const delayMs = (q: number) => quantile(beside.fast, q) - quantile(alone.fast, q);
   const aims = [0.5, 0.99, 1].map((q, i) => ({
     name: `${["median", "p99", "last"][i] ?? ""} of the fast mails`,
@@ -31,7 +31,7 @@ export async function benchSlow(options: { binary: string | null; isQuick: boole
     measured: `${whole(delayMs(q))} ms later`,
     wanted: `≤ ${MAX_DELAY_MS} ms`,
   }));
-  return judge([
+  return reportAims([
     ...aims,
     {
       name: "fast mails that arrived",

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { removeFolder, residentMiB, startServer, temporaryFolder } from "./children.ts";
-import { judge, median, quantile, say, whole } from "./report.ts";
+import { reportAims, median, quantile, printValue, whole } from "./report.ts";
 import { prepareStore } from "./store.ts";
 
 const IDLE_MS = 5_000;
@@ -16,7 +16,7 @@ export async function benchStart(options: { binary: string; isQuick: boolean }) 
   }
   const data = temporaryFolder();
   await prepareStore(data, 0);
-  say("baseline, Bun with an empty script", `${whole(await emptyProcessMs(runs))} ms`);
+  printValue("baseline, Bun with an empty script", `${whole(await emptyProcessMs(runs))} ms`);
   const durations: number[] = [];
   for (let i = 0; i < runs; i++) {
     const startedAt = performance.now();
@@ -31,8 +31,11 @@ export async function benchStart(options: { binary: string; isQuick: boolean }) 
   removeFolder(data);
 
   const typical = median(durations);
-  say("start, min / median / max", [0, 0.5, 1].map((q) => ms(quantile(durations, q))).join(" / "));
-  return judge([
+  printValue(
+    "start, min / median / max",
+    [0, 0.5, 1].map((q) => ms(quantile(durations, q))).join(" / "),
+  );
+  return reportAims([
     { name: "start", isMet: typical < 150, measured: ms(typical), wanted: "< 150 ms" },
     { name: "idle memory", isMet: idle < 120, measured: `${whole(idle)} MiB`, wanted: "< 120 MiB" },
   ]);

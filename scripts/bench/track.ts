@@ -7,7 +7,7 @@
 import { Type } from "@sinclair/typebox";
 import { Listening, loopSeconds, removeFolder, residentMiB, startHelper } from "./children.ts";
 import { startProbedServer } from "./loop.ts";
-import { fixed, judge, say, whole } from "./report.ts";
+import { fixed, reportAims, printValue, whole } from "./report.ts";
 import { type SeedOptions, seededFolder } from "./seeded.ts";
 import { openReader } from "./store.ts";
 
@@ -35,7 +35,7 @@ export async function benchTrack(options: SeedOptions & { binary: string | null 
   const { port: echoPort } = await echo.next(Listening);
   const baseline = await load({ port: echoPort, path: "/echo", key, data, requests });
   echo.kill();
-  say("baseline, JSON POST without work", `${whole(requests / baseline.seconds)}/s`);
+  printValue("baseline, JSON POST without work", `${whole(requests / baseline.seconds)}/s`);
 
   const server = await startProbedServer({ binary: options.binary, data, args: ARGUMENTS });
   const target = { port: server.port, path: "/v1/track", key, data };
@@ -49,7 +49,7 @@ export async function benchTrack(options: SeedOptions & { binary: string | null 
     const result = await load({ ...target, requests, round });
     rates.push(requests / result.seconds);
     const times = [result.p50, result.p99, result.max].map((ms) => `${fixed(ms, 1)} ms`);
-    say("tracked; p50 / p99 / max", `${whole(rates.at(-1) ?? 0)}/s; ${times.join(" / ")}`);
+    printValue("tracked; p50 / p99 / max", `${whole(rates.at(-1) ?? 0)}/s; ${times.join(" / ")}`);
     costs.push((loopSeconds(server.pid) - startedAt) / requests);
   }
   const loop = await server.reportLoop("tracking");
@@ -59,11 +59,11 @@ export async function benchTrack(options: SeedOptions & { binary: string | null 
   removeFolder(data);
   const best = Math.max(...rates);
   const cost = Math.min(...costs);
-  say(
+  printValue(
     "processor time of the event loop",
     `${fixed(cost * 1e6, 0)} µs per event, at most ${whole(1 / cost)}/s`,
   );
-  return judge([
+  return reportAims([
     {
       name: "rate, best round",
       isMet: best >= MIN_RATE,

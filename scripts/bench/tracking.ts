@@ -7,7 +7,7 @@ import { openDatabase } from "../../src/db/open.ts";
 import { redirectUrl } from "../../src/mail/links.ts";
 import { rewriteHtml } from "../../src/mail/rewrite.ts";
 import { Listening, removeFolder, startHelper, startServer, temporaryFolder } from "./children.ts";
-import { fixed, judge, quantile, say, whole } from "./report.ts";
+import { fixed, reportAims, quantile, printValue, whole } from "./report.ts";
 import { openReader, prepareStore } from "./store.ts";
 
 const RATE = 1_000;
@@ -31,15 +31,18 @@ export async function benchTracking(options: { binary: string | null; isQuick: b
   const pixel = startHelper("pixel.ts", {});
   const baseline = await sendHits((await pixel.next(Listening)).port);
   pixel.kill();
-  say("baseline, a pixel without work", latencies(baseline));
+  printValue("baseline, a pixel without work", latencies(baseline));
 
   const commits = measureCommits(data);
-  say("baseline, one commit on this disk", `p50 / p99 ${commits.map(formatMs).join(" / ")} ms`);
+  printValue(
+    "baseline, one commit on this disk",
+    `p50 / p99 ${commits.map(formatMs).join(" / ")} ms`,
+  );
 
   const server = await startServer({ binary: options.binary, data, args: [] });
   const result = await sendHits(server.port);
   await server.stop();
-  say("answered and counted", latencies(result));
+  printValue("answered and counted", latencies(result));
   const reader = openReader(data);
   const counted = reader.count("emails WHERE clicked_at IS NOT NULL");
   const expected = Math.min(MAILS, Math.floor(requests / 3));
@@ -47,8 +50,8 @@ export async function benchTracking(options: { binary: string | null; isQuick: b
   removeFolder(data);
 
   const rewriting = measureRewriting();
-  say("rewriting 2 KB, 3 links and a pixel", `${fixed(rewriting, 1)} µs`);
-  return judge([
+  printValue("rewriting 2 KB, 3 links and a pixel", `${fixed(rewriting, 1)} µs`);
+  return reportAims([
     {
       name: "p99",
       isMet: result.p99 < 5,

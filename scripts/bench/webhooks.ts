@@ -3,7 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { load } from "./accept.ts";
 import { Listening, removeFolder, startHelper, startServer, temporaryFolder } from "./children.ts";
-import { fixed, judge, say, whole } from "./report.ts";
+import { fixed, reportAims, printValue, whole } from "./report.ts";
 import { openStore, openReader, prepareStore } from "./store.ts";
 
 /** Concurrent requests; the dispatcher of webhooks allows one webhook as many. */
@@ -34,8 +34,8 @@ export async function benchWebhooks(options: Options): Promise<boolean> {
     baseline = Math.max(baseline, await measureClient(events));
     delivered = Math.max(delivered, await measureDelivery(options, events));
   }
-  say("baseline, the guarded client alone", `${whole(baseline)}/s`);
-  say("delivered, all state stored", `${whole(delivered)}/s`);
+  printValue("baseline, the guarded client alone", `${whole(baseline)}/s`);
+  printValue("delivered, all state stored", `${whole(delivered)}/s`);
 
   const requests = options.isQuick ? 10_000 : 40_000;
   console.log(`webhooks: ${whole(requests)} × POST /v1/track`);
@@ -46,13 +46,13 @@ export async function benchWebhooks(options: Options): Promise<boolean> {
       rates[listening] = Math.max(rates[listening], rate);
     }
   }
-  say("accepted, no webhook (baseline)", `${whole(rates.none)}/s`);
-  say("accepted, one for other events", `${whole(rates.other)}/s`);
-  say("accepted, one for these events", `${whole(rates.all)}/s while delivering`);
+  printValue("accepted, no webhook (baseline)", `${whole(rates.none)}/s`);
+  printValue("accepted, one for other events", `${whole(rates.other)}/s`);
+  printValue("accepted, one for these events", `${whole(rates.all)}/s while delivering`);
 
   const deliveredShare = delivered / baseline;
   const acceptedShare = rates.other / rates.none;
-  return judge([
+  return reportAims([
     {
       name: "delivered",
       isMet: deliveredShare >= 0.4,

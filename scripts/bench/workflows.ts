@@ -6,7 +6,7 @@ import { load } from "./accept.ts";
 import { processorMs, removeFolder, residentMiB, temporaryFolder } from "./children.ts";
 import { startProbedServer } from "./loop.ts";
 import { SENDER } from "./mail.ts";
-import { type Aim, fixed, judge, quantile, say, whole } from "./report.ts";
+import { type Aim, fixed, reportAims, quantile, printValue, whole } from "./report.ts";
 import { openReader, openStore, prepareStore } from "./store.ts";
 
 type Options = { binary: string | null; isQuick: boolean };
@@ -27,7 +27,7 @@ type Load = { others: number; isMatching: boolean };
 
 export async function benchWorkflows(options: Options): Promise<boolean> {
   const aims = [...(await benchStarts(options)), ...(await benchWaiting(options))];
-  return judge(aims);
+  return reportAims(aims);
 }
 
 /** A workflow: trigger → update contact → send mail → condition → exit. */
@@ -86,14 +86,14 @@ async function benchStarts(options: Options): Promise<Aim[]> {
   }
   const formatRate = (name: keyof typeof rates) =>
     `${whole(rates[name])}/s, ${whole(processor[name])} µs of processor time each`;
-  say("accepted, no workflow (baseline)", formatRate("none"));
-  say("accepted, 10 other workflows", formatRate("ten"));
-  say("accepted, 1,000 other workflows", formatRate("thousand"));
-  say("accepted, starting five steps", `${formatRate("matching")}, including all steps`);
-  say("all executions ended", `${fixed(ended.seconds, 1)} s after the last was accepted`);
+  printValue("accepted, no workflow (baseline)", formatRate("none"));
+  printValue("accepted, 10 other workflows", formatRate("ten"));
+  printValue("accepted, 1,000 other workflows", formatRate("thousand"));
+  printValue("accepted, starting five steps", `${formatRate("matching")}, including all steps`);
+  printValue("all executions ended", `${fixed(ended.seconds, 1)} s after the last was accepted`);
   const few = await measureMatching(10);
   const many = await measureMatching(1_000);
-  say(
+  printValue(
     "finding triggers, 10 and 1,000",
     `${fixed(few, 1)} and ${fixed(many, 1)} µs of processor time`,
   );
@@ -251,13 +251,16 @@ async function benchWaiting({ binary, isQuick }: Options): Promise<Aim[]> {
   await server.stop();
   const delayed = delaysOf(data, at);
   removeFolder(data);
-  say("woken by their time", whole(delayed.byTime.length));
+  printValue("woken by their time", whole(delayed.byTime.length));
   const delays = (values: readonly number[]) =>
     [0.5, 0.99, 0.999, 1].map((q) => whole(quantile(values, q))).join(" / ");
-  say("delay, p50 / p99 / p99.9 / max", `${delays(delayed.byTime)} ms`);
-  say("woken by an event", `${whole(delayed.byEvent.length)}, at ${whole(events / seconds)}/s`);
-  say("delay, p50 / p99 / p99.9 / max", `${delays(delayed.byEvent)} ms`);
-  say("peak memory", `${whole(Math.max(...memory))} MiB`);
+  printValue("delay, p50 / p99 / p99.9 / max", `${delays(delayed.byTime)} ms`);
+  printValue(
+    "woken by an event",
+    `${whole(delayed.byEvent.length)}, at ${whole(events / seconds)}/s`,
+  );
+  printValue("delay, p50 / p99 / p99.9 / max", `${delays(delayed.byEvent)} ms`);
+  printValue("peak memory", `${whole(Math.max(...memory))} MiB`);
   const longestMs = Math.max(quantile(delayed.byTime, 1), quantile(delayed.byEvent, 1));
   const peakMiB = Math.max(...memory);
   return [

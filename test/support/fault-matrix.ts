@@ -46,10 +46,10 @@ type Fault = (typeof FAULTS)[number][0];
 const OK = { kind: "accepted", class: "accepted" } as const;
 const TEMP = { kind: "deferred", class: "temporary" } as const;
 /** No reply decided about the mail: the network failed, or the server was silent or sent garbage. */
-const OURS = { kind: "deferred", class: "infrastructure" } as const;
-/** The same, but the mail may have been accepted (docs/delivery.md#S5). */
-const LOST = { ...OURS, isUnknown: true } as const;
-const NO = { kind: "bounced", class: "policy" } as const;
+const NET = { kind: "deferred", class: "infrastructure" } as const;
+/** As NET, but the mail may have been accepted (docs/delivery.md#S5). */
+const LOST = { ...NET, isUnknown: true } as const;
+const DENY = { kind: "bounced", class: "policy" } as const;
 /** The only outcome that suppresses the address (docs/delivery.md#R2). */
 const GONE = { kind: "bounced", class: "no_such_recipient" } as const;
 
@@ -70,14 +70,14 @@ export type Expected = {
 // prettier-ignore
 const MATRIX: Readonly<Record<FaultStep, readonly Expected[]>> = {
   //         4xx   5xx   421   close reset hang  garb. over. slow  multi huge
-  connect:  [TEMP, NO,   TEMP, OURS, OURS, OURS, OURS, OURS, OURS, OURS, OURS],
-  greeting: [TEMP, NO,   TEMP, OURS, OURS, OURS, OURS, OURS, OK,   OK,   OK],
-  ehlo:     [TEMP, NO,   TEMP, OURS, OURS, OURS, OURS, OURS, OK,   OK,   OK],
+  connect:  [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  NET,  NET,  NET],
+  greeting: [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
+  ehlo:     [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
   starttls: [OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK],
-  mail:     [TEMP, NO,   TEMP, OURS, OURS, OURS, OURS, OURS, OK,   OK,   OK],
-  rcpt:     [TEMP, GONE, TEMP, OURS, OURS, OURS, OURS, OURS, OK,   OK,   OK],
-  data:     [TEMP, GONE, TEMP, OURS, OURS, OURS, OURS, OURS, OK,   OK,   OK],
-  body:     [TEMP, GONE, TEMP, OURS, OURS, OURS, OURS, OURS, OURS, OURS, OURS],
+  mail:     [TEMP, DENY, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
+  rcpt:     [TEMP, GONE, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
+  data:     [TEMP, GONE, TEMP, NET,  NET,  NET,  NET,  NET,  OK,   OK,   OK],
+  body:     [TEMP, GONE, TEMP, NET,  NET,  NET,  NET,  NET,  NET,  NET,  NET],
   dot:      [TEMP, GONE, TEMP, LOST, LOST, LOST, LOST, LOST, OK,   OK,   OK],
   quit:     [OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK,   OK],
 };

@@ -52,18 +52,18 @@ export function rawRequest(options: RawOptions): Promise<string> {
   return promise;
 }
 
-/** A connection whose request is sent bit by bit, as a test goes on. */
+/** A connection on which a test sends a request in parts. */
 export type OpenRequest = {
   write(data: string | Uint8Array): void;
-  /** The next answer on the connection, or what there is of it when the connection is closed. */
+  /** Resolves to the next response, or to the received part of it if the connection is closed. */
   next(): Promise<string>;
   /** Resolves when the connection is closed. */
   closed: Promise<void>;
-  /** Closes it from this side. */
+  /** Closes the connection from the side of the client. */
   destroy(): void;
 };
 
-/** Sends the head of a request without `Host`, or nothing where that is null. */
+/** Opens a connection and sends the head of a request; `head` excludes `Host`, null sends nothing. */
 export function openRequest(options: {
   port: number;
   head: readonly string[] | null;
@@ -81,7 +81,7 @@ export function openRequest(options: {
     received += data.toString("latin1");
     wake();
   });
-  socket.on("error", () => undefined); // It is closed then.
+  socket.on("error", () => undefined); // The socket then emits "close" as well.
   socket.on("close", () => {
     connection.isClosed = true;
     close();
@@ -103,7 +103,7 @@ export function openRequest(options: {
   };
 }
 
-/** Of the first answer in a text, with its head. */
+/** Returns the length of the first response in a text, including its head. */
 function lengthOf(text: string): number {
   const bodyAt = text.indexOf("\r\n\r\n") + 4;
   const length = /^content-length: (\d+)$/im.exec(text.slice(0, bodyAt))?.[1];
