@@ -2,7 +2,7 @@
 
 /** Prints a name and a value in two columns. */
 export function printValue(name: string, value: string): void {
-  console.log(`  ${name.padEnd(34)} ${value}`);
+  console.log(`  ${name.padEnd(40)} ${value}`);
 }
 
 export type Aim = { name: string; isMet: boolean; measured: string; wanted: string };
