@@ -29,29 +29,39 @@ export const SMALLEST_STEP_MS = 1000;
 
 export function createSteadyClock(system: Clock): SteadyClock {
   /** The latest moment at which the system clock was followed, by both of its clocks. */
-  let anchor = { wallMs: system.now(), elapsedMs: system.elapsed() };
+  let anchorWallMs = system.now();
+  let anchorElapsedMs = system.elapsed();
 
-  function read(): { now: number; stepMs: number } {
-    const wallMs = system.now();
-    const elapsedMs = system.elapsed();
-    const expectedMs = Math.round(anchor.wallMs + elapsedMs - anchor.elapsedMs);
-    const stepMs = wallMs - expectedMs;
-    if (Math.abs(stepMs) >= SMALLEST_STEP_MS) return { now: expectedMs, stepMs };
-    anchor = { wallMs, elapsedMs };
-    return { now: wallMs, stepMs: 0 };
+  /** The time that the wall clock should show. */
+  function expected(elapsedMs: number): number {
+    return Math.round(anchorWallMs + elapsedMs - anchorElapsedMs);
+  }
+
+  function follow(wallMs: number, elapsedMs: number): void {
+    anchorWallMs = wallMs;
+    anchorElapsedMs = elapsedMs;
+  }
+
+  /** How far the clock was set; 0 for an ordinary correction, which is followed. */
+  function step(wallMs: number, elapsedMs: number): number {
+    const stepMs = wallMs - expected(elapsedMs);
+    if (Math.abs(stepMs) >= SMALLEST_STEP_MS) return stepMs;
+    follow(wallMs, elapsedMs);
+    return 0;
   }
 
   return {
-    now: () => read().now,
+    now() {
+      const wallMs = system.now();
+      return wallMs - step(wallMs, system.elapsed());
+    },
     elapsed: system.elapsed,
     after: system.after,
-    stepMs: () => read().stepMs,
+    stepMs: () => step(system.now(), system.elapsed()),
     adopt() {
-      const before = anchor;
-      anchor = { wallMs: system.now(), elapsedMs: system.elapsed() };
-      return () => {
-        anchor = before;
-      };
+      const [wallMs, elapsedMs] = [anchorWallMs, anchorElapsedMs];
+      follow(system.now(), system.elapsed());
+      return () => follow(wallMs, elapsedMs);
     },
   };
 }
