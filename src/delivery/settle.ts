@@ -164,10 +164,10 @@ export function untriedOf(verdict: Verdict): Busy | null {
   return verdict.kind === "deferred" ? (verdict.untried ?? null) : null;
 }
 
-/** In its line it keeps the rank that it had. */
+/** In its line it keeps the rank that it had; the clock may have been set back since it was leased. */
 function placeAfter({ mail, now }: Settlement, { line, retryAfterMs }: Busy): PutBack {
   const { seq, attempts, dueAt } = mail;
-  const nextAt = line === null ? now + retryAfterMs : dueAt;
+  const nextAt = line === null ? now + retryAfterMs : Math.min(dueAt, now);
   return { seq, attempts, line: line ?? NO_LINE, nextAt };
 }
 

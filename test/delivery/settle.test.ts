@@ -160,6 +160,13 @@ describe("a verdict becomes state, attempt and event", () => {
     expect([attempts, outbox.events()]).toEqual([[], []]);
   });
 
+  test("turned back after the clock was set back: due now, since it was due before", () => {
+    const outbox = openOutbox();
+    const mail = { ...outbox.addLeased({ createdAt: NOW + DAY }), dueAt: NOW + DAY };
+    settling(outbox).settle(mail, turnedBack(BUSY));
+    expect(outbox.row(mail.seq)).toMatchObject({ status: "QUEUED", nextAt: NOW });
+  });
+
   test("turned back from no line: QUEUED for the time that was named", () => {
     const { row } = settled(turnedBack({ ...BUSY, line: null }), { createdAt: NOW });
     expect(row).toEqual({ ...NOTHING, status: "QUEUED", attempts: 0, nextAt: NOW + 60_000 });
