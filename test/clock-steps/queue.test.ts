@@ -87,6 +87,31 @@ describe("the queue", () => {
     expect(handedMs).toHaveLength(20);
   });
 
+  test.each(BACK)(
+    "counts the wait from an outcome that is stored after the clock was set %s",
+    async (_, ms) => {
+      const { t, transport } = await mailing();
+      transport.answer = null;
+      await send(t, 1);
+      await eventually(() => transport.open().length === 1);
+      t.db.sqlite.run("PRAGMA query_only = ON");
+      transport.open()[0]?.end(DEFERRED);
+      await quiet();
+      t.clock.stepWall(ms);
+      t.db.sqlite.run("PRAGMA query_only = OFF");
+      await setClock(t, 0);
+      // The outcome is stored at the next try, a second after the storage refused it.
+      t.clock.advance(SECOND);
+      await eventually(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
+      const [waitMs = 0] = t.db.sqlite
+        .query<{ at: number }, []>("SELECT next_at AS at FROM emails")
+        .all()
+        .map(({ at }) => at - t.clock.now());
+      expect(waitMs).toBeGreaterThanOrEqual(4 * MINUTE - SECOND);
+      expect(waitMs).toBeLessThanOrEqual(6 * MINUTE - SECOND);
+    },
+  );
+
   test("tells the operator, once for each step", async () => {
     const lines: string[] = [];
     const log = createLog({
