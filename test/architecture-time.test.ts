@@ -53,8 +53,9 @@ const MEASURES_WORK = [
   "modules/workflows/runner.ts",
 ];
 
-/** Timeouts of sockets: the other side does not wait for a clock that a test holds. */
+/** Timeouts of sockets and of locks: the other side does not wait for a clock that a test holds. */
 const WAITS_FOR_A_PEER = [
+  "db/folder.ts",
   "delivery/smtp/deadline.ts",
   "delivery/smtp/dialogue.ts",
   "delivery/smtp/pool.ts",

@@ -107,9 +107,9 @@ function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
 
 /** Makes the database of a new installation, or waits for the process that is making it. */
 export async function ensureDatabase({ path, databaseFile }: DataFolder): Promise<void> {
-  const deadline = performance.now() + CREATION_LIMIT_MS;
+  const deadline = systemClock.elapsed() + CREATION_LIMIT_MS;
   while (!hasInstallation(path)) {
-    const isLate = performance.now() > deadline;
+    const isLate = systemClock.elapsed() > deadline;
     const unlock = isLate ? lockDataFolder(path) : tryLockDataFolder(path);
     if (unlock === null) {
       await Bun.sleep(CREATION_PAUSE_MS);

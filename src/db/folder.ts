@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { systemClock } from "../lib/clock.ts";
 import { randomBase62 } from "../lib/crypto.ts";
 
 export type DataFolder = {
@@ -153,8 +154,8 @@ export function lockDataFolder(path: string): () => void {
 
 /** As `lockDataFolder`, but waits for a command that has the lock for a moment to make or upgrade a database. */
 export async function awaitDataFolder(path: string): Promise<() => void> {
-  const deadline = performance.now() + LOCK_LIMIT_MS;
-  while (performance.now() < deadline) {
+  const deadline = systemClock.elapsed() + LOCK_LIMIT_MS;
+  while (systemClock.elapsed() < deadline) {
     const unlock = tryLockDataFolder(path);
     if (unlock !== null) return unlock;
     await Bun.sleep(LOCK_PAUSE_MS);
