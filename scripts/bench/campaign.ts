@@ -267,7 +267,7 @@ function bareInserts(data: string, rows: number): number {
 /** Returns the milliseconds of work that the server logged for the audience; NaN until then. */
 function loggedWorkMs(data: string): number {
   const log = readFileSync(logFileOf(data), "utf8");
-  return Number(/"the audience of a campaign was written".*?"workMs":(\d+)/.exec(log)?.[1]);
+  return Number(/"recipients":\d+,"workMs":(\d+)/.exec(log)?.[1]);
 }
 
 /** Reads a counter of the campaign: counting its rows would slow down what is measured. */

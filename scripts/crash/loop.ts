@@ -138,7 +138,7 @@ async function countEmails(url: string, key: string, query: string): Promise<num
 export function inFlightAtStarts(data: string): number {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
   return lines
-    .map((line) => Number(/"mails of a stopped process.*"returned":(\d+)/.exec(line)?.[1] ?? 0))
+    .map((line) => Number(/\bmails\b.*"returned":(\d+)/i.exec(line)?.[1] ?? 0))
     .reduce((sum, returned) => sum + returned, 0);
 }
 

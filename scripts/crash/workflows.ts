@@ -317,6 +317,6 @@ function mailsOf(reader: ReturnType<typeof openReader>): Map<string, number> {
 function callsAtStarts(data: string): number {
   const lines = readFileSync(logFileOf(data), "utf8").split("\n");
   return lines
-    .map((line) => Number(/"webhooks of a stopped process.*"returned":(\d+)/.exec(line)?.[1] ?? 0))
+    .map((line) => Number(/\bwebhook.*"returned":(\d+)/i.exec(line)?.[1] ?? 0))
     .reduce((sum, returned) => sum + returned, 0);
 }
