@@ -91,9 +91,10 @@ describe("hostile bodies take bounded time", () => {
 
   for (const [what, html] of bodies) {
     test(what, () => {
-      const started = performance.now();
+      const before = process.cpuUsage();
       const text = htmlToText(html);
-      expect(performance.now() - started).toBeLessThan(2_000);
+      const { user } = process.cpuUsage(before);
+      expect(user / 1000).toBeLessThan(2_000);
       expect(text.length).toBeLessThanOrEqual(512 * 1024);
     });
   }
