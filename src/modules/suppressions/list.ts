@@ -1,4 +1,4 @@
-/** The list of suppressed addresses, newest first. */
+/** Pages of the suppression list of a project, newest first. */
 
 import { and, count, desc, eq, or, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";

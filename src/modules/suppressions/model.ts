@@ -21,7 +21,7 @@ export const SuppressionInput = Input({
 export const SuppressionQuery = Input({
   ...PageQuery.properties,
   email: Type.Optional(
-    Type.String({ maxLength: 320, description: "Part of the email, in any case" }),
+    Type.String({ maxLength: 320, description: "Part of the address, case-insensitive" }),
   ),
   reason: Type.Optional(Reason),
 });

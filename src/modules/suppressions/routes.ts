@@ -1,7 +1,7 @@
 /**
- * GET    /suppressions          list, filtered by email and reason
- * POST   /suppressions          never write to this address
- * DELETE /suppressions/{email}  write to it again
+ * GET    /suppressions          list suppressed addresses, filtered by email and reason
+ * POST   /suppressions          suppress an address
+ * DELETE /suppressions/{email}  remove the suppression of an address
  */
 
 import { Elysia, status } from "elysia";
@@ -30,7 +30,7 @@ export function suppressionRoutes(deps: {
     .get("", ({ project, query }) => envelope(list(project.seq, query)), {
       query: SuppressionQuery,
       response: withErrors({ 200: ListEnvelope(Suppression) }),
-      detail: { tags, summary: "List addresses that are not written to" },
+      detail: { tags, summary: "List suppressed addresses" },
     })
     .post(
       "",
@@ -44,7 +44,7 @@ export function suppressionRoutes(deps: {
       {
         body: limited(SuppressionInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Suppression), 201: Envelope(Suppression) }),
-        detail: { tags, summary: "Never write to an address; the first reason stays" },
+        detail: { tags, summary: "Suppress an address; an existing reason is not changed" },
       },
     )
     .delete(
@@ -56,7 +56,7 @@ export function suppressionRoutes(deps: {
       {
         params: EmailParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Write to an address again" },
+        detail: { tags, summary: "Remove the suppression of an address" },
       },
     );
 }

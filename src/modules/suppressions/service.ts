@@ -1,4 +1,10 @@
-/** Addresses that must not be written to: checked at acceptance and again when a mail leaves. */
+/**
+ * Suppressions: addresses to which a project sends no mail.
+ *
+ * 1. `routes.ts` lists, adds and removes them; a hard bounce or a complaint adds one as well.
+ * 2. `reasonFor` is asked when a mail is accepted and again just before it is sent.
+ * 3. `list.ts` reads the pages of `GET /suppressions`.
+ */
 
 import { and, eq } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
@@ -24,12 +30,12 @@ export function createSuppressions({ db }: { db: Db }) {
     .limit(1)
     .prepare();
 
-  // Asked for every mail, at acceptance and when it leaves.
+  // Runs twice for every mail, so it is raw SQL that looks into one index.
   const findReason = db.sqlite.prepare<{ reason: SuppressionReason }, [number, string]>(
     "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
   );
 
-  /** Null if the address is there already: the first reason stays. */
+  /** Returns null if the address is already suppressed; its first reason is not changed. */
   function insert(projectSeq: number, email: string, entry: Entry): SuppressionRow | null {
     const row = db
       .insert(suppressions)
@@ -41,23 +47,24 @@ export function createSuppressions({ db }: { db: Db }) {
   }
 
   return {
+    /** Returns null if the address is not suppressed. */
     reasonFor: (projectSeq: number, email: string): SuppressionReason | null =>
       findReason.get(projectSeq, email)?.reason ?? null,
 
-    /** Part of a change. The first reason stays. */
+    /** Runs inside a change. Does nothing if the address is already suppressed. */
     add(projectSeq: number, email: string, entry: Entry): void {
       insert(projectSeq, email, entry);
     },
 
-    /** Part of a change: the same, and what is there then. */
+    /** Runs inside a change. Like `add`, and returns the stored row, new or old. */
     put(projectSeq: number, email: string, entry: Entry): { row: SuppressionRow; isNew: boolean } {
       const inserted = insert(projectSeq, email, entry);
       const row = inserted ?? find.get({ projectSeq, email });
-      if (row === undefined) throw new Error("a suppression is neither new nor there");
+      if (row === undefined) throw new Error("a suppression was neither inserted nor found");
       return { row, isNew: inserted !== null };
     },
 
-    /** `text` as it was sent: in any spelling of the address. */
+    /** Finds the address in any spelling. The change throws 404 if it is not suppressed. */
     remove(projectSeq: number, text: string): Change<void> {
       return () => {
         const parsed = parseAddress(text);

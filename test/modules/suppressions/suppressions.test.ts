@@ -27,7 +27,7 @@ async function statusOfMailTo(to: string): Promise<unknown> {
 }
 
 describe("POST /suppressions", () => {
-  test("keeps an address from being written to, in whatever spelling", async () => {
+  test("suppresses mail to an address in any spelling", async () => {
     const answer = await add({ email: " Ada@Example.NET " });
     expect(answer.status).toBe(201);
     expect(answer.at("data")).toEqual({
@@ -38,7 +38,7 @@ describe("POST /suppressions", () => {
     expect(await statusOfMailTo("ADA@example.net")).toBe("SUPPRESSED");
   });
 
-  test("holds a mail that was accepted before", async () => {
+  test("stops a mail that was accepted before the suppression", async () => {
     const mail = { to: "late@example.net", from: "a@acme.test", subject: "s", body: "<p>b</p>" };
     const id = await t.create("/v1/send", mail, "data.emails.0.email");
     await add({ email: "late@example.net" });
@@ -46,13 +46,13 @@ describe("POST /suppressions", () => {
     expect((await t.call("GET", `/emails/${id}`)).at("data.status")).toBe("SUPPRESSED");
   });
 
-  test("answers 200 where it is there already; the first reason stays", async () => {
+  test("answers 200 for a suppressed address and keeps its first reason", async () => {
     expect((await add({ email: "twice@example.net", reason: "COMPLAINT" })).status).toBe(201);
     const again = await add({ email: "twice@example.net", reason: "MANUAL" });
     expect([again.status, again.at("data.reason")]).toEqual([200, "COMPLAINT"]);
   });
 
-  test("is the project's own", async () => {
+  test("does not show suppressions to another project", async () => {
     const other = await t.makeProject("other");
     await add({ email: "mine@example.net" });
     const list = await t.call("GET", "/suppressions", undefined, { key: other.secretKey });
@@ -60,8 +60,8 @@ describe("POST /suppressions", () => {
   });
 
   const refused: [why: string, body: unknown, field: string, code: string][] = [
-    ["no address", {}, "email", "required"],
-    ["no address, but text", { email: "nobody" }, "email", "invalid_format"],
+    ["a missing address", {}, "email", "required"],
+    ["text that is not an address", { email: "nobody" }, "email", "invalid_format"],
     ["an unknown reason", { email: "a@b.test", reason: "SPITE" }, "reason", "invalid_value"],
   ];
   test.each(refused)("refuses %s", async (_, body, field, code) => {
@@ -71,14 +71,14 @@ describe("POST /suppressions", () => {
 });
 
 describe("DELETE /suppressions/{email}", () => {
-  test("lets an address be written to again", async () => {
+  test("allows mail to the address again", async () => {
     await add({ email: "back@example.net" });
     expect((await remove("Back@Example.net")).status).toBe(204);
     expect(await statusOfMailTo("back@example.net")).toBe("QUEUED");
   });
 
   test.each(["a+b@example.net", '"a/b"@example.net', "grüße@example.net"])(
-    "takes %s in the path",
+    "accepts %s in the path",
     async (email) => {
       expect((await add({ email })).status).toBe(201);
       const answer = await remove(email);
@@ -86,12 +86,12 @@ describe("DELETE /suppressions/{email}", () => {
     },
   );
 
-  test.each(["never@example.net", "no address", "%"])("knows no %s", async (email) => {
+  test.each(["never@example.net", "no address", "%"])("answers 404 for %s", async (email) => {
     const answer = await remove(email);
     expectRefusal(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
   });
 
-  test("knows no other project's", async () => {
+  test("answers 404 for a suppression of another project", async () => {
     const other = await t.makeProject("third");
     await add({ email: "kept@example.net" });
     const path = "/suppressions/kept@example.net";
@@ -102,7 +102,7 @@ describe("DELETE /suppressions/{email}", () => {
 });
 
 describe("GET /suppressions", () => {
-  test("filters, newest first, and pages while rows come and go", async () => {
+  test("filters newest first and pages correctly while rows are added and removed", async () => {
     for (let i = 0; i < 5; i++) {
       const reason = i % 2 === 0 ? "HARD_BOUNCE" : "COMPLAINT";
       await add({ email: `page${i}@list.test`, reason });
@@ -124,7 +124,7 @@ describe("GET /suppressions", () => {
     ]);
   });
 
-  test("refuses a cursor of another list", async () => {
+  test("refuses a cursor that belongs to another list", async () => {
     for (let i = 0; i < 2; i++) {
       const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };
       await t.create("/templates", template, "data.id");
