@@ -1,12 +1,13 @@
 /**
- * GET  /unsubscribe/{token}    asks; changes nothing, whoever fetches it
- * POST /unsubscribe/{token}    that page's form, or one-click (RFC 8058)
- * GET  /subscribe/{token}      likewise
- * POST /subscribe/{token}
- * GET  /manage/{token}         shows how it is, and offers to change it
- * POST /manage/{token}
+ * GET  /unsubscribe/{token}    shows a page with a button; changes nothing
+ * POST /unsubscribe/{token}    the form of that page, or a one-click request (RFC 8058)
+ * GET  /subscribe/{token}      shows a page with a button; changes nothing
+ * POST /subscribe/{token}      the form of that page
+ * GET  /manage/{token}         shows the state of the subscription and a button to change it
+ * POST /manage/{token}         the form of that page
  *
- * The token in the address is all it takes: no key, no cookie. Every answer is a page for people.
+ * The token in the URL is the only authentication: no key and no cookie is needed. Every answer is
+ * an HTML page.
  */
 
 import { Elysia } from "elysia";
@@ -18,8 +19,8 @@ import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { chooseTexts } from "../../mail/language.ts";
 import { openToken } from "../../mail/links.ts";
-import type { Decision, Holder, Subscriptions } from "./service.ts";
-import { ACTION, type PageName, viewOf } from "./view.ts";
+import type { Decision, Recipient, Subscriptions } from "./service.ts";
+import { ACTION, type PageName, buildPage } from "./view.ts";
 
 const detail = (summary: string) => ({
   response: { 200: Html, 404: Html, 500: Html },
@@ -42,8 +43,8 @@ export function subscriptionRoutes(deps: {
 }) {
   const { subscriptions, linkKey, writer, arrivals, log } = deps;
 
-  /** Answers with a page whatever happens; what went wrong is for the log. */
-  function answering(
+  /** Answers errors with a page that does not describe them; the log gets the description. */
+  function withErrorPage(
     name: PageName,
     answer: (name: PageName, request: Request) => Response | Promise<Response>,
   ) {
@@ -52,35 +53,41 @@ export function subscriptionRoutes(deps: {
         return await answer(name, request);
       } catch (error) {
         const status = error instanceof AppError ? error.status : 500;
-        log.error("a page failed", { page: name, status, error: describeError(error) });
+        log.error("a subscription page failed", {
+          page: name,
+          status,
+          error: describeError(error),
+        });
         return respond(request, null, (texts) => troublePage(texts), status);
       }
     };
   }
 
   function show(name: PageName, request: Request): Response {
-    const holder = holderOf(request);
-    if (holder === null) return respond(request, null, badLinkPage, 404);
-    return respond(request, holder, (texts) => viewOf(texts, name, { holder, hasActed: false }));
+    const recipient = recipientOf(request);
+    if (recipient === null) return respond(request, null, badLinkPage, 404);
+    return respond(request, recipient, (texts) =>
+      buildPage(texts, name, { recipient, hasActed: false }),
+    );
   }
 
   async function act(name: PageName, request: Request): Promise<Response> {
     const emailId = emailIdIn(request);
-    const holder = emailId === null ? null : subscriptions.find(emailId);
-    if (emailId === null || holder === null) return respond(request, null, badLinkPage, 404);
+    const recipient = emailId === null ? null : subscriptions.find(emailId);
+    if (emailId === null || recipient === null) return respond(request, null, badLinkPage, 404);
     const form = await readForm(request, arrivals);
-    if (form.isTooLarge) return respond(request, holder, troublePage, 413);
+    if (form.isTooLarge) return respond(request, recipient, troublePage, 413);
     const decision = decisionIn(form.fields, name);
-    const view = { holder, hasActed: decision !== null };
     if (decision === null) {
-      return respond(request, holder, (texts) => viewOf(texts, name, view), 400);
+      const view = { recipient, hasActed: false };
+      return respond(request, recipient, (texts) => buildPage(texts, name, view), 400);
     }
-    const after = await writer.write(subscriptions.decide(emailId, decision));
-    const now = after ?? holder;
-    return respond(request, now, (texts) => viewOf(texts, name, { ...view, holder: now }));
+    const updated = (await writer.write(subscriptions.decide(emailId, decision))) ?? recipient;
+    const view = { recipient: updated, hasActed: true };
+    return respond(request, updated, (texts) => buildPage(texts, name, view));
   }
 
-  function holderOf(request: Request): Holder | null {
+  function recipientOf(request: Request): Recipient | null {
     const emailId = emailIdIn(request);
     return emailId === null ? null : subscriptions.find(emailId);
   }
@@ -89,22 +96,22 @@ export function subscriptionRoutes(deps: {
     return openToken(linkKey, tokenIn(request.url));
   }
 
-  const onGet = (name: PageName) => answering(name, show);
-  const onPost = (name: PageName) => answering(name, act);
+  const onGet = (name: PageName) => withErrorPage(name, show);
+  const onPost = (name: PageName) => withErrorPage(name, act);
 
   return (
     new Elysia({ name: "subscription-routes" })
-      .get("/unsubscribe/:token", onGet("unsubscribe"), detail("Page: unsubscribe?"))
+      .get("/unsubscribe/:token", onGet("unsubscribe"), detail("Page that offers to unsubscribe"))
       .post(
         "/unsubscribe/:token",
         onPost("unsubscribe"),
-        postDetail("Unsubscribe, or take it back"),
+        postDetail("Unsubscribe, or subscribe again"),
       )
-      .get("/subscribe/:token", onGet("subscribe"), detail("Page: subscribe?"))
-      .post("/subscribe/:token", onPost("subscribe"), postDetail("Subscribe, or take it back"))
-      .get("/manage/:token", onGet("manage"), detail("Page: the subscription as it is"))
+      .get("/subscribe/:token", onGet("subscribe"), detail("Page that offers to subscribe"))
+      .post("/subscribe/:token", onPost("subscribe"), postDetail("Subscribe, or unsubscribe again"))
+      .get("/manage/:token", onGet("manage"), detail("Page that shows the subscription"))
       .post("/manage/:token", onPost("manage"), postDetail("Subscribe or unsubscribe"))
-      // Links that were cut off or had something added: people read a page, not JSON.
+      // Broken links, cut off or with text added, get an HTML page instead of a JSON error.
       .get("/unsubscribe/*", onGet("unsubscribe"), hidden)
       .post("/unsubscribe/*", onPost("unsubscribe"), hiddenPost)
       .get("/subscribe/*", onGet("subscribe"), hidden)
@@ -114,23 +121,26 @@ export function subscriptionRoutes(deps: {
   );
 }
 
-/** The language is the project's; without one, the reader's. */
+/** Uses the language of the project; without a recipient, that of the browser. */
 function respond(
   request: Request,
-  holder: Holder | null,
+  recipient: Recipient | null,
   view: (texts: ReturnType<typeof chooseTexts>) => Page,
   status = 200,
 ): Response {
   const accepted = request.headers.get("accept-language");
-  return pageResponse(view(chooseTexts(holder?.language ?? null, accepted)), status);
+  return pageResponse(view(chooseTexts(recipient?.language ?? null, accepted)), status);
 }
 
-/** What follows the page's name; a full stop or bracket that a mail program took along is not part. */
+/**
+ * Returns the token after the page's name, without a full stop or bracket that a mail program
+ * included in the link.
+ */
 function tokenIn(url: string): string {
   return /^[^/]+\/\/[^/]+\/[a-z]+\/([\w-]*)/.exec(url)?.[1] ?? "";
 }
 
-/** What a form asks for; null where it asks for nothing that we know. */
+/** Returns the decision that a form holds; null if it holds none. */
 function decisionIn(fields: ReadonlyMap<string, string>, name: PageName): Decision | null {
   const action = fields.get(ACTION);
   if (action === "subscribe" || action === "unsubscribe") {

@@ -1,4 +1,10 @@
-/** What recipients decide by the links in their mail. */
+/**
+ * The pages behind the unsubscribe, subscribe and manage links of a mail.
+ *
+ * 1. `routes.ts` reads the signed token of the link and finds the mail and its contact.
+ * 2. A POST is parsed to a decision, which `decide` applies to the contact in one change.
+ * 3. `view.ts` builds the page that the recipient sees.
+ */
 
 import { eq } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
@@ -9,26 +15,26 @@ import { projects } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
 
-/** Who holds a link: the mail it came with, and the contact of that mail. */
-export type Holder = {
+/** The mail that a link belongs to, with its project and its contact. */
+export type Recipient = {
   emailSeq: number;
   projectName: string;
-  /** BCP 47: of the project. */
+  /** BCP 47 tag of the project's language. */
   language: string;
-  /** Null once it was deleted. */
+  /** Null if the contact was deleted. */
   contact: ContactRow | null;
 };
 
 export type Decision = {
   isSubscribed: boolean;
-  /** The button of a page, or the mail program's own (RFC 8058). */
+  /** The button of our page, or the one-click request of a mail program (RFC 8058). */
   via: "page" | "one-click";
 };
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contacts }) {
-  const findHolder = db
+  const findRecipient = db
     .select({
       emailSeq: emails.seq,
       projectName: projects.name,
@@ -42,20 +48,23 @@ export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contac
     .limit(1)
     .prepare();
 
-  function find(emailId: string): Holder | null {
-    return findHolder.get({ emailId }) ?? null;
+  function find(emailId: string): Recipient | null {
+    return findRecipient.get({ emailId }) ?? null;
   }
 
   return {
     find,
 
-    /** Deciding what is so already changes nothing. Returns how it is then. */
-    decide(emailId: string, { isSubscribed, via }: Decision): Change<Holder | null> {
+    /**
+     * Returns the recipient after the decision. A decision that the contact already has changes
+     * nothing. Null if the mail does not exist.
+     */
+    decide(emailId: string, { isSubscribed, via }: Decision): Change<Recipient | null> {
       return () => {
-        const holder = find(emailId);
-        if (holder === null || holder.contact === null) return holder;
-        const cause = { emailSeq: holder.emailSeq, data: { via } };
-        return { ...holder, contact: contacts.decide(holder.contact, isSubscribed, cause) };
+        const recipient = find(emailId);
+        if (recipient === null || recipient.contact === null) return recipient;
+        const cause = { emailSeq: recipient.emailSeq, data: { via } };
+        return { ...recipient, contact: contacts.decide(recipient.contact, isSubscribed, cause) };
       };
     },
   };

@@ -1,44 +1,47 @@
-/** Which page a recipient sees. Pure. */
+/** Builds the page that a recipient sees. Pure. */
 
 import type { Page } from "../../http/page.ts";
 import { fill, type PageText, type Texts } from "../../mail/language.ts";
-import type { Holder } from "./service.ts";
+import type { Recipient } from "./service.ts";
 
 export type PageName = "unsubscribe" | "subscribe" | "manage";
 
-/** Name of the form's field; its values. */
+/** Name of the form field that holds an `Action`. */
 export const ACTION = "action";
 export type Action = "subscribe" | "unsubscribe";
 
-/** `hasActed`: the page answers a decision; it says how it is now and offers the way back. */
-export function viewOf(
+/**
+ * `hasActed` is true for the answer to a decision: the page then shows the new state and a button
+ * that undoes the decision.
+ */
+export function buildPage(
   texts: Texts,
   name: PageName,
-  { holder, hasActed }: { holder: Holder; hasActed: boolean },
+  { recipient, hasActed }: { recipient: Recipient; hasActed: boolean },
 ): Page {
-  const { contact, projectName } = holder;
-  if (contact === null) return pageOf(texts, texts.gone, { sender: projectName });
+  const { contact, projectName } = recipient;
+  if (contact === null) return toPage(texts, texts.gone, { sender: projectName });
   const { isSubscribed } = contact;
   const values = { project: projectName, email: maskAddress(contact.email) };
-  const isAsking = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
+  const isQuestion = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
   const state = isSubscribed ? texts.subscribed : texts.unsubscribed;
   const question = isSubscribed ? texts.askUnsubscribe : texts.askSubscribe;
   const isManaging = name === "manage" && !hasActed;
-  const shown = isAsking ? question : isManaging ? { ...state, title: texts.manage } : state;
-  return pageOf(
+  const shown = isQuestion ? question : isManaging ? { ...state, title: texts.manage } : state;
+  return toPage(
     texts,
     { title: shown.title, text: fill(shown.text, values) },
     {
       sender: projectName,
       action: isSubscribed ? "unsubscribe" : "subscribe",
-      isMain: isAsking || isManaging,
-      // Where it ends or has ended: that is not all of the mail there is.
-      hasNote: isAsking === isSubscribed,
+      isMain: isQuestion || isManaging,
+      // On pages about unsubscribing, the note says that transactional mail still arrives.
+      hasNote: isQuestion === isSubscribed,
     },
   );
 }
 
-function pageOf(
+function toPage(
   texts: Texts,
   { title, text }: PageText,
   rest: { sender: string; action?: Action; isMain?: boolean; hasNote?: boolean },
@@ -55,15 +58,18 @@ function pageOf(
   };
 }
 
-const SHOWN_CHARACTERS = 2;
+const VISIBLE_CHARACTERS = 2;
 
-/** Keeps a line from being broken where it stands. */
+/** Prevents a line break at its position. */
 const WORD_JOINER = "\u2060";
 
-/** Enough to know which of one's addresses it is, not enough for whom the mail was forwarded to. */
+/**
+ * Shows enough for the owner to recognise the address, but does not reveal it to a person to whom
+ * the mail was forwarded.
+ */
 export function maskAddress(address: string): string {
   const at = address.lastIndexOf("@");
   const local = Array.from(address.slice(0, at));
-  const shown = local.slice(0, Math.min(SHOWN_CHARACTERS, Math.max(1, local.length - 1)));
+  const shown = local.slice(0, Math.min(VISIBLE_CHARACTERS, Math.max(1, local.length - 1)));
   return `${shown.join("")}…${WORD_JOINER}${address.slice(at)}`;
 }

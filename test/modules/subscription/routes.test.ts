@@ -17,8 +17,8 @@ async function mailed(to = "ada@example.net"): Promise<Mailing & { letter: Recei
 
 const ONE_CLICK = "List-Unsubscribe=One-Click";
 
-describe("asking", () => {
-  const fetches: [method: string, page: "unsubscribe" | "subscribe" | "manage", words: string][] = [
+describe("fetching a page", () => {
+  const fetches: [method: string, page: "unsubscribe" | "subscribe" | "manage", title: string][] = [
     ["GET", "unsubscribe", "Unsubscribe?"],
     ["GET", "subscribe", "You are subscribed"],
     ["GET", "manage", "Your subscription"],
@@ -27,36 +27,36 @@ describe("asking", () => {
     ["HEAD", "manage", ""],
   ];
 
-  for (const [method, page, words] of fetches) {
-    test(`${method} /${page} changes nothing, however often`, async () => {
+  for (const [method, page, title] of fetches) {
+    test(`changes nothing when ${method} /${page} is repeated`, async () => {
       const { t, fetchAs, letter } = await mailed();
       const before = t.contents();
       for (let i = 0; i < 3; i++) {
         const answer = await fetchAs(method, letter[page]);
         expect(answer.status).toBe(200);
         expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-        if (words === "") expect(answer.body).toBeUndefined();
-        else expect(answer.text("")).toContain(`<h1>${words}</h1>`);
+        if (title === "") expect(answer.body).toBeUndefined();
+        else expect(answer.text("")).toContain(`<h1>${title}</h1>`);
       }
       expect(t.contents()).toEqual(before);
     });
   }
 
-  test("with what a form would send, but in the address, changes nothing", async () => {
+  test("changes nothing when the query string holds the fields of a form", async () => {
     const { t, fetchAs, letter } = await mailed();
     const before = t.contents();
     await fetchAs("GET", `${letter.unsubscribe}?action=unsubscribe&${ONE_CLICK}`);
     expect(t.contents()).toEqual(before);
   });
 
-  test("needs no key, and a wrong one is no matter", async () => {
+  test("needs no API key and ignores a wrong one", async () => {
     const { fetchAs, letter } = await mailed();
     const headers = { authorization: "Bearer sk_wrong" };
     expect((await fetchAs("GET", letter.manage, { headers })).status).toBe(200);
   });
 });
 
-describe("one-click", () => {
+describe("a one-click request", () => {
   const bodies: [what: string, type: string, body: string][] = [
     ["urlencoded", "application/x-www-form-urlencoded", ONE_CLICK],
     ["urlencoded with a charset", "application/x-www-form-urlencoded; charset=UTF-8", ONE_CLICK],
@@ -65,11 +65,11 @@ describe("one-click", () => {
       "multipart/form-data; boundary=x",
       '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n',
     ],
-    ["among other fields", "application/x-www-form-urlencoded", `a=b&${ONE_CLICK}&c=d`],
+    ["one of several fields", "application/x-www-form-urlencoded", `a=b&${ONE_CLICK}&c=d`],
   ];
 
   for (const [what, type, body] of bodies) {
-    test(`${what} unsubscribes`, async () => {
+    test(`unsubscribes when its body is ${what}`, async () => {
       const { submit, isSubscribed, events, letter } = await mailed();
       const answer = await submit(letter.unsubscribe, body, type);
       expect(answer.status).toBe(200);
@@ -82,7 +82,7 @@ describe("one-click", () => {
     });
   }
 
-  test("twice is once", async () => {
+  test("changes the contact only once when it is repeated", async () => {
     const { submit, events, isSubscribed, letter } = await mailed();
     for (let i = 0; i < 3; i++) {
       expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(200);
@@ -91,7 +91,7 @@ describe("one-click", () => {
     expect(events()).toHaveLength(1);
   });
 
-  test("is for the unsubscribe link only", async () => {
+  test("is accepted by the unsubscribe link only", async () => {
     const { t, submit, letter } = await mailed();
     const before = t.contents();
     expect((await submit(letter.manage, ONE_CLICK)).status).toBe(400);
@@ -99,14 +99,14 @@ describe("one-click", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("survives that every API key was revoked", async () => {
+  test("works after every API key was revoked", async () => {
     const { t, submit, isSubscribed, letter } = await mailed();
     t.db.sqlite.run("UPDATE api_keys SET revoked_at = 0");
     await submit(letter.unsubscribe, ONE_CLICK);
     expect(isSubscribed()).toBe(false);
   });
 
-  test("works where the project is disabled", async () => {
+  test("works while the project is disabled", async () => {
     const { t, submit, isSubscribed, letter } = await mailed();
     t.db.sqlite.run("UPDATE projects SET is_enabled = 0");
     await submit(letter.unsubscribe, ONE_CLICK);
@@ -114,7 +114,7 @@ describe("one-click", () => {
   });
 });
 
-describe("the button", () => {
+describe("the button of a page", () => {
   const clicks: [page: "unsubscribe" | "subscribe" | "manage", action: string, was: boolean][] = [
     ["unsubscribe", "unsubscribe", true],
     ["unsubscribe", "subscribe", false],
@@ -125,7 +125,7 @@ describe("the button", () => {
   ];
 
   for (const [page, action, was] of clicks) {
-    test(`"${action}" of /${page} acts, says so and offers the way back`, async () => {
+    test(`"${action}" of /${page} acts, shows the new state and offers to undo it`, async () => {
       const { t, submit, isSubscribed, events, letter } = await mailed();
       t.db.sqlite.run("UPDATE contacts SET is_subscribed = ?", [was ? 1 : 0]);
       const answer = await submit(letter[page], `action=${action}`);
@@ -141,7 +141,7 @@ describe("the button", () => {
     });
   }
 
-  test("that says what is so already changes nothing", async () => {
+  test("changes nothing when the contact is already in that state", async () => {
     const { t, submit, letter } = await mailed();
     const before = t.contents();
     const answer = await submit(letter.subscribe, "action=subscribe");
@@ -149,7 +149,7 @@ describe("the button", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("does what the page's own form would send", async () => {
+  test("unsubscribes with the fields of the page's own form", async () => {
     const { fetchAs, submit, isSubscribed, letter } = await mailed();
     const page = (await fetchAs("GET", letter.unsubscribe)).text("");
     expect(page).toContain('<form method="post">');
@@ -159,9 +159,9 @@ describe("the button", () => {
   });
 });
 
-describe("forms that ask for nothing", () => {
+describe("a form without a known action", () => {
   const bodies: [what: string, body: string, type: string][] = [
-    ["an empty one", "", "application/x-www-form-urlencoded"],
+    ["an empty form", "", "application/x-www-form-urlencoded"],
     ["another field", "a=b", "application/x-www-form-urlencoded"],
     ["another action", "action=delete", "application/x-www-form-urlencoded"],
     ["another value", "List-Unsubscribe=Two-Clicks", "application/x-www-form-urlencoded"],
@@ -173,12 +173,12 @@ describe("forms that ask for nothing", () => {
       '--x\r\nContent-Disposition: form-data; name="action"; filename="a"\r\n\r\nunsubscribe\r\n--x--\r\n',
       "multipart/form-data; boundary=x",
     ],
-    ["no type that we know", "action=unsubscribe", "text/plain"],
-    ["bytes that are no text", "\0\xff\xfe", "application/x-www-form-urlencoded"],
+    ["an unknown content type", "action=unsubscribe", "text/plain"],
+    ["bytes that are not text", "\0\xff\xfe", "application/x-www-form-urlencoded"],
   ];
 
   for (const [what, body, type] of bodies) {
-    test(`${what}: the page again, and nothing changed`, async () => {
+    test(`shows the page again and changes nothing: ${what}`, async () => {
       const { t, submit, letter } = await mailed();
       const before = t.contents();
       const answer = await submit(letter.unsubscribe, body, type);
@@ -188,7 +188,7 @@ describe("forms that ask for nothing", () => {
     });
   }
 
-  test("more than 4 KiB: refused, announced or not", async () => {
+  test("is refused above 4 KiB, with and without Content-Length", async () => {
     const { t, submit, letter } = await mailed();
     const before = t.contents();
     const large = `${ONE_CLICK}&x=${"x".repeat(4 * 1024)}`;
@@ -205,7 +205,7 @@ describe("forms that ask for nothing", () => {
   });
 });
 
-describe("links that are not ours", () => {
+describe("an invalid link", () => {
   const valid = (letter: Received) => letter.unsubscribe.slice("/unsubscribe/".length);
   const faults: [what: string, token: (letter: Received) => string][] = [
     ["empty", () => ""],
@@ -214,14 +214,14 @@ describe("links that are not ours", () => {
     ["altered at the end", (letter) => `${valid(letter).slice(0, -3)}AAA`],
     ["longer", (letter) => `${valid(letter)}A`],
     ["of another installation", ({ id }) => issueToken(new Uint8Array(32), id)],
-    ["of a pixel", ({ pixel }) => (pixel ?? "").slice("/o/".length, -".gif".length)],
+    ["with the token of a pixel", ({ pixel }) => (pixel ?? "").slice("/o/".length, -".gif".length)],
     ["with broken percent-encoding", () => "%E0%A4%A"],
-    ["with a path behind", () => "x/y"],
-    ["of markup", () => "<script>alert(1)</script>"],
+    ["with a second path segment", () => "x/y"],
+    ["with HTML as token", () => "<script>alert(1)</script>"],
   ];
 
   for (const [what, tokenOf] of faults) {
-    test(`${what}: a page that says so, and nothing changed`, async () => {
+    test(`shows an error page and changes nothing: ${what}`, async () => {
       const { t, fetchAs, submit, letter } = await mailed();
       const before = t.contents();
       for (const page of ["unsubscribe", "subscribe", "manage"]) {
@@ -236,7 +236,7 @@ describe("links that are not ours", () => {
     });
   }
 
-  test("of a mail that is not there: as any other", async () => {
+  test("answers 404 when the mail does not exist", async () => {
     const { t, fetchAs, submit, letter } = await mailed();
     t.db.sqlite.run("PRAGMA foreign_keys = OFF");
     t.db.sqlite.run("DELETE FROM emails");
@@ -244,14 +244,14 @@ describe("links that are not ours", () => {
     expect((await submit(letter.unsubscribe, ONE_CLICK)).status).toBe(404);
   });
 
-  test("are explained in the reader's language", async () => {
+  test("shows the error page in the browser's language", async () => {
     const { fetchAs } = await mailed();
     const headers = { "accept-language": "ja" };
     const answer = await fetchAs("GET", "/manage/x", { headers });
     expect(answer.text("")).toContain('<html lang="ja">');
   });
 
-  test("a full stop or bracket taken along from the text does no harm", async () => {
+  test("works with a full stop or bracket after the token", async () => {
     const { fetchAs, letter } = await mailed();
     for (const end of [".", "]", ")", ">", "%5D", "?utm_source=x", "#x", "/"]) {
       expect((await fetchAs("GET", letter.manage + end)).status).toBe(200);
@@ -259,8 +259,8 @@ describe("links that are not ours", () => {
   });
 });
 
-describe("a contact that was deleted", () => {
-  test("has nothing left to decide, and one-click is content", async () => {
+describe("a deleted contact", () => {
+  test("gets a page without buttons, and a one-click request succeeds", async () => {
     const { t, fetchAs, submit, letter } = await mailed();
     const id = (await t.call("GET", "/contacts")).text("contacts.0.id");
     await t.call("DELETE", `/contacts/${id}`);
@@ -277,8 +277,8 @@ describe("a contact that was deleted", () => {
   });
 });
 
-describe("what the page tells", () => {
-  test("is enough of the address to know it, and no more", async () => {
+describe("the text of the page", () => {
+  test("shows only the beginning of the address", async () => {
     const { fetchAs, letter } = await mailed("ada.lovelace@example.net");
     const page = (await fetchAs("GET", letter.manage)).text("");
     expect(page).toContain("ad…\u2060@example.net");
@@ -307,7 +307,7 @@ describe("what the page tells", () => {
   ];
 
   for (const [language, accepted, title] of languages) {
-    test(`is "${title}" in a project in ${language} for a reader of ${accepted}`, async () => {
+    test(`is "${title}" for project language ${language} and Accept-Language ${accepted}`, async () => {
       const { fetchAs, setProject, letter } = await mailed();
       setProject({ language });
       const headers = { "accept-language": accepted };
@@ -318,7 +318,7 @@ describe("what the page tells", () => {
 });
 
 describe("the page itself", () => {
-  test("is private, loads nothing and runs nothing", async () => {
+  test("has privacy headers, loads nothing and runs no script", async () => {
     const { fetchAs, letter } = await mailed();
     const { headers, text } = await fetchAs("GET", letter.manage);
     expect(headers.get("referrer-policy")).toBe("no-referrer");
@@ -337,7 +337,7 @@ describe("the page itself", () => {
     expect(page).toContain('name="viewport"');
   });
 
-  test("says that something went wrong, and not what, where the storage refuses", async () => {
+  test("shows an error page without details when the storage refuses the write", async () => {
     const { t, submit, letter } = await mailed();
     t.db.sqlite.run("PRAGMA query_only = ON");
     const answer = await submit(letter.unsubscribe, ONE_CLICK);
@@ -347,7 +347,7 @@ describe("the page itself", () => {
     expect(answer.text("")).not.toMatch(/sqlite|readonly/i);
   });
 
-  test("has the request id in its headers", async () => {
+  test("returns the request id in its headers", async () => {
     const { fetchAs, letter } = await mailed();
     const headers = { "x-request-id": "abc" };
     expect((await fetchAs("GET", letter.manage, { headers })).headers.get("x-request-id")).toBe(
@@ -355,7 +355,7 @@ describe("the page itself", () => {
     );
   });
 
-  test("is reached by no other method", async () => {
+  test("answers 405 to other methods", async () => {
     const { fetchAs, letter } = await mailed();
     for (const method of ["PUT", "PATCH", "DELETE"]) {
       expect((await fetchAs(method, letter.unsubscribe)).status).toBe(405);
@@ -363,7 +363,7 @@ describe("the page itself", () => {
   });
 });
 
-test("links in mail that was asked for work as well", async () => {
+test("links in transactional mail unsubscribe as well", async () => {
   const mailing = await startMailing();
   mailings.push(mailing);
   const letter = await mailing.send({ type: "TRANSACTIONAL" });
@@ -371,7 +371,7 @@ test("links in mail that was asked for work as well", async () => {
   expect(mailing.isSubscribed()).toBe(false);
 });
 
-test("links of one project's mail touch nobody of another with the same address", async () => {
+test("a link does not change a contact of another project with the same address", async () => {
   const mailing = await startMailing();
   mailings.push(mailing);
   const letter = await mailing.send();

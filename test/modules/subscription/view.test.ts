@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { maskAddress } from "../../../src/modules/subscription/view.ts";
 
-describe("of an address is shown", () => {
+describe("a masked address", () => {
   const cases: [address: string, shown: string][] = [
     ["ada@example.net", "ad…@example.net"],
     ["ab@example.net", "a…@example.net"],
@@ -12,7 +12,7 @@ describe("of an address is shown", () => {
   ];
 
   for (const [address, shown] of cases) {
-    test(`${shown} of ${address}`, () => {
+    test(`shows ${shown} for ${address}`, () => {
       expect(maskAddress(address).replace("\u2060", "")).toBe(shown);
     });
   }
