@@ -24,14 +24,14 @@ async function names(query = ""): Promise<unknown[]> {
 }
 
 describe("GET /events", () => {
-  test("newest first, those of the service itself as well", async () => {
+  test("lists events newest first, including those of the service", async () => {
     await track("a");
     t.clock.advance(1000);
     await track("b");
     expect(await names()).toEqual(["b", "a", "contact.subscribed"]);
   });
 
-  test("is filtered by name, person and time, in any combination", async () => {
+  test("filters by name, contact and time, in any combination", async () => {
     const start = t.clock.now();
     const contactId = await track("a");
     t.clock.advance(60_000);
@@ -53,14 +53,14 @@ describe("GET /events", () => {
     expect(await names("?contactId=nobody")).toEqual([]);
   });
 
-  test("an address and an id of different people name nobody", async () => {
+  test("finds nothing for an email and an id of different contacts", async () => {
     const id = await track("a");
     await track("a", "bob@example.com");
     expect(await names(`?contactId=${id}&email=ada@example.com`)).toHaveLength(2);
     expect(await names(`?contactId=${id}&email=bob@example.com`)).toEqual([]);
   });
 
-  test("totals of many are exact, wherever a period begins and ends", async () => {
+  test("counts exactly in large logs, for every period", async () => {
     const contactId = await track("first");
     const start = t.clock.now() + 1000;
     const { sqlite } = t.db;
@@ -97,7 +97,7 @@ describe("GET /events", () => {
     }
   });
 
-  test("pages repeat and skip nothing while events come in", async () => {
+  test("repeats and skips nothing between pages while events are recorded", async () => {
     for (let i = 0; i < 7; i++) await track(`e${i}`);
     const found: unknown[] = [];
     let cursor: unknown = null;
@@ -121,12 +121,12 @@ describe("GET /events", () => {
     ["to=2026-02-30T00:00:00Z", "to", "invalid_format"],
     [`event=${"x".repeat(256)}`, "event", "too_big"],
   ];
-  test.each(faults)("%s is 422", async (query, field, code) => {
+  test.each(faults)("refuses ?%s with 422", async (query, field, code) => {
     const answer = await t.call("GET", `/events?${query}`);
     expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
   });
 
-  test("tells nothing of another project", async () => {
+  test("does not show events of another project", async () => {
     const other = await t.makeProject("other");
     await track("mine");
     const answer = await t.call("GET", "/events", undefined, { key: other.secretKey });
@@ -137,7 +137,7 @@ describe("GET /events", () => {
 });
 
 describe("GET /events/names", () => {
-  test("most used first, page by page, with the exact number of them", async () => {
+  test("lists names in pages, most used first, with the exact total", async () => {
     for (const name of ["a", "b", "b", "c", "c", "c"]) await track(name);
     const first = await t.call("GET", "/events/names?limit=2");
     expect(first.at("data")).toMatchObject({ items: ["c", "b"], hasMore: true, total: 4 });
@@ -149,7 +149,7 @@ describe("GET /events/names", () => {
     expect(new Set(listAt(next.body, "data.items"))).toEqual(new Set(["a", "contact.subscribed"]));
   });
 
-  test("stores and finds names of any characters", async () => {
+  test("stores and finds names with any characters", async () => {
     const odd = [
       "'; DROP TABLE events; --",
       "emoji 🙂",

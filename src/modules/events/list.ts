@@ -1,7 +1,9 @@
 /**
- * Pages of the log, newest first, with exact totals. Those of a contact go by its chains; the others
- * through one index in the order of the page, of a name or of the project. What the counters do not
- * know is counted in steps of a few thousand entries, in turns.
+ * Pages of the event log, newest first, with exact totals.
+ *
+ * Events of one contact are read by following its chains (`of-contact.ts`). Other pages are read
+ * from an index in the order of the page: that of an event name or that of the project. Totals come
+ * from the counters of event names. Only the total of a period is counted, in slices.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -17,15 +19,15 @@ import { presentEvent, type StoredEvent } from "./stored.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
 
-/** Entries of an index in their order. */
+/** A range of an index. */
 type Source = {
   index: "events_name" | "events_page";
-  /** Conditions with `+?`, as db/bound says, and their values. */
+  /** SQL condition with `+?` for each value (see db/bound.ts). */
   prefix: string;
   values: readonly (string | number)[];
 };
 
-/** In the order of the log's time; of an event, or between two. */
+/** Position in the index, which is sorted by time. It may be that of an event or between two. */
 type Position = readonly [createdAt: number, seq: number];
 type Period = { after: Position; before: Position };
 type Row = StoredEvent & { seq: number };
@@ -33,16 +35,16 @@ type Found = { rows: Row[]; total: number; positionOf: (row: Row) => readonly nu
 
 const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
   c.email AS contactEmail, m.id AS emailId`;
-const OTHERS = `LEFT JOIN contacts c ON c.seq = e.contact_seq
+const RELATED = `LEFT JOIN contacts c ON c.seq = e.contact_seq
   LEFT JOIN emails m ON m.seq = e.email_seq`;
 
-/** Of a contact that is not there. */
-const NOBODY: Found = { rows: [], total: 0, positionOf: () => [] };
+/** Result for a contact that does not exist. */
+const NO_EVENTS: Found = { rows: [], total: 0, positionOf: () => [] };
 
-/** Entries of one step: half a millisecond. */
+/** Index entries of one step; counting them takes half a millisecond. */
 const STEP = 5_000;
-const BEYOND = Number.MAX_SAFE_INTEGER;
-/* One condition at either end: of two, SQLite would go by the one that narrows less. */
+const MAX_POSITION = Number.MAX_SAFE_INTEGER;
+/* Row values give SQLite one bound at each end. If there were two, it might use the weaker one. */
 const WITHIN = "(created_at, seq) > (?, ?) AND (created_at, seq) < (?, ?)";
 
 export function createEventList(deps: {
@@ -64,7 +66,7 @@ export function createEventList(deps: {
     WHERE project_seq = +?1 AND (?2 IS NULL OR name = ?2)`);
 
   const read = sqlite.prepare<Row, [string]>(`
-    SELECT ${COLUMNS} FROM json_each(?) AS asked CROSS JOIN events e ON e.seq = asked.value ${OTHERS}
+    SELECT ${COLUMNS} FROM json_each(?) AS asked CROSS JOIN events e ON e.seq = asked.value ${RELATED}
     ORDER BY e.seq DESC`);
 
   function sourceOf(projectSeq: number, { event }: EventQuery): Source {
@@ -75,7 +77,7 @@ export function createEventList(deps: {
     return { index: "events_name", prefix, values: [projectSeq, event] };
   }
 
-  /** Whoever has both, where both are given. */
+  /** Returns the contact with the given email and id; null if there is none. */
   function contactOf(projectSeq: number, { email, contactId }: EventQuery): number | null {
     const found = [
       ...(contactId === undefined ? [] : [findContact.get(projectSeq, contactId)]),
@@ -89,20 +91,20 @@ export function createEventList(deps: {
       .query<Row, (string | number)[]>(
         `SELECT ${COLUMNS}
          FROM (SELECT * FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN}
-           ORDER BY created_at DESC, seq DESC LIMIT ?) e ${OTHERS}
+           ORDER BY created_at DESC, seq DESC LIMIT ?) e ${RELATED}
          ORDER BY e.created_at DESC, e.seq DESC`,
       )
       .all(...values, ...period.after, ...period.before, limit);
   }
 
-  /** Step by step; what comes meanwhile is newer and counted when it is reached. */
+  /** Counts in slices. Events recorded meanwhile are newer, so they are counted as well. */
   async function count(
     projectSeq: number,
     { index, prefix, values }: Source,
     period: Period,
   ): Promise<number> {
     const entries = `FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN}`;
-    // The first one behind a step.
+    // Finds the first entry after the step.
     const findEnd = sqlite.query<{ createdAt: number; seq: number }, (string | number)[]>(`
       SELECT created_at AS createdAt, seq ${entries}
       ORDER BY created_at, seq LIMIT 1 OFFSET ${STEP}`);
@@ -117,7 +119,7 @@ export function createEventList(deps: {
       const end = findEnd.get(...rest);
       if (end === null) return total + (countRest.get(...rest)?.total ?? 0);
       total += STEP;
-      after = [end.createdAt, end.seq - 1]; // Nothing lies between: the next step begins with it.
+      after = [end.createdAt, end.seq - 1]; // The next step begins with the entry `end`.
       if (slices.isOver()) await slices.next();
     }
   }
@@ -127,7 +129,7 @@ export function createEventList(deps: {
     return sumCounts.get(projectSeq, query.event ?? null)?.total ?? 0;
   }
 
-  async function ofLog(
+  async function readLog(
     projectSeq: number,
     query: EventQuery,
     { after, limit }: PageRequest,
@@ -140,7 +142,7 @@ export function createEventList(deps: {
     return { rows, total, positionOf: (row) => [row.createdAt, row.seq] };
   }
 
-  async function ofOne(
+  async function readContact(
     whose: Whose,
     query: EventQuery,
     { after, limit }: PageRequest,
@@ -161,17 +163,17 @@ export function createEventList(deps: {
   return async (projectSeq, given) => {
     const query =
       given.event === undefined ? given : { ...given, event: trimmedEventName(given.event) };
-    const isOfOne = query.email !== undefined || query.contactId !== undefined;
-    const contactSeq = isOfOne ? contactOf(projectSeq, query) : null;
-    const whose = isOfOne ? `:${contactSeq}:${query.event ?? ""}` : "";
+    const hasContactFilter = query.email !== undefined || query.contactId !== undefined;
+    const contactSeq = hasContactFilter ? contactOf(projectSeq, query) : null;
+    const whose = hasContactFilter ? `:${contactSeq}:${query.event ?? ""}` : "";
     const scope = `${projectSeq}:events${whose}`;
     const request = cursors.read(scope, query);
     const { rows, total, positionOf } =
       contactSeq !== null
-        ? await ofOne({ projectSeq, contactSeq }, query, request)
-        : isOfOne
-          ? NOBODY
-          : await ofLog(projectSeq, query, request);
+        ? await readContact({ projectSeq, contactSeq }, query, request)
+        : hasContactFilter
+          ? NO_EVENTS
+          : await readLog(projectSeq, query, request);
     return cursors.page(scope, request, rows, { total, positionOf, present: presentEvent });
   };
 }
@@ -180,11 +182,11 @@ function hasPeriod({ from, to }: EventQuery): boolean {
   return from !== undefined || to !== undefined;
 }
 
-/** From and to a moment, both included. */
+/** Converts the query's bounds to positions; both bounds are included. */
 function periodOf({ from, to }: EventQuery): Period {
   return {
-    after: from === undefined ? [-BEYOND, 0] : [Date.parse(from), 0],
-    before: to === undefined ? [BEYOND, 0] : [Date.parse(to), BEYOND],
+    after: from === undefined ? [-MAX_POSITION, 0] : [Date.parse(from), 0],
+    before: to === undefined ? [MAX_POSITION, 0] : [Date.parse(to), MAX_POSITION],
   };
 }
 

@@ -3,7 +3,7 @@ import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input } from "../../http/validation.ts";
 
-/** A name that a caller gives; stored by `trimmedEventName`. */
+/** Event name in a request; it is stored as `trimmedEventName` returns it. */
 export const EventName = Type.String({ minLength: 1, maxLength: 255, format: "event-name" });
 
 export const Event = Type.Object({
@@ -19,10 +19,14 @@ export type Event = Static<typeof Event>;
 
 export const EventQuery = Input({
   ...PageQuery.properties,
-  event: Type.Optional(Type.String({ maxLength: 255, description: "Name, exactly" })),
+  event: Type.Optional(Type.String({ maxLength: 255, description: "Exact event name" })),
   email: Type.Optional(Type.String({ maxLength: 320 })),
   contactId: Type.Optional(Type.String()),
-  from: Type.Optional(Type.String({ format: "date-time", description: "From this moment on" })),
-  to: Type.Optional(Type.String({ format: "date-time", description: "Up to this moment" })),
+  from: Type.Optional(
+    Type.String({ format: "date-time", description: "Start of the period, included" }),
+  ),
+  to: Type.Optional(
+    Type.String({ format: "date-time", description: "End of the period, included" }),
+  ),
 });
 export type EventQuery = Static<typeof EventQuery>;

@@ -1,6 +1,6 @@
-/** Which names of events are the service's own. */
+/** Reserved event names. */
 
-/** Names that only the service gives: nobody may claim that a mail was opened. */
+/** Only the service records these events, so a caller cannot claim that a mail was opened. */
 const RESERVED = [
   /^email\./,
   /^contact\.(subscribed|unsubscribed)$/,

@@ -1,9 +1,10 @@
 /**
- * The events of a contact, newest first. Those of one name are a chain: the summary in
- * `contact_events` knows the last one, and each event the one before it. The chains are walked side
- * by side, as far as somebody reads. An index by contact would cost every event a page of its own.
+ * The events of one contact, newest first. The events of a contact with the same name are a chain:
+ * the summary in `contact_events` points to the newest event, and each event points to the previous
+ * one. A page is read by following all chains side by side, only as far as necessary. An index by
+ * contact would write one more database page for every event.
  *
- * Newest is what was recorded last, whatever the clock did.
+ * "Newest" means recorded last, even if the clock was set back.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -12,43 +13,43 @@ import type { FairTurns } from "../../lib/turns.ts";
 
 export type EventsOfContact = ReturnType<typeof createEventsOfContact>;
 
-/** `name`: all there are where it is left out. */
+/** Selects the events of a contact. Without `name`, events of every name. */
 export type Whose = { projectSeq: number; contactSeq: number; name?: string | undefined };
 
-export type Part = {
-  /** What `cursorAt` gave for the last one that was shown; null: from the newest on. */
+export type PageOptions = {
+  /** Result of `cursorAt` for the last event of the page before; null for the first page. */
   after: readonly number[] | null;
   limit: number;
-  /** Of the time they were recorded at; all where it is left out. */
+  /** Filters by the time of recording. Without it, all events are included. */
   isWithin?: ((createdAt: number) => boolean) | undefined;
 };
 
 export type Found = {
   /** Newest first. */
   seqs: number[];
-  /** Of all that are within, whatever part was asked for. */
+  /** Number of all events of the selection, not only of this page. */
   total: number;
-  /** Where to go on behind one of these: its place, and where each chain goes on behind it. */
+  /** Cursor after one of these events: its `seq`, and the next event of each chain. */
   cursorAt: (seq: number) => number[];
 };
 
 type Link = { seq: number; previous: number | null; createdAt: number };
 
-/** Events of one step: some milliseconds. */
+/** Events of one step; reading them takes a few milliseconds. */
 const STEP = 1_000;
-/** Chains that a cursor has room for; behind one without, they are walked from the beginning. */
-const MOST_ENDS = 100;
-/** Place of a cursor behind which there is nothing. */
+/** Most chains in a cursor. With more, the next page follows the chains from their beginning. */
+const MAX_CURSOR_CHAINS = 100;
+/** Position of a cursor after the last event. */
 const END = 0;
 
-/** Summaries of one contact: asked for name by name, as they are kept (schema/events). */
+/** Summaries of one contact; their key begins with the name, so they are found name by name. */
 const SUMMARIES = `
   event_names CROSS JOIN contact_events
     ON contact_events.name_seq = event_names.seq AND contact_events.contact_seq = +?1
   WHERE event_names.project_seq = (SELECT project_seq FROM contacts WHERE seq = +?1)`;
 const OF_NAME = "AND event_names.name = +?2";
 
-/** The latest of the chains first, again and again; a link to what was removed leads nowhere. */
+/** Follows all chains at once, newest event first. A chain ends where an event was removed. */
 function chainsFrom(heads: string, limited = ""): string {
   return `
     WITH RECURSIVE chains (seq, previous, created_at) AS (
@@ -84,8 +85,8 @@ export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
     UPDATE events SET contact_seq = NULL, data = NULL WHERE seq IN (
       ${chainsFrom(`SELECT last_seq AS seq FROM ${SUMMARIES}`)} SELECT seq FROM chains)`);
 
-  /** Where the chains begin. */
-  function start({ contactSeq, name }: Whose): number[] {
+  /** Returns the newest event of each chain. */
+  function newestHeads({ contactSeq, name }: Whose): number[] {
     const found = name === undefined ? heads.all(contactSeq) : headOfName.all(contactSeq, name);
     return found.map(({ seq }) => seq);
   }
@@ -95,41 +96,42 @@ export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
     return found?.total ?? 0;
   }
 
-  /** One step from where the chains go on. */
-  function next(whose: Whose, ends: readonly number[], limit: number): Found {
-    const links = step.all(JSON.stringify(ends), limit);
+  /** Reads a page that starts at the given events of the chains. */
+  function readPage(whose: Whose, chainHeads: readonly number[], limit: number): Found {
+    const links = step.all(JSON.stringify(chainHeads), limit);
     return {
       seqs: links.map(({ seq }) => seq),
       total: totalOf(whose),
       cursorAt(last) {
         const seen = links.filter(({ seq }) => seq >= last);
-        const behind = endsBehind(ends, seen);
-        if (behind.length === 0) return [END];
-        return behind.length > MOST_ENDS ? [last] : [last, ...behind];
+        const rest = headsAfter(chainHeads, seen);
+        if (rest.length === 0) return [END];
+        return rest.length > MAX_CURSOR_CHAINS ? [last] : [last, ...rest];
       },
     };
   }
 
-  /** All of them, in turns. */
-  async function* walk(whose: Whose): AsyncGenerator<readonly Link[]> {
-    let ends = start(whose);
+  /** Yields all events of the selection, in slices. */
+  async function* scan(whose: Whose): AsyncGenerator<readonly Link[]> {
+    let chainHeads = newestHeads(whose);
     const slices = await startSlices(turns.of(whose.projectSeq));
     for (;;) {
-      const links = step.all(JSON.stringify(ends), STEP);
+      const links = step.all(JSON.stringify(chainHeads), STEP);
       yield links;
       if (links.length < STEP) return;
-      ends = endsBehind(ends, links);
+      chainHeads = headsAfter(chainHeads, links);
       if (slices.isOver()) await slices.next();
     }
   }
 
-  async function search(
+  /** Reads a page by a scan of all events: for a period, or for a cursor without chains. */
+  async function searchPage(
     whose: Whose,
-    { before, limit, isWithin }: { before: number } & Required<Omit<Part, "after">>,
+    { before, limit, isWithin }: { before: number } & Required<Omit<PageOptions, "after">>,
   ): Promise<Found> {
     const seqs: number[] = [];
     let total = 0;
-    for await (const links of walk(whose)) {
+    for await (const links of scan(whose)) {
       const within = isWithin ? links.filter((link) => isWithin(link.createdAt)) : links;
       total += within.length;
       const wanted = within.filter(({ seq }) => seq < before).map(({ seq }) => seq);
@@ -139,28 +141,31 @@ export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
   }
 
   return {
-    /** A part of them, and how many there are. */
-    look(whose: Whose, { after, limit, isWithin }: Part): Promise<Found> {
-      const [before = Infinity, ...behind] = after ?? [];
-      const ends = after === null ? start(whose) : behind;
-      const isWalked = isWithin !== undefined || (ends.length === 0 && before < Infinity);
-      return isWalked && before !== END
-        ? search(whose, { before, limit, isWithin })
-        : Promise.resolve(next(whose, ends, limit));
+    /** Reads one page and the total of the selection. */
+    look(whose: Whose, { after, limit, isWithin }: PageOptions): Promise<Found> {
+      const [before = Infinity, ...rest] = after ?? [];
+      const chainHeads = after === null ? newestHeads(whose) : rest;
+      const needsScan = isWithin !== undefined || (chainHeads.length === 0 && before < Infinity);
+      return needsScan && before !== END
+        ? searchPage(whose, { before, limit, isWithin })
+        : Promise.resolve(readPage(whose, chainHeads, limit));
     },
 
-    /** Whether any was recorded after this one of the log. */
+    /** Whether the contact has an event after position `seq` of the log. */
     hasSince: (contactSeq: number, seq: number): boolean =>
       isAfter.get(contactSeq, seq)?.found === 1,
 
-    /** Part of a change, before the contact is deleted: nothing in them tells whose they were. */
+    /**
+     * Runs inside a change, before the contact is deleted. Removes the contact and the data from its
+     * events, so that they cannot be linked to a person.
+     */
     detach: (contactSeq: number): void => void detach.run(contactSeq),
   };
 }
 
-/** How far the chains have been walked: the first link of each that has not been seen. */
-function endsBehind(ends: readonly number[], links: readonly Link[]): number[] {
+/** Returns the next unread event of each chain after `links` were read. */
+function headsAfter(chainHeads: readonly number[], links: readonly Link[]): number[] {
   const seen = new Set(links.map(({ seq }) => seq));
-  const behind = links.flatMap(({ previous }) => previous ?? []);
-  return [...ends, ...behind].filter((seq) => !seen.has(seq));
+  const rest = links.flatMap(({ previous }) => previous ?? []);
+  return [...chainHeads, ...rest].filter((seq) => !seen.has(seq));
 }

@@ -1,11 +1,11 @@
 /**
- * Readers of the log, each with a durable place of its own. What a reader makes of the events that
- * it read and the step of its place belong into one change: then a crash repeats both or neither.
+ * Readers of the event log, each with its own durable position. A reader must process events and
+ * advance its position in the same change, so that a crash repeats both or neither.
  */
 
 import type { Db } from "../../db/open.ts";
 
-/** A row of the log as it is stored. */
+/** A row of the event log. */
 export type LoggedEvent = {
   seq: number;
   id: string;
@@ -20,43 +20,45 @@ export type LoggedEvent = {
 
 export type Reader = ReturnType<typeof createReader>;
 
-/** `name` is the reader's for ever. One that is new begins at the beginning of the log. */
+/** `name` identifies the stored position. A new reader starts at the beginning of the log. */
 export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: string }) {
   const { sqlite } = db;
-  const findPlace = sqlite.prepare<{ seq: number }, [string]>(
+  const findPosition = sqlite.prepare<{ seq: number }, [string]>(
     "SELECT seq FROM readers WHERE name = +?",
   );
   const findNext = sqlite.prepare<LoggedEvent, [number, number]>(`
     SELECT seq, id, project_seq AS projectSeq, name, contact_seq AS contactSeq,
            email_seq AS emailSeq, data, created_at AS createdAt
     FROM events WHERE seq > +? ORDER BY seq LIMIT +?`);
-  const findLast = sqlite.prepare<{ seq: number | null }, []>("SELECT max(seq) AS seq FROM events");
-  const setPlace = sqlite.prepare<unknown, [string, number]>(`
+  const findNewest = sqlite.prepare<{ seq: number | null }, []>(
+    "SELECT max(seq) AS seq FROM events",
+  );
+  const setPosition = sqlite.prepare<unknown, [string, number]>(`
     INSERT INTO readers (name, seq) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > readers.seq`);
 
-  const place = () => findPlace.get(name)?.seq ?? 0;
+  const place = () => findPosition.get(name)?.seq ?? 0;
 
   return {
-    /** All events up to this `seq` are dealt with. */
+    /** The position: all events up to this `seq` have been processed. */
     place,
 
-    /** The next events in their order, after its place or another one; none at the end. */
+    /** Returns the events after `after`, in their order; an empty list at the end of the log. */
     read: (limit: number, after = place()): LoggedEvent[] => findNext.all(after, limit),
 
-    /** Part of a change: everything up to `seq` is dealt with; never goes back. */
-    advance: (seq: number): void => void setPlace.run(name, seq),
+    /** Runs inside a change. Moves the position to `seq`; never moves it back. */
+    advance: (seq: number): void => void setPosition.run(name, seq),
 
-    /** Part of a change: nothing that is in the log now concerns this reader. */
+    /** Runs inside a change. Moves the position to the end of the log. */
     skip(): void {
-      setPlace.run(name, findLast.get()?.seq ?? 0);
+      setPosition.run(name, findNewest.get()?.seq ?? 0);
     },
   };
 }
 
 /**
- * The place of the reader that is furthest behind: events after it are still needed. Infinity where
- * nobody reads.
+ * Returns the position of the reader that is furthest behind; events after it are still needed.
+ * Infinity if there are no readers.
  */
 export function slowestReader({ sqlite }: Pick<Db, "sqlite">): () => number {
   const find = sqlite.prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM readers");

@@ -1,6 +1,6 @@
 /**
- * GET /events          the log, filtered
- * GET /events/names    unique names, most used first
+ * GET /events          list events, filtered by name, contact and time
+ * GET /events/names    list unique event names, most used first
  */
 
 import { Type } from "@sinclair/typebox";

@@ -1,4 +1,11 @@
-/** The log of facts. Each is written in the transaction of its cause; readers follow by `seq`. */
+/**
+ * The append-only event log.
+ *
+ * 1. `record` appends an event in the transaction of its cause, updates the counter of its name and
+ *    the summary of its contact, and calls the handlers.
+ * 2. Readers (`reader.ts`) consume the log in the order of `seq`, each from its own position.
+ * 3. `list.ts` reads pages of the log; `of-contact.ts` reads the events of one contact.
+ */
 
 import { and, count, desc, eq, lt, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -16,20 +23,20 @@ export type Fact = {
   contactSeq: number | null;
   emailSeq?: number;
   data?: unknown;
-  /** The same where it is JSON already. */
+  /** The data as JSON text; takes precedence over `data`. */
   json?: string | undefined;
   at: number;
 };
 
-type NewEvent = Pick<Fact, "projectSeq" | "name" | "contactSeq" | "at"> & {
+type EventRow = Pick<Fact, "projectSeq" | "name" | "contactSeq" | "at"> & {
   emailSeq: number | null;
   json: string | null;
 };
 
 export type Events = ReturnType<typeof createEvents>;
 
-/** Names whose place is known without asking. */
-const MOST_KNOWN = 10_000;
+/** Largest number of event names in the cache. */
+const MAX_CACHED_NAMES = 10_000;
 
 export function createEvents(deps: {
   db: Db;
@@ -55,9 +62,12 @@ export function createEvents(deps: {
     "UPDATE event_names SET count = count + ? WHERE seq = ?",
   );
   const countName = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
-  /** Of names that are on disk: one that a refused change had added is there no more. */
-  const nameSeqs = new Map<string, number>();
-  const noteContact = sqlite.prepare<unknown, [number, number, number, number | bigint]>(`
+  /**
+   * Row ids of event names. Only committed names are cached, because a change that fails removes the
+   * name that it added.
+   */
+  const cachedNameSeqs = new Map<string, number>();
+  const updateSummary = sqlite.prepare<unknown, [number, number, number, number | bigint]>(`
     INSERT INTO contact_events (contact_seq, name_seq, last_at, last_seq, count)
     VALUES (?, ?, ?, ?, 1)
     ON CONFLICT (contact_seq, name_seq) DO UPDATE
@@ -70,53 +80,62 @@ export function createEvents(deps: {
                 LEFT JOIN emails ON emails.seq = events.email_seq
     WHERE events.seq = +?`);
 
-  const followers: ((fact: Fact) => void)[] = [];
+  const handlers: ((event: Fact) => void)[] = [];
 
   function nameSeqOf(projectSeq: number, name: string): number {
     const key = `${projectSeq}:${name}`;
-    const known = nameSeqs.get(key) ?? addName.get(projectSeq, name)?.seq;
-    if (known === undefined) throw new Error("the name of an event found no place");
-    if (!nameSeqs.has(key)) writer.afterCommit(() => remember(key, known));
+    const known = cachedNameSeqs.get(key) ?? addName.get(projectSeq, name)?.seq;
+    if (known === undefined) throw new Error("the name of an event could not be stored");
+    if (!cachedNameSeqs.has(key)) writer.afterCommit(() => cacheName(key, known));
     return known;
   }
 
-  function remember(key: string, nameSeq: number): void {
-    if (nameSeqs.size >= MOST_KNOWN) nameSeqs.clear();
-    nameSeqs.set(key, nameSeq);
+  function cacheName(key: string, nameSeq: number): void {
+    if (cachedNameSeqs.size >= MAX_CACHED_NAMES) cachedNameSeqs.clear();
+    cachedNameSeqs.set(key, nameSeq);
   }
 
-  /** Part of a change: into the log, and into what is kept of its contact. */
-  function append({ projectSeq, name, contactSeq, emailSeq, json, at }: NewEvent): string {
+  /** Runs inside a change. Writes the row and updates the summary of its contact. */
+  function append({ projectSeq, name, contactSeq, emailSeq, json, at }: EventRow): string {
     const id = newId(at);
     const nameSeq = nameSeqOf(projectSeq, name);
-    const place = insert.run(id, projectSeq, name, contactSeq, nameSeq, emailSeq, json, at);
-    if (contactSeq !== null) noteContact.run(contactSeq, nameSeq, at, place.lastInsertRowid);
+    const { lastInsertRowid } = insert.run(
+      id,
+      projectSeq,
+      name,
+      contactSeq,
+      nameSeq,
+      emailSeq,
+      json,
+      at,
+    );
+    if (contactSeq !== null) updateSummary.run(contactSeq, nameSeq, at, lastInsertRowid);
     countName(nameSeq, 1);
     return id;
   }
 
   return {
-    /** From now on `follow` is called with every fact, within the change that wrote it. */
-    onFact(follow: (fact: Fact) => void): void {
-      followers.push(follow);
+    /** Registers a handler. It is called with every event, inside the change that writes it. */
+    onFact(handler: (event: Fact) => void): void {
+      handlers.push(handler);
     },
 
-    /** Part of a change: appends one fact and returns its id. */
-    record(fact: Fact): string {
-      const { projectSeq, name, contactSeq, emailSeq = null, data, at } = fact;
-      const json = fact.json ?? (data === undefined ? null : JSON.stringify(data));
+    /** Runs inside a change. Appends an event, calls the handlers and returns the event's id. */
+    record(event: Fact): string {
+      const { projectSeq, name, contactSeq, emailSeq = null, data, at } = event;
+      const json = event.json ?? (data === undefined ? null : JSON.stringify(data));
       const id = append({ projectSeq, name, contactSeq, emailSeq, json, at });
-      for (const follow of followers) follow(fact);
+      for (const handle of handlers) handle(event);
       return id;
     },
 
-    /** By its place in the log; null once it was removed. */
+    /** Returns null if the event was removed. */
     find(seq: number): Event | null {
       const stored = findBySeq.get(seq);
       return stored === null ? null : presentEvent(stored);
     },
 
-    /** Unique names, most used first. */
+    /** A page of unique event names, most used first. */
     names(projectSeq: number, query: PageQuery): Page<string> {
       const scope = `${projectSeq}:event-names`;
       const request = cursors.read(scope, query);

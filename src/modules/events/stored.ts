@@ -1,4 +1,4 @@
-/** A record of the log as it is read and as it is shown. */
+/** An event as it is read from the database and as the API shows it. */
 
 import { isoTime } from "../../lib/clock.ts";
 import type { Event } from "./model.ts";

@@ -1,10 +1,10 @@
-/** The events of a contact by their chains, against a plain look at the whole log. */
+/** Compares the events of a contact, read from their chains, with a scan of the whole log. */
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { createTurns } from "../../../src/lib/turns.ts";
 import {
   createEventsOfContact,
-  type Part,
+  type PageOptions,
   type Whose,
 } from "../../../src/modules/events/of-contact.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
@@ -32,7 +32,7 @@ const wholeLog = () =>
     )
     .all();
 
-/** Most are of the first contact; every clock goes back now and then. */
+/** Most events belong to the first contact, and times sometimes go back. */
 function fill(random: () => number): void {
   const insert = t.db.sqlite.prepare(
     "INSERT INTO events (id, project_seq, name, contact_seq, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -49,23 +49,26 @@ function fill(random: () => number): void {
   summarizeLog(t.db.sqlite);
 }
 
-function expected({ contactSeq, name }: Whose, isWithin: Part["isWithin"] = () => true): number[] {
+function expected(
+  { contactSeq, name }: Whose,
+  isWithin: PageOptions["isWithin"] = () => true,
+): number[] {
   return wholeLog()
     .filter((row) => row.contactSeq === contactSeq && (name ?? row.name) === row.name)
     .filter(({ createdAt }) => isWithin(createdAt))
     .map(({ seq }) => seq);
 }
 
-/** Page after page, as a list is read: one more than is shown tells whether there is another. */
+/** Reads all pages. One event more than the page shows whether there is another page. */
 async function readAll(
   whose: Whose,
   limit: () => number,
-  isWithin?: Part["isWithin"],
+  isWithin?: PageOptions["isWithin"],
 ): Promise<{ seqs: number[]; totals: Set<number> }> {
   const { look } = createEventsOfContact({ db: t.db, turns: createTurns() });
   const seqs: number[] = [];
   const totals = new Set<number>();
-  for (let after: Part["after"] = null; ;) {
+  for (let after: PageOptions["after"] = null; ;) {
     const size = limit();
     const found = await look(whose, { after, limit: size + 1, isWithin });
     const shown = found.seqs.slice(0, size);
@@ -77,7 +80,7 @@ async function readAll(
   }
 }
 
-/** Deterministic, from 0 to 1. */
+/** Returns a repeatable source of random numbers from 0 to below 1. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -87,7 +90,7 @@ function randomFrom(seed: number): () => number {
 }
 
 describe("the events of a contact", () => {
-  test.each([1, 2, 3])("are those of the log, whatever part is asked for: %i", async (seed) => {
+  test.each([1, 2, 3])("equal those of the log on every page: seed %i", async (seed) => {
     const random = randomFrom(seed);
     fill(random);
     for (let round = 0; round < 40; round++) {
@@ -95,9 +98,9 @@ describe("the events of a contact", () => {
       const name = random() < 0.4 ? NAMES[Math.floor(random() * NAMES.length)] : undefined;
       const [from = 0, to = 0] = [random() * ROWS, random() * ROWS].sort((a, b) => a - b);
       const isWithin = random() < 0.5 ? undefined : (at: number) => at >= from && at <= to;
-      const most = random() < 0.5 ? 2_500 : 200;
+      const largestPage = random() < 0.5 ? 2_500 : 200;
       const seqs = expected({ projectSeq: 1, contactSeq, name }, isWithin);
-      const limit = () => 1 + Math.floor(random() * most);
+      const limit = () => 1 + Math.floor(random() * largestPage);
       expect(await readAll({ projectSeq: 1, contactSeq, name }, limit, isWithin)).toEqual({
         seqs,
         totals: new Set([seqs.length]),
@@ -105,7 +108,7 @@ describe("the events of a contact", () => {
     }
   });
 
-  test("end where the log was cut off, between two pages as well", async () => {
+  test("end where older events were deleted, also between two pages", async () => {
     fill(randomFrom(9));
     const { look } = createEventsOfContact({ db: t.db, turns: createTurns() });
     for (const contactSeq of PEOPLE) {
@@ -118,7 +121,7 @@ describe("the events of a contact", () => {
     }
   });
 
-  test.each([99, 100, 101, 150])("of %i names are read page by page", async (names) => {
+  test.each([99, 100, 101, 150])("with %i names are read page by page", async (names) => {
     for (let i = 0; i < names + 200; i++) {
       await t.call("POST", "/v1/track", { event: `name-${i % names}`, email: "p1@x.io" });
     }
@@ -128,7 +131,7 @@ describe("the events of a contact", () => {
     expect(read).toEqual({ seqs, totals: new Set([seqs.length]) });
   });
 
-  test("are as they were recorded, by whatever cause", async () => {
+  test("equal those of the log when they were recorded by the API", async () => {
     for (let i = 0; i < 40; i++) {
       const event = NAMES[i % 3];
       await t.call("POST", "/v1/track", { event, email: `p${1 + (i % 2)}@x.io`, data: { i } });
@@ -142,7 +145,7 @@ describe("the events of a contact", () => {
     }
   });
 
-  test("tell of nobody once the contact is gone; those of others stay", async () => {
+  test("are anonymised when the contact is deleted; those of other contacts stay", async () => {
     fill(randomFrom(4));
     t.db.sqlite.run(`UPDATE events SET data = '{"a":1}'`);
     const [ofFirst, ofSecond] = [1, 2].map((contactSeq) => expected({ projectSeq: 1, contactSeq }));
@@ -157,7 +160,7 @@ describe("the events of a contact", () => {
   });
 });
 
-test("no statement goes through the whole log", () => {
+test("no statement scans the whole log", () => {
   const { db } = openOutbox();
   const prepare = spyOn(db.sqlite, "prepare");
   createEventsOfContact({ db, turns: createTurns() });

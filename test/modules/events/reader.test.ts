@@ -8,14 +8,14 @@ afterEach(async () => {
   for (const app of apps.splice(0)) await app.close();
 });
 
-/** An application with events `a`, `b`, `c` of one contact and two readers. */
+/** Starts an application with the events `a`, `b`, `c` of one contact, and two readers. */
 async function setUp() {
   const t = await testApp();
   apps.push(t);
   for (const event of ["a", "b", "c"]) {
     await t.call("POST", "/v1/track", { event, email: "ada@example.net", data: { of: event } });
   }
-  // Not those that the application has itself.
+  // Removes the application's own readers.
   t.db.sqlite.run("DELETE FROM readers");
   const [one, two] = ["one", "two"].map((name) => createReader({ db: t.db, name }));
   if (one === undefined || two === undefined) throw new Error("two readers");
@@ -25,7 +25,7 @@ async function setUp() {
 
 const names = (events: { name: string }[]) => events.map(({ name }) => name);
 
-test("reads the log in its order, from the place where it is", async () => {
+test("a reader reads the log in order, from its position", async () => {
   const { one, two, writer } = await setUp();
   const first = one.read(2);
   expect(first).toMatchObject([
@@ -38,7 +38,7 @@ test("reads the log in its order, from the place where it is", async () => {
   expect(two.read(9).length).toBe(4);
 });
 
-test("keeps its place with the change that it belongs to, and only forwards", async () => {
+test("the position is stored with its change and never moves back", async () => {
   const { one, writer } = await setUp();
   const refused = writer.write(() => {
     one.advance(2);
@@ -52,7 +52,7 @@ test("keeps its place with the change that it belongs to, and only forwards", as
   expect(one.place()).toBe(3);
 });
 
-test("skips what is there, and reads what comes", async () => {
+test("skip ignores existing events and reads later ones", async () => {
   const { t, one, writer } = await setUp();
   await writer.write(() => one.skip());
   expect(one.read(9)).toEqual([]);
@@ -60,7 +60,7 @@ test("skips what is there, and reads what comes", async () => {
   expect(names(one.read(9))).toEqual(["d"]);
 });
 
-test("the slowest is the one that is furthest behind", async () => {
+test("slowestReader returns the position of the reader that is furthest behind", async () => {
   const { one, two, writer, slowest } = await setUp();
   expect(slowest()).toBe(Infinity);
   await writer.write(() => one.advance(3));
