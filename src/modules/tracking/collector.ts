@@ -1,52 +1,52 @@
 /**
- * Visits are answered at once and counted together: collected in memory for a second or until there
- * are 500 of them. A crash loses what was collected since, and nothing else.
+ * Hits are answered at once and counted in batches: they stay in memory for a second or until there
+ * are 500 of them. A crash loses only the hits in memory.
  */
 
 import { isStorageRefusal } from "../../db/refusal.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { Count, Visit } from "./count.ts";
+import type { CountHit, Hit } from "./count.ts";
 
 export type Collector = {
-  /** Takes a visit to be counted; never waits, never fails. */
-  add(visit: Visit): void;
-  /** Counts what was taken; resolves when it is written. */
+  /** Queues a hit to be counted; never waits and never fails. */
+  add(hit: Hit): void;
+  /** Counts all queued hits; resolves when they are written. */
   flush(): Promise<void>;
 };
 
 const FLUSH_AFTER_MS = 1_000;
 const FLUSH_AT = 500;
-/** Counted in one go: few, so that nobody who comes in between waits long. */
+/** Hits counted in one change: few, so that other changes do not wait long. */
 const CHUNK = 25;
-/** More where so many wait that the disk cannot keep up with small ones. */
-const BEHIND = { from: 2_000, chunk: 400 } as const;
-/** While the storage refuses; more are not taken. */
-const MOST_WAITING = 20_000;
+/** With this many queued hits, changes are larger, because the disk cannot keep up with small ones. */
+const BACKLOG = { from: 2_000, chunk: 400 } as const;
+/** Hits kept in memory while the storage refuses writes; further hits are dropped. */
+const MAX_QUEUED = 20_000;
 
 export function createCollector(deps: {
-  count: Count;
+  count: CountHit;
   writer: Writer;
   clock: Clock;
   log: Log;
 }): Collector {
   const { count, writer, clock, log } = deps;
-  let waiting: Visit[] = [];
+  let queue: Hit[] = [];
   let lost = 0;
-  /** The storage refused: the next try is the timer's. */
+  /** The storage refused the last write: only the timer starts the next try. */
   let isRefused = false;
-  let underway: Promise<void> | null = null;
+  let currentFlush: Promise<void> | null = null;
   let cancelTimer: (() => void) | null = null;
 
   function flush(): Promise<void> {
     cancelTimer?.();
     cancelTimer = null;
-    underway ??= flushAll().finally(() => {
-      underway = null;
-      if (waiting.length > 0) flushLater();
+    currentFlush ??= flushAll().finally(() => {
+      currentFlush = null;
+      if (queue.length > 0) flushLater();
     });
-    return underway;
+    return currentFlush;
   }
 
   function flushLater(): void {
@@ -54,33 +54,33 @@ export function createCollector(deps: {
   }
 
   async function flushAll(): Promise<void> {
-    if (lost > 0) log.warn("opens and clicks were not counted: too many waited", { lost });
+    if (lost > 0) log.warn("opens and clicks were dropped: the queue was full", { lost });
     lost = 0;
     isRefused = false;
-    while (waiting.length > 0) {
-      const chunk = waiting.splice(0, waiting.length < BEHIND.from ? CHUNK : BEHIND.chunk);
+    while (queue.length > 0) {
+      const chunk = queue.splice(0, queue.length < BACKLOG.from ? CHUNK : BACKLOG.chunk);
       try {
         await writer.write(() => chunk.forEach(count));
       } catch (error) {
         if (isStorageRefusal(error)) {
           isRefused = true;
-          waiting = [...chunk, ...waiting];
+          queue = [...chunk, ...queue];
           return;
         }
-        // A fault of ours would only repeat itself.
+        // Any other error is a bug and would fail again, so these hits are not retried.
         log.error("opens and clicks could not be counted", { error: describeError(error) });
       }
     }
   }
 
   return {
-    add(visit) {
-      if (waiting.length >= MOST_WAITING) {
+    add(hit) {
+      if (queue.length >= MAX_QUEUED) {
         lost++;
         return;
       }
-      waiting.push(visit);
-      if (waiting.length >= FLUSH_AT && !isRefused) void flush();
+      queue.push(hit);
+      if (queue.length >= FLUSH_AT && !isRefused) void flush();
       else flushLater();
     },
     flush,

@@ -1,25 +1,25 @@
-/** Writes down what a visit means: the first open, every click, the status, the events. */
+/** Records a hit: the time of the first open and the first click, the mail's status and the events. */
 
 import type { Db } from "../../db/open.ts";
 import type { TrackingMode } from "../../db/schema/projects.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Fact } from "../events/service.ts";
-import { SOONEST_MS } from "./machines.ts";
+import { FASTEST_PERSON_MS } from "./machines.ts";
 
-/** One fetch of a pixel or of a link. */
-export type Visit = {
+/** One open or click as the tracking server received it. */
+export type Hit = {
   kind: "open" | "click";
   emailId: string;
-  /** Target of the link; null for the pixel. */
+  /** Target of the link; null for an open. */
   url: string | null;
   at: number;
-  /** The request itself says that no person made it. */
+  /** The request itself shows that no person made it. */
   isMachine: boolean;
 };
 
-/** Part of a change. */
-export type Count = (visit: Visit) => void;
+/** Counts one hit; runs inside a change. */
+export type CountHit = (hit: Hit) => void;
 
 type Row = {
   seq: number;
@@ -32,27 +32,27 @@ type Row = {
   tracking: TrackingMode;
 };
 
-/** The same link of the same mail again within this time is one click: a double click, a reload. */
-const ONE_CLICK_MS = 10_000;
-const MOST_REMEMBERED = 20_000;
+/** Clicks on the same link of the same mail within this time count once: double clicks, reloads. */
+const REPEATED_CLICK_MS = 10_000;
+const MAX_RECENT_CLICKS = 20_000;
 
 export function createCount(deps: {
   db: Db;
   clock: Clock;
   record: (fact: Fact) => void;
-  /** The first visit of a mail by a machine. */
-  noteMachine: (emailSeq: number, kind: Visit["kind"]) => void;
-}): Count {
+  /** Called for the first open and the first click of a mail by a machine. */
+  noteMachine: (emailSeq: number, kind: Hit["kind"]) => void;
+}): CountHit {
   const { record } = deps;
   const { sqlite } = deps.db;
-  /** The first click of late on each link. */
-  const clicks = new ExpiringMap<Visit>({ maxEntries: MOST_REMEMBERED, clock: deps.clock });
+  /** The first click on each link within `REPEATED_CLICK_MS`. */
+  const recentClicks = new ExpiringMap<Hit>({ maxEntries: MAX_RECENT_CLICKS, clock: deps.clock });
   const find = sqlite.prepare<Row, [string]>(`
     SELECT e.seq, e.project_seq AS projectSeq, e.contact_seq AS contactSeq, e.source,
            e.sent_at AS sentAt, e.opened_at AS openedAt, e.clicked_at AS clickedAt, p.tracking
     FROM emails e JOIN projects p ON p.seq = e.project_seq
     WHERE e.id = ?`);
-  // The status never goes back, and stays what it is where the mail bounced or was complained of.
+  // The status never moves back, and a bounced or complained mail keeps its status.
   const open = sqlite.prepare<unknown, [number, number]>(`
     UPDATE emails
     SET opened_at = ?, status = iif(status IN ('SENT', 'DELIVERED'), 'OPENED', status)
@@ -70,47 +70,50 @@ export function createCount(deps: {
       WHERE seq = +? AND machine_clicked_at IS NULL RETURNING seq`),
   };
 
-  return function count(visit) {
-    const email = find.get(visit.emailId);
-    if (email === null || isUncounted(email)) return;
-    if (visit.isMachine || isTooSoon(visit, email)) {
-      const noted = noteMachine[visit.kind].get(visit.at, email.seq);
-      if (noted !== null) deps.noteMachine(email.seq, visit.kind);
+  return function count(hit) {
+    const email = find.get(hit.emailId);
+    if (email === null || isNotTracked(email)) return;
+    if (hit.isMachine || isTooFast(hit, email)) {
+      const noted = noteMachine[hit.kind].get(hit.at, email.seq);
+      if (noted !== null) deps.noteMachine(email.seq, hit.kind);
       return;
     }
-    // Who clicks has opened, also where images are not shown.
+    // A click implies an open, even if the mail program does not load the pixel.
     if (email.openedAt === null) {
-      open.run(visit.at, email.seq);
-      record(factOf("email.opened", visit, email));
+      open.run(hit.at, email.seq);
+      record(eventOf("email.opened", hit, email));
     }
-    if (visit.kind === "open" || isRepeated(visit)) return;
-    if (email.clickedAt === null) click.run(visit.at, email.seq);
-    record(factOf("email.clicked", visit, email));
+    if (hit.kind === "open" || isRepeated(hit)) return;
+    if (email.clickedAt === null) click.run(hit.at, email.seq);
+    record(eventOf("email.clicked", hit, email));
   };
 
-  /** A visit does not repeat itself: its change may be run once more. */
-  function isRepeated(visit: Visit): boolean {
-    const link = `${visit.emailId} ${visit.url}`;
-    const first = clicks.get(link);
-    if (first === undefined) clicks.set(link, visit, ONE_CLICK_MS);
-    return first !== undefined && first !== visit;
+  /**
+   * Whether the link was clicked a moment ago. The writer may run a change twice, so the hit itself
+   * does not count as its own repetition.
+   */
+  function isRepeated(hit: Hit): boolean {
+    const link = `${hit.emailId} ${hit.url}`;
+    const first = recentClicks.get(link);
+    if (first === undefined) recentClicks.set(link, hit, REPEATED_CLICK_MS);
+    return first !== undefined && first !== hit;
   }
 }
 
 /**
- * Nothing is noted any more of a contact that was deleted, nor in a project that has switched
- * tracking off since the mail left. Test mails are in no statistics.
+ * Whether the hit is ignored: its contact was deleted, the mail is a test mail, or the project
+ * switched tracking off after the mail was sent.
  */
-function isUncounted({ contactSeq, source, tracking }: Row): boolean {
+function isNotTracked({ contactSeq, source, tracking }: Row): boolean {
   return contactSeq === null || source === "TEST" || tracking === "DISABLED";
 }
 
-/** What has not left yet, or only just, is being looked at by a scanner on its way. */
-function isTooSoon({ kind, at }: Visit, { sentAt }: Row): boolean {
-  return sentAt === null || at - sentAt < SOONEST_MS[kind];
+/** A hit before or shortly after sending comes from a scanner on the way to the recipient. */
+function isTooFast({ kind, at }: Hit, { sentAt }: Row): boolean {
+  return sentAt === null || at - sentAt < FASTEST_PERSON_MS[kind];
 }
 
-function factOf(name: string, { url, at }: Visit, { seq, projectSeq, contactSeq }: Row): Fact {
+function eventOf(name: string, { url, at }: Hit, { seq, projectSeq, contactSeq }: Row): Fact {
   const data = url === null || name !== "email.clicked" ? {} : { data: { url } };
   return { projectSeq, name, contactSeq, emailSeq: seq, ...data, at };
 }

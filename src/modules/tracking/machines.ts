@@ -1,25 +1,26 @@
 /**
- * Who fetches links and pixels without being a person. What is listed here is only kept from being
- * counted as one: its request is answered like any other.
+ * Recognises programs that fetch links and pixels without a person. Their requests get the same
+ * answer as all others; only the open or click is not counted.
  *
- * Not listed, as they fetch when a person reads: the image proxies of Gmail (GoogleImageProxy),
- * Yahoo (YahooMailProxy) and Outlook (ms-office). Apple's Mail Privacy Protection fetches without
- * a reader, but looks like one; it is told apart only where it fetches within seconds of delivery.
+ * The image proxies of Gmail (GoogleImageProxy), Yahoo (YahooMailProxy) and Outlook (ms-office) are
+ * not listed, because they fetch when a person reads. Apple's Mail Privacy Protection fetches
+ * without a reader, but its requests look like those of a person; it is recognised only if it
+ * fetches within seconds of delivery.
  */
 
-export type Visitor = { method: string; headers: Headers };
+export type HitRequest = { method: string; headers: Headers };
 
 type Rule = { name: string; userAgent: RegExp } | { name: string; header: string; value: RegExp };
 
 export const MACHINES: readonly Rule[] = [
-  // Says so itself.
+  // Prefetching programs that declare it in a header.
   { name: "prefetch", header: "sec-purpose", value: /prefetch|prerender/i },
   { name: "prefetch", header: "purpose", value: /prefetch|preview/i },
   { name: "prefetch", header: "x-purpose", value: /preview|instant/i },
   { name: "prefetch", header: "x-moz", value: /prefetch/i },
-  // Mail programs and browsers name themselves.
-  { name: "no name", userAgent: /^$/ },
-  // Loads the images of mail that arrives while Gmail is open, before anybody looks at it.
+  // Mail programs and browsers always send a User-Agent.
+  { name: "no User-Agent", userAgent: /^$/ },
+  // Gmail loads images of mail that arrives while Gmail is open, before the reader opens the mail.
   {
     name: "Gmail prefetch",
     userAgent: /Chrome\/42\.0\.2311\.135 Safari\/537\.36 Edge\/12\.246 Moz/,
@@ -41,15 +42,15 @@ export const MACHINES: readonly Rule[] = [
   { name: "Trellix", userAgent: /trellix|fireeye|mcafee/i },
   { name: "Trend Micro", userAgent: /trend ?micro/i },
   { name: "urlscan", userAgent: /urlscan|virustotal|phishtank|checkphish/i },
-  // Chat programs and social networks that show what is behind a link.
+  // Chat programs and social networks that show previews of links.
   {
     name: "preview",
     userAgent: /bingpreview|skypeuripreview|facebookexternalhit|facebookcatalog/i,
   },
   { name: "preview", userAgent: /slackbot|slack-imgproxy|whatsapp|linkedinbot|embedly|iframely/i },
-  // Crawlers, all in all. "Cubot" makes telephones.
+  // Crawlers in general. "Cubot" is a maker of telephones.
   { name: "crawler", userAgent: /(?<!cu)bot\b|crawler|spider|slurp|mediapartners-google/i },
-  // Programs, not programs that people read mail with.
+  // HTTP libraries and command-line programs.
   {
     name: "script",
     userAgent: /^(?:curl|wget|python|go-http-client|java|ruby|perl|node|axios)\b/i,
@@ -57,11 +58,11 @@ export const MACHINES: readonly Rule[] = [
   { name: "script", userAgent: /^(?:php|okhttp|apache-http)/i },
   { name: "script", userAgent: /python-(?:requests|urllib|httpx)|aiohttp|libwww-perl|guzzlehttp/i },
   { name: "script", userAgent: /apache-httpclient|node-fetch|axios\/|undici|scrapy/i },
-  { name: "browser without a person", userAgent: /headlesschrome|phantomjs|puppeteer|playwright/i },
+  { name: "headless browser", userAgent: /headlesschrome|phantomjs|puppeteer|playwright/i },
 ];
 
-/** Whether a request is made by a machine, as far as it says so itself. */
-export function isMachine({ method, headers }: Visitor): boolean {
+/** Whether the request itself shows that a machine made it. */
+export function isMachine({ method, headers }: HitRequest): boolean {
   if (method === "HEAD") return true;
   const userAgent = headers.get("user-agent") ?? "";
   return MACHINES.some((rule) =>
@@ -71,5 +72,5 @@ export function isMachine({ method, headers }: Visitor): boolean {
   );
 }
 
-/** Nobody has read a mail, or found a link in it, this soon after it left. */
-export const SOONEST_MS = { open: 2_000, click: 4_000 } as const;
+/** A person needs at least this long after the mail was sent to open it or to click a link. */
+export const FASTEST_PERSON_MS = { open: 2_000, click: 4_000 } as const;

@@ -1,8 +1,13 @@
 /**
- * GET /o/{token}.gif         a pixel; counts an open
- * GET /c/{token}/{target}    counts a click and leads to the target, which the token covers
+ * Open and click tracking.
  *
- * Both answer without asking the database, and work as long as the installation has its secret.
+ * GET /o/{token}.gif         counts an open and returns a pixel
+ * GET /c/{token}/{target}    counts a click and redirects to the target, which the token signs
+ *
+ * 1. The token is verified without the database, so links work as long as the secret is the same.
+ * 2. `machines.ts` recognises requests that no person made.
+ * 3. `collector.ts` queues the hit and writes the queue in batches.
+ * 4. `count.ts` records the hit in the mail's row and the event log.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -24,7 +29,7 @@ export function trackingRoutes(deps: {
 }) {
   const { collector, trackingKey, clock } = deps;
 
-  /** Always the pixel: a mail never shows a broken image. */
+  /** Returns the pixel even for a bad token, so that a mail never shows a broken image. */
   function pixel({ request }: { request: Request }): Response {
     const [token = ""] = segmentsOf(request.url);
     const emailId = openToken(trackingKey, token);
@@ -48,9 +53,9 @@ export function trackingRoutes(deps: {
 
   function collect(
     request: Request,
-    visit: { kind: "open" | "click"; emailId: string; url: string | null },
+    hit: { kind: "open" | "click"; emailId: string; url: string | null },
   ): void {
-    collector.add({ ...visit, at: clock.now(), isMachine: isMachine(request) });
+    collector.add({ ...hit, at: clock.now(), isMachine: isMachine(request) });
   }
 
   return (
@@ -59,22 +64,26 @@ export function trackingRoutes(deps: {
         response: {
           200: Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType: "image/gif" })),
         },
-        detail: { tags, summary: "Pixel that tells that a mail was opened", security: [] },
+        detail: { tags, summary: "Tracking pixel: counts an open", security: [] },
       })
       .get("/c/:token/:target", redirect, {
         response: {
           302: Type.Unsafe<Response>(Type.Any()),
           404: Html,
         },
-        detail: { tags, summary: "Link of a mail: counted, then redirected", security: [] },
+        detail: {
+          tags,
+          summary: "Tracked link: counts a click and redirects to its target",
+          security: [],
+        },
       })
-      // Links that were cut off or had something added.
+      // Broken links, cut off or with text added.
       .get("/o/*", pixel, hidden)
       .get("/c/*", redirect, hidden)
   );
 }
 
-/** What follows `/o/` or `/c/`, each part as far as it can be one of ours. */
+/** Returns the path segments after `/o/` or `/c/`, each up to its first invalid character. */
 function segmentsOf(url: string): string[] {
   const path = /^[^/]+\/\/[^/]+\/[oc]\/([^?#]*)/.exec(url)?.[1] ?? "";
   return path.split("/").map((segment) => /^[\w-]*/.exec(segment)?.[0] ?? "");
@@ -82,14 +91,14 @@ function segmentsOf(url: string): string[] {
 
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 
-const NEVER_KEPT = {
+const NOT_CACHED = {
   "Cache-Control": "no-store",
   "X-Robots-Tag": "noindex, nofollow",
 };
 const PIXEL_HEADERS = {
-  ...NEVER_KEPT,
+  ...NOT_CACHED,
   "Content-Type": "image/gif",
   "X-Content-Type-Options": "nosniff",
 };
-/** The site that a link leads to learns nothing about the mail it stood in. */
-const REDIRECT_HEADERS = { ...NEVER_KEPT, "Referrer-Policy": "no-referrer" };
+/** The target site does not learn the URL of the tracked link. */
+const REDIRECT_HEADERS = { ...NOT_CACHED, "Referrer-Policy": "no-referrer" };

@@ -3,11 +3,11 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { createLog, silentLog } from "../../../src/lib/log.ts";
 import { createCollector } from "../../../src/modules/tracking/collector.ts";
-import type { Count, Visit } from "../../../src/modules/tracking/count.ts";
+import type { CountHit, Hit } from "../../../src/modules/tracking/count.ts";
 import { manualClock } from "../../support/clock.ts";
 import { quiet } from "../../support/eventually.ts";
 
-function collecting(count?: Count) {
+function startCollector(count?: CountHit) {
   const clock = manualClock();
   const db = openDatabase(":memory:");
   const counted: string[] = [];
@@ -21,7 +21,7 @@ function collecting(count?: Count) {
   return { clock, collector, counted, db, lines };
 }
 
-const visit = (emailId: string): Visit => ({
+const hit = (emailId: string): Hit => ({
   kind: "open",
   emailId,
   url: null,
@@ -29,11 +29,11 @@ const visit = (emailId: string): Visit => ({
   isMachine: false,
 });
 
-test("waits a second for company, and keeps the order", async () => {
-  const { clock, collector, counted } = collecting();
-  collector.add(visit("a"));
+test("counts hits after a second, in their order", async () => {
+  const { clock, collector, counted } = startCollector();
+  collector.add(hit("a"));
   clock.advance(999);
-  collector.add(visit("b"));
+  collector.add(hit("b"));
   await quiet();
   expect(counted).toEqual([]);
   clock.advance(1);
@@ -41,44 +41,44 @@ test("waits a second for company, and keeps the order", async () => {
   expect(counted).toEqual(["a", "b"]);
 });
 
-test("does not wait where there are 500", async () => {
-  const { collector, counted } = collecting();
-  for (let i = 0; i < 499; i++) collector.add(visit(`${i}`));
+test("counts at once when 500 hits are queued", async () => {
+  const { collector, counted } = startCollector();
+  for (let i = 0; i < 499; i++) collector.add(hit(`${i}`));
   await quiet();
   expect(counted).toHaveLength(0);
-  collector.add(visit("499"));
+  collector.add(hit("499"));
   await quiet();
   expect(counted).toHaveLength(500);
 });
 
-test("a flush takes all, also what came while it was under way", async () => {
-  const { collector, counted } = collecting();
-  for (let i = 0; i < 250; i++) collector.add(visit(`${i}`));
+test("a flush also counts hits that arrive while it runs", async () => {
+  const { collector, counted } = startCollector();
+  for (let i = 0; i < 250; i++) collector.add(hit(`${i}`));
   const flushed = collector.flush();
-  for (let i = 250; i < 300; i++) collector.add(visit(`${i}`));
+  for (let i = 250; i < 300; i++) collector.add(hit(`${i}`));
   await flushed;
   expect(counted).toHaveLength(300);
 });
 
-test("a visit that cannot be counted is logged and takes only its companions with it", async () => {
+test("a hit that cannot be counted is logged and loses only the hits of its change", async () => {
   const counted: string[] = [];
-  const { collector, lines } = collecting(({ emailId }) => {
-    if (emailId === "0") throw new Error("a fault of ours");
+  const { collector, lines } = startCollector(({ emailId }) => {
+    if (emailId === "0") throw new Error("a bug");
     counted.push(emailId);
   });
-  for (let i = 0; i < 150; i++) collector.add(visit(`${i}`));
+  for (let i = 0; i < 150; i++) collector.add(hit(`${i}`));
   await collector.flush();
   expect(counted.length).toBeGreaterThan(75);
   expect(counted).toContain("149");
-  expect(lines.join()).toContain("a fault of ours");
+  expect(lines.join()).toContain("a bug");
 });
 
-test("memory stays bounded while the storage refuses, and the log says what was lost", async () => {
-  const { clock, collector, db, lines } = collecting(() => {
+test("drops hits above the limit while the storage refuses, and logs their number", async () => {
+  const { clock, collector, db, lines } = startCollector(() => {
     db.sqlite.run("CREATE TABLE IF NOT EXISTS t (x)");
   });
   db.sqlite.run("PRAGMA query_only = ON");
-  for (let i = 0; i < 20_200; i++) collector.add(visit(`${i}`));
+  for (let i = 0; i < 20_200; i++) collector.add(hit(`${i}`));
   await quiet();
   clock.advance(1_000);
   await quiet();

@@ -4,18 +4,18 @@ import { isMachine, MACHINES } from "../../../src/modules/tracking/machines.ts";
 const CHROME =
   "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 
-function visit(headers: Record<string, string>, method = "GET"): boolean {
+function isMachineRequest(headers: Record<string, string>, method = "GET"): boolean {
   return isMachine({ method, headers: new Headers(headers) });
 }
 
-describe("people, by what they read mail with", () => {
+describe("a mail program or browser is not a machine", () => {
   const userAgents = [
     CHROME,
     "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15",
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
     "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Thunderbird/128.2.0",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148",
-    // Apple Mail Privacy Protection: not to be told by this alone.
+    // Apple Mail Privacy Protection, which the User-Agent alone does not reveal.
     "Mozilla/5.0",
     "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
     "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html",
@@ -38,12 +38,12 @@ describe("people, by what they read mail with", () => {
 
   for (const userAgent of userAgents) {
     test(userAgent, () => {
-      expect(visit({ "user-agent": userAgent })).toBe(false);
+      expect(isMachineRequest({ "user-agent": userAgent })).toBe(false);
     });
   }
 });
 
-describe("machines, by what they call themselves", () => {
+describe("a machine is recognised by its User-Agent", () => {
   const userAgents = [
     "",
     "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/42.0.2311.135 Safari/537.36 Edge/12.246 Mozilla/5.0",
@@ -100,17 +100,17 @@ describe("machines, by what they call themselves", () => {
   ];
 
   for (const userAgent of userAgents) {
-    test(userAgent || "nothing", () => {
-      expect(visit({ "user-agent": userAgent })).toBe(true);
+    test(userAgent || "an empty one", () => {
+      expect(isMachineRequest({ "user-agent": userAgent })).toBe(true);
     });
   }
 
-  test("without a User-Agent header", () => {
-    expect(visit({})).toBe(true);
+  test("a request without a User-Agent header is a machine", () => {
+    expect(isMachineRequest({})).toBe(true);
   });
 });
 
-describe("machines, by how they ask", () => {
+describe("a machine is recognised by headers and method", () => {
   const headers: [name: string, value: string, isMachine: boolean][] = [
     ["Sec-Purpose", "prefetch", true],
     ["Sec-Purpose", "prefetch;prerender", true],
@@ -124,20 +124,20 @@ describe("machines, by how they ask", () => {
   ];
 
   for (const [name, value, expected] of headers) {
-    test(`${name}: ${value}`, () => {
-      expect(visit({ "user-agent": CHROME, [name]: value })).toBe(expected);
+    test(`${name}: ${value} ${expected ? "is a machine" : "is a person"}`, () => {
+      expect(isMachineRequest({ "user-agent": CHROME, [name]: value })).toBe(expected);
     });
   }
 
-  test("HEAD", () => {
-    expect(visit({ "user-agent": CHROME }, "HEAD")).toBe(true);
+  test("a HEAD request is a machine", () => {
+    expect(isMachineRequest({ "user-agent": CHROME }, "HEAD")).toBe(true);
   });
 });
 
-test("however long a header is, it takes no time", () => {
+test("long headers are checked in a short time", () => {
   const startedAt = performance.now();
   for (const text of ["bot", "x", "Mozilla/5.0 (", "google", " "]) {
-    visit({ "user-agent": text.repeat(16_000 / text.length) });
+    isMachineRequest({ "user-agent": text.repeat(16_000 / text.length) });
   }
   expect(performance.now() - startedAt).toBeLessThan(200);
 });

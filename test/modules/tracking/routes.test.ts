@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { SOONEST_MS } from "../../../src/modules/tracking/machines.ts";
+import { FASTEST_PERSON_MS } from "../../../src/modules/tracking/machines.ts";
 import type { TestOptions } from "../../support/app.ts";
 import { quiet } from "../../support/eventually.ts";
 import { type Mailing, type Received, startMailing } from "../../support/mailing.ts";
@@ -12,8 +12,8 @@ afterEach(async () => {
 
 const MINUTE = 60_000;
 
-/** A mail that arrived a minute ago, and what its recipient can do with it. */
-async function arrived(options: TestOptions = {}, agoMs = MINUTE) {
+/** Sends a mail with a pixel and a tracked link, and advances the clock by `agoMs`. */
+async function sendTracked(options: TestOptions = {}, agoMs = MINUTE) {
   const mailing = await startMailing(options);
   mailings.push(mailing);
   const letter = await mailing.send();
@@ -28,13 +28,13 @@ async function arrived(options: TestOptions = {}, agoMs = MINUTE) {
     link,
     pixel,
 
-    /** Lets the second pass after which visits are counted. */
-    async counted(): Promise<void> {
+    /** Advances the clock by the second after which hits are counted. */
+    async flushHits(): Promise<void> {
       t.clock.advance(1_000);
       await quiet();
     },
 
-    moments: () =>
+    storedHits: () =>
       t.db.sqlite
         .query<Record<string, number | string | null>, [string]>(
           `SELECT status, opened_at AS opened, clicked_at AS clicked,
@@ -45,7 +45,7 @@ async function arrived(options: TestOptions = {}, agoMs = MINUTE) {
   };
 }
 
-const UNSEEN = {
+const UNTOUCHED = {
   status: "SENT",
   opened: null,
   clicked: null,
@@ -53,28 +53,28 @@ const UNSEEN = {
   machineClicked: null,
 };
 
-describe("a person who opens", () => {
-  test("gets a pixel that is kept nowhere, and is counted once", async () => {
-    const { t, fetchAs, pixel, counted, moments, events, letter } = await arrived();
+describe("an open by a person", () => {
+  test("returns a pixel that must not be cached, and is counted once", async () => {
+    const { t, fetchAs, pixel, flushHits, storedHits, events, letter } = await sendTracked();
     const at = t.clock.now();
     const answer = await fetchAs("GET", pixel);
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("image/gif");
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.text("")).toStartWith("GIF89a");
-    expect(moments()).toEqual(UNSEEN);
-    await counted();
-    expect(moments()).toEqual({ ...UNSEEN, status: "OPENED", opened: at });
+    expect(storedHits()).toEqual(UNTOUCHED);
+    await flushHits();
+    expect(storedHits()).toEqual({ ...UNTOUCHED, status: "OPENED", opened: at });
     await fetchAs("GET", pixel);
-    await counted();
-    expect(moments()).toEqual({ ...UNSEEN, status: "OPENED", opened: at });
+    await flushHits();
+    expect(storedHits()).toEqual({ ...UNTOUCHED, status: "OPENED", opened: at });
     expect(events()).toEqual([{ name: "email.opened", email: letter.id, data: null }]);
   });
 
-  test("is seen at GET /emails/{id} and GET /events", async () => {
-    const { t, fetchAs, pixel, counted, letter } = await arrived();
+  test("is visible in GET /emails/{id} and GET /events", async () => {
+    const { t, fetchAs, pixel, flushHits, letter } = await sendTracked();
     await fetchAs("GET", pixel);
-    await counted();
+    await flushHits();
     const email = await t.call("GET", `/emails/${letter.id}`);
     expect(email.at("data.status")).toBe("OPENED");
     expect(email.at("data.openedAt")).toBe("2026-03-02T10:01:00.000Z");
@@ -88,9 +88,9 @@ describe("a person who opens", () => {
   });
 });
 
-describe("a person who clicks", () => {
-  test("is led to the target, and has opened as well", async () => {
-    const { t, fetchAs, link, counted, moments, events, letter } = await arrived();
+describe("a click by a person", () => {
+  test("redirects to the target and counts an open as well", async () => {
+    const { t, fetchAs, link, flushHits, storedHits, events, letter } = await sendTracked();
     const at = t.clock.now();
     const answer = await fetchAs("GET", link);
     expect(answer.status).toBe(302);
@@ -98,8 +98,8 @@ describe("a person who clicks", () => {
     expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
     expect(answer.headers.get("cache-control")).toBe("no-store");
     expect(answer.headers.get("x-robots-tag")).toContain("noindex");
-    await counted();
-    expect(moments()).toEqual({ ...UNSEEN, status: "CLICKED", opened: at, clicked: at });
+    await flushHits();
+    expect(storedHits()).toEqual({ ...UNTOUCHED, status: "CLICKED", opened: at, clicked: at });
     expect(events()).toEqual([
       { name: "email.opened", email: letter.id, data: null },
       {
@@ -110,15 +110,15 @@ describe("a person who clicks", () => {
     ]);
   });
 
-  test("again later is another event and the same first click", async () => {
-    const { t, fetchAs, link, counted, moments, events } = await arrived();
+  test("that is repeated later adds an event and keeps the time of the first click", async () => {
+    const { t, fetchAs, link, flushHits, storedHits, events } = await sendTracked();
     const at = t.clock.now();
     await fetchAs("GET", link);
-    await counted();
+    await flushHits();
     t.clock.advance(MINUTE);
     await fetchAs("GET", link);
-    await counted();
-    expect(moments()).toMatchObject({ status: "CLICKED", opened: at, clicked: at });
+    await flushHits();
+    expect(storedHits()).toMatchObject({ status: "CLICKED", opened: at, clicked: at });
     expect(events().map(({ name }) => name)).toEqual([
       "email.opened",
       "email.clicked",
@@ -126,28 +126,28 @@ describe("a person who clicks", () => {
     ]);
   });
 
-  test("twice at once, or a hundred times, has clicked once", async () => {
-    const { fetchAs, link, counted, events } = await arrived();
+  test("that is repeated at once counts once", async () => {
+    const { fetchAs, link, flushHits, events } = await sendTracked();
     for (let i = 0; i < 100; i++) await fetchAs("GET", link);
-    await counted();
+    await flushHits();
     for (let i = 0; i < 100; i++) await fetchAs("GET", link);
-    await counted();
+    await flushHits();
     expect(events().map(({ name }) => name)).toEqual(["email.opened", "email.clicked"]);
   });
 
-  test("after opening goes on to CLICKED, and opening again does not go back", async () => {
-    const { fetchAs, link, pixel, counted, moments } = await arrived();
+  test("changes the status to CLICKED, and a later open does not change it back", async () => {
+    const { fetchAs, link, pixel, flushHits, storedHits } = await sendTracked();
     await fetchAs("GET", pixel);
-    await counted();
+    await flushHits();
     await fetchAs("GET", link);
-    await counted();
+    await flushHits();
     await fetchAs("GET", pixel);
-    await counted();
-    expect(moments()).toMatchObject({ status: "CLICKED" });
+    await flushHits();
+    expect(storedHits()).toMatchObject({ status: "CLICKED" });
   });
 });
 
-describe("the status", () => {
+describe("the status of a mail", () => {
   const cases: [status: string, opened: string, clicked: string][] = [
     ["SENT", "OPENED", "CLICKED"],
     ["DELIVERED", "OPENED", "CLICKED"],
@@ -159,68 +159,68 @@ describe("the status", () => {
   ];
 
   for (const [status, opened, clicked] of cases) {
-    test(`${status} becomes ${opened} by an open, ${clicked} by a click`, async () => {
-      const { t, fetchAs, pixel, link, counted, moments } = await arrived();
+    test(`${status} changes to ${opened} on an open and to ${clicked} on a click`, async () => {
+      const { t, fetchAs, pixel, link, flushHits, storedHits } = await sendTracked();
       t.db.sqlite.run("UPDATE emails SET status = ?", [status]);
       await fetchAs("GET", pixel);
-      await counted();
-      expect(moments()).toMatchObject({ status: opened });
+      await flushHits();
+      expect(storedHits()).toMatchObject({ status: opened });
       await fetchAs("GET", link);
-      await counted();
-      expect(moments()).toMatchObject({ status: clicked });
+      await flushHits();
+      expect(storedHits()).toMatchObject({ status: clicked });
     });
   }
 });
 
-describe("a machine", () => {
-  const visits: [what: string, method: string, headers: Record<string, string>][] = [
-    ["that calls itself one", "GET", { "user-agent": "Barracuda Sentinel (EE)" }],
-    ["that only looks", "HEAD", {}],
+describe("a hit by a machine", () => {
+  const requests: [what: string, method: string, headers: Record<string, string>][] = [
+    ["with a scanner's User-Agent", "GET", { "user-agent": "Barracuda Sentinel (EE)" }],
+    ["with a HEAD request", "HEAD", {}],
     ["that prefetches", "GET", { "sec-purpose": "prefetch" }],
   ];
 
-  for (const [what, method, headers] of visits) {
-    test(`${what} gets what it asks for and is no person`, async () => {
-      const { t, fetchAs, pixel, link, counted, moments, events } = await arrived();
+  for (const [what, method, headers] of requests) {
+    test(`${what} gets the normal answer and counts as a machine's`, async () => {
+      const { t, fetchAs, pixel, link, flushHits, storedHits, events } = await sendTracked();
       const at = t.clock.now();
       expect((await fetchAs(method, pixel, { headers })).status).toBe(200);
       const answer = await fetchAs(method, link, { headers });
       expect(answer.status).toBe(302);
       expect(answer.headers.get("location")).toBe("https://example.com/a?b=1&c=2");
-      await counted();
-      expect(moments()).toEqual({ ...UNSEEN, machineOpened: at, machineClicked: at });
+      await flushHits();
+      expect(storedHits()).toEqual({ ...UNTOUCHED, machineOpened: at, machineClicked: at });
       expect(events()).toEqual([]);
     });
   }
 
-  test("that comes within seconds of delivery is told by that", async () => {
-    const { t, fetchAs, pixel, link, counted, moments, events } = await arrived({}, 0);
+  test("is recognised when it comes within seconds of sending", async () => {
+    const { t, fetchAs, pixel, link, flushHits, storedHits, events } = await sendTracked({}, 0);
     const sentAt = t.clock.now();
-    t.clock.advance(SOONEST_MS.open - 1);
+    t.clock.advance(FASTEST_PERSON_MS.open - 1);
     await fetchAs("GET", pixel);
-    t.clock.advance(SOONEST_MS.click - SOONEST_MS.open);
+    t.clock.advance(FASTEST_PERSON_MS.click - FASTEST_PERSON_MS.open);
     await fetchAs("GET", link);
-    await counted();
-    expect(moments()).toEqual({
-      ...UNSEEN,
-      machineOpened: sentAt + SOONEST_MS.open - 1,
-      machineClicked: sentAt + SOONEST_MS.click - 1,
+    await flushHits();
+    expect(storedHits()).toEqual({
+      ...UNTOUCHED,
+      machineOpened: sentAt + FASTEST_PERSON_MS.open - 1,
+      machineClicked: sentAt + FASTEST_PERSON_MS.click - 1,
     });
     expect(events()).toEqual([]);
   });
 
-  test("does not hide the person that comes after it", async () => {
-    const { t, fetchAs, pixel, link, counted, moments } = await arrived({}, 0);
+  test("does not prevent a later hit by a person from being counted", async () => {
+    const { t, fetchAs, pixel, link, flushHits, storedHits } = await sendTracked({}, 0);
     await fetchAs("GET", link);
-    t.clock.advance(SOONEST_MS.click);
+    t.clock.advance(FASTEST_PERSON_MS.click);
     await fetchAs("GET", pixel);
     await fetchAs("GET", link);
-    await counted();
-    expect(moments()).toMatchObject({ status: "CLICKED", clicked: t.clock.now() - 1_000 });
+    await flushHits();
+    expect(storedHits()).toMatchObject({ status: "CLICKED", clicked: t.clock.now() - 1_000 });
   });
 });
 
-describe("links that are not ours", () => {
+describe("an invalid link", () => {
   type Paths = { link: string; pixel: string; letter: Received };
   const path = (link: string) => new URL(link).pathname;
   const swapped = (link: string, target: string) =>
@@ -232,7 +232,7 @@ describe("links that are not ours", () => {
     ["empty", () => "/c/"],
     ["with another target", ({ link }) => swapped(link, "https://evil.example/")],
     ["with a script as target", ({ link }) => swapped(link, "javascript:alert(1)")],
-    ["with the target in clear", ({ link }) => path(link).replace(/[^/]+$/, "https://x.example/")],
+    ["with an unencoded target", ({ link }) => path(link).replace(/[^/]+$/, "https://x.example/")],
     [
       "with a forged signature",
       ({ link }) => path(link).replace(/\/c\/(.{22}).{16}/, "/c/$1AAAAAAAAAAAAAAAA"),
@@ -250,17 +250,17 @@ describe("links that are not ours", () => {
   ];
 
   for (const [what, of] of redirects) {
-    test(`redirect ${what}: a page that says so, and nothing counted`, async () => {
-      const arrival = await arrived();
-      const { fetchAs, counted, moments } = arrival;
+    test(`shows an error page and counts nothing: redirect ${what}`, async () => {
+      const tracked = await sendTracked();
+      const { fetchAs, flushHits, storedHits } = tracked;
       const headers = { "accept-language": "nl" };
-      const answer = await fetchAs("GET", of(arrival), { headers });
+      const answer = await fetchAs("GET", of(tracked), { headers });
       expect(answer.status).toBe(404);
       expect(answer.headers.get("location")).toBeNull();
       expect(answer.headers.get("content-type")).toContain("text/html");
       expect(answer.text("")).toContain("Deze link werkt niet");
-      await counted();
-      expect(moments()).toEqual(UNSEEN);
+      await flushHits();
+      expect(storedHits()).toEqual(UNTOUCHED);
     });
   }
 
@@ -274,107 +274,107 @@ describe("links that are not ours", () => {
   ];
 
   for (const [what, of] of pixels) {
-    test(`pixel ${what}: the pixel, and nothing counted`, async () => {
-      const arrival = await arrived();
-      const { fetchAs, counted, moments } = arrival;
-      const answer = await fetchAs("GET", of(arrival));
+    test(`returns the pixel and counts nothing: pixel ${what}`, async () => {
+      const tracked = await sendTracked();
+      const { fetchAs, flushHits, storedHits } = tracked;
+      const answer = await fetchAs("GET", of(tracked));
       expect(answer.status).toBe(200);
       expect(answer.text("")).toStartWith("GIF89a");
-      await counted();
-      expect(moments()).toEqual(UNSEEN);
+      await flushHits();
+      expect(storedHits()).toEqual(UNTOUCHED);
     });
   }
 
-  test("a full stop or bracket taken along does no harm", async () => {
-    const { fetchAs, link, pixel, counted, moments } = await arrived();
+  test("works when only a full stop, a bracket or a query was added", async () => {
+    const { fetchAs, link, pixel, flushHits, storedHits } = await sendTracked();
     for (const end of [".", "]", ")", "?utm_source=x"]) {
       const answer = await fetchAs("GET", path(link) + end);
       expect(answer.headers.get("location")).toBe("https://example.com/a?b=1&c=2");
     }
     await fetchAs("GET", `${pixel}?proxy=1`);
-    await counted();
-    expect(moments()).toMatchObject({ status: "CLICKED" });
+    await flushHits();
+    expect(storedHits()).toMatchObject({ status: "CLICKED" });
   });
 });
 
-describe("whom nothing is noted of", () => {
-  test("a contact that was deleted; the link still leads where it led", async () => {
-    const { t, fetchAs, link, pixel, counted } = await arrived();
+describe("a hit is not counted", () => {
+  test("for a deleted contact, and the link still redirects", async () => {
+    const { t, fetchAs, link, pixel, flushHits } = await sendTracked();
     await t.call("DELETE", `/contacts/${(await t.call("GET", "/contacts")).text("contacts.0.id")}`);
     const before = t.contents();
     await fetchAs("GET", pixel);
     expect((await fetchAs("GET", link)).status).toBe(302);
-    await counted();
+    await flushHits();
     expect(t.contents()).toEqual(before);
   });
 
-  test("a mail that is not there", async () => {
-    const { t, fetchAs, link, counted } = await arrived();
+  test("for a mail that does not exist", async () => {
+    const { t, fetchAs, link, flushHits } = await sendTracked();
     t.db.sqlite.run("PRAGMA foreign_keys = OFF");
     t.db.sqlite.run("DELETE FROM emails");
     expect((await fetchAs("GET", link)).status).toBe(302);
-    await counted();
+    await flushHits();
     expect(t.eventNames()).not.toContain("email.clicked");
   });
 
-  test("a test mail", async () => {
-    const { t, fetchAs, link, counted, moments } = await arrived();
+  test("for a test mail", async () => {
+    const { t, fetchAs, link, flushHits, storedHits } = await sendTracked();
     t.db.sqlite.run("UPDATE emails SET source = 'TEST'");
     await fetchAs("GET", link);
-    await counted();
-    expect(moments()).toEqual(UNSEEN);
+    await flushHits();
+    expect(storedHits()).toEqual(UNTOUCHED);
   });
 
-  test("anybody, where the project has switched tracking off since", async () => {
-    const { fetchAs, link, pixel, counted, moments, setProject } = await arrived();
+  test("when the project switched tracking off after sending", async () => {
+    const { fetchAs, link, pixel, flushHits, storedHits, setProject } = await sendTracked();
     setProject({ tracking: "DISABLED" });
     await fetchAs("GET", pixel);
     expect((await fetchAs("GET", link)).status).toBe(302);
-    await counted();
-    expect(moments()).toEqual(UNSEEN);
+    await flushHits();
+    expect(storedHits()).toEqual(UNTOUCHED);
   });
 
-  test("a mail that has not left yet", async () => {
-    const { t, fetchAs, pixel, counted, moments } = await arrived();
+  test("for a mail that was not sent yet", async () => {
+    const { t, fetchAs, pixel, flushHits, storedHits } = await sendTracked();
     t.db.sqlite.run("UPDATE emails SET status = 'QUEUED', sent_at = NULL");
     await fetchAs("GET", pixel);
-    await counted();
-    expect(moments()).toMatchObject({ status: "QUEUED", opened: null });
+    await flushHits();
+    expect(storedHits()).toMatchObject({ status: "QUEUED", opened: null });
   });
 });
 
-describe("visits are counted", () => {
-  test("at the latest when the application stops", async () => {
-    const { t, fetchAs, link, moments } = await arrived();
+describe("queued hits are counted", () => {
+  test("when the application stops", async () => {
+    const { t, fetchAs, link, storedHits } = await sendTracked();
     await fetchAs("GET", link);
-    expect(moments()).toEqual(UNSEEN);
+    expect(storedHits()).toEqual(UNTOUCHED);
     await t.close();
-    expect(moments()).toMatchObject({ status: "CLICKED" });
+    expect(storedHits()).toMatchObject({ status: "CLICKED" });
   });
 
-  test("without waiting where there are 500 of them", async () => {
-    const { fetchAs, pixel, moments } = await arrived();
+  test("at once when there are 500 of them", async () => {
+    const { fetchAs, pixel, storedHits } = await sendTracked();
     for (let i = 0; i < 500; i++) await fetchAs("GET", pixel);
     await quiet();
-    expect(moments()).toMatchObject({ status: "OPENED" });
+    expect(storedHits()).toMatchObject({ status: "OPENED" });
   });
 
-  test("once the storage takes them again", async () => {
-    const { t, fetchAs, link, counted, moments, events } = await arrived();
+  test("when the storage accepts writes again", async () => {
+    const { t, fetchAs, link, flushHits, storedHits, events } = await sendTracked();
     await fetchAs("GET", link);
     t.db.sqlite.run("PRAGMA query_only = ON");
-    await counted();
-    await counted();
-    expect(moments()).toEqual(UNSEEN);
+    await flushHits();
+    await flushHits();
+    expect(storedHits()).toEqual(UNTOUCHED);
     t.db.sqlite.run("PRAGMA query_only = OFF");
-    await counted();
-    await counted();
-    expect(moments()).toMatchObject({ status: "CLICKED" });
+    await flushHits();
+    await flushHits();
+    expect(storedHits()).toMatchObject({ status: "CLICKED" });
     expect(events()).toHaveLength(2);
   });
 });
 
-describe("the mode of a project decides which mail is tracked", () => {
+describe("the tracking mode of a project decides which mail is tracked", () => {
   const cases = [
     ["ENABLED", "MARKETING", true],
     ["ENABLED", "TRANSACTIONAL", true],
@@ -399,7 +399,7 @@ describe("the mode of a project decides which mail is tracked", () => {
   }
 });
 
-test("tracked links may have a base of their own", async () => {
+test("tracked links use `trackingUrl` when it is set", async () => {
   const config = { url: "https://mail.example.com", trackingUrl: "https://go.example.com/x" };
   const mailing = await startMailing({ config });
   mailings.push(mailing);
