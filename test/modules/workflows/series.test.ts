@@ -1,7 +1,7 @@
 /**
- * The series of the README, as it stands there, from its event to its end: one contact opens the
- * first mail, the other one does not. Mails are read as they left, the webhook of the step and those
- * of the project come to a real HTTP server, and the signature is verified by the public package.
+ * Runs the first workflow of docs/workflows.md to its end: one contact opens the first mail, the
+ * other one does not. The test reads the raw mails; a real HTTP server receives the call of the
+ * WEBHOOK step and the project's webhook, whose signature the package `standardwebhooks` verifies.
  */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -22,7 +22,7 @@ let a: Automation;
 let server: WebServer;
 beforeAll(async () => {
   server = await startWebServer({});
-  // The package compares with the clock of the machine, at which the series ends.
+  // The package compares timestamps with the system clock, so the series ends at the present time.
   a = await startAutomation({ clock: manualClock(Date.now() - 2 * DAY - MINUTE) });
 });
 afterAll(async () => {
@@ -30,17 +30,19 @@ afterAll(async () => {
   await server.close();
 });
 
-/** What the README sends to /workflows, with templates and a CRM that are there. */
+const TEMPLATE_ID = `'"$TEMPLATE_ID"'`;
+
+/** The first workflow of docs/workflows.md, with ids of stored templates and the URL of the server. */
 async function series(): Promise<string> {
-  const readme = await Bun.file(join(import.meta.dir, "../../../README.md")).text();
-  const [, json = ""] = /curl \$URL\/workflows [^']*'[^']*' -d '([^']*)'/.exec(readme) ?? [];
+  const page = await Bun.file(join(import.meta.dir, "../../../docs/workflows.md")).text();
+  const [, json = ""] = /-d '(\{\n.*?\]\})'\n```/s.exec(page) ?? [];
   return json
-    .replace("WELCOME_ID", await a.template({ name: "Welcome", subject: "Welcome, {{ name }}" }))
-    .replace("REMINDER_ID", await a.template({ name: "Reminder", subject: "Still there?" }))
+    .replace(TEMPLATE_ID, await a.template({ name: "Welcome", subject: "Welcome, {{ name }}" }))
+    .replace(TEMPLATE_ID, await a.template({ name: "Reminder", subject: "Still there?" }))
     .replace("https://crm.example", server.origin);
 }
 
-/** Mails of an address as they left, oldest first. */
+/** The mails sent to an address, oldest first. */
 async function mailsTo(email: string): Promise<ParsedMail[]> {
   await a.t.deliver();
   const list = await a.t.call("GET", `/emails?contactId=${a.contactId(email)}`);
@@ -53,14 +55,14 @@ async function mailsTo(email: string): Promise<ParsedMail[]> {
   );
 }
 
-/** As the mail program of a person does, which shows pictures. */
+/** Loads the tracking pixel, like a mail program that shows images. */
 async function open(mail: ParsedMail | undefined): Promise<void> {
   const [, path = ""] = /<img src="https?:\/\/[^/]+(\/o\/[^"]+)"/.exec(String(mail?.html)) ?? [];
   const request = new Request(`http://localhost${path}`, { headers: { "user-agent": BROWSER } });
   expect((await a.t.app.handle(request)).status).toBe(200);
 }
 
-test("the README's series, taken as it stands there, does what it says", async () => {
+test("the workflow of docs/workflows.md does what the page says", async () => {
   const hook = { url: `${server.origin}/events`, events: ["email.sent"] };
   const secret = await a.t.create("/webhooks", hook, "data.secret");
   const created = await a.t.call("POST", "/workflows", JSON.parse(await series()));
@@ -77,12 +79,12 @@ test("the README's series, taken as it stands there, does what it says", async (
   await a.advance(MINUTE);
   await open(hello);
 
-  // A minute before the two days are over, nothing has happened yet.
+  // A minute before the end of the delay, the executions still wait.
   await a.advance(2 * DAY - 2 * MINUTE);
   const waiting = await a.executions(id);
   expect(waiting.map(({ status, currentStepId }) => [status, currentStepId])).toEqual([
-    ["WAITING", "rest"],
-    ["WAITING", "rest"],
+    ["WAITING", "wait"],
+    ["WAITING", "wait"],
   ]);
   server.requests.length = 0;
 
@@ -92,11 +94,11 @@ test("the README's series, taken as it stands there, does what it says", async (
   expect([ada?.status, ada?.exitReason, ada?.steps]).toEqual([
     "EXITED",
     "opened",
-    ["trigger", "hello", "rest", "opened:yes", "done"].map(done),
+    ["trigger", "hello", "wait", "opened:yes", "done"].map(completed),
   ]);
   expect([bob?.status, bob?.steps]).toEqual([
     "COMPLETED",
-    ["trigger", "hello", "rest", "opened:no", "again", "tell", "mark"].map(done),
+    ["trigger", "hello", "wait", "opened:no", "again", "crm", "mark"].map(completed),
   ]);
   expect((await mailsTo(ADA)).map(({ subject }) => subject)).toEqual(["Welcome, Ada"]);
   expect((await mailsTo(BOB)).map(({ subject }) => subject)).toEqual([
@@ -111,13 +113,13 @@ test("the README's series, taken as it stands there, does what it says", async (
   expect(textAt(JSON.parse(lead?.body ?? ""), "contact.email")).toBe(BOB);
 
   await eventually(() => server.requests.some(({ path }) => path === "/events"));
-  const told = server.requests.find(({ path }) => path === "/events");
-  const event = new Webhook(secret).verify(told?.body ?? "", Object(told?.headers));
+  const request = server.requests.find(({ path }) => path === "/events");
+  const event = new Webhook(secret).verify(request?.body ?? "", Object(request?.headers));
   expect([textAt(event, "type"), textAt(event, "data.contactEmail")]).toEqual(["email.sent", BOB]);
 });
 
-/** `opened COMPLETED:yes` of `opened:yes`. */
-function done(step: string): string {
+/** Returns `opened COMPLETED:yes` for `opened:yes`. */
+function completed(step: string): string {
   const [id, branch] = step.split(":");
   return `${id} COMPLETED${branch === undefined ? "" : `:${branch}`}`;
 }
