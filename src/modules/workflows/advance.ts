@@ -1,7 +1,7 @@
 /**
- * Drives executions through the engine within a change: does the steps whose turn it is, and writes
- * what they came to together with their effects. Each execution is in a savepoint of its own: one
- * that cannot go on by a fault of ours is FAILED, and no other one suffers.
+ * Advances executions within a change: runs the steps that are due for a TURN, and stores the new
+ * progress together with the effects of the steps. Each execution has its own savepoint: a defect
+ * of this program fails one execution and rolls back nothing of the others.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -9,7 +9,7 @@ import { isStorageError } from "../../db/refusal.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { isServiceEvent } from "../events/names.ts";
-import type { Agenda, Execution } from "./agenda.ts";
+import type { ExecutionRows, Execution } from "./execution-rows.ts";
 import {
   advance,
   type CompletedStep,
@@ -18,52 +18,54 @@ import {
   type Progress,
   type StepResult,
 } from "./engine.ts";
-import { ROUNDS_AN_HOUR, tooManyRounds } from "./loops.ts";
+import { MAX_ROUNDS_PER_HOUR, loopMessage } from "./loops.ts";
 import type { Paths } from "./paths.ts";
-import type { Perform } from "./perform.ts";
+import type { RunStep } from "./run-step.ts";
 
-/** Whether the time of this slice is not over yet. */
+/** Whether the current slice has time left. */
 export type HasTime = () => boolean;
 
-export type Drive = ReturnType<typeof createDrive>;
+export type Advancer = ReturnType<typeof createAdvancer>;
 
 const HOUR_MS = 60 * 60 * 1000;
 const DELETED = "The contact was deleted.";
-const DEFECT = "An unexpected error on our side; the log has it.";
+const DEFECT = "An unexpected error of the server; the log contains its details.";
 
-export function createDrive(deps: {
+export function createAdvancer(deps: {
   db: Pick<Db, "sqlite">;
-  agenda: Agenda;
+  executionRows: ExecutionRows;
   contacts: Pick<Contacts, "findBySeq">;
   pathsOf: (versionSeq: number) => Paths | null;
-  perform: Perform;
-  /** Part of a change: an execution on this version ended. */
-  noteEnd: (execution: Execution) => void;
+  runStep: RunStep;
+  /** Part of a change: an execution ended. */
+  onExecutionEnd: (execution: Execution) => void;
   log: Log;
 }) {
-  const { agenda, log } = deps;
+  const { executionRows, log } = deps;
   const { sqlite } = deps.db;
   const savepoint = sqlite.prepare("SAVEPOINT execution");
   const release = sqlite.prepare("RELEASE execution");
   const rollbackTo = sqlite.prepare("ROLLBACK TO execution");
 
-  type Walk = { execution: Execution; paths: Paths; progress: Progress; steps: CompletedStep[] };
+  type Run = { execution: Execution; paths: Paths; progress: Progress; steps: CompletedStep[] };
 
-  function apply(walk: Walk, occurrence: Occurrence, now: number): boolean {
-    const advanced = advance(walk.paths, walk.progress, occurrence, now);
+  function applyOccurrence(run: Run, occurrence: Occurrence, now: number): boolean {
+    const advanced = advance(run.paths, run.progress, occurrence, now);
     if (advanced === null) return false;
-    walk.progress = advanced.progress;
-    if (advanced.completed !== null) walk.steps.push(advanced.completed);
+    run.progress = advanced.progress;
+    if (advanced.completed !== null) run.steps.push(advanced.completed);
     return true;
   }
 
-  function resultOf({ execution, paths, progress }: Walk, now: number): StepResult {
+  function resultOf({ execution, paths, progress }: Run, now: number): StepResult {
     const step = progress.stepId === null ? null : paths.step(progress.stepId);
     const contact =
       execution.contactSeq === null ? null : deps.contacts.findBySeq(execution.contactSeq);
-    if (step === null || contact === null) throw new Error("an execution without step or contact");
+    if (step === null || contact === null) {
+      throw new Error("an execution has no step or no contact");
+    }
     const { seq: executionSeq, projectSeq } = execution;
-    return deps.perform(step, {
+    return deps.runStep(step, {
       projectSeq,
       executionSeq,
       contact,
@@ -72,74 +74,75 @@ export function createDrive(deps: {
     });
   }
 
-  /** A loop through events of our own would go round as fast as the log is read. */
-  function isLoop({ execution, paths, progress }: Walk, occurrence: Occurrence, now: number) {
+  /** A workflow that waits for events that it causes itself would loop without any pause. */
+  function isLoop({ execution, paths, progress }: Run, occurrence: Occurrence, now: number) {
     if (occurrence.kind !== "event" || !isServiceEvent(occurrence.event.name)) return false;
-    if (progress.stepId === null || progress.stepCount < ROUNDS_AN_HOUR) return false;
-    const rounds = agenda.rounds(execution.seq, {
+    if (progress.stepId === null || progress.stepCount < MAX_ROUNDS_PER_HOUR) return false;
+    const rounds = executionRows.completionsOf(execution.seq, {
       stepId: progress.stepId,
-      after: progress.stepCount - ROUNDS_AN_HOUR * paths.size,
+      after: progress.stepCount - MAX_ROUNDS_PER_HOUR * paths.size,
       since: now - HOUR_MS,
-      // Steps that seem to lie ahead were done before the clock was set back: they are not counted.
+      // Steps with a later time were completed before the clock was set back; they are not counted.
       until: now,
     });
-    return rounds >= ROUNDS_AN_HOUR;
+    return rounds >= MAX_ROUNDS_PER_HOUR;
   }
 
-  function walkOn(
+  function runSteps(
     execution: Execution,
     { occurrence, now, hasTime }: { occurrence: Occurrence | null; now: number; hasTime: HasTime },
   ): Progress {
     const paths = deps.pathsOf(execution.versionSeq);
-    if (paths === null) throw new Error("the graph of an execution is gone");
-    const walk: Walk = { execution, paths, progress: execution.progress, steps: [] };
+    if (paths === null) throw new Error("the graph of an execution does not exist");
+    const run: Run = { execution, paths, progress: execution.progress, steps: [] };
     if (execution.contactSeq === null) {
-      walk.progress = end(walk.progress, now, { status: "CANCELLED", exitReason: DELETED });
-    } else if (occurrence !== null && isLoop(walk, occurrence, now)) {
-      const error = tooManyRounds(walk.progress.awaitedEvent ?? "");
-      walk.progress = end(walk.progress, now, { status: "FAILED", error });
-    } else if (occurrence !== null && !apply(walk, occurrence, now)) {
-      return walk.progress;
+      run.progress = end(run.progress, now, { status: "CANCELLED", exitReason: DELETED });
+    } else if (occurrence !== null && isLoop(run, occurrence, now)) {
+      const error = loopMessage(run.progress.awaitedEvent ?? "");
+      run.progress = end(run.progress, now, { status: "FAILED", error });
+    } else if (occurrence !== null && !applyOccurrence(run, occurrence, now)) {
+      return run.progress;
     }
-    while (walk.progress.dueFor === "TURN" && (walk.steps.length === 0 || hasTime())) {
-      apply(walk, { kind: "done", result: resultOf(walk, now) }, now);
+    while (run.progress.dueFor === "TURN" && (run.steps.length === 0 || hasTime())) {
+      applyOccurrence(run, { kind: "done", result: resultOf(run, now) }, now);
     }
-    agenda.save(execution, walk.progress, walk.steps);
-    if (walk.progress.completedAt !== null) deps.noteEnd(execution);
-    return walk.progress;
+    executionRows.save(execution, run.progress, run.steps);
+    if (run.progress.completedAt !== null) deps.onExecutionEnd(execution);
+    return run.progress;
   }
 
-  function giveUp(execution: Execution, now: number, error: unknown): Progress {
+  function failExecution(execution: Execution, now: number, error: unknown): Progress {
     log.error("a workflow execution failed unexpectedly", {
       execution: execution.id,
       step: execution.progress.stepId,
       error: describeError(error),
     });
     const progress = end(execution.progress, now, { status: "FAILED", error: DEFECT });
-    agenda.save(execution, progress, []);
-    deps.noteEnd(execution);
+    executionRows.save(execution, progress, []);
+    deps.onExecutionEnd(execution);
     return progress;
   }
 
   return {
     /**
-     * Part of a change: shows an execution what happened (null: it is its turn) and takes it as far
-     * as it gets while there is time. Returns where it is then; `dueFor` TURN: not all was done.
+     * Part of a change: applies an occurrence (null if the execution is due for a TURN) and runs
+     * steps until the execution waits or ends or the slice is over. Returns the new progress, which
+     * is due for a TURN if steps are left.
      */
-    proceed(
+    advance(
       execution: Execution,
       work: { occurrence: Occurrence | null; now: number; hasTime: HasTime },
     ): Progress {
       savepoint.run();
       try {
-        const progress = walkOn(execution, work);
+        const progress = runSteps(execution, work);
         release.run();
         return progress;
       } catch (error) {
         if (isStorageError(error) || !sqlite.inTransaction) throw error;
         rollbackTo.run();
         release.run();
-        return giveUp(execution, work.now, error);
+        return failExecution(execution, work.now, error);
       }
     },
   };

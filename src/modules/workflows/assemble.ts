@@ -1,6 +1,6 @@
 /**
- * A request's `trigger`, `steps` and `transitions` put together with the graph that is there. The
- * trigger may be told by `trigger`, by a TRIGGER step or by both, which must agree then.
+ * Combines the `trigger`, `steps` and `transitions` of a request with the stored graph. A request
+ * may name the trigger event in `trigger`, in a TRIGGER step, or in both if they are equal.
  */
 
 import { isRecord } from "../../http/validation.ts";
@@ -16,28 +16,28 @@ type Given = {
   readonly transitions?: unknown;
 };
 
-/** The whole graph, or every violation; `current` is null where there is none yet. */
+/** Returns the whole graph, or every violation. `current` is null for a new workflow. */
 export function assemble(given: Given, current: Graph | null): Checked<Graph> {
   const { steps = current?.steps ?? [], transitions = current?.transitions ?? [] } = given;
   if (!Array.isArray(steps) || !Array.isArray(transitions)) {
-    return saidAlready;
+    return refusedBySchema;
   }
   const own: readonly unknown[] = steps;
   const index = own.findIndex(isTrigger);
-  // A change that does not mention the trigger leaves it as it is.
+  // A request that does not mention the trigger does not change it.
   const kept = given.trigger === undefined && index === -1 ? triggerOf(current) : null;
   const eventName = eventNameOf(given.trigger) ?? kept?.config.eventName ?? null;
   if (eventName === null) {
-    if (index === -1 && given.trigger !== undefined) return saidAlready;
+    if (index === -1 && given.trigger !== undefined) return refusedBySchema;
     if (own.length === 0) return { ok: false, errors: [noTrigger] };
     return checkGraph({ steps: own, transitions: leadingIn(own, transitions, given) }, current);
   }
   if (index === -1) return withTrigger(own, transitions, { eventName, kept });
-  const told = toldBy(own[index]);
-  if (given.steps !== undefined && told !== undefined && told !== eventName) {
-    return { ok: false, errors: [disagreement(eventName, told)] };
+  const ofStep = eventNameOfStep(own[index]);
+  if (given.steps !== undefined && ofStep !== undefined && ofStep !== eventName) {
+    return { ok: false, errors: [disagreement(eventName, ofStep)] };
   }
-  const agreeing = own.map((step, i) => (i === index ? triggeredBy(step, eventName) : step));
+  const agreeing = own.map((step, i) => (i === index ? withEventName(step, eventName) : step));
   return checkGraph({ steps: agreeing, transitions: leadingIn(own, transitions, given) }, current);
 }
 
@@ -47,26 +47,33 @@ function triggerOf(graph: Graph | null) {
 }
 
 /**
- * New transitions for the steps that are there need not tell the way from the TRIGGER, where only one
- * step can be the first.
+ * A request with transitions and without steps may leave out the transition from the TRIGGER. It is
+ * added if only one step can be the first.
  */
 function leadingIn(steps: readonly unknown[], transitions: readonly unknown[], given: Given) {
   if (given.steps !== undefined || given.transitions === undefined) return transitions;
   const [trigger] = steps.filter(isTrigger).flatMap((step) => textOf(step, "id"));
   const others = steps.filter((step) => !isTrigger(step)).flatMap((step) => textOf(step, "id"));
-  return trigger === undefined ? transitions : withFirstWay(trigger, others, transitions);
+  return trigger === undefined ? transitions : withFirstTransition(trigger, others, transitions);
 }
 
-function withFirstWay(trigger: string, steps: readonly string[], transitions: readonly unknown[]) {
-  const hasWay = transitions.some((edge) => textOf(edge, "from").includes(trigger));
+function withFirstTransition(
+  trigger: string,
+  steps: readonly string[],
+  transitions: readonly unknown[],
+) {
+  const hasFirst = transitions.some((edge) => textOf(edge, "from").includes(trigger));
   const reached = new Set(transitions.flatMap((edge) => textOf(edge, "to")));
   const firsts = steps.filter((step) => !reached.has(step));
   const [to] = firsts;
-  const isKnown = !hasWay && to !== undefined && firsts.length === 1;
+  const isKnown = !hasFirst && to !== undefined && firsts.length === 1;
   return isKnown ? [...transitions, { from: trigger, to }] : transitions;
 }
 
-/** Only `trigger` was given: the TRIGGER is made, and leads to the one step that nothing leads to. */
+/**
+ * Adds the TRIGGER step for a request that has only `trigger`. A transition leads from it to the one
+ * step that no other transition leads to.
+ */
 function withTrigger(
   steps: readonly unknown[],
   transitions: readonly unknown[],
@@ -78,29 +85,29 @@ function withTrigger(
   const id = mentioned.includes(named) ? named : freeId(named, taken);
   const made: unknown = kept ?? { id, type: "TRIGGER", name: "Trigger", config: { eventName } };
   const trigger = isRecord(made) ? { ...made, id } : made;
-  // Last while it is checked: the places of the others are those of the request.
+  // The TRIGGER is last during the check, so that the indexes of the others are the request's.
   const checked = checkGraph({
     steps: [...steps, trigger],
-    transitions: withFirstWay(id, [...taken], transitions),
+    transitions: withFirstTransition(id, [...taken], transitions),
   });
   if (!checked.ok) return checked;
-  const { steps: all, transitions: ways } = checked.value;
+  const { steps: all, transitions: checkedTransitions } = checked.value;
   const first = all.filter((step) => step.id === id);
   const others = all.filter((step) => step.id !== id);
-  return { ok: true, value: { steps: [...first, ...others], transitions: ways } };
+  return { ok: true, value: { steps: [...first, ...others], transitions: checkedTransitions } };
 }
 
-/** The request is refused by its schema; there is no more to say. */
-const saidAlready: Checked<Graph> = { ok: true, value: { steps: [], transitions: [] } };
+/** The schema of the request refuses it already, so no second error is reported. */
+const refusedBySchema: Checked<Graph> = { ok: true, value: { steps: [], transitions: [] } };
 
 const noTrigger: FieldError = {
   field: "trigger",
-  message: "is required where no step of type TRIGGER is given",
+  message: "is required if no step of type TRIGGER is given",
   code: "required",
 };
 
-function disagreement(eventName: string, told: string): FieldError {
-  const message = `is "${eventName}", but the step of type TRIGGER names "${told}"`;
+function disagreement(eventName: string, ofStep: string): FieldError {
+  const message = `is "${eventName}", but the step of type TRIGGER names "${ofStep}"`;
   return { field: "trigger.eventName", message, code: "invalid_value" };
 }
 
@@ -114,14 +121,14 @@ function isTrigger(step: unknown): boolean {
   return isRecord(step) && step["type"] === "TRIGGER";
 }
 
-/** The event name of a TRIGGER step; undefined where it leaves that to `trigger`. */
-function toldBy(step: unknown): string | undefined {
+/** The event name of a TRIGGER step; undefined if only `trigger` names it. */
+function eventNameOfStep(step: unknown): string | undefined {
   const config = isRecord(step) ? step["config"] : undefined;
   const eventName = isRecord(config) ? config["eventName"] : undefined;
   return typeof eventName === "string" ? trimmedEventName(eventName) : undefined;
 }
 
-function triggeredBy(step: unknown, eventName: string): unknown {
+function withEventName(step: unknown, eventName: string): unknown {
   if (!isRecord(step)) return step;
   const config = isRecord(step["config"]) ? step["config"] : {};
   const isOther = config["eventName"] !== undefined && typeof config["eventName"] !== "string";

@@ -1,12 +1,15 @@
-/** The ways on that a step has. */
+/** The branches that a step has. */
 
 import type { Step } from "./graph.ts";
 
-/** The plain way on, without a name. */
-export const PLAIN = null;
+/** The branch of a transition without a condition, which has no name. */
+export const UNCONDITIONAL = null;
 
-/** Names of the ways on, `PLAIN` among them; a way without a transition ends the execution. */
-export function branchesOf(step: Step): readonly (string | typeof PLAIN)[] {
+/**
+ * The branches that transitions from this step may name; `UNCONDITIONAL` is one that has no name. An
+ * execution ends where a branch has no transition.
+ */
+export function branchesOf(step: Step): readonly (string | typeof UNCONDITIONAL)[] {
   switch (step.type) {
     case "EXIT":
       return [];
@@ -15,8 +18,8 @@ export function branchesOf(step: Step): readonly (string | typeof PLAIN)[] {
         ? [...step.config.branches.map(({ id }) => id), "default"]
         : ["yes", "no"];
     case "WAIT_FOR_EVENT":
-      return step.config.timeout === undefined ? [PLAIN] : [PLAIN, "timeout"];
+      return step.config.timeout === undefined ? [UNCONDITIONAL] : [UNCONDITIONAL, "timeout"];
     default:
-      return [PLAIN];
+      return [UNCONDITIONAL];
   }
 }

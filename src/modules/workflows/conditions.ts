@@ -1,13 +1,13 @@
 /**
- * Which branch a CONDITION takes. Filters on the contact are compiled as those of segments are and
- * asked for this one contact; filters on the context are evaluated here (context-test.ts).
+ * Chooses the branch of a CONDITION. Filters on the contact are compiled like those of segments and
+ * evaluated for this one contact; filters on the context are evaluated in memory (context-test.ts).
  */
 
 import type { JsonObject } from "../contacts/data.ts";
 import type { Filter } from "../segments/filter.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Condition } from "../segments/condition.ts";
-import { type AskedFilter, askedCondition, withContext } from "./asked.ts";
+import { type StepFilter, parseStepCondition, evaluateContextFilters } from "./step-condition.ts";
 import { holdsFor } from "./context-test.ts";
 import type { ConditionConfig, ShortCondition } from "./graph.ts";
 
@@ -20,26 +20,26 @@ export type Subject = {
 
 export type ChooseBranch = (config: ConditionConfig, subject: Subject) => string;
 
-/** Part of a change. Throws AppError where a filter refers to what is not there any more. */
+/** Part of a change. Throws AppError if a filter refers to a segment that was deleted. */
 export function createChooseBranch({
   segments,
 }: {
   segments: Pick<Segments, "audiences" | "audienceOfCondition">;
 }): ChooseBranch {
-  const conditions = new WeakMap<object, Condition<AskedFilter>>();
+  const conditions = new WeakMap<object, Condition<StepFilter>>();
 
   function meets(config: { condition: unknown } | ShortCondition, subject: Subject): boolean {
     const { projectSeq, contactSeq, context, now } = subject;
     const holds = ({ test }: Filter) => test.kind === "data" && holdsFor(context, test, now);
-    const left = withContext(read(config), holds);
-    if (typeof left === "boolean") return left;
-    const audience = segments.audienceOfCondition(projectSeq, left);
+    const remaining = evaluateContextFilters(read(config), holds);
+    if (typeof remaining === "boolean") return remaining;
+    const audience = segments.audienceOfCondition(projectSeq, remaining);
     return segments.audiences.matching(audience, [contactSeq]).length > 0;
   }
 
-  /** Graphs are never changed, so what was read of one stays right. */
-  function read(config: { condition: unknown } | ShortCondition): Condition<AskedFilter> {
-    const known = conditions.get(config) ?? askedCondition(config, "config");
+  /** Stored graphs are immutable, so a parsed condition stays valid. */
+  function read(config: { condition: unknown } | ShortCondition): Condition<StepFilter> {
+    const known = conditions.get(config) ?? parseStepCondition(config, "config");
     conditions.set(config, known);
     return known;
   }

@@ -1,27 +1,27 @@
 /**
- * Reads the config of a CONDITION. Three forms, all with the fields and operators of segments'
- * filters (interface decision G):
+ * Reads the config of a CONDITION. It has one of three forms, all with the fields and operators of
+ * segment filters (docs/interface.md#segments):
  *
- * - `{condition}`: the shape of segments; branches `yes` and `no`.
+ * - `{condition}`: the condition of a segment; branches `yes` and `no`.
  * - `{field, operator, value?, unit?}`: one filter; branches `yes` and `no`.
- * - `{mode: "multi", field, branches: [{id, operator, value?, unit?}]}`: the first that matches,
- *   else `default`.
+ * - `{mode: "multi", field, branches: [{id, operator, value?, unit?}]}`: the first branch that
+ *   matches, otherwise `default`.
  *
- * In all of them a field may also be `context.<path>`: the data of the events that the execution
- * met, with the operators of `data.<path>`.
+ * A field may also be `context.<path>`: the data of the execution's events, with the operators of
+ * `data.<path>`.
  */
 
 import { isRecord } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkConditionOf, wireCondition } from "../segments/condition.ts";
-import { checkAsked, fieldProblem } from "./asked.ts";
+import { checkStepFilter, fieldProblem } from "./step-condition.ts";
 import type { ConditionConfig } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import { MultiConfig } from "./step-schemas.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Reads the config that stands at `at`; null where it is wrong, and `errors` says why. */
+/** Reads the config at the path `at`. Returns null and adds to `errors` if it is invalid. */
 export function readCondition(
   given: Given,
   at: string,
@@ -29,7 +29,7 @@ export function readCondition(
 ): ConditionConfig | null {
   const isLong = (given["condition"] ?? null) !== null;
   if (isLong && given["field"] !== undefined) {
-    const message = "must be left out where a condition is given";
+    const message = "must be left out if a condition is given";
     errors.push({ field: `${at}.field`, message, code: "invalid_value" });
     return null;
   }
@@ -42,14 +42,14 @@ export function readCondition(
 }
 
 function readLong(given: unknown, at: string, errors: FieldError[]): ConditionConfig | null {
-  const checked = checkConditionOf(given, at, checkAsked);
+  const checked = checkConditionOf(given, at, checkStepFilter);
   if (checked.ok) return { condition: wireCondition(checked.value) };
   errors.push(...checked.errors);
   return null;
 }
 
 function readShort(given: Given, at: string, errors: FieldError[]): ConditionConfig | null {
-  const checked = checkAsked(given, at);
+  const checked = checkStepFilter(given, at);
   if (checked.ok) return checked.value.wire;
   errors.push(...checked.errors);
   return null;
@@ -66,13 +66,13 @@ function readMulti(given: Given, at: string, errors: FieldError[]): ConditionCon
   const before = errors.length;
   const ids = new Set<string>();
   const branches = given.branches.flatMap((branch, i) => {
-    const place = `${at}.branches.${i}`;
+    const path = `${at}.branches.${i}`;
     const taken = idProblem(branch.id, ids);
     ids.add(branch.id);
     if (taken !== null) {
-      errors.push({ field: `${place}.id`, message: taken, code: "invalid_value" });
+      errors.push({ field: `${path}.id`, message: taken, code: "invalid_value" });
     }
-    const checked = checkAsked({ ...(isRecord(branch) ? branch : {}), field }, place);
+    const checked = checkStepFilter({ ...(isRecord(branch) ? branch : {}), field }, path);
     if (!checked.ok) {
       errors.push(...checked.errors);
       return [];
@@ -85,6 +85,6 @@ function readMulti(given: Given, at: string, errors: FieldError[]): ConditionCon
 
 function idProblem(id: string, earlier: ReadonlySet<string>): string | null {
   if (id === "default")
-    return 'must not be "default": that branch exists anyway, for values that match no other';
+    return 'must not be "default": every step has that branch, for values that match no other';
   return earlier.has(id) ? `must be unique: there are two branches "${id}"` : null;
 }

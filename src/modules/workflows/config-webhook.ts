@@ -1,4 +1,4 @@
-/** Reads the config of a WEBHOOK. The URL, header values and texts in the body may hold Liquid. */
+/** Reads the config of a WEBHOOK. The URL, header values and strings in the body may hold Liquid. */
 
 import type { FieldError } from "../../lib/errors.ts";
 import { isPublicAddress } from "../../lib/addresses.ts";
@@ -40,11 +40,11 @@ export function readWebhook(given: unknown, at: string, errors: FieldError[]): C
   };
 }
 
-/** The host that is written out in the URL; null where Liquid decides it or the URL has none. */
+/** The host that the URL names literally; null if Liquid decides it or the URL has none. */
 function literalHost(url: string): string | null {
   const end = url.indexOf("{");
   const literal = end === -1 ? url : url.slice(0, end);
-  // In front of Liquid, the host is complete only where a delimiter follows it.
+  // Before Liquid, the host is complete only if a delimiter follows it.
   if (end !== -1 && !/^https?:\/\/[^/?#\\]+[/?#]/i.test(literal)) return null;
   return URL.canParse(literal) ? new URL(literal).hostname : null;
 }
@@ -70,7 +70,7 @@ function urlErrors(url: string, field: string): FieldError[] {
   return isHttpUrl(url) ? targetErrors(url, field) : [badUrl(field)];
 }
 
-/** The faults that a URL with Liquid has for every value of its outputs. */
+/** The errors that a URL with Liquid has for every value of its outputs. */
 function templateErrors(source: string, field: string): FieldError[] {
   if (!/^(?:https?:\/\/|\{[{%])/i.test(source)) return [badUrl(field)];
   const model = modelUrl(source);
@@ -107,17 +107,17 @@ function headerErrors(headers: Readonly<Record<string, string>>, field: string):
   }
   const seen = new Set<string>();
   return names.flatMap((name) => {
-    const isTwin = seen.has(name.toLowerCase());
+    const isDuplicate = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
-    const place = `${field}.${name}`;
-    if (isTwin) {
+    const path = `${field}.${name}`;
+    if (isDuplicate) {
       return {
-        field: place,
-        message: "is a header that is given twice",
+        field: path,
+        message: "is given twice",
         code: "invalid_value" as const,
       };
     }
-    return [...nameErrors(name, place), ...valueErrors(headers[name] ?? "", place)].slice(0, 1);
+    return [...nameErrors(name, path), ...valueErrors(headers[name] ?? "", path)].slice(0, 1);
   });
 }
 
@@ -131,7 +131,7 @@ function nameErrors(name: string, field: string): FieldError[] {
   return [{ field, message: "is a header that the service sets itself", code: "invalid_value" }];
 }
 
-/** An HTTP header can hold Latin-1 only. */
+/** An HTTP header value can hold only Latin-1 (RFC 9110 §5.5). */
 function valueErrors(value: string, field: string): FieldError[] {
   if (!isHeaderText(value) || !/^[\t\x20-\xff]*$/.test(value)) {
     const message = "must be a single line of Latin-1 text without control characters";
@@ -152,7 +152,7 @@ function bodyErrors(body: unknown, field: string): FieldError[] {
   return liquidErrors(body, field);
 }
 
-/** Requests nest at most 100 levels deep. */
+/** The errors of all strings in the body. The recursion is bounded: requests nest at most 100 levels. */
 function liquidErrors(value: unknown, field: string): FieldError[] {
   if (typeof value === "string") return checkTemplate(value, field, "text");
   if (typeof value !== "object" || value === null) return [];

@@ -1,4 +1,4 @@
-/** Reads one step: strictly, member by member; what means nothing is dropped. */
+/** Reads the config of one step by its type, strictly; members that are not known are dropped. */
 
 import { normalizedAddress } from "../../http/formats.ts";
 import { isRecord } from "../../http/validation.ts";
@@ -26,7 +26,7 @@ const LONGEST_DELAY_DAYS = 365;
 const UNITS_A_DAY = { minutes: 24 * 60, hours: 24, days: 1 } as const;
 const LONGEST_UPDATES_BYTES = 64 * 1024;
 
-/** The whole step; null where its config is wrong, and `errors` says why, as `config.…`. */
+/** Returns the step; null if its config is invalid, with the violations of `config.…` in `errors`. */
 export function readStep(head: Head, given: unknown, errors: FieldError[]): Step | null {
   if (!isRecord(given)) {
     if (head.type === "EXIT" && (given ?? null) === null) return exit(head, {});
@@ -105,7 +105,7 @@ function readUpdate(given: unknown, errors: FieldError[]): Config<"UPDATE_CONTAC
   const subscriptionAction = given.subscriptionAction ?? null;
   const hasUpdates = Object.keys(updates).length > 0;
   if (!hasUpdates && subscriptionAction === null) {
-    const message = "is required where no subscriptionAction is given";
+    const message = "is required if no subscriptionAction is given";
     errors.push({ field: `${AT}.updates`, message, code: "required" });
     return null;
   }

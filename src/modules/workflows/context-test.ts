@@ -1,14 +1,15 @@
 /**
- * Tests of `data.<path>` filters on a value in memory: what segments' compile-data says in SQL, for
- * the context of an execution, which is in no table that can be asked. Typed as JSON is; a missing
- * key and null match `notExists` and nothing else. Pure.
+ * Evaluates the test of a `data.<path>` filter on a value in memory. It has the same result as the
+ * SQL of segments/compile-data.ts. An execution needs it for its context, which the conditions of
+ * segments cannot read. Values are compared with their JSON types; a missing key and null match only
+ * `notExists`. Pure.
  */
 
 import { isRecord } from "../../http/validation.ts";
 import { parsePeriod } from "../segments/dates.ts";
 import type { DataTest, Scalar } from "../segments/operators.ts";
 
-/** Whether the test holds for what stands at its path in `root`. */
+/** Whether the test holds for the value at its path in `root`. */
 export function holdsFor(root: unknown, test: DataTest, now: number): boolean {
   const value = valueAt(root, test.path);
   const isThere = value !== undefined && value !== null;
@@ -44,7 +45,7 @@ export function holdsFor(root: unknown, test: DataTest, now: number): boolean {
   }
 }
 
-/** Keys lead into objects only: a list has items, which `contains` asks about. */
+/** The value at a path of object keys. A key does not select an item of a list. */
 function valueAt(root: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (value, key) => (isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined),
@@ -52,13 +53,13 @@ function valueAt(root: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** A text contains a text (upper and lower case differ), a list any value. */
+/** A string may contain a string, case-sensitively; a list may contain any value. */
 function contains(value: unknown, wanted: Scalar): boolean {
   if (Array.isArray(value)) return value.some((item) => item === wanted);
   return typeof value === "string" && typeof wanted === "string" && value.includes(wanted);
 }
 
-/** Numbers with numbers, texts with texts by code point. */
+/** Compares numbers with numbers, and strings with strings by code point. */
 function isOrdered(
   value: unknown,
   wanted: string | number,

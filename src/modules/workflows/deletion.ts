@@ -1,7 +1,7 @@
 /**
- * Deletes workflows with their executions, in slices: first the workflow is gone for everybody,
- * then its executions that are under way, then the rest, then the row. A crash in between is
- * mended by `sweep`.
+ * Deletes workflows with their executions. The workflow is marked as deleted, so that no request
+ * finds it; then its active executions, its ended executions and its row are deleted in slices.
+ * `removeDeleted` finishes a deletion that a crash interrupted.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -10,9 +10,9 @@ import type { Clock } from "../../lib/clock.ts";
 
 export type Deletion = ReturnType<typeof createDeletion>;
 
-/** Executions of one transaction; each has a few steps that go with it. */
+/** Executions deleted in one transaction; the rows of their steps are deleted with them. */
 const SLICE = 250;
-/** Ended executions removed while the caller waits; more of them go by `sweep`. */
+/** Executions deleted while the caller waits; `removeDeleted` deletes the others later. */
 const ENDED_AT_ONCE = 2_000;
 
 export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; clock: Clock }) {
@@ -35,7 +35,7 @@ export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; 
     "SELECT seq FROM workflows WHERE deleted_at IS NOT NULL",
   );
 
-  /** Part of a change: those under way first. True if there is more to do. */
+  /** Part of a change: deletes active executions first. Returns true if some are left. */
   function removeSlice(seq: number): boolean {
     const active = removeActive.run(seq, SLICE).changes;
     if (active >= SLICE) return true;
@@ -49,38 +49,38 @@ export function createDeletion({ db, writer, clock }: { db: Db; writer: Writer; 
   let underWay = Promise.resolve();
   const hasToStop = () => isStopping;
 
-  async function cancelActive(seq: number): Promise<void> {
+  async function removeAllActive(seq: number): Promise<void> {
     while (await writer.write(() => removeActive.run(seq, SLICE).changes >= SLICE));
   }
 
-  async function sweepAll(): Promise<void> {
+  async function removeRest(): Promise<void> {
     for (const { seq } of findDeleted.all()) {
       while (!hasToStop() && (await writer.write(() => removeSlice(seq))));
     }
   }
 
   return {
-    /** Resolves when nothing of the workflow goes on any more. */
+    /** Resolves when the workflow has no active execution any more. */
     async remove(seq: number): Promise<void> {
       await writer.write(() => {
         mark.run(clock.now(), seq);
       });
-      await cancelActive(seq);
+      await removeAllActive(seq);
       for (let removed = 0; removed < ENDED_AT_ONCE; removed += SLICE) {
         if (!(await writer.write(() => removeSlice(seq)))) return;
       }
     },
 
-    /** Removes what is left of deleted workflows, slice by slice. */
-    sweep(): Promise<void> {
-      underWay = sweepAll();
+    /** Deletes the remaining rows of deleted workflows, slice by slice. */
+    removeDeleted(): Promise<void> {
+      underWay = removeRest();
       return underWay;
     },
 
-    /** Resolves when no sweep is under way any more; what is left waits for the next start. */
+    /** Ends `removeDeleted` after its slice; the remaining rows wait for the next start. */
     async stop(): Promise<void> {
       isStopping = true;
-      await underWay.catch(() => undefined); // Whoever began it hears of its failure.
+      await underWay.catch(() => undefined); // The caller of removeDeleted handles its error.
     },
   };
 }

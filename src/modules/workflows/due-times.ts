@@ -1,4 +1,4 @@
-/** How long steps wait, and when a webhook that failed is called again. Pure. */
+/** Computes the durations of delays and the times of retries of webhook calls. Pure. */
 
 import type { DelayUnit } from "./graph.ts";
 
@@ -16,7 +16,7 @@ export function delayMs({ amount, unit }: { amount: number; unit: DelayUnit }): 
   return amount * UNIT_MS[unit];
 }
 
-/** After the first try, the second, …: eight tries in about a day. */
+/** Delays after the first try, the second, and so on: 8 tries in about a day. */
 const RETRY_DELAYS_MS = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -30,26 +30,26 @@ export const MOST_TRIES = RETRY_DELAYS_MS.length + 1;
 const JITTER = 0.2;
 
 export type FailedTry = {
-  /** This one included. */
+  /** Number of tries, this one included. */
   tries: number;
   now: number;
-  /** What the other side asked for. */
+  /** The delay that the receiver asked for, in milliseconds; null if it did not. */
   retryAfterMs: number | null;
   /** 0 ≤ random < 1. */
   random: number;
 };
 
-/** The moment of the next try; null when that was the last one. */
+/** The time of the next try; null after the last one. */
 export function nextTryAt({ tries, now, retryAfterMs, random }: FailedTry): number | null {
   const delay = RETRY_DELAYS_MS[tries - 1];
   if (delay === undefined) return null;
   const own = delay * (1 + JITTER * (2 * random - 1));
-  // What was asked for is a lower bound, within reason.
+  // The receiver's delay is a lower bound, but no longer than a day.
   const asked = Math.min(retryAfterMs ?? 0, DAY_MS) * (1 + JITTER * random);
   return Math.round(now + Math.max(own, asked));
 }
 
-/** `Retry-After` (RFC 9110 §10.2.3) as milliseconds from now; null where it says nothing. */
+/** `Retry-After` (RFC 9110 §10.2.3) as milliseconds from now; null if it is absent or invalid. */
 export function retryAfter(header: string | null, now: number): number | null {
   const text = header?.trim() ?? "";
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

@@ -1,20 +1,20 @@
-/** Single changes of a graph. Each gives the parts of a new one, which is then checked whole. */
+/** Edits of one step or transition. Each returns a draft of the graph, which is checked as a whole. */
 
 import { AppError, fieldError, notFound } from "../../lib/errors.ts";
-import { PLAIN } from "./branches.ts";
+import { UNCONDITIONAL } from "./branches.ts";
 import type { Graph, Step, Transition } from "./graph.ts";
 import type { StepAddition, StepPatch, TransitionInput, TransitionPatch } from "./model.ts";
 import { freeId } from "./validate.ts";
 
-/** Not checked yet: `Graph` as a request would bring it. */
+/** A graph that is not checked yet. */
 export type Draft = { steps: readonly unknown[]; transitions: readonly unknown[] };
 
-/** `names`: places in the draft, such as `steps.3`, by what the request calls them. */
+/** `names` maps paths in the draft, such as `steps.3`, to the names of the fields in the request. */
 export type Edit = { draft: Draft; names: Readonly<Record<string, string>> };
 
 /**
- * Puts a step into the way that leaves `after` by `branch`: what came there comes after the new
- * step, by its plain way on, or by `yes` or `default` of a CONDITION.
+ * Inserts a step after the step `after`, at the branch `branch`. The step that followed there follows
+ * the new step: without a branch, or at the branch `yes` or `default` of a CONDITION.
  */
 export function addStep(graph: Graph, { after, branch = null, ...given }: StepAddition): Edit {
   if (graph.steps.every(({ id }) => id !== after)) {
@@ -23,26 +23,28 @@ export function addStep(graph: Graph, { after, branch = null, ...given }: StepAd
   const taken = new Set(graph.steps.map(({ id }) => id));
   const id = given.id ?? freeId(given.type.toLowerCase().replaceAll("_", "-"), taken);
   const into = { from: after, to: id, ...(branch === null ? {} : { branch }) };
-  const next = graph.transitions.find((way) => isWay(way, after, branch));
+  const next = graph.transitions.find((edge) => isTransition(edge, after, branch));
   const transitions: unknown[] =
     next === undefined
       ? [...graph.transitions, into]
       : [
-          ...graph.transitions.map((way) => (way === next ? { ...way, to: id } : way)),
-          ...(given.type === "EXIT" ? [] : [{ from: id, to: next.to, ...onward(given) }]),
+          ...graph.transitions.map((edge) => (edge === next ? { ...edge, to: id } : edge)),
+          ...(given.type === "EXIT" ? [] : [{ from: id, to: next.to, ...branchOfNext(given) }]),
         ];
   const draft = { steps: [...graph.steps, { ...given, id }], transitions };
-  const way = `transitions.${graph.transitions.length}`;
+  const transition = `transitions.${graph.transitions.length}`;
   const names = {
     [`steps.${graph.steps.length}`]: "",
-    [`${way}.from`]: "after",
-    [`${way}.to`]: "after",
-    [`${way}.branch`]: "branch",
+    [`${transition}.from`]: "after",
+    [`${transition}.to`]: "after",
+    [`${transition}.branch`]: "branch",
   };
   return { draft, names };
 }
 
-function onward({ type, config }: Pick<StepAddition, "type" | "config">): { branch?: string } {
+function branchOfNext({ type, config }: Pick<StepAddition, "type" | "config">): {
+  branch?: string;
+} {
   if (type !== "CONDITION") return {};
   const isMulti = typeof config === "object" && config !== null && "branches" in config;
   return { branch: isMulti ? "default" : "yes" };
@@ -61,7 +63,7 @@ export function patchStep(graph: Graph, id: string, patch: StepPatch): Edit {
   return { draft: { steps, transitions: graph.transitions }, names: { [`steps.${index}`]: "" } };
 }
 
-/** What led to the step leads to the one after it; 409 where there are several. */
+/** Transitions to the deleted step lead to the step after it; 409 if there are several. */
 export function removeStep(graph: Graph, id: string): Draft {
   const step = graph.steps[indexOf(graph.steps, id, "STEP")];
   if (step?.type === "TRIGGER") {
@@ -69,12 +71,16 @@ export function removeStep(graph: Graph, id: string): Draft {
   }
   const out = graph.transitions.filter(({ from, to }) => from === id && to !== id);
   if (out.length > 1) {
-    throw conflict(`${labelOf(step)} has several ways on. Delete those that are not needed first.`);
+    throw conflict(
+      `${labelOf(step)} has several outgoing transitions. Delete all but one of them first.`,
+    );
   }
   const next = out[0]?.to;
   const transitions = graph.transitions
     .filter(({ from }) => from !== id)
-    .flatMap((way) => (way.to === id ? (next === undefined ? [] : [{ ...way, to: next }]) : [way]));
+    .flatMap((edge) =>
+      edge.to === id ? (next === undefined ? [] : [{ ...edge, to: next }]) : [edge],
+    );
   return { steps: graph.steps.filter((other) => other !== step), transitions };
 }
 
@@ -86,7 +92,7 @@ export function addTransition(graph: Graph, given: TransitionInput): Edit {
   };
 }
 
-/** A `branch` of null makes it the plain way on. */
+/** `branch: null` is the unconditional transition. */
 export function patchTransition(graph: Graph, id: string, patch: TransitionPatch): Edit {
   const index = indexOf(graph.transitions, id, "TRANSITION");
   const { from, to, branch } = patch;
@@ -95,7 +101,9 @@ export function patchTransition(graph: Graph, id: string, patch: TransitionPatch
     ...(to === undefined ? {} : { to }),
     ...(branch === undefined ? {} : { branch }),
   };
-  const transitions = graph.transitions.map((way, i) => (i === index ? { ...way, ...given } : way));
+  const transitions = graph.transitions.map((edge, i) =>
+    i === index ? { ...edge, ...given } : edge,
+  );
   return { draft: { steps: graph.steps, transitions }, names: { [`transitions.${index}`]: "" } };
 }
 
@@ -104,20 +112,20 @@ export function removeTransition(graph: Graph, id: string): Draft {
   return { steps: graph.steps, transitions: graph.transitions.toSpliced(index, 1) };
 }
 
-/** The field as the request knows it: `config.amount` for `steps.3.config.amount`. */
+/** The name of a field in the request: `config.amount` for `steps.3.config.amount`. */
 export function fieldOf(field: string, { names }: Edit): string {
-  for (const [place, name] of Object.entries(names)) {
-    if (field === place) return name === "" ? lastOf(place) : name;
-    if (field.startsWith(`${place}.`)) {
-      return [name, field.slice(place.length + 1)].filter((part) => part !== "").join(".");
+  for (const [path, name] of Object.entries(names)) {
+    if (field === path) return name === "" ? nounOf(path) : name;
+    if (field.startsWith(`${path}.`)) {
+      return [name, field.slice(path.length + 1)].filter((part) => part !== "").join(".");
     }
   }
   return field;
 }
 
-/** `step` for `steps.3`: the whole of it. */
-function lastOf(place: string): string {
-  return place.startsWith("steps.") ? "step" : "transition";
+/** The field name for an error of the whole item: `step` for `steps.3`. */
+function nounOf(path: string): string {
+  return path.startsWith("steps.") ? "step" : "transition";
 }
 
 function indexOf(items: readonly { id: string }[], id: string, noun: string): number {
@@ -126,8 +134,8 @@ function indexOf(items: readonly { id: string }[], id: string, noun: string): nu
   return index;
 }
 
-function isWay(way: Transition, from: string, branch: string | null): boolean {
-  return way.from === from && (way.branch ?? PLAIN) === branch;
+function isTransition(edge: Transition, from: string, branch: string | null): boolean {
+  return edge.from === from && (edge.branch ?? UNCONDITIONAL) === branch;
 }
 
 function labelOf(step: Step | undefined): string {

@@ -1,12 +1,15 @@
 /**
- * What an execution does next. Pure: (paths of the graph, progress, occurrence, now) → the next
- * progress, and the step that was completed by it. Whoever drives it does what steps are about:
+ * The state machine of an execution. Pure: from the graph, the progress, an occurrence and the time,
+ * `advance` computes the next progress and the step that is completed. advance.ts runs the steps:
  *
- *   begin → TURN? do the step, tell what it came to (`done`) → TURN? … until the execution waits:
- *   TIME (a delay, or the end of a wait), CALL (a webhook), an event, or nothing any more.
+ * 1. `begin` puts the execution at the TRIGGER, due for a TURN: its step can run at once.
+ * 2. advance.ts runs the step and reports the result as the occurrence `done`.
+ * 3. The next step is due for a TURN, TIME (the end of a DELAY or of a timeout) or CALL (a webhook
+ *    call), or it waits for an event without a timeout.
+ * 4. This repeats until no transition follows, an EXIT runs or a step fails.
  *
- * Whichever of an event and the time that ends its wait was earlier wins: `dueAt` is the first
- * moment that is too late. The driver shows events and times in the order in which they were.
+ * If an execution waits for an event with a timeout, the earlier of the two decides. `dueAt` is the
+ * first moment at which the event is too late. The runner reports events and times in their order.
  */
 
 import type { DueFor, ExecutionStatus } from "../../db/schema/workflows.ts";
@@ -14,12 +17,12 @@ import { overlaid } from "../../mail/variables.ts";
 import type { JsonObject } from "../contacts/data.ts";
 import type { Step } from "./graph.ts";
 import type { Paths } from "./paths.ts";
-import { delayMs, MOST_TRIES, nextTryAt } from "./times.ts";
+import { delayMs, MOST_TRIES, nextTryAt } from "./due-times.ts";
 
-/** Where an execution is. Members are those of its row (db/schema/workflows.ts). */
+/** The progress of an execution. Its members are columns (db/schema/workflows.ts). */
 export type Progress = {
   status: ExecutionStatus;
-  /** Null once it came to its end; where it is, or failed, otherwise. */
+  /** The current step, or the step that failed; null after the last step. */
   stepId: string | null;
   stepStartedAt: number;
   stepCount: number;
@@ -35,28 +38,28 @@ export type Progress = {
 };
 
 export type Occurrence =
-  /** The step whose turn it was, or that was called, came to a result. */
+  /** The step ran, or its webhook call ended, with this result. */
   | { kind: "done"; result: StepResult }
-  /** A call got no answer that counts. `random`: 0 ≤ random < 1. */
-  | { kind: "unanswered"; reason: string; retryAfterMs: number | null; random: number }
-  | { kind: "event"; event: Met }
-  /** `now` is the time that it waits for, or later. */
+  /** A webhook call failed temporarily. `random`: 0 ≤ random < 1. */
+  | { kind: "callFailed"; reason: string; retryAfterMs: number | null; random: number }
+  | { kind: "event"; event: ExecutionEvent }
+  /** The due time has come: the end of a DELAY, or of the timeout of a WAIT_FOR_EVENT. */
   | { kind: "time" };
 
-/** An event of the execution's contact; `at`: when it was recorded. */
-export type Met = { seq: number; name: string; data: JsonObject; at: number };
+/** An event of the execution's contact; `at` is the time when it was recorded. */
+export type ExecutionEvent = { seq: number; name: string; data: JsonObject; at: number };
 
 export type StepResult = {
   outcome: "COMPLETED" | "SKIPPED" | "FAILED";
-  /** Null for the plain way on. */
+  /** null for the transition without a branch. */
   branch?: string | null;
-  /** What is kept with the completed step. */
+  /** Stored with the completed step. */
   detail?: JsonObject;
-  /** What joins the context. */
-  joins?: JsonObject;
-  /** Of a failed one: one sentence for people. */
+  /** Members to add to the context of the execution. */
+  addToContext?: JsonObject;
+  /** The reason of a failure: one sentence for people. */
   error?: string;
-  /** The execution ends here, EXITED, for this reason. */
+  /** The execution ends here as EXITED with this reason. */
   exit?: { reason: string | null };
 };
 
@@ -73,12 +76,12 @@ export type CompletedStep = {
 
 export type Advance = { progress: Progress; completed: CompletedStep | null };
 
-/** Serialised size of what an execution carries with it: as much as one event may have. */
+/** Largest context of an execution as JSON; the same limit as for the data of one event. */
 const CONTEXT_CAP_BYTES = 64 * 1024;
-/** Whoever goes round and round for years ends some day: its record is shown whole. */
+/** An endless loop ends here, because the API shows all steps of an execution in one response. */
 const MOST_COMPLETED_STEPS = 10_000;
 
-/** At the trigger, which is done at its first turn. */
+/** The progress of a new execution: at the TRIGGER, due at once. */
 export function begin(
   { trigger }: Paths,
   { context, eventSeq, now }: { context: JsonObject; eventSeq: number | null; now: number },
@@ -100,7 +103,7 @@ export function begin(
   };
 }
 
-/** Null where the occurrence is none of this execution's business now. */
+/** Returns null if the occurrence does not concern the execution in its present state. */
 export function advance(
   paths: Paths,
   progress: Progress,
@@ -109,17 +112,17 @@ export function advance(
 ): Advance | null {
   if (isEnded(progress.status)) return null;
   const step = progress.stepId === null ? null : paths.step(progress.stepId);
-  if (step === null) return lost(progress, now);
-  const at = { paths, progress, step, now };
+  if (step === null) return stepMissing(progress, now);
+  const position = { paths, progress, step, now };
   switch (occurrence.kind) {
     case "done":
-      return complete(at, occurrence.result);
-    case "unanswered":
-      return unanswered(at, occurrence);
+      return complete(position, occurrence.result);
+    case "callFailed":
+      return callFailed(position, occurrence);
     case "event":
-      return meet(at, occurrence.event);
+      return completeWait(position, occurrence.event);
     case "time":
-      return timeIsUp(at);
+      return endByTime(position);
   }
 }
 
@@ -127,56 +130,56 @@ export function isEnded(status: ExecutionStatus): boolean {
   return status !== "RUNNING" && status !== "WAITING";
 }
 
-/** Ends it from outside: cancelled by people, or because it cannot go on. */
+/** Ends an execution for a reason other than its steps: it was cancelled, or it cannot continue. */
 export function end(
   progress: Progress,
   now: number,
   how: { status: "CANCELLED" | "FAILED"; exitReason?: string; error?: string },
 ): Progress {
   const { status, exitReason = null, error = null } = how;
-  return { ...stopped(progress), status, exitReason, error, completedAt: now };
+  return { ...withoutWait(progress), status, exitReason, error, completedAt: now };
 }
 
-type Place = { paths: Paths; progress: Progress; step: Step; now: number };
+type Position = { paths: Paths; progress: Progress; step: Step; now: number };
 
-function meet(place: Place, event: Met): Advance | null {
-  const { progress, step } = place;
+function completeWait(position: Position, event: ExecutionEvent): Advance | null {
+  const { progress, step } = position;
   if (step.type !== "WAIT_FOR_EVENT" || progress.awaitedEvent !== event.name) return null;
   if (progress.dueAt !== null && event.at >= progress.dueAt) return null;
-  const met = { ...place, progress: { ...progress, eventSeq: event.seq } };
+  const met = { ...position, progress: { ...progress, eventSeq: event.seq } };
   return complete(met, {
     outcome: "COMPLETED",
     detail: { event: event.name },
-    joins: event.data,
+    addToContext: event.data,
   });
 }
 
-function timeIsUp(place: Place): Advance | null {
-  const { progress, step, now } = place;
+function endByTime(position: Position): Advance | null {
+  const { progress, step, now } = position;
   if (progress.dueFor !== "TIME" || progress.dueAt === null || progress.dueAt > now) return null;
   const branch = step.type === "WAIT_FOR_EVENT" ? "timeout" : null;
-  return complete(place, { outcome: "COMPLETED", branch });
+  return complete(position, { outcome: "COMPLETED", branch });
 }
 
-function unanswered(
-  place: Place,
-  { reason, retryAfterMs, random }: Extract<Occurrence, { kind: "unanswered" }>,
+function callFailed(
+  position: Position,
+  { reason, retryAfterMs, random }: Extract<Occurrence, { kind: "callFailed" }>,
 ): Advance {
-  const { progress, now } = place;
+  const { progress, now } = position;
   const tries = progress.tries + 1;
   const at = nextTryAt({ tries, now, retryAfterMs, random });
   if (at === null) {
     const error = `${reason} That was the last of ${MOST_TRIES} tries.`;
-    return complete(place, { outcome: "FAILED", error, detail: { tries } });
+    return complete(position, { outcome: "FAILED", error, detail: { tries } });
   }
   const waiting = { ...progress, tries, dueFor: "CALL" as const, dueAt: at, error: reason };
   return { progress: waiting, completed: null };
 }
 
-function complete(place: Place, result: StepResult): Advance {
-  const { paths, progress, step, now } = place;
-  const context = joined(progress.context, result.joins);
-  if (context === null) return complete(place, tooLarge());
+function complete(position: Position, result: StepResult): Advance {
+  const { paths, progress, step, now } = position;
+  const context = mergedContext(progress.context, result.addToContext);
+  if (context === null) return complete(position, CONTEXT_TOO_LARGE);
   const branch = result.branch ?? null;
   const { outcome, error = null } = result;
   const completed: CompletedStep = {
@@ -189,16 +192,19 @@ function complete(place: Place, result: StepResult): Advance {
     startedAt: progress.stepStartedAt,
     completedAt: now,
   };
-  const after: Progress = { ...stopped(progress), context, stepCount: completed.number };
+  const after: Progress = { ...withoutWait(progress), context, stepCount: completed.number };
   if (outcome === "FAILED") {
     return { completed, progress: { ...after, status: "FAILED", error, completedAt: now } };
   }
   if (result.exit !== undefined) {
     const { reason } = result.exit;
-    return { completed, progress: { ...ended(after, now), status: "EXITED", exitReason: reason } };
+    return {
+      completed,
+      progress: { ...asCompleted(after, now), status: "EXITED", exitReason: reason },
+    };
   }
   const next = paths.next(step.id, branch);
-  if (next === null) return { completed, progress: ended(after, now) };
+  if (next === null) return { completed, progress: asCompleted(after, now) };
   if (completed.number >= MOST_COMPLETED_STEPS) return { completed, progress: tooLong(after, now) };
   return { completed, progress: enter(after, next, now) };
 }
@@ -210,7 +216,7 @@ function enter(progress: Progress, step: Step, now: number): Progress {
       return waitFor(there, { dueAt: now + delayMs(step.config), event: null });
     case "WAIT_FOR_EVENT": {
       const { eventName: event, timeout } = step.config;
-      // An event of the very last millisecond is in time.
+      // An event in the last millisecond of the timeout still counts.
       const dueAt = timeout === undefined ? null : now + timeout * 1000 + 1;
       return waitFor(there, { dueAt, event });
     }
@@ -229,26 +235,26 @@ function waitFor(
   return { ...progress, status: "WAITING", dueFor, dueAt, awaitedEvent: event };
 }
 
-function stopped(progress: Progress): Progress {
+function withoutWait(progress: Progress): Progress {
   return { ...progress, dueFor: null, dueAt: null, awaitedEvent: null, tries: 0, error: null };
 }
 
-function ended(progress: Progress, now: number): Progress {
+function asCompleted(progress: Progress, now: number): Progress {
   return { ...progress, status: "COMPLETED", stepId: null, completedAt: now };
 }
 
 function tooLong(progress: Progress, now: number): Progress {
-  const error = `It took ${MOST_COMPLETED_STEPS} steps without coming to an end.`;
+  const error = `The execution was stopped after ${MOST_COMPLETED_STEPS} steps.`;
   return end(progress, now, { status: "FAILED", error });
 }
 
-/** Graphs are checked whole, so this takes a fault of ours. */
-function lost(progress: Progress, now: number): Advance {
-  const error = "The step that it was at is not in its graph.";
+/** Stored graphs were checked as a whole, so only a defect of this program can lead here. */
+function stepMissing(progress: Progress, now: number): Advance {
+  const error = "The current step of the execution is not in its graph.";
   return { progress: end(progress, now, { status: "FAILED", error }), completed: null };
 }
 
-function joined(context: JsonObject, more: JsonObject | undefined): JsonObject | null {
+function mergedContext(context: JsonObject, more: JsonObject | undefined): JsonObject | null {
   if (more === undefined) return context;
   const both = overlaid(context, more);
   return isContextTooLarge(both) ? null : both;
@@ -258,7 +264,7 @@ export function isContextTooLarge(context: JsonObject): boolean {
   return Buffer.byteLength(JSON.stringify(context)) > CONTEXT_CAP_BYTES;
 }
 
-function tooLarge(): StepResult {
-  const error = "With the data of this event the context would take more than 64 KiB.";
-  return { outcome: "FAILED", error };
-}
+const CONTEXT_TOO_LARGE: StepResult = {
+  outcome: "FAILED",
+  error: "With the data of this event, the context would take more than 64 KiB.",
+};

@@ -17,10 +17,12 @@ const fields = {
   startedAt: DateTime,
   completedAt: Nullable(DateTime),
   exitReason: Nullable(Type.String()),
-  error: Nullable(Type.String({ description: "Why it failed, or why its last call did" })),
+  error: Nullable(
+    Type.String({ description: "Why the execution failed, or why its last webhook call failed" }),
+  ),
 };
 
-/** Interface decision I, without the steps. */
+/** An execution in a list: without its steps (docs/interface.md#workflows). */
 export const ListedExecution = Type.Object(fields);
 export type ListedExecution = Static<typeof ListedExecution>;
 
@@ -28,7 +30,7 @@ export const ExecutionStep = Type.Object({
   id: Type.String(),
   stepId: Type.String(),
   type: Type.String(),
-  name: Nullable(Type.String({ description: "Null once the graph that it ran on is gone" })),
+  name: Nullable(Type.String({ description: "null if the version of the graph was deleted" })),
   outcome: OneOf(["COMPLETED", "SKIPPED", "FAILED"]),
   branch: Nullable(Type.String()),
   detail: Nullable(Data),
@@ -37,7 +39,7 @@ export const ExecutionStep = Type.Object({
 });
 export type ExecutionStep = Static<typeof ExecutionStep>;
 
-/** With the steps that it completed, in their order. */
+/** An execution with its completed steps in their order. */
 export const ExecutionDetails = Type.Object({ ...fields, steps: Type.Array(ExecutionStep) });
 export type ExecutionDetails = Static<typeof ExecutionDetails>;
 

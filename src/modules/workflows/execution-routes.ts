@@ -1,8 +1,8 @@
 /**
  * GET    /workflows/{id}/executions
- * POST   /workflows/{id}/executions                          starts one by hand
- * POST   /workflows/{id}/executions/cancel                   all that are under way
- * GET    /workflows/{id}/executions/{executionId}            with its steps
+ * POST   /workflows/{id}/executions                          starts an execution for a contact
+ * POST   /workflows/{id}/executions/cancel                   cancels all active executions
+ * GET    /workflows/{id}/executions/{executionId}            includes the completed steps
  * POST   /workflows/{id}/executions/{executionId}/cancel
  */
 
@@ -38,7 +38,7 @@ export function executionRoutes(deps: {
         params: IdParams,
         query: ExecutionQuery,
         response: withErrors({ 200: ListEnvelope(ListedExecution) }),
-        detail: { tags, summary: "List executions of a workflow" },
+        detail: { tags, summary: "List the executions of a workflow" },
       },
     )
     .post(
@@ -62,7 +62,7 @@ export function executionRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Cancelled) }),
-        detail: { tags, summary: "Cancel all executions of a workflow that are under way" },
+        detail: { tags, summary: "Cancel all active executions of a workflow" },
       },
     )
     .get(
@@ -71,7 +71,7 @@ export function executionRoutes(deps: {
       {
         params: ExecutionParams,
         response: withErrors({ 200: Envelope(ExecutionDetails) }),
-        detail: { tags, summary: "An execution with the steps that it completed" },
+        detail: { tags, summary: "Get an execution with its completed steps" },
       },
     )
     .post(
@@ -81,7 +81,7 @@ export function executionRoutes(deps: {
       {
         params: ExecutionParams,
         response: withErrors({ 200: Envelope(ExecutionDetails) }),
-        detail: { tags, summary: "Cancel an execution that is under way" },
+        detail: { tags, summary: "Cancel an active execution" },
       },
     );
 }

@@ -1,6 +1,7 @@
 /**
- * Rows of executions: what is under way, when it is due and what it waits for. Everything that
- * writes here is part of a change. Plus signs keep SQLite from planning anew for every value.
+ * The rows of executions: their progress, when they are due and which event they wait for. Every
+ * function that writes here is part of a change. A plus sign before a parameter keeps SQLite from
+ * preparing the statement again for every value (db/bound.ts).
  */
 
 import type { Db } from "../../db/open.ts";
@@ -9,14 +10,14 @@ import type { DueShift } from "../../lib/steady-clock.ts";
 import { parseData } from "../contacts/data.ts";
 import type { CompletedStep, Progress } from "./engine.ts";
 
-/** An execution as it is driven. */
+/** An execution with its progress. */
 export type Execution = {
   seq: number;
   id: string;
   projectSeq: number;
   workflowSeq: number;
   versionSeq: number;
-  /** Null once the contact was deleted. */
+  /** null if the contact was deleted. */
   contactSeq: number | null;
   startedAt: number;
   progress: Progress;
@@ -24,8 +25,8 @@ export type Execution = {
 
 export type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
 
-/** A workflow that has calls to make. */
-export type CallLane = { workflowSeq: number; projectSeq: number };
+/** A workflow with executions that are due for a webhook call, now or later. */
+export type CallingWorkflow = { workflowSeq: number; projectSeq: number };
 
 type Row = Omit<Execution, "progress"> & Omit<Progress, "context"> & { context: string };
 
@@ -37,9 +38,9 @@ const COLUMNS = `
   e.awaited_event AS awaitedEvent, e.context, e.event_seq AS eventSeq,
   e.completed_at AS completedAt, e.exit_reason AS exitReason, e.error`;
 
-export type Agenda = ReturnType<typeof createAgenda>;
+export type ExecutionRows = ReturnType<typeof createExecutionRows>;
 
-export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
+export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
   const findOne = sqlite.prepare<Row, [number]>(
     `SELECT ${COLUMNS} FROM workflow_executions e WHERE e.seq = +?`,
   );
@@ -47,11 +48,11 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     SELECT ${COLUMNS} FROM workflow_executions e
     WHERE e.contact_seq = +? AND e.awaited_event = +? AND e.awaited_event IS NOT NULL
     ORDER BY e.seq`);
-  const isAwaited = sqlite.prepare<{ found: number }, [number, string]>(`
+  const existsAwaiting = sqlite.prepare<{ found: number }, [number, string]>(`
     SELECT EXISTS (SELECT 1 FROM workflow_executions
                    WHERE contact_seq = +? AND awaited_event = +? AND awaited_event IS NOT NULL
                   ) AS found`);
-  const isListening = sqlite.prepare<{ found: number }, []>(`
+  const existsListener = sqlite.prepare<{ found: number }, []>(`
     SELECT EXISTS (SELECT 1 FROM workflows INDEXED BY workflows_trigger WHERE is_enabled)
         OR EXISTS (SELECT 1 FROM workflow_executions INDEXED BY workflow_executions_awaiting
                    WHERE awaited_event IS NOT NULL) AS found`);
@@ -64,19 +65,19 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     SELECT ${COLUMNS} FROM workflow_executions e
     WHERE e.due_for = +? AND e.due_at <= +? AND e.due_at IS NOT NULL
     ORDER BY e.due_at, e.seq LIMIT +?`);
-  const earliest = sqlite.prepare<{ at: number | null }, [string]>(`
+  const findEarliest = sqlite.prepare<{ at: number | null }, [string]>(`
     SELECT min(due_at) AS at FROM workflow_executions WHERE due_for = +? AND due_at IS NOT NULL`);
-  const nextCall = sqlite.prepare<{ at: number | null }, [number]>(`
+  const findNextCallAt = sqlite.prepare<{ at: number | null }, [number]>(`
     SELECT min(due_at) AS at FROM workflow_executions
     WHERE due_for = 'CALL' AND due_at > +? AND due_at IS NOT NULL`);
-  const nextLane = sqlite.prepare<CallLane, [number]>(`
+  const findNextCalling = sqlite.prepare<CallingWorkflow, [number]>(`
     SELECT workflow_seq AS workflowSeq, project_seq AS projectSeq FROM workflow_executions
     WHERE due_for = 'CALL' AND workflow_seq > +? ORDER BY workflow_seq LIMIT 1`);
   const findCalls = sqlite.prepare<Row, [number, number, number]>(`
     SELECT ${COLUMNS} FROM workflow_executions e
     WHERE e.due_for = 'CALL' AND e.workflow_seq = +? AND e.due_at <= +?
     ORDER BY e.due_at LIMIT +?`);
-  const giveBack = sqlite.prepare<{ seq: number }, [number, number, string]>(`
+  const requeue = sqlite.prepare<{ seq: number }, [number, number, string]>(`
     UPDATE workflow_executions SET due_for = 'CALL', due_at = +?
     WHERE due_for = 'ANSWER' AND due_at <= +? AND due_at IS NOT NULL
       AND seq NOT IN (SELECT value FROM json_each(+?))
@@ -108,7 +109,7 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
     INSERT INTO workflow_execution_steps
       (execution_seq, number, step_id, type, outcome, branch, detail, started_at, completed_at)
     VALUES ($seq, $number, $stepId, $type, $outcome, $branch, $detail, $startedAt, $completedAt)`);
-  const countRounds = sqlite.prepare<{ n: number }, [number, number, string, number, number]>(`
+  const countCompletions = sqlite.prepare<{ n: number }, [number, number, string, number, number]>(`
     SELECT count(*) AS n FROM workflow_execution_steps
     WHERE execution_seq = +? AND number > +? AND step_id = +?
       AND completed_at > +? AND completed_at <= +?`);
@@ -119,75 +120,86 @@ export function createAgenda({ sqlite }: Pick<Db, "sqlite">) {
       return row === null ? null : executionOf(row);
     },
 
-    /** Those of a contact that wait for an event of this name, in the order of their start. */
+    /** Executions of a contact that wait for an event of this name, in the order of their start. */
     awaiting: (contactSeq: number, eventName: string): Execution[] =>
       findAwaiting.all(contactSeq, eventName).map(executionOf),
 
     isAwaited: (contactSeq: number, eventName: string): boolean =>
-      isAwaited.get(contactSeq, eventName)?.found === 1,
+      existsAwaiting.get(contactSeq, eventName)?.found === 1,
 
-    /** Whether any event could be of any interest. */
-    isListening: (): boolean => isListening.get()?.found === 1,
+    /** False if no workflow is enabled and no execution waits for an event. */
+    isAnyEventNeeded: (): boolean => existsListener.get()?.found === 1,
 
-    /** Those of a contact that go on before anything that happens at `at`. */
+    /** Executions of a contact that have to advance before an event of the time `at`. */
     overdueOf: (contactSeq: number, at: number): Execution[] =>
       findOverdue.all(contactSeq, at).map(executionOf),
 
-    /** Due by `now`, the longest first. */
+    /** Executions that are due at `now`, in the order of their due times. */
     due: (dueFor: "TURN" | "TIME", now: number, limit: number): Execution[] =>
       findDue.all(dueFor, now, limit).map(executionOf),
 
-    /** When the first of a kind is due; null if there is none. */
-    earliest: (dueFor: DueFor): number | null => earliest.get(dueFor)?.at ?? null,
+    /** The earliest due time of this kind; null if there is none. */
+    earliestDueAt: (dueFor: DueFor): number | null => findEarliest.get(dueFor)?.at ?? null,
 
-    /** When the next call is due after `now`. */
-    nextCallAfter: (now: number): number | null => nextCall.get(now)?.at ?? null,
-
-    /** Workflows that have calls to make, found by skipping from one to the next. */
-    lanes(): CallLane[] {
-      const lanes: CallLane[] = [];
-      for (let lane = nextLane.get(0); lane !== null; lane = nextLane.get(lane.workflowSeq)) {
-        lanes.push(lane);
-      }
-      return lanes;
-    },
-
-    callsOf: (workflowSeq: number, now: number, limit: number): Execution[] =>
-      findCalls.all(workflowSeq, now, limit).map(executionOf),
-
-    /** Calls whose lease ended by `until` and that nobody makes any more are due at `dueAt`. */
-    giveBackCalls: (until: number, dueAt: number, underWay: readonly number[]): number =>
-      giveBack.all(dueAt, until, JSON.stringify(underWay)).length,
+    /** The earliest due time of a webhook call after `now`; null if there is none. */
+    nextCallAt: (now: number): number | null => findNextCallAt.get(now)?.at ?? null,
 
     /**
-     * After the clock was set: what waits goes on waiting as long as it would have waited. The lease of
-     * a call under way is its token, so it stays.
+     * Workflows with webhook calls. Each step of the loop skips to the next workflow in the index,
+     * so the cost does not depend on the number of calls.
+     */
+    callingWorkflows(): CallingWorkflow[] {
+      const found: CallingWorkflow[] = [];
+      for (let next = findNextCalling.get(0); next !== null;) {
+        found.push(next);
+        next = findNextCalling.get(next.workflowSeq);
+      }
+      return found;
+    },
+
+    /** Executions of a workflow whose webhook call is due at `now`, in the order of due times. */
+    dueCalls: (workflowSeq: number, now: number, limit: number): Execution[] =>
+      findCalls.all(workflowSeq, now, limit).map(executionOf),
+
+    /**
+     * Makes the calls due at `dueAt` whose lease ended by `until`, except those that are under way.
+     * Returns their number.
+     */
+    requeueCalls: (until: number, dueAt: number, underWay: readonly number[]): number =>
+      requeue.all(dueAt, until, JSON.stringify(underWay)).length,
+
+    /**
+     * Moves all due times after the clock was set, so that every wait lasts as long as before. The
+     * due time of a call under way does not move, because it identifies the lease.
      */
     shift: (shift: DueShift, underWay: readonly number[]): void =>
       void shiftAll.run({ ...shift, underWay: JSON.stringify(underWay) }),
 
     insert({ progress, ...identity }: NewExecution): Execution {
       const row = insertRow.get({ ...identity, ...valuesOf(progress) });
-      if (row === null) throw new Error("an inserted execution came back empty");
+      if (row === null) throw new Error("the INSERT of an execution returned no row");
       return { ...identity, seq: row.seq, progress };
     },
 
-    /** Writes where it is now and what it completed, if it still is where it was. */
+    /**
+     * Stores the new progress and the completed steps. Throws if the stored execution is not the
+     * given one any more.
+     */
     save(from: Execution, progress: Progress, completed: readonly CompletedStep[]): void {
       const token = from.progress.stepCount;
       const { changes } = updateRow.run({ ...valuesOf(progress), seq: from.seq, token });
-      if (changes !== 1) throw new Error(`execution ${from.id} is not where it was`);
+      if (changes !== 1) throw new Error(`execution ${from.id} was changed in the meantime`);
       for (const step of completed) {
         const detail = step.detail === null ? null : JSON.stringify(step.detail);
         insertStep.run({ ...step, seq: from.seq, detail });
       }
     },
 
-    /** How often an execution completed a step in a period, among its steps after a number. */
-    rounds: (
+    /** How often an execution completed a step in a period, counted after the step number `after`. */
+    completionsOf: (
       seq: number,
       of: { stepId: string; after: number; since: number; until: number },
-    ): number => countRounds.get(seq, of.after, of.stepId, of.since, of.until)?.n ?? 0,
+    ): number => countCompletions.get(seq, of.after, of.stepId, of.since, of.until)?.n ?? 0,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Executions as records: listed, looked at, started by hand, cancelled. */
+/** The operations of the API on executions: list, get, start for a contact, cancel. */
 
 import { and, asc, count, desc, eq, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -11,7 +11,7 @@ import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, fieldError, notFound } from "../../lib/errors.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Agenda, Execution } from "./agenda.ts";
+import type { ExecutionRows, Execution } from "./execution-rows.ts";
 import { end, isContextTooLarge, isEnded } from "./engine.ts";
 import type {
   ExecutionDetails,
@@ -22,11 +22,11 @@ import type {
 } from "./execution-model.ts";
 import type { Graph } from "./graph.ts";
 import type { WorkflowRow } from "./service.ts";
-import type { Starts } from "./starts.ts";
+import type { Triggers } from "./triggers.ts";
 
 export type Executions = ReturnType<typeof createExecutions>;
 
-/** Executions cancelled in one go: about ten milliseconds of work. */
+/** Executions cancelled in one transaction, which takes about ten milliseconds. */
 const SLICE = 500;
 const BY_HAND = "Cancelled by hand.";
 
@@ -34,19 +34,19 @@ type Found = { execution: typeof workflowExecutions.$inferSelect; contactId: str
 
 export function createExecutions(deps: {
   db: Db;
-  agenda: Agenda;
+  executionRows: ExecutionRows;
   clock: Clock;
   contacts: Pick<Contacts, "get">;
   cursors: Cursors;
   getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
   graphOf: (versionSeq: number) => Graph | null;
-  noteEnd: (execution: Pick<Execution, "workflowSeq" | "versionSeq">) => void;
-  starts: Starts;
+  onExecutionEnd: (execution: Pick<Execution, "workflowSeq" | "versionSeq">) => void;
+  triggers: Triggers;
   writer: Writer;
-  /** An execution has its turn. */
+  /** Called after the commit of a new execution, which is due at once. */
   wake: () => void;
 }) {
-  const { db, agenda, clock, cursors, getWorkflow, writer } = deps;
+  const { db, executionRows, clock, cursors, getWorkflow, writer } = deps;
   const cancelSome = db.sqlite.prepare<{ versionSeq: number }, [string, number, number, number]>(`
     UPDATE workflow_executions
     SET status = 'CANCELLED', exit_reason = ?, completed_at = ?, due_at = NULL, due_for = NULL,
@@ -109,8 +109,8 @@ export function createExecutions(deps: {
     const contact = deps.contacts.get(workflow.projectSeq, contactId);
     const now = clock.now();
     const rest = { contactSeq: contact.seq, context, now };
-    const execution = deps.starts.byHand(workflow, rest);
-    if (execution === null) throw mayNotEnter(workflow);
+    const execution = deps.triggers.startManually(workflow, rest);
+    if (execution === null) throw mayNotStart(workflow);
     writer.afterCommit(deps.wake);
     return execution.id;
   }
@@ -139,7 +139,7 @@ export function createExecutions(deps: {
     get: (projectSeq: number, workflowId: string, id: string): ExecutionDetails =>
       details(getWorkflow(projectSeq, workflowId), id),
 
-    /** It has its first turn right after the commit. 409 where re-entry forbids it. */
+    /** Starts an execution, which runs right after the commit. 409 if the contact may not enter. */
     start(
       projectSeq: number,
       workflowId: string,
@@ -154,27 +154,27 @@ export function createExecutions(deps: {
       };
     },
 
-    /** 409 once it has ended. */
+    /** 409 if the execution has ended. */
     cancel(projectSeq: number, workflowId: string, id: string): Change<ExecutionDetails> {
       return () => {
         const workflow = getWorkflow(projectSeq, workflowId);
-        const execution = agenda.find(find(workflow, id).execution.seq);
+        const execution = executionRows.find(find(workflow, id).execution.seq);
         if (execution === null || isEnded(execution.progress.status)) throw hasEnded();
         const how = { status: "CANCELLED", exitReason: BY_HAND } as const;
-        agenda.save(execution, end(execution.progress, clock.now(), how), []);
-        deps.noteEnd(execution);
+        executionRows.save(execution, end(execution.progress, clock.now(), how), []);
+        deps.onExecutionEnd(execution);
         return details(workflow, id);
       };
     },
 
-    /** All that are under way; returns how many there were. */
+    /** Cancels all active executions, in slices; returns their number. */
     async cancelAll(projectSeq: number, workflowId: string): Promise<number> {
       const { seq } = getWorkflow(projectSeq, workflowId);
       for (let cancelled = 0; ;) {
         const ended = await writer.write(() => {
           const rows = cancelSome.all(BY_HAND, clock.now(), seq, SLICE);
           for (const versionSeq of new Set(rows.map((row) => row.versionSeq))) {
-            deps.noteEnd({ workflowSeq: seq, versionSeq });
+            deps.onExecutionEnd({ workflowSeq: seq, versionSeq });
           }
           return rows.length;
         });
@@ -203,22 +203,22 @@ function present(workflow: WorkflowRow, { execution, contactId }: Found): Listed
 
 function notEnabled(): AppError {
   return new AppError(409, "INVALID_STATE", "The workflow is not enabled.", {
-    suggestion: "Enable it first, with PATCH and enabled true.",
+    suggestion: 'Enable it first with PATCH and `"enabled": true`.',
   });
 }
 
-function mayNotEnter({ allowReentry }: WorkflowRow): AppError {
+function mayNotStart({ allowReentry }: WorkflowRow): AppError {
   const message = allowReentry
-    ? "An execution of this workflow is under way for this contact."
-    : "This contact has been through this workflow, and re-entry is off.";
+    ? "This contact has an active execution of this workflow."
+    : "This contact has entered this workflow before, and re-entry is not allowed.";
   const suggestion = allowReentry
-    ? "Wait until it ends, or cancel it."
-    : "Allow re-entry, with PATCH and allowReentry true.";
+    ? "Wait until the execution ends, or cancel it."
+    : 'Allow re-entry with PATCH and `"allowReentry": true`.';
   return new AppError(409, "CONFLICT", message, { suggestion });
 }
 
 function hasEnded(): AppError {
-  return new AppError(409, "INVALID_STATE", "The execution has ended already.", {
+  return new AppError(409, "INVALID_STATE", "The execution has already ended.", {
     suggestion: "Only executions that are RUNNING or WAITING can be cancelled.",
   });
 }

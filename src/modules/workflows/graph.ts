@@ -1,16 +1,16 @@
-/** A workflow's graph as it is stored and shown (interface decisions, I). */
+/** The graph of a workflow as it is stored and shown (docs/interface.md#workflows). */
 
 export type DelayUnit = "minutes" | "hours" | "days";
 
-/** One condition filter's short form: a field of the contact or of the execution's context. */
+/** A condition of one filter, on a field of the contact or of the execution's context. */
 export type ShortCondition = { field: string; operator: string; value?: unknown; unit?: unknown };
 
 export type ConditionConfig =
-  /** The shape of segments' conditions; branches `yes` and `no`. */
+  /** A condition in the shape of segments; branches `yes` and `no`. */
   | { condition: unknown }
   /** Branches `yes` and `no`. */
   | ShortCondition
-  /** The first branch that matches, else `default`. */
+  /** The first branch that matches, otherwise `default`. */
   | {
       mode: "multi";
       field: string;
@@ -37,10 +37,13 @@ export type Step =
       }
     >
   | Of<"DELAY", { amount: number; unit: DelayUnit }>
-  /** `timeout`: seconds; without one it waits for ever. */
+  /** `timeout` is in seconds; a step without one waits for an unlimited time. */
   | Of<"WAIT_FOR_EVENT", { eventName: string; timeout?: number }>
   | Of<"CONDITION", ConditionConfig>
-  /** Without `body`: contact, event and execution as JSON. URL, headers, body may hold Liquid. */
+  /**
+   * URL, header values and body may hold Liquid. The default body is JSON with the workflow, the
+   * execution, the contact and the event.
+   */
   | Of<
       "WEBHOOK",
       { url: string; method: WebhookMethod; headers?: Record<string, string>; body?: unknown }
@@ -60,7 +63,7 @@ export type Transition = {
   id: string;
   from: string;
   to: string;
-  /** `yes`, `no`, `timeout`, `default` or the id of a branch; absent: the plain way on. */
+  /** `yes`, `no`, `timeout`, `default` or the id of a branch; absent in an unconditional transition. */
   branch?: string;
 };
 

@@ -1,15 +1,15 @@
 /**
- * A workflow may cause the very events that start it or that it waits for. What the service itself
- * records about a contact leads each workflow round at most this often in an hour; events that
- * callers track are theirs to count.
+ * The limit on loops. A workflow may cause the events that start it or that it waits for. The limit
+ * counts only events that the service itself records; events that callers track are not limited.
  */
 
-export const ROUNDS_AN_HOUR = 20;
+/** How often such events may start or continue a workflow for one contact within an hour. */
+export const MAX_ROUNDS_PER_HOUR = 20;
 
-/** What is told of the execution that was stopped. */
-export function tooManyRounds(eventName: string): string {
+/** The error of an execution that the limit stopped. */
+export function loopMessage(eventName: string): string {
   return (
-    `Stopped: "${eventName}" led this workflow round ${ROUNDS_AN_HOUR} times within an hour ` +
-    "for this contact. It looks like a loop through the workflow's own events."
+    `Stopped: "${eventName}" started or continued this workflow ${MAX_ROUNDS_PER_HOUR} times ` +
+    "within an hour for this contact. The workflow probably causes this event itself."
   );
 }

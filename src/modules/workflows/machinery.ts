@@ -1,4 +1,18 @@
-/** Puts the parts together that run executions. */
+/**
+ * Workflows: graphs of steps that an event starts for a contact. This file connects the parts that
+ * run executions. In order:
+ *
+ * 1. service.ts stores a workflow after assemble.ts, validate.ts and references.ts have checked its
+ *    graph as a whole; each change of the graph is a new version (versions.ts).
+ * 2. runner.ts reads the event log. For each event it advances the executions that wait for it, then
+ *    starts the workflows that it triggers (triggers.ts).
+ * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts, conditions.ts) until it
+ *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
+ * 4. runner.ts also advances executions whose delay or timeout is over.
+ * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step, makes their calls outside of
+ *    any transaction, and stores the results.
+ * 6. executions.ts shows, starts and cancels executions for the API.
+ */
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -15,21 +29,21 @@ import type { Events } from "../events/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
-import { createAgenda, type Execution } from "./agenda.ts";
-import { createCalls } from "./calls.ts";
+import { createExecutionRows, type Execution } from "./execution-rows.ts";
+import { createWebhookCalls } from "./webhook-calls.ts";
 import { createChooseBranch } from "./conditions.ts";
-import { createDrive } from "./drive.ts";
+import { createAdvancer } from "./advance.ts";
 import { createExecutions } from "./executions.ts";
 import type { Graph } from "./graph.ts";
 import { type Paths, pathsOf as pathsOfGraph } from "./paths.ts";
-import { createPerform } from "./perform.ts";
+import { createRunStep } from "./run-step.ts";
 import { createWorkflowRunner } from "./runner.ts";
 import { createSendEmail, type SendingProject } from "./send-email.ts";
 import type { Workflows } from "./service.ts";
-import { createSituations } from "./situations.ts";
-import { createStarts, type Startable } from "./starts.ts";
+import { createWebhookContexts } from "./webhook-context.ts";
+import { createTriggers, type StartableWorkflow } from "./triggers.ts";
 
-/** Its place in the log is kept under this name. */
+/** The name under which the position in the event log is stored. */
 const READER = "workflows";
 
 type ProjectRow = { name: string; fromAddress: string | null; fromName: string | null };
@@ -54,7 +68,7 @@ export type MachineryDeps = {
   fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
-  /** Calls of one project at once; 0 for no limit but a fair share. */
+  /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
   mostCallsOfProject: number;
   settleFacts: () => Promise<void>;
   wakeDispatcher: () => void;
@@ -71,14 +85,14 @@ export function createMachinery(deps: MachineryDeps) {
   const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
     "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
   );
-  const agenda = createAgenda(db);
-  const known = new WeakMap<Graph, Paths>();
+  const executionRows = createExecutionRows(db);
+  const pathsByGraph = new WeakMap<Graph, Paths>();
 
   function pathsOf(versionSeq: number): Paths | null {
     const graph = workflows.graphOf(versionSeq);
     if (graph === null) return null;
-    const paths = known.get(graph) ?? pathsOfGraph(graph);
-    known.set(graph, paths);
+    const paths = pathsByGraph.get(graph) ?? pathsOfGraph(graph);
+    pathsByGraph.set(graph, paths);
     return paths;
   }
 
@@ -87,7 +101,7 @@ export function createMachinery(deps: MachineryDeps) {
     return { name, sender: fromAddress === null ? null : { address: fromAddress, name: fromName } };
   }
 
-  function triggered(projectSeq: number, eventName: string): Startable[] {
+  function triggered(projectSeq: number, eventName: string): StartableWorkflow[] {
     return workflows
       .findTriggered(projectSeq, eventName)
       .map(({ seq, versionSeq, allowReentry }) => ({
@@ -98,8 +112,11 @@ export function createMachinery(deps: MachineryDeps) {
       }));
   }
 
-  /** Part of a change: a version that was replaced is kept as long as it is needed. */
-  function noteEnd({ workflowSeq, versionSeq }: Pick<Execution, "workflowSeq" | "versionSeq">) {
+  /** Part of a change: an old version is deleted when its last active execution ends. */
+  function onExecutionEnd({
+    workflowSeq,
+    versionSeq,
+  }: Pick<Execution, "workflowSeq" | "versionSeq">) {
     if (findCurrent.get(workflowSeq)?.seq === versionSeq) return;
     workflows.dropUnusedVersions(workflowSeq);
   }
@@ -110,16 +127,24 @@ export function createMachinery(deps: MachineryDeps) {
     wake: deps.wakeDispatcher,
   });
   const chooseBranch = createChooseBranch({ segments });
-  const perform = createPerform({ chooseBranch, contacts, sendEmail });
-  const drive = createDrive({ db, agenda, contacts, pathsOf, perform, noteEnd, log });
-  const starts = createStarts({ db, agenda, pathsOf });
-  const situationOf = createSituations({ db, contacts });
-  const { fetchGuarded, random } = deps;
-  const calls = createCalls({
-    agenda,
-    drive,
+  const runStep = createRunStep({ chooseBranch, contacts, sendEmail });
+  const advancer = createAdvancer({
+    db,
+    executionRows,
+    contacts,
     pathsOf,
-    situationOf,
+    runStep,
+    onExecutionEnd,
+    log,
+  });
+  const triggers = createTriggers({ db, executionRows, pathsOf });
+  const webhookContextOf = createWebhookContexts({ db, contacts });
+  const { fetchGuarded, random } = deps;
+  const calls = createWebhookCalls({
+    executionRows,
+    advancer,
+    pathsOf,
+    webhookContextOf,
     templateCache,
     fetchGuarded,
     writer,
@@ -131,30 +156,30 @@ export function createMachinery(deps: MachineryDeps) {
   });
   const runner = createWorkflowRunner({
     db,
-    agenda,
+    executionRows,
     calls,
     clock,
-    drive,
+    advancer,
     eventsOfContact: deps.eventsOfContact,
     log,
     reader: createReader({ db, name: READER }),
-    starts,
+    triggers,
     triggered,
-    settleFacts: deps.settleFacts,
+    flushEvents: deps.settleFacts,
     writer,
   });
-  // Part of the change that writes the fact: nobody is woken for what was not written.
+  // Called within the change that records the event: if it is rolled back, the runner is not woken.
   deps.events.onFact(() => writer.afterCommit(runner.wake));
   const executions = createExecutions({
     db,
-    agenda,
+    executionRows,
     clock,
     contacts,
     cursors: deps.cursors,
     getWorkflow: workflows.get,
     graphOf: workflows.graphOf,
-    noteEnd,
-    starts,
+    onExecutionEnd,
+    triggers,
     writer,
     wake: runner.wake,
   });

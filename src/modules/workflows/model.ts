@@ -15,16 +15,18 @@ const CONFIGS = [
   "DELAY {amount, unit: minutes|hours|days}, at most 365 days",
   "WAIT_FOR_EVENT {eventName, timeout?}, in seconds",
   "CONDITION {condition} in the shape of segments, or {field, operator, value?, unit?}, or " +
-    '{mode: "multi", field, branches: [{id, operator, value?, unit?}]}; beside the fields of ' +
-    "segments, there is context.<path>",
-  "WEBHOOK {url, method, headers?, body?}, Liquid in its texts; in url every output is percent-encoded as one component, unless it ends in | raw (then it may hold several components or begin the URL)",
+    '{mode: "multi", field, branches: [{id, operator, value?, unit?}]}; the fields are those of ' +
+    "segments and context.<path>",
+  "WEBHOOK {url, method, headers?, body?}, which may hold Liquid; in url every output is " +
+    "percent-encoded as one component, unless it ends in | raw (then it may hold several " +
+    "components or begin the URL)",
   "UPDATE_CONTACT {updates?, subscriptionAction?: subscribe|unsubscribe}",
   "EXIT {reason?}",
 ];
 
 const Position = Type.Object({ x: Type.Number(), y: Type.Number() });
 
-/** Checked by validate.ts, which names the faulty step; here it is only described. */
+/** This schema is only documentation: validate.ts checks steps, and its errors name the step. */
 const StepSchema = Type.Unsafe<unknown>({
   [Kind]: STEP,
   type: "object",
@@ -32,8 +34,8 @@ const StepSchema = Type.Unsafe<unknown>({
   properties: {
     id: { type: "string", minLength: 1, maxLength: 100 },
     type: { type: "string", enum: STEP_TYPES },
-    name: { type: "string", maxLength: 255, description: "The type when absent" },
-    position: { type: "object", description: "Where an editor draws it: {x, y}" },
+    name: { type: "string", maxLength: 255, description: "Defaults to the type" },
+    position: { type: "object", description: "The position in an editor: {x, y}" },
     config: { type: "object", description: CONFIGS.join("; ") },
   },
 });
@@ -46,17 +48,18 @@ const TransitionSchema = Type.Unsafe<unknown>({
   type: "object",
   required: ["from", "to"],
   properties: {
-    id: { type: "string", minLength: 1, maxLength: 100, description: "Made up when absent" },
+    id: { type: "string", minLength: 1, maxLength: 100, description: "Generated if absent" },
     from: { type: "string" },
     to: { type: "string" },
     branch: {
       type: "string",
-      description: "yes, no, timeout, default or the id of a branch; absent for the plain way on",
+      description:
+        "yes, no, timeout, default or the id of a branch; absent in an unconditional transition",
     },
   },
 });
 
-/** Interface decision I. */
+/** A workflow with its graph (docs/interface.md#workflows). */
 export const Workflow = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -91,14 +94,19 @@ const fields = {
   description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
   enabled: Type.Optional(Type.Boolean({ description: "Default false" })),
   allowReentry: Type.Optional(
-    Type.Boolean({ description: "One at a time instead of one ever; default false" }),
+    Type.Boolean({
+      description:
+        "false (the default): one execution per contact ever; true: one active execution at a time",
+    }),
   ),
   trigger: Type.Optional(Input({ type: OneOf(["EVENT"]), eventName: EventName })),
-  steps: Type.Optional(Type.Array(StepSchema, { description: "The whole graph: 500 at most" })),
+  steps: Type.Optional(
+    Type.Array(StepSchema, { description: "The whole graph, at most 500 steps" }),
+  ),
   transitions: Type.Optional(Type.Array(TransitionSchema)),
 };
 
-/** What is wrong with the graph joins what is wrong with the rest; see `create` in service.ts. */
+/** Reports the violations of the graph together with those of the other fields. */
 export const WorkflowInput = withChecks(Input({ name, ...fields }), (value) => {
   const assembled = assemble(value, null);
   return assembled.ok ? [] : assembled.errors;
@@ -116,7 +124,7 @@ export type WorkflowQuery = Static<typeof WorkflowQuery>;
 
 const stepFields = {
   name: Type.Optional(Nullable(Type.String())),
-  position: Type.Optional(Type.Unknown({ description: "Where an editor draws it: {x, y}" })),
+  position: Type.Optional(Type.Unknown({ description: "The position in an editor: {x, y}" })),
 };
 
 export const StepAddition = Input({
@@ -124,9 +132,13 @@ export const StepAddition = Input({
   type: OneOf(STEP_TYPES),
   ...stepFields,
   config: Type.Optional(Type.Unknown({ description: CONFIGS.join("; ") })),
-  after: Type.String({ description: "Id of the step that it is inserted after" }),
+  after: Type.String({ description: "Id of the step after which the new step is inserted" }),
   branch: Type.Optional(
-    Nullable(Type.String({ description: "The way out of that step; absent: the plain one" })),
+    Nullable(
+      Type.String({
+        description: "Branch of that step; absent for its unconditional transition",
+      }),
+    ),
   ),
 });
 export type StepAddition = Static<typeof StepAddition>;

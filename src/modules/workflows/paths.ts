@@ -1,20 +1,20 @@
-/** The ways through a graph, ready to be asked. */
+/** The targets through a graph, ready to be asked. */
 
 import type { Graph, Step } from "./graph.ts";
 
 export type Paths = {
   /** The one TRIGGER. */
   trigger: Step;
-  /** How many steps there are. */
+  /** Number of steps. */
   size: number;
   step(id: string): Step | null;
-  /** The step that a branch (null: the plain way on) leads to; null where the way ends. */
+  /** The step after `from` at a branch (null for the unconditional transition); null at the end. */
   next(from: string, branch: string | null): Step | null;
 };
 
 export function pathsOf({ steps, transitions }: Graph): Paths {
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const ways = new Map(
+  const targets = new Map(
     transitions.map(({ from, to, branch }) => [keyOf(from, branch ?? null), to]),
   );
   const trigger = steps.find(({ type }) => type === "TRIGGER");
@@ -24,7 +24,7 @@ export function pathsOf({ steps, transitions }: Graph): Paths {
     size: steps.length,
     step: (id) => byId.get(id) ?? null,
     next(from, branch) {
-      const to = ways.get(keyOf(from, branch));
+      const to = targets.get(keyOf(from, branch));
       return to === undefined ? null : (byId.get(to) ?? null);
     },
   };

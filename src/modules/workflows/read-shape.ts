@@ -1,4 +1,4 @@
-/** A value against a schema, with every violation noted under the path where it stands. */
+/** Checks a value against a schema and reports every violation with its path. */
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";

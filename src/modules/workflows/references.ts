@@ -1,4 +1,4 @@
-/** What a graph refers to: templates, segments and hosts. They are there, or it is refused. */
+/** Checks the references of a graph: its templates and segments exist, its hosts are public. */
 
 import type { Db } from "../../db/open.ts";
 import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
@@ -6,7 +6,7 @@ import type { Condition } from "../segments/condition.ts";
 import type { Filter } from "../segments/filter.ts";
 import { referencesOf } from "../segments/references.ts";
 import type { Segments } from "../segments/service.ts";
-import { askedCondition, contactPart } from "./asked.ts";
+import { parseStepCondition, contactPart } from "./step-condition.ts";
 import { isPrivateTarget } from "./config-webhook.ts";
 import type { Graph, Step } from "./graph.ts";
 
@@ -38,7 +38,7 @@ export function createReferences(deps: {
   function hostErrors(step: Step): FieldError[] {
     if (step.type !== "WEBHOOK" || allowPrivateAddresses) return [];
     if (!isPrivateTarget(step.config.url)) return [];
-    const message = "must not lead to a private, loopback or link-local address";
+    const message = "must not name a private, loopback or link-local address";
     return [{ field: "config.url", message, code: "invalid_value" }];
   }
 
@@ -57,10 +57,10 @@ export function createReferences(deps: {
   }
 
   return {
-    /** What a graph refers to that is not there, or must not be called. Part of a change. */
+    /** Part of a change: returns the references that are invalid. */
     errorsOf,
 
-    /** The same where it is refused then; 422. */
+    /** Part of a change: throws a 422 AppError if a reference is invalid. */
     ensure(projectSeq: number, graph: Graph): void {
       const errors = errorsOf(projectSeq, graph);
       if (errors.length > 0) throw validationError(errors);
@@ -73,23 +73,23 @@ export function templatesOf({ steps }: Graph): string[] {
   return steps.flatMap((step) => (step.type === "SEND_EMAIL" ? [step.config.templateId] : []));
 }
 
-/** Ids of the segments that a graph asks about. */
+/** Ids of the segments in the conditions of a graph. */
 export function segmentsOf({ steps }: Graph): string[] {
   return steps.flatMap((step) => conditionsOf(step, "config").flatMap(referencesOf));
 }
 
-/** The conditions of a checked step, as far as they are asked of the contact, as if it stood at `at`. */
+/** The conditions of a checked step without their filters on the context. `at` is for messages. */
 function conditionsOf(step: Step, at: string): Condition<Filter>[] {
   if (step.type !== "CONDITION") return [];
   const { config } = step;
-  if (!("branches" in config)) return [contactPart(askedCondition(config, at))];
+  if (!("branches" in config)) return [contactPart(parseStepCondition(config, at))];
   const { field, branches } = config;
   return branches.map((branch, i) =>
-    contactPart(askedCondition({ ...branch, field }, `${at}.branches.${i}`)),
+    contactPart(parseStepCondition({ ...branch, field }, `${at}.branches.${i}`)),
   );
 }
 
-/** What a check refuses, as values: other steps may be wrong as well. */
+/** Returns the errors of a check that throws them, because other steps may be invalid as well. */
 function refusalOf(check: () => void): readonly FieldError[] {
   try {
     check();

@@ -4,9 +4,9 @@
  * GET    /workflows/{id}
  * PATCH  /workflows/{id}
  * DELETE /workflows/{id}
- * POST   /workflows/{id}/steps                           puts it after another step
+ * POST   /workflows/{id}/steps                           inserts a step after another one
  * PATCH  /workflows/{id}/steps/{stepId}
- * DELETE /workflows/{id}/steps/{stepId}                  joins what was before and after it
+ * DELETE /workflows/{id}/steps/{stepId}                  connects the steps before and after it
  * POST   /workflows/{id}/transitions
  * PATCH  /workflows/{id}/transitions/{transitionId}
  * DELETE /workflows/{id}/transitions/{transitionId}
@@ -63,13 +63,13 @@ export function workflowRoutes(deps: {
       {
         body: limited(WorkflowInput, BODY_LIMITS.workflow),
         response: withErrors({ 201: Envelope(Workflow) }),
-        detail: { tags, summary: "Create a workflow, with its whole graph or a trigger alone" },
+        detail: { tags, summary: "Create a workflow with its whole graph or only its trigger" },
       },
     )
     .get("/:id", ({ project, params }) => envelope(workflows.read(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(Workflow) }),
-      detail: { tags, summary: "Workflow details" },
+      detail: { tags, summary: "Get a workflow with its graph" },
     })
     .patch(
       "/:id",
@@ -81,7 +81,7 @@ export function workflowRoutes(deps: {
         response: withErrors({ 200: Envelope(Workflow) }),
         detail: {
           tags,
-          summary: "Update a workflow; executions under way keep the graph they started with",
+          summary: "Update a workflow; active executions keep the graph that they started with",
         },
       },
     )
@@ -94,7 +94,7 @@ export function workflowRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a workflow; its executions end and go with it" },
+        detail: { tags, summary: "Delete a workflow with all its executions" },
       },
     )
     .post(
@@ -112,8 +112,9 @@ export function workflowRoutes(deps: {
           tags,
           summary: "Insert a step after another one",
           description:
-            "What came after that one comes after the new step: by its plain way on, by `yes` or " +
-            "`default` of a CONDITION. The new step is the last of `steps` in the answer.",
+            "The step that followed that one follows the new step: at the branch `yes` or " +
+            "`default` of a CONDITION, otherwise by an unconditional transition. The new step is " +
+            "the last of `steps` in the response.",
         },
       },
     )
@@ -141,7 +142,7 @@ export function workflowRoutes(deps: {
         response: withErrors({ 204: NoContent }),
         detail: {
           tags,
-          summary: "Delete a step; what led to it leads to the step after it",
+          summary: "Delete a step; transitions to it then lead to the step after it",
         },
       },
     )
@@ -169,7 +170,7 @@ export function workflowRoutes(deps: {
         params: TransitionParams,
         body: limited(TransitionPatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Workflow) }),
-        detail: { tags, summary: "Lead a transition elsewhere" },
+        detail: { tags, summary: "Change a transition" },
       },
     )
     .delete(
@@ -181,7 +182,7 @@ export function workflowRoutes(deps: {
       {
         params: TransitionParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a transition that no step depends on" },
+        detail: { tags, summary: "Delete a transition; refused if a step can then not be reached" },
       },
     );
 }

@@ -1,4 +1,7 @@
-/** What each kind of step does within a change; calls are made outside of one (calls.ts). */
+/**
+ * Runs a step within a change. Steps that wait are not run (engine.ts), and the calls of WEBHOOK
+ * steps are made outside of any change (webhook-calls.ts).
+ */
 
 import { AppError } from "../../lib/errors.ts";
 import type { JsonObject } from "../contacts/data.ts";
@@ -8,8 +11,8 @@ import type { StepResult } from "./engine.ts";
 import type { Step } from "./graph.ts";
 import type { createSendEmail } from "./send-email.ts";
 
-/** For whom a step is done. */
-export type Errand = {
+/** The execution and the contact that a step runs for. */
+export type StepInput = {
   projectSeq: number;
   executionSeq: number;
   contact: ContactRow;
@@ -17,16 +20,16 @@ export type Errand = {
   now: number;
 };
 
-export type Perform = (step: Step, errand: Errand) => StepResult;
+export type RunStep = (step: Step, input: StepInput) => StepResult;
 
-export function createPerform(deps: {
+export function createRunStep(deps: {
   chooseBranch: ChooseBranch;
   contacts: Pick<Contacts, "upsert">;
   sendEmail: ReturnType<typeof createSendEmail>;
-}): Perform {
+}): RunStep {
   function updateContact(
     { config }: Extract<Step, { type: "UPDATE_CONTACT" }>,
-    { projectSeq, contact }: Errand,
+    { projectSeq, contact }: StepInput,
   ): StepResult {
     const { updates, subscriptionAction } = config;
     deps.contacts.upsert({
@@ -41,36 +44,36 @@ export function createPerform(deps: {
 
   function condition(
     { config }: Extract<Step, { type: "CONDITION" }>,
-    { projectSeq, contact, context, now }: Errand,
+    { projectSeq, contact, context, now }: StepInput,
   ): StepResult {
     const subject = { projectSeq, contactSeq: contact.seq, context, now };
     return { outcome: "COMPLETED", branch: deps.chooseBranch(config, subject) };
   }
 
-  function act(step: Step, errand: Errand): StepResult {
+  function run(step: Step, input: StepInput): StepResult {
     switch (step.type) {
       case "TRIGGER":
         return { outcome: "COMPLETED" };
       case "EXIT":
         return { outcome: "COMPLETED", exit: { reason: step.config.reason ?? null } };
       case "CONDITION":
-        return condition(step, errand);
+        return condition(step, input);
       case "UPDATE_CONTACT":
-        return updateContact(step, errand);
+        return updateContact(step, input);
       case "SEND_EMAIL":
-        return deps.sendEmail(step, errand);
+        return deps.sendEmail(step, input);
       case "DELAY":
       case "WAIT_FOR_EVENT":
       case "WEBHOOK":
-        throw new Error(`a ${step.type} has no turn`);
+        throw new Error(`a ${step.type} step cannot be run`);
     }
   }
 
-  return (step, errand) => {
+  return (step, input) => {
     try {
-      return act(step, errand);
+      return run(step, input);
     } catch (error) {
-      // What a caller would be refused: a segment that is gone, data that grew too large.
+      // Errors that a caller of the API would get as well, such as a segment that was deleted.
       if (error instanceof AppError && error.status < 500) {
         return { outcome: "FAILED", error: error.message };
       }

@@ -1,12 +1,12 @@
 /**
- * Keeps executions going. It follows the log of events by a durable place of its own and keeps due
- * times as rows; one timer sleeps until the earliest. What a slice of events leads to is written in
- * one change with the place in the log: executions that go on, executions that start, mails.
+ * The scheduler of workflows. It reads the event log with a durable position; due times are stored in
+ * the rows of executions, and one timer waits for the earliest. It works in slices, and each slice is
+ * one change: it starts and advances executions, enqueues their mails and stores the position.
  *
- * Order within a contact: an event comes after everything that was due at its time, and wakes what
- * waits before it starts something new. Nothing that is due overtakes an event of its contact that
- * is in the log already. So whether an event or the end of its wait was first does not depend on
- * how far behind the runner is.
+ * Order of the work for one contact: an event is handled after everything that was due before it; it
+ * advances the executions that wait for it, then it starts new ones. A due execution waits while
+ * the log has unread events of its contact. Therefore a delay of the runner does not change whether
+ * an event or its timeout comes first.
  */
 
 import { isStorageRefusal } from "../../db/refusal.ts";
@@ -19,164 +19,169 @@ import { DUE_FOR, type DueFor } from "../../db/schema/workflows.ts";
 import { parseData } from "../contacts/data.ts";
 import type { EventsOfContact } from "../events/of-contact.ts";
 import type { LoggedEvent, Reader } from "../events/reader.ts";
-import type { Agenda, Execution } from "./agenda.ts";
-import type { Call, Calls } from "./calls.ts";
-import type { Drive, HasTime } from "./drive.ts";
-import type { Met } from "./engine.ts";
-import type { Startable, Starts } from "./starts.ts";
+import type { ExecutionRows, Execution } from "./execution-rows.ts";
+import type { WebhookCall, WebhookCalls } from "./webhook-calls.ts";
+import type { Advancer, HasTime } from "./advance.ts";
+import type { ExecutionEvent } from "./engine.ts";
+import type { StartableWorkflow, Triggers } from "./triggers.ts";
 
 export type WorkflowRunner = ReturnType<typeof createWorkflowRunner>;
 
-/** Of one change; less of it where others write as well, and then a rest for them. */
-const SLICE_MS = { alone: 10, among: 4 } as const;
-/** Events and what is due share it, so that neither waits for all of the other. */
+/** Duration of one change. It is shorter, with a pause before, if there were other writes. */
+const SLICE_TIME_MS = { idle: 10, busy: 4 } as const;
+/** Fraction of a slice for events. Due executions get the rest, so that both make progress. */
 const EVENTS_SHARE = 0.6;
 const SCAN_MS = 5;
-const REST_MS = 6;
-/** About as many as a slice gets to. */
-const EVENTS_AT_ONCE = { alone: 60, among: 25 } as const;
-/** Read to find out whether any of them concerns anybody; more as long as none does. */
-const SCANNED_AT_ONCE = { first: 10, most: 200 } as const;
-const DUE_AT_ONCE = 200;
-/** A safeguard: every change wakes the runner, and so does a step of the clock. */
+const PAUSE_BETWEEN_MS = 6;
+/** About the number of events that a slice can handle. */
+const EVENTS_PER_SLICE = { idle: 60, busy: 25 } as const;
+/** Events read at once in the search for a relevant one. The number doubles while none is found. */
+const SCAN_PAGE = { first: 10, most: 200 } as const;
+const DUE_PER_SLICE = 200;
+/** Longest wait of the timer. It is only a safeguard: new events and clock steps wake the runner. */
 const LONGEST_SLEEP_MS = 30_000;
-/** Events that concern nobody move the stored place only now and then. */
-const PLACE_AFTER_MS = 1_000;
-const STORAGE_PAUSE_MS = 1_000;
+/** Delay before the position after skipped events is stored, to save writes. */
+const STORE_POSITION_AFTER_MS = 1_000;
+const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_GRACE_MS = 2_000;
 
-type Slice = { isMore: boolean; taken: Call[] };
+type Slice = { isMore: boolean; leased: WebhookCall[] };
 
-const NOTHING: Slice = { isMore: false, taken: [] };
+const EMPTY_SLICE: Slice = { isMore: false, leased: [] };
 
 export function createWorkflowRunner(deps: {
   db: Pick<Db, "sqlite">;
-  agenda: Agenda;
-  calls: Calls;
+  executionRows: ExecutionRows;
+  calls: WebhookCalls;
   clock: Clock;
-  drive: Drive;
+  advancer: Advancer;
   eventsOfContact: Pick<EventsOfContact, "hasSince">;
   log: Log;
   reader: Reader;
-  starts: Starts;
-  triggered: (projectSeq: number, eventName: string) => readonly Startable[];
-  /** Writes facts that are known but not in the log yet (opens and clicks). */
-  settleFacts: () => Promise<void>;
+  triggers: Triggers;
+  triggered: (projectSeq: number, eventName: string) => readonly StartableWorkflow[];
+  /** Writes buffered events (opens and clicks) to the log. */
+  flushEvents: () => Promise<void>;
   writer: Writer;
 }) {
-  const { agenda, calls, clock, drive, log, reader, starts, writer } = deps;
+  const { executionRows, calls, clock, advancer, log, reader, triggers, writer } = deps;
   const lastSeq = deps.db.sqlite.prepare<{ seq: number | null }, []>(
     "SELECT max(seq) AS seq FROM events",
   );
   let isRunning = false;
-  /** Asked for since the last look. */
+  /** True if `wake` was called since the last slice began. */
   let isWoken = false;
   let underWay: Promise<void> | null = null;
   let cancelTimer = () => {};
-  /** Events up to here concerned nobody, or are dealt with; at or after the stored place. */
-  let seen = 0;
-  let isPlaceBehind = false;
-  /** Changes of all that there were at the last slice, and whether there have been others since. */
-  let asked = 0;
-  let isAlone = true;
-  /** When it had last looked, by the monotonic clock. */
-  let lookedAt = -Infinity;
-  let cancelPlaceTimer: (() => void) | null = null;
+  /** All events up to this `seq` are handled or irrelevant; at or after the stored position. */
+  let position = 0;
+  let isPositionUnstored = false;
+  /** Number of requested writes of the process after the last slice. */
+  let writesBefore = 0;
+  /** True if no other part of the process has written since the last slice. */
+  let isWriterIdle = true;
+  /** When the last run ended, by the monotonic clock. */
+  let lastRunAt = -Infinity;
+  let cancelStoreTimer: (() => void) | null = null;
 
   function wake(): void {
     if (!isRunning) return;
     isWoken = true;
-    underWay ??= work().finally(() => {
+    underWay ??= run().finally(() => {
       underWay = null;
       if (isWoken) wake();
     });
   }
 
-  /** Slice after slice until nothing is left to do now. */
-  async function work(): Promise<void> {
+  /** Runs slices until no work is left. */
+  async function run(): Promise<void> {
     cancelTimer();
     try {
-      // What happens in a moment is one reason to look, not many.
-      if (systemClock.elapsed() - lookedAt < REST_MS) await Bun.sleep(REST_MS);
-      else await turn();
-      while (await round());
-      lookedAt = systemClock.elapsed();
-      sleep();
+      // Several calls of wake within a short time lead to one run.
+      if (systemClock.elapsed() - lastRunAt < PAUSE_BETWEEN_MS) await Bun.sleep(PAUSE_BETWEEN_MS);
+      else await yieldToLoop();
+      while (await runSlice());
+      lastRunAt = systemClock.elapsed();
+      startTimer();
     } catch (error) {
       pauseAfter(error);
     }
   }
 
-  /** False once nothing is left to do. */
-  async function round(): Promise<boolean> {
+  /** Returns false if no work is left. */
+  async function runSlice(): Promise<boolean> {
     if (!isRunning) return false;
     isWoken = false;
-    const found = skipUnconcerning();
+    const found = skipIrrelevantEvents();
     const now = clock.now();
     if (found === "end" && !isAnythingDue(now)) return isWoken;
-    if (isDue("TIME", now)) await deps.settleFacts();
-    isAlone = writer.asked() === asked;
-    if (!isAlone) await Bun.sleep(REST_MS);
-    const written = writer.write(() => (isRunning ? slice() : NOTHING));
-    asked = writer.asked();
-    const { isMore, taken } = await written;
-    calls.start(taken);
+    if (isDue("TIME", now)) await deps.flushEvents();
+    isWriterIdle = writer.asked() === writesBefore;
+    if (!isWriterIdle) await Bun.sleep(PAUSE_BETWEEN_MS);
+    const written = writer.write(() => (isRunning ? slice() : EMPTY_SLICE));
+    writesBefore = writer.asked();
+    const { isMore, leased } = await written;
+    calls.start(leased);
     return isMore || isWoken;
   }
 
-  /** Passes by events that nobody waits for, without a write. */
-  function skipUnconcerning(): "end" | "something" {
+  /** Skips events that concern no workflow, without a write. */
+  function skipIrrelevantEvents(): "end" | "something" {
     const endsAt = systemClock.elapsed() + SCAN_MS;
-    // What is overdue may come to wait for an event that is in the log already.
-    if (!agenda.isListening() && !isAnyOverdue(clock.now())) pass(lastSeq.get()?.seq ?? 0);
-    let page: number = SCANNED_AT_ONCE.first;
+    // An overdue execution may begin to wait for an event that is already in the log.
+    if (!executionRows.isAnyEventNeeded() && !isAnyOverdue(clock.now()))
+      skipTo(lastSeq.get()?.seq ?? 0);
+    let page: number = SCAN_PAGE.first;
     for (;;) {
-      const events = reader.read(page, seen);
-      const concerning = events.findIndex(isConcerning);
-      const passed = concerning === -1 ? events.at(-1) : events[concerning - 1];
-      if (passed !== undefined) pass(passed.seq);
-      if (concerning === -1 && events.length < page) return "end";
-      // After a while others have their turn, which comes with the next write.
-      if (concerning !== -1 || systemClock.elapsed() > endsAt) return "something";
-      page = Math.min(2 * page, SCANNED_AT_ONCE.most);
+      const events = reader.read(page, position);
+      const relevant = events.findIndex(isRelevant);
+      const lastSkipped = relevant === -1 ? events.at(-1) : events[relevant - 1];
+      if (lastSkipped !== undefined) skipTo(lastSkipped.seq);
+      if (relevant === -1 && events.length < page) return "end";
+      // The write of the next slice yields to other work of the event loop.
+      if (relevant !== -1 || systemClock.elapsed() > endsAt) return "something";
+      page = Math.min(2 * page, SCAN_PAGE.most);
     }
   }
 
-  /** What waits for its time may wait for the event after it, if that time was before the event. */
-  function isConcerning({ projectSeq, name, contactSeq, createdAt }: LoggedEvent): boolean {
+  /**
+   * An event is relevant if a workflow or execution needs it, or if an execution of its contact was
+   * due before it: that execution may begin to wait for this event.
+   */
+  function isRelevant({ projectSeq, name, contactSeq, createdAt }: LoggedEvent): boolean {
     if (contactSeq === null) return false;
     const at = timeOf(createdAt);
     return (
       deps.triggered(projectSeq, name).length > 0 ||
-      agenda.isAwaited(contactSeq, name) ||
-      (isAnyOverdue(at) && agenda.overdueOf(contactSeq, at).length > 0)
+      executionRows.isAwaited(contactSeq, name) ||
+      (isAnyOverdue(at) && executionRows.overdueOf(contactSeq, at).length > 0)
     );
   }
 
-  /** An event that seems to lie ahead was recorded before the clock was set back: at the latest now. */
+  /** The time of an event, at most now: it is later only if the clock was set back after the event. */
   function timeOf(createdAt: number): number {
     return Math.min(createdAt, clock.now());
   }
 
-  function pass(seq: number): void {
-    if (seq <= seen) return;
-    seen = seq;
-    isPlaceBehind = true;
-    cancelPlaceTimer ??= clock.after(PLACE_AFTER_MS, () => {
-      cancelPlaceTimer = null;
-      void writer.write(storePlace).catch((error: unknown) => pauseAfter(error));
+  function skipTo(seq: number): void {
+    if (seq <= position) return;
+    position = seq;
+    isPositionUnstored = true;
+    cancelStoreTimer ??= clock.after(STORE_POSITION_AFTER_MS, () => {
+      cancelStoreTimer = null;
+      void writer.write(storePosition).catch((error: unknown) => pauseAfter(error));
     });
   }
 
-  function storePlace(): void {
-    if (isPlaceBehind) reader.advance(seen);
+  function storePosition(): void {
+    if (isPositionUnstored) reader.advance(position);
     writer.afterCommit(() => {
-      isPlaceBehind = false;
+      isPositionUnstored = false;
     });
   }
 
   function isDue(kind: DueFor, now: number): boolean {
-    const at = agenda.earliest(kind);
+    const at = executionRows.earliestDueAt(kind);
     return at !== null && at <= now;
   }
 
@@ -184,135 +189,145 @@ export function createWorkflowRunner(deps: {
     return DUE_FOR.some((kind) => isDue(kind, now) && (kind !== "CALL" || calls.canLease(now)));
   }
 
-  /** One change. */
+  /** Runs one slice, as one change. */
   function slice(): Slice {
     const startedAt = systemClock.elapsed();
-    const sliceMs = isAlone ? SLICE_MS.alone : SLICE_MS.among;
-    const within = (ms: number) => () => systemClock.elapsed() - startedAt < ms;
-    const { isAtEnd, place } = readEvents(within(EVENTS_SHARE * sliceMs));
-    const isAllDone = fireDue(within(sliceMs), isAtEnd ? null : place);
+    const sliceMs = isWriterIdle ? SLICE_TIME_MS.idle : SLICE_TIME_MS.busy;
+    const hasTimeFor = (ms: number) => () => systemClock.elapsed() - startedAt < ms;
+    const { isAtEnd, readUpTo } = handleEvents(hasTimeFor(EVENTS_SHARE * sliceMs));
+    const isAllDone = advanceDue(hasTimeFor(sliceMs), isAtEnd ? null : readUpTo);
     const now = clock.now();
-    calls.giveBackExpired(now);
-    const { taken, isCut } = calls.lease(now, within(sliceMs));
-    return { isMore: !isAtEnd || !isAllDone || isCut, taken };
+    calls.requeueExpired(now);
+    const { leased, isCut } = calls.lease(now, hasTimeFor(sliceMs));
+    return { isMore: !isAtEnd || !isAllDone || isCut, leased };
   }
 
-  function readEvents(hasTime: HasTime): { isAtEnd: boolean; place: number } {
-    const from = seen;
-    const page = isAlone ? EVENTS_AT_ONCE.alone : EVENTS_AT_ONCE.among;
+  function handleEvents(hasTime: HasTime): { isAtEnd: boolean; readUpTo: number } {
+    const from = position;
+    const page = isWriterIdle ? EVENTS_PER_SLICE.idle : EVENTS_PER_SLICE.busy;
     const events = reader.read(page, from);
-    let place = from;
+    let readUpTo = from;
     let isAtEnd = events.length < page;
     for (const event of events) {
-      if ((place > from && !hasTime()) || !handle(event, hasTime)) {
+      if ((readUpTo > from && !hasTime()) || !handle(event, hasTime)) {
         isAtEnd = false;
         break;
       }
-      place = event.seq;
+      readUpTo = event.seq;
     }
-    if (place > from) {
-      reader.advance(place);
-      // Rolled back with the change, the events are read again.
+    if (readUpTo > from) {
+      reader.advance(readUpTo);
+      // If the change is rolled back, the events are read again.
       writer.afterCommit(() => {
-        seen = Math.max(seen, place);
+        position = Math.max(position, readUpTo);
       });
     }
-    return { isAtEnd, place };
+    return { isAtEnd, readUpTo };
   }
 
-  /** False where the contact's earlier work is not done yet: then its event has to wait. */
+  /** Returns false if earlier work of the contact needs another slice: its event has to wait. */
   function handle(event: LoggedEvent, hasTime: HasTime): boolean {
     const { contactSeq, projectSeq, name } = event;
     if (contactSeq === null) return true;
     const at = timeOf(event.createdAt);
-    if (!catchUp(contactSeq, at, hasTime)) return false;
-    const startable = deps.triggered(projectSeq, name);
-    if (startable.length === 0 && !agenda.isAwaited(contactSeq, name)) return true;
+    if (!advanceOverdue(contactSeq, at, hasTime)) return false;
+    const startableWorkflows = deps.triggered(projectSeq, name);
+    if (startableWorkflows.length === 0 && !executionRows.isAwaited(contactSeq, name)) return true;
     const now = clock.now();
-    const met = metOf(event, at);
-    for (const execution of agenda.awaiting(contactSeq, name)) {
-      drive.proceed(execution, { occurrence: { kind: "event", event: met }, now, hasTime });
+    const happened = executionEventOf(event, at);
+    for (const execution of executionRows.awaiting(contactSeq, name)) {
+      advancer.advance(execution, { occurrence: { kind: "event", event: happened }, now, hasTime });
     }
-    for (const workflow of startable) {
-      const execution = starts.byEvent(workflow, { contactSeq, event: met, now });
+    for (const workflow of startableWorkflows) {
+      const execution = triggers.startByEvent(workflow, { contactSeq, event: happened, now });
       if (execution?.progress.dueFor !== "TURN") continue;
-      drive.proceed(execution, { occurrence: null, now, hasTime });
+      advancer.advance(execution, { occurrence: null, now, hasTime });
     }
     return true;
   }
 
-  /** What of a contact was due at a moment goes first. False where some of it needs another slice. */
-  function catchUp(contactSeq: number, at: number, hasTime: HasTime): boolean {
+  /** Advances the executions of a contact that were due at `at`. Returns false if some are left. */
+  function advanceOverdue(contactSeq: number, at: number, hasTime: HasTime): boolean {
     if (!isAnyOverdue(at)) return true;
-    for (const execution of agenda.overdueOf(contactSeq, at)) goOn(execution, hasTime);
-    return agenda.overdueOf(contactSeq, at).length === 0;
+    for (const execution of executionRows.overdueOf(contactSeq, at))
+      advanceDueExecution(execution, hasTime);
+    return executionRows.overdueOf(contactSeq, at).length === 0;
   }
 
-  /** Of anybody's: mostly nothing is. */
+  /** Whether any execution was due at `at`. This is a fast check, because usually none is. */
   function isAnyOverdue(at: number): boolean {
-    return agenda.earliest("TURN") !== null || (agenda.earliest("TIME") ?? Infinity) <= at;
+    return (
+      executionRows.earliestDueAt("TURN") !== null ||
+      (executionRows.earliestDueAt("TIME") ?? Infinity) <= at
+    );
   }
 
-  function goOn(execution: Execution, hasTime: HasTime): void {
+  function advanceDueExecution(execution: Execution, hasTime: HasTime): void {
     const occurrence = execution.progress.dueFor === "TIME" ? { kind: "time" as const } : null;
-    drive.proceed(execution, { occurrence, now: clock.now(), hasTime });
+    advancer.advance(execution, { occurrence, now: clock.now(), hasTime });
   }
 
   /**
-   * `place`: how far the log was read, if not to its end. Then those of whose contacts there is more
-   * to read wait for that. True if nothing is left.
+   * Advances due executions. `readUpTo` is null if the log was read to its end; otherwise executions
+   * whose contact has unread events wait for them. Returns true if no due execution is left.
    */
-  function fireDue(hasTime: HasTime, place: number | null): boolean {
+  function advanceDue(hasTime: HasTime, readUpTo: number | null): boolean {
     const now = clock.now();
     const due = [
-      ...agenda.due("TURN", Number.MAX_SAFE_INTEGER, DUE_AT_ONCE),
-      ...agenda.due("TIME", now, DUE_AT_ONCE),
+      ...executionRows.due("TURN", Number.MAX_SAFE_INTEGER, DUE_PER_SLICE),
+      ...executionRows.due("TIME", now, DUE_PER_SLICE),
     ];
     for (const [done, execution] of due.entries()) {
       if (done > 0 && !hasTime()) return false;
-      if (place === null || !isBehind(execution, place)) goOn(execution, hasTime);
+      if (readUpTo === null || !hasUnreadEvents(execution, readUpTo))
+        advanceDueExecution(execution, hasTime);
     }
-    return due.length < DUE_AT_ONCE && agenda.earliest("TURN") === null;
+    return due.length < DUE_PER_SLICE && executionRows.earliestDueAt("TURN") === null;
   }
 
-  function isBehind({ contactSeq }: Execution, place: number): boolean {
-    return contactSeq !== null && deps.eventsOfContact.hasSince(contactSeq, place);
+  function hasUnreadEvents({ contactSeq }: Execution, readUpTo: number): boolean {
+    return contactSeq !== null && deps.eventsOfContact.hasSince(contactSeq, readUpTo);
   }
 
-  function sleep(): void {
+  function startTimer(): void {
     cancelTimer();
     if (!isRunning) return;
     const now = clock.now();
-    const times = [agenda.earliest("TIME"), agenda.nextCallAfter(now)].filter((at) => at !== null);
+    const times = [executionRows.earliestDueAt("TIME"), executionRows.nextCallAt(now)].filter(
+      (at) => at !== null,
+    );
     const delay = Math.min(...times.map((at) => at - now), LONGEST_SLEEP_MS);
     cancelTimer = clock.after(Math.max(0, delay), wake);
   }
 
   function pauseAfter(error: unknown): void {
     if (isStorageRefusal(error)) {
-      log.warn("workflows wait while the storage refuses", { error: describeError(error) });
-    } else log.error("workflows could not be looked at", { error: describeError(error) });
+      log.warn("workflows wait because the database refuses writes", {
+        error: describeError(error),
+      });
+    } else log.error("workflows could not be advanced", { error: describeError(error) });
     cancelTimer();
     isWoken = false;
-    if (isRunning) cancelTimer = clock.after(STORAGE_PAUSE_MS, wake);
+    if (isRunning) cancelTimer = clock.after(PAUSE_AFTER_ERROR_MS, wake);
   }
 
   return {
-    /** Something may have happened or be due. */
+    /** Starts a run. Called when an event was recorded or an execution may be due. */
     wake,
 
-    /** Part of a change: the clock was set. */
-    shift: (shift: DueShift): void => agenda.shift(shift, calls.executionsUnderWay()),
+    /** Part of a change: moves due times after the clock was set. */
+    shift: (shift: DueShift): void => executionRows.shift(shift, calls.executionsUnderWay()),
 
     async start(): Promise<void> {
-      const returned = await writer.write(() => calls.giveBackAll(clock.now()));
-      if (returned > 0) log.info("webhooks of a stopped process are called again", { returned });
-      seen = reader.place();
+      const returned = await writer.write(() => calls.requeueAll(clock.now()));
+      if (returned > 0)
+        log.info("webhook calls that an earlier process left under way are repeated", { returned });
+      position = reader.place();
       isRunning = true;
       wake();
     },
 
-    /** Resolves when nothing is under way, calls included; for tests. */
+    /** For tests: resolves when no slice and no webhook call is under way. */
     async idle(): Promise<void> {
       for (;;) {
         await underWay;
@@ -324,19 +339,19 @@ export function createWorkflowRunner(deps: {
     async stop(): Promise<void> {
       isRunning = false;
       cancelTimer();
-      cancelPlaceTimer?.();
-      cancelPlaceTimer = null;
+      cancelStoreTimer?.();
+      cancelStoreTimer = null;
       await underWay;
       await calls.stop(STOP_GRACE_MS);
-      await writer.write(storePlace);
+      await writer.write(storePosition);
     },
   };
 }
 
-function metOf({ seq, name, data }: LoggedEvent, at: number): Met {
+function executionEventOf({ seq, name, data }: LoggedEvent, at: number): ExecutionEvent {
   return { seq, name, data: data === null ? {} : parseData(data), at };
 }
 
-function turn(): Promise<void> {
+function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

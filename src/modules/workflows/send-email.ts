@@ -1,6 +1,7 @@
 /**
- * SEND_EMAIL: template → recipient → still wanted? → sender → subject → one email record, written
- * in the change that completes the step. The body is rendered when the mail leaves.
+ * Runs a SEND_EMAIL step, within the change that completes it. In order: find the template and the
+ * recipient; skip marketing mail to an unsubscribed contact; find the sender and check its domain;
+ * render the subject; store one email. The body is rendered when the mail is sent.
  */
 
 import type { Writer } from "../../db/writer.ts";
@@ -22,7 +23,7 @@ import type { Suppressions } from "../suppressions/service.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import type { StepResult } from "./engine.ts";
 import type { Step } from "./graph.ts";
-import type { Errand } from "./perform.ts";
+import type { StepInput } from "./run-step.ts";
 
 export type SendEmailDeps = {
   contacts: Contacts;
@@ -34,14 +35,15 @@ export type SendEmailDeps = {
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   projectOf: (projectSeq: number) => SendingProject;
   writer: Pick<Writer, "afterCommit">;
-  /** There is mail to send. */
+  /** Called after the commit of a mail that can be sent. */
   wake: () => void;
-  /** Base of links in mails, and the key that signs them. */
+  /** Base URL of the links in mails. */
   url: string;
+  /** The key that signs the links. */
   linkKey: Uint8Array;
 };
 
-/** What mail takes from its project. `sender`: of templates that name none. */
+/** The project of a mail. `sender` is the default for templates that name no sender. */
 export type SendingProject = { name: string; sender: Sender | null };
 
 type SendEmailStep = Extract<Step, { type: "SEND_EMAIL" }>;
@@ -51,8 +53,8 @@ const TRANSACTIONAL_PRIORITY = 0;
 export function createSendEmail(deps: SendEmailDeps) {
   const { contacts, store } = deps;
 
-  return function sendEmail({ config }: SendEmailStep, errand: Errand): StepResult {
-    const { projectSeq } = errand;
+  return function sendEmail({ config }: SendEmailStep, input: StepInput): StepResult {
+    const { projectSeq } = input;
     const template = findTemplate(projectSeq, config.templateId);
     if (template === null) {
       return failed(`The template ${config.templateId} does not exist any more.`);
@@ -61,7 +63,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     const recipient =
       config.recipient?.type === "CUSTOM"
         ? addressed(projectSeq, config.recipient.email)
-        : errand.contact;
+        : input.contact;
     if (template.type === "MARKETING" && !recipient.isSubscribed) {
       return { outcome: "SKIPPED", detail: { reason: `${recipient.email} is not subscribed.` } };
     }
@@ -74,12 +76,12 @@ export function createSendEmail(deps: SendEmailDeps) {
     if (!deps.isSenderVerified(projectSeq, domain)) {
       return failed(senderNotVerified(domain).message);
     }
-    const emailId = newId(errand.now);
-    const variables = variablesOf(errand, isCustom);
+    const emailId = newId(input.now);
+    const variables = variablesOf(input, isCustom);
     const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });
     if (!subject.ok) return failed(subject.reason);
     const { text } = subject;
-    return write({ errand, template, sender, recipient, emailId, subject: text, variables });
+    return write({ input, template, sender, recipient, emailId, subject: text, variables });
   };
 
   function findTemplate(projectSeq: number, id: string): TemplateRow | null {
@@ -91,7 +93,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     }
   }
 
-  /** As `/v1/send` does: whoever is written to is a contact. */
+  /** The contact of a custom address. It is created if needed, as in `/v1/send`. */
   function addressed(projectSeq: number, email: string): ContactRow {
     const { contact } = contacts.upsert({
       projectSeq,
@@ -134,14 +136,14 @@ export function createSendEmail(deps: SendEmailDeps) {
     return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
   }
 
-  /** Signed only where a subject shows them, which is hardly ever. */
+  /** Signs links only for the rare subjects that contain one, because a signature is expensive. */
   function linksIn(subject: string, emailId: string): RecipientLinks {
     if (subject.includes("Url")) return recipientLinks(deps.url, deps.linkKey, emailId);
     return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
   }
 
   function write(work: {
-    errand: Errand;
+    input: StepInput;
     template: TemplateRow;
     sender: Sender;
     recipient: ContactRow;
@@ -149,8 +151,8 @@ export function createSendEmail(deps: SendEmailDeps) {
     subject: string;
     variables: JsonObject | null;
   }): StepResult {
-    const { errand, template, sender, recipient, emailId, variables } = work;
-    const { projectSeq, now } = errand;
+    const { input, template, sender, recipient, emailId, variables } = work;
+    const { projectSeq, now } = input;
     const suppression = deps.suppressions.reasonFor(projectSeq, recipient.email);
     const emailSeq = store.insertEmail({
       id: emailId,
@@ -159,7 +161,7 @@ export function createSendEmail(deps: SendEmailDeps) {
       messageSeq: store.saveMessage(messageOf(projectSeq, template, sender), now),
       source: "WORKFLOW",
       templateId: template.id,
-      executionSeq: errand.executionSeq,
+      executionSeq: input.executionSeq,
       to: recipient.email,
       toName: null,
       subject: work.subject,
@@ -185,10 +187,10 @@ export function createSendEmail(deps: SendEmailDeps) {
 }
 
 /**
- * The contact's data with the context over it, as they are now. Null where there is no context:
- * then the mail takes the contact as it is when it leaves.
+ * The contact's data of now, overlaid by the context. null if the context is empty: then the mail
+ * uses the contact's data of the time when it is sent.
  */
-function variablesOf({ contact, context }: Errand, isCustom: boolean): JsonObject | null {
+function variablesOf({ contact, context }: StepInput, isCustom: boolean): JsonObject | null {
   if (isCustom) {
     const { id, email } = contact;
     return overlaid(parseData(contact.data), { ...context, contact: { id, email } });
@@ -196,7 +198,7 @@ function variablesOf({ contact, context }: Errand, isCustom: boolean): JsonObjec
   return Object.keys(context).length === 0 ? null : overlaid(parseData(contact.data), context);
 }
 
-/** Of the template, else the default sender of the project; the name as `/v1/send` chooses it. */
+/** The sender of the template, otherwise of the project. The name is chosen as in `/v1/send`. */
 function senderOf({ from, fromName }: TemplateRow, { sender }: SendingProject): Sender | null {
   if (from !== null) return { address: from, name: fromName };
   return sender === null ? null : { address: sender.address, name: fromName ?? sender.name };

@@ -1,4 +1,4 @@
-/** Workflows as records: made, read, changed whole or in single steps. Executions are elsewhere. */
+/** Stores workflows: creates, reads, changes, deletes and lists them. Executions are in executions.ts. */
 
 import { and, count, desc, eq, isNull } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
@@ -45,7 +45,7 @@ import { createVersions } from "./versions.ts";
 export type WorkflowRow = typeof workflows.$inferSelect;
 export type Workflows = ReturnType<typeof createWorkflows>;
 
-/** An enabled workflow that an event starts. */
+/** An enabled workflow that an event triggers. */
 export type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
 
 export function createWorkflows(deps: {
@@ -84,11 +84,11 @@ export function createWorkflows(deps: {
 
   function graphOf(row: WorkflowRow): Graph {
     const graph = versions.graphOf(row.versionSeq);
-    if (graph === null) throw new Error(`the graph of workflow ${row.id} is not there`);
+    if (graph === null) throw new Error(`the graph of workflow ${row.id} does not exist`);
     return graph;
   }
 
-  /** Part of a change: another graph is another version. */
+  /** Part of a change: stores a graph that differs from the current one as a new version. */
   function replaceGraph(row: WorkflowRow, graph: Graph): Pick<WorkflowRow, "versionSeq"> {
     if (JSON.stringify(graph) === JSON.stringify(graphOf(row))) return row;
     references.ensure(row.projectSeq, graph);
@@ -111,7 +111,7 @@ export function createWorkflows(deps: {
     return present(updated, graph);
   }
 
-  /** A single change of the graph; what is wrong is told in the words of the request. */
+  /** Changes a step or transition. Errors have the field names of the request. */
   function edit(projectSeq: number, id: string, make: (graph: Graph) => Edit): Change<Workflow> {
     return () => {
       const row = get(projectSeq, id);
@@ -124,7 +124,7 @@ export function createWorkflows(deps: {
     };
   }
 
-  /** Taking something away is refused (409) where what is left is no whole graph. */
+  /** Deletes a step or transition; 409 if the remaining graph is invalid. */
   function removal(projectSeq: number, id: string, make: (graph: Graph) => Draft): Change<void> {
     return () => {
       const row = get(projectSeq, id);
@@ -139,17 +139,17 @@ export function createWorkflows(deps: {
   return {
     ...createUses(db),
 
-    /** The row of a workflow; 404 WORKFLOW_NOT_FOUND. */
+    /** Returns the row of a workflow; throws 404 WORKFLOW_NOT_FOUND. */
     get,
 
-    /** Enabled workflows that an event of this name starts. */
+    /** Enabled workflows that an event of this name triggers. */
     findTriggered: (projectSeq: number, eventName: string): readonly Triggered[] =>
       findTriggered.all(projectSeq, eventName),
 
-    /** The graph of a version; null where it was dropped. Never to be changed. */
+    /** The graph of a version, which must not be modified; null if the version was deleted. */
     graphOf: versions.graphOf,
 
-    /** Part of the change that ends an execution on a version that is not the current one. */
+    /** Part of the change that ends an execution of an old version. */
     dropUnusedVersions: versions.dropUnused,
 
     read(projectSeq: number, id: string): Workflow {
@@ -157,7 +157,7 @@ export function createWorkflows(deps: {
       return present(row, graphOf(row));
     },
 
-    /** Checks the graph at once; 422. */
+    /** Throws a 422 AppError at once if the graph is invalid. */
     create(projectSeq: number, input: WorkflowInput): Change<Workflow> {
       const graph = valueOf(assemble(input, null));
       return () => {
@@ -199,7 +199,7 @@ export function createWorkflows(deps: {
     addStep: (projectSeq: number, id: string, addition: StepAddition) =>
       edit(projectSeq, id, (graph) => addStep(graph, addition)),
 
-    patchStep: (projectSeq: number, id: string, { stepId, patch }: ChangeOfStep) =>
+    patchStep: (projectSeq: number, id: string, { stepId, patch }: StepChange) =>
       edit(projectSeq, id, (graph) => patchStep(graph, stepId, patch)),
 
     removeStep: (projectSeq: number, id: string, stepId: string) =>
@@ -208,23 +208,23 @@ export function createWorkflows(deps: {
     addTransition: (projectSeq: number, id: string, input: TransitionInput) =>
       edit(projectSeq, id, (graph) => addTransition(graph, input)),
 
-    patchTransition: (projectSeq: number, id: string, { transitionId, patch }: ChangeOfWay) =>
+    patchTransition: (projectSeq: number, id: string, { transitionId, patch }: TransitionChange) =>
       edit(projectSeq, id, (graph) => patchTransition(graph, transitionId, patch)),
 
     removeTransition: (projectSeq: number, id: string, transitionId: string) =>
       removal(projectSeq, id, (graph) => removeTransition(graph, transitionId)),
 
     /**
-     * Deletes a workflow. When this resolves, nothing of it goes on and nothing of it is shown;
-     * many ended executions may go a little later, by `sweep`.
+     * Deletes a workflow. When this resolves, the workflow is not found any more and has no active
+     * execution. If it has many ended executions, `sweep` deletes the rest of them later.
      */
     async remove(projectSeq: number, id: string): Promise<void> {
       const { seq } = get(projectSeq, id);
       await deletion.remove(seq);
     },
 
-    /** Recurring work: removes what deleted workflows left. */
-    sweep: deletion.sweep,
+    /** Recurring work: deletes the remaining rows of deleted workflows. */
+    sweep: deletion.removeDeleted,
 
     stop: deletion.stop,
 
@@ -254,8 +254,8 @@ export function createWorkflows(deps: {
   };
 }
 
-type ChangeOfStep = { stepId: string; patch: StepPatch };
-type ChangeOfWay = { transitionId: string; patch: TransitionPatch };
+type StepChange = { stepId: string; patch: StepPatch };
+type TransitionChange = { transitionId: string; patch: TransitionPatch };
 
 function valueOf(checked: Checked<Graph>): Graph {
   if (!checked.ok) throw validationError(checked.errors);
@@ -277,8 +277,8 @@ function present(row: WorkflowRow, graph: Graph): Workflow {
     trigger: { type: "EVENT", eventName: eventOf(graph) },
     allowReentry,
     steps: graph.steps.map((step) => ({ ...step, config: { ...step.config } })),
-    transitions: graph.transitions.map(({ id: way, from, to, branch = null }) => ({
-      id: way,
+    transitions: graph.transitions.map(({ id: transitionId, from, to, branch = null }) => ({
+      id: transitionId,
       from,
       to,
       branch,

@@ -1,45 +1,45 @@
 /**
- * The rules of a whole graph: one TRIGGER, transitions that lead somewhere by branches that exist,
- * no step without a way to it, no round without a rest.
+ * Checks the rules of a whole graph (docs/interface.md#workflows): one TRIGGER; transitions between
+ * existing steps at existing branches; every step reachable; no cycle without a step that waits.
  */
 
 import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
-import { branchesOf, PLAIN } from "./branches.ts";
+import { branchesOf, UNCONDITIONAL } from "./branches.ts";
 import type { Step, StepType, Transition } from "./graph.ts";
 
-/** A step as far as it could be read, and its place in the request. */
+/** A step as far as it could be read, and its index in the request. */
 export type Node = {
   index: number;
   id: string;
   type: StepType;
   label: string;
-  /** Null where its config is wrong: its ways on are unknown then. */
+  /** null if its config is invalid; its branches are unknown then. */
   step: Step | null;
 };
 
-/** A transition and its place in the request. */
+/** A transition and its index in the request. */
 export type Edge = { index: number; transition: Transition };
 
-/** Every violation; `edges` may name what is not there, `nodes` have ids of their own. */
+/** Returns every violation. The ids of `nodes` are unique; `edges` may name unknown steps. */
 export function shapeErrors(nodes: readonly Node[], edges: readonly Edge[]): FieldError[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const edgeFaults = [
     ...edges.flatMap((edge) => endErrors(edge, byId)),
-    ...twinErrors(edges, byId),
+    ...duplicateErrors(edges, byId),
   ];
   const triggers = nodes.filter(({ type }) => type === "TRIGGER");
   return [
     ...triggerErrors(triggers),
     ...edgeFaults,
-    // With a wrong edge or trigger, every step behind it would seem unreachable.
+    // After an invalid edge or trigger, every following step would be reported as unreachable.
     ...(edgeFaults.length === 0 && triggers.length === 1 ? reachErrors(nodes, edges) : []),
-    ...roundErrors(nodes, edges),
+    ...cycleErrors(nodes, edges),
   ];
 }
 
 function triggerErrors(triggers: readonly Node[]): FieldError[] {
   if (triggers.length === 0) {
-    const message = "must have one step of type TRIGGER, unless trigger is given";
+    const message = "must have one step of type TRIGGER if trigger is not given";
     return [{ field: "steps", message, code: "required" }];
   }
   return triggers.slice(1).map(({ index, label }) => ({
@@ -60,32 +60,32 @@ function endErrors({ index, transition }: Edge, byId: ReadonlyMap<string, Node>)
   if (source === undefined) fail("from", "unknown_reference", `names no step: "${from}"`);
   if (target === undefined) fail("to", "unknown_reference", `names no step: "${to}"`);
   if (target?.type === "TRIGGER") {
-    fail("to", "invalid_value", `cannot be ${target.label}: nothing leads to a TRIGGER`);
+    fail("to", "invalid_value", `cannot be ${target.label}: no transition can lead to a TRIGGER`);
   }
   if (source?.step === undefined || source.step === null) return errors;
-  const ways = branchesOf(source.step);
-  if (ways.length === 0) {
-    fail("from", "invalid_value", `cannot be ${source.label}: nothing comes after an EXIT`);
-  } else if (!ways.includes(branch ?? PLAIN)) {
-    const message = `must be a branch that ${source.label} has: ${inWords(ways)}`;
+  const branches = branchesOf(source.step);
+  if (branches.length === 0) {
+    fail("from", "invalid_value", `cannot be ${source.label}: no step can follow an EXIT`);
+  } else if (!branches.includes(branch ?? UNCONDITIONAL)) {
+    const message = `must be a branch that ${source.label} has: ${listed(branches)}`;
     fail("branch", "invalid_value", message);
   }
   return errors;
 }
 
-function inWords(ways: readonly (string | null)[]): string {
-  return ways.map((way) => (way === PLAIN ? "none" : `"${way}"`)).join(", ");
+function listed(branches: readonly (string | null)[]): string {
+  return branches.map((name) => (name === UNCONDITIONAL ? "none" : `"${name}"`)).join(", ");
 }
 
-/** A way on leads to one step. */
-function twinErrors(edges: readonly Edge[], byId: ReadonlyMap<string, Node>): FieldError[] {
+/** A branch of a step has at most one transition. */
+function duplicateErrors(edges: readonly Edge[], byId: ReadonlyMap<string, Node>): FieldError[] {
   const seen = new Set<string>();
   return edges.flatMap(({ index, transition: { from, branch } }): FieldError[] => {
-    const way = JSON.stringify([from, branch ?? null]);
-    const isTwin = seen.has(way);
-    seen.add(way);
+    const key = JSON.stringify([from, branch ?? null]);
+    const isDuplicate = seen.has(key);
+    seen.add(key);
     const label = byId.get(from)?.label;
-    if (!isTwin || label === undefined) return [];
+    if (!isDuplicate || label === undefined) return [];
     const which = branch === undefined ? "without a branch" : `for its branch "${branch}"`;
     const message = `is ${label}, which has another transition ${which}`;
     return [{ field: `transitions.${index}.from`, message, code: "invalid_value" }];
@@ -105,35 +105,35 @@ function reachErrors(nodes: readonly Node[], edges: readonly Edge[]): FieldError
     }));
 }
 
-/** An execution must rest somewhere in every round that it can make. */
-function roundErrors(nodes: readonly Node[], edges: readonly Edge[]): FieldError[] {
-  const restless = new Map(
-    nodes.filter(({ type }) => !RESTS.includes(type)).map((node) => [node.id, node]),
+/** Every cycle needs a step that waits; otherwise an execution would never stop running. */
+function cycleErrors(nodes: readonly Node[], edges: readonly Edge[]): FieldError[] {
+  const notWaiting = new Map(
+    nodes.filter(({ type }) => !WAITING_TYPES.includes(type)).map((node) => [node.id, node]),
   );
-  const round = firstRound([...restless.keys()], targetsOf(edges), (id) => restless.has(id));
-  if (round === null) return [];
-  const inRound = round.flatMap((id) => restless.get(id) ?? []);
-  const [first] = inRound.toSorted((a, b) => a.index - b.index);
+  const ids = findCycle([...notWaiting.keys()], targetsOf(edges), (id) => notWaiting.has(id));
+  if (ids === null) return [];
+  const cycle = ids.flatMap((id) => notWaiting.get(id) ?? []);
+  const [first] = cycle.toSorted((a, b) => a.index - b.index);
   if (first === undefined) return [];
-  const names = [...inRound, ...inRound.slice(0, 1)].map(({ label }) => label).join(" → ");
+  const names = [...cycle, ...cycle.slice(0, 1)].map(({ label }) => label).join(" → ");
   const message = `is part of a cycle without a DELAY or WAIT_FOR_EVENT: ${names}`;
   return [{ field: `steps.${first.index}`, message, code: "invalid_value" }];
 }
 
-const RESTS: readonly StepType[] = ["DELAY", "WAIT_FOR_EVENT"];
+const WAITING_TYPES: readonly StepType[] = ["DELAY", "WAIT_FOR_EVENT"];
 
-/** The steps of one cycle in order, or null; without recursion, however long the way is. */
-function firstRound(
+/** Returns the steps of one cycle in order, or null. It does not recurse, so a long path is safe. */
+function findCycle(
   ids: readonly string[],
   targets: ReadonlyMap<string, readonly string[]>,
-  isMeant: (id: string) => boolean,
+  isIncluded: (id: string) => boolean,
 ): string[] | null {
   const done = new Set<string>();
   for (const start of ids) {
     const path: { id: string; rest: string[] }[] = [];
     const onPath = new Set<string>();
     const enter = (id: string) => {
-      path.push({ id, rest: (targets.get(id) ?? []).filter(isMeant) });
+      path.push({ id, rest: (targets.get(id) ?? []).filter(isIncluded) });
       onPath.add(id);
     };
     if (!done.has(start)) enter(start);
@@ -144,8 +144,8 @@ function firstRound(
         onPath.delete(last.id);
         done.add(last.id);
       } else if (onPath.has(next)) {
-        const way = path.map(({ id }) => id);
-        return way.slice(way.indexOf(next));
+        const visited = path.map(({ id }) => id);
+        return visited.slice(visited.indexOf(next));
       } else if (!done.has(next)) {
         enter(next);
       }

@@ -1,6 +1,7 @@
 /**
- * What a CONDITION asks: filters on the contact, which are those of segments (interface decision
- * G), and filters on the execution's context, `context.<path>`, which are those of `data.<path>`.
+ * The condition of a CONDITION step. It has the filters of segments, which test the contact
+ * (docs/interface.md#segments), and filters on `context.<path>`, which test the execution's context
+ * and have the operators of `data.<path>`.
  */
 
 import { isRecord } from "../../http/validation.ts";
@@ -11,49 +12,52 @@ import { checkFilter, type Filter } from "../segments/filter.ts";
 import type { Checked } from "../segments/input.ts";
 import type { ShortCondition } from "./graph.ts";
 
-/** `source`: what its path is looked up in. A filter on the context has a test of kind `data`. */
-export type AskedFilter = Filter & { source: "contact" | "context" };
+/** `source` says what the filter tests. A filter on the context has a test of kind `data`. */
+export type StepFilter = Filter & { source: "contact" | "context" };
 
 const CONTEXT = "context.";
 
-/** Checks one filter that stands at `at`. */
-export function checkAsked(given: unknown, at: string): Checked<AskedFilter> {
+/** Checks one filter; `at` is its path in the request. */
+export function checkStepFilter(given: unknown, at: string): Checked<StepFilter> {
   const { field } = isRecord(given) ? given : {};
-  const inContext = typeof field === "string" ? contextPath(field) : null;
-  if (inContext === null || !isRecord(given)) {
+  const contextFieldPath = typeof field === "string" ? contextPath(field) : null;
+  if (contextFieldPath === null || !isRecord(given)) {
     const checked = checkFilter(given, at);
     return checked.ok
       ? { ok: true, value: { ...checked.value, source: "contact" } }
-      : { ok: false, errors: checked.errors.map((error) => tellOfContext(error, at)) };
+      : { ok: false, errors: checked.errors.map((error) => mentionContext(error, at)) };
   }
-  const checked = checkFilter({ ...given, field: `data.${inContext}` }, at);
-  if (!checked.ok) return { ok: false, errors: checked.errors.map((e) => tellOfContext(e, at)) };
+  const checked = checkFilter({ ...given, field: `data.${contextFieldPath}` }, at);
+  if (!checked.ok) return { ok: false, errors: checked.errors.map((e) => mentionContext(e, at)) };
   const { value } = checked;
-  const wire = { ...value.wire, field: `${CONTEXT}${inContext}` };
+  const wire = { ...value.wire, field: `${CONTEXT}${contextFieldPath}` };
   return { ok: true, value: { ...value, wire, source: "context" } };
 }
 
-/** What is wrong with a field; null if it is one. */
+/** Why the name is not a field; null if it is one. */
 export function fieldProblem(field: string): string | null {
-  const inContext = contextPath(field);
-  const target = parseField(inContext === null ? field : `data.${inContext}`);
-  return typeof target === "string" ? orContext(target) : null;
+  const contextFieldPath = contextPath(field);
+  const target = parseField(contextFieldPath === null ? field : `data.${contextFieldPath}`);
+  return typeof target === "string" ? addContextHint(target) : null;
 }
 
-/** What was checked when it was stored, as if it stood at `at`; a filter alone as a condition. */
-export function askedCondition(
+/**
+ * The condition of a stored config, which was checked before. A single filter becomes a condition
+ * with one group. `at` is the path in the messages of errors; throws a 422 AppError.
+ */
+export function parseStepCondition(
   config: { condition: unknown } | ShortCondition,
   at: string,
-): Condition<AskedFilter> {
+): Condition<StepFilter> {
   if ("condition" in config) {
-    return valueOf(checkConditionOf(config.condition, `${at}.condition`, checkAsked));
+    return valueOf(checkConditionOf(config.condition, `${at}.condition`, checkStepFilter));
   }
-  const filter = valueOf(checkAsked(config, at));
+  const filter = valueOf(checkStepFilter(config, at));
   return { logic: "AND", groups: [{ filters: [filter], conditions: null }] };
 }
 
-/** The part of a condition that is asked of the contact. */
-export function contactPart({ logic, groups }: Condition<AskedFilter>): Condition<Filter> {
+/** The condition without its filters on the context. */
+export function contactPart({ logic, groups }: Condition<StepFilter>): Condition<Filter> {
   return {
     logic,
     groups: groups.map(({ filters, conditions }) => ({
@@ -63,24 +67,27 @@ export function contactPart({ logic, groups }: Condition<AskedFilter>): Conditio
   };
 }
 
-/** Filters on the context answered: what is left to ask of the contact, or the answer. */
-export function withContext(
-  { logic, groups }: Condition<AskedFilter>,
+/**
+ * Evaluates the filters on the context. Returns the result if they decide it, otherwise the
+ * condition on the contact that remains.
+ */
+export function evaluateContextFilters(
+  { logic, groups }: Condition<StepFilter>,
   holds: (filter: Filter) => boolean,
 ): Condition<Filter> | boolean {
   const decides = logic === "OR";
-  const left = groups.map((group) => groupWithContext(group, holds));
+  const left = groups.map((group) => evaluateContextInGroup(group, holds));
   if (left.includes(decides)) return decides;
   const open = left.flatMap((group) => (typeof group === "boolean" ? [] : [group]));
   return open.length === 0 ? !decides : { logic, groups: open };
 }
 
-function groupWithContext(
-  { filters, conditions }: Group<AskedFilter>,
+function evaluateContextInGroup(
+  { filters, conditions }: Group<StepFilter>,
   holds: (filter: Filter) => boolean,
 ): Group<Filter> | boolean {
   if (filters.some((filter) => filter.source === "context" && !holds(filter))) return false;
-  const nested = conditions === null ? true : withContext(conditions, holds);
+  const nested = conditions === null ? true : evaluateContextFilters(conditions, holds);
   if (nested === false) return false;
   const open = filters.filter(({ source }) => source === "contact");
   if (nested === true && open.length === 0) return true;
@@ -96,12 +103,12 @@ function valueOf<T>(checked: Checked<T>): T {
   return checked.value;
 }
 
-/** The parser of segments knows no context. */
-function tellOfContext(error: FieldError, at: string): FieldError {
+/** Adds `context.<path>` to the message of an unknown field, which the parser of segments wrote. */
+function mentionContext(error: FieldError, at: string): FieldError {
   const isField = error.field === `${at}.field` && error.code === "invalid_value";
-  return isField ? { ...error, message: orContext(error.message) } : error;
+  return isField ? { ...error, message: addContextHint(error.message) } : error;
 }
 
-function orContext(message: string): string {
-  return `${message}, or context.<path>, data of the events met`;
+function addContextHint(message: string): string {
+  return `${message}, or context.<path>, the data of the execution's events`;
 }

@@ -1,4 +1,4 @@
-/** What a step's config may hold, type by type; rules that no schema can say are in config.ts. */
+/** The schemas of step configs by type. config.ts has the rules that a schema cannot express. */
 
 import { Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
@@ -27,7 +27,7 @@ export const GraphId = Type.String({ minLength: 1, maxLength: 100, format: "head
 
 const LONGEST_TIMEOUT_S = 365 * 24 * 60 * 60;
 
-/** `null` is as good as absent, so that what was read can be sent back. */
+/** Accepts `null` as absent, so that a client can send back what it has read. */
 const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) =>
   Type.Optional(Nullable(schema));
 
@@ -62,7 +62,7 @@ export const UpdateContactConfig = Input({
 
 export const ExitConfig = Input({ reason: optional(Type.String({ maxLength: 1000 })) });
 
-/** The branches of a CONDITION that has more than two; their operators are those of the field. */
+/** A CONDITION in the mode "multi". config-condition.ts checks the operators of its branches. */
 export const MultiConfig = Input({
   field: Type.String(),
   branches: Type.Array(Input({ id: GraphId }), { minItems: 1, maxItems: 50 }),

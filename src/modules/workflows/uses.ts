@@ -1,4 +1,4 @@
-/** Which workflows use a template or a segment: it cannot be deleted then. */
+/** Finds the workflows that use a template or a segment, which therefore cannot be deleted. */
 
 import type { Db } from "../../db/open.ts";
 import type { Graph } from "./graph.ts";
@@ -6,7 +6,7 @@ import { segmentsOf, templatesOf } from "./references.ts";
 import { parseGraph } from "./versions.ts";
 
 export function createUses({ sqlite }: Db) {
-  /** Those whose current graph holds the text; the index of the project bounds what is read. */
+  /** Workflows of the project whose current graph contains the text. */
   const findHolding = sqlite.prepare<{ name: string; graph: string }, [number, string]>(`
     SELECT workflow.name, version.graph
     FROM workflows workflow JOIN workflow_versions version ON version.seq = workflow.version_seq

@@ -1,6 +1,6 @@
 /**
- * From whatever a caller sent to a graph, or to every violation at once. Knows nothing of the
- * database: what a graph refers to is looked at in references.ts.
+ * Checks the input of a caller and turns it into a graph, or returns all its violations. This file
+ * does not use the database: references.ts checks templates and segments.
  */
 
 import { isRecord, MOST_ERRORS } from "../../http/validation.ts";
@@ -17,8 +17,8 @@ const MOST_TRANSITIONS = 2000;
 const LARGEST_GRAPH_BYTES = 1024 * 1024;
 
 /**
- * Checks a whole graph; fields of the violations are `steps.3.config.amount` and the like. Steps
- * that are those of `checked`, a graph from here, are not read again: Liquid takes its time.
+ * Checks a whole graph. The fields of violations are paths such as `steps.3.config.amount`. Steps
+ * that are taken from the graph `checked` are not checked again, because parsing Liquid is expensive.
  */
 export function checkGraph(
   given: { steps: unknown; transitions: unknown },
@@ -28,7 +28,7 @@ export function checkGraph(
     ...listErrors(given.steps, "steps", MOST_STEPS),
     ...listErrors(given.transitions, "transitions", MOST_TRANSITIONS),
   ];
-  // Before anything in it is read: reading what is much too large would take long.
+  // The size is checked first, because reading a very large graph takes long.
   if (errors.length === 0 && sizeOf(given) > LARGEST_GRAPH_BYTES) errors.push(tooLarge);
   if (errors.length > 0) return { ok: false, errors };
   const known = new Map<unknown, Step>(checked?.steps.map((step) => [step, step]));
@@ -48,7 +48,7 @@ export function checkGraph(
       })),
     ),
   );
-  // Without all of them by their own ids, what leads to the missing ones would be called wrong.
+  // If a step is missing, transitions to it would be reported as violations, so they are not checked.
   const isComplete =
     nodes.length === itemsOf(given.steps).length &&
     edges.length === itemsOf(given.transitions).length &&
@@ -56,7 +56,7 @@ export function checkGraph(
   if (isComplete) errors.push(...shapeErrors(nodes, edges));
   const graph: Graph = {
     steps: nodes.flatMap(({ step }) => step ?? []),
-    transitions: named(edges.map(({ transition }) => transition)),
+    transitions: withIds(edges.map(({ transition }) => transition)),
   };
   return errors.length === 0
     ? { ok: true, value: graph }
@@ -79,7 +79,7 @@ function nodeOf(step: Step, index: number): Node {
   return { index, id: step.id, type: step.type, label: labelOf(step, index), step };
 }
 
-/** A step that has at least an id and a type; its violations name it. */
+/** Reads a step. Returns none if its id or type is invalid. The messages of violations name the step. */
 function readNode(given: unknown, index: number, errors: FieldError[]): Node[] {
   const found: FieldError[] = [];
   const label = labelOf(given, index);
@@ -100,7 +100,7 @@ function readNode(given: unknown, index: number, errors: FieldError[]): Node[] {
   return nodes;
 }
 
-/** `step "Second mail" (mail2)`, or as much of it as was given. */
+/** The name of a step in messages: `step "Second mail" (mail2)`, or the part of it that is given. */
 function labelOf(given: unknown, index: number): string {
   const { name, id } = isRecord(given) ? given : {};
   const isNamed = typeof name === "string" && name !== "";
@@ -125,16 +125,16 @@ type Identified = { index: number; id: string; label: string; list: "steps" | "t
 function idErrors(items: readonly Identified[]): FieldError[] {
   const seen = new Set<string>();
   return items.flatMap(({ index, id, label, list }): FieldError[] => {
-    const isTwin = id !== "" && seen.has(id);
+    const isDuplicate = id !== "" && seen.has(id);
     seen.add(id);
-    if (!isTwin) return [];
-    const message = `must be unique: "${id}" is there twice, in ${label}`;
+    if (!isDuplicate) return [];
+    const message = `must be unique: "${id}" is used twice, in ${label}`;
     return [{ field: `${list}.${index}.id`, message, code: "invalid_value" }];
   });
 }
 
-/** Transitions without an id get one that says what they are. */
-function named(transitions: readonly Transition[]): Transition[] {
+/** Gives transitions without an id one that is made of their step and branch. */
+function withIds(transitions: readonly Transition[]): Transition[] {
   const taken = new Set(transitions.map(({ id }) => id));
   return transitions.map((transition) => {
     if (transition.id !== "") return transition;
@@ -144,7 +144,7 @@ function named(transitions: readonly Transition[]): Transition[] {
   });
 }
 
-/** `base`, or `base-2` and so on; never longer than an id may be. */
+/** Returns `base`, or `base-2` and so on if it is taken; never longer than the limit of ids. */
 export function freeId(base: string, taken: ReadonlySet<string>): string {
   const short = base.slice(0, 90).toWellFormed();
   let id = short;

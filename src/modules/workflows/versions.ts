@@ -1,4 +1,4 @@
-/** Graphs as they were stored: immutable, so a parsed one stays right. */
+/** Stores graphs as immutable versions and caches parsed ones. */
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -6,7 +6,10 @@ import type { Graph } from "./graph.ts";
 
 export type Versions = ReturnType<typeof createVersions>;
 
-/** Parsed graphs in memory: about ten times the size of their JSON at worst. */
+/**
+ * Limits of the cache, by number and by length of JSON. A parsed graph takes up to about ten times
+ * the memory of its JSON.
+ */
 const MOST_CACHED = 500;
 const MOST_CACHED_BYTES = 8 * 1024 * 1024;
 
@@ -27,13 +30,13 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
       AND NOT EXISTS (
         SELECT 1 FROM workflow_executions
         WHERE version_seq = version.seq AND status IN ('RUNNING', 'WAITING'))`);
-  /** A number is never given twice, not even one that was rolled back: graphs are cached by it. */
+  /** A `seq` is never reused, not even after a rollback, because it is the key of the cache. */
   let lastSeq = 0;
-  /** In order of use: the first was used longest ago. */
+  /** In order of use, least recently used first. */
   const cache = new Map<number, { graph: Graph; bytes: number }>();
   let cachedBytes = 0;
 
-  function keep(seq: number, graph: Graph, bytes: number): void {
+  function addToCache(seq: number, graph: Graph, bytes: number): void {
     cache.set(seq, { graph, bytes });
     cachedBytes += bytes;
     for (const [oldest, entry] of cache) {
@@ -45,8 +48,8 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
 
   return {
     /**
-     * The graph of a version; null once the version was dropped, which none is that a workflow
-     * or an execution under way needs.
+     * The graph of a version; null if the version was deleted. The current version and the versions
+     * of active executions are never deleted.
      */
     graphOf(seq: number): Graph | null {
       const known = cache.get(seq);
@@ -58,11 +61,11 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
       const row = find.get(seq);
       if (row === null) return null;
       const graph = parseGraph(row.graph);
-      keep(seq, graph, row.graph.length);
+      addToCache(seq, graph, row.graph.length);
       return graph;
     },
 
-    /** Part of a change: a new version of a workflow, and its number. */
+    /** Part of a change: stores a new version of a workflow and returns its `seq`. */
     store(workflowSeq: number, graph: Graph): number {
       lastSeq = Math.max(lastSeq, findLast.get()?.seq ?? 0) + 1;
       insert.run(lastSeq, workflowSeq, JSON.stringify(graph), clock.now());
@@ -70,8 +73,8 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
     },
 
     /**
-     * Part of a change of the graph, or of an execution that ended: deletes the versions that are
-     * neither current nor the way of an execution under way.
+     * Part of a change of the graph or of the end of an execution: deletes the versions that are
+     * not current and have no active execution.
      */
     dropUnused(workflowSeq: number): void {
       dropUnused.run(workflowSeq);
@@ -79,7 +82,7 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
   };
 }
 
-/** What was checked when it was stored. */
+/** Parses a stored graph, which was checked before it was stored. */
 export function parseGraph(text: string): Graph {
   return JSON.parse(text);
 }

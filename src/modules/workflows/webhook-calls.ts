@@ -1,8 +1,9 @@
 /**
- * Makes the calls of WEBHOOK steps. A call is leased in a change (due for its ANSWER, until the
- * lease ends), made outside of one, and written down if the lease is still that one. A crash in
- * between repeats the call with the same `webhook-id`; an answer is written once. All workflows of a
- * project share the slots that the project may use, so calls that hang delay no other project.
+ * Makes the calls of WEBHOOK steps. A call is leased in a change: the execution is due for an ANSWER
+ * when the lease ends. The call is made outside of any change, and its result is stored if the lease
+ * is still the same. After a crash the call is repeated with the same `webhook-id`; a result is stored
+ * only once. All workflows of a project share the slots of the project, so calls that hang do not
+ * delay other projects.
  */
 
 import { isStorageRefusal } from "../../db/refusal.ts";
@@ -13,147 +14,153 @@ import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";
 import { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { TemplateCache } from "../../mail/template-cache.ts";
-import type { Agenda, CallLane, Execution } from "./agenda.ts";
-import type { Drive, HasTime } from "./drive.ts";
+import type { ExecutionRows, CallingWorkflow, Execution } from "./execution-rows.ts";
+import type { Advancer, HasTime } from "./advance.ts";
 import type { Occurrence } from "./engine.ts";
 import type { Paths } from "./paths.ts";
 import {
-  judgeAnswer,
-  judgeRefusal,
+  occurrenceOfResponse,
+  occurrenceOfRefusal,
   requestOf,
-  type Situation,
+  type WebhookContext,
   type WebhookRequest,
 } from "./webhook.ts";
 
-/** `token`: the lease, with the number of steps that the execution had completed. */
-export type Call = {
+/** `token` identifies the lease; it contains the number of steps that the execution has completed. */
+export type WebhookCall = {
   execution: Execution;
   request: WebhookRequest;
   token: { stepCount: number; dueAt: number };
 };
 
-export type Calls = ReturnType<typeof createCalls>;
+export type WebhookCalls = ReturnType<typeof createWebhookCalls>;
 
-/** Calls at once, of all projects. */
+/** Largest number of concurrent calls of all projects. */
 const MOST_AT_ONCE = 64;
-/** Calls of one workflow at once, so that one slow receiver leaves slots for the others. */
-const MOST_OF_A_WORKFLOW = 16;
-/** Longer than any exchange may take (lib/fetch-guarded). */
+/** Largest number of concurrent calls of one workflow, so that a slow receiver leaves slots free. */
+const MOST_PER_WORKFLOW = 16;
+/** Longer than the timeout of a call (lib/fetch-guarded). */
 const LEASE_MS = 60_000;
-/** Calls that a process left behind are not repeated at once. */
+/** Delay before the calls that a stopped process left under way are repeated. */
 const ORPHAN_DELAY_MS = 5_000;
 const STORAGE_PAUSE_MS = 1_000;
 
-export function createCalls(deps: {
-  agenda: Agenda;
-  drive: Drive;
+export function createWebhookCalls(deps: {
+  executionRows: ExecutionRows;
+  advancer: Advancer;
   pathsOf: (versionSeq: number) => Paths | null;
-  situationOf: (execution: Execution) => Situation | null;
+  webhookContextOf: (execution: Execution) => WebhookContext | null;
   templateCache: TemplateCache;
   fetchGuarded: FetchGuarded;
   writer: Writer;
   clock: Clock;
   log: Log;
   random: () => number;
-  /** Calls of one project at once; 0 for no limit but a fair share. */
+  /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
   mostCallsOfProject: number;
-  /** An execution goes on: something may be due. */
+  /** Called when a call has ended: its execution may be due. */
   wake: () => void;
 }) {
-  const { agenda, drive, writer, clock, log } = deps;
+  const { executionRows, advancer, writer, clock, log } = deps;
   const underWay = new Map<number, { workflowSeq: number; ended: Promise<void> }>();
-  /** Owned by projects. */
+  /** The owners of the slots are projects. */
   const slots = createFairSlots({
     total: MOST_AT_ONCE,
     mostOfOwner: deps.mostCallsOfProject,
   });
-  let ender = new AbortController();
-  let lastLane = 0;
+  let abort = new AbortController();
+  let lastWorkflowSeq = 0;
 
-  function capacityOf({ workflowSeq, projectSeq }: CallLane, free: FairSlots): number {
+  function capacityOf({ workflowSeq, projectSeq }: CallingWorkflow, freeSlots: FairSlots): number {
     const own = underWay.values().filter((call) => call.workflowSeq === workflowSeq);
-    return Math.min(free.available(projectSeq), MOST_OF_A_WORKFLOW - [...own].length);
+    return Math.min(freeSlots.available(projectSeq), MOST_PER_WORKFLOW - [...own].length);
   }
 
-  /** Beginning after the workflow that came last. */
-  function lanesInTurn(): CallLane[] {
-    const lanes = agenda.lanes();
+  /** Workflows with calls, beginning after the one that leased last. */
+  function inRoundRobin(): CallingWorkflow[] {
+    const workflows = executionRows.callingWorkflows();
     return [
-      ...lanes.filter(({ workflowSeq }) => workflowSeq > lastLane),
-      ...lanes.filter(({ workflowSeq }) => workflowSeq <= lastLane),
+      ...workflows.filter(({ workflowSeq }) => workflowSeq > lastWorkflowSeq),
+      ...workflows.filter(({ workflowSeq }) => workflowSeq <= lastWorkflowSeq),
     ];
   }
 
-  /** Null: there is nothing to call, and what that means for the execution is written. */
-  function leaseOne(execution: Execution, now: number, hasTime: HasTime): Call | null {
+  /** Returns null if the request cannot be built; the step fails then. */
+  function leaseOne(execution: Execution, now: number, hasTime: HasTime): WebhookCall | null {
     const request = prepare(execution);
     if (typeof request === "string") {
       const result = { outcome: "FAILED", error: request } as const;
-      drive.proceed(execution, { occurrence: { kind: "done", result }, now, hasTime });
+      advancer.advance(execution, { occurrence: { kind: "done", result }, now, hasTime });
       return null;
     }
     const dueAt = now + LEASE_MS;
     const { progress } = execution;
-    agenda.save(execution, { ...progress, dueFor: "ANSWER", dueAt }, []);
+    executionRows.save(execution, { ...progress, dueFor: "ANSWER", dueAt }, []);
     return { execution, request, token: { stepCount: progress.stepCount, dueAt } };
   }
 
   function prepare(execution: Execution): WebhookRequest | string {
     const { versionSeq, progress } = execution;
     const step = deps.pathsOf(versionSeq)?.step(progress.stepId ?? "") ?? null;
-    const situation = deps.situationOf(execution);
-    if (step?.type !== "WEBHOOK" || situation === null) return "There is nothing to be called.";
-    return requestOf(step, situation, deps.templateCache);
+    const webhookContext = deps.webhookContextOf(execution);
+    if (step?.type !== "WEBHOOK" || webhookContext === null)
+      return "The webhook, the contact or the workflow does not exist any more.";
+    return requestOf(step, webhookContext, deps.templateCache);
   }
 
-  async function make({ execution, request, token }: Call): Promise<void> {
-    const { signal } = ender;
+  async function makeCall({ execution, request, token }: WebhookCall): Promise<void> {
+    const { signal } = abort;
     const { url, ...rest } = request;
     try {
       const response = await deps.fetchGuarded(url, { ...rest, signal });
       const { context } = execution.progress;
       const now = clock.now();
-      await settle(
+      await storeResult(
         execution,
         token,
-        judgeAnswer(response, { context, now, random: deps.random() }),
+        occurrenceOfResponse(response, { context, now, random: deps.random() }),
       );
     } catch (error) {
-      // At the end of the process the call is given back by the next one.
+      // The process stops: the next process repeats the call.
       if (signal.aborted) return;
       if (error instanceof FetchRefused) {
-        await settle(execution, token, judgeRefusal(error, deps.random()));
+        await storeResult(execution, token, occurrenceOfRefusal(error, deps.random()));
         return;
       }
       const fields = { execution: execution.id, error: describeError(error) };
       log.error("a webhook of a workflow failed unexpectedly", fields);
-      const reason = "An unexpected error on our side; the log has it.";
+      const reason = "An unexpected error of the server; the log contains its details.";
       const random = deps.random();
-      await settle(execution, token, { kind: "unanswered", reason, retryAfterMs: null, random });
+      await storeResult(execution, token, {
+        kind: "callFailed",
+        reason,
+        retryAfterMs: null,
+        random,
+      });
     }
   }
 
-  /** What was answered must be written down, however long the storage takes to recover. */
-  async function settle(
+  /** Stores the result of a call; repeats this until the storage accepts it. */
+  async function storeResult(
     { id, seq }: Execution,
-    token: Call["token"],
+    token: WebhookCall["token"],
     occurrence: Occurrence,
   ): Promise<void> {
     for (;;) {
       try {
         await writer.write(() => {
-          const execution = agenda.find(seq);
+          const execution = executionRows.find(seq);
           if (execution === null || !isLeased(execution, token)) return;
-          drive.proceed(execution, { occurrence, now: clock.now(), hasTime: () => false });
+          advancer.advance(execution, { occurrence, now: clock.now(), hasTime: () => false });
         });
         return;
       } catch (error) {
-        log.error("the answer to a webhook could not be stored", {
+        log.error("the result of a webhook call could not be stored", {
           execution: id,
           error: describeError(error),
         });
-        // A fault of ours does not mend itself: the lease ends, and the call is made again.
-        if (ender.signal.aborted || !isStorageRefusal(error)) return;
+        // A retry cannot fix a defect of this program: the call is repeated when its lease ends.
+        if (abort.signal.aborted || !isStorageRefusal(error)) return;
         await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
       }
     }
@@ -165,53 +172,54 @@ export function createCalls(deps: {
 
   return {
     underWay: (): number => underWay.size,
-    /** Resolves when those that are under way now are not any more. */
+    /** Resolves when the calls that are under way now have ended. */
     ended,
 
-    /** Whether a call is due for which its workflow and its project have a slot. */
+    /** Whether a call is due whose workflow and project have a free slot. */
     canLease: (now: number): boolean =>
       slots.inUse() < MOST_AT_ONCE &&
-      agenda
-        .lanes()
+      executionRows
+        .callingWorkflows()
         .some(
-          (lane) =>
-            capacityOf(lane, slots) > 0 && agenda.callsOf(lane.workflowSeq, now, 1).length > 0,
+          (workflow) =>
+            capacityOf(workflow, slots) > 0 &&
+            executionRows.dueCalls(workflow.workflowSeq, now, 1).length > 0,
         ),
 
     /**
-     * Part of a change: takes due calls, as many as there are slots and time for. `isCut`: there
-     * may be more for which there are slots.
+     * Part of a change: leases due calls while slots are free and the slice has time. `isCut` is true
+     * if more calls may be due for free slots.
      */
-    lease(now: number, hasTime: HasTime): { taken: Call[]; isCut: boolean } {
-      const taken: Call[] = [];
-      if (slots.inUse() >= MOST_AT_ONCE) return { taken, isCut: false };
-      // Slots are taken when the calls are started, after the commit.
-      const free = slots.copy();
-      let looked = 0;
+    lease(now: number, hasTime: HasTime): { leased: WebhookCall[]; isCut: boolean } {
+      const leased: WebhookCall[] = [];
+      if (slots.inUse() >= MOST_AT_ONCE) return { leased, isCut: false };
+      // The slots are acquired when the calls start, after the commit.
+      const freeSlots = slots.copy();
+      let considered = 0;
       let isCut = false;
-      for (const lane of lanesInTurn()) {
-        const capacity = capacityOf(lane, free);
+      for (const workflow of inRoundRobin()) {
+        const capacity = capacityOf(workflow, freeSlots);
         if (capacity <= 0) continue;
-        lastLane = lane.workflowSeq;
-        for (const execution of agenda.callsOf(lane.workflowSeq, now, capacity)) {
-          if (looked++ > 0 && !hasTime()) return { taken, isCut: true };
+        lastWorkflowSeq = workflow.workflowSeq;
+        for (const execution of executionRows.dueCalls(workflow.workflowSeq, now, capacity)) {
+          if (considered++ > 0 && !hasTime()) return { leased, isCut: true };
           const call = leaseOne(execution, now, hasTime);
           if (call === null) isCut = true;
           else {
-            free.take(lane.projectSeq);
-            taken.push(call);
+            freeSlots.take(workflow.projectSeq);
+            leased.push(call);
           }
         }
       }
-      return { taken, isCut };
+      return { leased, isCut };
     },
 
-    /** After the commit of the lease. */
-    start(calls: readonly Call[]): void {
+    /** Starts leased calls; called after the commit of the leases. */
+    start(calls: readonly WebhookCall[]): void {
       for (const call of calls) {
         const { seq, workflowSeq, projectSeq } = call.execution;
         slots.take(projectSeq);
-        const end = make(call).finally(() => {
+        const end = makeCall(call).finally(() => {
           slots.release(projectSeq);
           underWay.delete(seq);
           deps.wake();
@@ -220,28 +228,29 @@ export function createCalls(deps: {
       }
     },
 
-    /** Part of a change: leases that ended without an answer are due again. */
-    giveBackExpired: (now: number): number => agenda.giveBackCalls(now, now, [...underWay.keys()]),
+    /** Part of a change: calls whose lease ended without a result are due again. */
+    requeueExpired: (now: number): number =>
+      executionRows.requeueCalls(now, now, [...underWay.keys()]),
 
     /** Executions whose calls are under way. */
     executionsUnderWay: (): number[] => [...underWay.keys()],
 
-    /** Part of a change: those of an earlier process. */
-    giveBackAll(now: number): number {
-      ender = new AbortController();
-      return agenda.giveBackCalls(Number.MAX_SAFE_INTEGER, now + ORPHAN_DELAY_MS, []);
+    /** Part of a change: the calls that an earlier process left under way are due again. */
+    requeueAll(now: number): number {
+      abort = new AbortController();
+      return executionRows.requeueCalls(Number.MAX_SAFE_INTEGER, now + ORPHAN_DELAY_MS, []);
     },
 
-    /** Gives up what is under way after `graceMs`; resolves when nothing is any more. */
+    /** Aborts the calls that are still under way after `graceMs`; resolves when all have ended. */
     async stop(graceMs: number): Promise<void> {
-      const cancel = clock.after(graceMs, () => ender.abort());
+      const cancel = clock.after(graceMs, () => abort.abort());
       await ended();
       cancel();
     },
   };
 }
 
-function isLeased({ progress }: Execution, token: Call["token"]): boolean {
+function isLeased({ progress }: Execution, token: WebhookCall["token"]): boolean {
   return (
     progress.dueFor === "ANSWER" &&
     progress.stepCount === token.stepCount &&

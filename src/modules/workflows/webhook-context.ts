@@ -1,14 +1,14 @@
-/** What a webhook of an execution is told about, read from the rows. */
+/** Reads the data that the templates of a WEBHOOK step can use from the database. */
 
 import type { Db } from "../../db/open.ts";
 import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Execution } from "./agenda.ts";
-import type { Situation } from "./webhook.ts";
+import type { Execution } from "./execution-rows.ts";
+import type { WebhookContext } from "./webhook.ts";
 
 type EventRow = { id: string; name: string; data: string | null; createdAt: number };
 
-export function createSituations(deps: {
+export function createWebhookContexts(deps: {
   db: Pick<Db, "sqlite">;
   contacts: Pick<Contacts, "findBySeq">;
 }) {
@@ -20,14 +20,20 @@ export function createSituations(deps: {
     "SELECT id, name, data, created_at AS createdAt FROM events WHERE seq = +?",
   );
 
-  /** Null also once it was purged. */
-  function eventOf(seq: number | null): Situation["event"] {
+  /** null if there is no event or it was purged. */
+  function eventOf(seq: number | null): WebhookContext["event"] {
     const row = seq === null ? null : findEvent.get(seq);
     return row === null ? null : { ...row, data: row.data === null ? null : parseData(row.data) };
   }
 
-  /** Null where the contact or the workflow is gone. */
-  return ({ id, startedAt, workflowSeq, contactSeq, progress }: Execution): Situation | null => {
+  /** null if the contact or the workflow was deleted. */
+  return ({
+    id,
+    startedAt,
+    workflowSeq,
+    contactSeq,
+    progress,
+  }: Execution): WebhookContext | null => {
     const workflow = findWorkflow.get(workflowSeq);
     const contact = contactSeq === null ? null : deps.contacts.findBySeq(contactSeq);
     if (workflow === null || contact === null) return null;

@@ -1,12 +1,12 @@
 /**
  * Builds the URL of a WEBHOOK step from the parts that its template rendered.
  *
- * The template decides scheme, host, port, and how many path segments and query parameters there
- * are; a value fills one component and cannot change that. With `| raw`, the template's author lets a
- * value hold several components, from the path on; at the beginning of the URL, also scheme, host and
- * port. It still cannot end a host that the template began, be a port behind it, or be a dot segment
- * (RFC 3986 §3.3). Every URL is checked once more, and its address before it is called, by the HTTP
- * client.
+ * The template decides the scheme, the host, the port and the number of path segments and query
+ * parameters; a value fills one component and cannot change them (docs/interface.md#workflows). With
+ * `| raw`, a value may hold several components of path, query and fragment; at the beginning of the
+ * URL, it may also hold scheme, host and port. It cannot complete a host that the template began, be
+ * the port after it, or be a dot segment (RFC 3986 §3.3). The HTTP client checks every URL again, and
+ * its address before the call.
  */
 
 import type { UrlPart } from "../../mail/template-url.ts";
@@ -20,11 +20,11 @@ const NO_URL = "This is not a URL.";
 const NO_ORIGIN =
   "The URL does not begin with http:// or https:// and a host. An output holds these only with | raw.";
 
-/** Where an output stands in the URL. `value` is its text before it was encoded. */
+/** The range of an output in the URL. `value` is its text before it was encoded. */
 type Output = { from: number; to: number; isRaw: boolean; value: string };
 
-/** A URL with its outputs, and the offsets at which its components end. */
-type Laid = {
+/** A URL with its outputs and the offsets at which its scheme, host and path end. */
+type Layout = {
   text: string;
   outputs: readonly Output[];
   scheme: number;
@@ -39,39 +39,39 @@ export function buildUrl(parts: readonly UrlPart[]): BuiltUrl {
   return reason === null ? { ok: true, url: text } : { ok: false, reason };
 }
 
-function join(parts: readonly UrlPart[]): Pick<Laid, "text" | "outputs"> {
+function join(parts: readonly UrlPart[]): Pick<Layout, "text" | "outputs"> {
   const whole = parts.map((part) => part.text).join("");
   const text = whole.trim();
   const trimmed = whole.length - whole.trimStart().length;
-  const place = (offset: number) => Math.min(Math.max(offset - trimmed, 0), text.length);
+  const clamp = (offset: number) => Math.min(Math.max(offset - trimmed, 0), text.length);
   const outputs: Output[] = [];
   let from = 0;
   for (const part of parts) {
     const to = from + part.text.length;
     if (part.kind !== "literal") {
       const isRaw = part.kind === "raw";
-      outputs.push({ from: place(from), to: place(to), isRaw, value: part.value });
+      outputs.push({ from: clamp(from), to: clamp(to), isRaw, value: part.value });
     }
     from = to;
   }
   return { text, outputs };
 }
 
-/** Why the values may not stand in this URL; null where they may. */
+/** Why the values are not allowed in this URL; null if they are. */
 function faultOf(text: string, outputs: readonly Output[]): string | null {
   if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`;
   if (outputs.length > MOST_VALUES) return `The URL has more than ${MOST_VALUES} values.`;
-  // The URL parser would drop tabs and line breaks, and so join what they separate.
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for.
+  // The URL parser drops tabs and line breaks, which would join the text around them.
+  // oxlint-disable-next-line no-control-regex -- the check is for control characters.
   if (/[\0-\x1f\x7f]/.test(text)) return "The URL has a tab, a line break or a control character.";
   if (text === "") return NO_URL;
-  const laid = layOut(text, outputs);
-  if (laid === null) return NO_ORIGIN;
-  return originFault(laid) ?? pathFault(laid) ?? structureFault(laid);
+  const layout = layoutOf(text, outputs);
+  if (layout === null) return NO_ORIGIN;
+  return originFault(layout) ?? pathFault(layout) ?? structureFault(layout);
 }
 
-/** The components by the template's own text and raw values: encoded values hold no delimiters. */
-function layOut(text: string, outputs: readonly Output[]): Laid | null {
+/** Finds the components. Encoded values contain no delimiters, so only the template and raw values do. */
+function layoutOf(text: string, outputs: readonly Output[]): Layout | null {
   const found = /^(https?:\/\/)([^/?#\\]+)([^?#]*)/i.exec(text);
   const [, scheme = "", host = "", path = ""] = found ?? [];
   if (found === null) return null;
@@ -79,7 +79,7 @@ function layOut(text: string, outputs: readonly Output[]): Laid | null {
   return { text, outputs, scheme: scheme.length, host: hostEnd, path: hostEnd + path.length };
 }
 
-function originFault({ text, outputs, scheme, host }: Laid): string | null {
+function originFault({ text, outputs, scheme, host }: Layout): string | null {
   for (const { from, to, isRaw } of outputs.filter((output) => output.from <= host)) {
     // A raw value at the beginning may be a whole URL.
     if (isRaw && from === 0) continue;
@@ -93,8 +93,8 @@ function originFault({ text, outputs, scheme, host }: Laid): string | null {
   return null;
 }
 
-/** A segment with a value must not be a dot segment, nor be empty because the value is. */
-function pathFault({ text, outputs, host, path }: Laid): string | null {
+/** A segment with a value must not be a dot segment, and must not be empty because the value is. */
+function pathFault({ text, outputs, host, path }: Layout): string | null {
   let from = host + 1;
   for (const segment of text.slice(from, path).split(/[/\\]/)) {
     const to = from + segment.length;
@@ -112,7 +112,7 @@ function pathFault({ text, outputs, host, path }: Laid): string | null {
   return null;
 }
 
-/** The segment as it was before its values were encoded, which is how some servers read it. */
+/** The segment with its values not encoded, because some servers decode it before they split it. */
 function withValues(
   text: string,
   { from, to }: { from: number; to: number },
@@ -127,16 +127,16 @@ function withValues(
   return segment + text.slice(done, to);
 }
 
-/** `%2e` is a dot to URL parsers; `%252e` is one behind a proxy that decodes once more. */
+/** URL parsers read `%2e` as a dot; a server behind a proxy that decodes also reads `%252e` as one. */
 function isDotSegment(segment: string): boolean {
   return /^(?:\.|%2e){1,2}$/i.test(segment.replace(/%(?:25)+/g, "%"));
 }
 
 /**
- * A second check, by the URL parser that the request uses: with harmless values, the URL would have
- * the same scheme, port, and number of host labels, path segments and query parameters.
+ * A second check with the URL parser of the HTTP client: a URL with harmless values must have the
+ * same scheme, port, and number of host labels, path segments and query parameters.
  */
-function structureFault({ text, outputs }: Laid): string | null {
+function structureFault({ text, outputs }: Layout): string | null {
   let harmless = "";
   let done = 0;
   for (const { from, to } of outputs.filter(({ isRaw }) => !isRaw)) {

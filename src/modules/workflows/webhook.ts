@@ -1,4 +1,4 @@
-/** The request of a WEBHOOK step, and the result of its response. Pure except for the template cache. */
+/** Builds the request of a WEBHOOK step and interprets its response. Pure but for the template cache. */
 
 import { isRecord } from "../../http/validation.ts";
 import type { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
@@ -12,17 +12,17 @@ import { type JsonObject, parseData } from "../contacts/data.ts";
 import { type ContactRow, presentContact } from "../contacts/service.ts";
 import { isContextTooLarge, type Occurrence } from "./engine.ts";
 import type { Step, WebhookMethod } from "./graph.ts";
-import { retryAfter } from "./times.ts";
+import { retryAfter } from "./due-times.ts";
 import { buildUrl } from "./webhook-url.ts";
 
 export type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
 
-/** The data that a webhook can name and send. */
-export type Situation = {
+/** The data that the templates of a WEBHOOK step can use. */
+export type WebhookContext = {
   workflow: { id: string; name: string };
   execution: { id: string; startedAt: number };
   contact: ContactRow;
-  /** The latest event of the execution; null for one that was started through the API. */
+  /** The latest event of the execution; null if it was started through the API and had none. */
   event: { id: string; name: string; data: JsonObject | null; createdAt: number } | null;
   context: JsonObject;
   /** The number of the step within the execution, from 1. */
@@ -36,21 +36,21 @@ export type WebhookRequest = {
   body?: string;
 };
 
-/** Length of the part of a response that the completed step shows. */
+/** Length of the excerpt of a response that is stored with the completed step. */
 const EXCERPT_CHARACTERS = 1000;
 
 class TemplateError extends Error {}
 
 /**
- * The request, or a sentence where it cannot be made. `webhook-id` and `Idempotency-Key` name the
+ * Returns the request, or the reason why it cannot be built. `webhook-id` and `Idempotency-Key` name the
  * step of the execution and are the same in every attempt, so that receivers can detect a retry.
  */
 export function requestOf(
   { config }: WebhookStep,
-  situation: Situation,
+  webhookContext: WebhookContext,
   templates: TemplateCache,
 ): WebhookRequest | string {
-  const variables = variablesOf(situation);
+  const variables = variablesOf(webhookContext);
   const compiled = (source: string, what: string, kind: TemplateKind): Template => {
     const made = templates.compile(source, kind);
     if (!made.ok) throw new TemplateError(`${what}: ${made.message}`);
@@ -69,12 +69,14 @@ export function requestOf(
     return built.url;
   };
   try {
-    const body = bodyOf(config, situation, (source) => fill(source, "The body cannot be rendered"));
+    const body = bodyOf(config, webhookContext, (source) =>
+      fill(source, "The body cannot be rendered"),
+    );
     const own = Object.entries(config.headers ?? {}).map(([name, value]) => [
       name.toLowerCase(),
       fill(value, `The header ${name} cannot be rendered`),
     ]);
-    const id = `${situation.execution.id}.${situation.number}`;
+    const id = `${webhookContext.execution.id}.${webhookContext.number}`;
     return {
       url: fillUrl(config.url, "The URL cannot be rendered"),
       method: config.method,
@@ -94,16 +96,16 @@ export function requestOf(
 
 function bodyOf(
   { method, body }: WebhookStep["config"],
-  situation: Situation,
+  webhookContext: WebhookContext,
   fill: (source: string) => string,
 ): { text: string; type: string } | null {
   if (method === "GET") return null;
   if (body === undefined) {
     if (method === "DELETE") return null;
-    return { text: JSON.stringify(defaultBody(situation)), type: "application/json" };
+    return { text: JSON.stringify(defaultBody(webhookContext)), type: "application/json" };
   }
   if (typeof body !== "string") {
-    return { text: JSON.stringify(filled(body, fill)), type: "application/json" };
+    return { text: JSON.stringify(renderStrings(body, fill)), type: "application/json" };
   }
   const text = fill(body);
   return {
@@ -112,18 +114,18 @@ function bodyOf(
   };
 }
 
-/** A JSON value with every text rendered. Requests nest at most a hundred levels deep. */
-function filled(value: unknown, fill: (source: string) => string): unknown {
+/** Renders every string in a JSON value. The recursion is bounded: requests nest at most 100 levels. */
+function renderStrings(value: unknown, fill: (source: string) => string): unknown {
   if (typeof value === "string") return fill(value);
-  if (Array.isArray(value)) return value.map((item) => filled(item, fill));
+  if (Array.isArray(value)) return value.map((item) => renderStrings(item, fill));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, filled(item, fill)]),
+    Object.entries(value).map(([name, item]) => [name, renderStrings(item, fill)]),
   );
 }
 
-/** The body of a step without a body of its own. */
-function defaultBody({ workflow, execution, contact, event, context }: Situation) {
+/** The body of a step without a configured body. */
+function defaultBody({ workflow, execution, contact, event, context }: WebhookContext) {
   return {
     workflow,
     execution: { id: execution.id, startedAt: isoTime(execution.startedAt), context },
@@ -132,16 +134,19 @@ function defaultBody({ workflow, execution, contact, event, context }: Situation
   };
 }
 
-/** As in mails, the contact's data with the context over it; also the values of the default body. */
-function variablesOf(situation: Situation): JsonObject {
-  const { contact, context } = situation;
+/**
+ * The variables of templates: the contact's data, overlaid by the context, as in mails; and the
+ * members of the default body.
+ */
+function variablesOf(webhookContext: WebhookContext): JsonObject {
+  const { contact, context } = webhookContext;
   const { id, email } = contact;
   const data = overlaid(parseData(contact.data), context);
   const names = { id, email, plunk_id: id, plunk_email: email };
-  return overlaid(data, { data, ...names, context, ...defaultBody(situation) });
+  return overlaid(data, { data, ...names, context, ...defaultBody(webhookContext) });
 }
 
-/** Undefined for text that is not JSON. */
+/** Returns undefined if the text is not JSON. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -151,10 +156,10 @@ function parsedJson(text: string): unknown {
 }
 
 /**
- * 2xx completes the step, and a JSON response joins the context as `webhook`. 408, 429 and 5xx are
- * retried. Any other status fails the step.
+ * A 2xx response completes the step, and its JSON is added to the context as `webhook`. After 408,
+ * 429 and 5xx the call is retried. Any other status fails the step (docs/interface.md#workflows).
  */
-export function judgeAnswer(
+export function occurrenceOfResponse(
   response: GuardedResponse,
   { context, now, random }: { context: JsonObject; now: number; random: number },
 ): Occurrence {
@@ -162,47 +167,51 @@ export function judgeAnswer(
   const text = new TextDecoder().decode(response.body);
   const detail = { status, body: text.slice(0, EXCERPT_CHARACTERS) };
   if (status >= 200 && status < 300) {
-    const joining = joinsOf(response, text, context);
-    if (joining.kind === "joins") {
-      return done({ outcome: "COMPLETED", detail, joins: { webhook: joining.answer } });
+    const addition = additionOf(response, text, context);
+    if (addition.kind === "added") {
+      return done({ outcome: "COMPLETED", detail, addToContext: { webhook: addition.json } });
     }
-    const why = joining.reason === null ? {} : { isLeftOut: true, reason: joining.reason };
+    const why = addition.reason === null ? {} : { isLeftOut: true, reason: addition.reason };
     return done({ outcome: "COMPLETED", detail: { ...detail, ...why } });
   }
   const error = `The receiver answered ${status}.`;
   if (status === 408 || status === 429 || status >= 500) {
     const retryAfterMs = retryAfter(response.headers.get("retry-after"), now);
-    return { kind: "unanswered", reason: error, retryAfterMs, random };
+    return { kind: "callFailed", reason: error, retryAfterMs, random };
   }
   return done({ outcome: "FAILED", detail, error });
 }
 
 /** The result of a request without a response. */
-export function judgeRefusal(refusal: FetchRefused, random: number): Occurrence {
+export function occurrenceOfRefusal(refusal: FetchRefused, random: number): Occurrence {
   if (refusal.isTemporary) {
-    return { kind: "unanswered", reason: refusal.message, retryAfterMs: null, random };
+    return { kind: "callFailed", reason: refusal.message, retryAfterMs: null, random };
   }
   return done({ outcome: "FAILED", error: refusal.message, detail: { reason: refusal.reason } });
 }
 
-type Joining = { kind: "joins"; answer: unknown } | { kind: "left out"; reason: string | null };
+type ContextAddition =
+  { kind: "added"; json: unknown } | { kind: "omitted"; reason: string | null };
 
-/** The JSON of a response that joins the context; `reason` where JSON was declared and cannot join. */
-function joinsOf(response: GuardedResponse, text: string, context: JsonObject): Joining {
+/**
+ * Decides whether the JSON of a response is added to the context. `reason` is null if the response
+ * does not declare JSON.
+ */
+function additionOf(response: GuardedResponse, text: string, context: JsonObject): ContextAddition {
   const isDeclared = /\bjson\b/i.test(response.headers.get("content-type") ?? "");
-  if (!isDeclared) return leftOut(null);
-  if (response.isTruncated) return leftOut("The answer is longer than 64 KiB.");
-  const answer = parsedJson(text);
-  if (answer === undefined) return leftOut("The answer is not JSON.");
-  if (isNestedDeeper(answer)) return leftOut("The answer is nested too deeply.");
-  if (isContextTooLarge({ ...context, webhook: answer })) {
-    return leftOut("The answer is too large for the context.");
+  if (!isDeclared) return omitted(null);
+  if (response.isTruncated) return omitted("The response is longer than 64 KiB.");
+  const json = parsedJson(text);
+  if (json === undefined) return omitted("The response is not JSON.");
+  if (isNestedDeeper(json)) return omitted("The response is nested too deeply.");
+  if (isContextTooLarge({ ...context, webhook: json })) {
+    return omitted("The response is too large for the context.");
   }
-  return { kind: "joins", answer };
+  return { kind: "added", json };
 }
 
-function leftOut(reason: string | null): Joining {
-  return { kind: "left out", reason };
+function omitted(reason: string | null): ContextAddition {
+  return { kind: "omitted", reason };
 }
 
 function done(result: Extract<Occurrence, { kind: "done" }>["result"]): Occurrence {

@@ -129,7 +129,9 @@ describe("loops through events of its own", () => {
     expect(walked).toHaveLength(21);
     expect(walked.slice(0, 20).every(({ status }) => status === "COMPLETED")).toBe(true);
     expect(walked[20]).toMatchObject({ status: "FAILED", steps: [] });
-    expect(walked[20]?.error).toContain('"contact.subscribed" led this workflow round 20 times');
+    expect(walked[20]?.error).toContain(
+      '"contact.subscribed" started or continued this workflow 20 times',
+    );
     // Told once.
     await a.t.call("PATCH", `/contacts/${a.contactId()}`, { subscribed: false });
     await a.t.call("PATCH", `/contacts/${a.contactId()}`, { subscribed: true });

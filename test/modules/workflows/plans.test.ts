@@ -3,16 +3,16 @@
 import { expect, spyOn, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { createAgenda } from "../../../src/modules/workflows/agenda.ts";
-import { createStarts } from "../../../src/modules/workflows/starts.ts";
+import { createExecutionRows } from "../../../src/modules/workflows/execution-rows.ts";
+import { createTriggers } from "../../../src/modules/workflows/triggers.ts";
 import { planOf } from "../../support/outbox.ts";
 
-test("no statement of the agenda reads a table whole or sorts more than one contact's rows", () => {
+test("no statement of the executionRows reads a table whole or sorts more than one contact's rows", () => {
   const db = openDatabase(":memory:");
   migrate(db.sqlite);
   const prepare = spyOn(db.sqlite, "prepare");
-  const agenda = createAgenda(db);
-  createStarts({ db, agenda, pathsOf: () => null });
+  const executionRows = createExecutionRows(db);
+  createTriggers({ db, executionRows, pathsOf: () => null });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
   expect(statements.length).toBeGreaterThan(15);

@@ -18,7 +18,7 @@ import {
   MOST_TRIES,
   nextTryAt,
   retryAfter,
-} from "../../../src/modules/workflows/times.ts";
+} from "../../../src/modules/workflows/due-times.ts";
 import { DAY, HOUR, MINUTE } from "../../support/automation.ts";
 
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");
@@ -98,11 +98,11 @@ describe("the engine", () => {
   });
 
   test("a call that is not answered is due again, and fails with the last try", () => {
-    const unanswered: [Occurrence, number] = [
-      { kind: "unanswered", reason: "No.", retryAfterMs: null, random: 0.5 },
+    const callFailed: [Occurrence, number] = [
+      { kind: "callFailed", reason: "No.", retryAfterMs: null, random: 0.5 },
       NOW,
     ];
-    const tries = (n: number) => Array.from({ length: n }, () => unanswered);
+    const tries = (n: number) => Array.from({ length: n }, () => callFailed);
     expect(walk(chainOf(call), [done, ...tries(1)])).toMatchObject({
       status: "RUNNING",
       dueFor: "CALL",

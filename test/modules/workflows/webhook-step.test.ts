@@ -134,7 +134,7 @@ describe("the answer", () => {
     expect(walked).toMatchObject({ status: "COMPLETED", context: {} });
     expect(walked.details[1]).toMatchObject({
       isLeftOut: true,
-      reason: "The answer is nested too deeply.",
+      reason: "The response is nested too deeply.",
     });
   });
 
@@ -161,7 +161,7 @@ describe("the answer", () => {
     expect(walked.details[1]).toMatchObject({
       status: 200,
       body: "x".repeat(1000),
-      reason: "The answer is longer than 64 KiB.",
+      reason: "The response is longer than 64 KiB.",
     });
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
