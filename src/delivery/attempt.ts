@@ -1,7 +1,7 @@
 /**
- * One attempt, a list of steps that each may end it:
- * still wanted? → has a place? → sender still verified? → render → compose → sign → transport.
- * It touches no row: it ends in a verdict that `settle` writes.
+ * One attempt is a list of steps, each of which may end it: is the mail still wanted? → did it get
+ * a slot? → is the sender still verified? → render → compose → sign → transport. It writes no row:
+ * it returns a verdict, which `settle` stores.
  */
 
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -21,25 +21,32 @@ import {
   type Dispatch,
   type Leave,
   type Outcome,
-  type Pass,
+  type Slot,
   type Transport,
-  turnedBack,
+  deferWithoutSlot,
   Withdrawn,
 } from "./outcome.ts";
 
-/** Ends before anything was tried: the recipient or the sender does not want it any more. */
+/**
+ * The outcome of the transport, or `suppressed` or `cancelled` if the mail is not wanted any more.
+ */
 export type Verdict =
   | (Outcome & {
-      /** As it was rendered for campaign mail, whose record has the template until it has left. */
+      /**
+       * The rendered subject of campaign mail, whose row has the template until the mail is sent.
+       */
       subject?: string;
     })
   | { kind: "suppressed"; reason: string }
   | { kind: "cancelled"; reason: string };
 
 export type AttemptDeps = {
-  /** Resolves at once, or after others had a turn of the event loop where much was done in this one. */
+  /** Yields to other work of the event loop if the current iteration has taken long. */
   breathe: () => Promise<void>;
-  /** Told when the synchronous work on a mail begins, so that a hold of the event loop is explained. */
+  /**
+   * Called when synchronous work on a mail begins, so that the log can explain a blocked event
+   * loop.
+   */
   beginWork: (emailId: string) => void;
   transport: Transport;
   templateCache: TemplateCache;
@@ -47,40 +54,42 @@ export type AttemptDeps = {
   /** The reason for which an address is suppressed, or null. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  /** The keys of a domain; null if it has none. Throws if they cannot be read. */
+  /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
   signerOf: (projectSeq: number, domain: string) => Signer | null;
   isCampaignSending: (campaignSeq: number) => boolean;
-  /** Everybody waits while a mail is rendered. */
+  /** Records how long rendering blocked the event loop. */
   noteRendering: (campaignSeq: number, ms: number) => void;
-  /** It took too long for this campaign: no more of it is to be rendered. */
+  /** True if rendering took too long for this campaign, so that no more of it may be rendered. */
   isTooCostly: (campaignSeq: number) => boolean;
-  /** The address that bounces go to (delivery rule C5). */
+  /** The address to which bounces are sent (docs/delivery.md#C5). */
   returnPathOf: (mail: Consignment) => string;
-  /** Base of links that recipients act with, and the key that signs them. */
+  /** Base URL of the unsubscribe and preference links, and the key that signs them. */
   url: string;
   linkKey: Uint8Array;
-  /** The same for links and pixels that only count. */
+  /** The same for tracked links and pixels. */
   trackingUrl: string;
   trackingKey: Uint8Array;
 };
 
-export type Attempt = (consignment: Consignment, leave: Leave) => Promise<Verdict>;
+export type Attempt = (mail: Consignment, leave: Leave) => Promise<Verdict>;
 
-/** Back to its lane: it leaves when that goes on, or is cancelled with it. */
+/**
+ * The mail goes back to the queue: it is sent when its campaign is resumed, or cancelled with it.
+ */
 const WITHDRAWN: Busy = {
   kind: "busy",
   why: "paused",
   retryAfterMs: 0,
-  line: null,
-  reason: "it was withdrawn at its turn",
+  waitList: null,
+  reason: "it was withdrawn before its transaction",
 };
 
-/** Its lane is closed as well, as long as that is so. */
+/** A disabled project has no flow, so the mail is not polled before the project is enabled. */
 const DISABLED: Busy = {
   kind: "busy",
   why: "paused",
   retryAfterMs: 60_000,
-  line: null,
+  waitList: null,
   reason: "the project is disabled",
 };
 
@@ -88,13 +97,13 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   return async function attempt(mail, leave) {
     const unwanted = whyUnwanted(mail);
     if (unwanted !== null) return unwanted;
-    if (mail.busy !== null) return turnedBack(mail.busy);
-    const held = whyHeld(mail);
-    if (held !== null) return held;
+    if (mail.busy !== null) return deferWithoutSlot(mail.busy);
+    const blocked = whyBlocked(mail);
+    if (blocked !== null) return blocked;
     await deps.breathe();
     deps.beginWork(mail.id);
     if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) {
-      return turnedBack(WITHDRAWN);
+      return deferWithoutSlot(WITHDRAWN);
     }
     const links = recipientLinks(deps.url, deps.linkKey, mail.id);
     const variables = variablesOf(mail, links);
@@ -107,23 +116,23 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const composed = compose(mail, links, { subject: subject.text, body: html.text });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
     const signed = await sign(mail, composed.message);
-    if (!signed.ok) return waiting(`The message cannot be signed: ${signed.reason}`);
+    if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const dispatch = { envelope, message: signed.message, leave: unlessWithdrawn(mail, leave) };
     const outcome = await send(dispatch, mail.pass);
     return mail.campaignSeq === null ? outcome : { ...outcome, subject: subject.text };
   };
 
-  async function send(dispatch: Dispatch, pass: Pass | null): Promise<Outcome> {
+  async function send(dispatch: Dispatch, slot: Slot | null): Promise<Outcome> {
     try {
-      return await deps.transport.send(dispatch, pass ?? undefined);
+      return await deps.transport.send(dispatch, slot ?? undefined);
     } catch (error) {
-      if (error instanceof Withdrawn) return turnedBack(WITHDRAWN);
+      if (error instanceof Withdrawn) return deferWithoutSlot(WITHDRAWN);
       throw error;
     }
   }
 
-  /** A mail waits for its turn after it was made ready, and its campaign may be stopped meanwhile. */
+  /** A campaign may be stopped while its prepared mail waits for the pace. */
   function unlessWithdrawn({ campaignSeq }: Consignment, leave: Leave): Leave {
     if (campaignSeq === null) return leave;
     return (transact) =>
@@ -143,15 +152,15 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     return null;
   }
 
-  /** Faults of the operator's side that can be mended: the mail waits for it. */
-  function whyHeld(mail: Consignment): Verdict | null {
-    if (!mail.isProjectEnabled) return turnedBack(DISABLED);
+  /** Problems that the operator can fix: the mail waits until then. */
+  function whyBlocked(mail: Consignment): Verdict | null {
+    if (!mail.isProjectEnabled) return deferWithoutSlot(DISABLED);
     const domain = domainOf(mail.fromAddress);
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
-    return waiting(`The sender's domain ${domain} is not verified any more.`);
+    return deferred(`The sender's domain ${domain} is not verified any more.`);
   }
 
-  /** Of campaign mail it is a template still; the contact is taken as it is now. */
+  /** The subject of campaign mail is a template, rendered with the contact's current data. */
   function subjectOf(mail: Consignment, variables: Variables) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
     return renderSource(mail, "text", variables);
@@ -169,7 +178,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     return rendered;
   }
 
-  /** Mail of a domain that has keys never leaves unsigned (delivery rule C4). */
+  /** The mail of a domain that has keys is never sent unsigned (docs/delivery.md#C4). */
   async function sign(mail: Consignment, message: Uint8Array) {
     try {
       const signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
@@ -203,7 +212,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       text,
       headers,
       attachments: mail.attachments,
-      // Fixed at acceptance: a retry carries the same message.
+      // Both are fixed at acceptance, so that a retry sends the same message.
       messageId: messageIdOf(mail.id, mail.fromAddress),
       date: new Date(mail.acceptedAt),
     });
@@ -224,7 +233,7 @@ function isTracked({ tracking, isMarketing }: Consignment): boolean {
   return tracking === "ENABLED" || (tracking === "MARKETING_ONLY" && isMarketing);
 }
 
-/** What mailbox providers count complaints by: this content, this project; their last part is us. */
+/** Feedback-ID, by which mailbox providers count complaints: content, project, kind, sender. */
 function feedbackId({ messageSeq, projectId }: Consignment): string {
   return `${messageSeq}:${projectId}:marketing:mailstead`;
 }
@@ -237,6 +246,6 @@ function failed(reason: string): Verdict {
   return { kind: "failed", class: "content", reason, conversations: [] };
 }
 
-function waiting(reason: string): Verdict {
+function deferred(reason: string): Verdict {
   return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
 }

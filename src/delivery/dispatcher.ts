@@ -1,7 +1,8 @@
 /**
- * Keeps mail moving: leases a few due mails ahead, so that one is ready whenever the valve lets the
- * next one go, attempts them and settles them. Memory never holds the only copy of anything; one
- * timer sleeps until the earliest due time.
+ * Sends mail, in order: lease due mails and prefetch a few of them, so that a prepared mail is
+ * ready whenever the pace allows the next one; attempt each of them; settle its outcome. If nothing
+ * is due, one timer sleeps until the earliest due time. The database is always complete without
+ * this memory.
  */
 
 import { isStorageRefusal } from "../db/refusal.ts";
@@ -13,7 +14,7 @@ import type { Consignment } from "./load.ts";
 import { type Leave, Withdrawn } from "./outcome.ts";
 import type { Pace } from "./pace.ts";
 import type { Lease, Leasing, Queue } from "./queue.ts";
-import { type Settle, type Settlement, untriedOf } from "./settle.ts";
+import { type Settle, type Settlement, busyOf } from "./settle.ts";
 
 export type DispatcherDeps = {
   queue: Queue;
@@ -24,7 +25,7 @@ export type DispatcherDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
-  /** Where people find what was caught. */
+  /** Base URL of the links to captured mails in the log. */
   url: string;
   /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
   paceIntervalMs: number;
@@ -32,66 +33,68 @@ export type DispatcherDeps = {
 
 export type Dispatcher = {
   start(): Promise<void>;
-  /** Something may be due. */
+  /** Polls the queue soon, because a mail may be due. */
   wake(): void;
   isRunning(): boolean;
   /**
-   * How long mail has been due while none was leased, sent or recorded, in milliseconds; 0 where
-   * none is due. Mail of paused campaigns, sites and projects is not due.
+   * How long mail has been due while none was leased, sent or recorded, in milliseconds; 0 if none
+   * is due. Mail of paused campaigns, sites and projects is not due.
    */
   stalledMs(): number;
-  /** When the earliest mail that may leave was due; null if none waits. */
+  /** When the next mail is due; null if none waits. */
   nextDueAt(): number | null;
-  /** Mails recorded since the start, by the kind of their outcome. */
+  /** Number of stored outcomes since the start, by kind. */
   outcomes: ReadonlyMap<string, number>;
-  /** Stops leasing and waits for what is under way, at most `graceMs`. True if all ended. */
+  /** Stops leasing and waits at most `graceMs` for the mails under way. True if all ended. */
   stop(graceMs: number): Promise<boolean>;
-  /** Gives back what did not end in time; after the transport was closed. */
+  /** Returns the leases that did not end in time; call it after the transport was closed. */
   returnLeases(): Promise<void>;
 };
 
-/** After the storage refused: long enough not to spin, short enough to be there when it is back. */
+/** Delay after a storage error (disk full, for example) before the next try. */
 const STORAGE_PAUSE_MS = 1000;
-/** What was due may be so no more when it is leased: then the next look is not at once. */
+/**
+ * Delay before polling again after a lease found no due mail, so that nothing polls in a busy loop.
+ */
 const EMPTY_PAUSE_MS = 1000;
 /**
- * Between two looks that found mail only for which there is no place: places come free meanwhile,
- * and what need not be looked past need not be put into a line.
+ * Delay before polling again after a lease found only mail without a slot. Slots are released
+ * meanwhile, so that less mail has to be moved to wait lists.
  */
-const LOOK_PAUSE_MS = 5;
+const NO_SLOT_PAUSE_MS = 5;
 /**
  * A mail that waits for a connection three times as long as usual, within these bounds, no longer
  * counts against the prefetch limit: mails to servers that stay silent must not hold up the others.
  */
 const PREFETCH_TIMEOUT_MS = { least: 200, most: 1000 };
 const PREFETCH_TIMEOUT_FACTOR = 3;
-/** Places of those ahead that campaign mail leaves free, so that a person's mail is the next to go. */
-const KEPT = 1;
-const URGENT = 1;
-/** Weight of the latest mail in the mean. */
-const LATEST = 0.1;
-const NOTHING: Leasing = { leases: [], isWorthAnother: false };
+/** Prefetch slots reserved for transactional mail, so that campaign mail cannot delay it. */
+const TRANSACTIONAL_RESERVE = 1;
+const URGENT_PRIORITY = 1;
+/** Weight of the latest mail in the mean latency. */
+const LATEST_WEIGHT = 0.1;
+const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { queue, pace, writer, clock, log } = deps;
   let running = false;
-  /** The storage refused: nothing is leased until the pause is over. */
+  /** True during the pause after a storage error: nothing is leased. */
   let isPausing = false;
   let leasing: Promise<void> | null = null;
   let isRefillScheduled = false;
   const underWay = new Set<Promise<void>>();
-  /** Of those that are ready: withdraws them. */
+  /** One function for each prepared mail that waits for the pace: withdraws that mail. */
   const waiting = new Set<() => void>();
-  /** How many of them are ready for their turn, or nearly so. */
-  let ahead = 0;
-  /** How long the way to their turn takes, sessions that have to be opened included. */
-  let wayMs = 0;
+  /** Number of prefetched mails that count against the prefetch limit. */
+  let prefetched = 0;
+  /** Mean time to prepare a mail and get an open session for it, in milliseconds. */
+  let connectLatencyMs = 0;
   let cancelTimer = () => {};
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
   const outcomes = new Map<string, number>();
 
-  /** Whatever happens in one turn of the event loop is one reason to look, not many. */
+  /** Polls at most once for all that happens in one iteration of the event loop. */
   function refillSoon(): void {
     if (isRefillScheduled || !running) return;
     isRefillScheduled = true;
@@ -103,23 +106,22 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   function refill(): void {
     if (!running || isPausing || leasing !== null) return;
-    // Where enough mails are ready, the turn of the next one leads here again.
-    const room = roomAhead();
-    if (room === 0) return;
+    // If the limit is reached, the start of the next mail calls this again.
+    const capacity = prefetchCapacity();
+    if (capacity === 0) return;
     try {
-      leaseOrSleep(clock.now(), room <= KEPT);
+      leaseOrSleep(clock.now(), capacity <= TRANSACTIONAL_RESERVE);
     } catch (error) {
       pauseAfter(error);
     }
   }
 
-  function roomAhead(): number {
-    const most = pace.aheadFor(wayMs) + KEPT;
-    const room = Math.min(most - ahead, most + pace.concurrency - underWay.size);
-    return Math.max(0, room);
+  function prefetchCapacity(): number {
+    const limit = pace.prefetchLimit(connectLatencyMs) + TRANSACTIONAL_RESERVE;
+    return Math.max(0, Math.min(limit - prefetched, limit + pace.concurrency - underWay.size));
   }
 
-  /** `isUrgent`: the room that is left is for transactional mail alone. */
+  /** `isUrgent` means that the remaining prefetch capacity is reserved for transactional mail. */
   function leaseOrSleep(now: number, isUrgent: boolean): void {
     cancelTimer();
     const next = queue.nextDueAt(isUrgent);
@@ -132,29 +134,30 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     let leases: readonly Lease[] = [];
     try {
       const { value, onDisk } = await writer.commit(() => {
-        const found = running ? queue.lease(roomAhead(), clock.now(), KEPT) : NOTHING;
+        const found = running
+          ? queue.lease(prefetchCapacity(), clock.now(), TRANSACTIONAL_RESERVE)
+          : NO_LEASES;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
       });
-      const { mails, isWorthAnother } = value;
+      const { mails, mayHaveMore } = value;
       if (mails.length > 0) movedAt = clock.elapsed();
-      mails.forEach((mail, i) => (mail === null ? giveUp(leases[i]) : start(mail, onDisk)));
+      mails.forEach((mail, i) => (mail === null ? releaseSlot(leases[i]) : start(mail, onDisk)));
       if (mails.length > 0) refillSoon();
-      else sleep(isWorthAnother ? LOOK_PAUSE_MS : EMPTY_PAUSE_MS);
+      else sleep(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
     } catch (error) {
-      leases.forEach(giveUp);
+      leases.forEach(releaseSlot);
       pauseAfter(error);
     } finally {
       leasing = null;
     }
   }
 
-  /** Its place is free for another one. */
-  function giveUp(lease: Pick<Lease, "pass"> | undefined): void {
-    const pass = lease?.pass ?? null;
-    if (pass === null) return;
-    pass.release();
-    queue.noteFree(pass);
+  function releaseSlot(lease: Pick<Lease, "pass"> | undefined): void {
+    const slot = lease?.pass ?? null;
+    if (slot === null) return;
+    slot.release();
+    queue.noteSlotReleased(slot);
   }
 
   function sleep(delayMs: number): void {
@@ -165,21 +168,21 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function start(mail: Consignment, onDisk: Promise<void>): void {
     const delivery = deliver(mail, onDisk).finally(() => {
       underWay.delete(delivery);
-      // A deferral may be due before what the timer waits for.
+      // A retry may be due before the timer ends.
       refillSoon();
     });
     underWay.add(delivery);
   }
 
   async function deliver(mail: Consignment, onDisk: Promise<void>): Promise<void> {
-    const settlement = await attemptTimed(mail, onDisk).finally(() => giveUp(mail));
-    refillSoon(); // Its place is free, and need not wait for the disk.
+    const settlement = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
+    refillSoon(); // The released slot can be used before the outcome is on disk.
     await settle(settlement);
   }
 
   function pauseAfter(error: unknown): void {
     if (isPausing || !running) return;
-    log.warn("no mail leaves while the storage refuses", { error: describeError(error) });
+    log.warn("no mail is sent after an error of the storage", { error: describeError(error) });
     isPausing = true;
     cancelTimer();
     cancelTimer = clock.after(STORAGE_PAUSE_MS, () => {
@@ -189,78 +192,80 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /**
-   * The time that counts is from the mail's turn on, if it gets one. It is made ready while its lease
-   * is on its way to the disk, and nothing leaves before that is there.
+   * Attempts a mail. It is prepared while its lease is being written, and its transaction begins
+   * only when the lease is on disk. The time is measured from the transaction, if there is one.
    */
   async function attemptTimed(mail: Consignment, onDisk: Promise<void>): Promise<Settlement> {
     let startedAt = clock.now();
     let startedMs = clock.elapsed();
-    const place = comeForward();
+    const prefetch = reservePrefetch();
     const leave: Leave = async (transact) => {
-      await onDisk.catch(withdrawn);
-      noteWay(clock.elapsed() - startedMs);
-      place.keep();
-      const turn = () => {
-        place.leave();
+      await onDisk.catch(throwWithdrawn);
+      noteLatency(clock.elapsed() - startedMs);
+      prefetch.stopTimeout();
+      const begin = () => {
+        prefetch.release();
         movedAt = clock.elapsed();
         startedAt = clock.now();
         startedMs = clock.elapsed();
         return transact();
       };
-      return awaitTurn(turn, mail.campaignSeq === null ? URGENT : 0);
+      return awaitPace(begin, mail.campaignSeq === null ? URGENT_PRIORITY : 0);
     };
     const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
-    place.leave();
+    prefetch.release();
     const durationMs = Math.round(clock.elapsed() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
   }
 
-  /** Rejects with `Withdrawn` where this process is to end before the turn has come. */
-  function awaitTurn<T>(turn: () => Promise<T>, urgency: number): Promise<T> {
+  /** Rejects with `Withdrawn` if this process is about to end before the pace allows the mail. */
+  function awaitPace<T>(begin: () => Promise<T>, urgency: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const withdraw = () => reject(new Withdrawn());
       waiting.add(withdraw);
-      const begin = () => {
-        // What becomes of a mail could not be stored any more: it must not leave.
-        if (waiting.delete(withdraw) && !writer.hasFault()) return turn();
+      const task = () => {
+        // With a faulty writer the outcome could not be stored, so the mail must not be sent.
+        if (waiting.delete(withdraw) && !writer.hasFault()) return begin();
         throw new Withdrawn();
       };
-      pace.run(begin, urgency).then(resolve, reject);
+      pace.run(task, urgency).then(resolve, reject);
     });
   }
 
-  /** Counts a mail as being ahead, until its turn has come or its way there takes too long. */
-  function comeForward(): { keep: () => void; leave: () => void } {
-    let isAhead = true;
-    ahead++;
-    const leave = () => {
-      keep();
-      if (!isAhead) return;
-      isAhead = false;
-      ahead--;
+  /** Counts a mail against the prefetch limit until it is released or its connection times out. */
+  function reservePrefetch(): { stopTimeout: () => void; release: () => void } {
+    let isReserved = true;
+    prefetched++;
+    const release = () => {
+      stopTimeout();
+      if (!isReserved) return;
+      isReserved = false;
+      prefetched--;
       refillSoon();
     };
     const { least, most } = PREFETCH_TIMEOUT_MS;
-    const timeoutMs = Math.min(Math.max(PREFETCH_TIMEOUT_FACTOR * wayMs, least), most);
-    const keep = clock.after(timeoutMs, leave);
-    return { keep, leave };
+    const timeoutMs = Math.min(Math.max(PREFETCH_TIMEOUT_FACTOR * connectLatencyMs, least), most);
+    const stopTimeout = clock.after(timeoutMs, release);
+    return { stopTimeout, release };
   }
 
-  function noteWay(ms: number): void {
-    wayMs += LATEST * (Math.min(ms, PREFETCH_TIMEOUT_MS.most) - wayMs);
+  function noteLatency(ms: number): void {
+    connectLatencyMs += LATEST_WEIGHT * (Math.min(ms, PREFETCH_TIMEOUT_MS.most) - connectLatencyMs);
   }
 
-  /** A fault of ours: the mail is kept and tried again, and the log says so. */
+  /** Logs a defect of this program; the mail is deferred. */
   function defect(mail: Consignment, error: unknown): Verdict {
     log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
-    const reason = "An unexpected error on our side; the log has it.";
+    const reason = "An unexpected error of this server; the log has the details.";
     return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
   }
 
-  /** What happened out there must be written down, however long the storage takes to recover. */
+  /**
+   * Stores the outcome, and retries for as long as the storage refuses, because the mail was sent.
+   */
   async function settle(settlement: Settlement): Promise<void> {
     const endedMs = clock.elapsed();
-    // Computed anew in the change that stores it: the clock may have been set since.
+    // Computed again for each try, because the clock may have been set meanwhile.
     const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
     for (let tries = 1; ; tries++) {
       try {
@@ -270,7 +275,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         return report(settlement, isOurs);
       } catch (error) {
         if (tries === 1) logUnsettled(settlement, error);
-        // A fault of ours does not mend itself: the lease stays, and ends with this process.
+        // A defect is permanent: the lease stays until this process ends.
         if (!running || !isStorageRefusal(error)) return;
         await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
       }
@@ -278,9 +283,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function noteWaiting({ verdict }: Settlement): void {
-    const busy = untriedOf(verdict);
-    if (busy !== null && busy.line !== null)
-      queue.noteWaiting(busy.line, clock.now() + busy.retryAfterMs);
+    const busy = busyOf(verdict);
+    if (busy !== null && busy.waitList !== null)
+      queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
   }
 
   function logUnsettled({ mail, verdict }: Settlement, error: unknown): void {
@@ -302,16 +307,16 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     };
     outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
     if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
-    else if (isOperatorsMatter(verdict)) log.warn("delivery needs attention", fields);
+    else if (needsOperator(verdict)) log.warn("delivery needs attention", fields);
     else log.debug("delivery", fields);
-    const isCaught = verdict.kind === "accepted" && verdict.captured !== undefined;
-    if (!isOurs || !isCaught) return;
+    const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
+    if (!isOurs || !isCaptured) return;
     const { to, subject, id } = mail;
-    log.info("caught a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
+    log.info("captured a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
   }
 
-  /** Once it does not run any more. */
-  async function nothingUnderWay(): Promise<true> {
+  /** Resolves when no mail is under way; call it after `running` was set to false. */
+  async function allEnded(): Promise<true> {
     await leasing;
     await Promise.all(underWay);
     return true;
@@ -320,7 +325,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   return {
     async start() {
       const returned = await writer.write(() => queue.returnLeases());
-      if (returned > 0) log.info("mails of a stopped process wait for their time", { returned });
+      if (returned > 0)
+        log.info("mails leased by an earlier process are due again later", { returned });
       running = true;
       refill();
     },
@@ -340,9 +346,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       waiting.clear();
       const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
       const cancelGrace = clock.after(graceMs, () => resolve(false));
-      const allEnded = await Promise.race([nothingUnderWay(), graceOver]);
+      const hasEnded = await Promise.race([allEnded(), graceOver]);
       cancelGrace();
-      return allEnded;
+      return hasEnded;
     },
     async returnLeases() {
       await writer.write(() => queue.returnLeases());
@@ -350,13 +356,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 }
 
-/** The lease did not reach the disk, so another process may have the mail. */
-function withdrawn(): never {
+/** For a lease that did not reach the disk: the mail must not be sent without it. */
+function throwWithdrawn(): never {
   throw new Withdrawn();
 }
 
-/** Delivery rule R2: blocks, authentication and infrastructure are not the recipient's fault. */
-function isOperatorsMatter(verdict: Verdict): boolean {
+/** True for failures that the operator has to fix, not the recipient (docs/delivery.md#R2). */
+function needsOperator(verdict: Verdict): boolean {
   if (!("class" in verdict)) return false;
   return ["reputation", "authentication", "infrastructure"].includes(verdict.class);
 }

@@ -1,41 +1,41 @@
-/** Reads a leased mail with everything that sending it needs. */
+/** Reads a leased mail with all the data needed to send it. */
 
 import type { Db } from "../db/open.ts";
 import type { TrackingMode } from "../db/schema/projects.ts";
 import type { Attachment } from "../mail/message.ts";
 import type { Lease } from "./queue.ts";
 
-/** A mail under way. */
+/** A leased mail with all the data needed to send it. */
 export type Consignment = Lease & {
   id: string;
   projectSeq: number;
   projectId: string;
   projectName: string;
   isProjectEnabled: boolean;
-  /** A mail to look at: it goes to whoever asked for it, subscribed or not. */
+  /** A test mail of a campaign: its recipient need not be subscribed. */
   isTest: boolean;
   tracking: TrackingMode;
-  /** BCP 47. */
+  /** BCP 47 language tag. */
   language: string;
   contactSeq: number | null;
   contactId: string | null;
   isSubscribed: boolean;
   to: string | null;
   toName: string | null;
-  /** Rendered, but for campaign mail: that is rendered when it leaves. */
+  /** Rendered text; for campaign mail the template, which is rendered at the attempt. */
   subject: string;
   campaignSeq: number | null;
-  /** JSON object that the body is rendered with. */
+  /** JSON object with the variables of the template. */
   variables: string;
   priority: number;
   acceptedAt: number;
-  /** What it shares with the other mails of its content. */
+  /** The row with the content, which several mails may share. */
   messageSeq: number;
   fromAddress: string;
   fromName: string | null;
   replyTo: string | null;
   html: string;
-  /** JSON: [name, value][]. */
+  /** JSON array of [name, value]. */
   headers: string;
   isMarketing: boolean;
   attachments: Attachment[];
@@ -60,7 +60,7 @@ type AttachmentRow = {
   bytes: Uint8Array;
 };
 
-/** The plus signs are for the planner, as in the queue's statements. */
+/** queue-rows.ts explains the plus signs. */
 export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
   const findEmail = sqlite.prepare<Row, [number]>(`
     SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,

@@ -1,50 +1,53 @@
-/** What an attempt to deliver one mail ended in, and the wire conversation that led there. */
+/**
+ * The types that a transport and the rest of delivery share: a slot for a mail, the mail as it is
+ * handed over, the outcome of an attempt, and the SMTP conversation that led to the outcome.
+ */
 
 import type { ReplyClass, SmtpStep } from "../mail/reply-classes.ts";
 
-/** One step of an SMTP session, timed (delivery rule R4). Secrets never appear in `command`. */
+/** One step of an SMTP session, with its time (docs/delivery.md#R4). `command` has no secrets. */
 export type Step = {
   step: SmtpStep;
-  /** What was sent, without line end and secrets; null where nothing is sent. */
+  /** The command without line end and secrets; null if the step sends nothing. */
   command: string | null;
-  /** Basic reply code (RFC 5321 §4.2), null if no complete reply came. */
+  /** Basic reply code (RFC 5321 §4.2); null if no complete reply came. */
   code: number | null;
-  /** Enhanced status code `x.y.z` (RFC 3463), null if none. */
+  /** Enhanced status code `x.y.z` (RFC 3463); null if the reply has none. */
   enhanced: string | null;
-  /** Reply text, or what went wrong; at most 1,024 characters. */
+  /** Text of the reply or of the error, at most 1,024 characters. */
   text: string;
   ms: number;
 };
 
 export type TlsInfo = { version: string; cipher: string; verified: boolean };
 
-/** One session with one host, as far as this mail saw it. */
+/** One session with one host: the part of it that belongs to this mail. */
 export type Conversation = {
   host: string;
   address: string | null;
   port: number;
   tls: TlsInfo | null;
-  /** True if an already open connection was used; then connect..ehlo are missing. */
+  /** True if the connection was already open; then the steps connect to ehlo are missing. */
   reused: boolean;
   steps: Step[];
 };
 
-/** Told about each step at its end; `conversation` is as far as it has come. */
+/** Called at the end of each step; `conversation` contains the steps so far. */
 export type StepListener = (step: Step, conversation: Conversation) => void;
 
 type Ended = {
-  /** One line for people: what happened, with reply code where there was one. */
+  /** One line for people, with the reply code if there was a reply. */
   reason: string;
   conversations: Conversation[];
 };
 
 /**
- * - accepted: the next hop took responsibility (250 to the final dot). `final` if that hop is the
- *   recipient's own MX. `captured` carries the message where the transport keeps it.
- * - deferred: try again later; `retryAfterMs` only where the reply named a time, or where the only
- *   way out is closed for that long.
- * - bounced: the remote side refuses for good.
- * - failed: we ourselves cannot send it, for good.
+ * - accepted: the next hop took responsibility (250 to the final dot). `final` is true if that hop
+ *   is the recipient's own MX. `captured` is the message if the transport stores it.
+ * - deferred: a temporary failure. `retryAfterMs` is set only if the reply named a time, or if the
+ *   only relay is known to be down for that long.
+ * - bounced: the remote side refuses permanently.
+ * - failed: this side cannot send the mail, permanently.
  */
 export type Outcome =
   | (Ended & { kind: "accepted"; class: "accepted"; final: boolean; captured?: Uint8Array })
@@ -52,102 +55,102 @@ export type Outcome =
       kind: "deferred";
       class: ReplyClass;
       retryAfterMs?: number;
-      /** It was turned back before anything was said about it: that is no attempt. */
-      untried?: Busy;
+      /** Set if the mail got no slot: this is not an attempt. */
+      notAttempted?: Busy;
     })
   | (Ended & { kind: "bounced"; class: ReplyClass })
   | (Ended & { kind: "failed"; class: ReplyClass });
 
-/** What goes to a transport: SMTP envelope (RFC 5321 §2.3.1) and the finished message. */
+/** The input of a transport: SMTP envelope (RFC 5321 §2.3.1) and the finished message. */
 export type Dispatch = {
   envelope: { from: string; to: string };
-  /** The message as sent, CRLF line ends, no dot-stuffing. */
+  /** The message with CRLF line ends, without dot-stuffing. */
   message: Uint8Array;
   /**
-   * Runs the transaction when the mail's turn has come. To be called when nothing else is left to
-   * wait for, on an open session: the pace is that of arrivals. Absent: it is its turn.
+   * Runs the transaction when the pace allows it. The transport calls it on an open session, when
+   * the transaction is all that is left to do, so that the pace limits the mails that arrive. If it
+   * is absent, the transaction may run at once.
    */
   leave?: Leave | undefined;
-  /** Aborted when the connection is needed for other mail: the session ends at once, as failed. */
+  /** Aborted if other mail needs the connection: the session then fails at once. */
   signal?: AbortSignal | undefined;
 };
 
-/** Rejects with `Withdrawn`, before anything was said, where the mail is not to leave any more. */
+/** Rejects with `Withdrawn`, before the transaction begins, if the mail must not be sent now. */
 export type Leave = <T>(transact: () => Promise<T>) => Promise<T>;
 
-/** Its turn came, and its campaign does not send any more, or this process is about to end. */
+/** The pace allowed the mail, but its campaign was stopped or this process is about to end. */
 export class Withdrawn extends Error {
   constructor() {
-    super("the mail was withdrawn at its turn");
+    super("the mail was withdrawn before its transaction");
   }
 }
 
 /**
- * Not now, and nothing was tried.
- * - full: places come free as mails end; `retryAfterMs` says about when.
- * - paused: nobody gets in before `retryAfterMs` is over.
+ * Why a mail got no slot. It was not attempted.
+ * - full: all slots are in use. `retryAfterMs` is an estimate of when one is released.
+ * - paused: no mail gets a slot before `retryAfterMs` is over.
  */
 export type Busy = {
   kind: "busy";
   why: "full" | "paused";
   retryAfterMs: number;
-  /** Mails of one line wait for the same thing; null: for any place at all. */
-  line: string | null;
+  /** All mails of a wait list wait for the same slots; null if the whole capacity is in use. */
+  waitList: string | null;
   /** For people. */
   reason: string;
 };
 
-/** Lines of those who wait for a share of the whole house, not for a place at a site. */
-export function shareLine(share: string): string {
+/** The wait list for a share of the capacity, as opposed to the wait list of a site. */
+export function shareWaitList(share: string): string {
   return `# ${share}`;
 }
 
-export function isShareLine(line: string): boolean {
-  return line.startsWith("#");
+export function isShareWaitList(waitList: string): boolean {
+  return waitList.startsWith("#");
 }
 
-/** The outcome of a mail for which there was no place. RFC 3463 §3.5: X.4.5, congestion. */
-export function turnedBack(busy: Busy): Outcome & { kind: "deferred" } {
+/** The outcome of a mail that got no slot, with the code for congestion (RFC 3463 §3.5: X.4.5). */
+export function deferWithoutSlot(busy: Busy): Outcome & { kind: "deferred" } {
   return {
     kind: "deferred",
     class: "rate_limited",
     reason: `4.4.5 not tried: ${busy.reason}`,
     retryAfterMs: busy.retryAfterMs,
-    untried: busy,
+    notAttempted: busy,
     conversations: [],
   };
 }
 
-/** One mail's place; whoever has it must give it to `send` or release it. */
-export type Pass = {
-  kind: "pass";
-  /** The line that it would have had to join; as far as the way is known at this moment. */
-  readonly line: string | null;
-  /** A second line of mails that can leave when this one has ended. */
-  readonly alsoFrees?: string | null;
-  /** Gives the place back, once; nothing was tried. */
+/** The slot of one mail. Its holder must pass it to `send` or release it. */
+export type Slot = {
+  kind: "slot";
+  /** The wait list that the mail would have joined without this slot, as far as known by now. */
+  readonly waitList: string | null;
+  /** A second wait list whose mails can use what this slot releases. */
+  readonly secondWaitList?: string | null;
+  /** Releases the slot; further calls do nothing. */
   release(): void;
 };
 
-/** A way out of the house. `send` never rejects for what the network does: that is an outcome. */
-export type Transport<P extends Pass = Pass> = {
+/**
+ * A route for outgoing mail. Network failures are outcomes: `send` never rejects because of them.
+ */
+export type Transport<S extends Slot = Slot> = {
   readonly name: "capture" | "relay" | "direct";
-  /** How many mails it takes at once, as long as none of them waits at a slow server. */
+  /** Largest number of mails under way while none of them waits at a slow server. */
   readonly concurrency: number;
-  /** The same with those that wait at slow servers; equal to `concurrency` if absent. */
+  /** The same with the mails that wait at slow servers; `concurrency` if absent. */
   readonly mostUnderWay?: number;
   /**
-   * How many may be made ready at once: all where each has a place of its own. Absent: fewer, as
-   * those that are ready take the sessions of those that leave.
+   * Largest number of mails to prefetch. It can be `concurrency` if each mail has its own slot. If
+   * absent, fewer are prefetched, because prepared mails use the sessions that others need.
    */
   readonly mostAhead?: number;
-  /**
-   * A place for one mail to this address, or none, at once and from what is known. Absent: every
-   * mail has one.
-   */
-  admit?(to: string): P | Busy;
-  /** Without a pass it asks for one itself, and without a place the outcome is `untried`. */
-  send(dispatch: Dispatch, pass?: P): Promise<Outcome>;
-  /** Sends QUIT on idle connections and drops what is still open. */
+  /** Returns a slot for one mail to this address, without I/O. If absent, mails need no slot. */
+  admit?(to: string): S | Busy;
+  /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */
+  send(dispatch: Dispatch, slot?: S): Promise<Outcome>;
+  /** Sends QUIT on idle connections and closes the others. */
   close(): Promise<void>;
 };

@@ -1,8 +1,8 @@
 /**
  * Limits how many mails start per second and how many are under way at once. A p-queue holds the
- * waiting mails by priority and counts those under way. After each start the pace asks the record of
- * past starts when the next one is allowed, and pauses the queue until then. All of it is measured
- * by the monotonic clock, so a step of the wall clock changes nothing.
+ * waiting mails by priority and counts those under way. After each start the pace asks the record
+ * of past starts when the next one is allowed, and pauses the queue until then. All of it is
+ * measured by the monotonic clock, so a step of the wall clock changes nothing.
  */
 
 import PQueue from "p-queue";
@@ -12,10 +12,10 @@ export type Pace = {
   /** Runs `task` as soon as the limits allow. Waiting tasks start by urgency, then by arrival. */
   run<T>(task: () => Promise<T>, urgency?: number): Promise<T>;
   /**
-   * Number of mails to prefetch when preparing one takes `prepareMs`: enough that a prepared mail is
-   * ready for every start, few enough that a more urgent mail hardly waits behind them.
+   * Number of mails to prefetch when preparing one takes `prepareMs`: enough that a prepared mail
+   * is ready for every start, few enough that a more urgent mail hardly waits behind them.
    */
-  aheadFor(prepareMs: number): number;
+  prefetchLimit(prepareMs: number): number;
   readonly concurrency: number;
 };
 
@@ -32,8 +32,8 @@ const PREFETCH_SECONDS = 1 / 3;
 const MIN_SPREAD_MS = 5;
 
 /**
- * `ratePerSecond` 0 means no limit. A rate below 1 allows one mail every 1/rate seconds. Above 1 the
- * rate is rounded down, because no second can contain part of a mail.
+ * `ratePerSecond` 0 means no limit. A rate below 1 allows one mail every 1/rate seconds. Above 1
+ * the rate is rounded down, because no second can contain part of a mail.
  */
 export function createPace(options: {
   ratePerSecond: number;
@@ -46,7 +46,7 @@ export function createPace(options: {
   const queue = new PQueue({ concurrency });
   const starts = ratePerSecond === 0 ? null : createStartRecord(ratePerSecond);
 
-  /** The queue calls this at the moment of the start, and looks at its pause before the next one. */
+  /** The queue calls this at the moment of the start, and pauses before the next one if told to. */
   async function start<T>(task: () => Promise<T>, record: StartRecord): Promise<T> {
     const startedMs = clock.elapsed();
     const noteEnd = record.noteStart(startedMs);
@@ -65,7 +65,7 @@ export function createPace(options: {
   return {
     run: (task, urgency = 0) =>
       queue.add(starts === null ? task : () => start(task, starts), { priority: urgency }),
-    aheadFor(prepareMs) {
+    prefetchLimit(prepareMs) {
       if (ratePerSecond === 0) return mostAhead;
       const seconds = PREFETCH_SECONDS + prepareMs / SECOND_MS;
       return Math.min(mostAhead, Math.ceil(ratePerSecond * seconds));
@@ -83,7 +83,8 @@ type StartRecord = {
 
 /**
  * The most recent starts in a ring of as many entries as the window allows: the next start replaces
- * the oldest entry, so it has to be a whole window later. The window is never shorter than a second.
+ * the oldest entry, so it has to be a whole window later. The window is never shorter than a
+ * second.
  */
 function createStartRecord(ratePerSecond: number): StartRecord {
   const windowMs = Math.max(SECOND_MS, SECOND_MS / ratePerSecond);
@@ -109,7 +110,8 @@ function createStartRecord(ratePerSecond: number): StartRecord {
 
 /**
  * Milliseconds between two starts, so that a burst takes half of its second. If all mails of a
- * second started at once, a burst that is delayed on its way would arrive together with the next one.
+ * second started at once, a burst that is delayed on its way would arrive together with the next
+ * one.
  */
 function spreadFor(ratePerSecond: number): number {
   const spreadMs = Math.floor(SECOND_MS / ratePerSecond / 2);

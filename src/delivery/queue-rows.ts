@@ -1,14 +1,14 @@
-/** The queue's rows: where mails wait, who is first there, and how they are taken or moved. */
+/** SQL of the queue: finds due mail, leases it, and moves it between wait lists. */
 
 import type { Db } from "../db/open.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
-import { NO_LINE } from "./lines.ts";
+import { NO_WAIT_LIST } from "./wait-lists.ts";
 
-/** One that is SENDING. */
+/** A campaign that is SENDING. */
 export type Campaign = {
   key: number;
   projectSeq: number;
-  /** Mails per second; null: no limit of its own. */
+  /** Mails per second; null if it has no rate of its own. */
   rate: number | null;
 };
 
@@ -19,21 +19,21 @@ export type Candidate = {
   attempts: number;
   priority: number;
   dueAt: number;
-  /** When its lifetime began (retry.ts). */
+  /** Start of its lifetime (retry.ts). */
   since: number;
 };
 
-/** A project or campaign within a line. */
-type Place = { line: string; key: number };
-type Find = Place & { now: number; limit: number };
+/** A project or campaign (`key`) within a wait list (`line`, as the column is called). */
+type InList = { line: string; key: number };
+type Find = InList & { now: number; limit: number };
 
-/** Word for word as in the index of the queue. */
+/** SQLite uses the queue's partial index only if these conditions are written as in the index. */
 const TRANSACTIONAL = "campaign_seq IS NULL AND next_at IS NOT NULL";
 
 /*
- * The plus signs: SQLite plans with the values that are bound to a bare `= ?`, `<= ?` or `LIMIT ?`,
- * and so prepares the whole statement anew each time, for ten times its price. It does not look
- * behind a sign.
+ * Why there are plus signs: SQLite uses the values bound to a bare `= ?`, `<= ?` or `LIMIT ?` for
+ * its query plan, and therefore prepares the whole statement again each time, which takes ten times
+ * as long. It does not do so for an expression such as `+?`.
  */
 
 export function prepareQueue({ sqlite }: Db) {
@@ -43,24 +43,24 @@ export function prepareQueue({ sqlite }: Db) {
   const findOfCampaign = sqlite.prepare<Candidate, [Find]>(
     findSql("line = +$line AND campaign_seq = +$key"),
   );
-  const take = sqlite.prepare<unknown, [number, number]>(`
+  const lease = sqlite.prepare<unknown, [number, number]>(`
     UPDATE emails SET status = 'SENDING', attempts = attempts + 1, line = '', next_at = ?
     WHERE seq = +?`);
   const move = sqlite.prepare<unknown, [string, number]>(`
     UPDATE emails SET line = ? WHERE seq = +?`);
-  const nextProject = sqlite.prepare<{ key: number | null }, [Place]>(`
+  const nextProject = sqlite.prepare<{ key: number | null }, [InList]>(`
     SELECT min(project_seq) AS key FROM emails
     WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +$line AND project_seq > +$key`);
-  const dueInProject = sqlite.prepare<{ at: number | null }, [Place]>(`
+  const dueInProject = sqlite.prepare<{ at: number | null }, [InList]>(`
     SELECT min(next_at) AS at FROM emails
     WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line = +$line AND project_seq = +$key`);
-  const dueInCampaign = sqlite.prepare<{ at: number | null }, [Place]>(`
+  const dueInCampaign = sqlite.prepare<{ at: number | null }, [InList]>(`
     SELECT min(next_at) AS at FROM emails
     WHERE campaign_seq = +$key AND status = 'QUEUED' AND line = +$line AND next_at IS NOT NULL`);
   const nextLine = sqlite.prepare<{ line: string | null }, [string]>(`
     SELECT min(line) AS line FROM emails
     WHERE ${TRANSACTIONAL} AND status = 'QUEUED' AND line > +?`);
-  const nextLineInCampaign = sqlite.prepare<{ line: string | null }, [Place]>(`
+  const nextLineInCampaign = sqlite.prepare<{ line: string | null }, [InList]>(`
     SELECT min(line) AS line FROM emails
     WHERE campaign_seq = +$key AND status = 'QUEUED' AND line > +$line AND next_at IS NOT NULL`);
   const findInLine = sqlite.prepare<{ yes: number }, [string]>(`
@@ -71,11 +71,11 @@ export function prepareQueue({ sqlite }: Db) {
   const findDisabled = sqlite.prepare<{ seq: number }, []>(
     "SELECT seq FROM projects WHERE is_enabled = 0",
   );
-  // Its first condition is that of the index, word for word.
+  // The first condition must be written as in the index.
   const findCampaigns = sqlite.prepare<Campaign, []>(`
     SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
     WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
-  const giveBack = sqlite.prepare<{ seq: number }, []>(`
+  const returnLeases = sqlite.prepare<{ seq: number }, []>(`
     UPDATE emails SET status = 'QUEUED' WHERE ${TRANSACTIONAL} AND status = 'SENDING' RETURNING seq`);
   const shiftTransactional = sqlite.prepare<unknown, [DueShift]>(`
     UPDATE emails SET next_at = next_at + $byMs
@@ -84,7 +84,7 @@ export function prepareQueue({ sqlite }: Db) {
     UPDATE emails SET next_at = next_at + $byMs
     WHERE campaign_seq IN (SELECT seq FROM campaigns WHERE status IN ('SENDING', 'PAUSED'))
       AND status IN ('QUEUED', 'SENDING') AND next_at IS NOT NULL AND next_at > +$after`);
-  const giveBackOfCampaigns = sqlite.prepare<{ seq: number }, []>(`
+  const returnLeasesOfCampaigns = sqlite.prepare<{ seq: number }, []>(`
     UPDATE emails SET status = 'QUEUED'
     WHERE campaign_seq IN (SELECT seq FROM campaigns) AND status = 'SENDING' AND next_at IS NOT NULL
     RETURNING seq`);
@@ -92,7 +92,7 @@ export function prepareQueue({ sqlite }: Db) {
   return {
     findTransactional,
     findOfCampaign,
-    take,
+    lease,
     move,
     nextProject,
     dueInProject,
@@ -100,45 +100,45 @@ export function prepareQueue({ sqlite }: Db) {
     findDisabled,
     findCampaigns,
 
-    /** All in which mail waits, found by skipping from one to the next. */
-    *lines(): Generator<string> {
+    /** All wait lists with mail, found by skipping from one to the next. */
+    *waitLists(): Generator<string> {
       yield* skipping((line) => nextLine.get(line)?.line);
       for (const { key } of findUnfinished.all()) {
         yield* skipping((line) => nextLineInCampaign.get({ line, key })?.line);
       }
     },
 
-    /** Mail of what is paused or disabled included. */
+    /** Includes the mail of paused campaigns and disabled projects. */
     hasMail(line: string): boolean {
-      const waits = ({ key }: { key: number }) =>
+      const hasMailOf = ({ key }: { key: number }) =>
         (dueInCampaign.get({ line, key })?.at ?? null) !== null;
-      return findInLine.get(line) !== null || findUnfinished.all().some(waits);
+      return findInLine.get(line) !== null || findUnfinished.all().some(hasMailOf);
     },
 
-    /** Part of a change. Nothing but mail that waits or is under way is read. */
+    /** Change: reads only mail that is QUEUED or SENDING. */
     shift(shift: DueShift): void {
       shiftTransactional.run(shift);
       shiftOfCampaigns.run(shift);
     },
 
-    /** Part of a change: whatever is SENDING is QUEUED again; how many those were. */
-    giveBack: (): number => giveBack.all().length + giveBackOfCampaigns.all().length,
+    /** Change: all SENDING mails become QUEUED; returns their number. */
+    returnLeases: (): number => returnLeases.all().length + returnLeasesOfCampaigns.all().length,
   };
 }
 
 function* skipping(next: (line: string) => string | null | undefined): Generator<string> {
-  for (let line = next(NO_LINE); typeof line === "string"; line = next(line)) yield line;
+  for (let line = next(NO_WAIT_LIST); typeof line === "string"; line = next(line)) yield line;
 }
 
-/** Campaign mail: its lifetime begins with it (retry.ts). */
-const FIRST_TRY = "(SELECT min(started_at) FROM attempts WHERE email_seq = emails.seq)";
+/** The lifetime of campaign mail begins with its first attempt (retry.ts). */
+const FIRST_ATTEMPT_AT = "(SELECT min(started_at) FROM attempts WHERE email_seq = emails.seq)";
 
-function findSql(lane: string): string {
+function findSql(flow: string): string {
   return `
     SELECT seq, to_address AS "to", attempts, priority, next_at AS dueAt,
            CASE WHEN priority = 0 THEN created_at WHEN attempts = 0 THEN $now
-                ELSE coalesce(${FIRST_TRY}, $now) END AS since
+                ELSE coalesce(${FIRST_ATTEMPT_AT}, $now) END AS since
     FROM emails
-    WHERE status = 'QUEUED' AND ${lane} AND next_at <= +$now
+    WHERE status = 'QUEUED' AND ${flow} AND next_at <= +$now
     ORDER BY next_at LIMIT +$limit`;
 }

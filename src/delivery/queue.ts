@@ -1,342 +1,348 @@
 /**
- * The queue is the emails table: QUEUED rows with a due time. Leasing turns rows SENDING and sets
- * the time at which they are due again if this process dies, so a crash never re-sends at once.
+ * The queue is the emails table: QUEUED rows with a due time. In order:
  *
- * Mail leaves in lanes: each project's transactional mail is one, each campaign that is SENDING is
- * one. Transactional lanes go first; the rest take turns (fairness.ts). A campaign that is paused
- * or cancelled, or a project that is disabled, has no lane: none of its rows need to be touched.
- *
- * A mail is leased only if the transport has a place for it. If not, it joins the line of those who
- * wait for the same (lines.ts), once, and its lane goes on with the next mail; from then on only its
- * line is asked for it. In a line there are the same lanes. However many mails one slow site gets,
- * a mail to another one does not wait behind them.
+ * 1. Due mail is grouped into flows: each project's transactional mail is one, each campaign that
+ *    is SENDING is one. Transactional flows go first, then the others, both in round robin. A
+ *    paused or cancelled campaign and a disabled project have no flow, so none of their rows need
+ *    to change.
+ * 2. The transport is asked for a slot for each mail. A mail that gets one is leased: its row
+ *    becomes SENDING and gets the time at which it is due again if this process dies, so a crash
+ *    delays a mail and never sends it again at once.
+ * 3. A mail without a slot joins, once, the wait list of those that need the same slot
+ *    (wait-lists.ts), and its flow goes on with the next mail. From then on it is read only when
+ *    its wait list is polled, so mail to other sites does not wait behind the mail of one slow
+ *    site.
  */
 
 import type { Db } from "../db/open.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
-import { createTurns, type Lane as Turn, levelsOf } from "./fairness.ts";
-import { createLines, NO_LINE } from "./lines.ts";
-import { type Busy, isShareLine, type Pass } from "./outcome.ts";
+import { type Busy, isShareWaitList, type Slot } from "./outcome.ts";
 import { type Campaign, type Candidate, prepareQueue } from "./queue-rows.ts";
 import { isPastLifetime } from "./retry.ts";
+import { createRoundRobin, type Leveled, levelsOf } from "./round-robin.ts";
+import { createWaitLists, NO_WAIT_LIST } from "./wait-lists.ts";
 
-/** A settlement counts only if the row still has this number of attempts. */
+/** A settlement is stored only if the row still has this number of attempts. */
 export type Lease = {
   seq: number;
   attempts: number;
-  /** When it was due. */
+  /** The due time before the lease. */
   dueAt: number;
-  /** Belongs to whoever has the lease; null: it needs none, or there was none. */
-  pass: Pass | null;
-  /** It found no place until its time was up: it leaves the queue without being tried. */
+  /** The slot, which the holder of the lease must release; null if it needs none or got none. */
+  pass: Slot | null;
+  /** Set if the mail got no slot before its lifetime ended: it leaves the queue unattempted. */
   busy: Busy | null;
 };
 
 export type Leasing = {
   leases: Lease[];
-  /** There may be more at once. */
-  isWorthAnother: boolean;
+  /** True if polling again at once may lease more. */
+  mayHaveMore: boolean;
 };
 
 export type Queue = {
   /**
-   * Part of a change: takes up to `limit` due mails, transactional ones first; `kept` of the limit
-   * are for them alone.
+   * Change: leases up to `limit` due mails, transactional ones first. `reserved` of the limit are
+   * for transactional mail only.
    */
-  lease(limit: number, now: number, kept?: number): Leasing;
-  /** When the next mail may leave, or the next transactional one; null if none waits. */
+  lease(limit: number, now: number, reserved?: number): Leasing;
+  /** When the next mail is due, or the next transactional one; null if none waits. */
   nextDueAt(isUrgent?: boolean): number | null;
-  /** Part of a change: mails that an earlier process was sending wait for their time again. */
+  /** Change: mails leased by an earlier process become QUEUED and keep their due time. */
   returnLeases(): number;
   /**
-   * Part of a change, after the clock was set: what was due stays due, and what waits for a later
-   * time (a retry, the rate of a campaign) waits as long as it would have waited.
+   * Change, after the clock was set: due mail stays due, and mail that waits for a later time (a
+   * retry, the rate of a campaign) waits for as long as before.
    */
   shift(shift: DueShift): void;
-  /** A mail gave back its place. */
-  noteFree(pass: Pass): void;
-  /** A mail was put into this line, which is not worth asking before `until`. */
-  noteWaiting(line: string, until: number): void;
+  /** A mail released its slot. */
+  noteSlotReleased(slot: Slot): void;
+  /** A mail joined this wait list, which need not be polled before `until`. */
+  noteWaiting(waitList: string, until: number): void;
 };
 
-/** Due again this long after a lease that was never settled; doubles with each attempt. */
+/** Delay until a lease that was never settled is due again; it doubles with each attempt. */
 const ORPHAN_DELAY_MS = 30_000;
-const MOST_DOUBLINGS = 9;
+const MAX_DOUBLINGS = 9;
 const SECOND_MS = 1000;
-/** How late the turn of a campaign with a rate of its own may come and still be made up for. */
-const MOST_LATE_MS = 1_000;
-/** Rows that may join a line at once: the event loop is not to be kept for long. */
-const MOST_MOVES = 250;
-/** Lines that are asked at once; the others come next. */
-const MOST_LINES = 100;
+/** Longest delay that a campaign with its own rate may make up for by sending faster. */
+const MAX_CATCH_UP_MS = 1_000;
+/** Mails that one scan moves to wait lists, because a scan blocks the event loop. */
+const MAX_MOVES = 250;
+/** Wait lists that one scan polls; the others are polled by the next scans. */
+const MAX_WAIT_LISTS = 100;
 /**
- * A line that waits for a share of all slots is woken when a mail ends. Slots can also come free
- * without that, so the line asks again after some time. The line of the share itself does so at the
- * time that the transport says, within these bounds; the lines of sites, of which there may be many,
- * do so after the longer time.
+ * Bounds of the time after which a wait list for a share of the capacity is polled again. It is
+ * woken when a mail ends, but slots can be released without that. The wait list of the share itself
+ * is polled after the time that the transport estimates, within these bounds. The wait lists of
+ * sites, of which there may be many, are polled after the longer time.
  */
 const SHARE_REST_MS = { least: 50, most: 2_000 };
 
-type Lane = Turn & {
-  line: string;
-  /** The project or campaign. */
-  of: number;
+type Flow = Leveled & {
+  waitList: string;
+  /** `seq` of the project or campaign. */
+  key: number;
   kind: "transactional" | "campaign";
   rate: number | null;
 };
 
-/** One look at the queue: what it has led to so far. */
-type Look = {
+/** The state of one scan of the queue. */
+type Scan = {
   now: number;
   limit: number;
   leases: Lease[];
   moves: number;
-  /** Lines that turned out to be empty. */
+  /** Number of wait lists that turned out to be empty. */
   emptied: number;
-  /** Lanes of these have nothing to give for now. */
+  /** Wait lists for which there is no slot for now. */
   resting: Set<string>;
-  isHouseFull: boolean;
+  isCapacityFull: boolean;
 };
 
-export function createQueue(db: Db, admit: (to: string) => Pass | Busy | null): Queue {
+export function createQueue(db: Db, admit: (to: string) => Slot | Busy | null): Queue {
   const rows = prepareQueue(db);
-  const turns = createTurns<Lane>();
-  const campaignTurns = createTurns<Lane>();
-  /** Campaigns with a rate of their own → when their next mail may leave. */
-  const opensAt = new Map<number, number>();
-  const lines = createLines();
-  /** No place for anybody before this time, unless one comes free. */
-  let houseOpensAt = 0;
-  /** The campaigns that were SENDING at the last look. */
-  let sending = "";
-  /** Projects that are disabled, as of the last look. */
+  const transactionalOrder = createRoundRobin<Flow>();
+  const campaignOrder = createRoundRobin<Flow>();
+  /** Campaigns with their own rate → when the rate allows the next mail. */
+  const allowedAt = new Map<number, number>();
+  const waitLists = createWaitLists();
+  /** No mail gets a slot before this time, unless a slot is released. */
+  let capacityFullUntil = 0;
+  /** Identifies the campaigns that were SENDING, and the disabled projects, at the last scan. */
+  let lastActive = "";
+  /** Projects that were disabled at the last scan. */
   let disabled: ReadonlySet<number> = new Set();
 
-  // Those of an earlier process.
-  for (const line of rows.lines()) lines.add(line);
+  // The wait lists of an earlier process still contain mail.
+  for (const waitList of rows.waitLists()) waitLists.add(waitList);
 
-  /** Projects with transactional mail in a line, found by skipping from one to the next. */
-  function projectLanes(line: string): Lane[] {
-    const lanes: Lane[] = [];
-    for (let of = rows.nextProject.get({ line, key: 0 })?.key; typeof of === "number";) {
-      const levels = levelsOf([of, ...placeOf(line)]);
-      if (!disabled.has(of)) lanes.push({ levels, line, of, kind: "transactional", rate: null });
-      of = rows.nextProject.get({ line, key: of })?.key;
+  /** Projects with transactional mail in a wait list, found by skipping from one to the next. */
+  function projectFlows(line: string): Flow[] {
+    const flows: Flow[] = [];
+    for (let key = rows.nextProject.get({ line, key: 0 })?.key; typeof key === "number";) {
+      const levels = levelsOf([key, ...levelsOfList(line)]);
+      if (!disabled.has(key)) {
+        flows.push({ levels, waitList: line, key, kind: "transactional", rate: null });
+      }
+      key = rows.nextProject.get({ line, key })?.key;
     }
-    return lanes;
+    return flows;
   }
 
-  function campaignLanes(line: string, campaigns: readonly Campaign[]): Lane[] {
+  function campaignFlows(waitList: string, campaigns: readonly Campaign[]): Flow[] {
     return campaigns
-      .filter(({ key }) => line === NO_LINE || firstOf(line, key) !== null)
+      .filter(({ key }) => waitList === NO_WAIT_LIST || firstDueAt(waitList, key) !== null)
       .map(({ key, projectSeq, rate }) => {
-        const levels = levelsOf([projectSeq, key, ...placeOf(line)]);
-        return { levels, line, of: key, kind: "campaign", rate };
+        const levels = levelsOf([projectSeq, key, ...levelsOfList(waitList)]);
+        return { levels, waitList, key, kind: "campaign", rate };
       });
   }
 
-  /** When the first mail of a campaign is due; null if it has none there. */
-  function firstOf(line: string, key: number): number | null {
+  /** When the first mail of a campaign in a wait list is due; null if there is none. */
+  function firstDueAt(line: string, key: number): number | null {
     return rows.dueInCampaign.get({ line, key })?.at ?? null;
   }
 
-  function openingOf({ key, rate }: Pick<Campaign, "key" | "rate">): number {
-    return rate === null ? 0 : (opensAt.get(key) ?? 0);
+  function rateAllowsAt({ key, rate }: Pick<Campaign, "key" | "rate">): number {
+    return rate === null ? 0 : (allowedAt.get(key) ?? 0);
   }
 
-  /** One lane is taken from in one go; several take turns, one mail each. */
-  function takeFairly(lanes: readonly Lane[], { next }: typeof turns, look: Look): void {
-    let open = lanes;
-    while (!isOver(look)) {
-      open = open.filter(({ line }) => !look.resting.has(line));
-      const lane = next(open);
-      if (lane === null) return;
-      const most = open.length === 1 ? look.limit - look.leases.length : 1;
-      if (takeFrom(lane, most, look) === "empty") open = open.filter((other) => other !== lane);
+  /** A single flow is leased from in one query; several flows take turns with one mail each. */
+  function leaseInOrder(flows: readonly Flow[], { next }: typeof campaignOrder, scan: Scan): void {
+    let open = flows;
+    while (!isOver(scan)) {
+      open = open.filter(({ waitList }) => !scan.resting.has(waitList));
+      const flow = next(open);
+      if (flow === null) return;
+      const wanted = open.length === 1 ? scan.limit - scan.leases.length : 1;
+      if (leaseFrom(flow, wanted, scan) === "empty") open = open.filter((other) => other !== flow);
     }
   }
 
-  function takeFrom(lane: Lane, wanted: number, look: Look): "empty" | "more" {
-    const { of, kind, line, rate } = lane;
-    // It may have had its turn in another line.
-    if (openingOf({ key: of, rate }) > look.now) return "empty";
+  function leaseFrom(flow: Flow, wanted: number, scan: Scan): "empty" | "more" {
+    const { key, kind, waitList, rate } = flow;
+    // The campaign may have sent from another wait list in this scan.
+    if (rateAllowsAt({ key, rate }) > scan.now) return "empty";
     const limit = rate === null ? wanted : 1;
     const find = kind === "campaign" ? rows.findOfCampaign : rows.findTransactional;
-    const candidates = find.all({ line, key: of, now: look.now, limit });
+    const candidates = find.all({ line: waitList, key, now: scan.now, limit });
     for (const mail of candidates) {
-      const isTaken = consider(mail, line, look);
-      if (isTaken && rate !== null) return closeFor(of, rate, look.now);
-      if (isOver(look) || look.resting.has(line)) return "more";
+      const isLeased = leaseOrWait(mail, waitList, scan);
+      if (isLeased && rate !== null) return delayByRate(key, rate, scan.now);
+      if (isOver(scan) || scan.resting.has(waitList)) return "more";
     }
     return candidates.length < limit ? "empty" : "more";
   }
 
   /**
-   * Until its next mail may leave. A turn that came late is made up for: the pace of all, or the
-   * mails of others, must not slow a campaign down below its rate.
+   * Sets when the campaign's rate allows its next mail. A mail that left late does not delay the
+   * next one, because neither the pace nor the mail of others may slow a campaign down below its
+   * rate.
    */
-  function closeFor(campaign: number, rate: number, now: number): "empty" | "more" {
-    const distance = SECOND_MS / rate;
-    const intended = Math.max(opensAt.get(campaign) ?? now, now - MOST_LATE_MS);
-    opensAt.set(campaign, intended + distance);
-    return intended + distance <= now ? "more" : "empty";
+  function delayByRate(campaign: number, rate: number, now: number): "empty" | "more" {
+    const intervalMs = SECOND_MS / rate;
+    const intended = Math.max(allowedAt.get(campaign) ?? now, now - MAX_CATCH_UP_MS);
+    allowedAt.set(campaign, intended + intervalMs);
+    return intended + intervalMs <= now ? "more" : "empty";
   }
 
-  /** True if it was leased; else it has joined a line, or its lane has to wait. */
-  function consider(mail: Candidate, line: string, look: Look): boolean {
+  /** True if the mail was leased; otherwise it joined a wait list, or its flow has to wait. */
+  function leaseOrWait(mail: Candidate, waitList: string, scan: Scan): boolean {
     const admission = admit(mail.to ?? "");
-    if (admission === null) return lease(mail, { pass: null, busy: null }, look);
-    if (admission.kind === "pass") return lease(mail, { pass: admission, busy: null }, look);
-    if (isPastLifetime({ ...mail, now: look.now })) {
-      return lease(mail, { pass: null, busy: admission }, look);
+    if (admission === null) return lease(mail, { pass: null, busy: null }, scan);
+    if (admission.kind === "slot") return lease(mail, { pass: admission, busy: null }, scan);
+    if (isPastLifetime({ ...mail, now: scan.now })) {
+      return lease(mail, { pass: null, busy: admission }, scan);
     }
-    return wait(mail, line, admission, look);
+    return wait(mail, waitList, admission, scan);
   }
 
-  function wait(mail: Candidate, line: string, busy: Busy, look: Look): false {
-    const until = look.now + busy.retryAfterMs;
-    if (busy.line === null) {
-      look.isHouseFull = true;
-      houseOpensAt = until;
+  function wait(mail: Candidate, waitList: string, busy: Busy, scan: Scan): false {
+    const until = scan.now + busy.retryAfterMs;
+    if (busy.waitList === null) {
+      scan.isCapacityFull = true;
+      capacityFullUntil = until;
       return false;
     }
-    const isShare = isShareLine(busy.line);
-    // Mail in the line of a site stays there while its share of all slots is used up.
-    const stays = isShare && line !== NO_LINE && !isShareLine(line);
+    const isShare = isShareWaitList(busy.waitList);
+    // Mail in the wait list of a site stays there while its share of the capacity is used up.
+    const stays = isShare && waitList !== NO_WAIT_LIST && !isShareWaitList(waitList);
     const { least, most } = SHARE_REST_MS;
     const shareRestMs = stays ? most : Math.min(Math.max(busy.retryAfterMs, least), most);
-    const rest = (which: string) =>
-      isShare ? lines.rest(which, look.now + shareRestMs, true) : lines.rest(which, until);
-    if (busy.line === line || stays) {
-      look.resting.add(line);
-      rest(line);
+    const rest = (list: string) =>
+      isShare ? waitLists.rest(list, scan.now + shareRestMs, true) : waitLists.rest(list, until);
+    if (busy.waitList === waitList || stays) {
+      scan.resting.add(waitList);
+      rest(waitList);
       return false;
     }
-    const isNew = !lines.has(busy.line);
-    joinLine(mail, busy.line, look);
-    if (isNew) rest(busy.line);
+    const isNew = !waitLists.has(busy.waitList);
+    moveTo(busy.waitList, mail, scan);
+    if (isNew) rest(busy.waitList);
     return false;
   }
 
-  function joinLine({ seq }: Candidate, line: string, look: Look): false {
-    rows.move.run(line, seq);
-    lines.add(line);
-    look.moves++;
-    return false;
+  function moveTo(waitList: string, { seq }: Candidate, scan: Scan): void {
+    rows.move.run(waitList, seq);
+    waitLists.add(waitList);
+    scan.moves++;
   }
 
   function lease(
     { seq, attempts, dueAt }: Candidate,
     { pass, busy }: Pick<Lease, "pass" | "busy">,
-    look: Look,
+    scan: Scan,
   ): true {
-    const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MOST_DOUBLINGS);
-    look.leases.push({ seq, attempts: attempts + 1, dueAt, pass, busy });
-    rows.take.run(look.now + orphanDelayMs, seq);
+    const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS);
+    scan.leases.push({ seq, attempts: attempts + 1, dueAt, pass, busy });
+    rows.lease.run(scan.now + orphanDelayMs, seq);
     return true;
   }
 
-  /** What became of lines that were asked and had no lane. */
-  function noteEmpty(line: string, campaigns: readonly Campaign[]): void {
-    const openings = campaigns.filter(({ key }) => firstOf(line, key) !== null).map(openingOf);
-    if (openings.length > 0) lines.rest(line, Math.min(...openings));
-    // Mail of campaigns that are paused: once they are SENDING again.
-    else if (rows.hasMail(line)) lines.rest(line, Infinity);
-    else lines.forget(line);
+  /** Decides when to poll a wait list again in which the scan found no flow. */
+  function noteEmpty(waitList: string, campaigns: readonly Campaign[]): void {
+    const times = campaigns
+      .filter(({ key }) => firstDueAt(waitList, key) !== null)
+      .map(rateAllowsAt);
+    if (times.length > 0) waitLists.rest(waitList, Math.min(...times));
+    // Its mail is of paused campaigns or disabled projects; `findSending` wakes the list later.
+    else if (rows.hasMail(waitList)) waitLists.rest(waitList, Infinity);
+    else waitLists.forget(waitList);
   }
 
-  function look(limit: number, now: number, kept: number): Look {
-    const found: Look = {
+  function scanQueue(limit: number, now: number, reserved: number): Scan {
+    const scan: Scan = {
       now,
       limit,
       leases: [],
       moves: 0,
       emptied: 0,
       resting: new Set(),
-      isHouseFull: false,
+      isCapacityFull: false,
     };
-    const asked = lines.open(now, MOST_LINES);
-    const places = [...asked, NO_LINE];
+    const polled = waitLists.takeReady(now, MAX_WAIT_LISTS);
+    const lists = [...polled, NO_WAIT_LIST];
     const campaigns = findSending();
-    const ready = campaigns.filter((campaign) => openingOf(campaign) <= now);
+    const allowed = campaigns.filter((campaign) => rateAllowsAt(campaign) <= now);
     try {
-      const urgent = places.flatMap(projectLanes);
-      takeFairly(urgent, turns, found);
-      found.limit = Math.max(found.leases.length, limit - kept);
-      const rest = isOver(found) ? [] : places.flatMap((line) => campaignLanes(line, ready));
-      takeFairly(rest, campaignTurns, found);
-      if (isOver(found)) return found;
-      const full = new Set([...urgent, ...rest].map(({ line }) => line));
-      for (const line of asked.filter((each) => !full.has(each))) {
-        noteEmpty(line, campaigns);
-        found.emptied++;
+      const urgent = lists.flatMap(projectFlows);
+      leaseInOrder(urgent, transactionalOrder, scan);
+      scan.limit = Math.max(scan.leases.length, limit - reserved);
+      const others = isOver(scan) ? [] : lists.flatMap((list) => campaignFlows(list, allowed));
+      leaseInOrder(others, campaignOrder, scan);
+      if (isOver(scan)) return scan;
+      const withFlow = new Set([...urgent, ...others].map(({ waitList }) => waitList));
+      for (const waitList of polled.filter((each) => !withFlow.has(each))) {
+        noteEmpty(waitList, campaigns);
+        scan.emptied++;
       }
-      return found;
+      return scan;
     } catch (error) {
-      for (const { pass } of found.leases) pass?.release();
+      for (const { pass } of scan.leases) pass?.release();
       throw error;
     }
   }
 
-  /** What is SENDING or enabled again has mail in lines that nobody asks any more. */
+  /** After a campaign or project became active again, its mail may be in idle wait lists. */
   function findSending(): Campaign[] {
     disabled = new Set(rows.findDisabled.all().map(({ seq }) => seq));
     const campaigns = rows.findCampaigns.all().filter((each) => !disabled.has(each.projectSeq));
-    const now = [...campaigns.map(({ key }) => key), "", ...disabled].join();
-    if (now !== sending) lines.wakeIdle();
-    sending = now;
+    const active = [...campaigns.map(({ key }) => key), "", ...disabled].join();
+    if (active !== lastActive) waitLists.wakeIdle();
+    lastActive = active;
     return campaigns;
   }
 
   function campaignDueAt({ key, rate }: Campaign): number[] {
-    const at = firstOf(NO_LINE, key);
-    return at === null ? [] : [Math.max(at, openingOf({ key, rate }))];
+    const at = firstDueAt(NO_WAIT_LIST, key);
+    return at === null ? [] : [Math.max(at, rateAllowsAt({ key, rate }))];
   }
 
   function transactionalDueAt(): number[] {
-    return projectLanes(NO_LINE).flatMap(
-      ({ of }) => rows.dueInProject.get({ line: NO_LINE, key: of })?.at ?? [],
+    return projectFlows(NO_WAIT_LIST).flatMap(
+      ({ key }) => rows.dueInProject.get({ line: NO_WAIT_LIST, key })?.at ?? [],
     );
   }
 
   function othersDueAt(): number[] {
     const ofCampaigns = findSending().flatMap(campaignDueAt);
-    const inLines = lines.nextAt();
-    return [...ofCampaigns, ...(inLines === null ? [] : [inLines])];
+    const ofWaitLists = waitLists.nextAt();
+    return [...ofCampaigns, ...(ofWaitLists === null ? [] : [ofWaitLists])];
   }
 
   return {
-    lease(limit, now, kept = 0) {
-      const { leases, moves, emptied, resting, isHouseFull } = look(limit, now, kept);
+    lease(limit, now, reserved = 0) {
+      const { leases, moves, emptied, resting, isCapacityFull } = scanQueue(limit, now, reserved);
       const hasChanged = leases.length + moves + emptied + resting.size > 0;
-      return { leases, isWorthAnother: hasChanged && !isHouseFull };
+      return { leases, mayHaveMore: hasChanged && !isCapacityFull };
     },
     nextDueAt(isUrgent = false) {
       const times = [...transactionalDueAt(), ...(isUrgent ? [] : othersDueAt())];
-      return times.length === 0 ? null : Math.max(Math.min(...times), houseOpensAt);
+      return times.length === 0 ? null : Math.max(Math.min(...times), capacityFullUntil);
     },
-    returnLeases: rows.giveBack,
+    returnLeases: rows.returnLeases,
     shift(shift) {
       rows.shift(shift);
-      lines.shift(shift);
+      waitLists.shift(shift);
       const { byMs, after } = shift;
-      for (const [key, at] of opensAt) if (at > after) opensAt.set(key, at + byMs);
-      if (houseOpensAt > after) houseOpensAt += byMs;
+      for (const [key, at] of allowedAt) if (at > after) allowedAt.set(key, at + byMs);
+      if (capacityFullUntil > after) capacityFullUntil += byMs;
     },
-    noteFree({ line, alsoFrees = null }) {
-      houseOpensAt = 0;
-      lines.noteFree(line);
-      if (alsoFrees !== null) lines.wake(alsoFrees);
+    noteSlotReleased({ waitList, secondWaitList = null }) {
+      capacityFullUntil = 0;
+      waitLists.noteSlotReleased(waitList);
+      if (secondWaitList !== null) waitLists.wake(secondWaitList);
     },
-    noteWaiting: (line, until) => lines.rest(line, until),
+    noteWaiting: (waitList, until) => waitLists.rest(waitList, until),
   };
 }
 
-function isOver({ leases, limit, moves, isHouseFull }: Look): boolean {
-  return leases.length >= limit || moves >= MOST_MOVES || isHouseFull;
+function isOver({ leases, limit, moves, isCapacityFull }: Scan): boolean {
+  return leases.length >= limit || moves >= MAX_MOVES || isCapacityFull;
 }
 
-/** For the turns: all lines together have as many as mail that is in none. */
-function placeOf(line: string): [string, string] {
-  return [line === NO_LINE ? "new" : "waiting", line];
+/** Round robin levels: all wait lists together are served as often as the mail in none of them. */
+function levelsOfList(waitList: string): [string, string] {
+  return [waitList === NO_WAIT_LIST ? "new" : "waiting", waitList];
 }

@@ -1,4 +1,4 @@
-/** When a deferred mail is tried again (delivery rule R3). Pure. */
+/** Computes when a deferred mail is retried (docs/delivery.md#R3). Pure functions. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -16,16 +16,16 @@ const DELAYS_MS = [
 const LATER_DELAY_MS = 12 * HOUR;
 const JITTER = 0.2;
 
-/** How long a mail is tried, by priority: transactional 4 days, campaign 1 day. */
+/** Longest time to keep retrying a mail, by priority: transactional 4 days, campaign 1 day. */
 const LIFETIMES_MS = [4 * DAY, DAY] as const;
 
 /**
- * `since`: when its time began. That of transactional mail does when it is accepted; campaign mail
- * may wait for days until its turn comes first, and has its whole time then.
+ * `since` is the start of the mail's lifetime: for transactional mail the moment of its acceptance,
+ * for campaign mail its first attempt, because it may be queued for days before that.
  */
 export type Age = { since: number; priority: number; now: number };
 
-/** Nothing more is tried for such a mail. */
+/** True if the mail must not be retried any more. */
 export function isPastLifetime(age: Age): boolean {
   return age.now >= deadlineOf(age);
 }
@@ -35,25 +35,25 @@ function deadlineOf({ since, priority }: Omit<Age, "now">): number {
 }
 
 export type Deferral = Age & {
-  /** Attempts made, this one included. */
+  /** Attempts so far, including this one. */
   attempts: number;
-  /** A time that the reply named ("in 300 seconds"). */
+  /** The delay that the reply named ("in 300 seconds"). */
   retryAfterMs: number | undefined;
   /** 0 ≤ random < 1. */
   random: number;
 };
 
-/** The moment of the next attempt; null when the time is up and the mail must bounce (4.4.7). */
+/** The time of the next attempt; null if the lifetime is over and the mail must bounce (4.4.7). */
 export function nextAttemptAt(deferral: Deferral): number | null {
   const { now, random } = deferral;
   const deadline = deadlineOf(deferral);
   if (now >= deadline) return null;
   const jitter = 1 + JITTER * (2 * random - 1);
-  // A hint is a lower bound: never earlier than asked, at most 20 % later.
+  // The delay of a reply is a lower bound: the retry is never earlier and at most 20 % later.
   const delayMs =
     deferral.retryAfterMs === undefined
       ? (DELAYS_MS[deferral.attempts - 1] ?? LATER_DELAY_MS) * jitter
       : deferral.retryAfterMs * (1 + JITTER * random);
-  // The last attempt is made when the time is up, not after it.
+  // The last attempt is at the end of the lifetime, not after it.
   return Math.round(Math.min(now + delayMs, deadline));
 }

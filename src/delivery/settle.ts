@@ -1,9 +1,13 @@
-/** Writes what became of an attempt: state, next time, attempt record, event, suppression. */
+/**
+ * Stores the outcome of an attempt, in the transaction of the caller: state and next due time of
+ * the mail, the record of the attempt, its events, and a suppression if the address does not exist.
+ * A mail that got no slot goes back to the queue instead, as if it had not been leased.
+ */
 
 import type { Db } from "../db/open.ts";
 import type { Verdict } from "./attempt.ts";
 import type { Consignment } from "./load.ts";
-import { NO_LINE } from "./lines.ts";
+import { NO_WAIT_LIST } from "./wait-lists.ts";
 import type { Busy, Outcome } from "./outcome.ts";
 import { isPastLifetime, nextAttemptAt } from "./retry.ts";
 
@@ -15,7 +19,7 @@ export type Settlement = {
   now: number;
 };
 
-export type EmailFact = {
+export type EmailEvent = {
   projectSeq: number;
   name: "email.sent" | "email.delivered" | "email.bounced" | "email.failed" | "email.suppressed";
   contactSeq: number | null;
@@ -27,10 +31,10 @@ export type EmailFact = {
 export type SettleDeps = {
   db: Db;
   random: () => number;
-  recordFact: (fact: EmailFact) => void;
-  /** A mail that nobody wants any more: no fact, but campaigns count it. */
+  recordFact: (fact: EmailEvent) => void;
+  /** Counts a cancelled mail for its campaign; there is no event for it. */
   noteCancelled: (emailSeq: number) => void;
-  /** An address that cannot receive mail (delivery rule R2). */
+  /** Suppresses an address that does not exist (docs/delivery.md#R2). */
   suppress: (projectSeq: number, address: string, at: number) => void;
 };
 
@@ -43,24 +47,27 @@ type State = {
   lastError: string | null;
 };
 
-/** Only whoever has the lease may write. */
-type Ownership = { seq: number; attempts: number };
-type PutBack = Ownership & { line: string; nextAt: number };
+/** Identifies the lease: a row is written only while it still has this number of attempts. */
+type LeaseKey = { seq: number; attempts: number };
+type Requeue = LeaseKey & { line: string; nextAt: number };
 
-/** As it is when the outcome is written: the contact may have been deleted since it was loaded. */
+/**
+ * The recipient at the time of writing: the contact may have been deleted since the mail was
+ * loaded.
+ */
 type Recipient = { contactSeq: number | null; isDeleted: number };
 
-/** Longest reason kept in a row; the attempt has the whole conversation. */
+/** Longest stored reason, in UTF-16 units; the attempt has the whole conversation. */
 const LONGEST_REASON = 1000;
 
-/** Part of a change. False if the lease was lost meanwhile; then nothing is written. */
+/** Change. Returns false, and writes nothing, if the lease was lost meanwhile. */
 export type Settle = (settlement: Settlement) => boolean;
 
 export function createSettle(deps: SettleDeps): Settle {
   const { sqlite } = deps.db;
   const update = sqlite.prepare<
     Recipient,
-    [State & Ownership & { attemptsMade: number; subject: string | null }]
+    [State & LeaseKey & { attemptsMade: number; subject: string | null }]
   >(`
     UPDATE emails
     SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
@@ -68,12 +75,12 @@ export function createSettle(deps: SettleDeps): Settle {
         subject = iif(to_address IS NULL, subject, coalesce($subject, subject))
     WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
     RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
-  const putBack = sqlite.prepare<{ seq: number }, [PutBack]>(`
+  const requeue = sqlite.prepare<{ seq: number }, [Requeue]>(`
     UPDATE emails
     SET status = 'QUEUED', attempts = attempts - 1, line = $line, next_at = $nextAt
     WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
     RETURNING seq`);
-  const firstTry = sqlite.prepare<{ at: number | null }, [number]>(
+  const firstAttempt = sqlite.prepare<{ at: number | null }, [number]>(
     "SELECT min(started_at) AS at FROM attempts WHERE email_seq = +?",
   );
   const insertAttempt = sqlite.prepare<
@@ -83,32 +90,32 @@ export function createSettle(deps: SettleDeps): Settle {
     INSERT INTO attempts
       (email_seq, number, started_at, duration_ms, outcome, class, reason, conversations)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
-  const keepRaw = sqlite.prepare<unknown, [number, Uint8Array]>(`
+  const insertCaptured = sqlite.prepare<unknown, [number, Uint8Array]>(`
     INSERT INTO captured_messages (email_seq, raw) VALUES (?, ?) ON CONFLICT DO NOTHING`);
 
   return function settle(settlement) {
-    const { mail, verdict: found, now } = settlement;
-    const untried = untriedOf(found);
+    const { mail, now } = settlement;
+    const busy = busyOf(settlement.verdict);
     const since = lifetimeOf(settlement);
-    if (untried !== null && !isPastLifetime({ ...mail, since, now })) {
-      return putBack.get(placeAfter(settlement, untried)) !== null;
+    if (busy !== null && !isPastLifetime({ ...mail, since, now })) {
+      return requeue.get(requeueOf(settlement, busy)) !== null;
     }
-    const timed = withDeadline(settlement, since, deps.random());
-    const attemptsMade = untried === null ? mail.attempts : mail.attempts - 1;
-    const state = { ...stateAfter(settlement, timed), attemptsMade };
-    const subject = timed.kind === "accepted" ? (timed.subject ?? null) : null;
+    const limited = withDeadline(settlement, since, deps.random());
+    const attemptsMade = busy === null ? mail.attempts : mail.attempts - 1;
+    const state = { ...stateAfter(settlement, limited), attemptsMade };
+    const subject = limited.kind === "accepted" ? (limited.subject ?? null) : null;
     const recipient = update.get({ ...state, subject, seq: mail.seq, attempts: mail.attempts });
     if (recipient === null) return false;
-    const verdict = recipient.isDeleted === 1 ? withoutTraces(timed) : timed;
-    if ("conversations" in verdict && untried === null) recordAttempt(settlement, verdict);
-    recordFacts(settlement, verdict, recipient.contactSeq);
+    const verdict = recipient.isDeleted === 1 ? withoutPersonalData(limited) : limited;
+    if ("conversations" in verdict && busy === null) recordAttempt(settlement, verdict);
+    recordEvents(settlement, verdict, recipient.contactSeq);
     return true;
   };
 
-  /** When its lifetime began (retry.ts); only asked of what did not leave. */
+  /** Start of the mail's lifetime (retry.ts), which matters only for a deferral. */
   function lifetimeOf({ mail, verdict, startedAt }: Settlement): number {
     if (mail.priority === 0 || verdict.kind !== "deferred") return mail.acceptedAt;
-    return firstTry.get(mail.seq)?.at ?? startedAt;
+    return firstAttempt.get(mail.seq)?.at ?? startedAt;
   }
 
   function recordAttempt(settlement: Settlement, outcome: Outcome): void {
@@ -124,17 +131,17 @@ export function createSettle(deps: SettleDeps): Settle {
       JSON.stringify(outcome.conversations),
     );
     if (outcome.kind === "accepted" && outcome.captured !== undefined) {
-      keepRaw.run(mail.seq, outcome.captured);
+      insertCaptured.run(mail.seq, outcome.captured);
     }
   }
 
-  function recordFacts(
+  function recordEvents(
     { mail, now }: Settlement,
-    verdict: TimedVerdict,
+    verdict: FinalVerdict,
     contactSeq: number | null,
   ): void {
     const { projectSeq, seq: emailSeq } = mail;
-    const record = (name: EmailFact["name"], data?: unknown) =>
+    const record = (name: EmailEvent["name"], data?: unknown) =>
       deps.recordFact({ projectSeq, name, contactSeq, emailSeq, data, at: now });
     switch (verdict.kind) {
       case "accepted":
@@ -159,27 +166,27 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 }
 
-/** No place was found for it: it is no attempt (delivery rule S7). */
-export function untriedOf(verdict: Verdict): Busy | null {
-  return verdict.kind === "deferred" ? (verdict.untried ?? null) : null;
+/** Why the mail got no slot; null if it was attempted (docs/delivery.md#S7). */
+export function busyOf(verdict: Verdict): Busy | null {
+  return verdict.kind === "deferred" ? (verdict.notAttempted ?? null) : null;
 }
 
-/** In its line it keeps the rank that it had; the clock may have been set back since it was leased. */
-function placeAfter({ mail, now }: Settlement, { line, retryAfterMs }: Busy): PutBack {
+/** Keeps the mail's rank in its wait list, even if the clock was set back since the lease. */
+function requeueOf({ mail, now }: Settlement, { waitList, retryAfterMs }: Busy): Requeue {
   const { seq, attempts, dueAt } = mail;
-  const nextAt = line === null ? now + retryAfterMs : Math.min(dueAt, now);
-  return { seq, attempts, line: line ?? NO_LINE, nextAt };
+  const nextAt = waitList === null ? now + retryAfterMs : Math.min(dueAt, now);
+  return { seq, attempts, line: waitList ?? NO_WAIT_LIST, nextAt };
 }
 
-/** A deferral knows its next time; one whose time is up has become a bounce (4.4.7). */
-type TimedVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextAt: number });
+/** A deferral with the time of its retry; at the end of the lifetime it is a bounce (4.4.7). */
+type FinalVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextAt: number });
 type Deferred = Extract<Outcome, { kind: "deferred" }>;
 
 function withDeadline(
   { mail, verdict, now }: Settlement,
   since: number,
   random: number,
-): TimedVerdict {
+): FinalVerdict {
   if (verdict.kind !== "deferred") return verdict;
   const { attempts, priority } = mail;
   const { retryAfterMs } = verdict;
@@ -189,8 +196,8 @@ function withDeadline(
   return { kind: "bounced", class: verdict.class, reason, conversations: verdict.conversations };
 }
 
-/** Of a contact that was deleted meanwhile nothing is kept that tells who it was. */
-function withoutTraces(verdict: TimedVerdict): TimedVerdict {
+/** Removes all personal data, for a contact that was deleted meanwhile. */
+function withoutPersonalData(verdict: FinalVerdict): FinalVerdict {
   const reason = "The contact was deleted.";
   if (!("conversations" in verdict)) return { ...verdict, reason };
   if (verdict.kind !== "accepted") return { ...verdict, reason, conversations: [] };
@@ -198,7 +205,7 @@ function withoutTraces(verdict: TimedVerdict): TimedVerdict {
   return { ...rest, reason, conversations: [] };
 }
 
-function stateAfter({ now }: Settlement, verdict: TimedVerdict): State {
+function stateAfter({ now }: Settlement, verdict: FinalVerdict): State {
   const state = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
   if (verdict.kind === "accepted") {
     return verdict.final

@@ -263,7 +263,7 @@ describe("storage that refuses writes", () => {
     t.db.sqlite.run("PRAGMA query_only = ON");
     await quiet();
     for (let seconds = 1; seconds <= 3; seconds++) {
-      expect(logged("no mail leaves")).toBe(seconds);
+      expect(logged("no mail is sent")).toBe(seconds);
       t.clock.advance(STORAGE_PAUSE_MS);
       await quiet();
     }
@@ -397,7 +397,7 @@ test("a mail that is caught is told in one line: to whom, about what, where to s
     "emails.0.email",
   );
   await t.deliver();
-  const told = lines.filter((line) => line.includes("caught a mail"));
+  const told = lines.filter((line) => line.includes("captured a mail"));
   expect(told.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       level: "info",
@@ -421,7 +421,7 @@ describe("a quiet queue", () => {
       queue: {
         ...queue,
         lease: (limit, now) =>
-          isStuck ? { leases: [], isWorthAnother: false } : queue.lease(limit, now),
+          isStuck ? { leases: [], mayHaveMore: false } : queue.lease(limit, now),
         nextDueAt() {
           counts.questions++;
           return queue.nextDueAt();

@@ -300,16 +300,16 @@ describe("the prefetch", () => {
     [1000, 20, 10],
     [14, 2, 1],
   ])("at rate %d and %d at once is %d mails", (ratePerSecond, concurrency, ahead) => {
-    expect(paced({ ratePerSecond, concurrency }).pace.aheadFor(0)).toBe(ahead);
+    expect(paced({ ratePerSecond, concurrency }).pace.prefetchLimit(0)).toBe(ahead);
   });
 
   test("grows by as many mails as start while one is prepared", () => {
     const { pace } = paced({ ratePerSecond: 14, concurrency: 50 });
-    expect([0, 500, 1_000].map(pace.aheadFor)).toEqual([5, 12, 19]);
+    expect([0, 500, 1_000].map(pace.prefetchLimit)).toEqual([5, 12, 19]);
   });
 
   test("is `mostAhead` where there is no rate limit", () => {
     const options = { ratePerSecond: 0, concurrency: 50, mostAhead: 50, clock: manualClock() };
-    expect(createPace(options).aheadFor(0)).toBe(50);
+    expect(createPace(options).prefetchLimit(0)).toBe(50);
   });
 });

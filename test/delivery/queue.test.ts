@@ -278,14 +278,14 @@ describe("after the clock was set", () => {
 
   test("what waits for a place is asked for when it would have been", () => {
     const before = SET_TO + HOUR_MS;
-    for (const line of ["slow.test", null]) {
+    for (const waitList of ["slow.test", null]) {
       const outbox = openOutbox();
       let busy: Busy | null = {
         kind: "busy",
         why: "full",
         retryAfterMs: 900,
         reason: "full",
-        line,
+        waitList,
       };
       const queue = createQueue(outbox.db, () => busy);
       outbox.add({ nextAt: before, createdAt: before });

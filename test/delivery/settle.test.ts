@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Writer } from "../../src/db/writer.ts";
 import type { Verdict } from "../../src/delivery/attempt.ts";
 import type { Consignment } from "../../src/delivery/load.ts";
-import { type Busy, type Conversation, turnedBack } from "../../src/delivery/outcome.ts";
+import { type Busy, type Conversation, deferWithoutSlot } from "../../src/delivery/outcome.ts";
 import { createSettle } from "../../src/delivery/settle.ts";
 import { createCursors } from "../../src/http/pagination.ts";
 import { createEvents } from "../../src/modules/events/service.ts";
@@ -51,7 +51,7 @@ const BUSY: Busy = {
   kind: "busy",
   why: "paused",
   retryAfterMs: 60_000,
-  line: "mx.test",
+  waitList: "mx.test",
   reason: "its site asked for a pause",
 };
 
@@ -148,8 +148,8 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(row.nextAt).toBe(NOW + 60 * MINUTE);
   });
 
-  test("turned back untried: QUEUED in its line as it was, no attempt, no event", () => {
-    const { outbox, mail, isOurs, row, attempts } = settled(turnedBack(BUSY), {
+  test("without a slot is QUEUED in its wait list as before, no attempt, no event", () => {
+    const { outbox, mail, isOurs, row, attempts } = settled(deferWithoutSlot(BUSY), {
       attempts: 3,
       createdAt: NOW,
     });
@@ -163,17 +163,17 @@ describe("a verdict becomes state, attempt and event", () => {
   test("turned back after the clock was set back: due now, since it was due before", () => {
     const outbox = openOutbox();
     const mail = { ...outbox.addLeased({ createdAt: NOW + DAY }), dueAt: NOW + DAY };
-    settling(outbox).settle(mail, turnedBack(BUSY));
+    settling(outbox).settle(mail, deferWithoutSlot(BUSY));
     expect(outbox.row(mail.seq)).toMatchObject({ status: "QUEUED", nextAt: NOW });
   });
 
-  test("turned back from no line: QUEUED for the time that was named", () => {
-    const { row } = settled(turnedBack({ ...BUSY, line: null }), { createdAt: NOW });
+  test("without a slot and a wait list is QUEUED for the time of the transport", () => {
+    const { row } = settled(deferWithoutSlot({ ...BUSY, waitList: null }), { createdAt: NOW });
     expect(row).toEqual({ ...NOTHING, status: "QUEUED", attempts: 0, nextAt: NOW + 60_000 });
   });
 
   test("turned back when its time was up: BOUNCED with 4.4.7, still no attempt", () => {
-    const { outbox, row, attempts } = settled(turnedBack(BUSY), {
+    const { outbox, row, attempts } = settled(deferWithoutSlot(BUSY), {
       now: NOW + 4 * DAY + 1,
       createdAt: NOW,
     });
@@ -188,7 +188,7 @@ describe("a verdict becomes state, attempt and event", () => {
     const outbox = openOutbox();
     const mail = outbox.addLeased();
     outbox.db.sqlite.run("UPDATE emails SET attempts = 9");
-    expect(settling(outbox).settle(mail, turnedBack(BUSY))).toBe(false);
+    expect(settling(outbox).settle(mail, deferWithoutSlot(BUSY))).toBe(false);
     expect(outbox.row(mail.seq)).toMatchObject({ status: "SENDING", attempts: 9 });
   });
 

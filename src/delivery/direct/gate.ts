@@ -23,12 +23,12 @@ import {
   findFullBudget,
   findFullNetwork,
   FULL_RETRY_MS,
-  type Pass,
-  Slot,
+  type DirectSlot,
+  ConnectionSlot,
   type SlotDeps,
 } from "./slot.ts";
 
-export type Admission = Pass | Busy;
+export type Admission = DirectSlot | Busy;
 
 export type GateOptions = {
   /** Mails under way at once, while no site is slow. */
@@ -49,7 +49,7 @@ export class Gate {
   readonly #queues: ExpiringMap<SiteQueue>;
   readonly #siteNames: ExpiringMap<string>;
   readonly #budget: SlotBudget;
-  readonly #ages = new SlotAges<Slot>();
+  readonly #ages = new SlotAges<ConnectionSlot>();
   readonly #connections = new ConnectionLimit();
   readonly #slotDeps: SlotDeps;
 
@@ -82,7 +82,7 @@ export class Gate {
   }
 
   /**
-   * A pass, or why there is none; at once. A domain whose site is not known yet is treated as a site
+   * A slot, or why there is none; at once. A domain whose site is not known yet is treated as a site
    * of its own, because DNS can be slow, too.
    */
   admit(domain: string): Admission {
@@ -94,7 +94,7 @@ export class Gate {
       findFullNetwork(queue, this.#connections) ??
       findFullBudget(queue, this.#slotDeps) ??
       this.#makeSpace();
-    return busy ?? new Slot(domain, queue, this.#slotDeps);
+    return busy ?? new ConnectionSlot(domain, queue, this.#slotDeps);
   }
 
   /** Before the sessions are ended: what is known of sites by then is written. */
@@ -128,6 +128,6 @@ export class Gate {
     if (this.#budget.used < this.#budget.limit) return null;
     for (const slot of this.#ages.old()) if (slot.preempt()) return null;
     const reason = `${this.#budget.used} mails are under way`;
-    return { kind: "busy", why: "full", retryAfterMs: FULL_RETRY_MS, line: null, reason };
+    return { kind: "busy", why: "full", retryAfterMs: FULL_RETRY_MS, waitList: null, reason };
   }
 }

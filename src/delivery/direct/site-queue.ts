@@ -98,7 +98,7 @@ export class SiteQueue {
   }
 
   #busy(why: Busy["why"], retryAfterMs: number, reason: string): Busy {
-    return { kind: "busy", why, retryAfterMs, line: this.name, reason };
+    return { kind: "busy", why, retryAfterMs, waitList: this.name, reason };
   }
 
   #wait(holder: Holder): Promise<SiteSlot | Busy> {

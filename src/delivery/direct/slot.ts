@@ -3,7 +3,7 @@
  * of its site, to the end of its delivery.
  */
 
-import { type Busy, type Pass as AnyPass, shareLine } from "../outcome.ts";
+import { type Busy, type Slot as AnySlot, shareWaitList } from "../outcome.ts";
 import { type ConnectionLimit, networkOf } from "./connection-limit.ts";
 import { type SiteResult, type SiteSlot, type Speed, speedOf } from "./site.ts";
 import type { Holder, SiteQueue } from "./site-queue.ts";
@@ -16,9 +16,9 @@ export type Entry =
   /** Lately the site could not be reached: `reason` says why. */
   | { kind: "suspended"; reason: string };
 
-/** The holder of a pass must end or release it. */
-export type Pass = AnyPass & {
-  /** Takes a slot of the site, as soon as the site is known. Otherwise the pass is released. */
+/** The holder of a slot must end or release it. */
+export type DirectSlot = AnySlot & {
+  /** Takes a slot of the site, as soon as the site is known. Otherwise the slot is released. */
   enter(siteName: string): Promise<Entry>;
   /** Asked before each connection: null, or why there must be none to this address for now. */
   reserve(address: string): Busy | null;
@@ -33,7 +33,7 @@ export type Pass = AnyPass & {
 /** What all slots of a gate share. */
 export type SlotDeps = {
   budget: SlotBudget;
-  ages: SlotAges<Slot>;
+  ages: SlotAges<ConnectionSlot>;
   connections: ConnectionLimit;
   /** The domain is known to belong to this site from now on. */
   queueOf(domain: string, siteName: string): SiteQueue;
@@ -48,8 +48,8 @@ const ADDRESS_RETRY_MS = 2_000;
 /** A site that has answered before is given this time at least. */
 const LEAST_PATIENCE_MS = 30_000;
 
-export class Slot implements Pass, Holder, Aging {
-  readonly kind = "pass";
+export class ConnectionSlot implements DirectSlot, Holder, Aging {
+  readonly kind = "slot";
   isOver = false;
   since: number;
   readonly #domain: string;
@@ -78,12 +78,12 @@ export class Slot implements Pass, Holder, Aging {
     this.#reserveKnown();
   }
 
-  get line(): string {
+  get waitList(): string {
     return this.#queue.name;
   }
 
-  get alsoFrees(): string | null {
-    return this.#lastNetwork === null ? null : lineOf(this.#lastNetwork);
+  get secondWaitList(): string | null {
+    return this.#lastNetwork === null ? null : networkWaitList(this.#lastNetwork);
   }
 
   async enter(siteName: string): Promise<Entry> {
@@ -168,7 +168,7 @@ export class Slot implements Pass, Holder, Aging {
     this.#queue.update();
   }
 
-  /** The pass was released in the moment in which it got a slot of the site. */
+  /** The slot was released in the moment in which it got a slot of the site. */
   #giveBack(siteSlot: SiteSlot): Busy {
     this.#queue.site.leave(siteSlot);
     this.#queue.update();
@@ -238,11 +238,11 @@ export function findFullBudget(
   const reason = `${budget.usedBy(speed)} mails to ${speed} sites are under way`;
   // Mail to fast sites is nearly all mail: to look past it for other mail would take too long.
   if (speed === "fast") {
-    return { kind: "busy", why: "full", retryAfterMs: FULL_RETRY_MS, line: null, reason };
+    return { kind: "busy", why: "full", retryAfterMs: FULL_RETRY_MS, waitList: null, reason };
   }
   // A slot comes free as soon as another one has become slow.
   const retryAfterMs = ages.nextMs(now);
-  return { kind: "busy", why: "full", retryAfterMs, line: shareLine(speed), reason };
+  return { kind: "busy", why: "full", retryAfterMs, waitList: shareWaitList(speed), reason };
 }
 
 /** Why no mail can connect to a site without a good session, as far as its addresses are known. */
@@ -265,12 +265,12 @@ function awaitNetwork(network: string): Busy {
     kind: "busy",
     why: "full",
     retryAfterMs: ADDRESS_RETRY_MS,
-    line: lineOf(network),
+    waitList: networkWaitList(network),
     reason,
   };
 }
 
 /** No site has such a name. */
-function lineOf(network: string): string {
+function networkWaitList(network: string): string {
   return `@ ${network}`;
 }

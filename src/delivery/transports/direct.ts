@@ -32,7 +32,7 @@ import {
 } from "../direct/run.ts";
 import { siteName } from "../direct/site-name.ts";
 import type { SiteStore } from "../direct/site-store.ts";
-import type { Pass } from "../direct/slot.ts";
+import type { DirectSlot } from "../direct/slot.ts";
 import { createSources, hasIPv6 } from "../direct/sources.ts";
 import type { MtaSts } from "../mta-sts/mta-sts.ts";
 import { allowsHost } from "../mta-sts/policy.ts";
@@ -41,7 +41,7 @@ import {
   type Outcome,
   type StepListener,
   type Transport,
-  turnedBack,
+  deferWithoutSlot,
 } from "../outcome.ts";
 import { Pool } from "../smtp/pool.ts";
 import { DEFAULT_TIMEOUTS, type Timeouts } from "../smtp/timeouts.ts";
@@ -73,7 +73,7 @@ export type DirectOptions = {
   random?: (() => number) | undefined;
 };
 
-export type DirectTransport = Transport<Pass> & { admit(to: string): Admission };
+export type DirectTransport = Transport<DirectSlot> & { admit(to: string): Admission };
 
 const SMTP_PORT = 25;
 const DEFAULT_CONCURRENCY = 50;
@@ -121,14 +121,14 @@ export function directTransport(options: DirectOptions): DirectTransport {
     mostUnderWay: gate.limit,
     mostAhead: concurrency,
     admit,
-    async send(dispatch, pass) {
+    async send(dispatch, slot) {
       const domain = recipientDomain(dispatch.envelope.to);
-      const admission = pass ?? (domain === null ? FREE_PASS : gate.admit(domain));
-      if (admission.kind === "busy") return turnedBack(admission);
+      const admission = slot ?? (domain === null ? FREE_SLOT : gate.admit(domain));
+      if (admission.kind === "busy") return deferWithoutSlot(admission);
       try {
         return domain === null
           ? ended(invalidDomain())
-          : await travel({ domain, dispatch, pass: admission });
+          : await travel({ domain, dispatch, slot: admission });
       } finally {
         admission.release();
       }
@@ -142,10 +142,10 @@ export function directTransport(options: DirectOptions): DirectTransport {
 
   function admit(to: string): Admission {
     const domain = recipientDomain(to);
-    return domain === null ? FREE_PASS : gate.admit(domain);
+    return domain === null ? FREE_SLOT : gate.admit(domain);
   }
 
-  async function travel({ domain, dispatch, pass }: Trip): Promise<Outcome> {
+  async function travel({ domain, dispatch, slot }: Trip): Promise<Outcome> {
     const [route, policy] = await Promise.all([
       lookUpRoute(domain, lookup),
       mtaSts?.policyFor(domain) ?? null,
@@ -157,39 +157,39 @@ export function directTransport(options: DirectOptions): DirectTransport {
       : route.hosts;
     if (hosts.length === 0) return ended(forbiddenHosts(domain, route.hosts));
 
-    const entry = await pass.enter(siteName(route.best));
-    if (entry.kind === "busy") return turnedBack(entry);
+    const entry = await slot.enter(siteName(route.best));
+    if (entry.kind === "busy") return deferWithoutSlot(entry);
     if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
-    const end = await deliver({ dispatch, hosts, requiresTls }, pass);
-    if (end.busy !== null) return turnedBack(end.busy);
+    const end = await deliver({ dispatch, hosts, requiresTls }, slot);
+    if (end.busy !== null) return deferWithoutSlot(end.busy);
     // A session that we ended ourselves says nothing about the site.
-    if (end.result !== null && !isClosing) pass.end(end.result);
+    if (end.result !== null && !isClosing) slot.end(end.result);
     if (end.outcome === null) return nowhere(domain, route, end);
     return requiresTls ? nameThePolicy(end.outcome, domain) : end.outcome;
   }
 
   function deliver(
     { dispatch, hosts, requiresTls }: Pick<Journey, "dispatch" | "hosts" | "requiresTls">,
-    pass: Pass,
+    slot: DirectSlot,
   ): Promise<RunEnd> {
     const preemption = new AbortController();
     const { signal } = preemption;
-    pass.onPreempted(() => preemption.abort());
+    slot.onPreempted(() => preemption.abort());
     const startedAt = systemClock.elapsed();
     const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
-    const reserve = (address: string) => pass.reserve(address);
-    const isHurried = () => pass.isHurried();
+    const reserve = (address: string) => slot.reserve(address);
+    const isHurried = () => slot.isHurried();
     const journey = { dispatch: { ...dispatch, signal }, hosts, requiresTls, reserve, isHurried };
     return deliverToHosts({ ...runDeps, isLate }, journey);
   }
 }
 
-type Trip = { domain: string; dispatch: Dispatch; pass: Pass };
+type Trip = { domain: string; dispatch: Dispatch; slot: DirectSlot };
 
-/** The pass of a mail to an invalid domain: it fails before anything is asked of its pass. */
-const FREE_PASS: Pass = {
-  kind: "pass",
-  line: null,
+/** The slot of a mail to an invalid domain: it fails before anything is asked of its slot. */
+const FREE_SLOT: DirectSlot = {
+  kind: "slot",
+  waitList: null,
   enter: () => Promise.resolve({ kind: "entered" }),
   reserve: () => null,
   isHurried: () => false,

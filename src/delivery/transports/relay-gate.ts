@@ -6,7 +6,7 @@
 
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { type Busy, type Pass, shareLine } from "../outcome.ts";
+import { type Busy, type Slot, shareWaitList } from "../outcome.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";
 
 export type RelayGateOptions = {
@@ -17,15 +17,15 @@ export type RelayGateOptions = {
 };
 
 export type RelayGate = {
-  /** At once. While the relay is away the pass is that of the probe, and there is only one. */
-  admit(): Pass | Busy;
+  /** At once. While the relay is away the slot is that of the probe, and there is only one. */
+  admit(): Slot | Busy;
   isAway(): boolean;
   /** A session was opened: the relay is there. */
   noteSession(): void;
-  /** The mail with this pass was answered over a session from before: proof for a probe alone. */
-  noteAnswer(pass: Pass): void;
-  /** No session could be opened for the mail with this pass; when it is worth while to ask again. */
-  noteFailure(pass: Pass, failure: Failure): Busy;
+  /** The mail with this slot was answered over a session from before: proof for a probe alone. */
+  noteAnswer(slot: Slot): void;
+  /** No session could be opened for the mail with this slot; when it is worth while to ask again. */
+  noteFailure(slot: Slot, failure: Failure): Busy;
 };
 
 /** Its moments are milliseconds of the monotonic clock. */
@@ -37,7 +37,7 @@ type Outage = {
   /** The earliest moment of the next probe. */
   probeAt: number;
   /** Under way; null if there is none. */
-  probe: Pass | null;
+  probe: Slot | null;
 };
 
 const FIRST_BACKOFF_MS = 2_000;
@@ -46,32 +46,32 @@ const LONGEST_BACKOFF_MS = 60_000;
 const PROBE_MS = 1_000;
 
 /** Mails that came back untried stand apart, so that they keep their rank. */
-const LINE = shareLine("relay");
+const WAIT_LIST = shareWaitList("relay");
 
-const FREE_PASS: Pass = { kind: "pass", line: LINE, release: () => {} };
+const FREE_SLOT: Slot = { kind: "slot", waitList: WAIT_LIST, release: () => {} };
 
 export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayGate {
   /** Null: the relay is there, as far as is known. */
   let outage: Outage | null = null;
 
-  function admit(): Pass | Busy {
-    if (outage === null) return FREE_PASS;
+  function admit(): Slot | Busy {
+    if (outage === null) return FREE_SLOT;
     const waitMs = waitOf(outage);
     // It is for all mail alike: nobody needs to be looked past.
-    if (waitMs > 0) return { ...busy(outage, waitMs), line: null };
+    if (waitMs > 0) return { ...busy(outage, waitMs), waitList: null };
     outage.probe = probe();
     return outage.probe;
   }
 
-  function probe(): Pass {
-    const pass: Pass = {
-      kind: "pass",
-      line: LINE,
+  function probe(): Slot {
+    const slot: Slot = {
+      kind: "slot",
+      waitList: WAIT_LIST,
       release() {
-        if (outage?.probe === pass) outage.probe = null;
+        if (outage?.probe === slot) outage.probe = null;
       },
     };
-    return pass;
+    return slot;
   }
 
   /** 0: it is time for a probe. */
@@ -105,13 +105,13 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
     admit,
     isAway: () => outage !== null,
     noteSession,
-    noteAnswer(pass) {
-      if (outage?.probe === pass) noteSession();
+    noteAnswer(slot) {
+      if (outage?.probe === slot) noteSession();
     },
-    noteFailure(pass, failure) {
+    noteFailure(slot, failure) {
       // Mails that were on their way when it began say nothing new.
       if (outage === null) outage = begin(failure);
-      else if (outage.probe === pass) outage = goOn(outage, failure);
+      else if (outage.probe === slot) outage = goOn(outage, failure);
       return busy(outage, Math.max(waitOf(outage), PROBE_MS));
     },
   };
@@ -125,5 +125,5 @@ function backoffAfter({ step, cause }: Failure, backoffMs: number): number {
 
 function busy(outage: Outage, retryAfterMs: number): Busy {
   const reason = `the relay cannot be reached: ${outage.reason}`;
-  return { kind: "busy", why: "paused", retryAfterMs, line: LINE, reason };
+  return { kind: "busy", why: "paused", retryAfterMs, waitList: WAIT_LIST, reason };
 }

@@ -15,11 +15,11 @@ import {
   type Conversation,
   type Dispatch,
   type Outcome,
-  type Pass,
+  type Slot,
   type Step,
   type StepListener,
   type Transport,
-  turnedBack,
+  deferWithoutSlot,
 } from "../outcome.ts";
 import type { Credentials } from "../smtp/auth.ts";
 import { describeFailure, type Failure } from "../smtp/failure.ts";
@@ -71,7 +71,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   let isClosing = false;
 
-  async function sendWith(pass: Pass, dispatch: Dispatch): Promise<Outcome> {
+  async function sendWith(pass: Slot, dispatch: Dispatch): Promise<Outcome> {
     const end = await pool.deliver(destination, dispatch);
     const { delivery } = end;
     if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(pass);
@@ -79,7 +79,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     if (delivery.kind !== "unopened" || !showsAbsence(delivery.failure)) return outcome;
     const isNews = !gate.isAway();
     const busy = gate.noteFailure(pass, delivery.failure);
-    if (!isNews) return turnedBack(busy);
+    if (!isNews) return deferWithoutSlot(busy);
     // It need not wait for longer than the others, but where the relay named a time.
     const { retryAfterMs } = busy;
     return outcome.kind === "deferred" ? { retryAfterMs, ...outcome } : outcome;
@@ -98,7 +98,7 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     admit: gate.admit,
     async send(dispatch, pass) {
       const admission = pass ?? gate.admit();
-      if (admission.kind === "busy") return turnedBack(admission);
+      if (admission.kind === "busy") return deferWithoutSlot(admission);
       try {
         return await sendWith(admission, dispatch);
       } finally {

@@ -5,9 +5,9 @@
  */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import type { Pass } from "../../../src/delivery/direct/slot.ts";
+import type { DirectSlot } from "../../../src/delivery/direct/slot.ts";
 import type { Outcome } from "../../../src/delivery/outcome.ts";
-import { untriedOf } from "../../../src/delivery/settle.ts";
+import { busyOf } from "../../../src/delivery/settle.ts";
 import type { DirectTransport } from "../../../src/delivery/transports/direct.ts";
 import type { TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
@@ -79,12 +79,12 @@ class Dispatcher {
     return true;
   }
 
-  async #send(line: Line, pass: Pass): Promise<void> {
+  async #send(line: Line, pass: DirectSlot): Promise<void> {
     const envelope = { from: "a@sender.test", to: `b@${line.domain}` };
     const message = Buffer.from("Subject: a\r\n\r\nb\r\n");
     const outcome = await this.#transport.send({ envelope, message }, pass);
     this.#underWay--;
-    const busy = untriedOf(outcome);
+    const busy = busyOf(outcome);
     if (busy === null) {
       line.outcomes.push(outcome);
       line.restsUntil = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Gate, type Admission } from "../../../src/delivery/direct/gate.ts";
-import type { Pass } from "../../../src/delivery/direct/slot.ts";
+import type { DirectSlot } from "../../../src/delivery/direct/slot.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 
 function makeGate(slots = 50) {
@@ -8,13 +8,13 @@ function makeGate(slots = 50) {
   return { clock, gate: new Gate({ slots, clock }) };
 }
 
-function passOf(admission: Admission): Pass {
-  if (admission.kind !== "pass") throw new Error(`no pass: ${admission.reason}`);
+function passOf(admission: Admission): DirectSlot {
+  if (admission.kind !== "slot") throw new Error(`no pass: ${admission.reason}`);
   return admission;
 }
 
 /** The pass of a mail to a domain of a site, with a slot of the site. */
-async function enter(gate: Gate, domain: string, site = domain): Promise<Pass> {
+async function enter(gate: Gate, domain: string, site = domain): Promise<DirectSlot> {
   const pass = passOf(gate.admit(domain));
   const { kind } = await pass.enter(site);
   if (kind !== "entered") throw new Error(`no slot of the site: ${kind}`);
@@ -38,10 +38,10 @@ describe("at a site", () => {
       kind: "busy",
       why: "full",
       retryAfterMs: 50,
-      line: "d.test",
+      waitList: "d.test",
       reason: "2 mails to its site are under way",
     });
-    expect(gate.admit("e.test").kind).toBe("pass");
+    expect(gate.admit("e.test").kind).toBe("slot");
     inside[0]?.end({ kind: "answered" });
     expect(await entries[0]).toEqual({ kind: "entered" });
     clock.advance(500);
@@ -79,7 +79,7 @@ describe("at a site", () => {
     await teach(both, "d.test", 10);
     await enter(both.gate, "d.test");
     await enter(both.gate, "d.test");
-    expect(both.gate.admit("d.test").kind).toBe("pass");
+    expect(both.gate.admit("d.test").kind).toBe("slot");
     both.clock.advance(2_000);
     expect(both.gate.admit("d.test").kind).toBe("busy");
   });
@@ -98,7 +98,7 @@ describe("at a site", () => {
   test("that is not known yet only a few wait for the DNS", () => {
     const { gate } = makeGate();
     const kinds = Array.from({ length: 50 }, () => gate.admit("slow-dns.test").kind);
-    expect(kinds.filter((kind) => kind === "pass").length).toBe(4);
+    expect(kinds.filter((kind) => kind === "slot").length).toBe(4);
   });
 
   test("a place is given back once, however often it is returned", async () => {
@@ -134,7 +134,7 @@ describe("at a site", () => {
 
   test("that could not be reached a mail hears it at once, those who wait as well", async () => {
     const { gate } = makeGate();
-    const fail = (pass: Pass) => pass.end({ kind: "unreachable", reason: "refused" });
+    const fail = (pass: DirectSlot) => pass.end({ kind: "unreachable", reason: "refused" });
     for (let i = 0; i < 2; i++) fail(await enter(gate, "d.test"));
     const last = await enter(gate, "d.test");
     const waiting = passOf(gate.admit("d.test")).enter("d.test");
@@ -153,14 +153,14 @@ describe("at a site", () => {
     expect(gate.admit("d.test")).toMatchObject({ retryAfterMs: 60_000 });
     inside[1]?.end({ kind: "answered" });
     clock.advance(60_000);
-    expect(gate.admit("d.test").kind).toBe("pass");
+    expect(gate.admit("d.test").kind).toBe("slot");
   });
 });
 
 describe("connection slots over all sites", () => {
   /** Mails to sites of their own, as long as there are slots; with what each pass was told. */
-  async function crowd(gate: Gate, name: string, stopped: string[] = []): Promise<Pass[]> {
-    for (const passes: Pass[] = []; ;) {
+  async function crowd(gate: Gate, name: string, stopped: string[] = []): Promise<DirectSlot[]> {
+    for (const passes: DirectSlot[] = []; ;) {
       const domain = `${name}${passes.length}.test`;
       const admission = gate.admit(domain);
       if (admission.kind === "busy") return passes;
@@ -171,7 +171,12 @@ describe("connection slots over all sites", () => {
   }
 
   /** Mails that nobody answers for so long. */
-  async function hang(gate: Gate, clock: ManualClock, name: string, ms = 2_000): Promise<Pass[]> {
+  async function hang(
+    gate: Gate,
+    clock: ManualClock,
+    name: string,
+    ms = 2_000,
+  ): Promise<DirectSlot[]> {
     const passes = await crowd(gate, name);
     clock.advance(ms);
     return passes;
@@ -188,7 +193,7 @@ describe("connection slots over all sites", () => {
     const both = makeGate();
     await teach(both, "fast.test", 10);
     expect(await crowd(both.gate, "new")).toHaveLength(40);
-    expect(both.gate.admit("fast.test").kind).toBe("pass");
+    expect(both.gate.admit("fast.test").kind).toBe("slot");
   });
 
   test("are kept back from slow sites, however many there are", async () => {
@@ -196,20 +201,20 @@ describe("connection slots over all sites", () => {
     for (let i = 0; i < 60; i++) await teach(both, `slow${i}.test`, 5_000);
     await teach(both, "fast.test", 10);
     expect(await crowd(both.gate, "slow")).toHaveLength(25);
-    expect(both.gate.admit("fast.test").kind).toBe("pass");
-    expect(both.gate.admit("new.test").kind).toBe("pass");
+    expect(both.gate.admit("fast.test").kind).toBe("slot");
+    expect(both.gate.admit("new.test").kind).toBe("slot");
   });
 
   test("are one at least for each speed", async () => {
     const both = makeGate(1);
     await teach(both, "slow.test", 5_000);
-    expect(both.gate.admit("slow.test").kind).toBe("pass");
+    expect(both.gate.admit("slow.test").kind).toBe("slot");
   });
 
   test("count against the speed that the site has now, so unknown sites find some again", async () => {
     const { gate, clock } = makeGate();
     await hang(gate, clock, "tarpit", 1_999);
-    expect(gate.admit("new.test")).toMatchObject({ line: "# unknown", retryAfterMs: 1 });
+    expect(gate.admit("new.test")).toMatchObject({ waitList: "# unknown", retryAfterMs: 1 });
     clock.advance(1);
     expect(await crowd(gate, "new")).toHaveLength(40);
     expect(gate.active).toBe(80);
@@ -220,7 +225,7 @@ describe("connection slots over all sites", () => {
     for (const site of ["a.test", "b.test"]) await teach(both, site, 10);
     const first = await enter(both.gate, "a.test");
     const second = await enter(both.gate, "a.test");
-    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", line: null });
+    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
     both.clock.advance(2_000);
     passOf(both.gate.admit("b.test")).release();
     first.end({ kind: "failed" });
@@ -228,7 +233,7 @@ describe("connection slots over all sites", () => {
     for (let i = 0; i < 5; i++) await teach(both, "a.test", 10);
     await enter(both.gate, "a.test");
     await enter(both.gate, "a.test");
-    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", line: null });
+    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
   });
 
   test("are few for sites that never answered, and those do not use the slots of slow ones", async () => {
@@ -266,7 +271,7 @@ describe("connection slots over all sites", () => {
 
   test("that were taken away cannot be given back again, and the site has learnt from it", async () => {
     const { gate, clock } = makeGate(1);
-    const passes: Pass[] = [];
+    const passes: DirectSlot[] = [];
     for (let i = 0; i < 4; i++) passes.push(...(await hang(gate, clock, `tarpit${i}-`)));
     await enter(gate, "new.test");
     passes[0]?.end({ kind: "accepted" });
@@ -287,11 +292,11 @@ describe("connection slots over all sites", () => {
       pass.onPreempted(() => void stopped.push(`fast${i}.test`));
       clock.advance(2_000);
     }
-    expect(gate.admit("new.test")).toMatchObject({ kind: "busy", line: null });
+    expect(gate.admit("new.test")).toMatchObject({ kind: "busy", waitList: null });
     clock.advance(21_999);
     expect(gate.admit("new.test").kind).toBe("busy");
     clock.advance(1);
-    expect(gate.admit("new.test").kind).toBe("pass");
+    expect(gate.admit("new.test").kind).toBe("slot");
     expect(stopped).toEqual(["fast0.test"]);
   });
 
@@ -323,22 +328,26 @@ describe("steps of the wall clock", () => {
     pass.end({ kind: "limited", retryAfterMs: 90_000 });
     clock.stepWall(ms);
     expect(gate.admit("paused.test")).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
-    for (let i = 0; i < 3; i++) expect(gate.admit("fast.test").kind).toBe("pass");
+    for (let i = 0; i < 3; i++) expect(gate.admit("fast.test").kind).toBe("slot");
     clock.advanceElapsed(90_000);
-    expect(gate.admit("paused.test").kind).toBe("pass");
+    expect(gate.admit("paused.test").kind).toBe("slot");
   });
 });
 
 describe("connections to one address", () => {
   const ADDRESS = "192.0.2.1";
-  const LINE = "@ 192.0.2.1";
+  const WAIT_LIST = "@ 192.0.2.1";
 
   test("are two at once over all sites that never answered", async () => {
     const { gate } = makeGate();
     const passes = [];
     for (let i = 0; i < 3; i++) passes.push(await enter(gate, `tarpit${i}.test`));
     const found = passes.map((pass) => pass.reserve(ADDRESS));
-    expect(found).toEqual([null, null, expect.objectContaining({ kind: "busy", line: LINE })]);
+    expect(found).toEqual([
+      null,
+      null,
+      expect.objectContaining({ kind: "busy", waitList: WAIT_LIST }),
+    ]);
     expect(passes[2]?.reserve("192.0.2.2")).toBeNull();
   });
 
@@ -348,12 +357,12 @@ describe("connections to one address", () => {
     expect(first.reserve(ADDRESS)).toBeNull();
     const second = await enter(gate, "b.test", "mx.b.test");
     expect(second.reserve(ADDRESS)).toBeNull();
-    expect(gate.admit("b.test")).toMatchObject({ kind: "busy", line: LINE });
-    expect(first.alsoFrees).toBe(LINE);
+    expect(gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: WAIT_LIST });
+    expect(first.secondWaitList).toBe(WAIT_LIST);
     first.release();
     // One connection is free, so one mail is admitted, whatever time its lookups take.
-    expect(gate.admit("b.test").kind).toBe("pass");
-    expect(gate.admit("a.test")).toMatchObject({ kind: "busy", line: LINE });
+    expect(gate.admit("b.test").kind).toBe("slot");
+    expect(gate.admit("a.test")).toMatchObject({ kind: "busy", waitList: WAIT_LIST });
   });
 
   test("of a site that answered are not limited", async () => {
@@ -384,7 +393,7 @@ describe("connections to one address", () => {
   test("of IPv6 are counted by /64", async () => {
     const { gate } = makeGate();
     const reserve = async (site: string, address: string) =>
-      (await enter(gate, site)).reserve(address)?.line ?? null;
+      (await enter(gate, site)).reserve(address)?.waitList ?? null;
     expect(await reserve("a.test", "2001:db8:0:1::1")).toBeNull();
     expect(await reserve("b.test", "2001:db8:0:1:ffff::2")).toBeNull();
     expect(await reserve("c.test", "2001:db8:0:1:abc::3")).toBe("@ 20010db800000001/64");

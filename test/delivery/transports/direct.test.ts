@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Dispatch, Outcome } from "../../../src/delivery/outcome.ts";
-import { untriedOf } from "../../../src/delivery/settle.ts";
+import { busyOf } from "../../../src/delivery/settle.ts";
 import type { DirectOptions } from "../../../src/delivery/transports/direct.ts";
 import type { DnsFailure, TestRecords } from "../../support/dns-server.ts";
 import { startMailNet, type MailNet } from "../../support/mail-net.ts";
@@ -502,10 +502,10 @@ describe("a site", () => {
     await net.sink(3);
     const transport = net.transport();
     const tried = await transport.send(mail());
-    expect([tried.class, untriedOf(tried)]).toEqual(["rate_limited", null]);
+    expect([tried.class, busyOf(tried)]).toEqual(["rate_limited", null]);
     for (const to of ["b@d.test", "b@e.test"]) {
       const outcome = await transport.send(mail(to));
-      expect(untriedOf(outcome)?.why).toBe("paused");
+      expect(busyOf(outcome)?.why).toBe("paused");
       expect(outcome).toMatchObject({ retryAfterMs: 60_000, conversations: [] });
       expect(transport.admit(to)).toMatchObject({ kind: "busy", retryAfterMs: 60_000 });
     }
@@ -535,7 +535,7 @@ describe("a site", () => {
     const { net } = await twoHosts(script);
     const transport = net.transport();
     await transport.send(mail());
-    expect(transport.admit("b@d.test").kind).toBe("pass");
+    expect(transport.admit("b@d.test").kind).toBe("slot");
   });
 
   test("that could not be reached three times in a row is left alone for a minute", async () => {
@@ -547,7 +547,7 @@ describe("a site", () => {
     const spared = await transport.send(mail());
     expect(spared).toMatchObject({ ...LATER, conversations: [] });
     expect(spared.reason).toContain("connection refused");
-    expect(untriedOf(spared)).toBeNull();
+    expect(busyOf(spared)).toBeNull();
     await net.sink(2);
     net.clock.advance(60_000);
     expect((await transport.send(mail())).kind).toBe("accepted");

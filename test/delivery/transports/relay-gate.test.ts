@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Pass } from "../../../src/delivery/outcome.ts";
+import type { Slot } from "../../../src/delivery/outcome.ts";
 import type { Failure } from "../../../src/delivery/smtp/failure.ts";
 import { createRelayGate } from "../../../src/delivery/transports/relay-gate.ts";
 import { createLog } from "../../../src/lib/log.ts";
@@ -19,7 +19,7 @@ function gated() {
   const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
   const gate = createRelayGate({ relay: "relay.test:587", clock, log });
 
-  function pass(): Pass {
+  function pass(): Slot {
     const admission = gate.admit();
     if (admission.kind === "busy") throw new Error(`no pass: ${admission.reason}`);
     return admission;
@@ -70,7 +70,7 @@ describe("the wait for a probe", () => {
 describe("while the relay is there", () => {
   test("every mail is admitted", () => {
     const { gate, logged } = gated();
-    for (let i = 0; i < 100; i++) expect(gate.admit().kind).toBe("pass");
+    for (let i = 0; i < 100; i++) expect(gate.admit().kind).toBe("slot");
     gate.noteSession();
     expect([gate.isAway(), logged("info"), logged("warn")]).toEqual([false, [], []]);
   });
@@ -83,7 +83,7 @@ describe("once no session can be opened", () => {
     expect(gate.admit()).toEqual({
       kind: "busy",
       why: "paused",
-      line: null,
+      waitList: null,
       retryAfterMs: 2 * SECOND,
       reason: "the relay cannot be reached: connect: refused",
     });
@@ -126,7 +126,7 @@ describe("once no session can be opened", () => {
     const passes = [pass(), pass(), pass()];
     for (const each of passes) {
       expect(gate.noteFailure(each, REFUSED)).toMatchObject({
-        line: expect.stringMatching(/./),
+        waitList: expect.stringMatching(/./),
         retryAfterMs: 2 * SECOND,
       });
     }
@@ -155,9 +155,9 @@ describe("the probe", () => {
   test("is a single mail; the others wait for a moment", () => {
     const { gate, pass, clock } = due();
     pass();
-    expect(gate.admit()).toMatchObject({ kind: "busy", line: null, retryAfterMs: SECOND });
+    expect(gate.admit()).toMatchObject({ kind: "busy", waitList: null, retryAfterMs: SECOND });
     clock.advance(60 * SECOND);
-    expect(gate.admit()).toMatchObject({ kind: "busy", line: null, retryAfterMs: SECOND });
+    expect(gate.admit()).toMatchObject({ kind: "busy", waitList: null, retryAfterMs: SECOND });
   });
 
   test("that never tried gives its place to the next mail", () => {
@@ -168,7 +168,7 @@ describe("the probe", () => {
     first.release();
     expect(gate.admit().kind).toBe("busy");
     second.release();
-    expect(gate.admit().kind).toBe("pass");
+    expect(gate.admit().kind).toBe("slot");
   });
 
   test("that has a session lets all the others in at once, and the log says so once", () => {
@@ -176,7 +176,7 @@ describe("the probe", () => {
     pass();
     gate.noteSession();
     gate.noteSession();
-    expect([gate.isAway(), gate.admit().kind, gate.admit().kind]).toEqual([false, "pass", "pass"]);
+    expect([gate.isAway(), gate.admit().kind, gate.admit().kind]).toEqual([false, "slot", "slot"]);
     expect(logged("info")).toEqual([expect.stringMatching(/back.*"awayMs":2000/)]);
   });
 

@@ -97,7 +97,7 @@ describe("the relay transport", () => {
     const server = await scripted({ tls: { ...CERTIFICATE, implicit: tls === "implicit" } });
     const relay = transport(
       server.port,
-      { tls, user: "user", pass: "pass" },
+      { tls, user: "user", pass: "slot" },
       { ca: CERTIFICATE.ca },
     );
     const outcome = await relay.send(mail());
@@ -132,7 +132,7 @@ describe("the relay transport", () => {
   test("logs in without TLS on this machine", async () => {
     const server = await scripted();
     for (const host of ["127.0.0.1", "localhost"]) {
-      const relay = transport(server.port, { host, user: "user", pass: "pass" });
+      const relay = transport(server.port, { host, user: "user", pass: "slot" });
       expect((await relay.send(mail())).kind).toBe("accepted");
     }
     expect(server.transcripts.at(-1)?.[1]).toStartWith("AUTH PLAIN");
@@ -141,7 +141,7 @@ describe("the relay transport", () => {
   test("does not log in without TLS where localhost is another machine", async () => {
     const server = await scripted();
     const resolve = () => Promise.resolve(["192.0.2.1"]);
-    const relay = { host: "localhost", user: "user", pass: "pass" };
+    const relay = { host: "localhost", user: "user", pass: "slot" };
     const outcome = await transport(server.port, relay, { resolve }).send(mail());
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
     expect(outcome.reason).toContain("no password in clear");

@@ -1,7 +1,7 @@
 /** Mails for which there is no place: they wait in lines, and nobody waits behind them. */
 
 import { describe, expect, test } from "bun:test";
-import type { Busy, Pass } from "../../src/delivery/outcome.ts";
+import type { Busy, Slot } from "../../src/delivery/outcome.ts";
 import { createQueue, type Lease, type Queue } from "../../src/delivery/queue.ts";
 import { domainOf } from "../../src/mail/address.ts";
 import { openOutbox, type Outbox } from "../support/outbox.ts";
@@ -14,12 +14,12 @@ const DAY = 86_400_000;
 /** Doors with places; a domain is a site unless told otherwise. */
 type Doors = {
   asked: string[];
-  passes: Pass[];
+  passes: Slot[];
   /** Set: nobody gets in anywhere; the line that says so. */
   house: string | null | undefined;
   resolve(domain: string, site: string): void;
   set(site: string, places: number): void;
-  admit(to: string): Pass | Busy;
+  admit(to: string): Slot | Busy;
 };
 
 function doors(): Doors {
@@ -37,12 +37,12 @@ function doors(): Doors {
       state.asked.push(to);
       const busy = { kind: "busy", why: "full", retryAfterMs: REST_MS, reason: "full" } as const;
       const places = free.get(site) ?? Infinity;
-      if (places === 0) return { ...busy, line: site };
-      if (state.house !== undefined) return { ...busy, line: state.house };
+      if (places === 0) return { ...busy, waitList: site };
+      if (state.house !== undefined) return { ...busy, waitList: state.house };
       free.set(site, places - 1);
-      const pass: Pass = {
-        kind: "pass",
-        line: site,
+      const pass: Slot = {
+        kind: "slot",
+        waitList: site,
         release: () => void free.set(site, (free.get(site) ?? 0) + 1),
       };
       state.passes.push(pass);
@@ -71,7 +71,7 @@ function leaseAll(queue: Queue, now = NOW, limit = 20): Lease[] {
   for (;;) {
     const found = queue.lease(limit, now);
     leases.push(...found.leases);
-    if (found.leases.length === 0 && !found.isWorthAnother) return leases;
+    if (found.leases.length === 0 && !found.mayHaveMore) return leases;
   }
 }
 
@@ -97,7 +97,7 @@ function changes(outbox: Outbox): number {
 function end(door: Doors, queue: Queue, { pass }: Lease): void {
   if (pass === null) throw new Error("it had no place");
   pass.release();
-  queue.noteFree(pass);
+  queue.noteSlotReleased(pass);
   expect(door.passes).toContain(pass);
 }
 
@@ -141,7 +141,7 @@ describe("a mail without a place", () => {
     door.set("slow.test", 0);
     addMany(outbox, "slow.test", 600);
     const before = changes(outbox);
-    expect(queue.lease(20, NOW)).toEqual({ leases: [], isWorthAnother: true });
+    expect(queue.lease(20, NOW)).toEqual({ leases: [], mayHaveMore: true });
     expect(changes(outbox) - before).toBe(250);
   });
 
@@ -151,14 +151,14 @@ describe("a mail without a place", () => {
     const seq = outbox.add({ to: "a@slow.test", nextAt: 1, createdAt: 1 });
     expect(leaseAll(queue)).toEqual([]);
     const [lease] = leaseAll(queue, 1 + 4 * DAY);
-    expect(lease).toMatchObject({ seq, pass: null, busy: { line: "slow.test" } });
+    expect(lease).toMatchObject({ seq, pass: null, busy: { waitList: "slow.test" } });
   });
 
   test("stays where it is while there is no place for anybody", () => {
     const { outbox, door, queue } = open();
     door.house = null;
     const all = addMany(outbox, "fast.test", 30);
-    expect(queue.lease(20, NOW)).toEqual({ leases: [], isWorthAnother: false });
+    expect(queue.lease(20, NOW)).toEqual({ leases: [], mayHaveMore: false });
     expect(queue.nextDueAt()).toBe(NOW + REST_MS);
     expect(all.map((seq) => lineOf(outbox, seq))).toEqual(Array(30).fill(""));
     door.house = undefined;
@@ -269,7 +269,7 @@ describe("a line", () => {
     expect([first, second].map((seq) => lineOf(outbox, seq))).toEqual(["mx.test", "mx.test"]);
   });
 
-  test("is put into by a mail that came back untried, and asked at its time", () => {
+  test("is put into by a mail that came back notAttempted, and asked at its time", () => {
     const { outbox, queue } = open();
     const seq = outbox.add({ to: "a@slow.test" });
     outbox.db.sqlite.run("UPDATE emails SET line = 'mx.test'");
@@ -359,10 +359,10 @@ describe("a pass", () => {
     outbox.db.sqlite.run("UPDATE emails SET line = '@ 192.0.2.1' WHERE seq = ?", [seq]);
     queue.noteWaiting("@ 192.0.2.1", NOW + 2_000);
     expect(leaseAll(queue)).toEqual([]);
-    const pass: Pass = { kind: "pass", line: "a.test", release: () => {} };
-    queue.noteFree(pass);
+    const pass: Slot = { kind: "slot", waitList: "a.test", release: () => {} };
+    queue.noteSlotReleased(pass);
     expect(leaseAll(queue)).toEqual([]);
-    queue.noteFree({ ...pass, alsoFrees: "@ 192.0.2.1" });
+    queue.noteSlotReleased({ ...pass, secondWaitList: "@ 192.0.2.1" });
     expect(seqs(leaseAll(queue))).toEqual([seq]);
     expect(door.asked).toHaveLength(2);
   });
