@@ -1,4 +1,4 @@
-/** Counts, pages and walks over audiences, whatever their size, leaving the event loop free. */
+/** Counts, pages and scans of audiences of any size, in slices that leave the event loop free. */
 
 import type { Database, Statement } from "bun:sqlite";
 import { inArray } from "drizzle-orm";
@@ -9,29 +9,29 @@ import { createCounts } from "./counts.ts";
 import type { Audience } from "./plan.ts";
 import { memberSlices } from "./slices.ts";
 import type { FairTurns } from "../../lib/turns.ts";
-import { walk } from "./walk.ts";
+import { scan } from "./walk.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
-const MOST_STATEMENTS = 50;
+const MAX_CACHED_STATEMENTS = 50;
 
 export type Audiences = ReturnType<typeof createAudiences>;
 
 export function createAudiences({ db, turns }: { db: Db; turns: FairTurns }) {
   const counts = createCounts({ sqlite: db.sqlite, turns });
-  const statements = createStatements(db.sqlite);
+  const statements = createStatementCache(db.sqlite);
   const depsOf = ({ projectSeq }: Audience) => ({ sqlite: db.sqlite, turns: turns.of(projectSeq) });
 
   return {
-    /** Exactly how many there are. */
+    /** Returns the exact number of contacts. */
     async count(audience: Audience): Promise<number> {
       const [total = 0] = await counts.countAll([audience]);
       return total;
     },
 
-    /** The same for several audiences of one project, in their order. */
+    /** Returns the counts of several audiences of one project, in their order. */
     countAll: counts.countAll,
 
-    /** Newest first: up to `limit` contacts, those before `beforeSeq` if it is given. */
+    /** Returns up to `limit` contacts, newest first; only older ones than `beforeSeq` if given. */
     async page(
       audience: Audience,
       { beforeSeq, limit }: { beforeSeq: number | null; limit: number },
@@ -39,7 +39,7 @@ export function createAudiences({ db, turns }: { db: Db; turns: FairTurns }) {
       const found: number[] = [];
       const open = () => memberSlices(db.sqlite, audience, "descending");
       const from = beforeSeq === null ? undefined : beforeSeq - 1;
-      for await (const seqs of walk(depsOf(audience), open, from)) {
+      for await (const seqs of scan(depsOf(audience), open, from)) {
         found.push(...seqs);
         if (found.length >= limit) break;
       }
@@ -47,17 +47,20 @@ export function createAudiences({ db, turns }: { db: Db; turns: FairTurns }) {
     },
 
     /**
-     * Everybody, as `contacts.seq` in ascending order, a slice at a time. `afterSeq` goes on where
-     * an earlier walk stopped. The consumer may wait between slices.
+     * Yields the `contacts.seq` of all contacts in ascending order, one slice at a time. `afterSeq`
+     * continues an earlier scan. The consumer may wait between two slices.
      */
     async *members(audience: Audience, afterSeq = 0): AsyncGenerator<number[]> {
       const open = () => memberSlices(db.sqlite, audience, "ascending");
-      for await (const seqs of walk(depsOf(audience), open, afterSeq + 1)) {
+      for await (const seqs of scan(depsOf(audience), open, afterSeq + 1)) {
         if (seqs.length > 0) yield seqs;
       }
     },
 
-    /** Which of some contacts belong, right now; for use within a change. At most a few hundred. */
+    /**
+     * Returns those of `seqs` that belong to the audience now. It runs in one statement inside a
+     * change, so `seqs` must have at most a few hundred entries.
+     */
     matching({ projectSeq, where }: Audience, seqs: readonly number[]): number[] {
       const { text, values } = bind`
         SELECT contacts.seq FROM json_each(${JSON.stringify(seqs)}) AS asked
@@ -71,17 +74,18 @@ export function createAudiences({ db, turns }: { db: Db; turns: FairTurns }) {
   };
 }
 
-/** Statements of conditions that were asked lately; the one asked longest ago goes first. */
-function createStatements(sqlite: Database) {
-  const kept = new Map<string, Statement<unknown, Bound[]>>();
+/** Cache of prepared statements; the least recently used one is removed first. */
+function createStatementCache(sqlite: Database) {
+  const cached = new Map<string, Statement<unknown, Bound[]>>();
   return {
     of(text: string): Statement<unknown, Bound[]> {
-      const statement = kept.get(text) ?? sqlite.prepare<unknown, Bound[]>(text);
-      kept.delete(text);
-      kept.set(text, statement);
-      for (const [oldest, unused] of kept) {
-        if (kept.size <= MOST_STATEMENTS) break;
-        kept.delete(oldest);
+      const statement = cached.get(text) ?? sqlite.prepare<unknown, Bound[]>(text);
+      cached.delete(text);
+      cached.set(text, statement);
+      // The map iterates in the order of insertion, so the least recently used statement is first.
+      for (const [oldest, unused] of cached) {
+        if (cached.size <= MAX_CACHED_STATEMENTS) break;
+        cached.delete(oldest);
         unused.finalize();
       }
       return statement;

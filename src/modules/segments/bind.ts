@@ -1,10 +1,10 @@
-/** SQL text and the values bound to it, put together piece by piece: a value never becomes text. */
+/** Composes SQL text together with its bound values, so that a value never becomes SQL text. */
 
 export type Bound = string | number | bigint;
 
 export type Fragment = { readonly text: string; readonly values: readonly Bound[] };
 
-/** Template tag: inserted fragments become part of the text, everything else becomes a `?`. */
+/** Template tag: an inserted fragment becomes part of the text, any other value becomes a `?`. */
 export function bind(
   parts: TemplateStringsArray,
   ...inserted: readonly (Fragment | Bound)[]

@@ -1,6 +1,6 @@
 /**
- * Which contacts changed since a moment: new and updated ones, and those that had events, by the
- * name of the event. Read in small steps.
+ * Finds the contacts that changed since a cursor: new and updated ones, and those that had events,
+ * by the name of the event. Reads in slices.
  */
 
 import type { Database } from "bun:sqlite";
@@ -10,20 +10,20 @@ import { type FairTurns, NO_OWNER } from "../../lib/turns.ts";
 
 /** Changes of one project, as values of `contacts.seq`. */
 export type Changes = {
-  /** New, or with another email, subscription or data. */
+  /** Contacts that are new or whose email, subscription or data changed. */
   contacts: Set<number>;
-  /** Those that had an event, by its name. */
+  /** Contacts that had an event, by the event's name. */
   events: Map<string, Set<number>>;
 };
 
-/** How far the log and both clocks had come. */
+/** Position in the event log, and the wall and monotonic time at that moment. */
 export type Cursor = { eventSeq: number; at: number; elapsedMs: number };
 
 export type ChangeReader = {
   now(): Cursor;
   /**
-   * By project. Null where so much changed that reading every contact is no more work, and where the
-   * clock was set: then the dates of contacts do not tell which of them changed.
+   * Returns the changes by project. Null if so much changed that a scan of all contacts is not more
+   * work, or if the clock was set, because `updated_at` then does not show which contacts changed.
    */
   since(
     cursor: Cursor,
@@ -31,10 +31,11 @@ export type ChangeReader = {
   ): Promise<ReadonlyMap<number, Changes> | null>;
 };
 
-/** A change takes its time a little before it is committed. */
+/** A change is committed after its time was read, so contacts are read from a little earlier. */
 const OVERLAP_MS = 5_000;
+/** Rows read by one statement. */
 const STEP = 1_000;
-const MOST_CHANGES = 200_000;
+const MAX_CHANGES = 200_000;
 
 export function createChangeReader(deps: {
   sqlite: Database;
@@ -62,15 +63,15 @@ export function createChangeReader(deps: {
   /** False if there were too many. */
   async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
     let position = afterSeq;
-    for (let count = 0; count < MOST_CHANGES; count += STEP) {
+    for (let count = 0; count < MAX_CHANGES; count += STEP) {
       await turns.of(NO_OWNER).next();
       const rows = eventsAfter.all(position, STEP);
       for (const { projectSeq, name, contactSeq } of rows) {
         const events = found.get(projectSeq)?.events;
         if (events === undefined || contactSeq === null) continue;
-        const theirs = events.get(name);
-        if (theirs === undefined) events.set(name, new Set([contactSeq]));
-        else theirs.add(contactSeq);
+        const contactsWithEvent = events.get(name);
+        if (contactsWithEvent === undefined) events.set(name, new Set([contactSeq]));
+        else contactsWithEvent.add(contactSeq);
       }
       position = rows.at(-1)?.seq ?? position;
       if (rows.length < STEP) return true;
@@ -81,7 +82,7 @@ export function createChangeReader(deps: {
   /** False if there were too many. */
   async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
     let position = { at: fromMs, seq: 0 };
-    while (found.contacts.size < MOST_CHANGES) {
+    while (found.contacts.size < MAX_CHANGES) {
       await turns.of(projectSeq).next();
       const { at, seq } = position;
       const rows = contactsSince.all(projectSeq, at, at, seq, STEP);
@@ -97,7 +98,7 @@ export function createChangeReader(deps: {
     return { eventSeq, at: clock.now(), elapsedMs: clock.elapsed() };
   }
 
-  /** Wall time and monotonic time went on by different amounts. */
+  /** Whether wall time and monotonic time advanced by different amounts. */
   function wasClockSet(since: Cursor): boolean {
     const wallMs = clock.now() - since.at;
     const elapsedMs = clock.elapsed() - since.elapsedMs;

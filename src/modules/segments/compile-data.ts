@@ -1,50 +1,50 @@
 /**
- * Tests on a contact's data as SQL over its JSON, typed as JSON is: "5" is not 5, true is not 1. A
- * missing key and null match `notExists` and nothing else.
+ * Compiles tests on a contact's data to SQL over its JSON. The types are those of JSON: "5" is not 5
+ * and true is not 1. A missing key and null match only `notExists`.
  */
 
 import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
 import type { DataTest, Scalar } from "./operators.ts";
 
 export function compileData(test: DataTest, now: number): Fragment {
-  const place = placeOf(test.path);
+  const field = fieldAt(test.path);
   switch (test.operator) {
     case "exists":
-      return bind`${place.type} <> 'null'`;
+      return bind`${field.type} <> 'null'`;
     case "notExists":
-      return bind`coalesce(${place.type}, 'null') = 'null'`;
+      return bind`coalesce(${field.type}, 'null') = 'null'`;
     case "equals":
-      return equals(place, test.value);
+      return equals(field, test.value);
     case "notEquals":
-      return presentAndNot(place, equals(place, test.value));
+      return existsAndNot(field, equals(field, test.value));
     case "contains":
-      return contains(place, test.value);
+      return contains(field, test.value);
     case "notContains":
-      return presentAndNot(place, contains(place, test.value));
+      return existsAndNot(field, contains(field, test.value));
     case "in":
-      return isListed(place, test.values);
+      return isListed(field, test.values);
     case "notIn":
-      return presentAndNot(place, isListed(place, test.values));
+      return existsAndNot(field, isListed(field, test.values));
     case "greaterThan":
-      return compared(place, test.value, bind`>`);
+      return compared(field, test.value, bind`>`);
     case "greaterThanOrEqual":
-      return compared(place, test.value, bind`>=`);
+      return compared(field, test.value, bind`>=`);
     case "lessThan":
-      return compared(place, test.value, bind`<`);
+      return compared(field, test.value, bind`<`);
     case "lessThanOrEqual":
-      return compared(place, test.value, bind`<=`);
+      return compared(field, test.value, bind`<=`);
     case "within":
-      return isDateBetween(place, now - test.spanMs, now);
+      return isDateBetween(field, now - test.spanMs, now);
     case "olderThan":
-      return isDateBefore(place, now - test.spanMs);
+      return isDateBefore(field, now - test.spanMs);
   }
 }
 
-/** A place in the data: what is there (NULL where nothing is), its JSON type, the path to it. */
-type Place = { value: Fragment; type: Fragment; path: string };
+/** SQL for the value at a path of the data (NULL if there is none), its JSON type, and the path. */
+type DataField = { value: Fragment; type: Fragment; path: string };
 
-/** The path is bound as well. Each key is quoted as JSON text is, whatever characters it has. */
-function placeOf(keys: readonly string[]): Place {
+/** The path is a bound value. Each key is quoted as JSON text, so it may have any characters. */
+function fieldAt(keys: readonly string[]): DataField {
   const path = `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
   return {
     value: bind`json_extract(contacts.data, ${path})`,
@@ -53,7 +53,7 @@ function placeOf(keys: readonly string[]): Place {
   };
 }
 
-function presentAndNot({ type }: Place, test: Fragment): Fragment {
+function existsAndNot({ type }: DataField, test: Fragment): Fragment {
   return bind`(${type} <> 'null' AND (${test}) IS NOT TRUE)`;
 }
 
@@ -61,10 +61,11 @@ const NUMERIC = bind`IN ('integer', 'real')`;
 const TEXTUAL = bind`= 'text'`;
 
 /**
- * One look into the JSON where one suffices: json_extract makes 1 and 0 of true and false, and
- * JSON text of arrays and objects; every other result is of the type that it had.
+ * Checks the type only where necessary, because each check parses the JSON once more. json_extract
+ * converts true and false to 1 and 0, and arrays and objects to JSON text; other values keep their
+ * type.
  */
-function equals({ value, type }: Place, wanted: Scalar): Fragment {
+function equals({ value, type }: DataField, wanted: Scalar): Fragment {
   if (typeof wanted === "boolean") return bind`${type} = ${String(wanted)}`;
   const isSame = bind`${value} = ${bound(wanted)}`;
   if (typeof wanted === "number") {
@@ -73,13 +74,13 @@ function equals({ value, type }: Place, wanted: Scalar): Fragment {
   return /^[[{]/.test(wanted) ? bind`(${isSame} AND ${type} ${TEXTUAL})` : isSame;
 }
 
-function compared({ value, type }: Place, wanted: string | number, sign: Fragment): Fragment {
+function compared({ value, type }: DataField, wanted: string | number, sign: Fragment): Fragment {
   const sameType = typeof wanted === "number" ? NUMERIC : TEXTUAL;
   return bind`(${type} ${sameType} AND ${value} ${sign} ${bound(wanted)})`;
 }
 
-/** A text contains a text (upper and lower case differ), an array any value. */
-function contains({ value, type, path }: Place, wanted: Scalar): Fragment {
+/** A text may contain a text (case-sensitive), an array any value. */
+function contains({ value, type, path }: DataField, wanted: Scalar): Fragment {
   const item = equals({ value: bind`item.value`, type: bind`item.type`, path }, wanted);
   const hasItem = bind`(${type} = 'array' AND EXISTS (
     SELECT 1 FROM json_each(contacts.data, ${path}) AS item WHERE ${item}))`;
@@ -87,7 +88,7 @@ function contains({ value, type, path }: Place, wanted: Scalar): Fragment {
   return bind`(${type} = 'text' AND instr(${value}, ${wanted}) > 0 OR ${hasItem})`;
 }
 
-function isListed({ value, type }: Place, wanted: readonly Scalar[]): Fragment {
+function isListed({ value, type }: DataField, wanted: readonly Scalar[]): Fragment {
   const texts = wanted.filter((item) => typeof item === "string");
   const numbers = wanted.filter((item) => typeof item === "number");
   const flags = wanted.filter((item) => typeof item === "boolean");
@@ -100,30 +101,30 @@ function isListed({ value, type }: Place, wanted: readonly Scalar[]): Fragment {
   ]);
 }
 
-/** Future dates are not within the last days. */
-function isDateBetween(place: Place, fromMs: number, untilMs: number): Fragment {
-  const at = bind`unixepoch(${place.value}, 'subsec')`;
-  return bind`(${isDate(place)} AND ${at} BETWEEN ${fromMs / 1000} AND ${untilMs / 1000})`;
+/** A future date is not within the last days. */
+function isDateBetween(field: DataField, fromMs: number, untilMs: number): Fragment {
+  const at = bind`unixepoch(${field.value}, 'subsec')`;
+  return bind`(${isDate(field)} AND ${at} BETWEEN ${fromMs / 1000} AND ${untilMs / 1000})`;
 }
 
-function isDateBefore(place: Place, beforeMs: number): Fragment {
-  const at = bind`unixepoch(${place.value}, 'subsec')`;
-  return bind`(${isDate(place)} AND ${at} < ${beforeMs / 1000})`;
+function isDateBefore(field: DataField, beforeMs: number): Fragment {
+  const at = bind`unixepoch(${field.value}, 'subsec')`;
+  return bind`(${isDate(field)} AND ${at} < ${beforeMs / 1000})`;
 }
 
 /**
- * ISO 8601, a day (its first moment, UTC) or a day and a time. Without the pattern SQLite would
- * take "now" and Julian day numbers as well; without the second look, 31 February.
+ * Accepts ISO 8601: a day (its start in UTC) or a day and a time. The pattern excludes "now" and
+ * Julian day numbers, which SQLite accepts; the comparison of the day excludes 31 February.
  */
-function isDate({ value, type }: Place): Fragment {
+function isDate({ value, type }: DataField): Fragment {
   const day = bind`substr(${value}, 1, 10)`;
   return bind`${type} ${TEXTUAL}
     AND ${value} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' AND date(${day}) = ${day}`;
 }
 
 /**
- * JSON writes whole numbers beyond 2^53 with digits that a double does not have, and SQLite compares
- * all digits: what is bound are those that JSON would have stored.
+ * JSON writes whole numbers above 2^53 with more digits than a double holds, and SQLite compares all
+ * digits. The bound value therefore has the digits that JSON would have stored.
  */
 function bound(value: string | number): Bound {
   const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);

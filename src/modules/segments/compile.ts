@@ -1,10 +1,10 @@
 /**
- * From a condition to one SQL expression with bound values, true for the contacts that meet it;
- * pure. It stands where the table `contacts` is in reach, restricted to one project:
- * `SELECT … FROM contacts WHERE project_seq = ? AND <expression>`.
+ * Compiles a condition to one SQL expression with bound values, which is true for the contacts that
+ * meet the condition. Pure. The expression belongs in a query of the table `contacts` of one
+ * project: `SELECT … FROM contacts WHERE project_seq = ? AND <expression>`.
  *
- * Every test is written so that it is true where it matches and false or NULL where it does not.
- * AND and OR keep that; the one negation there is says IS NOT TRUE.
+ * A test that matches is true; one that does not match is false or NULL. AND and OR preserve this.
+ * A negated condition uses IS NOT TRUE, because NOT NULL would be NULL.
  */
 
 import { storedAddress, storedSpellings } from "../../mail/address.ts";
@@ -14,7 +14,7 @@ import type { Condition, Group } from "./condition.ts";
 import type { MembersTest, ResolvedTest } from "./references.ts";
 import type { EmailTest, EventTest, TimeTest } from "./operators.ts";
 
-/** `now`: milliseconds since the epoch, what `within` and `olderThan` count from. */
+/** `now` is in milliseconds since the epoch; `within` and `olderThan` are relative to it. */
 export type Context = { projectSeq: number; now: number };
 
 export function compileCondition(condition: Condition<ResolvedTest>, context: Context): Fragment {
@@ -115,7 +115,10 @@ function compileEvent(test: EventTest, context: Context): Fragment {
   return isNegative ? bind`NOT ${happened}` : happened;
 }
 
-/** Of a row of `contact_events AS history`: the time that the test asks for, or its opposite. */
+/**
+ * Compiles the time of an event test for a row of `contact_events AS history`. For the negative
+ * operators it is the expression of the positive one, which the caller negates.
+ */
 export function lastTime(test: EventTest, now: number): Fragment {
   switch (test.operator) {
     case "triggered":

@@ -1,6 +1,6 @@
 /**
- * The shape that segments, campaign audiences and bulk actions share (interface decision G):
- * groups of filters, joined by `logic`; a group's filters and its nested condition are ANDed.
+ * Conditions of segments, campaign audiences and bulk actions: groups of filters, joined by `logic`.
+ * The filters of a group and its nested condition are joined by AND (docs/interface.md#campaigns).
  */
 
 import { isRecord } from "../../http/validation.ts";
@@ -19,19 +19,19 @@ export type Logic = (typeof LOGICS)[number];
 export type Condition<F> = { logic: Logic; groups: readonly Group<F>[] };
 export type Group<F> = { filters: readonly F[]; conditions: Condition<F> | null };
 
-/** Counted through nesting and through references to other segments (see references.ts). */
+/** Limits on nested conditions, including those of referenced segments (see references.ts). */
 export const DEEPEST_CONDITION = 10;
 export const MOST_FILTERS = 200;
 
-/** Checks one filter that stands at `at`. */
+/** Checks one filter; `at` is its path in the request. */
 export type CheckOne<F> = (given: unknown, at: string) => Checked<F>;
 
-/** Checks a condition that stands at `at` in its request, such as `condition`. */
+/** Checks a condition; `at` is its path in the request, such as `condition`. */
 export function checkCondition(given: unknown, at: string): Checked<Condition<Filter>> {
   return checkConditionOf(given, at, checkFilter);
 }
 
-/** The same with filters of another kind. */
+/** Checks a condition whose filters are checked by `checkOne`. */
 export function checkConditionOf<F>(
   given: unknown,
   at: string,
@@ -44,14 +44,14 @@ export function checkConditionOf<F>(
     : { ok: true, value: condition };
 }
 
-/** The same for a condition that must be right: 422 where it is not. */
+/** Returns a checked condition, or throws 422 with all violations. */
 export function parseCondition(given: unknown, at: string): Condition<Filter> {
   const checked = checkCondition(given, at);
   if (!checked.ok) throw validationError(checked.errors);
   return checked.value;
 }
 
-/** What is stored and shown: the members that mean something, and nothing else. */
+/** Converts a condition to its stored and shown form, without unknown or unused members. */
 export function wireCondition(condition: Condition<Filter>): WireCondition {
   return {
     logic: condition.logic,
@@ -66,12 +66,16 @@ export type WireCondition = { logic: Logic; groups: WireGroup[] };
 type WireGroup = { filters: WireFilter[]; conditions?: WireCondition };
 
 type Check<F> = { errors: FieldError[]; filters: number; checkOne: CheckOne<F> };
-/** Where findings go, whatever the filters are. */
-type Findings = { errors: FieldError[] };
-type Place = { at: string; depth: number };
+/** The part of `Check` that does not depend on the kind of filter. */
+type ErrorList = { errors: FieldError[] };
+type Position = { at: string; depth: number };
 
-function readCondition<F>(check: Check<F>, given: unknown, place: Place): Condition<F> | null {
-  const { at, depth } = place;
+function readCondition<F>(
+  check: Check<F>,
+  given: unknown,
+  position: Position,
+): Condition<F> | null {
+  const { at, depth } = position;
   if (depth > DEEPEST_CONDITION) {
     return fail(
       check,
@@ -94,7 +98,7 @@ function readCondition<F>(check: Check<F>, given: unknown, place: Place): Condit
   return logic === null ? null : { logic, groups: read };
 }
 
-function readGroup<F>(check: Check<F>, given: unknown, { at, depth }: Place): Group<F> | null {
+function readGroup<F>(check: Check<F>, given: unknown, { at, depth }: Position): Group<F> | null {
   if (!isRecord(given)) return fail(check, at, "invalid_type", "must be an object");
   const nested = given["conditions"] ?? null;
   const list = readList(check, given["filters"], `${at}.filters`);
@@ -111,12 +115,12 @@ function readGroup<F>(check: Check<F>, given: unknown, { at, depth }: Place): Gr
   return { filters, conditions };
 }
 
-/** The first filter too many is told; those after it are not even looked at. */
+/** Reports the first filter above the limit and skips the ones after it. */
 function readFilter<F>(check: Check<F>, given: unknown, at: string): F[] {
   if (check.filters > MOST_FILTERS) return [];
   check.filters++;
   if (check.filters > MOST_FILTERS) {
-    fail(check, at, "too_big", `is one filter too many: a condition may have ${MOST_FILTERS}`);
+    fail(check, at, "too_big", `is above the limit of ${MOST_FILTERS} filters in a condition`);
     return [];
   }
   const checked = check.checkOne(given, at);
@@ -125,20 +129,20 @@ function readFilter<F>(check: Check<F>, given: unknown, at: string): F[] {
   return [];
 }
 
-function readLogic(check: Findings, given: unknown, at: string): Logic | null {
+function readLogic(check: ErrorList, given: unknown, at: string): Logic | null {
   const logic = LOGICS.find((name) => name === given);
   if (logic !== undefined) return logic;
   if (given === undefined) return fail(check, at, "required", REQUIRED);
   return fail(check, at, "invalid_value", `must be one of ${LOGICS.join(", ")}`);
 }
 
-function readList(check: Findings, given: unknown, at: string): readonly unknown[] | null {
+function readList(check: ErrorList, given: unknown, at: string): readonly unknown[] | null {
   if (Array.isArray(given)) return given;
   if (given === undefined) return fail(check, at, "required", REQUIRED);
   return fail(check, at, "invalid_type", "must be an array");
 }
 
-function fail(check: Findings, field: string, code: FieldErrorCode, message: string): null {
+function fail(check: ErrorList, field: string, code: FieldErrorCode, message: string): null {
   check.errors.push({ field, message, code });
   return null;
 }

@@ -1,7 +1,6 @@
 /**
- * Exact counts of audiences. A count is used again while nothing at all was written to the
- * database since it began: then it cannot have changed. Audiences that are
- * asked for together share one walk over the contacts of their project.
+ * Exact counts of audiences. A cached count is valid until anything is written to the database.
+ * Audiences that are counted together share one scan over the contacts of their project.
  */
 
 import type { Database } from "bun:sqlite";
@@ -11,16 +10,16 @@ import type { Audience } from "./plan.ts";
 import { planJointCounts } from "./joint-count.ts";
 import { countSlices, isNarrow, type Slices } from "./slices.ts";
 import type { FairTurns } from "../../lib/turns.ts";
-import { walk } from "./walk.ts";
+import { scan } from "./walk.ts";
 
 type Count = { version: string; total: Promise<number> };
 
-const MOST_KNOWN = 500;
+const MAX_CACHED_COUNTS = 500;
 
 export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
   const { sqlite, turns } = deps;
-  const known = new Map<string, Count>();
-  // What this connection changed, and whether any other did.
+  const cached = new Map<string, Count>();
+  // total_changes() counts changes by this connection, data_version those by other connections.
   const readVersion = sqlite.prepare<{ version: string }, []>(
     "SELECT total_changes() || ':' || data_version AS version FROM pragma_data_version",
   );
@@ -29,16 +28,16 @@ export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
     return readVersion.get()?.version ?? "";
   }
 
-  /** Adds up the slices, number by number. */
+  /** Scans all slices and adds up their numbers, one total for each audience. */
   async function sum(projectSeq: number, open: () => Slices): Promise<number[]> {
     let totals: number[] = [];
-    for await (const found of walk({ sqlite, turns: turns.of(projectSeq) }, open)) {
+    for await (const found of scan({ sqlite, turns: turns.of(projectSeq) }, open)) {
       totals = found.map((number, i) => number + (totals[i] ?? 0));
     }
     return totals;
   }
 
-  /** Those that few rows are visited for on their own, the others together. */
+  /** Counts each audience with a narrow plan in its own scan, and all others in shared scans. */
   async function countEach(
     projectSeq: number,
     audiences: readonly Audience[],
@@ -71,55 +70,55 @@ export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
     return found;
   }
 
-  function start([first, ...others]: [Asked, ...Asked[]], version: string): void {
-    const asked = [first, ...others];
-    const audiences = asked.map(({ audience }) => audience);
+  function start([first, ...others]: [CountRequest, ...CountRequest[]], version: string): void {
+    const requests = [first, ...others];
+    const audiences = requests.map(({ audience }) => audience);
     const totals = countEach(first.audience.projectSeq, audiences);
-    for (const { audience, key } of asked) {
+    for (const { audience, key } of requests) {
       const total = totals.then((numbers) => numbers.get(audience) ?? 0);
-      remember(key, { version, total });
+      cacheCount(key, { version, total });
     }
   }
 
-  function remember(key: string, count: Count): void {
-    known.delete(key); // Inserted last again: the order of the map is that of use.
-    known.set(key, count);
-    // A write came in between: true for those who asked before it, and for nobody else.
+  function cacheCount(key: string, count: Count): void {
+    cached.delete(key); // Inserts the key at the end, so the map is in the order of use.
+    cached.set(key, count);
+    // After a write during the scan, the count is right for its callers, but must not be reused.
     const check = () => {
-      if (versionNow() !== count.version && known.get(key) === count) known.delete(key);
+      if (versionNow() !== count.version && cached.get(key) === count) cached.delete(key);
     };
     count.total.then(check, check);
   }
 
-  function forgetOldest(): void {
-    for (const oldest of known.keys()) {
-      if (known.size <= MOST_KNOWN) return;
-      known.delete(oldest);
+  function removeOldest(): void {
+    for (const oldest of cached.keys()) {
+      if (cached.size <= MAX_CACHED_COUNTS) return;
+      cached.delete(oldest);
     }
   }
 
   return {
-    /** Exactly how many there are of each, in their order; all of one project. */
+    /** Returns the exact counts of audiences of one project, in their order. */
     countAll(audiences: readonly Audience[]): Promise<number[]> {
       const version = versionNow();
-      const asked = audiences.map((audience) => ({ audience, key: keyOf(audience) }));
+      const requests = audiences.map((audience) => ({ audience, key: keyOf(audience) }));
       const unknown = new Map(
-        asked
-          .filter(({ key }) => known.get(key)?.version !== version)
+        requests
+          .filter(({ key }) => cached.get(key)?.version !== version)
           .map((one) => [one.key, one] as const),
       );
       const [first, ...others] = unknown.values();
       if (first !== undefined) start([first, ...others], version);
-      const totals = asked.map(async ({ key }) => known.get(key)?.total ?? 0);
-      forgetOldest();
+      const totals = requests.map(async ({ key }) => cached.get(key)?.total ?? 0);
+      removeOldest();
       return Promise.all(totals);
     },
   };
 }
 
-type Asked = { audience: Audience; key: string };
+type CountRequest = { audience: Audience; key: string };
 
-/** Relative times are bound as moments, so they are part of it. */
+/** Relative times are bound as absolute times, so a count is only reused for the same `now`. */
 function keyOf({ projectSeq, where }: Audience): string {
   return sha256(JSON.stringify([projectSeq, where.text, where.values.map(String)]));
 }

@@ -1,4 +1,4 @@
-/** Stored segments as conditions refer to them, and conditions made ready to be asked. */
+/** Reads stored segments, resolves references between them and makes audiences of conditions. */
 
 import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
@@ -53,25 +53,25 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     return row;
   }
 
-  /** Reads each segment once. */
-  function finder(projectSeq: number): FindDefinition {
-    const known = new Map<string, Definition | null>();
+  /** Returns a function that reads each segment at most once. */
+  function createFinder(projectSeq: number): FindDefinition {
+    const cached = new Map<string, Definition | null>();
     return (id) => {
-      const earlier = known.get(id);
-      if (earlier !== undefined) return earlier;
+      const found = cached.get(id);
+      if (found !== undefined) return found;
       const row = findById.get({ projectSeq, id });
       const definition = row === undefined ? null : definitionOf(row);
-      known.set(id, definition);
+      cached.set(id, definition);
       return definition;
     };
   }
 
-  /** Those whose condition names another segment. */
+  /** Returns the segments whose condition refers to another segment. */
   function referring(projectSeq: number): Definition[] {
     return findReferring.all({ projectSeq }).map(definitionOf);
   }
 
-  /** Those that contain segment `id`, in themselves or through others. */
+  /** Returns the segments that refer to segment `id`, directly or through other segments. */
   function dependants(projectSeq: number, id: string): Definition[] {
     const candidates = referring(projectSeq);
     const reached = new Set([id]);
@@ -79,7 +79,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     do {
       size = reached.size;
       for (const candidate of candidates) {
-        if (namesOf(candidate).some((name) => reached.has(name))) reached.add(candidate.id);
+        if (referencedIds(candidate).some((used) => reached.has(used))) reached.add(candidate.id);
       }
     } while (reached.size > size);
     return candidates.filter((candidate) => candidate.id !== id && reached.has(candidate.id));
@@ -93,53 +93,55 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
     get,
     dependants,
 
-    /** The segments that name segment `id` in their own condition. */
+    /** Returns the segments that refer to segment `id` directly. */
     users: (projectSeq: number, id: string): Definition[] =>
-      referring(projectSeq).filter((candidate) => namesOf(candidate).includes(id)),
+      referring(projectSeq).filter((candidate) => referencedIds(candidate).includes(id)),
 
     /**
-     * Refuses (422) a condition that refers to what is not there or to itself, or that is too much
-     * with what it refers to; `self` is the segment that it is going to belong to. What contains
-     * that segment must stay within the limits as well.
+     * Refuses a condition with 422 if it refers to an unknown segment or to itself, or if it exceeds
+     * the limits together with the segments that it refers to. `self` is the segment that the
+     * condition is for; segments that refer to `self` must stay within the limits as well.
      */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
-      const find = finder(projectSeq);
+      const find = createFinder(projectSeq);
       const own = resolve(condition, find, self);
       if (!own.ok) throw validationError(own.errors);
       if (self === undefined) return;
       const changed: Definition = { ...definitionOf(self), condition };
       const findChanged: FindDefinition = (id) => (id === self.id ? changed : find(id));
-      const errors = dependants(projectSeq, self.id).flatMap((user) => tooMuch(user, findChanged));
+      const errors = dependants(projectSeq, self.id).flatMap((user) =>
+        limitErrors(user, findChanged),
+      );
       if (errors.length > 0) throw validationError(errors);
     },
 
-    /** Members of a segment, right now, for whom `tests` hold as well. */
+    /** Returns the current members of a segment who also meet all of `tests`. */
     segmentAudience(row: SegmentRow, tests: readonly ResolvedTest[] = []): Audience {
       const { seq: segmentSeq, projectSeq } = row;
       const { condition } = definitionOf(row);
       const own: readonly ResolvedTest[] =
         condition === null
           ? [{ kind: "members", segmentSeq, isMember: true }]
-          : conjunctsOf(resolveOrRefuse(condition, finder(projectSeq), row));
+          : conjunctsOf(resolveOrRefuse(condition, createFinder(projectSeq), row));
       return audienceFor(projectSeq, [...tests, ...own]);
     },
 
-    /** Those for whom a checked condition holds, and `tests` as well. */
+    /** Returns the contacts that meet a checked condition (null means all) and all of `tests`. */
     conditionAudience(
       projectSeq: number,
       condition: Condition<Filter> | null,
       tests: readonly ResolvedTest[] = [],
     ): Audience {
       const own =
-        condition === null ? [] : conjunctsOf(resolveOrRefuse(condition, finder(projectSeq)));
+        condition === null ? [] : conjunctsOf(resolveOrRefuse(condition, createFinder(projectSeq)));
       return audienceFor(projectSeq, [...tests, ...own]);
     },
 
-    /** The condition of a DYNAMIC segment with references in place. */
+    /** Returns the condition of a DYNAMIC segment with all references resolved. */
     resolve(row: SegmentRow): Resolved {
       const { condition } = definitionOf(row);
       if (condition === null) throw new Error("a STATIC segment has no condition");
-      return resolveOrRefuse(condition, finder(row.projectSeq), row);
+      return resolveOrRefuse(condition, createFinder(row.projectSeq), row);
     },
   };
 }
@@ -154,7 +156,7 @@ function resolveOrRefuse(
   return outcome.value;
 }
 
-function tooMuch(user: Definition, find: FindDefinition): FieldError[] {
+function limitErrors(user: Definition, find: FindDefinition): FieldError[] {
   const outcome = user.condition === null ? null : resolve(user.condition, find, user);
   const [error] = outcome === null || outcome.ok ? [] : outcome.errors;
   if (error === undefined) return [];
@@ -162,7 +164,7 @@ function tooMuch(user: Definition, find: FindDefinition): FieldError[] {
   return [{ field: "condition", message, code: error.code }];
 }
 
-function namesOf({ condition }: Definition): string[] {
+function referencedIds({ condition }: Definition): string[] {
   return condition === null ? [] : referencesOf(condition);
 }
 
@@ -170,7 +172,7 @@ function definitionOf({ seq, id, name, condition }: SegmentRow): Definition {
   return { seq, id, name, condition: condition === null ? null : parseStored(condition) };
 }
 
-/** What was checked when it was stored. */
+/** Parses a stored condition. It was checked before it was stored, so an error here is a bug. */
 function parseStored(text: string): Condition<Filter> {
   return parseCondition(JSON.parse(text), "condition");
 }

@@ -1,12 +1,12 @@
-/** What can change who meets a condition. */
+/** Finds the kinds of change that can alter the members of a condition. */
 
 import type { Condition } from "./condition.ts";
 import type { ResolvedTest } from "./references.ts";
 
 export type Dependencies = {
-  /** Time alone does: `within 30 days`. */
+  /** True if time alone can alter them, as with `within 30 days`. */
   isRelative: boolean;
-  /** Events of these names do. */
+  /** Names of the events that can alter them. */
   eventNames: ReadonlySet<string>;
 };
 

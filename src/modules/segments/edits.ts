@@ -1,4 +1,4 @@
-/** Creating, changing and deleting segments, as changes. */
+/** Creates, changes and deletes segments; each method returns a change. */
 
 import { and, eq, inArray, like } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -11,30 +11,30 @@ import { type Condition, parseCondition, wireCondition } from "./condition.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { Filter } from "./filter.ts";
 import type { SegmentInput, SegmentPatch } from "./model.ts";
-import type { Roster } from "./roster.ts";
+import type { MemberRows } from "./member-rows.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import type { Tracking } from "./tracking.ts";
 
 export type Edits = ReturnType<typeof createEdits>;
 
-/** Names what else uses a segment, such as `campaign "Spring"`; it cannot be deleted then. */
+/** Returns users of a segment, such as `campaign "Spring"`. A used segment cannot be deleted. */
 export type FindUsers = (projectSeq: number, segmentId: string) => string[];
 
-/** More members than this are removed later, in steps; see sweep.ts. */
-const CLEARED_AT_ONCE = 1000;
+/** Largest number of members deleted with their segment; cleanup.ts deletes more in steps. */
+const MAX_DELETED_AT_ONCE = 1000;
 
 export function createEdits(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
   definitions: Definitions;
-  roster: Roster;
+  memberRows: MemberRows;
   tracking: Tracking;
   findUsers: readonly FindUsers[];
 }) {
-  const { db, writer, clock, definitions, roster, tracking, findUsers } = deps;
+  const { db, writer, clock, definitions, memberRows, tracking, findUsers } = deps;
 
-  function takeSlug(projectSeq: number, name: string): string {
+  function chooseSlug(projectSeq: number, name: string): string {
     const base = slugOf(name);
     const taken = db
       .select({ slug: segments.slug })
@@ -44,7 +44,7 @@ export function createEdits(deps: {
     return freeSlug(base, new Set(taken.map(({ slug }) => slug)));
   }
 
-  /** Their members follow another definition now: recorded anew, without events. */
+  /** Starts to record the members of tracked segments again, without events. */
   function restartBaselines(id: string, segmentSeqs: readonly number[]): void {
     const rows = db
       .update(segments)
@@ -67,11 +67,11 @@ export function createEdits(deps: {
       .where(eq(segments.seq, row.seq))
       .returning()
       .get();
-    const isOther = condition !== row.condition;
-    const isSwitched = trackMembership !== row.trackMembership;
-    if (updated.type === "DYNAMIC" && (isOther || isSwitched)) {
+    const isConditionChanged = condition !== row.condition;
+    const isTrackingChanged = trackMembership !== row.trackMembership;
+    if (updated.type === "DYNAMIC" && (isConditionChanged || isTrackingChanged)) {
       tracking.noteDefinition(row.projectSeq);
-      const users = isOther ? definitions.dependants(row.projectSeq, row.id) : [];
+      const users = isConditionChanged ? definitions.dependants(row.projectSeq, row.id) : [];
       restartBaselines(row.id, [row.seq, ...users.map(({ seq }) => seq)]);
     }
     return updated;
@@ -101,7 +101,7 @@ export function createEdits(deps: {
             id: newId(now),
             projectSeq,
             name,
-            slug: takeSlug(projectSeq, name),
+            slug: chooseSlug(projectSeq, name),
             description,
             type,
             condition: condition === null ? null : storedForm(condition),
@@ -137,10 +137,10 @@ export function createEdits(deps: {
         const row = definitions.get(projectSeq, id);
         ensureUnused(row);
         tracking.noteDefinition(projectSeq);
-        const isEmpty = roster.clearSome(row.seq, CLEARED_AT_ONCE) < CLEARED_AT_ONCE;
-        const itself = eq(segments.seq, row.seq);
-        if (isEmpty) db.delete(segments).where(itself).run();
-        else db.update(segments).set({ deletedAt: clock.now(), slug: id }).where(itself).run();
+        const isEmpty = memberRows.deleteSome(row.seq, MAX_DELETED_AT_ONCE) < MAX_DELETED_AT_ONCE;
+        const isSegment = eq(segments.seq, row.seq);
+        if (isEmpty) db.delete(segments).where(isSegment).run();
+        else db.update(segments).set({ deletedAt: clock.now(), slug: id }).where(isSegment).run();
       };
     },
   };

@@ -1,4 +1,4 @@
-/** What a filter's `field` names (interface decision G). */
+/** Parses the `field` of a filter (docs/interface.md#campaigns). */
 
 import { isEventName, trimmedEventName } from "../../lib/event-name.ts";
 import { splitPath } from "../../lib/key-path.ts";
@@ -12,11 +12,11 @@ export type Target =
   | { kind: "event"; name: string }
   | { kind: "segment"; id: string };
 
-const MAIL_FACTS = ["opened", "clicked", "sent", "delivered", "bounced", "complained"];
+const MAIL_EVENTS = ["opened", "clicked", "sent", "delivered", "bounced", "complained"];
 const LONGEST_FIELD = 1024;
 const LONGEST_EVENT_NAME = 255;
 
-/** The target, or what is wrong with the text, as the message of a field error. */
+/** Returns the target, or the message of a field error. */
 export function parseField(text: string): Target | string {
   if (text.length > LONGEST_FIELD) return `must have at most ${LONGEST_FIELD} characters`;
   if (text === "email" || text === "subscribed") return { kind: text };
@@ -29,15 +29,15 @@ export function parseField(text: string): Target | string {
     case "event":
       return eventTarget(rest);
     case "email":
-      return MAIL_FACTS.includes(rest)
+      return MAIL_EVENTS.includes(rest)
         ? { kind: "event", name: text }
-        : `must be email, or email. followed by one of ${MAIL_FACTS.join(", ")}`;
+        : `must be email, or email. followed by one of ${MAIL_EVENTS.join(", ")}`;
     case "segment":
       return rest === "" ? "must name a segment, as segment.<id>" : { kind: "segment", id: rest };
     default:
       return (
         "must be email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
-        "email.<fact> or segment.<id>"
+        "email.<event> or segment.<id>"
       );
   }
 }

@@ -1,4 +1,4 @@
-/** Whom a filter of a bulk action means, for modules below this one. */
+/** The audience of a bulk action's filter, for modules that must not import segments. */
 
 import { parseCondition } from "./condition.ts";
 import type { Segments } from "./service.ts";
@@ -14,7 +14,7 @@ export function createFilterAudience({
     audienceOfCondition(projectSeq, parseCondition(filter, FIELD));
 
   return {
-    /** Refuses a filter that is not valid: 422 naming the faulty one. */
+    /** Refuses an invalid filter with 422 that names the faulty part. */
     check(projectSeq: number, filter: unknown): void {
       ensureResolvable(projectSeq, parseCondition(filter, FIELD));
     },

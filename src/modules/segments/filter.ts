@@ -1,4 +1,4 @@
-/** One filter: its field decides the operators, its operator decides the value. */
+/** Checks one filter: its field determines the operators, its operator the type of the value. */
 
 import { isRecord } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
@@ -20,9 +20,9 @@ import {
 
 export type Filter = {
   test: Test;
-  /** As stored and shown: the members that mean something, and nothing else. */
+  /** The stored and shown form, without unknown or unused members. */
   wire: WireFilter;
-  /** Where it stands in its request, such as `condition.groups.0.filters.2`. */
+  /** Path in the request, such as `condition.groups.0.filters.2`. */
   at: string;
 };
 export type WireFilter = { field: string; operator: string; value?: unknown; unit?: unknown };

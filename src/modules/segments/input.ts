@@ -1,4 +1,4 @@
-/** The members of one filter, read one by one; what is wrong is noted under its path. */
+/** Reads and checks the members of one filter; every error is recorded with its path. */
 
 import { isRecord } from "../../http/validation.ts";
 import { type FieldError, type FieldErrorCode, REQUIRED } from "../../lib/errors.ts";
@@ -8,10 +8,10 @@ import type { Scalar } from "./operators.ts";
 
 export type Checked<T> =
   | { ok: true; value: T }
-  /** Every violation, each with the path of the faulty filter. */
+  /** All violations, each with the path of the faulty filter. */
   | { ok: false; errors: FieldError[] };
 
-/** Each member is null where it is missing or wrong; then there is a line in `errors` about it. */
+/** Each reader returns null if its member is missing or wrong; `errors` then has an entry for it. */
 export type Input = {
   target(): Target | null;
   operator<T extends string>(allowed: readonly T[]): T | null;
@@ -25,9 +25,9 @@ export type Input = {
   span(): number | null;
 };
 
-/** Nothing longer can be stored in a contact's data (interface decision E). */
+/** Longest text value; the data of a contact cannot be larger (docs/interface.md#contacts). */
 const LONGEST_TEXT = 64 * 1024;
-const MOST_VALUES = 1000;
+const MAX_VALUES = 1000;
 const LARGEST_AMOUNT = 10_000_000;
 
 export function readFilter(given: unknown, at: string, errors: FieldError[]): Input {
@@ -105,8 +105,8 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
       const { value } = filter;
       if (!Array.isArray(value)) return wrongType("an array of strings, numbers, true or false");
       if (value.length === 0) return fail("value", "too_small", "must have at least one item");
-      if (value.length > MOST_VALUES) {
-        return fail("value", "too_big", `must have at most ${MOST_VALUES} items`);
+      if (value.length > MAX_VALUES) {
+        return fail("value", "too_big", `must have at most ${MAX_VALUES} items`);
       }
       const values = value.flatMap(listed);
       return values.length === value.length ? values : null;
@@ -131,7 +131,7 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
 
 const TOO_LONG = `must have at most ${LONGEST_TEXT} characters`;
 
-/** JSON has numbers that no double holds: 1e999 is read as infinity. */
+/** JSON allows numbers that are too large for a double: 1e999 is parsed as infinity. */
 function isScalar(value: unknown): value is Scalar {
   if (typeof value === "string") return value.length <= LONGEST_TEXT;
   return typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value));

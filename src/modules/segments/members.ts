@@ -1,4 +1,4 @@
-/** Members of STATIC segments, added and removed by email. */
+/** Adds and removes members of STATIC segments by email. */
 
 import type { Static } from "@sinclair/typebox";
 import type { Db } from "../../db/open.ts";
@@ -8,12 +8,12 @@ import { AppError } from "../../lib/errors.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import type { AddedMembers, MembersInput, RemovedMembers } from "./model.ts";
-import type { Roster } from "./roster.ts";
+import type { MemberRows } from "./member-rows.ts";
 import type { Tracking } from "./tracking.ts";
 
 export type Members = ReturnType<typeof createMembers>;
 
-/** Contacts made in one transaction: those of a whole request would hold the event loop. */
+/** Contacts created in one change; all contacts of a request would block the event loop. */
 const CREATED_AT_ONCE = 100;
 
 export function createMembers(deps: {
@@ -21,10 +21,10 @@ export function createMembers(deps: {
   writer: Writer;
   contacts: Contacts;
   definitions: Definitions;
-  roster: Roster;
+  memberRows: MemberRows;
   tracking: Tracking;
 }) {
-  const { db, writer, contacts, definitions, roster, tracking } = deps;
+  const { db, writer, contacts, definitions, memberRows, tracking } = deps;
   const findContacts = db.sqlite.prepare<{ seq: number; email: string }, [number, string]>(`
     SELECT seq, email FROM contacts
     WHERE project_seq = ? AND email IN (SELECT value FROM json_each(?))`);
@@ -32,28 +32,28 @@ export function createMembers(deps: {
   function getStatic(projectSeq: number, id: string): SegmentRow {
     const segment = definitions.get(projectSeq, id);
     if (segment.type === "STATIC") return segment;
-    throw new AppError(409, "CONFLICT", "The members of a DYNAMIC segment follow its condition.", {
+    throw new AppError(409, "CONFLICT", "A DYNAMIC segment gets its members from its condition.", {
       suggestion: "Change the condition, or use a STATIC segment.",
     });
   }
 
-  function look(projectSeq: number, emails: readonly string[]) {
-    /** Spelling as sent by canonical address; the first one counts. */
-    const asked = new Map<string, string>();
+  function findByEmail(projectSeq: number, emails: readonly string[]) {
+    /** From each normalized address to its first spelling in the request. */
+    const requested = new Map<string, string>();
     for (const email of emails) {
       const address = normalizedAddress(email);
-      if (!asked.has(address)) asked.set(address, email);
+      if (!requested.has(address)) requested.set(address, email);
     }
-    const found = findContacts.all(projectSeq, JSON.stringify([...asked.keys()]));
+    const found = findContacts.all(projectSeq, JSON.stringify([...requested.keys()]));
     const known = new Set(found.map(({ email }) => email));
     return {
       seqs: found.map(({ seq }) => seq),
-      missing: [...asked.keys()].filter((address) => !known.has(address)),
-      notFound: [...asked].flatMap(([address, sent]) => (known.has(address) ? [] : [sent])),
+      missing: [...requested.keys()].filter((address) => !known.has(address)),
+      notFound: [...requested].flatMap(([address, sent]) => (known.has(address) ? [] : [sent])),
     };
   }
 
-  /** In steps; a repeated request goes on where an interrupted one stopped. */
+  /** Creates contacts in several changes; a repeated request continues an interrupted one. */
   async function createContacts(projectSeq: number, addresses: readonly string[]): Promise<number> {
     let created = 0;
     for (let i = 0; i < addresses.length; i += CREATED_AT_ONCE) {
@@ -72,7 +72,7 @@ export function createMembers(deps: {
   }
 
   return {
-    /** Prepares the change; contacts that are missing and wanted are there when it is ready. */
+    /** Prepares the change. If `createMissing` is true, missing contacts are created before. */
     async add(
       projectSeq: number,
       id: string,
@@ -80,12 +80,12 @@ export function createMembers(deps: {
     ): Promise<Change<Static<typeof AddedMembers>>> {
       getStatic(projectSeq, id);
       const created = createMissing
-        ? await createContacts(projectSeq, look(projectSeq, emails).missing)
+        ? await createContacts(projectSeq, findByEmail(projectSeq, emails).missing)
         : 0;
       return () => {
         const segment = getStatic(projectSeq, id);
-        const { seqs, notFound } = look(projectSeq, emails);
-        const entered = roster.enter(segment, seqs, { isTold: segment.trackMembership });
+        const { seqs, notFound } = findByEmail(projectSeq, emails);
+        const entered = memberRows.enter(segment, seqs, { hasEvents: segment.trackMembership });
         writer.afterCommit(() => tracking.touch(projectSeq, entered));
         return { added: entered.length, created, notFound };
       };
@@ -98,8 +98,8 @@ export function createMembers(deps: {
     ): Change<Static<typeof RemovedMembers>> {
       return () => {
         const segment = getStatic(projectSeq, id);
-        const { seqs, notFound } = look(projectSeq, emails);
-        const left = roster.leave(segment, seqs, { isTold: segment.trackMembership });
+        const { seqs, notFound } = findByEmail(projectSeq, emails);
+        const left = memberRows.leave(segment, seqs, { hasEvents: segment.trackMembership });
         writer.afterCommit(() => tracking.touch(projectSeq, left));
         return { removed: left.length, notFound };
       };

@@ -10,15 +10,15 @@ import { OPERATORS } from "./filter.ts";
 const CONDITION = "FilterCondition";
 TypeRegistry.Set(CONDITION, () => true);
 
-/** Checked by condition.ts, which names the faulty filter; here it is only described. */
+/** Describes a condition for OpenAPI only; condition.ts checks it and names the faulty filter. */
 export const ConditionSchema = Type.Unsafe<unknown>({
   [Kind]: CONDITION,
   type: "object",
   required: ["logic", "groups"],
   description:
-    "Groups of filters joined by logic. All filters of a group must hold, and its nested " +
-    "`conditions` (of this same shape) as well. At most 10 levels and 200 filters, those of " +
-    "referenced segments included.",
+    "Groups of filters joined by `logic`. A contact must meet all filters of a group and its " +
+    "nested `conditions`, which have the same shape. At most 10 levels and 200 filters, " +
+    "including those of referenced segments.",
   properties: {
     logic: { type: "string", enum: ["AND", "OR"] },
     groups: {
@@ -39,11 +39,11 @@ export const ConditionSchema = Type.Unsafe<unknown>({
                   description:
                     "email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
                     "email.<opened|clicked|sent|delivered|bounced|complained> or segment.<id>. " +
-                    "In a path, `\\.` is a dot that belongs to a key.",
+                    "In a path, write a dot that belongs to a key as `\\.`.",
                 },
                 operator: { type: "string", enum: OPERATORS },
                 value: {
-                  description: "What the operator needs: a date, a number of units, a list",
+                  description: "Depends on the operator: a date, a number of units or a list",
                 },
                 unit: { type: "string", enum: ["minutes", "hours", "days"] },
               },
@@ -69,15 +69,17 @@ export const ConditionSchema = Type.Unsafe<unknown>({
 
 const SegmentType = OneOf(SEGMENT_TYPES);
 
-/** Interface decision H, and the slug that stands in the names of its events. */
+/** A segment as in docs/interface.md#segments, and the slug that is part of its event names. */
 export const Segment = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  slug: Type.String({ description: "In the names segment.<slug>.entry and segment.<slug>.exit" }),
+  slug: Type.String({
+    description: "Part of the event names segment.<slug>.entry and segment.<slug>.exit",
+  }),
   description: Nullable(Type.String()),
   type: SegmentType,
   condition: Nullable(ConditionSchema),
-  memberCount: Type.Integer({ description: "Exact when read" }),
+  memberCount: Type.Integer({ description: "Exact number of members at the time of the request" }),
   trackMembership: Type.Boolean(),
   createdAt: Type.String({ format: "date-time" }),
   updatedAt: Type.String({ format: "date-time" }),
@@ -90,7 +92,9 @@ const optional = {
   type: Type.Optional(SegmentType),
   condition: Type.Optional(Nullable(ConditionSchema)),
   trackMembership: Type.Optional(
-    Type.Boolean({ description: "Entering and leaving are events; default false" }),
+    Type.Boolean({
+      description: "Whether entering and leaving the segment are events; default false",
+    }),
   ),
 };
 
@@ -110,27 +114,31 @@ const emails = Type.Array(EmailAddress, { minItems: 1, maxItems: 1000 });
 export const MembersInput = Input({
   emails,
   createMissing: Type.Optional(
-    Type.Boolean({ description: "Creates contacts for unknown addresses; default false" }),
+    Type.Boolean({
+      description: "Whether to create contacts for unknown addresses; default false",
+    }),
   ),
 });
 export type MembersInput = Static<typeof MembersInput>;
 
 export const MembersRemoval = Input({ emails });
 
-const notFound = Type.Array(Type.String(), { description: "Addresses without a contact, as sent" });
+const notFound = Type.Array(Type.String(), {
+  description: "Addresses without a contact, as spelled in the request",
+});
 
 export const AddedMembers = Type.Object({
-  added: Type.Integer({ description: "Those that were no members before" }),
-  created: Type.Integer({ description: "New contacts among them" }),
+  added: Type.Integer({ description: "Number of contacts that were not members before" }),
+  created: Type.Integer({ description: "Number of contacts that were created" }),
   notFound,
 });
 
 export const RemovedMembers = Type.Object({
-  removed: Type.Integer({ description: "Those that were members" }),
+  removed: Type.Integer({ description: "Number of contacts that were members before" }),
   notFound,
 });
 
-/** More would make lists of segments too large to be useful. */
+/** Longest condition as JSON, in bytes. Larger ones would make lists of segments too large. */
 const LONGEST_CONDITION_BYTES = 256 * 1024;
 
 export function conditionErrors(given: unknown): FieldError[] {
@@ -141,7 +149,7 @@ export function conditionErrors(given: unknown): FieldError[] {
   return [{ field: "condition", message: "must take at most 256 KiB as JSON", code: "too_big" }];
 }
 
-/** A DYNAMIC segment is its condition, a STATIC one has none. */
+/** A DYNAMIC segment requires a condition, a STATIC one must not have one. */
 export function typeErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const hasCondition = value["condition"] !== undefined && value["condition"] !== null;
   if (value["type"] === "STATIC" && hasCondition) {

@@ -1,4 +1,4 @@
-/** What filters ask of a contact: the operators of every field, and checked filters as values. */
+/** The operators of each kind of field, and the types of checked filters. */
 
 import type { Period } from "./dates.ts";
 
@@ -33,7 +33,7 @@ export type TimeTest = { kind: "time"; column: "createdAt" | "updatedAt" } & (
   | { operator: OneOf<typeof RELATIVE>; spanMs: number }
 );
 
-/** `path`: keys from the outside in. */
+/** `path` holds the keys, the outermost first. */
 export type DataTest = { kind: "data"; path: readonly string[] } & (
   | { operator: OneOf<typeof PRESENCE> }
   | { operator: OneOf<typeof MATCH>; value: Scalar }
@@ -48,5 +48,5 @@ export type EventTest = { kind: "event"; name: string } & (
 
 export type SegmentTest = { kind: "segment"; id: string; isMember: boolean };
 
-/** A checked filter: nothing in it can be wrong any more but the segment that it names. */
+/** A checked filter. Only the segment that it refers to may still be unknown. */
 export type Test = EmailTest | SubscribedTest | TimeTest | DataTest | EventTest | SegmentTest;

@@ -1,7 +1,7 @@
 /**
- * Ways to go through the contacts that meet a condition, in the order of `contacts.seq`. Besides
- * the walk over all contacts of a project there is one for every test that must hold and has its
- * contacts in an index in that order: the walk then visits those only. Pure.
+ * Plans for a scan of the contacts that meet a condition, in the order of `contacts.seq`. One plan
+ * scans all contacts of the project. If a test must hold and its contacts are in an index in that
+ * order, there is a further plan that scans only this index. Pure.
  */
 
 import { storedAddress } from "../../mail/address.ts";
@@ -9,36 +9,36 @@ import { allOf, bind, type Fragment } from "./bind.ts";
 import { compileTest, type Context, eventName, lastTime } from "./compile.ts";
 import type { Resolved, ResolvedTest } from "./references.ts";
 
-/** What a walk visits: rows with one contact each, by an index in the order of `key`. */
+/** The rows of a scan: each has one contact, and an index holds them in the order of `key`. */
 type Source = {
   from: Fragment;
   /** The column that holds `contacts.seq`. */
   key: Fragment;
-  /** The stretch of the index to go through. */
+  /** SQL condition for the part of the index to scan. */
   stretch: Fragment;
-  /** Which of the rows there. */
+  /** SQL condition for the rows in this part. */
   filter: Fragment;
 };
 
 export type Plan = Source & {
-  /** What else must hold of the contact. */
+  /** SQL condition for the contact: all other tests. */
   rest: Fragment;
-  /** Whether the contacts have to be read besides the rows of `from`. */
+  /** Whether the scan must also read the contacts of the rows. */
   isJoined: boolean;
 };
 
 export type Audience = Context & {
-  /** All must hold. */
+  /** A contact must meet all of them. */
   tests: readonly ResolvedTest[];
-  /** Of a row of `contacts` in the project. */
+  /** SQL condition for a row of `contacts`. */
   where: Fragment;
-  /** Visits every contact. */
+  /** Scans all contacts of the project. */
   whole: Plan;
-  /** Visit some, and all that belong. */
+  /** Plans that scan fewer contacts, but all contacts of the audience. */
   narrow: readonly Plan[];
 };
 
-/** Those of a project's contacts for whom every one of `tests` holds; without tests, all. */
+/** Returns the contacts of a project that meet all of `tests`; without tests, all contacts. */
 export function audienceOf(tests: readonly ResolvedTest[], context: Context): Audience {
   const compiled = tests.map((test) => compileTest(test, context));
   const where = allOf(compiled);
@@ -47,10 +47,10 @@ export function audienceOf(tests: readonly ResolvedTest[], context: Context): Au
     const others = compiled.filter((_, j) => j !== i);
     return source === null ? [] : [{ ...source, rest: allOf(others), isJoined: others.length > 0 }];
   });
-  return { ...context, tests, where, whole: wholeWalk(where, context), narrow };
+  return { ...context, tests, where, whole: wholePlan(where, context), narrow };
 }
 
-/** What must all hold for a condition to hold. */
+/** Splits a condition into tests that must all hold. An OR condition is one test. */
 export function conjunctsOf(condition: Resolved): ResolvedTest[] {
   if (condition.logic === "OR" && condition.groups.length > 1) {
     return [{ kind: "condition", condition, isMember: true }];
@@ -63,7 +63,7 @@ export function conjunctsOf(condition: Resolved): ResolvedTest[] {
   ]);
 }
 
-function wholeWalk(where: Fragment, { projectSeq }: Context): Plan {
+function wholePlan(where: Fragment, { projectSeq }: Context): Plan {
   return {
     from: bind`contacts INDEXED BY contacts_page`,
     key: bind`contacts.seq`,

@@ -1,7 +1,7 @@
 /**
- * Filters on segments, looked up and put in place: a STATIC segment by its members, a DYNAMIC one
- * by its own condition. Depth and number of filters count through references, so the work that a
- * condition makes is bounded whatever it refers to.
+ * Resolves filters on segments: a STATIC segment is replaced by a test of its members, a DYNAMIC one
+ * by its condition. The limits on depth and number of filters include the conditions of referenced
+ * segments, so every condition has a bounded cost.
  */
 
 import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";
@@ -10,12 +10,12 @@ import type { Filter } from "./filter.ts";
 import type { Checked } from "./input.ts";
 import type { SegmentTest, Test } from "./operators.ts";
 
-/** What a filter on a segment may refer to. */
+/** A stored segment as a filter refers to it. */
 export type Definition = {
   seq: number;
   id: string;
   name: string;
-  /** Null for a STATIC one. */
+  /** Null for a STATIC segment. */
   condition: Condition<Filter> | null;
 };
 
@@ -28,12 +28,12 @@ export type ConditionTest = {
   isMember: boolean;
 };
 
-/** A test that needs no further look-up to become SQL. */
+/** A test without references, which can be compiled to SQL. */
 export type ResolvedTest = Exclude<Test, SegmentTest> | MembersTest | ConditionTest;
 
 export type Resolved = Condition<ResolvedTest>;
 
-/** Puts references in place; `self` is the segment that the condition belongs to, if it has one. */
+/** Resolves all references. `self` is the segment that the condition belongs to, if any. */
 export function resolve(
   condition: Condition<Filter>,
   find: FindDefinition,
@@ -45,7 +45,7 @@ export function resolve(
   return run.errors.length > 0 ? { ok: false, errors: run.errors } : { ok: true, value: resolved };
 }
 
-/** The segments that a condition names itself. */
+/** Returns the ids of the segments that a condition refers to directly. */
 export function referencesOf(condition: Condition<Filter>): string[] {
   return condition.groups.flatMap(({ filters, conditions }) => [
     ...filters.flatMap(({ test }) => (test.kind === "segment" ? [test.id] : [])),
@@ -55,24 +55,26 @@ export function referencesOf(condition: Condition<Filter>): string[] {
 
 type Run = { find: FindDefinition; errors: FieldError[]; filters: number };
 
-/** `chain`: the segments we are inside of; `at`: the outermost filter that refers to one. */
-type Place = {
+/** A position in the nested conditions. */
+type Position = {
   depth: number;
+  /** The segments that enclose this position, the outermost first. */
   chain: readonly Pick<Definition, "id" | "name">[];
+  /** Path of the outermost filter that refers to a segment; null outside of references. */
   at: string | null;
 };
 
-function resolveCondition(run: Run, condition: Condition<Filter>, place: Place): Resolved {
+function resolveCondition(run: Run, condition: Condition<Filter>, position: Position): Resolved {
   return {
     logic: condition.logic,
-    groups: condition.groups.map((group) => resolveGroup(run, group, place)),
+    groups: condition.groups.map((group) => resolveGroup(run, group, position)),
   };
 }
 
-function resolveGroup(run: Run, group: Group<Filter>, place: Place): Group<ResolvedTest> {
-  const nested = { ...place, depth: place.depth + 1 };
+function resolveGroup(run: Run, group: Group<Filter>, position: Position): Group<ResolvedTest> {
+  const nested = { ...position, depth: position.depth + 1 };
   return {
-    filters: group.filters.flatMap((filter) => resolveFilter(run, filter, place)),
+    filters: group.filters.flatMap((filter) => resolveFilter(run, filter, position)),
     conditions:
       group.conditions === null || run.errors.length > 0
         ? null
@@ -80,33 +82,33 @@ function resolveGroup(run: Run, group: Group<Filter>, place: Place): Group<Resol
   };
 }
 
-function resolveFilter(run: Run, filter: Filter, place: Place): ResolvedTest[] {
+function resolveFilter(run: Run, filter: Filter, position: Position): ResolvedTest[] {
   const { test } = filter;
-  const at = place.at ?? filter.at;
+  const at = position.at ?? filter.at;
   if (run.filters > MOST_FILTERS) return [];
   run.filters++;
   if (run.filters > MOST_FILTERS) {
-    const counted = "those of the segments it refers to included";
-    const message = `is one filter too many: a condition may have ${MOST_FILTERS}, ${counted}`;
+    const counted = "including those of the segments that it refers to";
+    const message = `is above the limit of ${MOST_FILTERS} filters in a condition, ${counted}`;
     return fail(run, at, "too_big", message);
   }
-  if (place.depth > DEEPEST_CONDITION) {
-    const counted = "segments that refer to segments included";
+  if (position.depth > DEEPEST_CONDITION) {
+    const counted = "including referenced segments";
     const message = `is nested more than ${DEEPEST_CONDITION} levels deep, ${counted}`;
     return fail(run, at, "too_big", message);
   }
-  return test.kind === "segment" ? resolveReference(run, test, { ...place, at }) : [test];
+  return test.kind === "segment" ? resolveReference(run, test, { ...position, at }) : [test];
 }
 
 function resolveReference(
   run: Run,
   { id, isMember }: SegmentTest,
-  place: Place & { at: string },
+  position: Position & { at: string },
 ): ResolvedTest[] {
-  const field = `${place.at}.field`;
-  const known = place.chain.find((segment) => segment.id === id);
+  const field = `${position.at}.field`;
+  const known = position.chain.find((segment) => segment.id === id);
   if (known !== undefined) {
-    const names = [...place.chain, known].map(({ name }) => name).join(" → ");
+    const names = [...position.chain, known].map(({ name }) => name).join(" → ");
     return fail(run, field, "invalid_value", `must not make a segment contain itself: ${names}`);
   }
   const segment = run.find(id);
@@ -116,9 +118,9 @@ function resolveReference(
     return [{ kind: "members", segmentSeq: segment.seq, isMember }];
   }
   const condition = resolveCondition(run, segment.condition, {
-    depth: place.depth + 1,
-    chain: [...place.chain, segment],
-    at: place.at,
+    depth: position.depth + 1,
+    chain: [...position.chain, segment],
+    at: position.at,
   });
   return [{ kind: "condition", condition, isMember }];
 }

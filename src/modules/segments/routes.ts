@@ -1,12 +1,12 @@
 /**
- * GET    /segments
- * POST   /segments
- * GET    /segments/{id}
- * PATCH  /segments/{id}
- * DELETE /segments/{id}
- * GET    /segments/{id}/contacts
- * POST   /segments/{id}/members    STATIC only, by email
- * DELETE /segments/{id}/members
+ * GET    /segments                 list segments
+ * POST   /segments                 create a segment
+ * GET    /segments/{id}            one segment
+ * PATCH  /segments/{id}            change a segment
+ * DELETE /segments/{id}            delete a segment
+ * GET    /segments/{id}/contacts   list the members of a segment
+ * POST   /segments/{id}/members    add members to a STATIC segment by email
+ * DELETE /segments/{id}/members    remove members from a STATIC segment by email
  */
 
 import { Elysia, status } from "elysia";
@@ -82,7 +82,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         params: IdParams,
         body: limited(SegmentPatch, BODY_LIMITS.condition),
         response: withErrors({ 200: Envelope(Segment) }),
-        detail: { tags, summary: "Update a segment; its type stays" },
+        detail: { tags, summary: "Update a segment; its type cannot be changed" },
       },
     )
     .delete(
@@ -94,7 +94,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a segment that nothing uses; its contacts stay" },
+        detail: { tags, summary: "Delete an unused segment; its contacts are not deleted" },
       },
     )
     .get(

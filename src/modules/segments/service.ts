@@ -1,6 +1,15 @@
 /**
- * Segments: DYNAMIC ones are their condition, STATIC ones a list of contacts. Besides its endpoints,
- * this gives audiences to whatever addresses many contacts: campaigns and bulk actions.
+ * Segments: a DYNAMIC segment has a condition, a STATIC segment a list of contacts.
+ *
+ * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition; `references.ts` resolves the
+ *    segments that it refers to; `definitions.ts` does both for stored segments.
+ * 2. `compile.ts` turns a condition into SQL; `plan.ts` finds indexes that can narrow the scan.
+ * 3. `walk.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
+ *    and counts. Campaigns and bulk actions get their contacts from there as well.
+ * 4. `edits.ts` creates, changes and deletes segments; `members.ts` edits STATIC ones by email.
+ * 5. `tracking.ts` decides when tracked segments are evaluated; `evaluate.ts` evaluates them, and
+ *    `member-rows.ts` stores members and records entries and exits.
+ * 6. `cleanup.ts` deletes the remaining rows of deleted segments.
  */
 
 import { and, count, desc, eq, isNull } from "drizzle-orm";
@@ -19,12 +28,12 @@ import { createChangeReader } from "./changes.ts";
 import { parseCondition } from "./condition.ts";
 import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits, type FindUsers } from "./edits.ts";
-import { createJudge } from "./judge.ts";
+import { createEvaluator } from "./evaluate.ts";
 import { createMembers } from "./members.ts";
 import type { Segment, SegmentInput, SegmentPatch } from "./model.ts";
 import type { ResolvedTest } from "./references.ts";
-import { createRoster } from "./roster.ts";
-import { createSweep } from "./sweep.ts";
+import { createMemberRows } from "./member-rows.ts";
+import { createCleanup } from "./cleanup.ts";
 import { createTracking } from "./tracking.ts";
 import type { FairTurns } from "../../lib/turns.ts";
 
@@ -39,19 +48,19 @@ export function createSegments(deps: {
   contacts: Contacts;
   events: Events;
   turns: FairTurns;
-  /** What else uses segments; other segments are looked at anyway. */
+  /** Further users of segments; segments that refer to segments are always found. */
   findUsers?: readonly FindUsers[];
 }) {
   const { db, writer, clock, log, cursors, contacts, events, turns, findUsers = [] } = deps;
   const audiences = createAudiences({ db, turns });
   const definitions = createDefinitions({ db, clock });
-  const roster = createRoster({ db, clock, events });
+  const memberRows = createMemberRows({ db, clock, events });
   const changes = createChangeReader({ sqlite: db.sqlite, turns, clock });
-  const judge = createJudge({ db, writer, clock, turns, audiences, roster });
-  const sweep = createSweep({ db, writer, roster });
-  const tracking = createTracking({ db, clock, log, changes, definitions, judge, sweep });
-  const members = createMembers({ db, writer, contacts, definitions, roster, tracking });
-  const edits = createEdits({ db, writer, clock, definitions, roster, tracking, findUsers });
+  const evaluator = createEvaluator({ db, writer, clock, turns, audiences, memberRows });
+  const cleanUp = createCleanup({ db, writer, memberRows });
+  const tracking = createTracking({ db, clock, log, changes, definitions, evaluator, cleanUp });
+  const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });
+  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, findUsers });
 
   const memberCount = (row: SegmentRow) => audiences.count(definitions.segmentAudience(row));
 
@@ -69,14 +78,14 @@ export function createSegments(deps: {
     audiences,
     members,
 
-    /** The audience of a segment of the project, narrowed by `tests`; 404 if there is none. */
+    /** Returns the members of a segment who also meet `tests`. Throws 404 for an unknown segment. */
     audienceOf: (projectSeq: number, id: string, tests: readonly ResolvedTest[] = []) =>
       definitions.segmentAudience(definitions.get(projectSeq, id), tests),
 
-    /** Refuses a checked condition that refers to what is not there; 422. Part of a change. */
+    /** Runs inside a change. Refuses a condition that refers to an unknown segment with 422. */
     ensureResolvable: definitions.ensureResolvable,
 
-    /** The audience of a checked condition (null: everybody), narrowed by `tests`. */
+    /** Returns the contacts that meet a checked condition (null means all) and all of `tests`. */
     audienceOfCondition: definitions.conditionAudience,
 
     async get(projectSeq: number, id: string): Promise<Segment> {
@@ -84,7 +93,7 @@ export function createSegments(deps: {
       return present(row, await memberCount(row));
     },
 
-    /** Prepares the change: the count belongs to the answer that is stored with it. */
+    /** Prepares the change. It counts the members first, because a change stores its answer. */
     async create(projectSeq: number, input: SegmentInput): Promise<Change<Segment>> {
       const total = input.condition ? await countOf(projectSeq, input.condition) : 0;
       const create = edits.create(projectSeq, input);
@@ -99,7 +108,7 @@ export function createSegments(deps: {
 
     remove: edits.remove,
 
-    /** Resolves when a tracked segment that was just made knows its members. */
+    /** Resolves when the members of a new tracked segment are recorded. */
     established: tracking.established,
 
     async list(projectSeq: number, query: PageQuery): Promise<Page<Segment>> {
@@ -136,7 +145,7 @@ export function createSegments(deps: {
       });
     },
 
-    /** Recurring work: entries and exits of tracked segments, and what deleted ones left. */
+    /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */
     recompute: tracking.recompute,
 
     stop: tracking.stop,

@@ -1,4 +1,4 @@
-/** The statements of one walk: where the next slice is, and what is in it. */
+/** The SQL statements of one scan: one finds the next slice, one reads it. */
 
 import type { Database } from "bun:sqlite";
 import { bind, type Bound, type Fragment } from "./bind.ts";
@@ -6,44 +6,48 @@ import type { Audience, Plan } from "./plan.ts";
 
 export type Order = "ascending" | "descending";
 
-/** Values of `contacts.seq`; both ends belong to it. */
+/** Range of `contacts.seq`, with both ends included. */
 export type Range = { first: number; last: number };
 
 export type Slices = {
   order: Order;
-  /** A stretch of `left` that is `width` wide and begins with a row to visit; null: none is left. */
+  /**
+   * Returns the next range within `left`: it is up to `width` wide and begins with a row of the
+   * plan. Null if no row is left.
+   */
   next(left: Range, width: number): Range | null;
   read(slice: Range): number[];
   close(): void;
 };
 
-/** Rows looked at to compare plans, and plans compared: a millisecond each. */
+/** Largest number of rows counted to compare plans; counting them takes a millisecond per plan. */
 const ESTIMATE_LIMIT = 50_000;
-const MOST_ESTIMATES = 8;
-/** So few that they are visited on their own rather than with everybody else's. */
+/** Largest number of plans compared. */
+const MAX_ESTIMATES = 8;
+/** An audience with a plan of fewer rows is counted in a scan of its own. */
 const FEW_ROWS = 2_000;
 
-/** Who belongs: their `contacts.seq`, in order. */
+/** Slices that read the `contacts.seq` of the audience, in order. */
 export function memberSlices(sqlite: Database, audience: Audience, order: Order): Slices {
   const plan = choosePlan(sqlite, audience);
-  const who = prepareVisit(sqlite, plan, {
+  const members = prepareScan(sqlite, plan, {
     audience,
     columns: plan.key,
     tail: sorted(plan, order),
   });
-  return createSlices(sqlite, { plan, order, read: who });
+  return createSlices(sqlite, { plan, order, read: members });
 }
 
-/** How many belong: one number. */
+/** Slices that count the audience: each slice reads one number. */
 export function countSlices(sqlite: Database, audience: Audience): Slices {
   const plan = choosePlan(sqlite, audience);
-  const count = prepareVisit(sqlite, plan, { audience, columns: bind`count(*)`, tail: bind`` });
+  const count = prepareScan(sqlite, plan, { audience, columns: bind`count(*)`, tail: bind`` });
   return createSlices(sqlite, { plan, order: "ascending", read: count });
 }
 
 function createSlices(
   sqlite: Database,
-  { plan, order, read }: { plan: Plan; order: Order; read: Ranged },
+  { plan, order, read }: { plan: Plan; order: Order; read: RangeStatement },
 ): Slices {
   const { from, key, stretch } = plan;
   const nearest = prepare(sqlite, {
@@ -68,12 +72,15 @@ function createSlices(
   };
 }
 
-/** Rows of the plan and, where more is asked of them, their contacts, in this order. */
-function prepareVisit(
+/**
+ * Prepares the statement that reads the rows of the plan. It joins the contacts only if the plan
+ * needs them; CROSS JOIN keeps SQLite from changing the order of the tables.
+ */
+function prepareScan(
   sqlite: Database,
   { from, key, stretch, filter, rest, isJoined }: Plan,
   { audience, columns, tail }: { audience: Audience; columns: Fragment; tail: Fragment },
-): Ranged {
+): RangeStatement {
   const rows = bind`WHERE ${stretch} AND ${filter}`;
   const contacts = bind`CROSS JOIN contacts ${rows}
     AND contacts.seq = ${key} AND +contacts.project_seq = ${audience.projectSeq}`;
@@ -84,17 +91,17 @@ function prepareVisit(
   });
 }
 
-/** The one that visits the fewest rows, as far as a look at the beginning of its index tells. */
+/** Chooses the plan with the fewest rows, by counting up to `ESTIMATE_LIMIT` rows of each index. */
 function choosePlan(sqlite: Database, { whole, narrow }: Audience): Plan {
   const estimates = narrow
-    .slice(0, MOST_ESTIMATES)
+    .slice(0, MAX_ESTIMATES)
     .map((plan) => ({ plan, rows: estimate(sqlite, plan, ESTIMATE_LIMIT) }));
   return estimates.sort((a, b) => a.rows - b.rows)[0]?.plan ?? whole;
 }
 
-/** Whether some way to go through it visits next to nobody. */
+/** Whether some plan of the audience reads fewer than `FEW_ROWS` rows. */
 export function isNarrow(sqlite: Database, { narrow }: Audience): boolean {
-  const plans = narrow.slice(0, MOST_ESTIMATES);
+  const plans = narrow.slice(0, MAX_ESTIMATES);
   return plans.some((plan) => estimate(sqlite, plan, FEW_ROWS) < FEW_ROWS);
 }
 
@@ -113,14 +120,14 @@ function sorted({ key }: Plan, order: Order): Fragment {
   return order === "ascending" ? bind`ORDER BY ${key} ASC` : bind`ORDER BY ${key} DESC`;
 }
 
-/** A prepared statement for any range; returns the values of its rows, one after the other. */
-type Ranged = { run(range: Range): number[]; close(): void };
+/** A prepared statement for any range. `run` returns all values of its rows in one flat list. */
+type RangeStatement = { run(range: Range): number[]; close(): void };
 
-/** `<head> <key> BETWEEN … AND … <tail>`. */
+/** Prepares `<head> <key> BETWEEN … AND … <tail>`. */
 function prepare(
   sqlite: Database,
   { head, key, tail }: { head: Fragment; key: Fragment; tail: Fragment },
-): Ranged {
+): RangeStatement {
   const text = `${head.text} ${key.text} BETWEEN ? AND ? ${tail.text}`;
   const statement = sqlite.prepare<unknown, Bound[]>(text);
   return {

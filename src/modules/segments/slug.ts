@@ -1,8 +1,9 @@
-/** Slugs: the stable, readable part of a segment's event names. */
+/** Slugs: the readable part of a segment's event names, which never changes. */
 
+/** Longest slug of a name, in characters. */
 const LONGEST = 60;
 
-/** "Größte Kunden!" → "grosste-kunden"; letters of other scripts stay. */
+/** Makes "grosste-kunden" of "Größte Kunden!" and keeps letters of other scripts. */
 export function slugOf(name: string): string {
   const plain = name
     .replaceAll("ß", "ss")
@@ -14,7 +15,7 @@ export function slugOf(name: string): string {
   return trimHyphens(Array.from(trimHyphens(plain)).slice(0, LONGEST).join("")) || "segment";
 }
 
-/** `base`, or `base-2`, `base-3` and so on: the first one that is not taken. */
+/** Returns the first of `base`, `base-2`, `base-3` and so on that is not taken. */
 export function freeSlug(base: string, taken: ReadonlySet<string>): string {
   let slug = base;
   for (let n = 2; taken.has(slug); n++) slug = `${base}-${n}`;

@@ -1,12 +1,13 @@
 /**
- * When tracked DYNAMIC segments are judged anew:
+ * Decides when tracked segments are evaluated:
  *
- * 1. Contacts that changed, or had events that a segment asks for: at every run.
- * 2. Everybody, where time alone changes the answer (`within 30 days`): every few minutes.
- * 3. Everybody, once, where a segment is new to tracking or its condition became another one. That
- *    writes no events: they tell that a contact changed, not that a definition did.
+ * 1. Every run evaluates the contacts that changed or had an event that the condition tests.
+ * 2. If time alone can change the members (`within 30 days`), all contacts are evaluated every few
+ *    minutes.
+ * 3. If tracking was switched on or the condition was changed, all contacts are evaluated once. This
+ *    records no events, because entry and exit events report changes of contacts, not of conditions.
  *
- * The first run of a process looks at everybody, so nothing else has to survive a crash.
+ * The first run of a process evaluates all contacts, so no state has to survive a crash.
  */
 
 import { and, eq, isNull } from "drizzle-orm";
@@ -18,15 +19,18 @@ import { describeError, type Log } from "../../lib/log.ts";
 import type { ChangeReader, Changes, Cursor } from "./changes.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
 import { dependsOn } from "./dependencies.ts";
-import type { Case, Judge } from "./judge.ts";
-import type { Sweep } from "./sweep.ts";
+import type { Evaluator, TrackedSegment } from "./evaluate.ts";
+import type { Cleanup } from "./cleanup.ts";
 
 export type Tracking = ReturnType<typeof createTracking>;
 
-/** With a run every ten seconds, that is well within five minutes. */
-const RELATIVE_MS = 4 * 60_000;
-/** For the rest this is a safeguard: changes are read from the log and from dates. */
-const ANY_MS = 60 * 60_000;
+/**
+ * Interval of full evaluations if time alone can change the members. With a run every ten seconds,
+ * entries and exits are recorded within five minutes.
+ */
+const RELATIVE_INTERVAL_MS = 4 * 60_000;
+/** Interval of full evaluations of other segments: a safeguard against a missed change. */
+const SAFEGUARD_INTERVAL_MS = 60 * 60_000;
 
 export function createTracking(deps: {
   db: Db;
@@ -34,18 +38,18 @@ export function createTracking(deps: {
   log: Log;
   changes: ChangeReader;
   definitions: Definitions;
-  judge: Judge;
-  sweep: Sweep;
+  evaluator: Evaluator;
+  cleanUp: Cleanup;
 }) {
-  const { db, clock, log, changes, definitions, judge, sweep } = deps;
-  /** When everybody was last judged, by `segments.seq`, in monotonic milliseconds. */
+  const { db, clock, log, changes, definitions, evaluator, cleanUp } = deps;
+  /** Start of the last full evaluation by `segments.seq`, in monotonic milliseconds. */
   const completeAt = new Map<number, number>();
-  /** Changes of definitions, by project: what was resolved before one is out of date. */
+  /** Number of definition changes by project; a condition resolved before a change is outdated. */
   const generations = new Map<number, number>();
-  /** Contacts that changed in a way that neither their row nor an event tells, by project. */
+  /** Contacts by project whose change is visible neither in their row nor in an event. */
   let touched = new Map<number, number[]>();
   let cursor: Cursor | null = null;
-  /** Under way, by the id of the segment that was changed. */
+  /** Recordings of first members that are running, by the id of the changed segment. */
   const establishing = new Map<string, Promise<void>>();
   let isStopping = false;
   let lastRun: Promise<void> = Promise.resolve();
@@ -60,9 +64,9 @@ export function createTracking(deps: {
   }
 
   async function run(): Promise<void> {
-    await sweep(() => isStopping);
+    await cleanUp(() => isStopping);
     const start = changes.now();
-    const noted = touched;
+    const touchedBefore = touched;
     touched = new Map();
     const tracked = trackedSegments();
     try {
@@ -70,35 +74,42 @@ export function createTracking(deps: {
       for (const segment of tracked) {
         if (isStopping) return;
         const changed = found?.get(segment.projectSeq) ?? null;
-        await judgeSegment(segment, changed, noted.get(segment.projectSeq) ?? []);
+        await evaluateSegment(segment, changed, touchedBefore.get(segment.projectSeq) ?? []);
       }
       cursor = start;
     } catch (error) {
-      cursor = null; // The next run looks at everybody.
+      cursor = null; // The next run evaluates all contacts.
       throw error;
     }
   }
 
-  /** One that fails must not keep the others from being judged; it comes again with everybody. */
-  async function judgeSegment(
+  /**
+   * Evaluates one segment. A failure must not prevent the evaluation of the other segments; the next
+   * run then evaluates all contacts for this segment.
+   */
+  async function evaluateSegment(
     segment: SegmentRow,
     changed: Changes | null,
-    noted: readonly number[],
+    touchedSeqs: readonly number[],
   ): Promise<void> {
     try {
-      const trial = caseOf(segment);
-      const { isRelative, eventNames } = dependsOn(trial.condition);
-      if (changed === null || isDue(segment, isRelative ? RELATIVE_MS : ANY_MS)) {
-        await judgeEverybody(trial);
+      const tracked = resolveTracked(segment);
+      const { isRelative, eventNames } = dependsOn(tracked.condition);
+      const intervalMs = isRelative ? RELATIVE_INTERVAL_MS : SAFEGUARD_INTERVAL_MS;
+      if (changed === null || isDue(segment, intervalMs)) {
+        await evaluateAll(tracked);
         return;
       }
       const withEvents = [...eventNames].flatMap((name) => [...(changed.events.get(name) ?? [])]);
-      const seqs = new Set([...changed.contacts, ...withEvents, ...noted]);
-      if (!(await judge.some(trial, [...seqs]))) completeAt.delete(segment.seq);
+      const seqs = new Set([...changed.contacts, ...withEvents, ...touchedSeqs]);
+      if (!(await evaluator.evaluateContacts(tracked, [...seqs]))) completeAt.delete(segment.seq);
     } catch (error) {
       if (isStorageRefusal(error)) throw error;
       completeAt.delete(segment.seq);
-      log.error("a segment was not judged", { segment: segment.id, error: describeError(error) });
+      log.error("a segment was not evaluated", {
+        segment: segment.id,
+        error: describeError(error),
+      });
     }
   }
 
@@ -107,21 +118,21 @@ export function createTracking(deps: {
     return baselineAt === null || clock.elapsed() - lastMs >= intervalMs;
   }
 
-  async function judgeEverybody(trial: Case): Promise<void> {
+  async function evaluateAll(tracked: TrackedSegment): Promise<void> {
     const startedAt = clock.elapsed();
-    if (await judge.everybody(trial)) completeAt.set(trial.segment.seq, startedAt);
+    if (await evaluator.evaluateAll(tracked)) completeAt.set(tracked.segment.seq, startedAt);
   }
 
-  /** What fails here is done by the next run. */
+  /** Records the members of segments. After a failure, the next run records them. */
   async function establishAll(rows: readonly SegmentRow[]): Promise<void> {
     try {
-      for (const row of rows) await judgeEverybody(caseOf(row));
+      for (const row of rows) await evaluateAll(resolveTracked(row));
     } catch (error) {
       log.error("members of a segment were not recorded", { error: describeError(error) });
     }
   }
 
-  function caseOf(segment: SegmentRow): Case {
+  function resolveTracked(segment: SegmentRow): TrackedSegment {
     const generation = generations.get(segment.projectSeq);
     return {
       segment,
@@ -131,13 +142,13 @@ export function createTracking(deps: {
   }
 
   return {
-    /** One run, after those that were asked for before; what deleted segments left goes first. */
+    /** Starts a run after all earlier ones have finished. It begins with the cleanup. */
     recompute(): Promise<void> {
       lastRun = lastRun.catch(() => undefined).then(run);
       return lastRun;
     },
 
-    /** Starts to record the members of segments without a baseline, because `id` was changed. */
+    /** Starts to record the members of `rows`, which have no baseline after a change of `id`. */
     establish(id: string, rows: readonly SegmentRow[]): void {
       const work = establishAll(rows);
       establishing.set(id, work);
@@ -146,20 +157,20 @@ export function createTracking(deps: {
       });
     },
 
-    /** Resolves when the members of a segment that was just made or changed are recorded. */
+    /** Resolves when the members of a new or changed segment are recorded. */
     established: async (id: string): Promise<void> => establishing.get(id),
 
-    /** Part of a change of definitions. */
+    /** Runs inside a change of a definition; stops evaluations with the old definition. */
     noteDefinition(projectSeq: number): void {
       generations.set(projectSeq, (generations.get(projectSeq) ?? 0) + 1);
     },
 
-    /** Contacts that came to or left a STATIC segment, which others may refer to. */
+    /** Notes contacts that entered or left a STATIC segment; other segments may refer to it. */
     touch(projectSeq: number, contactSeqs: readonly number[]): void {
       touched.set(projectSeq, [...(touched.get(projectSeq) ?? []), ...contactSeqs]);
     },
 
-    /** Resolves when nothing is written any more. */
+    /** Resolves when all running evaluations have ended. */
     async stop(): Promise<void> {
       isStopping = true;
       await Promise.all([lastRun.catch(() => undefined), ...establishing.values()]);

@@ -1,7 +1,7 @@
 /**
- * Goes through contacts in slices of a few milliseconds, without holding the event loop or a read
- * transaction in between. Each contact is judged once, at the moment that its slice is read; those
- * that come after the start are not visited.
+ * Scans contacts in slices. After every few milliseconds other work of the event loop runs, and no
+ * read transaction is open between two slices. Each contact is evaluated once, when its slice is
+ * read. Contacts that are created after the start are not included.
  */
 
 import type { Database } from "bun:sqlite";
@@ -9,33 +9,34 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Range, Slices } from "./slices.ts";
 import type { Turns } from "../../lib/turns.ts";
 
-const TURN_MS = 8;
-/** A slice that took longer is followed by one of half its width. */
+/** After this time the scan lets other work run before it continues. */
+const YIELD_AFTER_MS = 8;
+/** If a slice took longer, the next one is half as wide. */
 const SLICE_MS = 4;
 const FIRST_WIDTH = 64;
 const SMALLEST_WIDTH = 8;
-/** Bounds what one slice costs where contacts suddenly become expensive. */
+/** Limits the cost of one slice when contacts suddenly become expensive to evaluate. */
 const LARGEST_WIDTH = 2048;
 
 /**
- * Yields what the slices hold, one after the other. `from`: the first `contacts.seq` to be visited,
- * or the last one where the order is descending. The consumer may wait in between.
+ * Yields the result of each slice. `from` is the `contacts.seq` at which the scan starts; for a
+ * descending scan this is the largest one. The consumer may wait between two results.
  */
-export async function* walk(
+export async function* scan(
   { sqlite, turns }: { sqlite: Database; turns: Turns },
   open: () => Slices,
   from?: number,
 ): AsyncGenerator<number[]> {
   await turns.next();
-  let turnEndsAt = systemClock.elapsed() + TURN_MS;
+  let yieldAt = systemClock.elapsed() + YIELD_AFTER_MS;
   const slices = open();
   try {
     let width = FIRST_WIDTH;
     let left = wholeRange(sqlite, slices, from);
     for (;;) {
-      if (systemClock.elapsed() > turnEndsAt) {
+      if (systemClock.elapsed() > yieldAt) {
         await turns.next();
-        turnEndsAt = systemClock.elapsed() + TURN_MS;
+        yieldAt = systemClock.elapsed() + YIELD_AFTER_MS;
       }
       const startedAt = systemClock.elapsed();
       const slice = slices.next(left, width);

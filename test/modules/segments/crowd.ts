@@ -1,4 +1,4 @@
-/** Contacts put straight into the database, and who of them meets a condition. */
+/** Inserts contacts directly into the database, and finds those that meet a condition. */
 
 import { expect } from "bun:test";
 import { createTurns } from "../../../src/lib/turns.ts";
@@ -6,7 +6,7 @@ import { newId } from "../../../src/lib/id.ts";
 import { parseCondition } from "../../../src/modules/segments/condition.ts";
 import { planJointCounts } from "../../../src/modules/segments/joint-count.ts";
 import type { Audience } from "../../../src/modules/segments/plan.ts";
-import { walk } from "../../../src/modules/segments/walk.ts";
+import { scan } from "../../../src/modules/segments/walk.ts";
 import type { TestApp } from "../../support/app.ts";
 import type { NaiveCondition, NaiveContact } from "./naive.ts";
 
@@ -29,7 +29,7 @@ export const plain: NaiveContact = {
 
 let number = 0;
 
-/** Returns `contacts.seq`. What is left out is as in `plain`, with an address of its own. */
+/** Returns the `contacts.seq`. Missing fields are those of `plain`, with a unique address. */
 export function addContact(t: TestApp, given: Partial<NaiveContact>, ofProject?: number): number {
   const contact = { ...plain, email: `c${++number}@example.com`, ...given };
   const projectSeq = ofProject ?? t.project.seq;
@@ -59,7 +59,7 @@ export function addContact(t: TestApp, given: Partial<NaiveContact>, ofProject?:
   return seq;
 }
 
-/** Leaves no line in the log of events: only what filters read. */
+/** Writes only the summary that filters read, not a row of the event log. */
 export function addEvent(t: TestApp, seq: number, name: string, at: number, projectSeq: number) {
   t.db.sqlite.run(
     "INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, 1) ON CONFLICT DO NOTHING",
@@ -72,12 +72,12 @@ export function addEvent(t: TestApp, seq: number, name: string, at: number, proj
   );
 }
 
-/** In one walk, however few there are. */
+/** Counts all audiences in a shared scan, even if there are only a few. */
 export async function countJointly(t: TestApp, audiences: readonly Audience[]): Promise<number[]> {
   const { sqlite } = t.db;
   const totals = new Map<Audience, number>();
   for (const count of planJointCounts(audiences)) {
-    for await (const found of walk({ sqlite, turns: createTurns().of(1) }, () =>
+    for await (const found of scan({ sqlite, turns: createTurns().of(1) }, () =>
       count.open(sqlite),
     )) {
       count.audiences.forEach((audience, i) =>
@@ -88,8 +88,8 @@ export async function countJointly(t: TestApp, audiences: readonly Audience[]): 
   return audiences.map((audience) => totals.get(audience) ?? 0);
 }
 
-/** Asked in every way there is; the answers have to be the same. */
-export async function whoMeets(
+/** Evaluates a condition by every method of `Audiences` and expects the same result from each. */
+export async function findMatching(
   t: TestApp,
   condition: NaiveCondition,
   among: readonly number[],
@@ -100,8 +100,8 @@ export async function whoMeets(
   const found: number[] = [];
   for await (const seqs of audiences.members(audience)) found.push(...seqs);
   expect(await audiences.count(audience)).toBe(found.length);
-  const everybody = audienceOfCondition(t.project.seq, null);
-  const [all = 0, joint] = await countJointly(t, [everybody, audience]);
+  const everyContact = audienceOfCondition(t.project.seq, null);
+  const [all = 0, joint] = await countJointly(t, [everyContact, audience]);
   expect(joint).toBe(found.length);
   expect(all).toBeGreaterThanOrEqual(found.length);
   const matching = audiences.matching(audience, among).sort((a, b) => a - b);

@@ -17,7 +17,7 @@ const pro = {
   logic: "AND",
   groups: [{ filters: [{ field: "data.plan", operator: "equals", value: "pro" }] }],
 };
-const everybody = {
+const everyContact = {
   logic: "AND",
   groups: [{ filters: [{ field: "email", operator: "contains", value: "@" }] }],
 };
@@ -31,7 +31,7 @@ const contact = (email: string, data: object = {}) => t.create("/contacts", { em
 const emailsOf = (answer: Answered) => listAt(answer.body, "data.items").map((c) => at(c, "email"));
 const segmentEvents = () => t.eventNames().filter((name) => name.startsWith("segment."));
 
-type Rejected = [why: string, body: unknown, ...errors: (readonly [string, string])[]];
+type RefusedCase = [why: string, body: unknown, ...errors: (readonly [string, string])[]];
 const refusalOf = (errors: readonly (readonly [string, string])[]): Refusal => ({
   status: 422,
   code: "VALIDATION_ERROR",
@@ -40,7 +40,7 @@ const refusalOf = (errors: readonly (readonly [string, string])[]): Refusal => (
 
 describe("POST /segments", () => {
   const none = { description: null, trackMembership: false };
-  const created: [why: string, given: object, kept: object][] = [
+  const created: [why: string, given: object, stored: object][] = [
     ["DYNAMIC by default", { condition: pro }, { ...none, type: "DYNAMIC", condition: pro }],
     ["STATIC", { type: "STATIC" }, { ...none, type: "STATIC", condition: null }],
     [
@@ -49,12 +49,12 @@ describe("POST /segments", () => {
       { ...none, type: "STATIC", condition: null },
     ],
     [
-      "everything",
+      "all fields",
       { type: "DYNAMIC", condition: pro, description: "Paying", trackMembership: true },
       { type: "DYNAMIC", condition: pro, description: "Paying", trackMembership: true },
     ],
     [
-      "a condition without what it does not need",
+      "a condition from which unused members are removed",
       {
         condition: {
           ...pro,
@@ -87,8 +87,8 @@ describe("POST /segments", () => {
       },
     ],
   ];
-  for (const [why, given, kept] of created) {
-    test(`${why}: 201 in the envelope, and the same when read`, async () => {
+  for (const [why, given, stored] of created) {
+    test(`creates a segment and reads it back unchanged: ${why}`, async () => {
       const answer = await post({ name: "Größte Kunden!", ...given });
       const data = {
         id: expect.stringMatching(UUID),
@@ -97,14 +97,14 @@ describe("POST /segments", () => {
         memberCount: 0,
         createdAt: START,
         updatedAt: START,
-        ...kept,
+        ...stored,
       };
       expect([answer.status, answer.body]).toEqual([201, { success: true, data }]);
       expect((await get(answer.text("data.id"))).body).toEqual(answer.body);
     });
   }
 
-  test("counts those who are in it already, and tells nothing of them", async () => {
+  test("counts existing members and records no events for them", async () => {
     await contact("ada@example.com", { plan: "pro" });
     await contact("bob@example.com", { plan: "free" });
     const answer = await post({ name: "Pro", condition: pro, trackMembership: true });
@@ -113,7 +113,7 @@ describe("POST /segments", () => {
     expect(segmentEvents()).toEqual([]);
   });
 
-  test("slugs differ within a project, and are the same in another", async () => {
+  test("makes slugs that are unique within a project", async () => {
     const slugs = async (name: string, key?: string) => {
       const rest = key === undefined ? {} : { key };
       return (await t.call("POST", "/segments", { name, type: "STATIC" }, rest)).at("data.slug");
@@ -130,7 +130,7 @@ describe("POST /segments", () => {
     expect(await slugs("VIP", (await t.makeProject("stranger")).secretKey)).toBe("vip");
   });
 
-  test("with an Idempotency-Key: one segment, the same answer", async () => {
+  test("creates one segment for a repeated Idempotency-Key, with the same answer", async () => {
     const headers = { "idempotency-key": "k1" };
     const body = { name: "Pro", condition: pro, trackMembership: true };
     const [first, second] = [
@@ -141,8 +141,8 @@ describe("POST /segments", () => {
     expect(t.countRows("segments")).toBe(1);
   });
 
-  const rejected: Rejected[] = [
-    ["nothing", {}, ["name", "required"], ["condition", "required"]],
+  const refusedCases: RefusedCase[] = [
+    ["an empty body", {}, ["name", "required"], ["condition", "required"]],
     ["no condition", { name: "a" }, ["condition", "required"]],
     ["a condition of null", { name: "a", condition: null }, ["condition", "required"]],
     [
@@ -152,15 +152,15 @@ describe("POST /segments", () => {
     ],
     ["an empty name", { name: "", condition: pro }, ["name", "too_small"]],
     ["a long name", { name: "x".repeat(256), condition: pro }, ["name", "too_big"]],
-    ["a name that is no text", { name: 5, condition: pro }, ["name", "invalid_type"]],
-    ["another type", { name: "a", type: "MAGIC", condition: pro }, ["type", "invalid_value"]],
+    ["a name that is not text", { name: 5, condition: pro }, ["name", "invalid_type"]],
+    ["an unknown type", { name: "a", type: "MAGIC", condition: pro }, ["type", "invalid_value"]],
     [
-      "tracking by text",
+      "trackMembership as text",
       { name: "a", condition: pro, trackMembership: "true" },
       ["trackMembership", "invalid_type"],
     ],
     [
-      "everything at once",
+      "several invalid fields",
       { name: 5, description: 5, condition: {}, trackMembership: 1 },
       ["name", "invalid_type"],
       ["description", "invalid_type"],
@@ -169,7 +169,7 @@ describe("POST /segments", () => {
       ["condition.groups", "required"],
     ],
   ];
-  for (const [why, body, ...errors] of rejected) {
+  for (const [why, body, ...errors] of refusedCases) {
     test(`refuses ${why}`, async () => {
       expectRefusal(await t.call("POST", "/segments", body), refusalOf(errors));
       expect(t.countRows("segments")).toBe(0);
@@ -178,11 +178,11 @@ describe("POST /segments", () => {
 });
 
 describe("PATCH /segments/{id}", () => {
-  test("changes what is given and nothing else; the slug stays", async () => {
+  test("changes only the given fields and never the slug", async () => {
     const id = await create({ condition: pro, description: "Paying" });
     await contact("ada@example.com");
     t.clock.advance(1000);
-    const answer = await patch(id, { name: "Everybody", condition: everybody });
+    const answer = await patch(id, { name: "Everybody", condition: everyContact });
     expect([answer.status, answer.body]).toEqual([
       200,
       {
@@ -193,7 +193,7 @@ describe("PATCH /segments/{id}", () => {
           slug: "pro",
           description: "Paying",
           type: "DYNAMIC",
-          condition: everybody,
+          condition: everyContact,
           memberCount: 1,
           trackMembership: false,
           createdAt: START,
@@ -207,8 +207,8 @@ describe("PATCH /segments/{id}", () => {
     );
   });
 
-  type RejectedPatch = [type: "DYNAMIC" | "STATIC", ...Rejected];
-  const rejected: RejectedPatch[] = [
+  type RefusedPatch = [type: "DYNAMIC" | "STATIC", ...RefusedCase];
+  const refusedCases: RefusedPatch[] = [
     ["DYNAMIC", "another type", { type: "STATIC" }, ["type", "invalid_value"]],
     ["STATIC", "another type", { type: "DYNAMIC" }, ["type", "invalid_value"]],
     [
@@ -219,7 +219,7 @@ describe("PATCH /segments/{id}", () => {
       ["condition", "invalid_value"],
     ],
     ["STATIC", "a condition", { condition: pro }, ["condition", "invalid_value"]],
-    ["DYNAMIC", "no condition any more", { condition: null }, ["condition", "required"]],
+    ["DYNAMIC", "removal of the condition", { condition: null }, ["condition", "required"]],
     [
       "DYNAMIC",
       "a faulty condition",
@@ -229,8 +229,8 @@ describe("PATCH /segments/{id}", () => {
     ["DYNAMIC", "an empty name", { name: "" }, ["name", "too_small"]],
     ["DYNAMIC", "a name of null", { name: null }, ["name", "invalid_type"]],
   ];
-  for (const [type, why, body, ...errors] of rejected) {
-    test(`refuses ${why} for a ${type} one`, async () => {
+  for (const [type, why, body, ...errors] of refusedCases) {
+    test(`refuses ${why} for a ${type} segment`, async () => {
       const id = await create(type === "STATIC" ? { type } : { condition: pro });
       const before = t.contents();
       expectRefusal(await t.call("PATCH", `/segments/${id}`, body), refusalOf(errors));
@@ -240,7 +240,7 @@ describe("PATCH /segments/{id}", () => {
 });
 
 describe("DELETE /segments/{id}", () => {
-  test("204 without a body; the contacts stay", async () => {
+  test("deletes the segment and its member rows, but no contacts", async () => {
     const id = await create({ type: "STATIC", trackMembership: true });
     await contact("ada@example.com");
     await t.call("POST", `/segments/${id}/members`, { emails: ["ada@example.com"] });
@@ -257,7 +257,7 @@ describe("DELETE /segments/{id}", () => {
     expect(t.eventNames()).toEqual(events);
   });
 
-  test("409 naming the segments that use it, until they do no longer", async () => {
+  test("answers 409 with the names of segments that use it", async () => {
     const inner = await create({ name: "Inner", condition: pro });
     const uses = (id: string) => ({
       logic: "AND",
@@ -279,7 +279,7 @@ describe("DELETE /segments/{id}", () => {
     expect((await remove(inner)).status).toBe(204);
   });
 
-  test("of one with thousands of members: gone at once, its rows in steps", async () => {
+  test("hides a segment with thousands of members at once and deletes its rows later", async () => {
     const id = await create({ type: "STATIC", name: "Large" });
     const emails = Array.from({ length: 1000 }, (_, i) => `c${i}@example.com`);
     for (const half of [emails, emails.map((email) => `x${email}`)]) {
@@ -295,12 +295,12 @@ describe("DELETE /segments/{id}", () => {
 });
 
 describe("GET /segments", () => {
-  test("newest first, each with its exact count, page by page", async () => {
+  test("lists segments newest first, with exact counts, in pages", async () => {
     await contact("ada@example.com", { plan: "pro" });
     await contact("bob@example.com");
     const ids = [
       await create({ name: "1", condition: pro }),
-      await create({ name: "2", condition: everybody }),
+      await create({ name: "2", condition: everyContact }),
       await create({ name: "3", type: "STATIC" }),
     ];
     await t.call("POST", `/segments/${ids[2]}/members`, { emails: ["bob@example.com"] });
@@ -321,7 +321,7 @@ describe("GET /segments", () => {
     ]).toEqual([false, null, 3]);
   });
 
-  test("counts are exact at every read", async () => {
+  test("counts members exactly at every read", async () => {
     const id = await create({ condition: pro });
     const count = async () => (await get(id)).at("data.memberCount");
     expect(await count()).toBe(0);
@@ -338,7 +338,7 @@ describe("GET /segments", () => {
     expect(await count()).toBe(0);
   });
 
-  test("a count that time changes", async () => {
+  test("updates a count when only time has passed", async () => {
     const recent = { field: "createdAt", operator: "within", value: 1, unit: "minutes" };
     const id = await create({ condition: { logic: "AND", groups: [{ filters: [recent] }] } });
     await contact("ada@example.com");
@@ -352,7 +352,7 @@ describe("GET /segments", () => {
 
 describe("GET /segments/{id}/contacts", () => {
   for (const type of ["DYNAMIC", "STATIC"] as const) {
-    test(`of a ${type} one: contacts, newest first, page by page, with the exact total`, async () => {
+    test(`lists members of a ${type} segment newest first, in pages, with the exact total`, async () => {
       const id = await create(type === "STATIC" ? { type } : { condition: pro });
       const emails = Array.from({ length: 25 }, (_, i) => `c${i}@example.com`);
       for (const email of emails) {
@@ -379,14 +379,14 @@ describe("GET /segments/{id}/contacts", () => {
     });
   }
 
-  test("shows contacts as /contacts does", async () => {
-    const id = await create({ condition: everybody });
+  test("shows contacts in the same form as /contacts", async () => {
+    const id = await create({ condition: everyContact });
     const ada = await contact("ada@example.com", { plan: "pro" });
     const answer = await t.call("GET", `/segments/${id}/contacts`);
     expect(answer.at("data.items.0")).toEqual((await t.call("GET", `/contacts/${ada}`)).body);
   });
 
-  test("nothing is repeated or skipped while members come and go", async () => {
+  test("repeats and skips nothing while members enter and leave", async () => {
     const id = await create({ condition: pro });
     const ids = [];
     for (let i = 0; i < 12; i++) ids.push(await contact(`c${i}@example.com`, { plan: "pro" }));
@@ -419,8 +419,11 @@ describe("GET /segments/{id}/contacts", () => {
     });
   }
 
-  test("refuses a cursor of another segment", async () => {
-    const [a, b] = [await create({ condition: everybody }), await create({ condition: everybody })];
+  test("refuses a cursor that belongs to another segment", async () => {
+    const [a, b] = [
+      await create({ condition: everyContact }),
+      await create({ condition: everyContact }),
+    ];
     await contact("ada@example.com");
     await contact("bob@example.com");
     const page = await t.call("GET", `/segments/${a}/contacts?limit=1`);
@@ -436,7 +439,7 @@ describe("members of a STATIC segment", () => {
   const add = (id: string, body: unknown) => t.call("POST", `/segments/${id}/members`, body);
   const drop = (id: string, body: unknown) => t.call("DELETE", `/segments/${id}/members`, body);
 
-  test("added by email: who is new to it, and who is unknown", async () => {
+  test("are added by email, and the answer counts new and lists unknown addresses", async () => {
     const id = await create({ type: "STATIC" });
     await contact("ada@example.com");
     await contact("bob@example.com");
@@ -460,7 +463,7 @@ describe("members of a STATIC segment", () => {
     expect(segmentEvents()).toEqual([]);
   });
 
-  test("created where that is wanted: subscribed, as POST /contacts does", async () => {
+  test("are created as subscribed contacts with createMissing", async () => {
     const id = await create({ type: "STATIC" });
     await contact("ada@example.com");
     const emails = ["ada@example.com", "New@example.com", "new@EXAMPLE.com"];
@@ -474,7 +477,7 @@ describe("members of a STATIC segment", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed", "contact.subscribed"]);
   });
 
-  test("a thousand at once, twice", async () => {
+  test("can be added a thousand at once, repeatedly", async () => {
     const id = await create({ type: "STATIC" });
     const emails = Array.from({ length: 1000 }, (_, i) => `c${i}@example.com`);
     const body = { emails, createMissing: true };
@@ -483,7 +486,7 @@ describe("members of a STATIC segment", () => {
     expect((await drop(id, { emails })).at("data")).toEqual({ removed: 1000, notFound: [] });
   });
 
-  test("with an Idempotency-Key: added once, the same answer", async () => {
+  test("are added once for a repeated Idempotency-Key, with the same answer", async () => {
     const id = await create({ type: "STATIC", trackMembership: true });
     const send = () =>
       t.call(
@@ -497,7 +500,7 @@ describe("members of a STATIC segment", () => {
     expect(segmentEvents()).toEqual(["segment.pro.entry"]);
   });
 
-  test("removed by a DELETE with a body", async () => {
+  test("are removed by a DELETE with a body", async () => {
     const id = await create({ type: "STATIC" });
     await contact("ada@example.com");
     await contact("bob@example.com");
@@ -512,7 +515,7 @@ describe("members of a STATIC segment", () => {
     expect(t.countRows("contacts")).toBe(2);
   });
 
-  test("a contact that is deleted is a member no longer", async () => {
+  test("do not include deleted contacts", async () => {
     const id = await create({ type: "STATIC", trackMembership: true });
     const ada = await contact("ada@example.com");
     await add(id, { emails: ["ada@example.com"] });
@@ -520,7 +523,7 @@ describe("members of a STATIC segment", () => {
     expect((await get(id)).at("data.memberCount")).toBe(0);
   });
 
-  test("where the segment is tracked, coming and going are events of the contact", async () => {
+  test("get entry and exit events if the segment is tracked", async () => {
     const id = await create({ type: "STATIC", name: "VIP", trackMembership: true });
     const ada = await contact("ada@example.com");
     const emails = ["ada@example.com"];
@@ -536,7 +539,7 @@ describe("members of a STATIC segment", () => {
     });
   });
 
-  test("409 on a DYNAMIC one", async () => {
+  test("cannot be edited in a DYNAMIC segment: 409", async () => {
     const id = await create({ condition: pro });
     for (const act of [add, drop]) {
       expectRefusal(await act(id, { emails: ["a@b.co"] }), { status: 409, code: "CONFLICT" });
@@ -545,40 +548,40 @@ describe("members of a STATIC segment", () => {
     expect(t.countRows("contacts")).toBe(0);
   });
 
-  const rejected: Rejected[] = [
-    ["no body", undefined, ["", "invalid_type"]],
-    ["nothing", {}, ["emails", "required"]],
-    ["no emails", { emails: [] }, ["emails", "too_small"]],
+  const refusedCases: RefusedCase[] = [
+    ["a missing body", undefined, ["", "invalid_type"]],
+    ["an empty body", {}, ["emails", "required"]],
+    ["an empty list", { emails: [] }, ["emails", "too_small"]],
     [
-      "too many",
+      "too many emails",
       { emails: Array.from({ length: 1001 }, (_, i) => `c${i}@example.com`) },
       ["emails", "too_big"],
     ],
     ["one email as text", { emails: "ada@example.com" }, ["emails", "invalid_type"]],
     [
-      "what is no email",
+      "values that are not emails",
       { emails: ["ada@example.com", "ada", 5, null] },
       ["emails.1", "invalid_format"],
       ["emails.2", "invalid_type"],
       ["emails.3", "invalid_type"],
     ],
   ];
-  for (const [why, body, ...errors] of rejected) {
+  for (const [why, body, ...errors] of refusedCases) {
     test(`refuses ${why}`, async () => {
       const id = await create({ type: "STATIC" });
       for (const act of [add, drop]) expectRefusal(await act(id, body), refusalOf(errors));
     });
   }
 
-  test("refuses createMissing by text", async () => {
+  test("refuses createMissing as text", async () => {
     const id = await create({ type: "STATIC" });
     const answer = await add(id, { emails: ["a@b.co"], createMissing: "true" });
     expectRefusal(answer, refusalOf([["createMissing", "invalid_type"]]));
   });
 });
 
-describe("what belongs to another project is not found, and stays as it is", () => {
-  const asks: [method: string, path: string, body?: unknown][] = [
+describe("a segment of another project", () => {
+  const requests: [method: string, path: string, body?: unknown][] = [
     ["GET", ""],
     ["PATCH", "", { name: "mine" }],
     ["PATCH", "", { type: "DYNAMIC" }],
@@ -587,8 +590,8 @@ describe("what belongs to another project is not found, and stays as it is", () 
     ["POST", "/members", { emails: ["ada@example.com"], createMissing: true }],
     ["DELETE", "/members", { emails: ["ada@example.com"] }],
   ];
-  for (const [method, path, body] of asks) {
-    test(`${method} /segments/{id}${path} ${JSON.stringify(body ?? "")}`, async () => {
+  for (const [method, path, body] of requests) {
+    test(`is not found by ${method} /segments/{id}${path} ${JSON.stringify(body ?? "")}`, async () => {
       const { secretKey } = await t.makeProject("stranger");
       const id = await create({ type: "STATIC" });
       await contact("ada@example.com");
@@ -603,9 +606,9 @@ describe("what belongs to another project is not found, and stays as it is", () 
     });
   }
 
-  test("contacts and segments of others are neither counted nor listed", async () => {
+  test("is not listed, and contacts of another project are not counted", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
-    const id = await create({ condition: everybody, trackMembership: true });
+    const id = await create({ condition: everyContact, trackMembership: true });
     await t.call("POST", "/contacts", { email: "theirs@example.com" }, { key });
     expect((await get(id)).at("data.memberCount")).toBe(0);
     expect((await t.call("GET", `/segments/${id}/contacts`)).at("data.total")).toBe(0);
@@ -619,7 +622,7 @@ describe("what belongs to another project is not found, and stays as it is", () 
     });
   });
 
-  test("an address of another project is unknown", async () => {
+  test("does not make its contacts known: their addresses are not found", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const id = await create({ type: "STATIC" });
     await t.call("POST", "/contacts", { email: "theirs@example.com" }, { key });

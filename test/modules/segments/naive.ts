@@ -1,6 +1,6 @@
 /**
- * What filters mean, written down a second time without SQL (interface decision G). Takes conditions
- * as they are sent; knows nothing of the compiler.
+ * A second, simple implementation of conditions without SQL, to compare with the compiler
+ * (docs/interface.md#campaigns). It evaluates conditions as they are sent.
  */
 
 import { domainToUnicode } from "node:url";
@@ -11,9 +11,9 @@ export type NaiveContact = {
   createdAt: number;
   updatedAt: number;
   data: Record<string, unknown>;
-  /** When each event last happened. */
+  /** Time of the last event of each name. */
   events: Record<string, number>;
-  /** STATIC segments that it is in, by id. */
+  /** Ids of the STATIC segments of which the contact is a member. */
   segments: readonly string[];
 };
 
@@ -44,14 +44,15 @@ export function meets(
 
 export function passes(world: NaiveWorld, contact: NaiveContact, filter: NaiveFilter): boolean {
   const { field } = filter;
-  if (field === "email") return emailPasses(contact.email, filter);
+  if (field === "email") return emailMatches(contact.email, filter);
   if (field === "subscribed") {
     const isSame = contact.subscribed === filter.value;
     return filter.operator === "equals" ? isSame : !isSame;
   }
-  if (field === "createdAt") return timePasses(world.now, contact.createdAt, filter);
-  if (field === "updatedAt") return timePasses(world.now, contact.updatedAt, filter);
-  if (field.startsWith("data.")) return dataPasses(world.now, valueAt(contact.data, field), filter);
+  if (field === "createdAt") return timeMatches(world.now, contact.createdAt, filter);
+  if (field === "updatedAt") return timeMatches(world.now, contact.updatedAt, filter);
+  if (field.startsWith("data."))
+    return dataMatches(world.now, valueAt(contact.data, field), filter);
   if (field.startsWith("segment.")) {
     const id = field.slice("segment.".length);
     const condition = world.dynamic[id];
@@ -61,7 +62,7 @@ export function passes(world: NaiveWorld, contact: NaiveContact, filter: NaiveFi
   }
   const name = field.startsWith("event.") ? field.slice("event.".length) : field;
   const last = Object.hasOwn(contact.events, name) ? contact.events[name] : undefined;
-  return eventPasses(world.now, last, filter);
+  return eventMatches(world.now, last, filter);
 }
 
 const UNIT_MS: Record<string, number> = { minutes: 60e3, hours: 3600e3, days: 86400e3 };
@@ -70,15 +71,15 @@ function since(now: number, filter: NaiveFilter): number {
   return now - Number(filter.value) * (UNIT_MS[filter.unit ?? ""] ?? Number.NaN);
 }
 
-/** An address may be looked for with its domain as it is kept, and as people write it. */
-function emailPasses(email: string, filter: NaiveFilter): boolean {
+/** The domain may be written as it is stored (A-labels) or in Unicode. */
+function emailMatches(email: string, filter: NaiveFilter): boolean {
   const [local = "", domain = ""] = email.split("@");
   const spellings = [email, `${local}@${domainToUnicode(domain)}`];
-  const passes = (spelling: string) => spellingPasses(spelling, filter);
-  return filter.operator.startsWith("not") ? spellings.every(passes) : spellings.some(passes);
+  const matches = (spelling: string) => spellingMatches(spelling, filter);
+  return filter.operator.startsWith("not") ? spellings.every(matches) : spellings.some(matches);
 }
 
-function spellingPasses(email: string, { operator, value }: NaiveFilter): boolean {
+function spellingMatches(email: string, { operator, value }: NaiveFilter): boolean {
   const part = String(value).toLowerCase();
   switch (operator) {
     case "equals":
@@ -97,7 +98,7 @@ function spellingPasses(email: string, { operator, value }: NaiveFilter): boolea
   throw new Error(operator);
 }
 
-function timePasses(now: number, at: number, filter: NaiveFilter): boolean {
+function timeMatches(now: number, at: number, filter: NaiveFilter): boolean {
   if (filter.operator === "within") return at >= since(now, filter);
   if (filter.operator === "olderThan") return at < since(now, filter);
   const text = String(filter.value);
@@ -121,7 +122,7 @@ function timePasses(now: number, at: number, filter: NaiveFilter): boolean {
   throw new Error(filter.operator);
 }
 
-function eventPasses(now: number, last: number | undefined, filter: NaiveFilter): boolean {
+function eventMatches(now: number, last: number | undefined, filter: NaiveFilter): boolean {
   switch (filter.operator) {
     case "triggered":
       return last !== undefined;
@@ -147,7 +148,7 @@ function valueAt(data: unknown, field: string): unknown {
   return value;
 }
 
-function dataPasses(now: number, value: unknown, filter: NaiveFilter): boolean {
+function dataMatches(now: number, value: unknown, filter: NaiveFilter): boolean {
   const { operator, value: wanted } = filter;
   const exists = value !== undefined && value !== null;
   switch (operator) {
@@ -199,7 +200,7 @@ function contains(value: unknown, wanted: unknown): boolean {
   return typeof value === "string" && typeof wanted === "string" && value.includes(wanted);
 }
 
-/** Numbers with numbers, texts with texts by code point; null for anything else. */
+/** Compares two numbers, or two texts by code point. Null for other values. */
 function compare(a: unknown, b: unknown): number | null {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a !== "string" || typeof b !== "string") return null;

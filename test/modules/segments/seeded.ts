@@ -1,15 +1,15 @@
-/** Random choices that can be repeated. */
+/** A repeatable source of random choices. */
 
 export type Random = {
-  /** From 0 to below `limit`. */
+  /** Returns an integer from 0 to below `limit`. */
   int(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(from: readonly T[]): T;
-  /** Up to `most` items. */
-  list<T>(most: number, make: () => T): T[];
+  /** Returns up to `maxLength` items. */
+  list<T>(maxLength: number, make: () => T): T[];
 };
 
-/** Mulberry32. */
+/** The generator is Mulberry32. */
 export function seeded(seed: number): Random {
   let state = seed;
   function next(): number {
@@ -27,6 +27,6 @@ export function seeded(seed: number): Random {
       if (item === undefined) throw new Error("nothing to pick from");
       return item;
     },
-    list: (most, make) => Array.from({ length: int(most + 1) }, make),
+    list: (maxLength, make) => Array.from({ length: int(maxLength + 1) }, make),
   };
 }

@@ -1,4 +1,4 @@
-/** Tracked segments: who came and who went, told once each, whatever happens in between. */
+/** Tracked segments record each entry and exit exactly once, also after failures and restarts. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
@@ -30,8 +30,8 @@ const upsert = (email: string, data: object = {}) => t.call("POST", "/contacts",
 const track = (email: string, event: string) => t.call("POST", "/v1/track", { email, event });
 const recompute = () => t.app.segments.recompute();
 
-/** `segment.<slug>.entry` and the like with the address, oldest first. */
-function told(): string[] {
+/** Returns entry and exit events as "name address", oldest first. */
+function recordedEvents(): string[] {
   return t.db.sqlite
     .query<{ line: string }, []>(
       `SELECT events.name || ' ' || coalesce(contacts.email, 'nobody') AS line
@@ -52,8 +52,8 @@ const members = (id: string): string[] =>
     .all(id)
     .map(({ email }) => email);
 
-/** Past the interface, for large numbers. */
-function addPeople(count: number, plan: string): void {
+/** Inserts many contacts directly into the database. */
+function insertContacts(count: number, plan: string): void {
   const insert = t.db.sqlite.prepare(
     `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
      VALUES (?, ?, ?, 1, ?, ?, ?)`,
@@ -62,25 +62,25 @@ function addPeople(count: number, plan: string): void {
   for (let i = 0; i < count; i++) insert.run(`c${i}`, t.project.seq, `c${i}@b.co`, data, now, now);
 }
 
-describe("entry and exit", () => {
-  test("of a contact that is made, and changes", async () => {
+describe("entry and exit events", () => {
+  test("are recorded for new and changed contacts", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     await upsert("ada@example.com", { plan: "pro" });
     await upsert("bob@example.com", { plan: "free" });
     await recompute();
-    expect(told()).toEqual(["segment.pro.entry ada@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.pro.entry ada@example.com"]);
     await upsert("bob@example.com", { plan: "pro" });
     await upsert("ada@example.com", { plan: "free" });
     await recompute();
     await recompute();
-    expect(told().slice(1).sort()).toEqual([
+    expect(recordedEvents().slice(1).sort()).toEqual([
       "segment.pro.entry bob@example.com",
       "segment.pro.exit ada@example.com",
     ]);
     expect(members(id)).toEqual(["bob@example.com"]);
   });
 
-  test("carry the segment, and belong to the contact", async () => {
+  test("have the segment in their data and belong to the contact", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     const contact = (await upsert("ada@example.com", { plan: "pro" })).text("id");
     await recompute();
@@ -91,7 +91,7 @@ describe("entry and exit", () => {
     });
   });
 
-  test("by an event, at the next run", async () => {
+  test("are recorded by the next run after an event", async () => {
     await upsert("ada@example.com");
     await create({ name: "Active", condition: wrap(loginWithin(30, "days")) });
     await create({
@@ -102,40 +102,40 @@ describe("entry and exit", () => {
       await recompute();
       t.clock.advance(MINUTES);
     }
-    expect(told()).toEqual([]);
+    expect(recordedEvents()).toEqual([]);
     await track("ada@example.com", "login");
     await recompute();
-    expect(told()).toEqual([
+    expect(recordedEvents()).toEqual([
       "segment.active.entry ada@example.com",
       "segment.lost.exit ada@example.com",
     ]);
   });
 
-  test("by an event that no segment asks for: nothing", async () => {
+  test("are not recorded after an event that no segment tests", async () => {
     await create({ condition: wrap(loginWithin(30, "days")) });
     await track("ada@example.com", "logout");
     await recompute();
-    expect(told()).toEqual([]);
+    expect(recordedEvents()).toEqual([]);
   });
 
-  test("by time alone, within five minutes", async () => {
+  test("are recorded within five minutes when only time has passed", async () => {
     await create({ name: "Active", condition: wrap(loginWithin(10, "minutes")) });
     await track("ada@example.com", "login");
     await recompute();
-    expect(told()).toEqual(["segment.active.entry ada@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.active.entry ada@example.com"]);
     for (let minute = 0; minute <= 10; minute++) {
       t.clock.advance(MINUTES);
       await recompute();
     }
     t.clock.advance(4 * MINUTES);
     await recompute();
-    expect(told()).toEqual([
+    expect(recordedEvents()).toEqual([
       "segment.active.entry ada@example.com",
       "segment.active.exit ada@example.com",
     ]);
   });
 
-  test("by the members of a STATIC segment that it refers to", async () => {
+  test("are recorded when members of a referenced STATIC segment change", async () => {
     const list = await create({ name: "List", type: "STATIC", trackMembership: false });
     await upsert("ada@example.com", { plan: "pro" });
     await create({ name: "Chosen", condition: wrap(memberOf(list), plan("pro")) });
@@ -147,13 +147,13 @@ describe("entry and exit", () => {
     await recompute();
     await t.call("DELETE", `/segments/${list}/members`, { emails });
     await recompute();
-    expect(told()).toEqual([
+    expect(recordedEvents()).toEqual([
       "segment.chosen.entry ada@example.com",
       "segment.chosen.exit ada@example.com",
     ]);
   });
 
-  test("by the event of another segment", async () => {
+  test("are recorded after the event of another segment", async () => {
     await create({ condition: wrap(plan("pro")) });
     await create({
       name: "Once pro",
@@ -162,59 +162,59 @@ describe("entry and exit", () => {
     await upsert("ada@example.com", { plan: "pro" });
     await recompute();
     await recompute();
-    expect(told()).toEqual([
+    expect(recordedEvents()).toEqual([
       "segment.pro.entry ada@example.com",
       "segment.once-pro.entry ada@example.com",
     ]);
   });
 
-  test("not of a contact that is deleted", async () => {
+  test("are not recorded for a deleted contact", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     const contact = (await upsert("ada@example.com", { plan: "pro" })).text("id");
     await recompute();
     await t.call("DELETE", `/contacts/${contact}`);
     await recompute();
-    expect([told(), members(id)]).toEqual([["segment.pro.entry nobody"], []]);
+    expect([recordedEvents(), members(id)]).toEqual([["segment.pro.entry nobody"], []]);
   });
 
-  test("many at once", async () => {
+  test("are recorded for thousands of contacts in one run", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
-    addPeople(3000, "pro");
+    insertContacts(3000, "pro");
     await recompute();
-    expect([told().length, members(id).length]).toEqual([3000, 3000]);
+    expect([recordedEvents().length, members(id).length]).toEqual([3000, 3000]);
     t.db.sqlite.run(
       "UPDATE contacts SET data = '{}', updated_at = updated_at + 1 WHERE seq % 2 = 0",
     );
     await recompute();
-    expect([told().length, members(id).length]).toEqual([4500, 1500]);
+    expect([recordedEvents().length, members(id).length]).toEqual([4500, 1500]);
   });
 });
 
-describe("events tell that a contact changed, not that a definition did", () => {
+describe("a change of a definition records no events", () => {
   beforeEach(async () => {
     await upsert("ada@example.com", { plan: "pro" });
     await upsert("bob@example.com", { plan: "free" });
   });
 
-  test("those who are in a new segment have not entered it", async () => {
+  test("for the first members of a new segment", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     expect(members(id)).toEqual(["ada@example.com"]);
     await recompute();
-    expect(told()).toEqual([]);
+    expect(recordedEvents()).toEqual([]);
   });
 
-  test("another condition: nobody enters or leaves", async () => {
+  test("when the condition changes", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     await patch(id, { condition: wrap(plan("free")) });
     expect(members(id)).toEqual(["bob@example.com"]);
     await recompute();
-    expect(told()).toEqual([]);
+    expect(recordedEvents()).toEqual([]);
     await upsert("ada@example.com", { plan: "free" });
     await recompute();
-    expect(told()).toEqual(["segment.pro.entry ada@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.pro.entry ada@example.com"]);
   });
 
-  test("another condition of a segment that it refers to: nobody does", async () => {
+  test("when the condition of a referenced segment changes", async () => {
     const inner = await create({
       name: "Inner",
       trackMembership: false,
@@ -224,18 +224,18 @@ describe("events tell that a contact changed, not that a definition did", () => 
     await patch(inner, { condition: wrap(plan("free")) });
     expect(members(outer)).toEqual(["bob@example.com"]);
     await recompute();
-    expect(told()).toEqual([]);
+    expect(recordedEvents()).toEqual([]);
   });
 
-  test("another name: the slug, and so the events, stay", async () => {
+  test("and a new name does not change the slug in event names", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     await patch(id, { name: "Gold" });
     await upsert("bob@example.com", { plan: "pro" });
     await recompute();
-    expect(told()).toEqual(["segment.pro.entry bob@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.pro.entry bob@example.com"]);
   });
 
-  test("tracking switched on, off and on again", async () => {
+  test("when tracking is switched on, off and on again", async () => {
     const id = await create({ condition: wrap(plan("pro")), trackMembership: false });
     expect(members(id)).toEqual([]);
     await patch(id, { trackMembership: true });
@@ -247,59 +247,62 @@ describe("events tell that a contact changed, not that a definition did", () => 
     await patch(id, { trackMembership: true });
     expect(members(id)).toEqual(["ada@example.com", "bob@example.com"]);
     await recompute();
-    expect(told()).toEqual([]);
+    expect(recordedEvents()).toEqual([]);
     await upsert("ada@example.com", { plan: "free" });
     await recompute();
-    expect(told()).toEqual(["segment.pro.exit ada@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.pro.exit ada@example.com"]);
   });
 });
 
-test("a condition that changes while a run is under way: the run stops there", async () => {
+test("a run stops evaluating a segment whose condition changes meanwhile", async () => {
   const id = await create({ condition: wrap(plan("pro")) });
-  addPeople(3000, "pro");
+  insertContacts(3000, "pro");
   const run = recompute();
-  while (told().length === 0) await Bun.sleep(0);
+  while (recordedEvents().length === 0) await Bun.sleep(0);
   await patch(id, { condition: wrap(plan("free")) });
-  const count = told().length;
+  const count = recordedEvents().length;
   await run;
   await recompute();
-  expect([told().length, members(id).length]).toEqual([count, 0]);
+  expect([recordedEvents().length, members(id).length]).toEqual([count, 0]);
   expect(count).toBeLessThan(3000);
 });
 
-describe("after a stop", () => {
+describe("after a restart", () => {
   async function restart() {
     await t.close();
     t = await testApp({ db: t.db, clock: t.clock });
   }
 
-  test("what changed meanwhile is told", async () => {
+  test("changes made before the restart are recorded", async () => {
     const id = await create({ condition: wrap(plan("pro")) });
     await upsert("ada@example.com", { plan: "pro" });
     await restart();
     await recompute();
-    expect(told()).toEqual(["segment.pro.entry ada@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.pro.entry ada@example.com"]);
     t.db.sqlite.run("UPDATE contacts SET data = '{}'");
     await restart();
     await recompute();
-    expect([told().slice(1), members(id)]).toEqual([["segment.pro.exit ada@example.com"], []]);
+    expect([recordedEvents().slice(1), members(id)]).toEqual([
+      ["segment.pro.exit ada@example.com"],
+      [],
+    ]);
   });
 
-  test("in the middle of recording the first members: they are recorded, and nothing is told", async () => {
+  test("first members that were not recorded yet are recorded without events", async () => {
     await upsert("ada@example.com", { plan: "pro" });
     const id = await create({ condition: wrap(plan("pro")) });
     t.db.sqlite.run("UPDATE segments SET baseline_at = NULL");
     t.db.sqlite.run("DELETE FROM segment_members");
     await restart();
     await recompute();
-    expect([members(id), told()]).toEqual([["ada@example.com"], []]);
+    expect([members(id), recordedEvents()]).toEqual([["ada@example.com"], []]);
     await upsert("bob@example.com", { plan: "pro" });
     await recompute();
-    expect(told()).toEqual(["segment.pro.entry bob@example.com"]);
+    expect(recordedEvents()).toEqual(["segment.pro.entry bob@example.com"]);
   });
 });
 
-test("where the event cannot be written, the member is not either; the next run does both", async () => {
+test("a member row is only written together with its event, and the next run retries", async () => {
   const id = await create({ condition: wrap(plan("pro")) });
   await recompute();
   t.db.sqlite.run(`CREATE TRIGGER refuse BEFORE INSERT ON events WHEN new.name LIKE 'segment.%'
@@ -307,28 +310,28 @@ test("where the event cannot be written, the member is not either; the next run 
   await upsert("ada@example.com", { plan: "pro" });
   await recompute();
   await recompute();
-  expect([told(), members(id)]).toEqual([[], []]);
+  expect([recordedEvents(), members(id)]).toEqual([[], []]);
   t.db.sqlite.run("DROP TRIGGER refuse");
   await recompute();
   await recompute();
-  expect([told(), members(id)]).toEqual([
+  expect([recordedEvents(), members(id)]).toEqual([
     ["segment.pro.entry ada@example.com"],
     ["ada@example.com"],
   ]);
 });
 
-test("two apps at work on the same segments tell everything once", async () => {
+test("two applications that evaluate the same segments record each event once", async () => {
   await create({ condition: wrap(plan("pro")) });
   const twin = await testApp({ db: t.db, clock: t.clock });
   await upsert("ada@example.com", { plan: "pro" });
   await Promise.all([recompute(), twin.app.segments.recompute(), recompute()]);
-  expect(told()).toEqual(["segment.pro.entry ada@example.com"]);
+  expect(recordedEvents()).toEqual(["segment.pro.entry ada@example.com"]);
   await twin.close();
 });
 
 const SEED = Number(process.env["SEED"] ?? 4711);
 
-test(`members and events always agree with what the conditions say (SEED=${SEED})`, async () => {
+test(`members and events always agree with the conditions (SEED=${SEED})`, async () => {
   const random = seeded(SEED);
   const emails = Array.from({ length: 12 }, (_, i) => `c${i}@example.com`);
   const list = await create({ name: "list", type: "STATIC", trackMembership: true });
@@ -347,13 +350,13 @@ test(`members and events always agree with what the conditions say (SEED=${SEED}
   for (let i = 0; i < 4; i++) others.push(await create({ name: `s${i}`, condition: conditions() }));
   const segments = [inner, ...others];
 
-  /** Who is a member, going by the events alone from where the definition last changed. */
-  const believed = new Map<string, Set<string>>();
-  const believe = () => {
-    for (const id of segments) believed.set(id, new Set(members(id)));
+  /** Members as computed from the events since the last change of a definition. */
+  const membersByEvents = new Map<string, Set<string>>();
+  const resetMembersByEvents = () => {
+    for (const id of segments) membersByEvents.set(id, new Set(members(id)));
   };
-  let eventsSeen = told().length;
-  believe();
+  let eventsSeen = recordedEvents().length;
+  resetMembersByEvents();
 
   const steps: (() => Promise<unknown>)[] = [
     () => upsert(random.pick(emails), { plan: random.pick(["pro", "free"]) }),
@@ -372,7 +375,7 @@ test(`members and events always agree with what the conditions say (SEED=${SEED}
       const id = (await t.call("GET", `/contacts?search=${email}`)).at("contacts.0.id");
       if (typeof id !== "string" || random.chance(0.7)) return;
       await t.call("DELETE", `/contacts/${id}`);
-      for (const known of believed.values()) known.delete(email);
+      for (const known of membersByEvents.values()) known.delete(email);
     },
     async () => t.clock.advance(random.int(6) * MINUTES),
     recompute,
@@ -383,16 +386,17 @@ test(`members and events always agree with what the conditions say (SEED=${SEED}
     t.clock.advance(5 * MINUTES);
     await recompute();
 
-    for (const line of told().slice(eventsSeen)) {
-      const [, slug = "", fact, email = ""] = /^segment\.(.*)\.(entry|exit) (.*)$/.exec(line) ?? [];
+    for (const line of recordedEvents().slice(eventsSeen)) {
+      const [, slug = "", change, email = ""] =
+        /^segment\.(.*)\.(entry|exit) (.*)$/.exec(line) ?? [];
       const id = segments[["inner", "s0", "s1", "s2", "s3"].indexOf(slug)];
-      const known = id === undefined ? undefined : believed.get(id);
+      const known = id === undefined ? undefined : membersByEvents.get(id);
       if (known === undefined || email === "nobody") continue;
-      expect(known.has(email)).toBe(fact === "exit");
-      if (fact === "entry") known.add(email);
+      expect(known.has(email)).toBe(change === "exit");
+      if (change === "entry") known.add(email);
       else known.delete(email);
     }
-    eventsSeen = told().length;
+    eventsSeen = recordedEvents().length;
     for (const id of segments) {
       const now = await t.call("GET", `/segments/${id}/contacts?limit=100`);
       const emailsNow = t.db.sqlite
@@ -402,13 +406,13 @@ test(`members and events always agree with what the conditions say (SEED=${SEED}
         .all(JSON.stringify(idsOf(now.at("data.items"))))
         .map(({ email }) => email);
       expect(members(id)).toEqual(emailsNow);
-      expect([...(believed.get(id) ?? [])].sort()).toEqual(emailsNow.toSorted());
+      expect([...(membersByEvents.get(id) ?? [])].sort()).toEqual(emailsNow.toSorted());
     }
 
     if (random.chance(0.15)) {
       await patch(random.pick(others), { condition: conditions() });
-      believe();
-      eventsSeen = told().length;
+      resetMembersByEvents();
+      eventsSeen = recordedEvents().length;
     }
     if (random.chance(0.1)) {
       await t.close();

@@ -1,16 +1,16 @@
-/** Who is in a segment, as rows; where it is tracked, entering and leaving are events. */
+/** Stores the members of segments as rows, and records events for entries and exits. */
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Events } from "../events/service.ts";
 import type { SegmentRow } from "./definitions.ts";
 
-export type Roster = ReturnType<typeof createRoster>;
+export type MemberRows = ReturnType<typeof createMemberRows>;
 
-/** Whether events are written: not while the members are recorded for the first time. */
-type Telling = { isTold: boolean };
+/** `hasEvents` is false while the first members of a segment are recorded. */
+type EventOptions = { hasEvents: boolean };
 
-export function createRoster({ db, clock, events }: { db: Db; clock: Clock; events: Events }) {
+export function createMemberRows({ db, clock, events }: { db: Db; clock: Clock; events: Events }) {
   const { sqlite } = db;
   const insert = sqlite.prepare<{ seq: number }, [number, string]>(`
     INSERT OR IGNORE INTO segment_members (segment_seq, contact_seq)
@@ -29,11 +29,15 @@ export function createRoster({ db, clock, events }: { db: Db; clock: Clock; even
     SELECT contact_seq AS seq FROM segment_members
     WHERE segment_seq = ? AND contact_seq IN (SELECT value FROM json_each(?))`);
 
-  function tell(segment: SegmentRow, fact: "entry" | "exit", contactSeqs: readonly number[]) {
+  function recordEvents(
+    segment: SegmentRow,
+    change: "entry" | "exit",
+    contactSeqs: readonly number[],
+  ) {
     for (const contactSeq of contactSeqs) {
       events.record({
         projectSeq: segment.projectSeq,
-        name: `segment.${segment.slug}.${fact}`,
+        name: `segment.${segment.slug}.${change}`,
         contactSeq,
         data: { segmentId: segment.id, segmentName: segment.name },
         at: clock.now(),
@@ -42,27 +46,35 @@ export function createRoster({ db, clock, events }: { db: Db; clock: Clock; even
   }
 
   return {
-    /** Part of a change: returns those who were no members before. */
-    enter(segment: SegmentRow, contactSeqs: readonly number[], { isTold }: Telling): number[] {
+    /** Runs inside a change. Adds members and returns those that were not members before. */
+    enter(
+      segment: SegmentRow,
+      contactSeqs: readonly number[],
+      { hasEvents }: EventOptions,
+    ): number[] {
       if (contactSeqs.length === 0) return [];
       const entered = seqsOf(insert.all(segment.seq, JSON.stringify(contactSeqs)));
-      if (isTold) tell(segment, "entry", entered);
+      if (hasEvents) recordEvents(segment, "entry", entered);
       return entered;
     },
 
-    /** Part of a change: returns those who were members. */
-    leave(segment: SegmentRow, contactSeqs: readonly number[], { isTold }: Telling): number[] {
+    /** Runs inside a change. Removes members and returns those that were members before. */
+    leave(
+      segment: SegmentRow,
+      contactSeqs: readonly number[],
+      { hasEvents }: EventOptions,
+    ): number[] {
       if (contactSeqs.length === 0) return [];
       const left = seqsOf(remove.all(segment.seq, JSON.stringify(contactSeqs)));
-      if (isTold) tell(segment, "exit", left);
+      if (hasEvents) recordEvents(segment, "exit", left);
       return left;
     },
 
     membersAmong: (segmentSeq: number, contactSeqs: readonly number[]): number[] =>
       seqsOf(findAmong.all(segmentSeq, JSON.stringify(contactSeqs))),
 
-    /** Part of a change: takes out up to `limit`, silently; returns how many there were. */
-    clearSome: (segmentSeq: number, limit: number): number =>
+    /** Runs inside a change. Deletes up to `limit` members without events; returns their number. */
+    deleteSome: (segmentSeq: number, limit: number): number =>
       removeSome.all(segmentSeq, segmentSeq, limit).length,
   };
 }

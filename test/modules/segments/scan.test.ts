@@ -1,4 +1,4 @@
-/** Walks through many slices: everybody once, in order, and others get their turn in between. */
+/** Scans of many slices: each contact is read once, in order, and other work runs in between. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCondition } from "../../../src/modules/segments/condition.ts";
@@ -7,7 +7,7 @@ import { type TestApp, testApp } from "../../support/app.ts";
 import { addContact, NOW } from "./crowd.ts";
 
 let t: TestApp;
-/** Every 97th contact, and a few far behind the others. */
+/** Every 97th contact, and a few with much larger `seq` than the others. */
 const pros: number[] = [];
 beforeAll(async () => {
   t = await testApp();
@@ -28,7 +28,7 @@ type Filter = { field: string; operator: string; value?: unknown };
 const pro = { field: "data.plan", operator: "equals", value: "pro" };
 const login = { field: "event.login", operator: "triggered" };
 
-/** Everybody, without filters. */
+/** Without filters, the audience is all contacts. */
 function audience(...filters: Filter[]) {
   const condition = { logic: "AND", groups: [{ filters }] };
   const checked = filters.length === 0 ? null : parseCondition(condition, "condition");
@@ -37,25 +37,25 @@ function audience(...filters: Filter[]) {
 
 async function members(filters: Filter[], afterSeq?: number): Promise<number[]> {
   const seqs: number[] = [];
-  const walk = t.app.segments.audiences.members(audience(...filters), afterSeq);
-  for await (const found of walk) seqs.push(...found);
+  const scan = t.app.segments.audiences.members(audience(...filters), afterSeq);
+  for await (const found of scan) seqs.push(...found);
   return seqs;
 }
 
-test("visits everybody once, in order", async () => {
+test("members reads each contact once, in order", async () => {
   expect(await members([pro])).toEqual(pros);
   expect(await members([])).toHaveLength(5005);
   expect(await members([login])).toHaveLength(2500);
   expect(await members([pro, login])).toEqual(pros.slice(0, -5).filter((_, i) => i % 2 === 0));
 });
 
-test("goes on behind any of them", async () => {
+test("members continues after any contact", async () => {
   for (const i of [0, 1, 20, 50, 55, 56]) {
     expect(await members([pro], pros[i])).toEqual(pros.slice(i + 1));
   }
 });
 
-test("pages backwards through all of them", async () => {
+test("page reads all contacts, newest first", async () => {
   const { audiences } = t.app.segments;
   const seen: number[] = [];
   for (;;) {
@@ -67,9 +67,9 @@ test("pages backwards through all of them", async () => {
   expect(seen).toEqual(pros.toReversed());
 });
 
-test("counts several audiences at once as one by one", async () => {
+test("countAll returns the same counts as scans of single audiences", async () => {
   const { audiences } = t.app.segments;
-  const asked = [
+  const filterLists = [
     [pro],
     [login],
     [],
@@ -81,26 +81,26 @@ test("counts several audiences at once as one by one", async () => {
       { field: "email", operator: "endsWith", value: "7@example.com" },
     ],
   ];
-  const together = await audiences.countAll(asked.map((filters) => audience(...filters)));
-  const listed = await Promise.all(asked.map((filters) => members(filters)));
+  const together = await audiences.countAll(filterLists.map((filters) => audience(...filters)));
+  const listed = await Promise.all(filterLists.map((filters) => members(filters)));
   expect(together).toEqual(listed.map(({ length }) => length));
 });
 
-test("someone who is created meanwhile is not visited, someone who changes is judged as they are", async () => {
-  const walk = t.app.segments.audiences.members(audience(pro));
-  const first = await walk.next();
+test("a scan ignores contacts created meanwhile and evaluates changed ones as they are", async () => {
+  const scan = t.app.segments.audiences.members(audience(pro));
+  const first = await scan.next();
   const late = addContact(t, { data: { plan: "pro" } });
   const last = pros.at(-1) ?? 0;
   t.db.sqlite.run(`UPDATE contacts SET data = '{"plan":"free"}' WHERE seq = ?`, [last]);
   const rest: number[] = [];
-  for await (const found of walk) rest.push(...found);
+  for await (const found of scan) rest.push(...found);
   expect([...(first.value ?? []), ...rest]).toEqual(pros.slice(0, -1));
   t.db.sqlite.run("DELETE FROM contacts WHERE seq = ?", [late]);
   t.db.sqlite.run(`UPDATE contacts SET data = '{"plan":"pro"}' WHERE seq = ?`, [last]);
 });
 
-describe("turns", () => {
-  test("one at a time, in the order in which they were asked for", async () => {
+describe("slices of long reads", () => {
+  test("are given one at a time, in the order of the requests", async () => {
     const turns = createTurns().of(1);
     const order: string[] = [];
     const work = async (name: string) => {
@@ -113,16 +113,16 @@ describe("turns", () => {
     expect(order.join("")).toBe("abcabcabc");
   });
 
-  test("the event loop goes round between any two", async () => {
+  test("are given in separate rounds of the event loop", async () => {
     const turns = createTurns().of(1);
     const rounds: number[] = [];
     let round = 0;
     let isOver = false;
-    const beat = () => {
+    const countRounds = () => {
       round++;
-      if (!isOver) setImmediate(beat);
+      if (!isOver) setImmediate(countRounds);
     };
-    setImmediate(beat);
+    setImmediate(countRounds);
     const work = async () => {
       await turns.next();
       rounds.push(round);
