@@ -7,6 +7,8 @@ import { parseRelayUrl, type Relay } from "./delivery/transports/relay.ts";
 import { type AddressRange, parseAddressRange } from "./lib/address-ranges.ts";
 import { type DnsServer, parseDnsServers } from "./lib/dns/servers.ts";
 import type { MetricsAddress } from "./lib/metrics.ts";
+import { trimEndOf } from "./lib/trim.ts";
+import { parseUrl } from "./lib/url.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "./lib/log.ts";
 
 export const TRANSPORTS = ["capture", "relay", "direct"] as const;
@@ -497,11 +499,11 @@ export function isBooleanWord(text: string): boolean {
 }
 
 function publicUrl(text: string): Parsed<string> {
-  const url = URL.parse(text);
+  const url = parseUrl(text);
   const isBase =
     url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
   return isBase
-    ? { value: url.href.replace(/\/+$/, "") }
+    ? { value: trimEndOf(url.href, "/") }
     : { accepted: `an http or https URL without query, got "${text}"` };
 }
 

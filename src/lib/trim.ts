@@ -1,7 +1,9 @@
 /**
- * Trimming of spaces and tabs only (WSP, RFC 5234 appendix B.1). `String.prototype.trim` also removes
+ * Trimming in linear time: `/[ \t]+$/` takes quadratic time on runs of spaces inside a text.
+ *
+ * Blanks are spaces and tabs only (WSP, RFC 5234 appendix B.1). `String.prototype.trim` also removes
  * line breaks, no-break spaces, the byte order mark and other Unicode spaces, and so hides text that
- * must be refused. A loop is used because `/[ \t]+$/` takes quadratic time on runs of spaces.
+ * must be refused.
  */
 
 const SPACE = 0x20;
@@ -20,6 +22,13 @@ export function trimStartBlanks(text: string): string {
 export function trimEndBlanks(text: string): string {
   let end = text.length;
   while (end > 0 && isBlank(text.charCodeAt(end - 1))) end--;
+  return text.slice(0, end);
+}
+
+/** Without any `character` at the end. */
+export function trimEndOf(text: string, character: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end--;
   return text.slice(0, end);
 }
 

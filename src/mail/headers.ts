@@ -1,6 +1,7 @@
 /** Rules for header fields that callers bring (RFC 5322 §2.2, §3.6.8; delivery rule C2). */
 
 import type { FieldError } from "../lib/errors.ts";
+import { parseUrl } from "../lib/url.ts";
 
 /** How many headers of its own a mail may have. */
 export const MOST_HEADERS = 50;
@@ -43,7 +44,7 @@ export function isContentId(value: string): boolean {
 
 function isUnsubscribeList(value: string): boolean {
   if (!UNSUBSCRIBE_LIST.test(value)) return false;
-  return [...value.matchAll(/<([^>]*)>/g)].every(([, url = ""]) => URL.canParse(url));
+  return [...value.matchAll(/<([^<>]*)>/g)].every(([, url = ""]) => parseUrl(url) !== null);
 }
 
 /** Every fault of the caller's headers; empty if all may be sent. */

@@ -6,6 +6,7 @@
  */
 
 import { decodeHTMLAttribute } from "entities/decode";
+import { parseUrl } from "../lib/url.ts";
 
 export type Rewriting = {
   /** The address to put in place of a web address, null to leave that link; null: all stay. */
@@ -46,7 +47,7 @@ function rewriteLink(link: HTMLRewriterTypes.Element, redirect: (target: string)
 function webAddress(attribute: string): string | null {
   const text = attribute.includes("&") ? decodeHTMLAttribute(attribute) : attribute;
   if (!/^\s*https?:/i.test(text)) return null;
-  const href = URL.parse(text)?.href;
+  const href = parseUrl(text)?.href;
   return href === undefined || href.length > LONGEST_TARGET ? null : href;
 }
 

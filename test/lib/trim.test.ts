@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { trimBlanks, trimEndBlanks, trimStartBlanks } from "../../src/lib/trim.ts";
+import { trimBlanks, trimEndBlanks, trimEndOf, trimStartBlanks } from "../../src/lib/trim.ts";
 
 describe("trimming of spaces and tabs", () => {
   test.each([
@@ -18,4 +18,13 @@ describe("trimming of spaces and tabs", () => {
       end,
     ]);
   });
+});
+
+test.each([
+  ["", "/", ""],
+  ["///", "/", ""],
+  ["/a//b//", "/", "/a//b"],
+  ["a.test", ".", "a.test"],
+])("%j without %j at its end", (text, character, trimmed) => {
+  expect(trimEndOf(text, character)).toBe(trimmed);
 });

@@ -11,6 +11,7 @@
 import { exchange, explain, isUnconnected, type GuardedResponse } from "./exchange.ts";
 import { FetchRefused } from "./refusal.ts";
 import { checkRequest, followRedirect, locationOf, type CheckedRequest } from "./request.ts";
+import { parseUrl } from "../url.ts";
 import { addressesOf, readTarget, type TargetRules } from "./target.ts";
 
 export type GuardedRequest = {
@@ -57,7 +58,7 @@ export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
       if (redirects === MOST_REDIRECTS) {
         throw new FetchRefused("too_many_redirects", `More than ${MOST_REDIRECTS} redirects.`);
       }
-      const next = readTarget(URL.parse(location, request.url.href)?.href ?? "");
+      const next = readTarget(parseUrl(location, request.url.href)?.href ?? "");
       request = followRedirect(request, next);
     }
   }

@@ -4,6 +4,8 @@ import { isIP } from "node:net";
 import { isPublicAddress } from "../addresses.ts";
 import type { Dns } from "../dns/client.ts";
 import type { DnsAnswer } from "../dns/answer.ts";
+import { trimEndOf } from "../trim.ts";
+import { parseUrl } from "../url.ts";
 import { FetchRefused } from "./refusal.ts";
 
 export type TargetRules = {
@@ -26,7 +28,7 @@ const MOST_ADDRESSES = 4;
  * other than 80 and 443 (behind which other protocols listen, mail among them).
  */
 export function readTarget(text: string): URL {
-  const url = URL.parse(text);
+  const url = parseUrl(text);
   // Three slashes are two to URL parsers, and what was to be the path is the host then.
   if (url === null || /^https?:\/\/[/\\]/i.test(text.trim())) {
     throw new FetchRefused("invalid_url", "This is not a URL.");
@@ -42,7 +44,7 @@ export function readTarget(text: string): URL {
     throw new FetchRefused("port", "Only the ports 80, 443 and those from 1024 on are requested.");
   }
   url.hash = "";
-  url.hostname = url.hostname.replace(/\.+$/, "");
+  url.hostname = trimEndOf(url.hostname, ".");
   return url;
 }
 

@@ -4,6 +4,7 @@ import type { FieldError } from "../../lib/errors.ts";
 import { isPublicAddress } from "../../lib/addresses.ts";
 import { urlFault } from "../../lib/fetch-guarded/refusal.ts";
 import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
+import { parseUrl } from "../../lib/url.ts";
 import { isHeaderText, LONGEST_HEADER_VALUE, MOST_HEADERS } from "../../mail/headers.ts";
 import { checkTemplate, modelUrl } from "../../mail/template.ts";
 import type { Step } from "./graph.ts";
@@ -46,7 +47,7 @@ function literalHost(url: string): string | null {
   const literal = end === -1 ? url : url.slice(0, end);
   // Before Liquid, the host is complete only if a delimiter follows it.
   if (end !== -1 && !/^https?:\/\/[^/?#\\]+[/?#]/i.test(literal)) return null;
-  return URL.canParse(literal) ? new URL(literal).hostname : null;
+  return parseUrl(literal)?.hostname ?? null;
 }
 
 /**
@@ -88,9 +89,9 @@ function targetErrors(url: string, field: string): FieldError[] {
 }
 
 function isHttpUrl(url: string): boolean {
-  if (!/^https?:\/\//i.test(url) || /\s/.test(url) || !URL.canParse(url)) return false;
-  const { username, password } = new URL(url);
-  return username === "" && password === "";
+  if (!/^https?:\/\//i.test(url) || /\s/.test(url)) return false;
+  const parsed = parseUrl(url);
+  return parsed !== null && parsed.username === "" && parsed.password === "";
 }
 
 function badUrl(field: string): FieldError {

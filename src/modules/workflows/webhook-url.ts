@@ -9,6 +9,7 @@
  * its address before the call.
  */
 
+import { parseUrl } from "../../lib/url.ts";
 import type { UrlPart } from "../../mail/template-url.ts";
 
 export type BuiltUrl = { ok: true; url: string } | { ok: false; reason: string };
@@ -144,9 +145,9 @@ function structureFault({ text, outputs }: Layout): string | null {
     done = to;
   }
   harmless += text.slice(done);
-  const url = URL.parse(text);
+  const url = parseUrl(text);
   if (url === null) return NO_URL;
-  const model = URL.parse(harmless);
+  const model = parseUrl(harmless);
   const isSame = model !== null && Bun.deepEquals(structureOf(url), structureOf(model));
   return isSame ? null : "A value would change the structure of the URL.";
 }
