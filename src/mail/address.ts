@@ -29,6 +29,12 @@ const LONGEST_ADDRESS = 254;
 /** Length in UTF-16 units of a text that can be an address, with the spaces and tabs around it. */
 export const LONGEST_ADDRESS_TEXT = 320;
 
+/**
+ * Normalization takes quadratic time on runs of combining marks, so longer texts are not normalized.
+ * They cannot be domains or parts of addresses: NFC leaves at least a third of a text.
+ */
+const LONGEST_NORMALIZED = 1_000;
+
 /** The usual form of an address; every other form goes through `parseThoroughly`. */
 const PLAIN =
   /^([a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*)@((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)$/;
@@ -104,6 +110,7 @@ const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
  * rule W1 removes it; in an address it is an error). Null for literals and whatever is no domain.
  */
 export function canonicalDomain(text: string): string | null {
+  if (text.length > LONGEST_NORMALIZED) return null;
   const lower = text.normalize("NFC").toLowerCase();
   // The URL host parser behind domainToASCII decodes %41 and reads 0x7f.1: it sees only these.
   if (lower.length > LONGEST_DOMAIN || !/^[a-z0-9.\u{80}-\u{10ffff}-]+$/u.test(lower)) return null;
@@ -117,7 +124,7 @@ export function canonicalDomain(text: string): string | null {
 /** The canonical spelling of an address to search for; an invalid text equals no stored address. */
 export function storedAddress(text: string): string {
   const parsed = parseAddress(text);
-  return parsed.ok ? parsed.address : text.normalize("NFC").toLowerCase();
+  return parsed.ok ? parsed.address : normalized(text).toLowerCase();
 }
 
 /**
@@ -125,6 +132,7 @@ export function storedAddress(text: string): string {
  * ASCII stays so in a local part, and is an A-label in a domain. Behind an @ it is a domain.
  */
 export function storedSpellings(part: string): string[] {
+  if (part.length > LONGEST_NORMALIZED) return [part];
   const local = folded(part);
   const at = local.lastIndexOf("@") + 1;
   const labels = local.slice(at).split(".");
@@ -134,7 +142,11 @@ export function storedSpellings(part: string): string[] {
 }
 
 function folded(text: string): string {
-  return trimBlanks(text).normalize("NFC").toLowerCase();
+  return normalized(trimBlanks(text)).toLowerCase();
+}
+
+function normalized(text: string): string {
+  return text.length > LONGEST_NORMALIZED ? text : text.normalize("NFC");
 }
 
 function isAscii(text: string): boolean {

@@ -1,5 +1,6 @@
 /** A mailbox as people write it: an address, with or without a display name (RFC 5322 §3.4). */
 
+import { trimBlanks } from "../lib/trim.ts";
 import { parseAddress } from "./address.ts";
 import { isHeaderText } from "./headers.ts";
 
@@ -14,12 +15,12 @@ const LONGEST_NAME = 255;
 
 /** Parses `address`, `<address>`, `Name <address>` and `"Name" <address>`. */
 export function parseMailbox(text: string): ParsedMailbox {
-  const trimmed = text.trim();
+  const trimmed = trimBlanks(text);
   const open = trimmed.endsWith(">") ? trimmed.lastIndexOf("<") : -1;
   const bare = open === -1 ? trimmed : trimmed.slice(open + 1, -1);
   const parsed = parseAddress(bare);
   if (!parsed.ok) return { ok: false, reason: parsed.reason };
-  const name = open === -1 ? "" : unquoted(trimmed.slice(0, open).trim());
+  const name = open === -1 ? "" : unquoted(trimBlanks(trimmed.slice(0, open)));
   if (!isHeaderText(name)) {
     return { ok: false, reason: "The name contains a line break or another control character." };
   }

@@ -140,6 +140,8 @@ describe("domains", () => {
     ["https://example.com", null],
     ["0x7f.1", null],
     ["", null],
+    [`b\u0308.${"a.".repeat(495)}example`, null],
+    [`${"a\u0308".repeat(500)}.example`, null],
   ];
 
   for (const [text, domain] of cases) {
@@ -189,6 +191,7 @@ describe("to look for, as addresses are kept", () => {
     ["ü", ["ü", "xn--tda"]],
     ["☃ \0", ["☃ \0"]],
     [" \tx\t ", ["x"]],
+    ["A".repeat(1_001), ["A".repeat(1_001)]],
     ["\u00a0x\n", ["\u00a0x\n"]],
   ])("a part, %j: %j", (part, spellings) => {
     expect(storedSpellings(part)).toEqual(spellings);

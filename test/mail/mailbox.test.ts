@@ -19,6 +19,10 @@ describe("a mailbox", () => {
   const bad = [
     "",
     "Shop",
+    "a@b.example\n",
+    "\u00a0a@b.example",
+    "Shop <a@b.example>\r\n",
+    "Shop <a@b.example\u2028>",
     "<>",
     "Shop <>",
     "Shop <a@b.example",

@@ -223,6 +223,12 @@ const LOOKUPS: Record<string, (text: string) => Promise<boolean>> = {
     const answer = await t.call("DELETE", path, { emails: [text] });
     return answer.status === 200 && answer.at("data.removed") === 1;
   },
+  "GET /emails?to=": async (text) => {
+    const contacts = await t.call("GET", "/contacts");
+    await t.call("POST", "/v1/send", { ...MAIL, to: contacts.text("contacts.0.email") });
+    const answer = await t.call("GET", `/emails?to=${encodeURIComponent(text)}`);
+    return answer.status === 200 && listAt(answer.body, "data.items").length > 0;
+  },
   "DELETE /suppressions/{email}": async (text) => {
     const { status } = await t.call("DELETE", `/suppressions/${encodeURIComponent(text)}`);
     return status === 204;
