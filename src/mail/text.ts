@@ -1,14 +1,18 @@
 /** The plain-text alternative of an HTML body (delivery rule C7). */
 
 import { compile, type DomNode, type FormatCallback } from "html-to-text";
+import { offsetOfDepth } from "./html-depth.ts";
 
 /** What is read of a body, and the most that is written, in UTF-16 units. */
 const LONGEST = 512 * 1024;
 
-/** Tags that are read of a body: the parser takes time by the square of the depth of nesting. */
+/** Tags that are read of a body. */
 const MOST_TAGS = 25_000;
 
-/** Elements within elements; layout tables in real mail stay below fifty. */
+/** A body is read up to the element that nests deeper: the parser takes the more time the deeper. */
+const DEEPEST_PARSED = 500;
+
+/** Elements within elements that are converted; layout tables in real mail stay below fifty. */
 const DEEPEST = 100;
 
 const LINE_LENGTH = 78;
@@ -27,9 +31,18 @@ export function htmlToText(html: string): string {
 }
 
 function bounded(html: string): string {
-  let end = html.length <= 3 * MOST_TAGS ? -1 : html.indexOf("<");
-  for (let tags = 0; end !== -1 && tags < MOST_TAGS; tags++) end = html.indexOf("<", end + 1);
-  return html.slice(0, end === -1 ? LONGEST : Math.min(end, LONGEST));
+  const end = offsetOfTag(html, MOST_TAGS);
+  const start = html.slice(0, end === -1 ? LONGEST : Math.min(end, LONGEST));
+  if (offsetOfTag(start, DEEPEST_PARSED) === -1) return start;
+  const deep = offsetOfDepth(start, DEEPEST_PARSED);
+  return deep === -1 ? start : start.slice(0, deep);
+}
+
+/** Where the tag with this number begins, counted from 0; -1 if there are not so many. */
+function offsetOfTag(html: string, number: number): number {
+  let at = html.length <= 3 * number ? -1 : html.indexOf("<");
+  for (let tags = 0; at !== -1 && tags < number; tags++) at = html.indexOf("<", at + 1);
+  return at;
 }
 
 /** The image's alternative text; an image without one says nothing (a tracking pixel, a spacer). */
@@ -98,9 +111,13 @@ const convert = compile({
 /** Takes out the invisible characters that keep a preview text short, and piles of empty lines. */
 function tidy(text: string): string {
   return text
-    .replace(/(?:(?:\u200c|\u200d|\u200e|\u00ad|\u034f|\ufeff)\s*){3,}/g, "\n")
+    .replace(INVISIBLE_RUN, (run) => ((run.match(INVISIBLE)?.length ?? 0) >= 3 ? "\n" : run))
     .replace(/\n{3,}/g, "\n\n");
 }
+
+const INVISIBLE_CHARACTERS = "\u200c\u200d\u200e\u00ad\u034f\ufeff";
+const INVISIBLE = new RegExp(`[${INVISIBLE_CHARACTERS}]`, "g");
+const INVISIBLE_RUN = new RegExp(`[${INVISIBLE_CHARACTERS}][${INVISIBLE_CHARACTERS}\\s]*`, "g");
 
 function withoutTags(html: string): string {
   return html.replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");

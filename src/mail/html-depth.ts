@@ -1,0 +1,124 @@
+/**
+ * Finds where the elements of an HTML document nest too deeply. The parser that makes text of HTML
+ * looks through all open elements at each end tag, so deep nesting would cost it quadratic time.
+ *
+ * It reads as much of the syntax as tells which elements are open: tags with quoted attributes,
+ * comments, elements whose content is text, void elements, and end tags that may be left out.
+ */
+
+const VOID = new Set(
+  "area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr".split(
+    " ",
+  ),
+);
+
+/** Elements whose content has no tags. */
+const TEXT_ONLY = new Set("script style title textarea xmp iframe noembed noframes".split(" "));
+
+/** A start tag of the name ends these elements if the innermost open one is among them. */
+const ENDED_BY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  [
+    ["li", "li"],
+    ["p", "p"],
+    ["dt", "dt dd"],
+    ["dd", "dt dd"],
+    ["td", "td th thead"],
+    ["th", "th"],
+    ["tr", "tr td th"],
+    ["tbody", "thead tbody tr td th"],
+    ["tfoot", "thead tbody tr td th"],
+    ["option", "option"],
+    ["optgroup", "option optgroup"],
+  ].map(([name = "", ended = ""]) => [name, new Set(ended.split(" "))]),
+);
+
+/** The offset of the first tag that opens more than `deepest` elements; -1 if none does. */
+export function offsetOfDepth(html: string, deepest: number): number {
+  const open = new OpenElements();
+  for (let at = html.indexOf("<"); at !== -1; at = html.indexOf("<", at)) {
+    const isEnd = html[at + 1] === "/";
+    const name = nameAt(html, isEnd ? at + 2 : at + 1);
+    if (name === "") {
+      at = endOfDeclaration(html, at);
+      continue;
+    }
+    if (isEnd) open.end(name);
+    else if (!VOID.has(name)) open.start(name);
+    if (open.depth > deepest) return at;
+    at = endOfTag(html, at + 1);
+    if (!isEnd && TEXT_ONLY.has(name)) at = endOfText(html, at, name);
+  }
+  return -1;
+}
+
+class OpenElements {
+  readonly #names: string[] = [];
+  readonly #counts = new Map<string, number>();
+
+  get depth(): number {
+    return this.#names.length;
+  }
+
+  start(name: string): void {
+    const ended = ENDED_BY.get(name);
+    while (ended?.has(this.#names.at(-1) ?? "") === true) this.#pop();
+    this.#names.push(name);
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  /** Ends the innermost element of the name and all inside it; nothing if none is open. */
+  end(name: string): void {
+    if ((this.#counts.get(name) ?? 0) === 0) return;
+    while (this.#pop() !== name);
+  }
+
+  #pop(): string | undefined {
+    const name = this.#names.pop();
+    if (name !== undefined) this.#counts.set(name, (this.#counts.get(name) ?? 0) - 1);
+    return name;
+  }
+}
+
+const LONGEST_NAME = 100;
+
+/** The name of a tag in lower case, empty where none begins. */
+function nameAt(html: string, start: number): string {
+  let end = start;
+  while (end < start + LONGEST_NAME && isNameCharacter(html.charCodeAt(end), end > start)) end++;
+  return html.slice(start, end).toLowerCase();
+}
+
+/** A letter, and behind the first one anything but white space, a slash and a closing angle. */
+function isNameCharacter(code: number, isRest: boolean): boolean {
+  const isLetter = (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a);
+  return isLetter || (isRest && code > 0x20 && code !== 0x2f && code !== 0x3e);
+}
+
+/** Behind a comment or declaration; behind the angle bracket where it begins neither. */
+function endOfDeclaration(html: string, at: number): number {
+  const next = html[at + 1];
+  if (next !== "!" && next !== "?" && next !== "/") return at + 1;
+  const isComment = html.startsWith("<!--", at);
+  const end = html.indexOf(isComment ? "-->" : ">", at + 2);
+  return end === -1 ? html.length : end + 1;
+}
+
+/** Behind the angle bracket that closes a tag: one inside quotes is part of a value. */
+function endOfTag(html: string, from: number): number {
+  let quote = "";
+  for (let at = from; at < html.length; at++) {
+    const char = html.charAt(at);
+    if (quote !== "") quote = char === quote ? "" : quote;
+    else if (char === ">") return at + 1;
+    else if ((char === '"' || char === "'") && html[at - 1] === "=") quote = char;
+  }
+  return html.length;
+}
+
+function endOfText(html: string, from: number, name: string): number {
+  const start = `</${name}`;
+  for (let at = html.indexOf("</", from); at !== -1; at = html.indexOf("</", at + 2)) {
+    if (html.slice(at, at + start.length).toLowerCase() === start) return at;
+  }
+  return html.length;
+}
