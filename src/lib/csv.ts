@@ -24,8 +24,12 @@ export type CsvReader = {
   end(): Generator<CsvItem[]>;
 };
 
-/** What is read at once, in characters; twice as much where a record is longer, up to a limit. */
+/**
+ * What is read at once, in characters; twice as much where a record is longer, up to a limit. Behind
+ * a quoting fault it starts small, since the rest of a window with a fault is read again.
+ */
 const WINDOW = 32 * 1024;
+const WINDOW_AFTER_FAULT = 256;
 const LONGEST_RECORD = 1024 * 1024;
 /** Each costs a second look at some text. More of them, and the file is something else. */
 const MOST_QUOTING_FAULTS = 1000;
@@ -101,7 +105,7 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
       rest = rest.slice(isWhole ? text.length : offsetOfLine(text, newline, { from: 0, lines }));
       line += lines;
       if (items.length > 0) yield items;
-      if (isWhole) window = WINDOW;
+      if (isWhole) window = window < WINDOW ? 2 * window : WINDOW;
       else if (trouble === "bad quote") yield [quotingFault(BAD_QUOTE)];
       else if (lines > 0)
         continue; // Once more, from where the record begins.
@@ -123,7 +127,7 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
   /** Leaves out the line that `rest` begins with, also what is still to come of it. */
   function skipLine(message: string): CsvItem {
     const fault: CsvItem = { kind: "fault", line, message };
-    window = WINDOW;
+    window = WINDOW_AFTER_FAULT;
     isSkippingLine = true;
     passOver();
     return fault;
