@@ -56,13 +56,12 @@ function askTcp(query: Query, options: ExchangeOptions): Promise<Heard> {
   const { address: host, port } = options.server;
   return settle(options, (end) => {
     const socket = net.connect({ host, port });
-    const chunks: Buffer[] = [];
+    const message = messageCollector();
     socket.on("error", (error) => end(broken(options, error)));
     socket.on("close", () => end(broken(options, new Error("the connection was closed"))));
     socket.on("connect", () => socket.write(withLength(query.bytes)));
     socket.on("data", (chunk: Buffer) => {
-      chunks.push(chunk);
-      const bytes = completeMessage(chunks);
+      const bytes = message(chunk);
       if (bytes === null) return;
       const reading = query.read(bytes);
       end(reading.kind === "response" ? heardOf(reading.packet, bytes) : malformed(options));
@@ -104,11 +103,20 @@ function withLength(bytes: Buffer): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-function completeMessage(chunks: Buffer[]): Buffer | null {
-  const all = Buffer.concat(chunks);
-  if (all.length < 2) return null;
-  const end = 2 + all.readUInt16BE(0);
-  return all.length < end ? null : all.subarray(2, end);
+/** Takes the octets as they arrive; returns the message when it is complete, null before. */
+export function messageCollector(): (chunk: Buffer) => Buffer | null {
+  const chunks: Buffer[] = [];
+  let received = 0;
+  /** Octets until it is complete, as far as that is known. */
+  let wanted = 2;
+  return (chunk) => {
+    chunks.push(chunk);
+    received += chunk.length;
+    if (received < wanted) return null;
+    const all = Buffer.concat(chunks);
+    wanted = 2 + all.readUInt16BE(0);
+    return received < wanted ? null : all.subarray(2, wanted);
+  };
 }
 
 function heardOf(packet: DecodedPacket, bytes: Buffer): Heard {

@@ -69,9 +69,31 @@ export function isFormatError(packet: DecodedPacket): boolean {
 }
 
 function decodeOrNull(bytes: Buffer): DecodedPacket | null {
+  if (hasPointerChain(bytes)) return null;
   try {
     return decode(bytes);
   } catch {
     return null;
   }
+}
+
+/** Pointers that lead to each other directly; servers have no reason to write more than one. */
+const LONGEST_POINTER_CHAIN = 16;
+const POINTER = 0xc0;
+
+/**
+ * Whether compression pointers (RFC 1035 §4.1.4) lead through a long chain of pointers. Such a chain
+ * is walked for each name that ends in it, which takes time by the square of the message's length.
+ */
+export function hasPointerChain(bytes: Uint8Array): boolean {
+  const lengths = new Uint8Array(bytes.length);
+  for (let at = 0; at < bytes.length; at++) {
+    const high = bytes[at] ?? 0;
+    if (high < POINTER) continue;
+    const target = ((high - POINTER) << 8) | (bytes[at + 1] ?? 0);
+    const length = target < at ? (lengths[target] ?? 0) + 1 : 1;
+    if (length > LONGEST_POINTER_CHAIN) return true;
+    lengths[at] = length;
+  }
+  return false;
 }

@@ -1,0 +1,136 @@
+/** Messages of name servers: octets of the wire, as a hostile server would arrange them. */
+
+import { describe, expect, test } from "bun:test";
+import { A, MX, readAnswer, type RecordKind, TXT } from "../../src/lib/dns/answer.ts";
+import { messageCollector } from "../../src/lib/dns/exchange.ts";
+import { hasPointerChain, makeQuery } from "../../src/lib/dns/query.ts";
+import { linearTests, type Parser } from "../support/linear.ts";
+
+const MOST_OCTETS = 65_535;
+/** Offset of the question's name, behind the header. */
+const QUESTION = 12;
+const [TYPE_A, TYPE_CNAME, TYPE_MX, TYPE_TXT, TYPE_OPT, TYPE_NSEC] = [1, 5, 15, 16, 41, 47];
+/** Of no known type, so that its data is not read. */
+const TYPE_PRIVATE = 65_280;
+
+function pointerTo(offset: number): Buffer {
+  const octets = Buffer.alloc(2);
+  octets.writeUInt16BE(0xc000 | offset);
+  return octets;
+}
+
+function nameOf(labels: readonly string[]): Buffer {
+  const parts = labels.map((label) => Buffer.from(String.fromCharCode(label.length) + label));
+  return Buffer.concat([...parts, Buffer.alloc(1)]);
+}
+
+function record(owner: Buffer, type: number, data: Buffer): Buffer {
+  const head = Buffer.alloc(10);
+  head.writeUInt16BE(type, 0);
+  head.writeUInt16BE(1, 2);
+  head.writeUInt32BE(60, 4);
+  head.writeUInt16BE(data.length, 8);
+  return Buffer.concat([owner, head, data]);
+}
+
+/** As many as fit in front of 16,384, which is as far as pointers reach, for a thousand records. */
+const POINTERS_PER_RECORD = 7;
+
+const OWNER = pointerTo(QUESTION);
+const ADDRESS = Buffer.from([192, 0, 2, 1]);
+const many = (count: number, make: (i: number) => Buffer) =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+/** Names that end in a chain of pointers, each of which leads to the one before. */
+function chained(count: number, start: number): Buffer[] {
+  const length = POINTERS_PER_RECORD * count;
+  const data = start + OWNER.length + 10;
+  const chain = Buffer.concat(
+    many(length, (i) => pointerTo(i === 0 ? QUESTION : data + 2 * (i - 1))),
+  );
+  const end = pointerTo(data + 2 * (length - 1));
+  return [record(OWNER, TYPE_PRIVATE, chain), ...many(count, () => record(end, TYPE_A, ADDRESS))];
+}
+
+/** Reads an answer of as many records as the text has characters. */
+function answers<Value>(
+  name: string,
+  kind: RecordKind<Value>,
+  records: (count: number, start: number) => Buffer[],
+): Parser {
+  const run = (text: string): unknown => {
+    const query = makeQuery({ name: "a.test", type: kind.type }, false);
+    const made = records(text.length, query.bytes.length);
+    const message = Buffer.concat([query.bytes, ...made]);
+    if (message.length > MOST_OCTETS) return null;
+    message.writeUInt16BE(0x8180, 2);
+    message.writeUInt16BE(made.length, 6);
+    const reading = query.read(message);
+    return reading.kind === "response" ? readAnswer(reading.packet, "a.test", kind) : reading;
+  };
+  return { name, run, mostCharacters: 30_000, pumps: ["x"], hasOwnPumpsOnly: true };
+}
+
+linearTests([
+  answers("addresses", A, (count) => many(count, () => record(OWNER, TYPE_A, ADDRESS))),
+  answers("aliases", A, (count) =>
+    many(count, (i) => record(OWNER, TYPE_CNAME, nameOf([`a${i}`, "test"]))),
+  ),
+  answers("long names", A, (count) =>
+    many(Math.ceil(count / 64), () =>
+      record(nameOf(Array.from({ length: 120 }, () => "a")), TYPE_A, ADDRESS),
+    ),
+  ),
+  answers("mail servers", MX, (count) =>
+    many(count, () => record(OWNER, TYPE_MX, Buffer.concat([Buffer.alloc(2), OWNER]))),
+  ),
+  answers("strings of texts", TXT, (count) => [
+    record(OWNER, TYPE_TXT, Buffer.alloc(2 * count, Buffer.from([1, 0x61]))),
+  ]),
+  answers("options", A, (count) => [
+    record(Buffer.alloc(1), TYPE_OPT, Buffer.alloc(Math.min(4 * count, 60_000))),
+  ]),
+  answers("lists of types", A, (count) =>
+    many(count, () =>
+      record(OWNER, TYPE_NSEC, Buffer.concat([OWNER, Buffer.from([0, 2, 255, 255])])),
+    ),
+  ),
+  { ...answers("chains of pointers", A, chained), mostCharacters: 1_024 },
+  {
+    name: "messages that come octet by octet",
+    run: (text) => {
+      const collect = messageCollector();
+      collect(Buffer.from([0xff, 0xff]));
+      for (let i = 0; i < text.length; i++) collect(Buffer.from([0]));
+    },
+    mostCharacters: MOST_OCTETS,
+    pumps: ["x"],
+    hasOwnPumpsOnly: true,
+  },
+]);
+
+describe("compression pointers", () => {
+  const message = (count: number) => Buffer.concat([Buffer.alloc(100), ...chained(count, 100)]);
+
+  test.each([
+    ["one that leads to a name", Buffer.concat([Buffer.alloc(12), OWNER]), false],
+    ["eight in a chain", message(1), false],
+    ["fifteen in a chain", message(2), false],
+    ["twenty-two in a chain", message(3), true],
+    ["a thousand in a chain", message(143), true],
+    ["one that leads to itself", pointerTo(0), false],
+    ["one that leads behind it", Buffer.concat([pointerTo(2), pointerTo(0)]), false],
+    ["one that is cut off", Buffer.from([0xc0]), false],
+    ["octets that look like them", Buffer.alloc(65_535, 0xff), false],
+  ])("%s", (_, octets, isChain) => {
+    expect(hasPointerChain(octets)).toBe(isChain);
+  });
+});
+
+test("a message is complete with its last octet", () => {
+  const collect = messageCollector();
+  const octets = Buffer.from([0, 3, 1, 2, 3, 4]);
+  const results = [...octets].map((octet) => collect(Buffer.from([octet])));
+  expect(results.slice(0, 5)).toEqual([null, null, null, null, Buffer.from([1, 2, 3])]);
+  expect(messageCollector()(octets)).toEqual(Buffer.from([1, 2, 3]));
+});
