@@ -24,13 +24,19 @@ export function allows(record: string, mechanism: string): boolean {
   });
 }
 
+/** Characters of an IPv6 network in its longest form, with an IPv4 address at its end. */
+const LONGEST_NETWORK = 49;
+
 function contains(term: string, wanted: string): boolean {
   const [, kind, network] = /^(ip4|ip6):(.+\/\d+)$/.exec(term) ?? [];
   const [, wantedKind, address] = /^(ip4|ip6):([^/]+)$/.exec(wanted) ?? [];
   if (network === undefined || address === undefined || kind !== wantedKind) return false;
-  return ipaddr.isValidCIDR(network) && ipaddr.isValid(address)
-    ? ipaddr.parse(address).match(ipaddr.parseCIDR(network))
-    : false;
+  if (network.length > LONGEST_NETWORK) return false;
+  if (!ipaddr.isValidCIDR(network) || !ipaddr.isValid(address)) return false;
+  const range = ipaddr.parseCIDR(network);
+  const wantedAddress = ipaddr.parse(address);
+  // A record may name an IPv4 network behind ip6:, which means nothing.
+  return range[0].kind() === wantedAddress.kind() && wantedAddress.match(range);
 }
 
 /** RFC 7208 §4.6.4: at the eleventh, receivers give up with an error. */

@@ -44,6 +44,8 @@ describe("an SPF record allows", () => {
     ["v=spf1 ip6:2001:db8::/32 -all", "ip6:2001:db8::1", true],
     ["v=spf1 ip6:2001:db8::/32 -all", "ip4:8.8.8.8", false],
     ["v=spf1 -all", "ip4:8.8.8.8", false],
+    ["v=spf1 ip4:2001:db8::/32 -all", "ip4:8.8.8.8", false],
+    ["v=spf1 ip6:8.8.8.0/24 -all", "ip6:2001:db8::1", false],
   ];
   test.each(cases)("%s, %s: %p", (record, mechanism, isAllowed) => {
     expect(allows(record, mechanism)).toBe(isAllowed);
