@@ -14,11 +14,12 @@ const LONGEST_KEY = 255;
  * Text that could be a key: it begins with a letter, a digit, `_` or a currency sign, and continues
  * with letters, marks, digits, blanks, symbols such as `°`, and the punctuation `_ - . , : / & @ # ( )`.
  * An apostrophe follows a letter or digit, `+ * %` have no blanks on both sides, two dots are never
- * adjacent, and a `?` is the last character. Quotes, brackets, `|` and comparisons are Liquid, so
+ * adjacent, and a `?` is the last character. No two alternatives match the same character at the same
+ * place, as otherwise the expression would take exponential time. Quotes, brackets, `|` and comparisons are Liquid, so
  * that mistakes in them are still found.
  */
 const KEY =
-  /^[\p{L}\p{N}_\p{Sc}](?:[\p{L}\p{M}\p{N}\p{Pc}\p{Pd}\p{Sc}\p{So} ,:/&@#()’]|\.(?!\.)|(?<=[\p{L}\p{N}])'|[+*%](?! )|(?<! )[+*%])*\??$/u;
+  /^[\p{L}\p{N}_\p{Sc}](?:[\p{L}\p{M}\p{N}\p{Pc}\p{Pd}\p{Sc}\p{So} ,:/&@#()’]|\.(?!\.)|(?<=[\p{L}\p{N}])'|[+*%](?! )|(?<! )[+*%](?= ))*\??$/u;
 
 /** The spellings of a key that could be meant, the most exact one first; null for text of Liquid. */
 export function keyNames(text: string): readonly string[] | null {
