@@ -376,6 +376,16 @@ describe("limits", () => {
       /5 MiB/,
     ],
     ["a filter on a long array", "{{ (1..200000) | sort }}", /100000 items/],
+    ...["map", "sort", "where", "sum", "group_by", "find"].map((name): [string, string, RegExp] => [
+      `a long path for many items, ${name}`,
+      `{{ (1..10000) | ${name}: "${"a.".repeat(101)}" }}`,
+      /too long for so many items/,
+    ]),
+    [
+      "a long expression for many items",
+      `{{ (1..10000) | where_exp: "i", "${"i.".repeat(101)}" }}`,
+      /too long for so many items/,
+    ],
   ];
 
   for (const [what, source, reason] of big) {

@@ -1,0 +1,97 @@
+/** Templates: compiling them, and rendering them with values that others chose. */
+
+import { filters } from "liquidjs";
+import { expect, test } from "bun:test";
+import { compileTemplate, render, renderUrl, type TemplateKind } from "../../src/mail/template.ts";
+import { buildUrl } from "../../src/modules/workflows/webhook-url.ts";
+import { LIMIT_MS, linearTests, superLinear, samples } from "../support/linear.ts";
+
+const PUMPS = samples(
+  '{{§{%§}}§%}§{{a}}§{{ a ?? b }}§{{ a ??§{{a??"§??§{{\'§{{"§{% if a %}§{%raw%}',
+  "{% endraw %}§{% comment %}§{%-§{% # §|a§| default: a §a.§[a§[0]§(1..2)§{{(",
+  "{%liquid\n§\necho a§{% assign a = b %}§and §a == §{% case a %}§{% when 1 %}",
+  "{% for a in b %}§{% capture a %}§{% tablerow a in b %}§&nbsp;§&amp;§a b §?? § ?? a",
+  "??'a'§| a: 'b' §* §%a§+§a's ",
+);
+
+/** Compiles, and renders with values of all kinds where that is possible. */
+function renderAll(source: string, kind: TemplateKind): unknown {
+  const compiled = compileTemplate(source, kind);
+  if (!compiled.ok) return compiled;
+  const data = { a: "b", b: { a: "c" }, "a b": "d", "a.a": { a: 1 } };
+  return kind === "url" ? renderUrl(compiled.template, data) : render(compiled.template, data);
+}
+
+linearTests([
+  {
+    name: "templates of bodies",
+    run: (text) => renderAll(text, "html"),
+    mostCharacters: 128 * 1024,
+    frames: [
+      ["", ""],
+      ["{{ a ?? x", "y }}"],
+      ["{% if ", " %}{% endif %}"],
+    ],
+    pumps: PUMPS,
+  },
+  {
+    name: "tags of templates",
+    run: (text) => renderAll(text, "text"),
+    mostCharacters: 64 * 1024,
+    frames: [
+      ["{% # ", "%}"],
+      ["{% liquid ", "%}"],
+      ["{{ a | default: ", " }}"],
+      ["{{ a&amp;", "}}"],
+    ],
+    pumps: PUMPS,
+  },
+  {
+    name: "templates of URLs",
+    run: (text) => renderAll(text, "url"),
+    mostCharacters: 4_096,
+    frames: [
+      ["https://a.test/", ""],
+      ["https://a.test/{{ a", "}}"],
+    ],
+    pumps: [...PUMPS, "/{{ a }}", "&a={{ a }}"],
+  },
+  {
+    name: "URLs that were rendered",
+    run: (text) =>
+      buildUrl([
+        { kind: "literal", text: "https://a.test/" },
+        { kind: "encoded", text: encodeURIComponent(text.toWellFormed()), value: text },
+        { kind: "literal", text: "/" },
+        { kind: "raw", text, value: text },
+      ]),
+    pumps: ["../", "%2e", "%252e", "%25", "/", "&"],
+  },
+]);
+
+const TEXTS = samples(
+  ' §a§a §\n§<§>§&§%§.§-§0§"§<script§</script>§<style§<!--§<a>§&amp;§&#39;§%41§a.',
+  "a-b §\u0301",
+);
+const USES = [
+  "{{ x | NAME }}",
+  '{{ x | NAME: "a" }}',
+  '{{ x | NAME: "a", "b" }}',
+  "{{ x | NAME: 5, 5 }}",
+  '{{ x | split: "" | NAME: "a.a", "a" | join: "a" }}',
+];
+
+/** Filters cannot be interrupted, so none of them may hold the process. */
+test.each(Object.keys(filters))(
+  "the filter %s",
+  async (name) => {
+    for (const use of USES) {
+      const compiled = compileTemplate(use.replace("NAME", name), "text");
+      if (!compiled.ok) continue;
+      const run = (x: string) => render(compiled.template, { x });
+      const parser = { name, run, mostCharacters: 16_384, pumps: TEXTS, hasOwnPumpsOnly: true };
+      expect([use, await superLinear(parser)]).toEqual([use, []]);
+    }
+  },
+  LIMIT_MS,
+);
