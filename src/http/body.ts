@@ -5,6 +5,7 @@
  */
 
 import { AppError, validationError } from "../lib/errors.ts";
+import { trimBlanks } from "../lib/trim.ts";
 import type { BodyHolder } from "./body-budget.ts";
 import { announcedBytes, type BodyBytes, free, type Received, TINY_BYTES } from "./body-bytes.ts";
 import { BODY_LIMITS, type BodyLimit, limitOf } from "./body-limits.ts";
@@ -119,8 +120,8 @@ function others(): Promise<void> {
 
 /** RFC 9110 §8.4: no coding is decoded here, so none is accepted. */
 export function refuseEncoded(request: Request): void {
-  const encoding = request.headers.get("content-encoding");
-  if (encoding === null || /^\s*(?:identity)?\s*$/i.test(encoding)) return;
+  const encoding = trimBlanks(request.headers.get("content-encoding") ?? "").toLowerCase();
+  if (encoding === "" || encoding === "identity") return;
   throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "A compressed body is not accepted.", {
     suggestion: "Send the body as it is, without Content-Encoding.",
     headers: { "Accept-Encoding": "identity" },

@@ -1,5 +1,7 @@
 /** What a DKIM signature covers, in "relaxed" form (RFC 6376 §3.4.2, §3.4.4). Pure. */
 
+import { trimEndBlanks } from "../lib/trim.ts";
+
 const TAB = 0x09;
 const LF = 0x0a;
 const CR = 0x0d;
@@ -33,10 +35,7 @@ function trimLineEnd(bytes: Buffer): number {
 
 /** Lower-case name of a header field. */
 export function fieldName(field: string): string {
-  return field
-    .slice(0, Math.max(0, field.indexOf(":")))
-    .replace(/[ \t]+$/, "")
-    .toLowerCase();
+  return trimEndBlanks(field.slice(0, Math.max(0, field.indexOf(":")))).toLowerCase();
 }
 
 /** Name in lower case, value unfolded, each run of blanks one space, none at the ends. */

@@ -131,5 +131,18 @@ function sevenBitLines(content: Uint8Array): string | null {
   const text = Buffer.from(content)
     .toString("latin1")
     .replace(/\r\n?|\n/g, "\r\n");
-  return /^[\t\r\n\x20-\x7e]*$/.test(text) && !/[^\r\n]{999}/.test(text) ? text : null;
+  return /^[\t\r\n\x20-\x7e]*$/.test(text) && !hasLongLine(text) ? text : null;
+}
+
+/** RFC 5322 §2.1.1: 998 octets without the line end. The text has CRLF line ends only. */
+const LONGEST_LINE = 998;
+
+function hasLongLine(text: string): boolean {
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf("\r\n", start);
+    if ((end === -1 ? text.length : end) - start > LONGEST_LINE) return true;
+    if (end === -1) return false;
+    start = end + 2;
+  }
+  return false;
 }

@@ -192,7 +192,7 @@ function clockMs(span: string): number {
 
 function unitsMs(span: string): number {
   let total = 0;
-  for (const [, amount, unit] of span.matchAll(/(\d+) ?([smh])/gi)) {
+  for (const [, amount, unit] of span.matchAll(/(\d{1,6}) ?([smh])/gi)) {
     const seconds = unit?.toLowerCase() === "h" ? 3_600 : unit?.toLowerCase() === "m" ? 60 : 1;
     total += Number(amount) * seconds;
   }

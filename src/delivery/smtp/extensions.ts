@@ -36,7 +36,9 @@ export function readExtensions(reply: Reply): Extensions {
       .toUpperCase()
       .replace(/^AUTH=/, "AUTH ")
       .split(/ +/);
-    offered.set(keyword, [...(offered.get(keyword) ?? []), ...parameters]);
+    const known = offered.get(keyword);
+    if (known === undefined) offered.set(keyword, parameters);
+    else for (const parameter of parameters) known.push(parameter);
   }
   return {
     pipelining: offered.has("PIPELINING"),

@@ -22,6 +22,7 @@ export function freeSlug(base: string, taken: ReadonlySet<string>): string {
   return slug;
 }
 
+/** One hyphen stands for every run of other characters, so there is at most one at either end. */
 function trimHyphens(text: string): string {
-  return text.replaceAll(/^-+|-+$/g, "");
+  return text.replace(/^-/, "").replace(/-$/, "");
 }
