@@ -1,0 +1,90 @@
+/** The measurement finds what it is meant to find, and nothing else. */
+
+import { describe, expect, test } from "bun:test";
+import { superLinear } from "../support/linear.ts";
+import { findGrowth, type Run } from "../support/growth.ts";
+import { pumpsOf } from "../support/regex-samples.ts";
+
+/** How policies and fallbacks were read before: `n³` and `n²`. */
+const POLICY_LINE = /^([a-z0-9][a-z0-9_.-]*)[ \t]*:[ \t]*(.*?)[ \t]*$/i;
+const FALLBACK = /\s*([^]*?)\s*(?=\||-?\}\}|$)/y;
+
+function fallbackOf(source: string): string | undefined {
+  FALLBACK.lastIndex = source.indexOf("??") + 2;
+  return FALLBACK.exec(source)?.[1];
+}
+
+/** Looks through all words before it for each word. */
+function distinctWords(text: string): readonly string[] {
+  const words: string[] = [];
+  for (const [i, word] of text.split(" ").entries()) {
+    if (!words.includes(word + i)) words.push(word + i);
+  }
+  return words;
+}
+
+describe("is blamed", () => {
+  test.each<[name: string, run: Run, frame: readonly [string, string]]>([
+    ["the expression for lines of policies", (text) => POLICY_LINE.exec(text), ["mx:", "\u2028"]],
+    ["the expression for fallbacks", fallbackOf, ["{{ a ?? x", "y }}"]],
+    ["an exponential expression", (text) => /^(?:a|a)+$/.test(text), ["", "!"]],
+    ["a quadratic expression", (text) => /[ \t]+$/.test(text), ["", "!"]],
+    ["a list that is searched for each item", distinctWords, ["", ""]],
+    ["normalization", (text) => text.normalize("NFC"), ["", ""]],
+  ])("%s", async (name, run, frame) => {
+    expect(await superLinear({ name, run, frames: [frame], mostCharacters: 16_384 })).not.toEqual(
+      [],
+    );
+  });
+});
+
+describe("is not blamed", () => {
+  test.each<[name: string, run: Run]>([
+    ["what reads each character once", (text) => text.split("").length],
+    ["sorting", (text) => text.split("").toSorted().length],
+    ["a quadratic parser with a small bound", (text) => /[ \t]+$/.test(text.slice(0, 500))],
+    ["what takes a constant time", () => "x ".repeat(50_000).split(" ").length],
+    ["waiting", () => Bun.sleep(3)],
+  ])("%s", async (_, run) => {
+    for (const pump of [" ", "a ", "\t"]) {
+      expect(await findGrowth(run, { pump, tail: "!" }, 65_536)).toBeNull();
+    }
+  });
+});
+
+/** Whether a text that is made from the expression shows that it takes more than linear time. */
+async function isSuspected(source: string): Promise<boolean> {
+  const pattern = new RegExp(source, "g");
+  for (const pump of pumpsOf(source)) {
+    const growth = await findGrowth((text) => text.replace(pattern, ""), pump, 10_000);
+    if (growth !== null) return true;
+  }
+  return false;
+}
+
+describe("samples of an expression", () => {
+  test.each([
+    POLICY_LINE.source,
+    FALLBACK.source,
+    "(a+)+$",
+    "^(?:x|[a-z])*=",
+    "\\s+$",
+    "^-+|-+$",
+    "<([^>]*)>",
+    "(?:;\\s*\\w+=\\w*)*\\s*,$",
+    "^a(?:[+*](?! )|(?<! )[+*])*b$",
+  ])("show that /%s/ is not linear", async (source) => {
+    expect(await isSuspected(source)).toBe(true);
+  });
+
+  test.each([
+    "^[a-z]+(?:\\.[a-z]+)*$",
+    "^\\d+(?:,\\d*)*$",
+    "<[^<>]*>",
+    '^(?:[^"\\\\]|\\\\.)*$',
+    "^a(?:[+*](?! )|(?<! )[+*](?= ))*b$",
+    "\\b\\w{1,20}@",
+  ])("do not accuse /%s/", async (source) => {
+    expect(await isSuspected(source)).toBe(false);
+  });
+});

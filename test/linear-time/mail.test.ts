@@ -1,0 +1,230 @@
+/** Addresses, headers, templates, markup and whole messages. */
+
+import {
+  canonicalDomain,
+  isHostname,
+  parseAddress,
+  storedSpellings,
+} from "../../src/mail/address.ts";
+import { parseAddressFilter } from "../../src/mail/address-filter.ts";
+import { contentTypeOf, isMediaType } from "../../src/mail/content-type.ts";
+import { relaxedBody, relaxedField, splitMessage } from "../../src/mail/dkim-canonical.ts";
+import { offersUnsubscribe } from "../../src/mail/footer.ts";
+import { addressLine, fold, rawLine, textLine } from "../../src/mail/header-lines.ts";
+import { checkHeaders, isContentId, isHeaderText } from "../../src/mail/headers.ts";
+import { chooseTexts } from "../../src/mail/language.ts";
+import { openRedirect, openToken } from "../../src/mail/links.ts";
+import { parseMailbox } from "../../src/mail/mailbox.ts";
+import { attachmentPart, textPart } from "../../src/mail/mime-parts.ts";
+import { openReturnPath } from "../../src/mail/return-path.ts";
+import { rewriteHtml } from "../../src/mail/rewrite.ts";
+import { subjectFault } from "../../src/mail/subject.ts";
+import { htmlToText } from "../../src/mail/text.ts";
+import { linearTests, samples } from "../support/linear.ts";
+
+const KEY = Buffer.alloc(32, 1);
+const LINK = "https://mail.test/unsubscribe/a";
+const HTML_PUMPS = samples(
+  "<p>§</p>§<div>§<a>§<a §<a href=\"§<a href='https://a.test'>b</a>§<!--§-->§<!§<?§</",
+  "<table><tr><td>§<td>§<tr>§<li>§<ul>§<ol><li>§<br>§<hr>§<pre>§<blockquote>",
+  "<img alt='a'>§<h1>§<b>§&amp;§&#§&#65;§&a§&copy§ a=b§ a=\"§<script>§<style>",
+  "<textarea>§<title>§<svg>§<![CDATA[§]]>§<template>§<select><option>§<head>§<body>",
+  "</body>§</html>§\u200c §\u00ad§<a><table>§<p><b>§</b></p>§<form>§<dl><dt>",
+  "<ruby><rt>§<td><td§<x/>",
+);
+
+linearTests([
+  {
+    name: "addresses",
+    run: parseAddress,
+    frames: [
+      ["", ""],
+      ["", "@a.test"],
+      ['"', '"@a.test'],
+      ['"', "@a.test"],
+      ["a@", ""],
+      ["a@a", "!"],
+    ],
+    pumps: ["a@", '\\"', "xn--", "a-"],
+  },
+  {
+    name: "mailboxes",
+    run: parseMailbox,
+    frames: [
+      ["", ""],
+      ["", " <a@b.test>"],
+      ['"', '" <a@b.test>'],
+      ["a <", ">"],
+    ],
+    pumps: ["<", "\\a", "a <a@b.test>,"],
+  },
+  {
+    name: "addresses that lists are filtered by",
+    run: parseAddressFilter,
+    frames: [
+      ["", ""],
+      ["@", ""],
+    ],
+    pumps: ["@", "a."],
+  },
+  {
+    name: "domains",
+    run: (text) => [canonicalDomain(text), isHostname(text)],
+    frames: [
+      ["", ""],
+      ["a", "!"],
+    ],
+    pumps: ["xn--", "a-", "a--", "ä.", "xn--a."],
+  },
+  {
+    name: "parts of addresses to search for",
+    run: storedSpellings,
+    mostCharacters: 65_536,
+    frames: [
+      ["", ""],
+      ["a@", "ä"],
+    ],
+    pumps: ["ä.", "xn--", "a@"],
+  },
+  {
+    name: "header values",
+    run: (text) => [isHeaderText(text), isContentId(text), checkHeaders({ "X-A": text })],
+  },
+  {
+    name: "header names",
+    run: (text) => checkHeaders({ [text]: "a" }),
+    frames: [
+      ["", ""],
+      ["content-", ":"],
+    ],
+  },
+  {
+    name: "List-Unsubscribe",
+    run: (text) => checkHeaders({ "List-Unsubscribe": text }),
+    frames: [
+      ["", ""],
+      ["<https://a.test>", "x"],
+      ["(", "<https://a.test>"],
+      ["<https://a.test>,", "<"],
+    ],
+    pumps: ["<https://a.test>,", "<mailto:a@b>", "(a)", "( ", " ,", "<https://"],
+  },
+  {
+    name: "header lines",
+    run: (text) => [textLine("Subject", text), rawLine("X-A", text), fold(`X-A: ${text}`)],
+    mostCharacters: 10_000,
+    pumps: ["=?", "=?utf-8?q?a?=", "a ä "],
+  },
+  {
+    name: "display names",
+    run: (text) => addressLine("To", { name: text, address: "a@b.test" }),
+    mostCharacters: 10_000,
+    pumps: ["a ä ", "=?"],
+  },
+  { name: "subjects", run: subjectFault },
+  {
+    name: "media types",
+    run: isMediaType,
+    frames: [
+      ["", ""],
+      ["a/a", "!"],
+      ["a/a;a=", "\u0001"],
+      ['a/a;a="', "\u0001"],
+    ],
+    pumps: [";a=b", " ;", '\\"'],
+  },
+  {
+    name: "file names",
+    run: contentTypeOf,
+    frames: [
+      ["", ""],
+      ["a.", "/"],
+    ],
+  },
+  {
+    name: "languages",
+    run: (text) => chooseTexts(null, text),
+    pumps: ["de;q=0.1,", "de,", ";q=1", "de-", "q=0."],
+  },
+  {
+    name: "tokens in links",
+    run: (text) => [openToken(KEY, text), openRedirect(KEY, text, text)],
+  },
+  {
+    name: "return paths",
+    run: (text) => openReturnPath(KEY, text),
+    frames: [
+      ["", ""],
+      ["b+", "@a.test"],
+    ],
+  },
+  {
+    name: "HTML that becomes text",
+    run: htmlToText,
+    mostCharacters: 512 * 1024,
+    frames: [
+      ["", ""],
+      ["<table><tr><td>", "</td></tr></table>"],
+    ],
+    pumps: HTML_PUMPS,
+  },
+  {
+    name: "HTML whose links are rewritten",
+    run: (text) => rewriteHtml(text, { redirect: (target) => `${target}?x`, ending: "<p>end</p>" }),
+    mostCharacters: 256 * 1024,
+    frames: [
+      ["", ""],
+      ['<a href="https://a.test/', '">a</a>'],
+      ['<a href="https://', '.test">a</a>'],
+    ],
+    pumps: HTML_PUMPS,
+  },
+  {
+    name: "the unsubscribe link in a body",
+    run: (text) => offersUnsubscribe(text, LINK),
+    frames: [
+      ["", ""],
+      ["<!--", ""],
+      ["https://mail.test/unsubscribe/", ""],
+    ],
+    pumps: ["<!--", "-->", "<!-- -->", "https://", "https://mail.test/unsubscribe/"],
+  },
+  {
+    name: "texts of a message",
+    run: (text) => [textPart("plain", text), textPart("html", text)],
+    mostCharacters: 256 * 1024,
+    frames: [
+      ["", ""],
+      ["ä", ""],
+    ],
+    pumps: samples("From §\nFrom §=3D§ä=§=\n§ä §ä\n§ \n§äaaaaaaa"),
+  },
+  {
+    name: "attached messages",
+    run: (text) =>
+      attachmentPart({
+        filename: "a.eml",
+        content: Buffer.from(text),
+        contentType: "message/rfc822",
+        contentId: null,
+        disposition: "attachment",
+      }),
+    mostCharacters: 256 * 1024,
+    pumps: [`${"a".repeat(998)}\r\n`, `${"a".repeat(997)}\n`],
+  },
+  {
+    name: "what a signature covers",
+    run: (text) => {
+      const { fields, body } = splitMessage(Buffer.from(text));
+      return [fields.map((field) => relaxedField(field)), ...relaxedBody(body)];
+    },
+    mostCharacters: 256 * 1024,
+    frames: [
+      ["", ""],
+      ["a: b\r\n\r\n", ""],
+      ["a", ":b"],
+      ["a:", "\r\n\r\nb"],
+    ],
+    pumps: ["a: b\r\n", "\r\n ", " \r\n", "\t\r\n"],
+  },
+]);

@@ -1,0 +1,183 @@
+/** Filters, files of contacts, and names that callers choose. */
+
+import { createCsvReader, detectDialect } from "../../src/lib/csv.ts";
+import { isEventName, isEventPattern, trimmedEventName } from "../../src/lib/event-name.ts";
+import { splitPath } from "../../src/lib/key-path.ts";
+import { guessEncoding } from "../../src/lib/text-encoding.ts";
+import { readCell, unmarked, writeCell, writeRecord } from "../../src/modules/contacts/cells.ts";
+import { columnName, readHeader } from "../../src/modules/contacts/columns.ts";
+import { readRow } from "../../src/modules/contacts/import-rows.ts";
+import { parseSendingDomain } from "../../src/modules/domains/name.ts";
+import { isServiceEvent } from "../../src/modules/events/names.ts";
+import { checkCondition } from "../../src/modules/segments/condition.ts";
+import { parsePeriod } from "../../src/modules/segments/dates.ts";
+import { parseField } from "../../src/modules/segments/fields.ts";
+import { slugOf } from "../../src/modules/segments/slug.ts";
+import { canonicalDomain } from "../../src/mail/address.ts";
+import {
+  correctedDomain,
+  isDisposableDomain,
+  isPersonalDomain,
+} from "../../src/modules/verification/lists.ts";
+import { matcherOf } from "../../src/modules/webhooks/patterns.ts";
+import { linearTests, samples } from "../support/linear.ts";
+
+function readCsv(text: string): number {
+  const reader = createCsvReader(detectDialect(text.slice(0, 65_536)));
+  let count = 0;
+  for (let at = 0; at < text.length; at += 65_536) {
+    for (const items of reader.push(text.slice(at, at + 65_536))) count += items.length;
+  }
+  for (const items of reader.end()) count += items.length;
+  return count;
+}
+
+const filters = (field: string, value: unknown) =>
+  checkCondition(
+    { logic: "AND", groups: [{ filters: [{ field, operator: "equals", value }] }] },
+    "",
+  );
+
+linearTests([
+  {
+    name: "fields of filters",
+    run: (text) => [parseField(text), filters(text, "a")],
+    frames: [
+      ["", ""],
+      ["data.", ""],
+      ["event.", ""],
+    ],
+    pumps: ["a.", "\\.", "\\\\"],
+  },
+  { name: "paths of keys", run: splitPath, mostCharacters: 65_536, pumps: ["a.", "\\.", "\\\\"] },
+  {
+    name: "dates of filters",
+    run: (text) => [parsePeriod(text), filters("createdAt", text)],
+    frames: [
+      ["", ""],
+      ["2026-01-01T00:00:00.", "Z"],
+      ["2026-01-01T00:00:00.", "x"],
+      ["2026-01-01", "Z"],
+    ],
+    pumps: ["T00", ":00"],
+  },
+  { name: "values of filters", run: (text) => filters("data.a", text) },
+  {
+    name: "many filters",
+    run: (text) => checkCondition({ logic: "AND", groups: [{ filters: text.split("|") }] }, ""),
+    pumps: ["|", "a|"],
+  },
+  {
+    name: "CSV files",
+    run: readCsv,
+    mostCharacters: 512 * 1024,
+    frames: [
+      ["", ""],
+      ["email,a\r\n", "\r\n"],
+      ['email,a\n"', '"\n'],
+      ['email,a\n1,"', ""],
+    ],
+    pumps: samples('"a",§"a\n§""§a"§"a"b\n§a,b\n§"a" \n§,"\n§"\r\n§"a"\r\n§"\n"x', "a;b,c\t\n"),
+  },
+  {
+    name: "the dialect of a CSV file",
+    run: detectDialect,
+    mostCharacters: 65_536,
+    frames: [
+      ["", ""],
+      ['"', ""],
+      ['a,"', ""],
+    ],
+    pumps: [',"', '""', '"a",', '"\n', "a,b;c\t", ',""'],
+  },
+  {
+    name: "cells",
+    run: (text) => [readCell(text), unmarked(text), writeCell(text), writeRecord([text])],
+    frames: [
+      ["", ""],
+      ["'", "x"],
+      ["1.", "x"],
+      ["-", "x"],
+    ],
+    pumps: ["'", "''", "1e", "=", "'="],
+  },
+  {
+    name: "names of columns",
+    run: (text) => [readHeader(text.split("|"), {}), columnName(text, false)],
+    pumps: ["a|", "email|", "data.a|", "json:a|", "|", "a@b.test|"],
+  },
+  {
+    name: "mappings of columns",
+    run: (text) => readHeader(["a"], { [text]: text, a: text, b: `data.${text}` }),
+    mostCharacters: 16_384,
+    pumps: ["\\.", "a."],
+  },
+  {
+    name: "records of contacts",
+    run: (text) =>
+      readRow([{ kind: "email" }, { kind: "json", key: "a" }], { line: 1, cells: [text, text] }),
+    mostCharacters: 1024 * 1024,
+    frames: [
+      ["", ""],
+      ['{"a":"', '"}'],
+    ],
+    pumps: ["[", '{"a":', "[],", "1,"],
+  },
+  {
+    name: "encodings",
+    run: (text) => {
+      const guess = guessEncoding();
+      guess.see(Buffer.from(text, "latin1"));
+      return guess.result();
+    },
+    mostCharacters: 1024 * 1024,
+    pumps: ["\u00e9", "\u00c3\u00a9", "\u00ff\u00fe", "\u00f0\u009f"],
+  },
+  {
+    name: "names of sending domains",
+    run: parseSendingDomain,
+    mostCharacters: 1_000,
+    frames: [
+      ["", ""],
+      ["a.", "."],
+    ],
+    pumps: ["a.", "xn--", "co.uk."],
+  },
+  {
+    name: "domains that are verified",
+    run: (text) => {
+      const domain = canonicalDomain(text) ?? "example.test";
+      return [correctedDomain(domain), isDisposableDomain(domain), isPersonalDomain(domain)];
+    },
+    mostCharacters: 255,
+    frames: [
+      ["", ""],
+      ["gm", "il.com"],
+    ],
+    pumps: ["a.", "gmail.com"],
+  },
+  {
+    name: "names of events",
+    run: (text) => [
+      isServiceEvent(text),
+      isEventName(text),
+      isEventPattern(text),
+      trimmedEventName(text),
+      matcherOf([text])("a"),
+    ],
+    frames: [
+      ["", ""],
+      ["segment.", ".entr"],
+    ],
+    pumps: [".entry", "segment.", "email."],
+  },
+  {
+    name: "names of segments",
+    run: slugOf,
+    mostCharacters: 255,
+    frames: [
+      ["", ""],
+      ["a", "!"],
+    ],
+  },
+]);

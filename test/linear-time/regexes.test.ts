@@ -1,0 +1,81 @@
+/**
+ * Every regular expression of the program, on texts made from the expression itself (see
+ * regex-samples.ts). An expression is tested even where its input is short today: it may be used for
+ * another text tomorrow, and one that is linear is never hard to write.
+ */
+
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { describeGrowth, findGrowth } from "../support/growth.ts";
+import { constructedPatterns, regexLiterals } from "../support/regex-literals.ts";
+import { LIMIT_MS } from "../support/linear.ts";
+import { pumpsOf } from "../support/regex-samples.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+const SOURCE = join(ROOT, "src");
+/** A quadratic expression takes several milliseconds for that much. */
+const MOST_CHARACTERS = 10_000;
+/** It runs a command when it is loaded, and makes no expression. */
+const UNLOADED = "src/main.ts";
+
+type Expression = { place: string; source: string; flags: string };
+
+async function expressionsIn(file: string): Promise<Expression[]> {
+  const code = await Bun.file(join(ROOT, file)).text();
+  const literals = regexLiterals(code).map((literal) => ({
+    ...literal,
+    place: `${file}:${literal.line}`,
+  }));
+  if (!/\bnew RegExp\(/.test(code)) return literals;
+  expect(file).not.toBe(UNLOADED);
+  const made = await constructedPatterns(SOURCE, () => import(`${join(ROOT, file)}?regexes`));
+  expect([file, made.length > 0]).toEqual([file, true]);
+  return [...literals, ...made.map(({ source, flags }) => ({ place: file, source, flags }))];
+}
+
+async function faultOf({ place, source, flags }: Expression): Promise<string | null> {
+  const pattern = new RegExp(source, flags.replace("y", ""));
+  const run = (text: string) => (pattern.global ? text.replace(pattern, "") : pattern.exec(text));
+  for (const pump of pumpsOf(source)) {
+    const growth = await findGrowth(run, pump, MOST_CHARACTERS);
+    if (growth !== null) return `${place} /${source}/${flags} ${describeGrowth(pump, growth)}`;
+  }
+  return null;
+}
+
+const files = [...new Bun.Glob("src/**/*.ts").scanSync(ROOT)].toSorted();
+
+test(
+  "all regular expressions take linear time",
+  async () => {
+    const faults: string[] = [];
+    let count = 0;
+    for (const file of files) {
+      for (const expression of await expressionsIn(file)) {
+        count++;
+        const fault = await faultOf(expression);
+        if (fault !== null) faults.push(fault);
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(count).toBeGreaterThan(250);
+  },
+  LIMIT_MS,
+);
+
+describe("regular expressions are found in source", () => {
+  test.each<[code: string, found: string[]]>([
+    ["a.replace(/b/g, c)", ["b"]],
+    ["const a = b / c / d;", []],
+    ["x = (a + b) / 2 / c", []],
+    ["return /a[/]b\\/c/.test(d)", ["a[/]b\\/c"]],
+    ["// not /a/\n/* nor /b/ */ f(/c/)", ["c"]],
+    ["'/a/' + \"/b/\" + `/c/${/d/.source}/e/`", ["d"]],
+    ["`${a}${{ b: /c/ }.b}` / 2 / d", ["c"]],
+    ["[/a/, /b/i]", ["a", "b"]],
+    ["a ? /b/ : /c/", ["b", "c"]],
+    ["const r = !/a/.test(b) && /c/.test(d)", ["a", "c"]],
+  ])("%j", (code, found) => {
+    expect(regexLiterals(code).map(({ source }) => source)).toEqual(found);
+  });
+});

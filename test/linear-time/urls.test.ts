@@ -1,0 +1,128 @@
+/** URLs, addresses of hosts, and settings. */
+
+import { readConfig } from "../../src/config.ts";
+import { clientAddressReader } from "../../src/http/client-address.ts";
+import { defineFormats } from "../../src/http/formats.ts";
+import { canonicalPath, routePath } from "../../src/http/route-path.ts";
+import { parseAddressRange } from "../../src/lib/address-ranges.ts";
+import { isPublicAddress } from "../../src/lib/addresses.ts";
+import { locationOf } from "../../src/lib/fetch-guarded/request.ts";
+import { objectToTarget } from "../../src/lib/fetch-guarded/target.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { parseWebOrigin } from "../../src/lib/web-origin.ts";
+import { isPrivateTarget, readWebhook } from "../../src/modules/workflows/config-webhook.ts";
+import { parseUrl } from "../../src/lib/url.ts";
+import { linearTests, type Parser, samples, tried } from "../support/linear.ts";
+
+/** Bun's server refuses a request whose line and headers are longer. */
+const MOST_HEADERS = 16 * 1024;
+const URL_PUMPS = samples("%41§%§a.§1.§0x1.§//§../§@§:1§xn--§[::§?a§#§\\");
+const PERMISSIVE = { allowPrivateAddresses: true };
+const clientOf = clientAddressReader({
+  trusted: [parseAddressRange("127.0.0.0/8"), parseAddressRange("10.0.0.0/8")].filter(
+    (range) => range !== null,
+  ),
+  log: silentLog,
+});
+defineFormats();
+
+const setting = (name: string, frames: Parser["frames"] = [["", ""]]): Parser => ({
+  name: `--${name}`,
+  run: tried((text) => readConfig({ [name]: text }, {})),
+  mostCharacters: 10_000,
+  frames,
+  pumps: ["a.", "a-", "1.1.1.1,", "http://", "/", "[::1]:53,"],
+});
+
+linearTests([
+  {
+    name: "addresses of clients",
+    run: (text) => clientOf({ peer: "127.0.0.1", forwardedFor: text }),
+    mostCharacters: MOST_HEADERS,
+    frames: [
+      ["", ""],
+      ["", ", 10.0.0.1"],
+      ["[", "]:1"],
+    ],
+    pumps: ["10.0.0.1,", "[::1]:1,", "1.", "0:", ", "],
+  },
+  {
+    name: "paths that requests are compared by",
+    run: (text) => [canonicalPath(`/${text}`), routePath(`http://a.test/${text}`)],
+    mostCharacters: MOST_HEADERS,
+    pumps: ["%41", "%", "%e0", "/a"],
+  },
+  {
+    name: "origins of web pages",
+    run: parseWebOrigin,
+    mostCharacters: MOST_HEADERS,
+    frames: [
+      ["https://", ""],
+      ["https://", ".test"],
+    ],
+    pumps: URL_PUMPS,
+  },
+  {
+    name: "URLs that are called",
+    run: (text) => objectToTarget(text, PERMISSIVE),
+    frames: [
+      ["", ""],
+      ["https://", ""],
+      ["https://", ".test/"],
+      ["https://a.test/", ""],
+      ["https://a.test", ":"],
+    ],
+    pumps: URL_PUMPS,
+  },
+  {
+    name: "URLs of workflow steps",
+    run: (text) => [
+      isPrivateTarget(text),
+      readWebhook({ url: text, method: "POST", headers: { a: text }, body: text }, "config", []),
+    ],
+    mostCharacters: 65_536,
+    frames: [
+      ["", ""],
+      ["https://", ""],
+      ["https://a.test/", "{{ a }}"],
+    ],
+    pumps: [...URL_PUMPS, "{{", "{{ a }}"],
+  },
+  {
+    name: "redirects",
+    run: (text) => {
+      const headers = new Headers({ location: encodeURI(text.toWellFormed()) });
+      return parseUrl(locationOf("GET", { status: 302, headers }) ?? "", "https://a.test/");
+    },
+    mostCharacters: MOST_HEADERS,
+    frames: [
+      ["", ""],
+      ["https://", ""],
+    ],
+    pumps: URL_PUMPS,
+  },
+  {
+    name: "IP addresses",
+    run: isPublicAddress,
+    frames: [
+      ["", ""],
+      ["::", "1.1.1.1"],
+    ],
+    pumps: ["0:", "1.", "::1"],
+  },
+  setting("url", [
+    ["", ""],
+    ["http://a.test", "x"],
+    ["http://", ".test"],
+  ]),
+  setting("hostname", [
+    ["", ""],
+    ["a", "!"],
+  ]),
+  setting("dns"),
+  setting("source-addresses"),
+  setting("trusted-proxy"),
+  setting("port"),
+  setting("send-rate", [["1.", "x"]]),
+  setting("relay-url", [["smtp://", ""]]),
+]);
