@@ -20,14 +20,14 @@ export function bind(
 }
 
 export function allOf(fragments: readonly Fragment[]): Fragment {
-  return fragments.length === 0 ? bind`1` : joined(fragments, " AND ");
+  return fragments.length === 0 ? bind`1` : join(fragments, " AND ");
 }
 
 export function anyOf(fragments: readonly Fragment[]): Fragment {
-  return fragments.length === 0 ? bind`0` : joined(fragments, " OR ");
+  return fragments.length === 0 ? bind`0` : join(fragments, " OR ");
 }
 
-function joined(fragments: readonly Fragment[], between: " AND " | " OR "): Fragment {
+function join(fragments: readonly Fragment[], between: " AND " | " OR "): Fragment {
   return {
     text: `(${fragments.map(({ text }) => text).join(between)})`,
     values: fragments.flatMap(({ values }) => values),

@@ -26,13 +26,13 @@ export function compileData(test: DataTest, now: number): Fragment {
     case "notIn":
       return existsAndNot(field, isListed(field, test.values));
     case "greaterThan":
-      return compared(field, test.value, bind`>`);
+      return compare(field, test.value, bind`>`);
     case "greaterThanOrEqual":
-      return compared(field, test.value, bind`>=`);
+      return compare(field, test.value, bind`>=`);
     case "lessThan":
-      return compared(field, test.value, bind`<`);
+      return compare(field, test.value, bind`<`);
     case "lessThanOrEqual":
-      return compared(field, test.value, bind`<=`);
+      return compare(field, test.value, bind`<=`);
     case "within":
       return isDateBetween(field, now - test.spanMs, now);
     case "olderThan":
@@ -74,7 +74,7 @@ function equals({ value, type }: DataField, wanted: Scalar): Fragment {
   return /^[[{]/.test(wanted) ? bind`(${isSame} AND ${type} ${TEXTUAL})` : isSame;
 }
 
-function compared({ value, type }: DataField, wanted: string | number, sign: Fragment): Fragment {
+function compare({ value, type }: DataField, wanted: string | number, sign: Fragment): Fragment {
   const sameType = typeof wanted === "number" ? NUMERIC : TEXTUAL;
   return bind`(${type} ${sameType} AND ${value} ${sign} ${bound(wanted)})`;
 }

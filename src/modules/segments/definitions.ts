@@ -67,13 +67,13 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
   }
 
   /** Returns the segments whose condition refers to another segment. */
-  function referring(projectSeq: number): Definition[] {
+  function readReferring(projectSeq: number): Definition[] {
     return findReferring.all({ projectSeq }).map(definitionOf);
   }
 
   /** Returns the segments that refer to segment `id`, directly or through other segments. */
-  function dependants(projectSeq: number, id: string): Definition[] {
-    const candidates = referring(projectSeq);
+  function findDependants(projectSeq: number, id: string): Definition[] {
+    const candidates = readReferring(projectSeq);
     const reached = new Set([id]);
     let size: number;
     do {
@@ -91,11 +91,11 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
 
   return {
     get,
-    dependants,
+    findDependants,
 
     /** Returns the segments that refer to segment `id` directly. */
-    users: (projectSeq: number, id: string): Definition[] =>
-      referring(projectSeq).filter((candidate) => referencedIds(candidate).includes(id)),
+    findDirectUsers: (projectSeq: number, id: string): Definition[] =>
+      readReferring(projectSeq).filter((candidate) => referencedIds(candidate).includes(id)),
 
     /**
      * Refuses a condition with 422 if it refers to an unknown segment or to itself, or if it exceeds
@@ -109,7 +109,7 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       if (self === undefined) return;
       const changed: Definition = { ...definitionOf(self), condition };
       const findChanged: FindDefinition = (id) => (id === self.id ? changed : find(id));
-      const errors = dependants(projectSeq, self.id).flatMap((user) =>
+      const errors = findDependants(projectSeq, self.id).flatMap((user) =>
         limitErrors(user, findChanged),
       );
       if (errors.length > 0) throw validationError(errors);
@@ -160,7 +160,7 @@ function limitErrors(user: Definition, find: FindDefinition): FieldError[] {
   const outcome = user.condition === null ? null : resolve(user.condition, find, user);
   const [error] = outcome === null || outcome.ok ? [] : outcome.errors;
   if (error === undefined) return [];
-  const message = `does not fit the segment "${user.name}", which uses this one: there a filter ${error.message}`;
+  const message = `does not fit the segment "${user.name}", which refers to this one: one of its filters ${error.message}`;
   return [{ field: "condition", message, code: error.code }];
 }
 

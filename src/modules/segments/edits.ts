@@ -52,7 +52,7 @@ export function createEdits(deps: {
       .where(and(inArray(segments.seq, [...segmentSeqs]), eq(segments.trackMembership, true)))
       .returning()
       .all();
-    if (rows.length > 0) writer.afterCommit(() => tracking.establish(id, rows));
+    if (rows.length > 0) writer.afterCommit(() => tracking.recordFirstMembers(id, rows));
   }
 
   function update(row: SegmentRow, patch: SegmentPatch): SegmentRow {
@@ -71,7 +71,7 @@ export function createEdits(deps: {
     const isTrackingChanged = trackMembership !== row.trackMembership;
     if (updated.type === "DYNAMIC" && (isConditionChanged || isTrackingChanged)) {
       tracking.noteDefinition(row.projectSeq);
-      const users = isConditionChanged ? definitions.dependants(row.projectSeq, row.id) : [];
+      const users = isConditionChanged ? definitions.findDependants(row.projectSeq, row.id) : [];
       restartBaselines(row.id, [row.seq, ...users.map(({ seq }) => seq)]);
     }
     return updated;
@@ -79,7 +79,7 @@ export function createEdits(deps: {
 
   function ensureUnused({ projectSeq, id }: SegmentRow): void {
     const users = [
-      ...definitions.users(projectSeq, id).map(({ name }) => `segment "${name}"`),
+      ...definitions.findDirectUsers(projectSeq, id).map(({ name }) => `segment "${name}"`),
       ...findUsers.flatMap((find) => find(projectSeq, id)),
     ];
     if (users.length === 0) return;

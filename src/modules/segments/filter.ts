@@ -3,7 +3,7 @@
 import { isRecord } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import type { Target } from "./fields.ts";
-import { type Checked, type Input, readFilter } from "./input.ts";
+import { type Checked, type FilterInput, createFilterInput } from "./input.ts";
 import {
   EQUALITY,
   HISTORY,
@@ -46,7 +46,7 @@ export function checkFilter(given: unknown, at: string): Checked<Filter> {
     };
   }
   const errors: FieldError[] = [];
-  const input = readFilter(given, at, errors);
+  const input = createFilterInput(given, at, errors);
   const target = input.target();
   const test = target === null ? input.operator(OPERATORS) && null : readTest(target, input);
   return test === null
@@ -54,7 +54,7 @@ export function checkFilter(given: unknown, at: string): Checked<Filter> {
     : { ok: true, value: { test, wire: wireOf(given), at } };
 }
 
-function readTest(target: Target, input: Input): Test | null {
+function readTest(target: Target, input: FilterInput): Test | null {
   switch (target.kind) {
     case "email":
       return emailTest(input);
@@ -71,20 +71,20 @@ function readTest(target: Target, input: Input): Test | null {
   }
 }
 
-function emailTest(input: Input): Test | null {
+function emailTest(input: FilterInput): Test | null {
   const operator = input.operator(TEXT);
   const value = operator && input.text();
   return operator === null || value === null ? null : { kind: "email", operator, value };
 }
 
-function subscribedTest(input: Input): Test | null {
+function subscribedTest(input: FilterInput): Test | null {
   const operator = input.operator(EQUALITY);
   const value = operator && input.flag();
   if (operator === null || value === null) return null;
   return { kind: "subscribed", isSubscribed: (operator === "equals") === value };
 }
 
-function timeTest(target: Extract<Target, { kind: "time" }>, input: Input): Test | null {
+function timeTest(target: Extract<Target, { kind: "time" }>, input: FilterInput): Test | null {
   const operator = input.operator(TIME_OPERATORS);
   switch (operator) {
     case null:
@@ -101,7 +101,7 @@ function timeTest(target: Extract<Target, { kind: "time" }>, input: Input): Test
   }
 }
 
-function dataTest(target: Extract<Target, { kind: "data" }>, input: Input): Test | null {
+function dataTest(target: Extract<Target, { kind: "data" }>, input: FilterInput): Test | null {
   const operator = input.operator(DATA_OPERATORS);
   switch (operator) {
     case null:
@@ -133,7 +133,7 @@ function dataTest(target: Extract<Target, { kind: "data" }>, input: Input): Test
   }
 }
 
-function eventTest(target: Extract<Target, { kind: "event" }>, input: Input): Test | null {
+function eventTest(target: Extract<Target, { kind: "event" }>, input: FilterInput): Test | null {
   const operator = input.operator(EVENT_OPERATORS);
   switch (operator) {
     case null:
@@ -148,7 +148,10 @@ function eventTest(target: Extract<Target, { kind: "event" }>, input: Input): Te
   }
 }
 
-function segmentTest(target: Extract<Target, { kind: "segment" }>, input: Input): Test | null {
+function segmentTest(
+  target: Extract<Target, { kind: "segment" }>,
+  input: FilterInput,
+): Test | null {
   const operator = input.operator(MEMBERSHIP);
   return operator === null ? null : { ...target, isMember: operator === "memberOf" };
 }

@@ -11,8 +11,8 @@ export type Checked<T> =
   /** All violations, each with the path of the faulty filter. */
   | { ok: false; errors: FieldError[] };
 
-/** Each reader returns null if its member is missing or wrong; `errors` then has an entry for it. */
-export type Input = {
+/** Each reader returns null if its member is failMissing or wrong; `errors` then has an entry for it. */
+export type FilterInput = {
   target(): Target | null;
   operator<T extends string>(allowed: readonly T[]): T | null;
   text(): string | null;
@@ -30,7 +30,7 @@ const LONGEST_TEXT = 64 * 1024;
 const MAX_VALUES = 1000;
 const LARGEST_AMOUNT = 10_000_000;
 
-export function readFilter(given: unknown, at: string, errors: FieldError[]): Input {
+export function createFilterInput(given: unknown, at: string, errors: FieldError[]): FilterInput {
   const filter = isRecord(given) ? given : {};
 
   function fail(member: string, code: FieldErrorCode, message: string): null {
@@ -38,26 +38,26 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
     return null;
   }
 
-  function missing(member: string): null {
+  function failMissing(member: string): null {
     return fail(member, "required", REQUIRED);
   }
 
-  function wrongType(expected: string): null {
+  function failType(expected: string): null {
     const isMissing = filter["value"] === undefined || filter["value"] === null;
-    return isMissing ? missing("value") : fail("value", "invalid_type", `must be ${expected}`);
+    return isMissing ? failMissing("value") : fail("value", "invalid_type", `must be ${expected}`);
   }
 
-  function amount(): number | null {
+  function readAmount(): number | null {
     const { value } = filter;
-    if (typeof value !== "number") return wrongType("a whole number");
-    if (!Number.isInteger(value)) return wrongType("a whole number");
+    if (typeof value !== "number") return failType("a whole number");
+    if (!Number.isInteger(value)) return failType("a whole number");
     if (value < 1) return fail("value", "too_small", "must be at least 1");
     if (value > LARGEST_AMOUNT)
       return fail("value", "too_big", `must be at most ${LARGEST_AMOUNT}`);
     return value;
   }
 
-  function listed(value: unknown, i: number): Scalar[] {
+  function readItem(value: unknown, i: number): Scalar[] {
     const member = `value.${i}`;
     if (isScalar(value)) return [value];
     if (typeof value === "string") fail(member, "too_big", TOO_LONG);
@@ -68,58 +68,58 @@ export function readFilter(given: unknown, at: string, errors: FieldError[]): In
   return {
     target() {
       const { field } = filter;
-      if (field === undefined) return missing("field");
+      if (field === undefined) return failMissing("field");
       if (typeof field !== "string") return fail("field", "invalid_type", "must be a string");
       const target = parseField(field);
       return typeof target === "string" ? fail("field", "invalid_value", target) : target;
     },
     operator(allowed) {
       const { operator } = filter;
-      if (operator === undefined) return missing("operator");
+      if (operator === undefined) return failMissing("operator");
       const known = allowed.find((name) => name === operator);
       const message = `must be one of ${allowed.join(", ")} for this field`;
       return known ?? fail("operator", "invalid_value", message);
     },
     text() {
       const { value } = filter;
-      if (typeof value !== "string") return wrongType("a string");
+      if (typeof value !== "string") return failType("a string");
       return value.length > LONGEST_TEXT ? fail("value", "too_big", TOO_LONG) : value;
     },
     flag() {
       const { value } = filter;
-      return typeof value === "boolean" ? value : wrongType("true or false");
+      return typeof value === "boolean" ? value : failType("true or false");
     },
     scalar() {
       const { value } = filter;
       if (isScalar(value)) return value;
       if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
-      return wrongType("a string, a number, true or false");
+      return failType("a string, a number, true or false");
     },
     comparable() {
       const { value } = filter;
       if (isScalar(value) && typeof value !== "boolean") return value;
       if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
-      return wrongType("a string or a number");
+      return failType("a string or a number");
     },
     list() {
       const { value } = filter;
-      if (!Array.isArray(value)) return wrongType("an array of strings, numbers, true or false");
+      if (!Array.isArray(value)) return failType("an array of strings, numbers, true or false");
       if (value.length === 0) return fail("value", "too_small", "must have at least one item");
       if (value.length > MAX_VALUES) {
         return fail("value", "too_big", `must have at most ${MAX_VALUES} items`);
       }
-      const values = value.flatMap(listed);
+      const values = value.flatMap(readItem);
       return values.length === value.length ? values : null;
     },
     period() {
       const { value } = filter;
-      if (typeof value !== "string") return wrongType("a date");
+      if (typeof value !== "string") return failType("a date");
       const message = "must be a date such as 2026-01-31 or 2026-01-31T12:00:00Z";
       return parsePeriod(value) ?? fail("value", "invalid_format", message);
     },
     span() {
-      const value = amount();
-      if (filter["unit"] === undefined) return missing("unit");
+      const value = readAmount();
+      if (filter["unit"] === undefined) return failMissing("unit");
       const unit = UNITS.find((name) => name === filter["unit"]);
       if (unit === undefined) {
         return fail("unit", "invalid_value", `must be one of ${UNITS.join(", ")}`);

@@ -54,7 +54,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
           const create = await segments.create(project.seq, body);
           return () => ({ status: 201, body: envelope(create()) });
         });
-        await segments.established(answer.data.id);
+        await segments.whenRecorded(answer.data.id);
         return answer;
       },
       {

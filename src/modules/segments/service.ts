@@ -102,14 +102,14 @@ export function createSegments(deps: {
 
     async patch(projectSeq: number, id: string, patch: SegmentPatch): Promise<Segment> {
       const row = await writer.write(edits.patch(projectSeq, id, patch));
-      await tracking.established(id);
+      await tracking.whenRecorded(id);
       return present(row, await memberCount(row));
     },
 
     remove: edits.remove,
 
     /** Resolves when the members of a new tracked segment are recorded. */
-    established: tracking.established,
+    whenRecorded: tracking.whenRecorded,
 
     async list(projectSeq: number, query: PageQuery): Promise<Page<Segment>> {
       const scope = `${projectSeq}:segments`;

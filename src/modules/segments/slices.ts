@@ -33,7 +33,7 @@ export function memberSlices(sqlite: Database, audience: Audience, order: Order)
   const members = prepareScan(sqlite, plan, {
     audience,
     columns: plan.key,
-    tail: sorted(plan, order),
+    tail: orderBy(plan, order),
   });
   return createSlices(sqlite, { plan, order, read: members });
 }
@@ -50,10 +50,10 @@ function createSlices(
   { plan, order, read }: { plan: Plan; order: Order; read: RangeStatement },
 ): Slices {
   const { from, key, stretch } = plan;
-  const nearest = prepare(sqlite, {
+  const nearest = prepareRange(sqlite, {
     head: bind`SELECT ${key} FROM ${from} WHERE ${stretch} AND`,
     key,
-    tail: bind`${sorted(plan, order)} LIMIT 1`,
+    tail: bind`${orderBy(plan, order)} LIMIT 1`,
   });
   return {
     order,
@@ -84,7 +84,7 @@ function prepareScan(
   const rows = bind`WHERE ${stretch} AND ${filter}`;
   const contacts = bind`CROSS JOIN contacts ${rows}
     AND contacts.seq = ${key} AND +contacts.project_seq = ${audience.projectSeq}`;
-  return prepare(sqlite, {
+  return prepareRange(sqlite, {
     head: bind`SELECT ${columns} FROM ${from} ${isJoined ? contacts : rows} AND ${rest} AND`,
     key,
     tail,
@@ -116,7 +116,7 @@ function estimate(sqlite: Database, { from, stretch }: Plan, limit: number): num
   }
 }
 
-function sorted({ key }: Plan, order: Order): Fragment {
+function orderBy({ key }: Plan, order: Order): Fragment {
   return order === "ascending" ? bind`ORDER BY ${key} ASC` : bind`ORDER BY ${key} DESC`;
 }
 
@@ -124,7 +124,7 @@ function sorted({ key }: Plan, order: Order): Fragment {
 type RangeStatement = { run(range: Range): number[]; close(): void };
 
 /** Prepares `<head> <key> BETWEEN … AND … <tail>`. */
-function prepare(
+function prepareRange(
   sqlite: Database,
   { head, key, tail }: { head: Fragment; key: Fragment; tail: Fragment },
 ): RangeStatement {

@@ -50,7 +50,7 @@ export function createTracking(deps: {
   let touched = new Map<number, number[]>();
   let cursor: Cursor | null = null;
   /** Recordings of first members that are running, by the id of the changed segment. */
-  const establishing = new Map<string, Promise<void>>();
+  const recordings = new Map<string, Promise<void>>();
   let isStopping = false;
   let lastRun: Promise<void> = Promise.resolve();
 
@@ -124,7 +124,7 @@ export function createTracking(deps: {
   }
 
   /** Records the members of segments. After a failure, the next run records them. */
-  async function establishAll(rows: readonly SegmentRow[]): Promise<void> {
+  async function recordAll(rows: readonly SegmentRow[]): Promise<void> {
     try {
       for (const row of rows) await evaluateAll(resolveTracked(row));
     } catch (error) {
@@ -149,16 +149,16 @@ export function createTracking(deps: {
     },
 
     /** Starts to record the members of `rows`, which have no baseline after a change of `id`. */
-    establish(id: string, rows: readonly SegmentRow[]): void {
-      const work = establishAll(rows);
-      establishing.set(id, work);
+    recordFirstMembers(id: string, rows: readonly SegmentRow[]): void {
+      const work = recordAll(rows);
+      recordings.set(id, work);
       void work.finally(() => {
-        if (establishing.get(id) === work) establishing.delete(id);
+        if (recordings.get(id) === work) recordings.delete(id);
       });
     },
 
     /** Resolves when the members of a new or changed segment are recorded. */
-    established: async (id: string): Promise<void> => establishing.get(id),
+    whenRecorded: async (id: string): Promise<void> => recordings.get(id),
 
     /** Runs inside a change of a definition; stops evaluations with the old definition. */
     noteDefinition(projectSeq: number): void {
@@ -173,7 +173,7 @@ export function createTracking(deps: {
     /** Resolves when all running evaluations have ended. */
     async stop(): Promise<void> {
       isStopping = true;
-      await Promise.all([lastRun.catch(() => undefined), ...establishing.values()]);
+      await Promise.all([lastRun.catch(() => undefined), ...recordings.values()]);
     },
   };
 }

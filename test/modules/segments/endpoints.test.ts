@@ -539,7 +539,7 @@ describe("members of a STATIC segment", () => {
     });
   });
 
-  test("cannot be edited in a DYNAMIC segment: 409", async () => {
+  test("are refused with 409 for a DYNAMIC segment", async () => {
     const id = await create({ condition: pro });
     for (const act of [add, drop]) {
       expectRefusal(await act(id, { emails: ["a@b.co"] }), { status: 409, code: "CONFLICT" });
@@ -580,7 +580,7 @@ describe("members of a STATIC segment", () => {
   });
 });
 
-describe("a segment of another project", () => {
+describe("another project", () => {
   const requests: [method: string, path: string, body?: unknown][] = [
     ["GET", ""],
     ["PATCH", "", { name: "mine" }],
@@ -591,7 +591,7 @@ describe("a segment of another project", () => {
     ["DELETE", "/members", { emails: ["ada@example.com"] }],
   ];
   for (const [method, path, body] of requests) {
-    test(`is not found by ${method} /segments/{id}${path} ${JSON.stringify(body ?? "")}`, async () => {
+    test(`cannot find a segment by ${method} /segments/{id}${path} ${JSON.stringify(body ?? "")}`, async () => {
       const { secretKey } = await t.makeProject("stranger");
       const id = await create({ type: "STATIC" });
       await contact("ada@example.com");
@@ -606,7 +606,7 @@ describe("a segment of another project", () => {
     });
   }
 
-  test("is not listed, and contacts of another project are not counted", async () => {
+  test("does not list segments or count contacts of this one", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const id = await create({ condition: everyContact, trackMembership: true });
     await t.call("POST", "/contacts", { email: "theirs@example.com" }, { key });
@@ -622,7 +622,7 @@ describe("a segment of another project", () => {
     });
   });
 
-  test("does not make its contacts known: their addresses are not found", async () => {
+  test("has contacts that this one cannot find by email", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const id = await create({ type: "STATIC" });
     await t.call("POST", "/contacts", { email: "theirs@example.com" }, { key });
