@@ -2,8 +2,8 @@
  * Pages of the event log, newest first, with exact totals.
  *
  * Events of one contact are read by following its chains (`of-contact.ts`). Other pages are read
- * from an index in the order of the page: that of an event name or that of the project. Totals come
- * from the counters of event names. Only the total of a period is counted, in slices.
+ * from an index in the order of the page: that of an event name or that of the project. Their
+ * totals come from the counters of event names; only the total of a period is counted, in slices.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -35,7 +35,7 @@ type Found = { rows: Row[]; total: number; positionOf: (row: Row) => readonly nu
 
 const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
   c.email AS contactEmail, m.id AS emailId`;
-const RELATED = `LEFT JOIN contacts c ON c.seq = e.contact_seq
+const JOINS = `LEFT JOIN contacts c ON c.seq = e.contact_seq
   LEFT JOIN emails m ON m.seq = e.email_seq`;
 
 /** Result for a contact that does not exist. */
@@ -66,7 +66,7 @@ export function createEventList(deps: {
     WHERE project_seq = +?1 AND (?2 IS NULL OR name = ?2)`);
 
   const read = sqlite.prepare<Row, [string]>(`
-    SELECT ${COLUMNS} FROM json_each(?) AS asked CROSS JOIN events e ON e.seq = asked.value ${RELATED}
+    SELECT ${COLUMNS} FROM json_each(?) AS asked CROSS JOIN events e ON e.seq = asked.value ${JOINS}
     ORDER BY e.seq DESC`);
 
   function sourceOf(projectSeq: number, { event }: EventQuery): Source {
@@ -91,7 +91,7 @@ export function createEventList(deps: {
       .query<Row, (string | number)[]>(
         `SELECT ${COLUMNS}
          FROM (SELECT * FROM events INDEXED BY ${index} WHERE ${prefix} AND ${WITHIN}
-           ORDER BY created_at DESC, seq DESC LIMIT ?) e ${RELATED}
+           ORDER BY created_at DESC, seq DESC LIMIT ?) e ${JOINS}
          ORDER BY e.created_at DESC, e.seq DESC`,
       )
       .all(...values, ...period.after, ...period.before, limit);

@@ -156,8 +156,8 @@ export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
       isAfter.get(contactSeq, seq)?.found === 1,
 
     /**
-     * Runs inside a change, before the contact is deleted. Removes the contact and the data from its
-     * events, so that they cannot be linked to a person.
+     * Runs inside a change, before the contact is deleted. Removes the contact and the data from
+     * its events, so that they cannot be linked to a person.
      */
     detach: (contactSeq: number): void => void detach.run(contactSeq),
   };

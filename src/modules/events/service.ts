@@ -63,8 +63,8 @@ export function createEvents(deps: {
   );
   const countName = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
   /**
-   * Row ids of event names. Only committed names are cached, because a change that fails removes the
-   * name that it added.
+   * Row ids of event names. Only committed names are cached, because a change that fails removes
+   * the name that it added.
    */
   const cachedNameSeqs = new Map<string, number>();
   const updateSummary = sqlite.prepare<unknown, [number, number, number, number | bigint]>(`

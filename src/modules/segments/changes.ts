@@ -60,7 +60,7 @@ export function createChangeReader(deps: {
     WHERE project_seq = ? AND updated_at >= ? AND (updated_at, seq) > (?, ?)
     ORDER BY updated_at, seq LIMIT ?`);
 
-  /** False if there were too many. */
+  /** Returns false if there were too many changes. */
   async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
     let position = afterSeq;
     for (let count = 0; count < MAX_CHANGES; count += STEP) {
@@ -79,7 +79,7 @@ export function createChangeReader(deps: {
     return false;
   }
 
-  /** False if there were too many. */
+  /** Returns false if there were too many changes. */
   async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
     let position = { at: fromMs, seq: 0 };
     while (found.contacts.size < MAX_CHANGES) {

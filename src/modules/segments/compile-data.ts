@@ -1,6 +1,6 @@
 /**
- * Compiles tests on a contact's data to SQL over its JSON. The types are those of JSON: "5" is not 5
- * and true is not 1. A missing key and null match only `notExists`.
+ * Compiles tests on a contact's data to SQL over its JSON. The types are those of JSON: "5" is not
+ * 5 and true is not 1. A missing key and null match only `notExists`.
  */
 
 import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
@@ -123,8 +123,8 @@ function isDate({ value, type }: DataField): Fragment {
 }
 
 /**
- * JSON writes whole numbers above 2^53 with more digits than a double holds, and SQLite compares all
- * digits. The bound value therefore has the digits that JSON would have stored.
+ * JSON writes whole numbers above 2^53 with more digits than a double holds, and SQLite compares
+ * all digits. The bound value therefore has the digits that JSON would have stored.
  */
 function bound(value: string | number): Bound {
   const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);

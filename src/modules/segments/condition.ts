@@ -1,6 +1,7 @@
 /**
- * Conditions of segments, campaign audiences and bulk actions: groups of filters, joined by `logic`.
- * The filters of a group and its nested condition are joined by AND (docs/interface.md#campaigns).
+ * Conditions of segments, campaign audiences and bulk actions: groups of filters, joined by
+ * `logic`. The filters of a group and its nested condition are joined by AND
+ * (docs/interface.md#campaigns).
  */
 
 import { isRecord } from "../../http/validation.ts";

@@ -20,8 +20,8 @@ const DAY_AND_TIME =
   /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:\d{2})?$/;
 
 /**
- * A date without time is the whole day in UTC. Returns null if the text is not a date or the day does
- * not exist.
+ * A date without time is the whole day in UTC. Returns null if the text is not a date or the day
+ * does not exist.
  */
 export function parsePeriod(text: string): Period | null {
   if (DAY.test(text)) {

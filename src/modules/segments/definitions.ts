@@ -98,9 +98,9 @@ export function createDefinitions({ db, clock }: { db: Db; clock: Clock }) {
       readReferring(projectSeq).filter((candidate) => referencedIds(candidate).includes(id)),
 
     /**
-     * Refuses a condition with 422 if it refers to an unknown segment or to itself, or if it exceeds
-     * the limits together with the segments that it refers to. `self` is the segment that the
-     * condition is for; segments that refer to `self` must stay within the limits as well.
+     * Refuses a condition with 422 if it refers to an unknown segment or to itself, or if it
+     * exceeds the limits together with the segments that it refers to. `self` is the segment that
+     * the condition is for; segments that refer to `self` must stay within the limits as well.
      */
     ensureResolvable(projectSeq: number, condition: Condition<Filter>, self?: SegmentRow): void {
       const find = createFinder(projectSeq);
@@ -160,7 +160,9 @@ function limitErrors(user: Definition, find: FindDefinition): FieldError[] {
   const outcome = user.condition === null ? null : resolve(user.condition, find, user);
   const [error] = outcome === null || outcome.ok ? [] : outcome.errors;
   if (error === undefined) return [];
-  const message = `does not fit the segment "${user.name}", which refers to this one: one of its filters ${error.message}`;
+  const message =
+    `does not fit the segment "${user.name}", which refers to this one: ` +
+    `one of its filters ${error.message}`;
   return [{ field: "condition", message, code: error.code }];
 }
 

@@ -5,8 +5,8 @@
  * 2. In one change per few hundred of them, evaluate them again, update the member rows and record
  *    an event for each entry and exit.
  *
- * Because step 2 evaluates inside the change, an evaluation may be interrupted and repeated, and two
- * evaluations may run at the same time.
+ * Because step 2 evaluates inside the change, an evaluation may be interrupted and repeated, and
+ * two evaluations may run at the same time.
  */
 
 import { and, eq, isNull, sql } from "drizzle-orm";
@@ -88,7 +88,7 @@ export function createEvaluator(deps: {
     return audienceOf(conjunctsOf(condition), { projectSeq, now: clock.now() });
   }
 
-  /** Returns two audiences: contacts that must enter the segment, and members that must leave it. */
+  /** Returns two audiences: contacts that must enter the segment, members that must leave it. */
   function differingAudiences({ segment, condition }: TrackedSegment): Audience[] {
     const context = { projectSeq: segment.projectSeq, now: clock.now() };
     const member = { kind: "members", segmentSeq: segment.seq } as const;

@@ -7,7 +7,7 @@ export type Target =
   | { kind: "email" }
   | { kind: "subscribed" }
   | { kind: "time"; column: "createdAt" | "updatedAt" }
-  /** Keys from the outside in. */
+  /** Keys, the outermost first. */
   | { kind: "data"; path: readonly string[] }
   | { kind: "event"; name: string }
   | { kind: "segment"; id: string };

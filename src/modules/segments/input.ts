@@ -11,7 +11,7 @@ export type Checked<T> =
   /** All violations, each with the path of the faulty filter. */
   | { ok: false; errors: FieldError[] };
 
-/** Each reader returns null if its member is failMissing or wrong; `errors` then has an entry for it. */
+/** Each method returns null if its member is missing or wrong, and records an error. */
 export type FilterInput = {
   target(): Target | null;
   operator<T extends string>(allowed: readonly T[]): T | null;

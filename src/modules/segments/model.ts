@@ -146,7 +146,7 @@ export function conditionErrors(given: unknown): FieldError[] {
   const checked = checkCondition(given, "condition");
   if (!checked.ok) return checked.errors;
   if (Buffer.byteLength(JSON.stringify(given)) <= LONGEST_CONDITION_BYTES) return [];
-  return [{ field: "condition", message: "must take at most 256 KiB as JSON", code: "too_big" }];
+  return [{ field: "condition", message: "must not exceed 256 KiB as JSON", code: "too_big" }];
 }
 
 /** A DYNAMIC segment requires a condition, a STATIC one must not have one. */

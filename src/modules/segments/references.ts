@@ -1,7 +1,7 @@
 /**
- * Resolves filters on segments: a STATIC segment is replaced by a test of its members, a DYNAMIC one
- * by its condition. The limits on depth and number of filters include the conditions of referenced
- * segments, so every condition has a bounded cost.
+ * Resolves filters on segments: a STATIC segment is replaced by a test of its members, a DYNAMIC
+ * one by its condition. The limits on depth and number of filters include the conditions of
+ * referenced segments, so every condition has a bounded cost.
  */
 
 import type { FieldError, FieldErrorCode } from "../../lib/errors.ts";

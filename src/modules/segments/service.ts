@@ -3,7 +3,7 @@
  *
  * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition; `references.ts` resolves the
  *    segments that it refers to; `definitions.ts` does both for stored segments.
- * 2. `compile.ts` turns a condition into SQL; `plan.ts` finds indexes that can narrow the scan.
+ * 2. `compile.ts` compiles a condition to SQL; `plan.ts` finds indexes that can narrow the scan.
  * 3. `walk.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
  *    and counts. Campaigns and bulk actions get their contacts from there as well.
  * 4. `edits.ts` creates, changes and deletes segments; `members.ts` edits STATIC ones by email.
@@ -78,7 +78,7 @@ export function createSegments(deps: {
     audiences,
     members,
 
-    /** Returns the members of a segment who also meet `tests`. Throws 404 for an unknown segment. */
+    /** Returns the members of a segment who also meet `tests`; 404 for an unknown segment. */
     audienceOf: (projectSeq: number, id: string, tests: readonly ResolvedTest[] = []) =>
       definitions.segmentAudience(definitions.get(projectSeq, id), tests),
 

@@ -4,8 +4,9 @@
  * 1. Every run evaluates the contacts that changed or had an event that the condition tests.
  * 2. If time alone can change the members (`within 30 days`), all contacts are evaluated every few
  *    minutes.
- * 3. If tracking was switched on or the condition was changed, all contacts are evaluated once. This
- *    records no events, because entry and exit events report changes of contacts, not of conditions.
+ * 3. If tracking was switched on or the condition was changed, all contacts are evaluated once.
+ *    This records no events, because entry and exit events report changes of contacts, not of
+ *    conditions.
  *
  * The first run of a process evaluates all contacts, so no state has to survive a crash.
  */
@@ -84,8 +85,8 @@ export function createTracking(deps: {
   }
 
   /**
-   * Evaluates one segment. A failure must not prevent the evaluation of the other segments; the next
-   * run then evaluates all contacts for this segment.
+   * Evaluates one segment. A failure must not prevent the evaluation of the other segments; the
+   * next run then evaluates all contacts for this segment.
    */
   async function evaluateSegment(
     segment: SegmentRow,

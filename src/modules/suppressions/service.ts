@@ -1,8 +1,8 @@
 /**
  * Suppressions: addresses to which a project sends no mail.
  *
- * 1. `routes.ts` lists, adds and removes them; a hard bounce or a complaint adds one as well.
- * 2. `reasonFor` is asked when a mail is accepted and again just before it is sent.
+ * 1. `routes.ts` lists, adds and removes them; a hard bounce adds one as well.
+ * 2. `reasonFor` is called when a mail is accepted and again just before it is sent.
  * 3. `list.ts` reads the pages of `GET /suppressions`.
  */
 
@@ -30,7 +30,7 @@ export function createSuppressions({ db }: { db: Db }) {
     .limit(1)
     .prepare();
 
-  // Runs twice for every mail, so it is raw SQL that looks into one index.
+  // Runs twice for every mail, so it is raw SQL that reads one index.
   const findReason = db.sqlite.prepare<{ reason: SuppressionReason }, [number, string]>(
     "SELECT reason FROM suppressions WHERE project_seq = +? AND email = +?",
   );

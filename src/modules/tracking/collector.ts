@@ -20,7 +20,7 @@ const FLUSH_AFTER_MS = 1_000;
 const FLUSH_AT = 500;
 /** Hits counted in one change: few, so that other changes do not wait long. */
 const CHUNK = 25;
-/** With this many queued hits, changes are larger, because the disk cannot keep up with small ones. */
+/** With this many queued hits, changes are larger, so that the disk can keep up. */
 const BACKLOG = { from: 2_000, chunk: 400 } as const;
 /** Hits kept in memory while the storage refuses writes; further hits are dropped. */
 const MAX_QUEUED = 20_000;

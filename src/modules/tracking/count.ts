@@ -1,4 +1,4 @@
-/** Records a hit: the time of the first open and the first click, the mail's status and the events. */
+/** Records a hit: times of the first open and the first click, the mail's status and events. */
 
 import type { Db } from "../../db/open.ts";
 import type { TrackingMode } from "../../db/schema/projects.ts";

@@ -147,7 +147,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-test(`SQL and the simple evaluator agree on ${CONTACTS * CONDITIONS} pairs (SEED=${SEED})`, async () => {
+test(`both evaluators agree on ${CONTACTS * CONDITIONS} pairs (SEED=${SEED})`, async () => {
   const random = seeded(SEED);
   const create = (body: object) => t.create("/segments", { name: "s", ...body }, "data.id");
   const statics = [await create({ type: "STATIC" }), await create({ type: "STATIC" })];

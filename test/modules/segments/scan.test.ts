@@ -86,7 +86,7 @@ test("countAll returns the same counts as scans of single audiences", async () =
   expect(together).toEqual(listed.map(({ length }) => length));
 });
 
-test("a scan ignores contacts created meanwhile and evaluates changed ones as they are", async () => {
+test("a scan ignores contacts created meanwhile and reads changed ones as they are", async () => {
   const scan = t.app.segments.audiences.members(audience(pro));
   const first = await scan.next();
   const late = addContact(t, { data: { plan: "pro" } });

@@ -307,7 +307,7 @@ describe("the text of the page", () => {
   ];
 
   for (const [language, accepted, title] of languages) {
-    test(`is "${title}" for project language ${language} and Accept-Language ${accepted}`, async () => {
+    test(`is "${title}" for language ${language} and Accept-Language ${accepted}`, async () => {
       const { fetchAs, setProject, letter } = await mailed();
       setProject({ language });
       const headers = { "accept-language": accepted };
