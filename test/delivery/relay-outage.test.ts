@@ -63,7 +63,7 @@ async function relaying(relay: Partial<Relay> & { port: number }) {
     clock,
     logged,
     passTime,
-    isAway: () => logged("nothing leaves until it answers") > 0,
+    isAway: () => logged("no mail is sent until it answers") > 0,
 
     /** As many mails, each to an address of its own; a request takes a hundred. */
     async send(count: number): Promise<string[]> {
@@ -106,7 +106,7 @@ describe("while the relay is down", () => {
     await passTime(3 * MINUTE);
     await eventually(() => statuses()["QUEUED"] === 200);
     expect([t.countRows("attempts"), attemptsCounted()]).toEqual([1, 1]);
-    expect(logged("nothing leaves until it answers")).toBe(1);
+    expect(logged("no mail is sent until it answers")).toBe(1);
     expect(logged("delivery needs attention")).toBe(1);
     expect(logged("the relay is back")).toBe(0);
   });
@@ -191,7 +191,7 @@ describe("when the relay is back", () => {
     expect(new Set(after.messages.flatMap(({ to }) => to)).size).toBe(200);
     // One for each that left, and one for the mail that found the relay away.
     expect([t.countRows("attempts"), attemptsCounted()]).toEqual([202, 202]);
-    expect(logged("nothing leaves until it answers")).toBe(1);
+    expect(logged("no mail is sent until it answers")).toBe(1);
     expect(logged("the relay is back")).toBe(1);
   });
 

@@ -1,24 +1,24 @@
 /**
- * Limits the connections at once to one address, over all sites that had no good session so far: a
- * tarpit with one address must not get a connection for each of its domains. IPv6 addresses are
- * counted by their /64, which is what one machine usually owns.
+ * Limits the simultaneous connections to one address, over all sites that had no good session so
+ * far, so that a tarpit with one address does not get a connection for each of its domains. IPv6
+ * addresses are counted by their /64, because one machine usually owns a whole /64.
  */
 
 import ipaddr from "ipaddr.js";
 
-const CONNECTIONS_OF_ONE = 2;
+const MAX_PER_NETWORK = 2;
 const IPV6_PREFIX_BYTES = 8;
 
 export class ConnectionLimit {
-  /** Network → its connections; a network without a connection has no entry. */
+  /** Network → number of its connections; a network without connections has no entry. */
   readonly #connections = new Map<string, number>();
 
   isFull(network: string): boolean {
-    return (this.#connections.get(network) ?? 0) >= CONNECTIONS_OF_ONE;
+    return (this.#connections.get(network) ?? 0) >= MAX_PER_NETWORK;
   }
 
-  /** False if the network is full; otherwise the connection must be given back with `release`. */
-  take(network: string): boolean {
+  /** False if the network is full; otherwise the caller must `release` the connection. */
+  acquire(network: string): boolean {
     if (this.isFull(network)) return false;
     this.#connections.set(network, (this.#connections.get(network) ?? 0) + 1);
     return true;

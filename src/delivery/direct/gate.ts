@@ -1,8 +1,8 @@
 /**
  * Admission of mail to direct delivery. A mail needs a connection slot, out of the budget for sites
- * of that speed, and a slot of its site. Where the site will soon have one, the mail waits for it for
- * a moment; otherwise it is told at once when to ask again, so that no mail to another site waits
- * behind it.
+ * of that speed, and a slot of its site. If the site will soon have a free slot, the mail waits for
+ * it briefly. Otherwise the caller learns at once when to ask again, so that mail to other sites
+ * does not wait behind it.
  *
  * Tarpits (servers that accept connections and stay silent) cannot use up the slots:
  * - A slot counts against the speed that its site has now (slot-budget.ts).
@@ -31,16 +31,16 @@ import {
 export type Admission = DirectSlot | Busy;
 
 export type GateOptions = {
-  /** Mails under way at once, while no site is slow. */
+  /** Largest number of mails under way while no site is slow. */
   slots: number;
   clock: Clock;
-  /** What an earlier process knew of sites. */
+  /** Sites as an earlier process stored them. */
   store?: SiteStore | undefined;
 };
 
-const MOST_SITES = 10_000;
-const MOST_DOMAINS = 50_000;
-/** A site without mail is forgotten after an hour, in this process. */
+const MAX_SITES = 10_000;
+const MAX_DOMAINS = 50_000;
+/** After this time without mail a site is removed from the memory of this process. */
 const MEMORY_MS = 3_600_000;
 
 export class Gate {
@@ -56,8 +56,8 @@ export class Gate {
   constructor({ slots, clock, store }: GateOptions) {
     this.#clock = clock;
     this.#store = store ?? null;
-    this.#queues = new ExpiringMap({ maxEntries: MOST_SITES, clock });
-    this.#siteNames = new ExpiringMap({ maxEntries: MOST_DOMAINS, clock });
+    this.#queues = new ExpiringMap({ maxEntries: MAX_SITES, clock });
+    this.#siteNames = new ExpiringMap({ maxEntries: MAX_DOMAINS, clock });
     this.#budget = new SlotBudget(slots);
     this.#slotDeps = {
       budget: this.#budget,
@@ -71,49 +71,49 @@ export class Gate {
     };
   }
 
-  /** Mails under way, those included that wait for a slot of their site. */
+  /** Number of mails under way, including those that wait for a slot of their site. */
   get active(): number {
     return this.#budget.used;
   }
 
-  /** Most mails under way at once, those included that wait at slow sites. */
+  /** Largest number of mails under way, including those that wait at slow sites. */
   get limit(): number {
     return this.#budget.limit;
   }
 
   /**
-   * A slot, or why there is none; at once. A domain whose site is not known yet is treated as a site
-   * of its own, because DNS can be slow, too.
+   * Returns a slot, or why there is none, without I/O. A domain whose site is not known yet is
+   * treated as a site of its own, because its DNS servers can be slow as well.
    */
   admit(domain: string): Admission {
     this.#ages.advance(this.#clock.elapsed());
     const siteName = this.#siteNames.get(domain);
     const queue = siteName === undefined ? this.#lookupQueueOf(domain) : this.#queueOf(siteName);
     const busy =
-      queue.objection() ??
+      queue.whyClosed() ??
       findFullNetwork(queue, this.#connections) ??
       findFullBudget(queue, this.#slotDeps) ??
-      this.#makeSpace();
+      this.#preemptIfFull();
     return busy ?? new ConnectionSlot(domain, queue, this.#slotDeps);
   }
 
-  /** Before the sessions are ended: what is known of sites by then is written. */
+  /** Stores the state of all sites. To be called before the sessions are closed. */
   async close(): Promise<void> {
     this.#ages.advance(this.#clock.elapsed());
     await this.#store?.close();
   }
 
   #queueOf(siteName: string): SiteQueue {
-    return this.#remember(siteName, this.#queues.get(siteName) ?? this.#recall(siteName));
+    return this.#remember(siteName, this.#queues.get(siteName) ?? this.#load(siteName));
   }
 
-  #recall(siteName: string): SiteQueue {
+  #load(siteName: string): SiteQueue {
     const state = this.#store?.find(siteName) ?? null;
     return new SiteQueue(siteName, new Site(state, this.#clock.elapsed()), this.#clock);
   }
 
   #lookupQueueOf(domain: string): SiteQueue {
-    const name = `? ${domain}`; // No host has such a name.
+    const name = `? ${domain}`; // A host name cannot contain a space.
     const queue = this.#queues.get(name) ?? new SiteQueue(name, new Site(), this.#clock);
     return this.#remember(name, queue);
   }
@@ -123,8 +123,8 @@ export class Gate {
     return queue;
   }
 
-  /** Null if there is a slot, or one was taken from the mail that has waited longest. */
-  #makeSpace(): Busy | null {
+  /** Returns null if a slot is free, or after interrupting the mail that has waited longest. */
+  #preemptIfFull(): Busy | null {
     if (this.#budget.used < this.#budget.limit) return null;
     for (const slot of this.#ages.old()) if (slot.preempt()) return null;
     const reason = `${this.#budget.used} mails are under way`;

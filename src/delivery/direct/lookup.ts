@@ -1,4 +1,4 @@
-/** The look-ups behind a route: MX of a domain, addresses of a host. */
+/** DNS queries of direct delivery: the MX records of a domain and the addresses of a host. */
 
 import type { Dns } from "../../lib/dns/client.ts";
 import {
@@ -12,7 +12,7 @@ import {
 export type LookupOptions = {
   dns: Pick<Dns, "resolve">;
   ownNames: ReadonlySet<string>;
-  /** Those that are dialled at all. */
+  /** The address families that mail is sent by. */
   families: ReadonlySet<IpFamily>;
   random: () => number;
 };
@@ -22,7 +22,10 @@ export async function lookUpRoute(domain: string, options: LookupOptions): Promi
   return findRoute({ domain, mx: await dns.resolve(domain, "MX"), ownNames, random });
 }
 
-/** Both families, also if only one is dialled: a host elsewhere is not a host that is missing. */
+/**
+ * Queries both families even if mail is sent by one only: a host that has addresses of the other
+ * family exists, and the mail must not bounce.
+ */
 export async function lookUpAddresses(
   host: string,
   { dns, families, random }: LookupOptions,

@@ -1,6 +1,6 @@
 /**
- * Why a mail goes nowhere: what the operator and the sender read about it, whether it is for now or
- * for good, and whose matter it is (delivery rules R1, R2).
+ * Outcomes of mails for which no host can be tried: the reason that operator and sender read,
+ * whether it is temporary or permanent, and its class (docs/delivery.md#R1, docs/delivery.md#R2).
  */
 
 import type { ReplyClass } from "../../mail/reply-classes.ts";
@@ -10,13 +10,13 @@ export type Obstacle = Finding<"deferred"> | Finding<"bounced"> | Finding<"faile
 type Finding<Kind> = { kind: Kind; class: ReplyClass; reason: string };
 
 export function invalidDomain(): Obstacle {
-  const reason = "5.1.3 the recipient's domain is no domain name";
+  const reason = "5.1.3 the recipient's domain is not a valid domain name";
   return { kind: "failed", class: "content", reason };
 }
 
-/** Delivery rule W2; whether it is our resolver or theirs cannot be told from here. */
+/** A DNS failure is temporary (docs/delivery.md#W2); either side's name servers may cause it. */
 export function unanswered(domain: string, reason: string): Obstacle {
-  const text = `4.4.3 the DNS does not say where mail for ${domain} goes: ${reason}`;
+  const text = `4.4.3 the MX records of ${domain} could not be looked up: ${reason}`;
   return { kind: "deferred", class: "infrastructure", reason: text };
 }
 
@@ -25,35 +25,40 @@ export function missingDomain(domain: string): Obstacle {
   return { kind: "bounced", class: "no_such_recipient", reason };
 }
 
-/** RFC 3463 §3.2: 5.1.2 is also for a system that is "incapable of accepting mail". */
+/** The code 5.1.2 also means a system that is "incapable of accepting mail" (RFC 3463 §3.2). */
 export function domainWithoutHost(domain: string): Obstacle {
   const reason = `5.1.2 the domain ${domain} has neither MX records nor an address`;
   return { kind: "bounced", class: "no_such_recipient", reason };
 }
 
 export function nullMx(domain: string): Obstacle {
-  const reason = `5.1.10 the domain ${domain} takes no mail: its MX record says so (RFC 7505)`;
+  const reason = `5.1.10 the domain ${domain} accepts no mail: it has a null MX record (RFC 7505)`;
   return { kind: "bounced", class: "no_such_recipient", reason };
 }
 
-/** What we know of ourselves is wrong, or their DNS: for the operator, not against the recipient. */
+/** Either our own names or the domain's DNS are misconfigured; the recipient is not at fault. */
 export function loop(domain: string): Obstacle {
-  const reason = `5.4.6 mail for ${domain} would come back: its MX records name this server`;
+  const reason = `5.4.6 mail for ${domain} would loop: its MX records name this server`;
   return { kind: "bounced", class: "infrastructure", reason };
 }
 
-/** Never the domain's own address instead (delivery rule W3); such a slip is soon mended. */
+/**
+ * Temporary, because such a mistake in the DNS is usually fixed soon. The domain's own address is
+ * not tried instead (docs/delivery.md#W3).
+ */
 export function unusableHosts(domain: string): Obstacle {
-  const reason = `4.4.4 no MX record of ${domain} names a host that can be reached`;
+  const reason = `4.4.4 no MX record of ${domain} names a usable host`;
   return { kind: "deferred", class: "temporary", reason };
 }
 
 export function suspended(domain: string, reason: string): Obstacle {
-  const text = `4.4.1 not tried, no host of ${domain} could be reached a moment ago: ${reason}`;
+  const text = `4.4.1 not tried, no host of ${domain} could be reached recently: ${reason}`;
   return { kind: "deferred", class: "infrastructure", reason: text };
 }
 
-/** RFC 8461 §5: such a host must not get the mail; the policy or the MX records may be mended. */
+/**
+ * Such a host must not get the mail (RFC 8461 §5). Temporary: policy or MX records may be fixed.
+ */
 export function forbiddenHosts(domain: string, hosts: readonly string[]): Obstacle {
   const names = hosts.slice(0, 3).join(", ");
   const reason = `4.7.5 the MTA-STS policy of ${domain} allows none of its hosts: ${names}`;

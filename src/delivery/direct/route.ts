@@ -1,6 +1,7 @@
 /**
- * Where mail for a domain goes (RFC 5321 §5.1): from what the DNS said to the hosts to try, in
- * order, or to the reason why there is none. Pure: DNS answers and randomness are arguments.
+ * Computes where mail for a domain is sent (RFC 5321 §5.1): from the DNS answers either the hosts
+ * to try, in order, or the reason why there are none. Pure: DNS answers and randomness are
+ * arguments.
  */
 
 import { isIP } from "node:net";
@@ -16,63 +17,66 @@ import {
 } from "./obstacles.ts";
 
 export type Hosts = {
-  /** In the order to try; names in lower case. */
+  /** Names in lower case, in the order to try them. */
   hosts: readonly string[];
-  /** Those of the best preference, sorted: domains that share them share a site. */
+  /** The hosts of the best preference, sorted: domains with the same hosts share a site. */
   best: readonly string[];
-  /** The domain itself, for want of MX records. */
+  /** True if the domain has no MX records, so that it is its own host. */
   isImplicit: boolean;
 };
 
 export type Route = ({ kind: "hosts" } & Hosts) | { kind: "obstacle"; obstacle: Obstacle };
 
-export type RouteQuestion = {
+export type RouteInput = {
   domain: string;
   mx: DnsAnswer<MxRecord>;
-  /** Names that mean this server, lower case. */
+  /** Names of this server, in lower case. */
   ownNames: ReadonlySet<string>;
   /** 0 ≤ random() < 1. */
   random: () => number;
 };
 
-/** The recipient's domain in its one spelling (delivery rule W1); null for literals and nonsense. */
+/**
+ * The recipient's domain in canonical form (docs/delivery.md#W1); null if it is not a domain name.
+ */
 export function recipientDomain(address: string): string | null {
   return canonicalDomain(domainOf(address).replace(/\.$/, ""));
 }
 
-export function findRoute(question: RouteQuestion): Route {
-  const { domain, mx } = question;
+export function findRoute(input: RouteInput): Route {
+  const { domain, mx } = input;
   switch (mx.kind) {
     case "failed":
       return obstacle(unanswered(domain, mx.reason));
     case "nxdomain":
       return obstacle(missingDomain(domain));
     case "none":
-      return withoutOurselves([{ preference: 0, exchange: domain }], question, true);
+      return routeTo([{ preference: 0, exchange: domain }], input, true);
     case "records":
-      return isNullMx(mx.records)
-        ? obstacle(nullMx(domain))
-        : withoutOurselves(mx.records, question, false);
+      return isNullMx(mx.records) ? obstacle(nullMx(domain)) : routeTo(mx.records, input, false);
   }
 }
 
-/** RFC 7505 §3: the only record, and its host is the root. */
+/** A null MX is a single record whose host is the root (RFC 7505 §3). */
 function isNullMx(records: readonly MxRecord[]): boolean {
   return records.length === 1 && records[0]?.exchange === ".";
 }
 
-/** Delivery rule W4: hosts behind us would only hand the mail back to us (RFC 5321 §5.1). */
-function withoutOurselves(
+/**
+ * Drops this server and all hosts of the same or a worse preference, because they would return the
+ * mail to this server (docs/delivery.md#W4, RFC 5321 §5.1).
+ */
+function routeTo(
   records: readonly MxRecord[],
-  { domain, ownNames, random }: RouteQuestion,
+  { domain, ownNames, random }: RouteInput,
   isImplicit: boolean,
 ): Route {
-  const ours = records.filter(({ exchange }) => ownNames.has(exchange));
-  const limit = Math.min(...ours.map(({ preference }) => preference));
-  const ahead = records.filter(({ preference }) => preference < limit);
-  const usable = ahead.filter(({ exchange }) => isHost(exchange));
+  const own = records.filter(({ exchange }) => ownNames.has(exchange));
+  const limit = Math.min(...own.map(({ preference }) => preference));
+  const better = records.filter(({ preference }) => preference < limit);
+  const usable = better.filter(({ exchange }) => isHost(exchange));
   if (usable.length === 0) {
-    return obstacle(ahead.length < records.length ? loop(domain) : unusableHosts(domain));
+    return obstacle(better.length < records.length ? loop(domain) : unusableHosts(domain));
   }
   const least = Math.min(...usable.map(({ preference }) => preference));
   const best = usable.filter(({ preference }) => preference === least);
@@ -84,21 +88,21 @@ function withoutOurselves(
   };
 }
 
-/** An MX record names a host (RFC 5321 §5.1): address literals, the root and nonsense are no host. */
+/** True for a host name; address literals and the root are not hosts (RFC 5321 §5.1). */
 function isHost(name: string): boolean {
   return isIP(name) === 0 && HOST.test(name);
 }
 
-/** Underscores are not allowed and are found all the same. */
+/** Accepts underscores, which are not allowed in host names but do occur. */
 const HOST = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
 
-/** By preference, in random order where it is equal, each host once (RFC 5321 §5.1). */
+/** Sorts by preference, equal preferences in random order, each host once (RFC 5321 §5.1). */
 function inOrder(records: readonly MxRecord[], random: () => number): string[] {
   const sorted = shuffle(records, random).sort((a, b) => a.preference - b.preference);
   return [...new Set(sorted.map(({ exchange }) => exchange))];
 }
 
-/** Every order is equally likely, as far as `random` is fair (Fisher and Yates). */
+/** Fisher-Yates shuffle: every order is equally likely. */
 export function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
   const shuffled: Item[] = [];
   for (const item of items) {
@@ -110,19 +114,19 @@ export function shuffle<Item>(items: readonly Item[], random: () => number): Ite
 
 export type IpFamily = 4 | 6;
 
-export type AddressQuestion = {
+export type AddressInput = {
   host: string;
   a: DnsAnswer<string>;
   aaaa: DnsAnswer<string>;
-  /** Those that mail leaves by. */
+  /** The address families that mail is sent by. */
   families: ReadonlySet<IpFamily>;
   random: () => number;
 };
 
 /**
- * - addresses: in the order to try.
- * - missing: the host has none, or does not exist.
- * - failed: nobody could say, or we have no way to those it has.
+ * - addresses: in the order to try them.
+ * - missing: the host has no address, or does not exist.
+ * - failed: the DNS query failed, or all addresses are of a family that mail is not sent by.
  */
 export type HostAddresses =
   | { kind: "addresses"; addresses: readonly string[] }
@@ -130,22 +134,16 @@ export type HostAddresses =
   | { kind: "failed"; reason: string };
 
 /**
- * IPv4 and IPv6 in turn, so that a family without a way out costs one try, not all of them
- * (delivery rule W5). IPv4 goes first: receivers ask more of a sender by IPv6.
+ * Alternates between IPv4 and IPv6, so that a family without a route costs one try, not all of them
+ * (docs/delivery.md#W5). IPv4 is first, because receivers are stricter with senders that use IPv6.
  */
-export function orderAddresses({
-  host,
-  a,
-  aaaa,
-  families,
-  random,
-}: AddressQuestion): HostAddresses {
+export function orderAddresses({ host, a, aaaa, families, random }: AddressInput): HostAddresses {
   const v4 = a.kind === "records" ? shuffle(a.records, random) : [];
   const v6 = aaaa.kind === "records" ? shuffle(aaaa.records, random) : [];
   const addresses = interleave(families.has(4) ? v4 : [], families.has(6) ? v6 : []);
   if (addresses.length > 0) return { kind: "addresses", addresses };
   if (v4.length + v6.length > 0) {
-    const reason = `4.4.4 mail leaves by IPv${[...families].join()} only, and ${host} is elsewhere`;
+    const reason = `4.4.4 mail is sent by IPv${[...families].join()} only, and ${host} has no such address`;
     return { kind: "failed", reason };
   }
   const failure = a.kind === "failed" ? a : aaaa.kind === "failed" ? aaaa : null;
@@ -157,8 +155,8 @@ export function orderAddresses({
 
 function interleave(first: readonly string[], second: readonly string[]): string[] {
   const longest = Math.max(first.length, second.length);
-  const turns = Array.from({ length: longest }, (_, i) => [first[i], second[i]]);
-  return turns.flat().filter((address) => address !== undefined);
+  const pairs = Array.from({ length: longest }, (_, i) => [first[i], second[i]]);
+  return pairs.flat().filter((address) => address !== undefined);
 }
 
 function obstacle(found: Obstacle): Route {

@@ -1,6 +1,7 @@
 /**
- * One mail on its way through the hosts of a domain (delivery rules W5, S3, T1–T3): host after host,
- * address after address, until one of them decides. Everything that was said is kept.
+ * Tries one mail at the hosts of a domain, host after host and address after address, until one of
+ * them decides the outcome (docs/delivery.md#W5, docs/delivery.md#S3). TLS is used if the host
+ * offers it (docs/delivery.md#T1). All conversations are recorded.
  */
 
 import type { Busy, Conversation, Dispatch, Outcome } from "../outcome.ts";
@@ -9,12 +10,18 @@ import { Session, type SessionOptions } from "../smtp/session.ts";
 import type { TlsPolicy } from "../smtp/opening.ts";
 import type { HostAddresses } from "./route.ts";
 import type { SiteResult } from "./site.ts";
-import { conclude, judge, type Finding, type Judgement, type Setback } from "./verdict.ts";
+import {
+  conclude,
+  interpretDelivery,
+  type Finding,
+  type Interpretation,
+  type Setback,
+} from "./verdict.ts";
 
 /**
- * - opportunistic: TLS where it is offered and works (rule T1).
- * - clear: TLS was tried here and failed (rule T2).
- * - required: a policy of the domain demands a valid certificate (rule T5).
+ * - opportunistic: TLS if the host offers it and it works (docs/delivery.md#T1).
+ * - clear: no TLS, because it failed with this host (docs/delivery.md#T2).
+ * - required: TLS with a valid certificate, because of the domain's policy (docs/delivery.md#T5).
  */
 export type TlsMode = "opportunistic" | "clear" | "required";
 
@@ -22,107 +29,109 @@ export type RunDeps = {
   pool: Pool;
   port: number;
   addressesOf(host: string): Promise<HostAddresses>;
-  /** Everything about a session but where it goes and how it is encrypted. */
+  /** Session options that do not depend on the address and on TLS. */
   session: Omit<SessionOptions, "host" | "port" | "address" | "localAddress" | "tls">;
   sourceFor(address: string): string | undefined;
-  /** By host and address: where TLS does not work, and what did not answer lately. */
-  withoutTls: Memory;
-  dead: Memory;
+  /** Hosts and addresses with which TLS failed recently. */
+  withoutTls: RecentSet;
+  /** Hosts and addresses that could not be reached recently. */
+  dead: RecentSet;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
-  /** True once the run has lasted too long to begin with another address. */
+  /** True once the mail has taken too long to start with another address. */
   isLate(): boolean;
 };
 
-export type Memory = { has(key: string): boolean; add(key: string): void };
+/** A set whose entries expire. */
+export type RecentSet = { has(key: string): boolean; add(key: string): void };
 
-export type Journey = {
+export type HostDelivery = {
   dispatch: Dispatch;
   hosts: readonly string[];
   requiresTls: boolean;
-  /** Asked before each connection: null, or why there must be none to this address for now. */
+  /** Must be called before each connection: null, or why this address must not be dialled now. */
   reserve(address: string): Busy | null;
-  /** True while the greeting of a host must come soon. */
+  /** True while the greeting timeout is short. */
   isHurried(): boolean;
 };
 
 type Missing = Extract<HostAddresses, { reason: string }>;
 
-export type RunEnd = {
-  /** Null where no host has an address, as `missing` says, or none that is free, as `busy` says. */
+export type RunResult = {
+  /** Null if no host has an address (`missing`), or all their addresses are in use (`busy`). */
   outcome: Outcome | null;
-  /** Nothing was tried, because the addresses have too many connections for now. */
+  /** Set if nothing was tried because all addresses have too many connections. */
   busy: Busy | null;
   missing: readonly Missing[];
   conversations: Conversation[];
-  /** What the site has shown; null if nothing. */
-  result: SiteResult | null;
+  /** The result for the site; null if the attempt showed nothing about it. */
+  siteResult: SiteResult | null;
 };
 
-/** Delivery rule W5. */
+/** Limits per attempt (docs/delivery.md#W5). */
 const MAX_ADDRESSES = 5;
 const MAX_SESSIONS = 2;
-/** A look-up each; the first ones are the best. */
+/** Limits the DNS queries; hosts are sorted, so the first ones are the best. */
 const MAX_HOSTS = 10;
-/** So that a host with many addresses leaves some of the five to the next one. */
-const MAX_ADDRESSES_OF_ONE = 3;
+/** Limit per host, so that a host with many addresses leaves some of the five to the next host. */
+const MAX_ADDRESSES_PER_HOST = 3;
 
-export async function deliverToHosts(deps: RunDeps, journey: Journey): Promise<RunEnd> {
-  return new Run(deps, journey).toEnd();
+export async function deliverToHosts(deps: RunDeps, mail: HostDelivery): Promise<RunResult> {
+  return new Run(deps, mail).run();
 }
 
 class Run {
   readonly #deps: RunDeps;
-  readonly #journey: Journey;
+  readonly #mail: HostDelivery;
   readonly #conversations: Conversation[] = [];
   readonly #setbacks: Setback[] = [];
   readonly #missing: Missing[] = [];
-  /** Addresses that did not answer another mail a short while ago: tried when all others were. */
-  readonly #last: { host: string; address: string }[] = [];
+  /** Addresses that could not be reached recently; they are tried after all others. */
+  readonly #postponed: { host: string; address: string }[] = [];
   #dialled = 0;
   #sessions = 0;
-  /** Set when an address was left out because it has too many connections. */
+  /** Set if an address was skipped because it has too many connections. */
   #busy: Busy | null = null;
 
-  constructor(deps: RunDeps, journey: Journey) {
+  constructor(deps: RunDeps, mail: HostDelivery) {
     this.#deps = deps;
-    this.#journey = journey;
+    this.#mail = mail;
   }
 
-  async toEnd(): Promise<RunEnd> {
-    for (const host of this.#journey.hosts.slice(0, MAX_HOSTS)) {
-      const end = await this.#tryHost(host);
-      if (end !== null) return end;
+  async run(): Promise<RunResult> {
+    for (const host of this.#mail.hosts.slice(0, MAX_HOSTS)) {
+      const result = await this.#tryHost(host);
+      if (result !== null) return result;
     }
-    for (const { host, address } of this.#last) {
+    for (const { host, address } of this.#postponed) {
       if (this.#isExhausted()) break;
-      const judgement = await this.#tryAddress(host, address);
-      if (judgement?.kind === "decided") return this.#decided(judgement);
+      const answer = await this.#tryAddress(host, address);
+      if (answer?.kind === "decided") return this.#decided(answer);
     }
     return this.#undecided();
   }
 
-  /** A site where only the second try succeeds is not to get more. */
-  #decided({ decision, result }: Finding): RunEnd {
+  /** If only a later host or address succeeded, the site's limit must not grow. */
+  #decided({ decision, result }: Finding): RunResult {
     const conversations = this.#conversations;
-    const hadTrouble = this.#setbacks.some(({ weight }) => weight !== "nothing");
-    const isDetour = hadTrouble && result?.kind === "accepted";
+    const hadSetback = this.#setbacks.some(({ contact }) => contact !== "notDialled");
+    const isRerouted = hadSetback && result?.kind === "accepted";
     return {
       outcome: { ...decision, conversations },
       busy: null,
       missing: this.#missing,
       conversations,
-      result: isDetour ? { kind: "rerouted" } : result,
+      siteResult: isRerouted ? { kind: "rerouted" } : result,
     };
   }
 
-  #undecided(): RunEnd {
-    const isUntried = this.#setbacks.every(({ weight }) => weight === "nothing");
-    const busy = isUntried ? this.#busy : null;
-    const found = busy === null ? conclude(this.#setbacks, this.#journey.hosts) : null;
+  #undecided(): RunResult {
+    const wasNothingTried = this.#setbacks.every(({ contact }) => contact === "notDialled");
+    const busy = wasNothingTried ? this.#busy : null;
+    const found = busy === null ? conclude(this.#setbacks, this.#mail.hosts) : null;
     if (found !== null) return this.#decided(found);
     const conversations = this.#conversations;
-    return { outcome: null, busy, missing: this.#missing, conversations, result: null };
+    return { outcome: null, busy, missing: this.#missing, conversations, siteResult: null };
   }
 
   #isExhausted(): boolean {
@@ -130,55 +139,58 @@ class Run {
     return isUsedUp || this.#deps.isLate();
   }
 
-  async #tryHost(host: string): Promise<RunEnd | null> {
+  async #tryHost(host: string): Promise<RunResult | null> {
     if (this.#isExhausted()) return null;
     const found = await this.#deps.addressesOf(host);
     if (found.kind !== "addresses") {
       this.#noteMissing(host, found);
       return null;
     }
-    const isOnly = this.#journey.hosts.length === 1;
-    const enough = this.#dialled + (isOnly ? MAX_ADDRESSES : MAX_ADDRESSES_OF_ONE);
+    const isOnly = this.#mail.hosts.length === 1;
+    const maxDialled = this.#dialled + (isOnly ? MAX_ADDRESSES : MAX_ADDRESSES_PER_HOST);
     for (const address of found.addresses) {
-      if (this.#dialled >= enough || this.#isExhausted()) return null;
+      if (this.#dialled >= maxDialled || this.#isExhausted()) return null;
       if (this.#deps.dead.has(keyOf(host, address))) {
-        this.#last.push({ host, address });
+        this.#postponed.push({ host, address });
         continue;
       }
-      const judgement = await this.#tryAddress(host, address);
-      if (judgement?.kind === "decided") return this.#decided(judgement);
-      if (judgement?.next === "host") return null;
+      const answer = await this.#tryAddress(host, address);
+      if (answer?.kind === "decided") return this.#decided(answer);
+      if (answer?.next === "host") return null;
     }
     return null;
   }
 
-  /** Null if the address has too many connections for now. */
-  async #tryAddress(host: string, address: string): Promise<Judgement | null> {
-    const busy = this.#journey.reserve(address);
+  /** Returns null if the address has too many connections at this moment. */
+  async #tryAddress(host: string, address: string): Promise<Interpretation | null> {
+    const busy = this.#mail.reserve(address);
     if (busy !== null) {
       this.#busy = busy;
       return null;
     }
     const delivery = await this.#deliver(host, address);
     if (delivery.kind !== "unopened") this.#sessions++;
-    const judgement = judge(host, delivery);
-    if (judgement.kind === "decided") return judgement;
-    this.#setbacks.push(judgement);
-    // An address that was not dialled counts for nothing, a second try in clear for nothing more.
-    if (judgement.weight !== "nothing") this.#dialled++;
-    if (judgement.weight === "silence") this.#deps.dead.add(keyOf(host, address));
-    return judgement;
+    const answer = interpretDelivery(host, delivery);
+    if (answer.kind === "decided") return answer;
+    this.#setbacks.push(answer);
+    // An address counts once, even if it was dialled again in cleartext; not at all if not dialled.
+    if (answer.contact !== "notDialled") this.#dialled++;
+    if (answer.contact === "unreachable") this.#deps.dead.add(keyOf(host, address));
+    return answer;
   }
 
-  /** In clear on a new connection where TLS fails, unless it is required (rule T2). */
+  /**
+   * If TLS fails, tries again in cleartext on a new connection, unless TLS is required
+   * (docs/delivery.md#T2).
+   */
   async #deliver(host: string, address: string): Promise<PoolDelivery["delivery"]> {
     const { withoutTls } = this.#deps;
     const key = keyOf(host, address);
-    if (this.#journey.requiresTls) return this.#dial(host, address, "required");
+    if (this.#mail.requiresTls) return this.#dial(host, address, "required");
     if (withoutTls.has(key)) return this.#dial(host, address, "clear");
     const delivery = await this.#dial(host, address, "opportunistic");
     if (!isTlsFailure(delivery, this.#conversations.at(-1))) return delivery;
-    // Where this mail took too long in all, that says nothing about TLS.
+    // If this mail took too long, the failure says nothing about TLS.
     if (this.#deps.isLate()) return delivery;
     withoutTls.add(key);
     return this.#dial(host, address, "clear");
@@ -186,7 +198,7 @@ class Run {
 
   async #dial(host: string, address: string, mode: TlsMode): Promise<PoolDelivery["delivery"]> {
     const { pool, port, session, ca, sourceFor } = this.#deps;
-    const { isHurried } = this.#journey;
+    const { isHurried } = this.#mail;
     const destination = {
       key: `${host} ${address} ${mode}`,
       connect: () => {
@@ -195,7 +207,7 @@ class Run {
         return new Session({ ...session, host, port, address, localAddress, tls, isHurried });
       },
     };
-    const { delivery, conversations } = await pool.deliver(destination, this.#journey.dispatch);
+    const { delivery, conversations } = await pool.deliver(destination, this.#mail.dispatch);
     this.#conversations.push(...conversations);
     return delivery;
   }
@@ -225,8 +237,8 @@ function tlsPolicy(mode: TlsMode, ca: string | undefined): TlsPolicy {
 }
 
 /**
- * STARTTLS refused, no handshake, or a connection that ends right after it: in TLS 1.3 the server's
- * last word about a handshake comes when the client already holds it for done.
+ * True if STARTTLS was refused, the handshake failed, or the connection ended right after it: in
+ * TLS 1.3 the server can reject the handshake after the client has finished it.
  */
 function isTlsFailure(
   delivery: PoolDelivery["delivery"],

@@ -1,13 +1,14 @@
 /**
- * The site behind a set of MX hosts: what shares a receiver's limits (delivery rule S7). Not the
- * recipient's domain: thousands of them lie with one provider.
+ * Names the site of a set of MX hosts. All mail to one site shares its limits
+ * (docs/delivery.md#S7). The recipient's domain would not do, because one provider hosts thousands
+ * of domains.
  */
 
 import { sha256 } from "../../lib/crypto.ts";
 
 /**
- * Providers that give customers MX hosts of their own, or several groups of them, and count what
- * comes from one sender over all. The host is the name or lies below it.
+ * Providers that give each customer different MX hosts but count the mail of one sender over all of
+ * them. A host belongs to the provider if it has this name or is a subdomain of it.
  */
 const PROVIDERS: readonly string[] = [
   "barracudanetworks.com",
@@ -33,14 +34,14 @@ const PROVIDERS: readonly string[] = [
   "yahoodns.net",
 ];
 
-/** Asked for every mail. */
-const ENDS = PROVIDERS.map((name) => [name, `.${name}`] as const);
+/** Computed once, because each mail compares them. */
+const SUFFIXES = PROVIDERS.map((name) => [name, `.${name}`] as const);
 
 const LONGEST_NAME = 120;
 
 /**
- * `best` are the hosts of the best preference, sorted. A provider's name, or the hosts themselves:
- * domains with the same ones share a site. Two small servers never become one by chance.
+ * Returns the provider's name, or else the hosts themselves, so that unrelated servers never share
+ * a site. `best` are the hosts of the best preference, sorted.
  */
 export function siteName(best: readonly string[]): string {
   const providers = new Set(best.map(providerOf));
@@ -51,5 +52,5 @@ export function siteName(best: readonly string[]): string {
 }
 
 function providerOf(host: string): string | null {
-  return ENDS.find(([name, end]) => host === name || host.endsWith(end))?.[0] ?? null;
+  return SUFFIXES.find(([name, end]) => host === name || host.endsWith(end))?.[0] ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * The slots of one site, with the mails that hold them or come for one. A mail waits here for a slot
- * only if it will get one soon; otherwise it is told when to ask again.
+ * The slots of one site, with the mails that hold a slot or wait for one. A mail waits here only if
+ * a slot will soon be released; otherwise the caller learns when to ask again.
  */
 
 import type { Clock } from "../../lib/clock.ts";
@@ -11,25 +11,25 @@ import type { Site, SiteSlot, Speed } from "./site.ts";
 const EXPECTED_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 500;
 
-/** Bounds of the time after which a mail without a slot is asked for again. */
+/** Bounds of the delay before a mail without a slot asks again. */
 const SHORTEST_RETRY_MS = 10;
 const LONGEST_RETRY_MS = 10_000;
 
-/** A mail that holds a slot of the site or comes for one. */
+/** A mail that holds a slot of the site or will ask for one. */
 export type Holder = {
   readonly isOver: boolean;
-  /** The speed of the site has changed. */
+  /** Counts the mail again after the speed of its site changed. */
   recount(): void;
 };
 
-type Waiter = { holder: Holder; tell: (entry: SiteSlot | Busy) => void };
+type Waiter = { holder: Holder; resolve: (entry: SiteSlot | Busy) => void };
 
 export class SiteQueue {
   readonly name: string;
   readonly site: Site;
-  /** All mails that hold a slot of the site, wait for one, or are on their way to it. */
+  /** All mails that hold a slot of the site, wait for one, or are still in their DNS lookups. */
   readonly holders = new Set<Holder>();
-  /** The networks of its addresses, as far as mails came there (connection-limit.ts). */
+  /** The networks that mails to this site have dialled (connection-limit.ts). */
   readonly networks = new Set<string>();
   readonly #clock: Clock;
   #speed: Speed;
@@ -51,8 +51,8 @@ export class SiteQueue {
     return this.#speed;
   }
 
-  /** Why no further mail is admitted to the site, or null. */
-  objection(): Busy | null {
+  /** Why no further mail is admitted to the site; null if one is. */
+  whyClosed(): Busy | null {
     const pause = this.#pause();
     if (pause !== null) return pause;
     const soon = Math.floor((EXPECTED_WAIT_MS * this.site.limit) / this.site.paceMs(this.now));
@@ -66,13 +66,13 @@ export class SiteQueue {
     return this.#busy("full", Math.ceil(retryAfterMs), reason);
   }
 
-  /** A slot, at once or after a moment. */
-  take(holder: Holder): SiteSlot | Promise<SiteSlot | Busy> {
+  /** Acquires a slot, at once or after a short wait. */
+  acquire(holder: Holder): SiteSlot | Promise<SiteSlot | Busy> {
     const isFree = !this.site.isFull && this.#waiting.length === 0;
     return isFree ? this.site.begin(this.now) : this.#wait(holder);
   }
 
-  /** After a mail has left, or the site has become slow: counts the speed and serves the waiters. */
+  /** Call it after a slot was released or the site became slow: updates speed and wait queue. */
   update(): void {
     const speed = this.site.speedAt(this.now);
     if (speed !== this.#speed) {
@@ -84,9 +84,9 @@ export class SiteQueue {
 
   #serve(): void {
     const pause = this.#pause();
-    this.#waiting = this.#waiting.filter(({ holder, tell }) => {
+    this.#waiting = this.#waiting.filter(({ holder, resolve }) => {
       if (pause === null && !holder.isOver && this.site.isFull) return true;
-      tell(pause ?? (holder.isOver ? this.full() : this.site.begin(this.now)));
+      resolve(pause ?? (holder.isOver ? this.full() : this.site.begin(this.now)));
       return false;
     });
   }
@@ -107,11 +107,11 @@ export class SiteQueue {
         this.#waiting = this.#waiting.filter((waiter) => waiter.holder !== holder);
         resolve(this.full());
       });
-      const tell = (entry: SiteSlot | Busy): void => {
+      const resolveEarly = (entry: SiteSlot | Busy): void => {
         cancel();
         resolve(entry);
       };
-      this.#waiting.push({ holder, tell });
+      this.#waiting.push({ holder, resolve: resolveEarly });
     });
   }
 }

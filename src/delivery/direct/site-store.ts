@@ -1,7 +1,7 @@
 /**
- * Keeps what is known of sites beyond a restart. A site is read when its first mail comes. Changes
- * are collected and written together every few seconds, and only those that matter for admission, so
- * that mail never waits for a commit of this table; a process that dies loses the latest ones.
+ * Stores the state of sites in the database. A site is loaded for its first mail. Changes are
+ * collected and written together every few seconds, and only if they matter for admission, so that
+ * mail never waits for a commit of this table. A crash loses the latest changes.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -12,13 +12,13 @@ import type { DueShift } from "../../lib/steady-clock.ts";
 import { HIGHEST_LIMIT, LONGEST_PAUSE_MS, type Site, type SiteState } from "./site.ts";
 
 export type SiteStore = {
-  /** Null if nothing is known, or nothing that is recent enough. */
+  /** Returns the stored state; null if there is none or it is too old. */
   find(name: string): SiteState | null;
-  /** The site may have changed. */
+  /** Schedules a write, because the site may have changed. */
   note(name: string, site: Site): void;
-  /** Part of a change, after the clock was set: pauses last as long as they would have lasted. */
+  /** Change, after the clock was set: pauses last for as long as before. */
   shift(shift: DueShift): void;
-  /** Writes what was not written yet. */
+  /** Writes all changes that are not written yet. */
   close(): Promise<void>;
 };
 
@@ -31,20 +31,20 @@ type Row = {
   pausedUntil: number | null;
 };
 type Upsert = Row & { name: string; updatedAt: number };
-/** A row as it was written last, with the monotonic time of that. */
+/** The row as last written, and when (monotonic milliseconds). */
 type Written = { row: Row; at: number };
 
 const WRITE_DELAY_MS = 5_000;
-const MOST_WRITES = 500;
-const MOST_ROWS = 10_000;
+const MAX_WRITES = 500;
+const MAX_ROWS = 10_000;
 const LIFETIME_MS = 7 * 86_400_000;
-/** A row without a change is written again after this time, so that it does not expire. */
+/** A row is written again after this time even without a change, so that it does not expire. */
 const RENEWAL_MS = 86_400_000;
-/** A mean within this factor of the written one is not worth another write, nor is one below MIN. */
-const SAME_MEAN = 1.5;
+/** A mean is written again only if it differs by this factor; means below MIN_MEAN_MS are equal. */
+const SAME_MEAN_FACTOR = 1.5;
 const MIN_MEAN_MS = 100;
-/** A written pause may differ by this much: it is computed from two clocks. */
-const SAME_PAUSE_MS = 1_000;
+/** Tolerance when comparing pauses, because they are computed from two clocks. */
+const PAUSE_TOLERANCE_MS = 1_000;
 
 export type SiteStoreDeps = {
   db: Db;
@@ -67,7 +67,7 @@ export function databaseSiteStore({ db, writer, clock, log }: SiteStoreDeps): Si
     });
   }
 
-  /** At most MOST_WRITES sites; the others are written after a further delay. */
+  /** Writes at most MAX_WRITES sites; the others are written after another delay. */
   async function writeChanges(): Promise<void> {
     const sites = takeChanges();
     if (sites.length > 0) await write(sites);
@@ -77,7 +77,7 @@ export function databaseSiteStore({ db, writer, clock, log }: SiteStoreDeps): Si
   function takeChanges(): [string, Site, Row][] {
     const sites: [string, Site, Row][] = [];
     for (const [name, site] of changed) {
-      if (sites.length === MOST_WRITES) break;
+      if (sites.length === MAX_WRITES) break;
       changed.delete(name);
       const row = rowOf(site.stateAt(clock.elapsed()), clock.now());
       if (!isWritten(row, written.get(site), clock.elapsed())) sites.push([name, site, row]);
@@ -91,13 +91,13 @@ export function databaseSiteStore({ db, writer, clock, log }: SiteStoreDeps): Si
         const updatedAt = clock.now();
         for (const [name, , row] of sites) upsert.run({ ...row, name, updatedAt });
         removeOld.run(updatedAt - LIFETIME_MS);
-        removeExcess.run(MOST_ROWS);
+        removeExcess.run(MAX_ROWS);
       });
       const at = clock.elapsed();
       for (const [, site, row] of sites) written.set(site, { row, at });
     } catch (error) {
-      // The sites stay as they were written before; the next mail to one of them notes it again.
-      log.warn("what is known of sites could not be stored", { error: describeError(error) });
+      // The old rows stay; the next mail to each of these sites schedules another write.
+      log.warn("the state of receiving sites could not be stored", { error: describeError(error) });
     }
   }
 
@@ -125,7 +125,7 @@ export function databaseSiteStore({ db, writer, clock, log }: SiteStoreDeps): Si
   };
 }
 
-/** The plus signs keep the planner from preparing the statement anew for each value. */
+/** queue-rows.ts explains the plus signs. */
 function prepare({ sqlite }: Db) {
   return {
     find: sqlite.prepare<Row, [string, number]>(`
@@ -145,7 +145,7 @@ function prepare({ sqlite }: Db) {
     shiftPauses: sqlite.prepare<unknown, [DueShift]>(
       "UPDATE direct_sites SET paused_until = paused_until + $byMs WHERE paused_until > +$after",
     ),
-    /** Sites without a good session go first: tarpits must not displace what is known of others. */
+    /** Removes sites without a good session first, so that tarpits do not displace the others. */
     removeExcess: sqlite.prepare<unknown, [number]>(`
       DELETE FROM direct_sites WHERE name IN (
         SELECT name FROM direct_sites
@@ -163,7 +163,7 @@ function rowOf(state: SiteState, now: number): Row {
   };
 }
 
-/** Within bounds: the wall clock may have been set back since, which must not prolong a pause. */
+/** Limits the pause, because it would last too long if the wall clock was set back meanwhile. */
 function stateOf(row: Row, now: number): SiteState {
   const pauseMs = row.pausedUntil === null ? 0 : row.pausedUntil - now;
   return {
@@ -182,7 +182,7 @@ function isWritten(row: Row, before: Written | undefined, elapsed: number): bool
     row.hasGoodSession === known.hasGoodSession &&
     row.mailLimit === known.mailLimit &&
     row.pauses === known.pauses &&
-    Math.abs((row.pausedUntil ?? 0) - (known.pausedUntil ?? 0)) <= SAME_PAUSE_MS &&
+    Math.abs((row.pausedUntil ?? 0) - (known.pausedUntil ?? 0)) <= PAUSE_TOLERANCE_MS &&
     isSameMean(row.meanMs, known.meanMs)
   );
 }
@@ -190,5 +190,5 @@ function isWritten(row: Row, before: Written | undefined, elapsed: number): bool
 function isSameMean(one: number | null, other: number | null): boolean {
   if (one === null || other === null) return one === other;
   const less = Math.max(Math.min(one, other), MIN_MEAN_MS);
-  return Math.max(one, other) <= less * SAME_MEAN;
+  return Math.max(one, other) <= less * SAME_MEAN_FACTOR;
 }

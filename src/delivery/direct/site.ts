@@ -1,20 +1,20 @@
 /**
- * What is known of one receiving site: how many mails it takes at once, how long it needs for one,
- * whether it ever answered, whether it asked for a pause, whether it can be reached.
+ * The state of one receiving site: its concurrency limit, how long it needs for a mail, and whether
+ * it ever answered, asked for a pause, or cannot be reached.
  *
- * The limit of mails at once begins with two. Each full round of acceptances adds one, a failure
- * halves it, and a reply about our rate sets it to one and pauses the site: additive increase,
+ * The concurrency limit starts at two. Each full round of acceptances adds one, a failure halves
+ * it, and a reply about our rate sets it to one and pauses the site: additive increase,
  * multiplicative decrease. All moments are milliseconds of the monotonic clock.
  */
 
 /**
- * How an attempt ended, as far as the site is concerned.
- * - accepted: it took the mail.
- * - rerouted: one of its hosts took the mail after another one had failed.
+ * The result of an attempt for the site.
+ * - accepted: it accepted the mail.
+ * - rerouted: one of its hosts accepted the mail after another one had failed.
  * - answered: it refused because of the mail or its recipient.
- * - failed: it broke the session off, was silent or had an internal error.
+ * - failed: it ended the session early, was silent or had an internal error.
  * - unreachable: there was no session at all.
- * - limited: it gets too much mail from us.
+ * - limited: it replied that this server sends too much mail.
  */
 export type SiteResult =
   | { kind: "accepted" | "rerouted" | "answered" | "failed" }
@@ -32,34 +32,34 @@ export type SiteSlot = { since: number };
  */
 export type Speed = "fast" | "slow" | "unknown" | "unresponsive";
 
-/** What outlives the process. */
+/** The part of the state that is stored. */
 export type SiteState = {
-  /** It answered a mail at least once: a server that never did may be a tarpit. */
+  /** True if it answered a mail at least once. A server that never did may be a tarpit. */
   hasGoodSession: boolean;
-  /** Mean time of one mail; null before the first one has ended. */
+  /** Mean time for one mail; null before the first one has ended. */
   meanMs: number | null;
   limit: number;
-  /** Pauses in a row. */
+  /** Number of consecutive pauses. */
   pauses: number;
-  /** What is left of the pause it asked for. */
+  /** Remaining time of the current pause. */
   pauseMs: number;
 };
 
 export const FIRST_LIMIT = 2;
 export const HIGHEST_LIMIT = 20;
 
-/** From this time for one mail on a site counts as slow. */
+/** A site counts as slow if a mail takes at least this long. */
 export const SLOW_MS = 2_000;
-/** Assumed of a site where no mail has ended yet. */
+/** Assumed time for one mail before the first one has ended. */
 const UNKNOWN_MS = 100;
 /** Weight of the latest mail in the mean. */
-const LATEST = 0.2;
+const LATEST_WEIGHT = 0.2;
 
 const FIRST_PAUSE_MS = 60_000;
 export const LONGEST_PAUSE_MS = 3_600_000;
-const MOST_DOUBLINGS = 4;
+const MAX_DOUBLINGS = 4;
 
-/** After so many attempts in a row without a session, other mails are spared the same wait. */
+/** After this many consecutive attempts without a session, no mail is tried for SUSPENSION_MS. */
 const UNREACHABLE_IN_A_ROW = 3;
 const SUSPENSION_MS = 60_000;
 
@@ -75,7 +75,7 @@ export class Site {
   #unreachable = 0;
   #suspension: { until: number; reason: string } | null = null;
 
-  /** A site as it was known to an earlier process; a new one without `state`. */
+  /** Restores a stored site, or creates a new one if `state` is null. */
   constructor(state: SiteState | null = null, now = 0) {
     if (state === null) return;
     this.limit = state.limit;
@@ -93,24 +93,28 @@ export class Site {
     return this.active >= this.limit;
   }
 
-  /** Where no mail has ended yet, the longest wait stands for the mean: that of a tarpit, perhaps. */
+  /**
+   * Before the first mail has ended, the longest wait replaces the mean, so that a tarpit is slow.
+   */
   stateAt(now: number): SiteState {
     const { hasGoodSession, limit } = this;
     const meanMs = this.#meanMs ?? this.#waitedMs(now);
     return { hasGoodSession, limit, meanMs, pauses: this.#pauses, pauseMs: this.pauseMs(now) };
   }
 
-  /** Milliseconds for one mail, as far as known; at least the longest wait at this moment. */
+  /**
+   * Expected milliseconds for one mail: the mean, or the longest current wait if that is longer.
+   */
   paceMs(now: number): number {
     return Math.max(this.#waitedMs(now) ?? 0, this.#meanMs ?? UNKNOWN_MS);
   }
 
-  /** What is left of the pause, zero if there is none. */
+  /** Remaining time of the pause; 0 if there is none. */
   pauseMs(now: number): number {
     return Math.max(0, this.#pausedUntil - now);
   }
 
-  /** Why nothing is tried for a while, or null. */
+  /** Why no mail is tried at this moment; null if mail is tried. */
   suspensionAt(now: number): string | null {
     const suspension = this.#suspension;
     return suspension !== null && now < suspension.until ? suspension.reason : null;
@@ -127,15 +131,15 @@ export class Site {
     return slot;
   }
 
-  /** Gives a slot back in which nothing was tried. */
-  leave(slot: SiteSlot): void {
+  /** Releases a slot in which nothing was tried. */
+  release(slot: SiteSlot): void {
     this.#slots.delete(slot);
   }
 
   end(slot: SiteSlot, result: SiteResult, now: number): void {
-    this.leave(slot);
+    this.release(slot);
     const ms = now - slot.since;
-    this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + LATEST * (ms - this.#meanMs);
+    this.#meanMs = this.#meanMs === null ? ms : this.#meanMs + LATEST_WEIGHT * (ms - this.#meanMs);
     if (result.kind !== "unreachable") this.#unreachable = 0;
     if (result.kind !== "unreachable" && result.kind !== "failed") this.hasGoodSession = true;
     switch (result.kind) {
@@ -153,13 +157,15 @@ export class Site {
     }
   }
 
-  /** The longest wait of the mails under way; null if there are none. */
+  /** How long the oldest mail under way has waited; null if there is none. */
   #waitedMs(now: number): number | null {
     const [oldest] = this.#slots;
     return oldest === undefined ? null : now - oldest.since;
   }
 
-  /** Only a site that was used up to its limit shows that it could take more. */
+  /**
+   * The limit grows only if it was reached: otherwise the site has not shown that it allows more.
+   */
   #grow(): void {
     this.#pauses = 0;
     this.#acceptedInRound++;
@@ -185,14 +191,14 @@ export class Site {
     this.#suspension = { until: now + SUSPENSION_MS, reason };
   }
 
-  /** Mails under way get the same reply: together they are one pause, and the longest one counts. */
-  #pause(wishMs: number, now: number): void {
+  /** Replies to several mails under way count as one pause, of the longest time. */
+  #pause(requestedMs: number, now: number): void {
     this.limit = 1;
     this.#beginRound();
     const isNew = this.pauseMs(now) === 0;
-    const ownMs = isNew ? FIRST_PAUSE_MS * 2 ** Math.min(this.#pauses, MOST_DOUBLINGS) : 0;
+    const ownMs = isNew ? FIRST_PAUSE_MS * 2 ** Math.min(this.#pauses, MAX_DOUBLINGS) : 0;
     if (isNew) this.#pauses++;
-    const pauseMs = Math.min(Math.max(wishMs, ownMs), LONGEST_PAUSE_MS);
+    const pauseMs = Math.min(Math.max(requestedMs, ownMs), LONGEST_PAUSE_MS);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pauseMs);
   }
 }

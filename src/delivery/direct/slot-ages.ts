@@ -1,6 +1,6 @@
 /**
- * Connection slots by the time for which their mails have waited. Slots begin to wait in the order in
- * which they are added, so those that have become old are the first ones: no search is needed.
+ * Connection slots ordered by how long their mails have waited. Slots start to wait in the order in
+ * which they are added, so the oldest are always first and no search is needed.
  */
 
 import { SLOW_MS } from "./site.ts";
@@ -8,7 +8,7 @@ import { SLOW_MS } from "./site.ts";
 export type Aging = {
   /** Monotonic milliseconds. */
   readonly since: number;
-  /** It has waited for SLOW_MS. */
+  /** Called once the slot has waited for SLOW_MS. */
   becomeOld(): void;
 };
 
@@ -16,7 +16,7 @@ export class SlotAges<Slot extends Aging> {
   readonly #young = new Set<Slot>();
   readonly #old = new Set<Slot>();
 
-  /** The slot waits from now on; what it waited before does not count any more. */
+  /** Starts the wait of the slot again from zero. */
   start(slot: Slot): void {
     this.end(slot);
     this.#young.add(slot);
@@ -27,7 +27,7 @@ export class SlotAges<Slot extends Aging> {
     this.#old.delete(slot);
   }
 
-  /** Tells the slots that have become old by now. */
+  /** Notifies the slots that have become old by `now`. */
   advance(now: number): void {
     for (const slot of this.#young) {
       if (now - slot.since < SLOW_MS) return;
@@ -43,7 +43,7 @@ export class SlotAges<Slot extends Aging> {
     return first === undefined ? SLOW_MS : Math.max(0, SLOW_MS - (now - first.since));
   }
 
-  /** Those that have waited for SLOW_MS, the longest wait first. */
+  /** The slots that have waited for SLOW_MS, the longest wait first. */
   old(): Iterable<Slot> {
     return this.#old;
   }

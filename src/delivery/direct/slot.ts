@@ -13,40 +13,42 @@ import type { SlotBudget } from "./slot-budget.ts";
 export type Entry =
   | { kind: "entered" }
   | Busy
-  /** Lately the site could not be reached: `reason` says why. */
+  /** The site could not be reached recently; `reason` says why. */
   | { kind: "suspended"; reason: string };
 
-/** The holder of a slot must end or release it. */
+/** The slot of one mail in direct delivery. Its holder must end or release it. */
 export type DirectSlot = AnySlot & {
-  /** Takes a slot of the site, as soon as the site is known. Otherwise the slot is released. */
+  /** Acquires a slot of the site, once the site is known. If there is none, releases this slot. */
   enter(siteName: string): Promise<Entry>;
-  /** Asked before each connection: null, or why there must be none to this address for now. */
+  /** Must be called before each connection: null, or why this address must not be dialled now. */
   reserve(address: string): Busy | null;
-  /** True while slots are scarce and the site had no good session: its greeting must come soon. */
+  /**
+   * True while slots are scarce and the site had no good session: the greeting timeout is short.
+   */
   isHurried(): boolean;
-  /** Calls `stop` if the slot is given to other mail: the connection must end at once. */
+  /** Calls `stop`, which must end the connection at once, if the slot is given to other mail. */
   onPreempted(stop: () => void): void;
-  /** Gives the slot back, once; the site learns how the delivery ended. */
+  /** Releases the slot and records the result for the site; further calls do nothing. */
   end(result: SiteResult): void;
 };
 
-/** What all slots of a gate share. */
+/** The dependencies that all slots of a gate share. */
 export type SlotDeps = {
   budget: SlotBudget;
   ages: SlotAges<ConnectionSlot>;
   connections: ConnectionLimit;
-  /** The domain is known to belong to this site from now on. */
+  /** Returns the queue of a site, and remembers that the domain belongs to it. */
   queueOf(domain: string, siteName: string): SiteQueue;
-  /** The site of this queue has learnt something. */
+  /** The state of the site of this queue has changed. */
   noteChange(queue: SiteQueue): void;
 };
 
-/** A mail without a slot in the budget asks again after this time, unless a slot comes free before. */
+/** A mail without a slot in the budget asks again after this time, or when a slot is released. */
 export const FULL_RETRY_MS = 100;
-/** The same for a mail that waits for an address. */
+/** The same for a mail that waits for a connection to an address. */
 const ADDRESS_RETRY_MS = 2_000;
-/** A site that has answered before is given this time at least. */
-const LEAST_PATIENCE_MS = 30_000;
+/** A mail to a site that has answered before is not interrupted earlier than this. */
+const MIN_WAIT_MS = 30_000;
 
 export class ConnectionSlot implements DirectSlot, Holder, Aging {
   readonly kind = "slot";
@@ -56,12 +58,12 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
   readonly #deps: SlotDeps;
   #queue: SiteQueue;
   #siteSlot: SiteSlot | null = null;
-  /** As it is counted in the budget. */
+  /** The speed under which the budget counts this slot. */
   #speed: Speed;
   #isOld = false;
-  /** The network in which it has a connection, or will have one. */
+  /** The network of its current or reserved connection. */
   #network: string | null = null;
-  /** The network in which it had a connection last. */
+  /** The network of its last connection. */
   #lastNetwork: string | null = null;
   #hasDialled = false;
   #stop: (() => void) | null = null;
@@ -75,7 +77,7 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
     deps.budget.add(this.#speed);
     deps.ages.start(this);
     queue.holders.add(this);
-    this.#reserveKnown();
+    this.#reserveAnyNetwork();
   }
 
   get waitList(): string {
@@ -88,14 +90,14 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
 
   async enter(siteName: string): Promise<Entry> {
     const busy = this.#moveTo(this.#deps.queueOf(this.#domain, siteName));
-    const found = busy ?? (await this.#queue.take(this));
+    const found = busy ?? (await this.#queue.acquire(this));
     if ("kind" in found) {
       this.release();
       return found;
     }
-    if (this.isOver) return this.#giveBack(found);
+    if (this.isOver) return this.#returnSiteSlot(found);
     this.#siteSlot = found;
-    this.#restart();
+    this.#restartWait();
     const reason = this.#queue.site.suspensionAt(this.#queue.now);
     if (reason === null) return { kind: "entered" };
     this.release();
@@ -108,7 +110,7 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
     if (!this.#hasDialled) this.#queue.networks.clear();
     this.#hasDialled = true;
     this.#queue.networks.add(network);
-    return this.#take(network) ? null : awaitNetwork(network);
+    return this.#acquireNetwork(network) ? null : awaitNetwork(network);
   }
 
   isHurried(): boolean {
@@ -120,14 +122,14 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
   }
 
   /**
-   * Gives the slot to other mail. False while the mail is still looked up, which soon ends, and at a
-   * site that answered before and had not enough time.
+   * Releases the slot for other mail. Returns false during the DNS lookups, which end soon, and if
+   * the site has answered before and the mail has not waited long enough.
    */
   preempt(): boolean {
     const stop = this.#stop;
-    const isPatient = this.#speed !== "unresponsive";
+    const hasAnswered = this.#speed !== "unresponsive";
     const waitedMs = this.#queue.now - this.since;
-    if (stop === null || (isPatient && waitedMs < LEAST_PATIENCE_MS)) return false;
+    if (stop === null || (hasAnswered && waitedMs < MIN_WAIT_MS)) return false;
     this.end({ kind: "failed" });
     stop();
     return true;
@@ -161,16 +163,16 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
     this.isOver = true;
     this.#stop = null;
     this.#queue.holders.delete(this);
-    if (this.#siteSlot !== null) this.#queue.site.leave(this.#siteSlot);
+    if (this.#siteSlot !== null) this.#queue.site.release(this.#siteSlot);
     this.#releaseNetwork();
     this.#deps.ages.end(this);
     this.#deps.budget.remove(this.#speed);
     this.#queue.update();
   }
 
-  /** The slot was released in the moment in which it got a slot of the site. */
-  #giveBack(siteSlot: SiteSlot): Busy {
-    this.#queue.site.leave(siteSlot);
+  /** This slot was released just when the site granted one of its own. */
+  #returnSiteSlot(siteSlot: SiteSlot): Busy {
+    this.#queue.site.release(siteSlot);
     this.#queue.update();
     return this.#queue.full();
   }
@@ -180,44 +182,44 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
     const { connections } = this.#deps;
     const isOtherSpeed = queue.speed !== this.#speed;
     const busy =
-      queue.objection() ??
+      queue.whyClosed() ??
       findFullNetwork(queue, connections) ??
       (isOtherSpeed ? findFullBudget(queue, this.#deps) : null);
     if (busy !== null) return busy;
     this.#queue.holders.delete(this);
     this.#queue = queue;
     queue.holders.add(this);
-    this.#reserveKnown();
+    this.#reserveAnyNetwork();
     this.recount();
     return null;
   }
 
-  /** The time for the lookups does not count as time at the site. */
-  #restart(): void {
+  /** The time for the DNS lookups does not count as time at the site. */
+  #restartWait(): void {
     this.#isOld = false;
     this.since = this.#queue.now;
     this.#deps.ages.start(this);
     this.recount();
   }
 
-  /** A slow name server makes its own mails slow, not the other mails of their site. */
+  /** A slow name server makes only the mails that wait for it slow, not others to the same site. */
   #speedNow(): Speed {
     const { site, speed } = this.#queue;
     if (!this.#isOld || this.#siteSlot !== null) return speed;
     return speedOf({ isSlow: true, hasGoodSession: site.hasGoodSession });
   }
 
-  /** Of many mails to one address no more are admitted than can connect. */
-  #reserveKnown(): void {
+  /** Reserves a connection at admission, so that no more mails are admitted than can connect. */
+  #reserveAnyNetwork(): void {
     const { site, networks } = this.#queue;
     if (site.hasGoodSession) return;
-    for (const network of networks) if (this.#take(network)) return;
+    for (const network of networks) if (this.#acquireNetwork(network)) return;
   }
 
-  #take(network: string): boolean {
+  #acquireNetwork(network: string): boolean {
     if (network === this.#network) return true;
     this.#releaseNetwork();
-    if (!this.#deps.connections.take(network)) return false;
+    if (!this.#deps.connections.acquire(network)) return false;
     this.#network = network;
     this.#lastNetwork = network;
     return true;
@@ -229,23 +231,23 @@ export class ConnectionSlot implements DirectSlot, Holder, Aging {
   }
 }
 
-/** Why no mail to sites of this speed is admitted, or null. */
+/** Why no mail to sites of this speed is admitted; null if one is. */
 export function findFullBudget(
   { speed, now }: SiteQueue,
   { budget, ages }: Pick<SlotDeps, "budget" | "ages">,
 ): Busy | null {
   if (!budget.isFull(speed)) return null;
   const reason = `${budget.usedBy(speed)} mails to ${speed} sites are under way`;
-  // Mail to fast sites is nearly all mail: to look past it for other mail would take too long.
+  // Nearly all mail goes to fast sites, so moving it to a wait list would take too long.
   if (speed === "fast") {
     return { kind: "busy", why: "full", retryAfterMs: FULL_RETRY_MS, waitList: null, reason };
   }
-  // A slot comes free as soon as another one has become slow.
+  // The budget has room again as soon as the site of another slot becomes slow.
   const retryAfterMs = ages.nextMs(now);
   return { kind: "busy", why: "full", retryAfterMs, waitList: shareWaitList(speed), reason };
 }
 
-/** Why no mail can connect to a site without a good session, as far as its addresses are known. */
+/** Why no mail can connect to any known address of a site without a good session, or null. */
 export function findFullNetwork(
   { site, networks }: SiteQueue,
   connections: ConnectionLimit,
@@ -260,7 +262,7 @@ export function findFullNetwork(
 }
 
 function awaitNetwork(network: string): Busy {
-  const reason = `${network} has as many connections as an address of new sites may have`;
+  const reason = `${network} has reached the connection limit for addresses of sites without a good session`;
   return {
     kind: "busy",
     why: "full",
@@ -270,7 +272,7 @@ function awaitNetwork(network: string): Busy {
   };
 }
 
-/** No site has such a name. */
+/** The name of a network's wait list; a host name cannot contain "@" or a space. */
 function networkWaitList(network: string): string {
   return `@ ${network}`;
 }

@@ -1,13 +1,15 @@
-/** The addresses of this machine that mail leaves from. */
+/** The source addresses of outgoing connections. */
 
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { IpFamily } from "./route.ts";
 
 export type Sources = {
-  /** With source addresses given, only their families are dialled: SPF names these addresses. */
+  /**
+   * Only the families of the configured addresses are dialled, because SPF names these addresses.
+   */
   families: ReadonlySet<IpFamily>;
-  /** The next one in turn of the target's family; undefined leaves the choice to the system. */
+  /** The next address of the target's family, in rotation; undefined means any address. */
   next(target: string): string | undefined;
 };
 
@@ -17,20 +19,20 @@ export function createSources(addresses: readonly string[]): Sources {
     const family = isIP(address) === 6 ? 6 : 4;
     byFamily.set(family, [...(byFamily.get(family) ?? []), address]);
   }
-  const turns = new Map<IpFamily, number>();
+  const counters = new Map<IpFamily, number>();
   return {
     families: addresses.length === 0 ? new Set([4, 6]) : new Set(byFamily.keys()),
     next(target) {
       const family = isIP(target) === 6 ? 6 : 4;
       const own = byFamily.get(family) ?? [];
-      const turn = turns.get(family) ?? 0;
-      turns.set(family, turn + 1);
-      return own[turn % own.length];
+      const count = counters.get(family) ?? 0;
+      counters.set(family, count + 1);
+      return own[count % own.length];
     },
   };
 }
 
-/** Whether this machine has an IPv6 address beyond itself and its own link. */
+/** True if this machine has an IPv6 address that is neither loopback nor link-local. */
 export function hasIPv6(): boolean {
   return Object.values(networkInterfaces()).some((addresses = []) =>
     addresses.some(

@@ -1,6 +1,7 @@
 /**
- * What one host's answer means for the mail: it is decided, or another host may do better
- * (delivery rules S3–S5, RFC 5321 §4.2.1, §5.1). Pure.
+ * Interprets one host's answer to a mail: either it decides the outcome, or another host may accept
+ * the mail (docs/delivery.md#S3, docs/delivery.md#S4, docs/delivery.md#S5, RFC 5321 §4.2.1, §5.1).
+ * Pure functions.
  */
 
 import type { ReplyClass, SmtpStep } from "../../mail/reply-classes.ts";
@@ -15,28 +16,31 @@ import type { SiteResult } from "./site.ts";
 
 type WithoutConversations<Kind> = Kind extends Outcome ? Omit<Kind, "conversations"> : never;
 
-/** An outcome before the conversations are put to it. */
+/** An outcome without its conversations, which are added later. */
 export type Decision = WithoutConversations<Outcome>;
 
-/** What a mail and a site have to do with one answer; null where it says nothing about the site. */
+/** Consequences of an answer for the mail and the site; `result` is null if none for the site. */
 export type Finding = { decision: Decision; result: SiteResult | null };
 
 /**
- * One host that did not take the mail and did not decide about it.
- * - nothing: it was never dialled, or this machine has no way to it.
- * - silence: the network did not let us through to it.
- * - word: it was reached.
+ * One host that neither accepted the mail nor decided its outcome.
+ * - notDialled: it was not dialled, or this machine has no route to it.
+ * - unreachable: the connection failed.
+ * - answered: it was reached.
  */
 export type Setback = Finding & {
   host: string;
-  weight: "nothing" | "silence" | "word";
-  /** What is worth trying next. */
+  contact: "notDialled" | "unreachable" | "answered";
+  /** Whether to try the next address of the same host, or the next host. */
   next: "address" | "host";
 };
 
-export type Judgement = ({ kind: "decided" } & Finding) | ({ kind: "setback" } & Setback);
+export type Interpretation = ({ kind: "decided" } & Finding) | ({ kind: "setback" } & Setback);
 
-export function judge(host: string, delivery: PoolDelivery["delivery"]): Judgement {
+export function interpretDelivery(
+  host: string,
+  delivery: PoolDelivery["delivery"],
+): Interpretation {
   switch (delivery.kind) {
     case "accepted": {
       const reason = `${host} accepted it: ${quoteReply(delivery.reply)}`;
@@ -44,97 +48,113 @@ export function judge(host: string, delivery: PoolDelivery["delivery"]): Judgeme
       return { kind: "decided", decision, result: { kind: "accepted" } };
     }
     case "refused":
-      return judgeRefusal(host, delivery.step, delivery.reply);
+      return interpretRefusal(host, delivery.step, delivery.reply);
     case "unsendable": {
       const decision = unsendable(host, delivery);
       return { kind: "decided", decision, result: { kind: "answered" } };
     }
     case "broken":
-      return judgeBreak(host, delivery);
+      return interpretBreak(host, delivery);
     case "unopened":
-      return judgeOpening(host, delivery.failure);
+      return interpretOpening(host, delivery.failure);
   }
 }
 
-function judgeRefusal(host: string, step: SmtpStep, reply: Reply): Judgement {
-  const decision = read(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
-  const isHostsTrouble = step !== "dot" && isTroubleOfHost(step, reply, decision.class);
-  if (decision.kind === "bounced" || !isHostsTrouble) {
+function interpretRefusal(host: string, step: SmtpStep, reply: Reply): Interpretation {
+  const decision = decide(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
+  const isAboutHost = step !== "dot" && isHostProblem(step, reply, decision.class);
+  if (decision.kind === "bounced" || !isAboutHost) {
     return { kind: "decided", decision, result: siteResultOf(reply, decision) };
   }
   const result = { kind: "failed" } as const;
-  return { kind: "setback", host, weight: "word", decision, result, next: "host" };
+  return { kind: "setback", host, contact: "answered", decision, result, next: "host" };
 }
 
 /**
- * A temporary refusal that is about this host, not about the mail, its recipient or us: X.3.x is the
- * state of the system (RFC 3463 §3.4), and to MAIL nothing else has been said yet.
+ * True for a temporary refusal because of this host, not because of the mail, its recipient or this
+ * server: X.3.x is the state of the system (RFC 3463 §3.4), and at MAIL the host knows nothing
+ * else.
  */
-function isTroubleOfHost(step: SmtpStep, reply: Reply, found: ReplyClass): boolean {
+function isHostProblem(step: SmtpStep, reply: Reply, found: ReplyClass): boolean {
   if (found !== "temporary") return false;
   const isSystem = reply.enhanced?.startsWith("4.3.") === true;
   return reply.code === SERVICE_CLOSING || step === "mail" || isSystem;
 }
 
 /**
- * A temporary reply about our rate or our standing is for all our mail (delivery rule S7); X.2.x
- * is about a single mailbox that gets too much (RFC 3463 §3.3).
+ * A temporary reply about the rate or the reputation of this server applies to all its mail to the
+ * site (docs/delivery.md#S7), but X.2.x is about a single mailbox (RFC 3463 §3.3).
  */
-function siteResultOf(reply: Reply, decision: Judged): SiteResult {
+function siteResultOf(reply: Reply, decision: ReplyDecision): SiteResult {
   if (decision.kind === "bounced") return { kind: "answered" };
-  const isAboutUs = decision.class === "rate_limited" || decision.class === "reputation";
+  const isAboutSender = decision.class === "rate_limited" || decision.class === "reputation";
   const isAboutMailbox = reply.enhanced?.startsWith("4.2.") === true;
-  return isAboutUs && !isAboutMailbox
+  return isAboutSender && !isAboutMailbox
     ? { kind: "limited", retryAfterMs: decision.retryAfterMs }
     : { kind: "answered" };
 }
 
 function unsendable(host: string, found: Unsendable): Decision {
-  const reason = `${host} cannot take it: ${found.enhanced} ${found.message}`;
+  const reason = `${host} cannot accept it: ${found.enhanced} ${found.message}`;
   return { ...readUnsendable(found), reason };
 }
 
-/** After the final dot the mail may have arrived: no other host, and never at once (rule S5). */
-function judgeBreak(host: string, broken: { failure: Failure; isUnknown: boolean }): Judgement {
+/** After the final dot the mail may have arrived: no other host is tried (docs/delivery.md#S5). */
+function interpretBreak(
+  host: string,
+  broken: { failure: Failure; isUnknown: boolean },
+): Interpretation {
   const reason = `${host} failed at ${describeFailure(broken.failure)}`;
   const result = { kind: "failed" } as const;
   if (broken.isUnknown) {
     const decision = later(`${reason}; ${UNKNOWN_END}`);
     return { kind: "decided", decision, result };
   }
-  return { kind: "setback", host, weight: "word", decision: later(reason), result, next: "host" };
+  return {
+    kind: "setback",
+    host,
+    contact: "answered",
+    decision: later(reason),
+    result,
+    next: "host",
+  };
 }
 
-function judgeOpening(host: string, { step, cause }: Failure): Judgement {
+function interpretOpening(host: string, { step, cause }: Failure): Interpretation {
   if (cause.kind === "reply" && cause.code >= 400 && GREETING_STEPS.has(step)) {
-    return judgeGreeting(host, step, cause);
+    return interpretGreeting(host, step, cause);
   }
   const reason = `${host} failed at ${describeFailure({ step, cause })}`;
   const setback = { kind: "setback", host, decision: later(reason) } as const;
   if (step !== "connect") {
     const next = step === "tls" || step === "starttls" ? "host" : "address";
-    return { ...setback, weight: "word", result: { kind: "failed" }, next };
+    return { ...setback, contact: "answered", result: { kind: "failed" }, next };
   }
-  const isNothing = cause.kind === "address" || cause.kind === "unroutable";
-  return isNothing
-    ? { ...setback, weight: "nothing", result: null, next: "address" }
-    : { ...setback, weight: "silence", result: { kind: "unreachable", reason }, next: "address" };
+  const wasNotDialled = cause.kind === "address" || cause.kind === "unroutable";
+  return wasNotDialled
+    ? { ...setback, contact: "notDialled", result: null, next: "address" }
+    : {
+        ...setback,
+        contact: "unreachable",
+        result: { kind: "unreachable", reason },
+        next: "address",
+      };
 }
 
 const GREETING_STEPS: ReadonlySet<SmtpStep> = new Set(["greeting", "ehlo", "helo"]);
 
-/** Another host may be less busy or of another mind (delivery rule S3). */
-function judgeGreeting(host: string, step: SmtpStep, reply: Reply): Judgement {
-  const decision = read(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
+/** After a refusal in the greeting the next host is tried (docs/delivery.md#S3). */
+function interpretGreeting(host: string, step: SmtpStep, reply: Reply): Interpretation {
+  const decision = decide(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
   const found = siteResultOf(reply, decision);
-  const isTrouble = decision.kind === "deferred" && found.kind === "answered";
-  const result: SiteResult = isTrouble ? { kind: "failed" } : found;
-  return { kind: "setback", host, weight: "word", decision, result, next: "host" };
+  const isHostProblem = decision.kind === "deferred" && found.kind === "answered";
+  const result: SiteResult = isHostProblem ? { kind: "failed" } : found;
+  return { kind: "setback", host, contact: "answered", decision, result, next: "host" };
 }
 
-type Judged = Extract<Decision, { kind: "deferred" | "bounced" }>;
+type ReplyDecision = Extract<Decision, { kind: "deferred" | "bounced" }>;
 
-function read(step: SmtpStep, reply: Reply, reason: string): Judged {
+function decide(step: SmtpStep, reply: Reply, reason: string): ReplyDecision {
   return { ...readReply(step, reply), reason };
 }
 
@@ -142,17 +162,18 @@ function later(reason: string): Decision {
   return { kind: "deferred", class: "infrastructure", reason };
 }
 
-const WEIGHTS = { nothing: 0, silence: 1, word: 2 } as const;
+const EVIDENCE = { notDialled: 0, unreachable: 1, answered: 2 } as const;
 
 /**
- * What becomes of a mail that no host took. The reason is the last among those that mean most.
- * Permanent only if every host said so (rule S3): `hosts` are all that the domain has.
+ * The outcome of a mail that no host accepted; null if there is no setback. The reason is from the
+ * last host with the most evidence. The outcome is permanent only if every host refused permanently
+ * (docs/delivery.md#S3): `hosts` are all hosts of the domain.
  */
 export function conclude(setbacks: readonly Setback[], hosts: readonly string[]): Finding | null {
   const [first, ...rest] = setbacks;
   if (first === undefined) return null;
   const { decision, result } = rest.reduce(
-    (best, each) => (WEIGHTS[each.weight] >= WEIGHTS[best.weight] ? each : best),
+    (best, each) => (EVIDENCE[each.contact] >= EVIDENCE[best.contact] ? each : best),
     first,
   );
   const refusing = new Set(
@@ -160,6 +181,6 @@ export function conclude(setbacks: readonly Setback[], hosts: readonly string[])
   );
   const isUnanimous = hosts.every((host) => refusing.has(host));
   if (decision.kind !== "bounced" || isUnanimous) return { decision, result };
-  const reason = `${decision.reason}; not every host of the domain says so`;
+  const reason = `${decision.reason}; not every host of the domain refused permanently`;
   return { decision: { kind: "deferred", class: decision.class, reason }, result };
 }

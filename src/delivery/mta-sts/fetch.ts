@@ -1,6 +1,7 @@
 /**
- * The policy file over HTTPS (RFC 8461 §3.3): from an address that was looked up and checked, with
- * a certificate for `mta-sts.<domain>`, without redirects, within bounds.
+ * Fetches the policy file over HTTPS (RFC 8461 §3.3): from an address that was looked up and
+ * checked, with a certificate for `mta-sts.<domain>`, without redirects, and with limits on size
+ * and time.
  */
 
 import type { GuardedResponse } from "../../lib/fetch-guarded/exchange.ts";
@@ -15,7 +16,7 @@ export type FetchPolicy = (domain: string) => Promise<Fetched>;
 
 export type PolicyFetcherOptions = {
   dns: Pick<Dns, "resolve">;
-  /** For tests: addresses of this machine and its network are fetched from as well. */
+  /** Allows addresses of this machine and its network, for tests. */
   allowPrivateAddresses?: boolean;
   port?: number;
   timeoutMs?: number;
@@ -44,7 +45,7 @@ export function policyFetcher(options: PolicyFetcherOptions): FetchPolicy {
   };
 }
 
-/** Only 200 is an answer. Media type: nothing, or text/plain with any parameters. */
+/** Accepts only status 200, and no media type or text/plain with any parameters. */
 function read({ status, headers, body, isTruncated }: GuardedResponse): Fetched {
   if (status !== 200) return { ok: false, reason: `HTTP status ${status}` };
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";

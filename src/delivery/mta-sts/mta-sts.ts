@@ -1,10 +1,10 @@
 /**
- * MTA-STS (RFC 8461, delivery rule T5): which policy holds for a domain at this moment.
+ * MTA-STS (RFC 8461, docs/delivery.md#T5): finds the policy of a domain. In order: look up the TXT
+ * record; if its id is the stored one, use the stored policy; otherwise fetch the policy and store
+ * it for its max_age.
  *
- *   TXT record → id known? → the kept policy, else fetch it → keep it for its max_age
- *
- * Whatever goes wrong on this way, a policy that was kept and has not expired goes on to hold (§3.3);
- * without one the domain is treated as having none.
+ * If any of these steps fails, a stored policy that has not expired still applies (RFC 8461 §3.3).
+ * Without one, the domain is treated as having no policy.
  */
 
 import type { Clock } from "../../lib/clock.ts";
@@ -14,21 +14,21 @@ import { describeError, type Log } from "../../lib/log.ts";
 import type { FetchPolicy } from "./fetch.ts";
 import { parsePolicy, readRecordId, type Policy } from "./policy.ts";
 
-export type KeptPolicy = {
+export type StoredPolicy = {
   id: string;
   policy: Policy;
   /** Milliseconds since the epoch. */
   fetchedAt: number;
 };
 
-/** Where policies are kept; what has expired may be returned, it is not used. */
+/** Stores policies. `get` may return an expired policy, which the caller ignores. */
 export type PolicyStore = {
-  get(domain: string): KeptPolicy | null;
-  set(domain: string, kept: KeptPolicy): void;
+  get(domain: string): StoredPolicy | null;
+  set(domain: string, stored: StoredPolicy): void;
 };
 
 export type MtaSts = {
-  /** Null if the domain has none. Never rejects. */
+  /** Returns the policy; null if the domain has none. Never rejects. */
   policyFor(domain: string): Promise<Policy | null>;
 };
 
@@ -40,62 +40,65 @@ export type MtaStsOptions = {
   log: Log;
 };
 
-/** RFC 8461 §3.3: no sooner again after a failure. */
+/** Shortest time between two fetches after a failure (RFC 8461 §3.3). */
 const RETRY_MS = 300_000;
-/** RFC 8461 §10.2: kept policies are renewed long before they end, so that none can be starved. */
+/**
+ * Age at which a stored policy is fetched again, long before it expires, so that an attacker cannot
+ * block all fetches until then (RFC 8461 §10.2).
+ */
 const RENEWAL_MS = 86_400_000;
-const MOST_POLICIES = 10_000;
+const MAX_POLICIES = 10_000;
 
-/** For one process; what outlives it is in store.ts. */
+/** A store in memory; store.ts has the one in the database. */
 export function memoryPolicyStore(clock: Pick<Clock, "now" | "elapsed">): PolicyStore {
-  const kept = new ExpiringMap<KeptPolicy>({ maxEntries: MOST_POLICIES, clock });
+  const policies = new ExpiringMap<StoredPolicy>({ maxEntries: MAX_POLICIES, clock });
   return {
-    get: (domain) => kept.get(domain) ?? null,
-    set: (domain, policy) => kept.set(domain, policy, endOf(policy) - clock.now()),
+    get: (domain) => policies.get(domain) ?? null,
+    set: (domain, policy) => policies.set(domain, policy, expiresAt(policy) - clock.now()),
   };
 }
 
 export function createMtaSts(options: MtaStsOptions): MtaSts {
   const { dns, fetchPolicy, store, clock, log } = options;
-  const failures = new ExpiringMap<true>({ maxEntries: MOST_POLICIES, clock });
+  const failures = new ExpiringMap<true>({ maxEntries: MAX_POLICIES, clock });
   const fetching = new Map<string, Promise<Policy | null>>();
 
   return {
     async policyFor(domain) {
       const texts = await dns.resolve(`_mta-sts.${domain}`, "TXT");
       const id = texts.kind === "records" ? readRecordId(texts.records) : null;
-      const kept = recall(domain);
-      if (id === null) return kept?.policy ?? null;
-      if (kept === null || kept.id !== id)
-        return (await fetchOnce(domain, id)) ?? kept?.policy ?? null;
-      if (clock.now() - kept.fetchedAt >= RENEWAL_MS) renew(domain, id);
-      return kept.policy;
+      const stored = findValid(domain);
+      if (id === null) return stored?.policy ?? null;
+      if (stored === null || stored.id !== id)
+        return (await fetchOnce(domain, id)) ?? stored?.policy ?? null;
+      if (clock.now() - stored.fetchedAt >= RENEWAL_MS) renew(domain, id);
+      return stored.policy;
     },
   };
 
-  function recall(domain: string): KeptPolicy | null {
-    const kept = store.get(domain);
-    return kept !== null && clock.now() < endOf(kept) ? kept : null;
+  function findValid(domain: string): StoredPolicy | null {
+    const stored = store.get(domain);
+    return stored !== null && clock.now() < expiresAt(stored) ? stored : null;
   }
 
-  /** The mail at hand does not wait for it. */
+  /** Fetches the policy again in the background; the current mail does not wait for it. */
   function renew(domain: string, id: string): void {
     fetchOnce(domain, id).catch((error: unknown) =>
-      log.error("an MTA-STS policy could not be kept", { domain, error: describeError(error) }),
+      log.error("an MTA-STS policy could not be stored", { domain, error: describeError(error) }),
     );
   }
 
-  /** One fetch at a time for a domain; null if it failed, now or a short while ago. */
+  /** Fetches once at a time for each domain; null if the fetch fails or failed recently. */
   function fetchOnce(domain: string, id: string): Promise<Policy | null> {
     const underWay = fetching.get(domain);
     if (underWay !== undefined) return underWay;
     if (failures.get(`${domain} ${id}`) !== undefined) return Promise.resolve(null);
-    const promise = fetchAndKeep(domain, id).finally(() => fetching.delete(domain));
+    const promise = fetchAndStore(domain, id).finally(() => fetching.delete(domain));
     fetching.set(domain, promise);
     return promise;
   }
 
-  async function fetchAndKeep(domain: string, id: string): Promise<Policy | null> {
+  async function fetchAndStore(domain: string, id: string): Promise<Policy | null> {
     const fetched = await fetchPolicy(domain);
     const parsed = fetched.ok ? parsePolicy(fetched.text) : fetched;
     if (!parsed.ok) {
@@ -108,7 +111,7 @@ export function createMtaSts(options: MtaStsOptions): MtaSts {
   }
 }
 
-/** When it does not hold any more, in milliseconds since the epoch. */
-export function endOf({ fetchedAt, policy }: KeptPolicy): number {
+/** When the policy expires, in milliseconds since the epoch. */
+export function expiresAt({ fetchedAt, policy }: StoredPolicy): number {
   return fetchedAt + policy.maxAgeSeconds * 1_000;
 }

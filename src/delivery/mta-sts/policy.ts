@@ -1,41 +1,43 @@
 /**
- * Reads the TXT record and the policy by which a domain requires TLS from its senders (RFC 8461 §3).
- * Both are written by strangers: every bound is checked before the text is taken apart. Pure.
+ * Parses the TXT record and the policy with which a domain requires TLS from its senders (RFC 8461
+ * §3). Both are untrusted, so all limits are checked before parsing. Pure functions.
  */
 
 import { trimBlanks, trimEndBlanks } from "../../lib/trim.ts";
 
 export type Policy = {
   /**
-   * - enforce: mail goes only to the hosts named here, only with a valid certificate.
-   * - testing: mail goes anyway; failures would only be reported.
+   * - enforce: mail is sent only to these hosts, and only with a valid certificate.
+   * - testing: mail is sent in any case; failures would only be reported.
    * - none: the domain has withdrawn its policy.
    */
   mode: "enforce" | "testing" | "none";
-  /** Lower case; the first label may be `*`. Empty only in mode none. */
+  /** Host patterns in lower case; the first label may be `*`. Empty only in mode none. */
   mx: readonly string[];
   maxAgeSeconds: number;
 };
 
 export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; reason: string };
 
-/** Bounds of max_age: RFC 8461 §3.2, and a least age so that not every mail fetches the policy. */
+/**
+ * Limits of max_age: the longest of RFC 8461 §3.2, and a shortest so that not every mail fetches.
+ */
 const LONGEST_AGE_SECONDS = 31_557_600;
 const SHORTEST_AGE_SECONDS = 300;
 
-/** RFC 8461 §3.3 suggests 64 KiB for a whole policy; the other bounds are far above real policies. */
-const MOST_CHARACTERS = 65_536;
-const MOST_LINES = 1_000;
+/** RFC 8461 §3.3 suggests 64 KiB for a policy; the other limits are far above real policies. */
+const MAX_CHARACTERS = 65_536;
+const MAX_LINES = 1_000;
 const LONGEST_LINE = 1_000;
-const MOST_MX = 100;
+const MAX_MX = 100;
 const LONGEST_HOST = 253;
 
 const RECORD_VERSION = "v=STSv1";
 const RECORD_ID = /^[a-z0-9]{1,32}$/i;
 
 /**
- * The id in the one record of `_mta-sts.<domain>` (RFC 8461 §3.1); null if there is no record, more
- * than one, or one without an id: then the domain has no policy.
+ * The id in the single record of `_mta-sts.<domain>` (RFC 8461 §3.1). If there is no record, more
+ * than one, or one without an id, the domain has no policy and the result is null.
  */
 export function readRecordId(texts: readonly string[]): string | null {
   const [record, second] = texts.filter(isStsRecord);
@@ -59,14 +61,14 @@ function isStsRecord(text: string): boolean {
 }
 
 /**
- * Reads a policy in time linear in its length (RFC 8461 §3.2): lines of `name: value`. Of every name
- * but mx the first line counts; unknown names are ignored.
+ * Parses a policy of lines `name: value` in linear time (RFC 8461 §3.2). For every name except mx
+ * the first line counts; unknown names are ignored.
  */
 export function parsePolicy(text: string): ParsedPolicy {
-  if (text.length > MOST_CHARACTERS) return refuse(`more than ${MOST_CHARACTERS} characters`);
-  const lines = text.split("\n", MOST_LINES + 2);
+  if (text.length > MAX_CHARACTERS) return refuse(`more than ${MAX_CHARACTERS} characters`);
+  const lines = text.split("\n", MAX_LINES + 2);
   if (lines.at(-1) === "") lines.pop();
-  if (lines.length > MOST_LINES) return refuse(`more than ${MOST_LINES} lines`);
+  if (lines.length > MAX_LINES) return refuse(`more than ${MAX_LINES} lines`);
   if (lines.some((line) => line.length > LONGEST_LINE)) {
     return refuse(`a line of more than ${LONGEST_LINE} characters`);
   }
@@ -77,7 +79,7 @@ type Field = { name: string; value: string };
 
 const FIELD_NAME = /^[a-z0-9][a-z0-9_.-]{0,31}$/i;
 
-/** Null for a line that has no valid name. The value is without the spaces and tabs around it. */
+/** Returns null for a line without a valid name. Spaces and tabs around the value are removed. */
 function readLine(line: string): Field | null {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   const colon = text.indexOf(":");
@@ -94,8 +96,8 @@ function readFields(fields: readonly Field[]): ParsedPolicy {
   if (!/^\d{1,10}$/.test(age)) return refuse("no valid max_age");
   const maxAgeSeconds = Math.max(Math.min(Number(age), LONGEST_AGE_SECONDS), SHORTEST_AGE_SECONDS);
   const mx = fields.filter(({ name }) => name === "mx").map(({ value }) => hostPattern(value));
-  if (mx.length > MOST_MX) return refuse(`more than ${MOST_MX} mx lines`);
-  if (!mx.every(isHostPattern)) return refuse("an mx that is no host name");
+  if (mx.length > MAX_MX) return refuse(`more than ${MAX_MX} mx lines`);
+  if (!mx.every(isHostPattern)) return refuse("an mx that is not a host name");
   if (mx.length === 0 && mode !== "none") return refuse("no mx");
   return { ok: true, policy: { mode, mx, maxAgeSeconds } };
 }
@@ -103,7 +105,7 @@ function readFields(fields: readonly Field[]): ParsedPolicy {
 const LABEL = "[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?";
 const PATTERN = new RegExp(`^(?:\\*\\.)?${LABEL}(?:\\.${LABEL})*$`);
 
-/** Lower case, without the final dot. */
+/** Converts to lower case and removes the final dot. */
 function hostPattern(text: string): string {
   const lower = text.toLowerCase();
   return lower.endsWith(".") ? lower.slice(0, -1) : lower;
@@ -113,7 +115,7 @@ function isHostPattern(pattern: string): boolean {
   return pattern.length <= LONGEST_HOST && PATTERN.test(pattern);
 }
 
-/** RFC 8461 §4.1: equal, or equal but for the first label where the pattern has `*`. */
+/** A `*` in a pattern matches exactly one label, the first (RFC 8461 §4.1). */
 export function allowsHost(policy: Policy, host: string): boolean {
   const name = host.toLowerCase();
   const parent = name.slice(name.indexOf(".") + 1);

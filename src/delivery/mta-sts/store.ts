@@ -1,6 +1,6 @@
 /**
- * Where policies are kept so that they outlive the process (RFC 8461 §5.1: a policy holds for its
- * max_age, also while it cannot be fetched). Those in use are in memory, too.
+ * Stores policies in the database, because a policy applies for its whole max_age, also after a
+ * restart and while it cannot be fetched (RFC 8461 §5.1). Policies in use are also in memory.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -9,11 +9,11 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import { endOf, memoryPolicyStore, type KeptPolicy, type PolicyStore } from "./mta-sts.ts";
+import { expiresAt, memoryPolicyStore, type StoredPolicy, type PolicyStore } from "./mta-sts.ts";
 
 type Row = { recordId: string; policy: string; fetchedAt: number };
 
-/** What was written here; anything else is treated as if it were not there. */
+/** Shape of a stored policy; a row of another shape is ignored. */
 const Stored = Type.Object({
   mode: Type.Union([Type.Literal("enforce"), Type.Literal("testing"), Type.Literal("none")]),
   mx: Type.Array(Type.String()),
@@ -41,28 +41,28 @@ export function databasePolicyStore(deps: {
     "DELETE FROM mta_sts_policies WHERE ends_at <= +?",
   );
 
-  function recall(domain: string): KeptPolicy | null {
+  function load(domain: string): StoredPolicy | null {
     const row = find.get(domain);
     if (row === null) return null;
     const policy: unknown = JSON.parse(row.policy);
     if (!Value.Check(Stored, policy)) return null;
-    const kept = { id: row.recordId, policy, fetchedAt: row.fetchedAt };
-    memory.set(domain, kept);
-    return kept;
+    const stored = { id: row.recordId, policy, fetchedAt: row.fetchedAt };
+    memory.set(domain, stored);
+    return stored;
   }
 
   return {
-    get: (domain) => memory.get(domain) ?? recall(domain),
-    set(domain, kept) {
-      memory.set(domain, kept);
+    get: (domain) => memory.get(domain) ?? load(domain),
+    set(domain, stored) {
+      memory.set(domain, stored);
       writer
         .write(() => {
           removeEnded.run(clock.now());
-          const policy = JSON.stringify(kept.policy);
-          insert.run(domain, kept.id, policy, kept.fetchedAt, endOf(kept));
+          const policy = JSON.stringify(stored.policy);
+          insert.run(domain, stored.id, policy, stored.fetchedAt, expiresAt(stored));
         })
         .catch((error: unknown) =>
-          log.warn("an MTA-STS policy is kept in memory only", {
+          log.warn("an MTA-STS policy could be stored in memory only", {
             domain,
             error: describeError(error),
           }),

@@ -1,4 +1,4 @@
-/** AUTH PLAIN and AUTH LOGIN (RFC 4954, RFC 4616). What is sent is a secret and stays one. */
+/** AUTH PLAIN and AUTH LOGIN (RFC 4954, RFC 4616). The recorded steps contain no secrets. */
 
 import type { Dialogue } from "./dialogue.ts";
 import type { Extensions } from "./extensions.ts";
@@ -22,36 +22,36 @@ export async function authenticate(
 
 async function authPlain(dialogue: Dialogue, credentials: Credentials): Promise<Failure | null> {
   const response = base64(`\0${credentials.user}\0${credentials.pass}`);
-  const reply = await say(dialogue, credentials, `AUTH PLAIN ${response}`, "AUTH PLAIN");
-  return accept(reply, 235);
+  const reply = await send(dialogue, credentials, `AUTH PLAIN ${response}`, "AUTH PLAIN");
+  return expect(reply, 235);
 }
 
 async function authLogin(dialogue: Dialogue, credentials: Credentials): Promise<Failure | null> {
-  const asked = await say(dialogue, credentials, "AUTH LOGIN", "AUTH LOGIN");
-  if (!isCode(asked, 334)) return accept(asked, 334);
-  const user = await say(dialogue, credentials, base64(credentials.user), "(user name)");
-  if (!isCode(user, 334)) return accept(user, 334);
-  return accept(await say(dialogue, credentials, base64(credentials.pass), "(password)"), 235);
+  const challenge = await send(dialogue, credentials, "AUTH LOGIN", "AUTH LOGIN");
+  if (!isCode(challenge, 334)) return expect(challenge, 334);
+  const user = await send(dialogue, credentials, base64(credentials.user), "(user name)");
+  if (!isCode(user, 334)) return expect(user, 334);
+  return expect(await send(dialogue, credentials, base64(credentials.pass), "(password)"), 235);
 }
 
-function say(dialogue: Dialogue, credentials: Credentials, command: string, shown: string) {
+function send(dialogue: Dialogue, credentials: Credentials, command: string, recorded: string) {
   const { user, pass } = credentials;
   const secrets = [base64(`\0${user}\0${pass}`), base64(user), base64(pass), pass];
   return dialogue.ask({
     step: "auth",
     command,
-    shown,
+    recorded,
     secrets,
     timeoutMs: dialogue.timeouts.commandMs,
   });
 }
 
-function isCode(heard: Reply | Fault, code: number): boolean {
-  return heard.kind === "reply" && heard.code === code;
+function isCode(answer: Reply | Fault, code: number): boolean {
+  return answer.kind === "reply" && answer.code === code;
 }
 
-function accept(heard: Reply | Fault, code: number): Failure | null {
-  return isCode(heard, code) ? null : { step: "auth", cause: heard };
+function expect(answer: Reply | Fault, code: number): Failure | null {
+  return isCode(answer, code) ? null : { step: "auth", cause: answer };
 }
 
 function base64(text: string): string {

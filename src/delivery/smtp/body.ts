@@ -1,7 +1,7 @@
 /**
- * The message as it goes over the wire after DATA (RFC 5321 §4.1.1.4, §4.5.2): dots at line starts
- * doubled, a line end at the end, then the final dot. Blocks without such dots are passed on as
- * views; the others, and the last, are copied once.
+ * Encodes the message for transfer after DATA (RFC 5321 §4.1.1.4, §4.5.2): dots at line starts are
+ * doubled, a missing line end is added, and the final dot follows. Blocks without such dots are
+ * views of the message; the other blocks, and the last one, are copied once.
  */
 
 const BLOCK_BYTES = 131_072;
@@ -9,7 +9,7 @@ const LF = 0x0a;
 const DOT = 0x2e;
 const LINE_START_DOT = Buffer.from("\n.");
 
-/** All blocks but the last. Made one at a time, as the connection takes them. */
+/** All blocks except the last, created one at a time when the connection can send them. */
 export function* leadingBlocks(message: Uint8Array): Generator<Buffer> {
   const bytes = viewOf(message);
   const end = lastBlockStart(bytes);
@@ -18,7 +18,7 @@ export function* leadingBlocks(message: Uint8Array): Generator<Buffer> {
   }
 }
 
-/** The last block together with the final dot, so that a small message is a single write. */
+/** The last block together with the final dot, so that a small message needs a single write. */
 export function finalBlock(message: Uint8Array): Buffer {
   const bytes = viewOf(message);
   const tail = bytes.length === 0 || endsLine(bytes) ? ".\r\n" : "\r\n.\r\n";
@@ -51,8 +51,9 @@ function stuff(bytes: Buffer, part: { start: number; end: number; tail: string }
 }
 
 /**
- * Positions of dots to double. A dot after a bare LF counts as well: messages have none, but a
- * receiver that takes LF for a line end must never find an end of data inside one.
+ * Positions of the dots to double. This includes a dot after a bare LF: messages have no bare LF,
+ * but a receiver that accepts LF as a line end must never find the end of the data inside a
+ * message.
  */
 function lineStartDots(bytes: Buffer, start: number, end: number): number[] {
   const dots: number[] = [];

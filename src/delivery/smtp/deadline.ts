@@ -1,7 +1,8 @@
 /**
- * One timer for a whole session. Each step moves a number; the timer itself is only set anew when
- * it would fire too late, so a fast session touches it once in a while, not at every reply.
+ * One timer for a whole session. Each step only stores its deadline; the timer itself is set again
+ * only if it would fire too late, so a fast session rarely sets it.
  */
+
 import { systemClock } from "../../lib/clock.ts";
 
 export class Deadline {
@@ -17,7 +18,7 @@ export class Deadline {
     this.#expired = expired;
   }
 
-  /** Starts the watchdog anew; it bites only while a step is armed. */
+  /** Restarts the watchdog, which can expire only while a step is armed. */
   watch(ms: number): void {
     this.#watchdogAt = systemClock.elapsed() + ms;
     this.#watchdogMs = ms;
@@ -35,7 +36,7 @@ export class Deadline {
     this.#stepAt = Infinity;
   }
 
-  /** Gives the timer back; the session is over. */
+  /** Stops the timer at the end of the session. */
   clear(): void {
     this.disarm();
     if (this.#timer !== null) clearTimeout(this.#timer);

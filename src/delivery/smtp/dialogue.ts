@@ -1,4 +1,4 @@
-/** Commands and replies over a wire, each written down as a timed step (delivery rule R4). */
+/** Sends commands, receives replies, and records each as a timed step (docs/delivery.md#R4). */
 
 import { systemClock } from "../../lib/clock.ts";
 import type { Conversation, Step, StepListener } from "../outcome.ts";
@@ -7,21 +7,21 @@ import { replyText, type Reply } from "./reply.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Wire } from "./wire.ts";
 
-export type Question = {
+export type Command = {
   step: Step["step"];
-  /** As sent, without line end. */
+  /** The command as sent, without line end. */
   command: string;
   timeoutMs: number;
-  /** As recorded, where the command holds a secret. */
-  shown?: string;
-  /** Not to appear in what is recorded of the reply either: servers echo. */
+  /** Recorded instead of a command that contains a secret. */
+  recorded?: string;
+  /** Removed from the recorded reply as well, because servers may repeat them. */
   secrets?: readonly string[];
 };
 
 export class Dialogue {
   readonly wire: Wire;
   readonly timeouts: Readonly<Timeouts>;
-  /** The record of the mail at hand. */
+  /** The conversation of the current mail. */
   conversation: Conversation;
   onStep: StepListener | undefined;
   #stepStartedAt = 0;
@@ -32,22 +32,22 @@ export class Dialogue {
     this.conversation = conversation;
   }
 
-  /** A step's time runs from here, or from the end of the step before if nothing is sent between. */
+  /** Starts the time of a step. Without a call, it starts at the end of the previous step. */
   startStep(): void {
     this.#stepStartedAt = systemClock.elapsed();
   }
 
-  async ask(question: Question): Promise<Reply | Fault> {
+  async ask(question: Command): Promise<Reply | Fault> {
     this.startStep();
     this.wire.write(`${question.command}\r\n`);
-    return this.hear(question);
+    return this.receive(question);
   }
 
-  /** The reply to something sent before, alone or in a group (RFC 2920). */
-  async hear(question: Omit<Question, "command"> & { command: string | null }) {
-    const heard = redact(await this.wire.reply(question.timeoutMs), question.secrets);
-    this.note(question.step, question.shown ?? question.command, heard);
-    return heard;
+  /** Receives the reply to a command that was sent before, alone or in a group (RFC 2920). */
+  async receive(question: Omit<Command, "command"> & { command: string | null }) {
+    const answer = redact(await this.wire.reply(question.timeoutMs), question.secrets);
+    this.note(question.step, question.recorded ?? question.command, answer);
+    return answer;
   }
 
   note(step: Step["step"], command: string | null, result: Reply | Fault | string): void {
@@ -72,12 +72,12 @@ function textOf(result: Reply | Fault): string {
   return result.kind === "reply" ? replyText(result) : result.message;
 }
 
-/** What is no reply is not quoted at all: a secret cut short would slip through. */
-function redact(heard: Reply | Fault, secrets: readonly string[] | undefined): Reply | Fault {
-  if (secrets === undefined) return heard;
-  if (heard.kind === "protocol") return { kind: "protocol", message: "not an SMTP reply" };
-  if (heard.kind !== "reply") return heard;
+/** Invalid data is not quoted at all, because it could contain a part of a secret. */
+function redact(answer: Reply | Fault, secrets: readonly string[] | undefined): Reply | Fault {
+  if (secrets === undefined) return answer;
+  if (answer.kind === "protocol") return { kind: "protocol", message: "not an SMTP reply" };
+  if (answer.kind !== "reply") return answer;
   const clean = (text: string) =>
     secrets.reduce((rest, secret) => (secret === "" ? rest : rest.replaceAll(secret, "***")), text);
-  return { ...heard, lines: heard.lines.map(clean) };
+  return { ...answer, lines: answer.lines.map(clean) };
 }

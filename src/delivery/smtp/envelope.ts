@@ -1,4 +1,4 @@
-/** The commands that announce a mail, or why a server with these extensions can never take it. */
+/** Builds the commands of a transaction, or finds why the server can never accept the mail. */
 
 import type { Dispatch } from "../outcome.ts";
 import type { Extensions } from "./extensions.ts";
@@ -6,13 +6,13 @@ import type { Extensions } from "./extensions.ts";
 export type Plan = {
   kind: "plan";
   commands: readonly { step: "mail" | "rcpt" | "data"; command: string }[];
-  /** All of them as one write. */
+  /** All commands in one string, for PIPELINING. */
   group: string;
 };
 
 export type Unsendable = {
   kind: "unsendable";
-  /** The step that would have been refused, and how (RFC 3463). */
+  /** The step that the server would refuse; `code` and `enhanced` are the reply (RFC 3463). */
   step: "mail" | "rcpt";
   code: 501 | 552 | 553;
   enhanced: "5.1.3" | "5.1.7" | "5.3.4" | "5.6.7";
@@ -51,16 +51,22 @@ function findObstacle(
 ): Unsendable | null {
   const { from, to } = envelope;
   if (from !== "" && !isPath(from)) {
-    return unsendable("mail", 501, "5.1.7", "the sender is no SMTP address");
+    return unsendable("mail", 501, "5.1.7", "the sender is not a valid SMTP address");
   }
-  if (!isPath(to)) return unsendable("rcpt", 501, "5.1.3", "the recipient is no SMTP address");
-  // RFC 6531 §3.5.
+  if (!isPath(to))
+    return unsendable("rcpt", 501, "5.1.3", "the recipient is not a valid SMTP address");
+  // Without SMTPUTF8 the server accepts only ASCII (RFC 6531 §3.5).
   if (isUtf8 && !extensions.smtpUtf8) {
-    return unsendable("mail", 553, "5.6.7", "the server takes no addresses beyond ASCII");
+    return unsendable(
+      "mail",
+      553,
+      "5.6.7",
+      "the server does not accept addresses with non-ASCII characters",
+    );
   }
   const limit = extensions.maxSizeBytes;
   if (limit !== null && message.length > limit) {
-    const text = `the message has ${message.length} octets, the server takes ${limit}`;
+    const text = `the message has ${message.length} octets, the server accepts ${limit}`;
     return unsendable("mail", 552, "5.3.4", text);
   }
   return null;
@@ -79,19 +85,17 @@ const DOT_STRING = String.raw`[^\s"<>\p{Cc}]+`;
 const QUOTED_STRING = String.raw`"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"`;
 const PATH = new RegExp(String.raw`^(?:${DOT_STRING}|${QUOTED_STRING})@[^\s"<>@\p{Cc}]+$`, "u");
 
-/** Not a judgement about the address, only that it cannot end the path or the line early. */
+/** Checks only that the address cannot end the path or the line early, not that it is valid. */
 function isPath(address: string): boolean {
   return PATH.test(address);
 }
 
-/** RFC 6531 §3.1: for addresses of the envelope as for those in the header (RFC 6532). */
+/** SMTPUTF8 is needed for non-ASCII in the envelope (RFC 6531 §3.1) or in the header (RFC 6532). */
 function needsUtf8({ envelope, message }: Dispatch): boolean {
-  return (
-    BEYOND_ASCII.test(envelope.from) || BEYOND_ASCII.test(envelope.to) || isUtf8Header(message)
-  );
+  return NON_ASCII.test(envelope.from) || NON_ASCII.test(envelope.to) || isUtf8Header(message);
 }
 
-const BEYOND_ASCII = /[^\p{ASCII}]/u;
+const NON_ASCII = /[^\p{ASCII}]/u;
 const CR = 0x0d;
 const LF = 0x0a;
 

@@ -1,4 +1,4 @@
-/** What a server offers in its reply to EHLO (RFC 5321 §4.1.1.1). */
+/** The extensions that a server offers in its reply to EHLO (RFC 5321 §4.1.1.1). */
 
 import type { Reply } from "./reply.ts";
 
@@ -11,7 +11,7 @@ export type Extensions = {
   size: boolean;
   /** Largest message in octets; null if the server names none (RFC 1870 §4). */
   maxSizeBytes: number | null;
-  /** SASL mechanisms, upper case. */
+  /** SASL mechanisms in upper case. */
   auth: ReadonlySet<string>;
 };
 
@@ -26,11 +26,11 @@ export const NO_EXTENSIONS: Extensions = {
   auth: new Set(),
 };
 
-/** The first line is the server's name, each further line a keyword with parameters. */
+/** The first line has the server's name, each further line a keyword with its parameters. */
 export function readExtensions(reply: Reply): Extensions {
   const offered = new Map<string, string[]>();
   for (const line of reply.lines.slice(1)) {
-    // "AUTH=LOGIN" was the form before RFC 2554 and is still seen.
+    // "AUTH=LOGIN" is the form before RFC 2554; some servers still use it.
     const [keyword = "", ...parameters] = line
       .trim()
       .toUpperCase()
@@ -52,7 +52,7 @@ export function readExtensions(reply: Reply): Extensions {
   };
 }
 
-/** RFC 1870 §4: zero means that no fixed limit is in force. */
+/** Zero means that the server has no fixed limit (RFC 1870 §4). */
 function readSize(parameter: string | undefined): number | null {
   if (parameter === undefined || !/^\d{1,20}$/.test(parameter)) return null;
   return Number(parameter) || null;

@@ -1,18 +1,18 @@
-/** How an SMTP session can fail: the server says so in a reply, or something breaks without one. */
+/** How an SMTP session can fail: by a reply of the server, or by a fault without a reply. */
 
 import type { Step } from "../outcome.ts";
 import { quoteReply, type ProtocolFault, type Reply } from "./reply.ts";
 
 /**
- * - dns: the host has no address, or nobody could be asked.
- * - address: the address is not to be dialled (delivery rule W6).
- * - unroutable: there is no way to the address from this machine, or from the address it is to use.
+ * - dns: the host has no address, or the lookup failed.
+ * - address: the address must not be dialled (docs/delivery.md#W6).
+ * - unroutable: this machine, or its source address, has no route to the address.
  * - network: refused, unreachable, reset.
- * - timeout: nothing came in time.
- * - closed: the server, or we ourselves, ended the connection.
- * - protocol: what came is not SMTP.
- * - tls: no handshake, or a certificate that does not verify although it must.
- * - auth: no mechanism in common, or no protection for the secret.
+ * - timeout: no answer within the time limit.
+ * - closed: the server or this process closed the connection.
+ * - protocol: the server sent something that is not SMTP.
+ * - tls: the handshake failed, or a required verification of the certificate did.
+ * - auth: no common mechanism, or no encryption for the password.
  */
 export type Fault =
   | ProtocolFault
@@ -21,10 +21,10 @@ export type Fault =
       message: string;
     };
 
-/** A session that went no further than `step`, and why. */
+/** The step at which a session failed, and the cause. */
 export type Failure = { step: Step["step"]; cause: Reply | Fault };
 
-/** One line for people. */
+/** Describes a failure on one line. */
 export function describeFailure(failure: Failure): string {
   const { step, cause } = failure;
   return cause.kind === "reply"
@@ -35,8 +35,8 @@ export function describeFailure(failure: Failure): string {
 const SOCKET_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection reset by the server",
-  EPIPE: "the server closed the connection while we were sending",
-  ETIMEDOUT: "the network gave up on the connection",
+  EPIPE: "the server closed the connection while data was being sent",
+  ETIMEDOUT: "the connection timed out",
   EHOSTUNREACH: "no route to the host",
   ENETUNREACH: "no route to the network",
   EADDRNOTAVAIL: "the local address is not available",
@@ -44,7 +44,7 @@ const SOCKET_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the name servers did not answer",
 };
 
-/** Errors that say something about this machine and nothing about the other one. */
+/** Errors that are caused by this machine, not by the other one. */
 const LOCAL_ERRORS: ReadonlySet<string> = new Set([
   "EADDRNOTAVAIL",
   "EAFNOSUPPORT",
@@ -52,13 +52,13 @@ const LOCAL_ERRORS: ReadonlySet<string> = new Set([
   "ENETUNREACH",
 ]);
 
-/** A socket's error as a fault. */
+/** Converts a socket error to a fault. */
 export function networkFault(error: unknown): Fault {
   const kind = LOCAL_ERRORS.has(codeOf(error)) ? "unroutable" : "network";
   return { kind, message: describeError(error) };
 }
 
-/** What the operating system's error says, in words where we have better ones. */
+/** Describes an error of the operating system, in plain words for the common ones. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = codeOf(error);

@@ -1,9 +1,9 @@
 /**
- * From nothing to a session that takes mail, as a list of steps:
+ * Opens a session that is ready for mail, as a list of steps:
  *
  *   connect → (tls) → greeting → EHLO or HELO → (STARTTLS → tls → EHLO) → (AUTH)
  *
- * Each step returns null or what stopped it; the first failure ends the opening.
+ * Each step returns null or its failure; the first failure ends the opening.
  */
 
 import { lookup } from "node:dns/promises";
@@ -15,27 +15,29 @@ import { NO_EXTENSIONS, readExtensions, type Extensions } from "./extensions.ts"
 import { describeError, type Failure, type Fault } from "./failure.ts";
 import type { Reply } from "./reply.ts";
 
-/** - opportunistic: STARTTLS where offered, else in clear (delivery rule T1). */
+/** `opportunistic` means STARTTLS if offered, otherwise cleartext (docs/delivery.md#T1). */
 export type TlsPolicy =
   | { mode: "none" }
   | {
       mode: "implicit" | "starttls" | "opportunistic";
-      /** True: a certificate that does not verify for the host ends the session. */
+      /** If true, a certificate that is not valid for the host ends the session. */
       verify: boolean;
       /** PEM; trusted instead of the built-in authorities. */
       ca?: string | undefined;
     };
 
 export type Route = {
-  /** Name for SNI, the certificate and the record. */
+  /** Name for SNI, for the certificate and for the recorded conversation. */
   host: string;
   port: number;
   /** Dialled instead of the host's addresses. */
   address?: string | undefined;
   localAddress?: string | undefined;
-  /** Name to addresses, in the order to try; the system's resolver if left out. */
+  /**
+   * Looks up the addresses of a name, in the order to try; by default with the system's resolver.
+   */
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
-  /** Asked about each address before it is dialled: null, or why not (delivery rule W6). */
+  /** Why an address must not be dialled, or null (docs/delivery.md#W6). */
   checkAddress?: ((address: string) => string | null) | undefined;
   /** Our name in EHLO. */
   hostname: string;
@@ -46,10 +48,10 @@ export type Route = {
   credentials?: Credentials | undefined;
 };
 
-/** Delivery rule W5. */
+/** Limit per attempt (docs/delivery.md#W5). */
 const MAX_ADDRESSES = 5;
 
-/** EHLO refused with one of these: the server knows only HELO (RFC 5321 §4.1.4). */
+/** Codes that refuse EHLO by a server that supports only HELO (RFC 5321 §4.1.4). */
 const WITHOUT_EHLO: ReadonlySet<number> = new Set([500, 502, 504]);
 
 export async function openSession(dialogue: Dialogue, route: Route): Promise<Extensions | Failure> {
@@ -81,13 +83,13 @@ class Opening {
       () => this.#connect(),
       ...(isImplicit ? [() => this.#encrypt()] : []),
       () => this.#greet(),
-      () => this.#introduce(),
+      () => this.#sendEhlo(),
       ...(isImplicit ? [] : [() => this.#startTls()]),
       () => this.#authenticate(),
     ];
   }
 
-  /** Every address in turn until one answers; each is a step of its own in the record. */
+  /** Tries one address after another until one answers; each is recorded as a step. */
   async #connect(): Promise<Failure | null> {
     this.#dialogue.startStep();
     const addresses = await this.#addresses();
@@ -118,11 +120,11 @@ class Opening {
     const { wire, timeouts, conversation } = this.#dialogue;
     const { port, localAddress, checkAddress } = this.#route;
     conversation.address = address;
-    const objection = checkAddress?.(address) ?? null;
+    const problem = checkAddress?.(address) ?? null;
     const fault: Fault | null =
-      objection === null
+      problem === null
         ? await wire.dial({ address, port, localAddress }, timeouts.connectMs)
-        : { kind: "address", message: objection };
+        : { kind: "address", message: problem };
     const target = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
     this.#dialogue.note("connect", null, `${target} ${fault?.message ?? "connected"}`);
     return fault === null ? null : { ...fault, message: `${target} ${fault.message}` };
@@ -144,12 +146,12 @@ class Opening {
     this.#dialogue.startStep();
     const timeoutMs = this.#dialogue.timeouts.greetingMs;
     const stopWatching = this.#watchGreeting();
-    const greeting = await this.#dialogue.hear({ step: "greeting", command: null, timeoutMs });
+    const greeting = await this.#dialogue.receive({ step: "greeting", command: null, timeoutMs });
     stopWatching();
     return isSuccess(greeting) ? null : { step: "greeting", cause: greeting };
   }
 
-  /** Whether the session is hurried may change while it waits, so that is asked again and again. */
+  /** Checks repeatedly whether the session is hurried, because that may change while it waits. */
   #watchGreeting(): () => void {
     const { isHurried } = this.#route;
     if (isHurried === undefined) return () => {};
@@ -160,7 +162,7 @@ class Opening {
     return () => clearInterval(timer);
   }
 
-  async #introduce(): Promise<Failure | null> {
+  async #sendEhlo(): Promise<Failure | null> {
     const ehlo = await this.#ask("ehlo", `EHLO ${this.#route.hostname}`);
     if (ehlo.kind !== "reply") return { step: "ehlo", cause: ehlo };
     this.extensions = isSuccess(ehlo) ? readExtensions(ehlo) : NO_EXTENSIONS;
@@ -180,8 +182,8 @@ class Opening {
     }
     const reply = await this.#ask("starttls", "STARTTLS");
     if (!isSuccess(reply)) return { step: "starttls", cause: reply };
-    // What was said in clear is forgotten, extensions included (RFC 3207 §4.2).
-    return (await this.#encrypt()) ?? (await this.#introduce());
+    // Everything received in cleartext is discarded, including the extensions (RFC 3207 §4.2).
+    return (await this.#encrypt()) ?? (await this.#sendEhlo());
   }
 
   async #authenticate(): Promise<Failure | null> {
@@ -204,8 +206,8 @@ class Opening {
   }
 }
 
-function isSuccess(heard: Reply | Fault): boolean {
-  return heard.kind === "reply" && heard.code >= 200 && heard.code < 300;
+function isSuccess(answer: Reply | Fault): boolean {
+  return answer.kind === "reply" && answer.code >= 200 && answer.code < 300;
 }
 
 function describeTls(info: TlsInfo): string {
@@ -217,7 +219,7 @@ async function resolveBySystem(host: string): Promise<string[]> {
   return addresses.map((entry) => entry.address);
 }
 
-/** The answer, or an error once the time is over; a late answer is not missed by anyone. */
+/** Rejects after the timeout; a later result is ignored. */
 async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

@@ -1,9 +1,9 @@
 /**
- * Open sessions, kept per destination for the mails that follow (delivery rule S6).
+ * The connection pool: keeps sessions open per destination for further mails (docs/delivery.md#S6).
  *
- * A mail takes an idle session, opens one while the destination has room, or waits for its turn. A
- * kept session that turns out dead before it took anything is replaced once by a fresh one: servers
- * close idle connections at will, and that is not the mail's misfortune.
+ * A mail uses an idle session, opens one if the destination has fewer than its limit, or waits for
+ * one. An idle session that turns out to be closed is replaced once by a new one, because servers
+ * close idle connections at any time and the mail must not fail for that reason.
  */
 
 import { systemClock } from "../../lib/clock.ts";
@@ -19,44 +19,44 @@ export type Destination = {
 };
 
 export type PoolOptions = {
-  /** Per destination. */
+  /** Limit per destination. */
   maxConnections: number;
   maxMessages?: number;
   idleMs?: number;
-  /** Over all destinations: thousands of hosts in a minute must not use up the file descriptors. */
+  /** Limit over all destinations, so that many hosts do not use up the file descriptors. */
   maxIdle?: number;
-  /** How long `close` lets mails under way finish. */
+  /** How long `close` waits for mails under way. */
   graceMs?: number;
 };
 
 export type PoolDelivery = {
   delivery: Delivery | { kind: "unopened"; failure: Failure };
-  /** Two where a stale session was replaced, none if the pool closed first. */
+  /** Two if a stale session was replaced, none if the pool was closed first. */
   conversations: Conversation[];
 };
 
-/** The sessions of one destination. Invariant: nobody waits while one is idle or could be made. */
-type Lane = {
+/** The sessions of one destination. Invariant: no mail waits while one is idle or can be opened. */
+type Sessions = {
   destination: Destination;
-  /** All there are: opening, busy, idle, saying goodbye. */
-  sessions: Set<Session>;
-  /** Longest idle first. */
+  /** All sessions: opening, busy, idle, and closing. */
+  all: Set<Session>;
+  /** Sorted by idle time, the longest first. */
   idle: { session: Session; since: number }[];
-  /** Called with a session of their own, null if the pool closes. */
+  /** Mails that wait: called with a session, or with null if the pool closes. */
   waiting: ((session: Session | null) => void)[];
 };
 
 const POOL_CLOSED: Failure = {
   step: "connect",
-  cause: { kind: "closed", message: "no new session: we are closing" },
+  cause: { kind: "closed", message: "no new session: this server is shutting down" },
 };
 
-const INTERRUPTED = "given up: it took too long while other mail needed the connection";
+const INTERRUPTED = "interrupted: it took too long while other mail needed the connection";
 
 export class Pool {
   readonly #options: Required<PoolOptions>;
-  readonly #lanes = new Map<string, Lane>();
-  #sweeper: ReturnType<typeof setTimeout> | null = null;
+  readonly #destinations = new Map<string, Sessions>();
+  #idleTimer: ReturnType<typeof setTimeout> | null = null;
   #closing: Promise<void> | null = null;
   #onEmpty: () => void = () => {};
 
@@ -72,134 +72,139 @@ export class Pool {
 
   async deliver(destination: Destination, dispatch: Dispatch): Promise<PoolDelivery> {
     if (this.#closing !== null) return unopened(POOL_CLOSED, []);
-    const lane = this.#laneOf(destination);
-    const taken = await this.#take(lane);
-    if (taken === null) return unopened(POOL_CLOSED, []);
+    const sessions = this.#sessionsOf(destination);
+    const acquired = await this.#acquire(sessions);
+    if (acquired === null) return unopened(POOL_CLOSED, []);
 
-    let session = taken;
+    let session = acquired;
     const interrupt = () => session.interrupt(INTERRUPTED);
     dispatch.signal?.addEventListener("abort", interrupt);
     if (dispatch.signal?.aborted === true) interrupt();
     try {
       const first = await deliverOver(session, dispatch);
       if (!isStale(first) || this.#closing !== null) return first;
-      session = this.#replace(lane, session);
+      session = this.#replace(sessions, session);
       const second = await deliverOver(session, dispatch);
       return { ...second, conversations: [...first.conversations, ...second.conversations] };
     } finally {
       dispatch.signal?.removeEventListener("abort", interrupt);
-      // A mail that was withdrawn at its turn leaves the session to the next one.
-      this.#giveBack(lane, session);
+      // If the mail was withdrawn before its transaction, the next mail can use the session.
+      this.#release(sessions, session);
     }
   }
 
-  /** There is one that takes mail, busy or not. */
+  /** True if the destination has an open session, busy or idle. */
   hasSession({ key }: Destination): boolean {
-    return [...(this.#lanes.get(key)?.sessions ?? [])].some(({ isUsable }) => isUsable);
+    return [...(this.#destinations.get(key)?.all ?? [])].some(({ isUsable }) => isUsable);
   }
 
-  /** QUIT on idle sessions; mails under way have a short grace, then their sessions are dropped. */
+  /** Sends QUIT on idle sessions, waits `graceMs` for mails under way, then closes all sessions. */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
   }
 
   async #shutDown(): Promise<void> {
-    if (this.#sweeper !== null) clearTimeout(this.#sweeper);
+    if (this.#idleTimer !== null) clearTimeout(this.#idleTimer);
     const { promise: empty, resolve } = Promise.withResolvers<void>();
     this.#onEmpty = resolve;
-    for (const lane of this.#lanes.values()) {
-      for (const stopWaiting of lane.waiting.splice(0)) stopWaiting(null);
-      for (const { session } of lane.idle.splice(0)) this.#retire(lane, session);
+    for (const sessions of this.#destinations.values()) {
+      for (const stopWaiting of sessions.waiting.splice(0)) stopWaiting(null);
+      for (const { session } of sessions.idle.splice(0)) this.#quit(sessions, session);
     }
     const grace = setTimeout(() => {
-      this.#dropAll();
+      this.#closeAll();
       resolve();
     }, this.#options.graceMs);
-    if (this.#lanes.size > 0) await empty;
+    if (this.#destinations.size > 0) await empty;
     clearTimeout(grace);
   }
 
-  #laneOf(destination: Destination): Lane {
-    const known = this.#lanes.get(destination.key);
+  #sessionsOf(destination: Destination): Sessions {
+    const known = this.#destinations.get(destination.key);
     if (known !== undefined) return known;
-    const lane: Lane = { destination, sessions: new Set(), idle: [], waiting: [] };
-    this.#lanes.set(destination.key, lane);
-    return lane;
+    const sessions: Sessions = { destination, all: new Set(), idle: [], waiting: [] };
+    this.#destinations.set(destination.key, sessions);
+    return sessions;
   }
 
-  /** The session idle for the shortest time: the others may go. */
-  #take(lane: Lane): Session | Promise<Session | null> {
-    const idle = lane.idle.pop();
+  /** Uses the session with the shortest idle time, so that the others can expire. */
+  #acquire(sessions: Sessions): Session | Promise<Session | null> {
+    const idle = sessions.idle.pop();
     if (idle !== undefined) return idle.session;
-    if (lane.sessions.size < this.#options.maxConnections) return this.#make(lane);
-    return new Promise((resolve) => lane.waiting.push(resolve));
+    if (sessions.all.size < this.#options.maxConnections) return this.#create(sessions);
+    return new Promise((resolve) => sessions.waiting.push(resolve));
   }
 
-  #make(lane: Lane): Session {
-    const session = lane.destination.connect();
-    session.onLost = () => this.#forget(lane, session);
-    lane.sessions.add(session);
+  #create(sessions: Sessions): Session {
+    const session = sessions.destination.connect();
+    session.onLost = () => this.#forget(sessions, session);
+    sessions.all.add(session);
     return session;
   }
 
-  /** Keeps the place of the old session, so that nobody waiting takes it in between. */
-  #replace(lane: Lane, stale: Session): Session {
+  /** Replaces a session in one step, so that no waiting mail can use its slot in between. */
+  #replace(sessions: Sessions, stale: Session): Session {
     stale.close();
-    lane.sessions.delete(stale);
-    return this.#make(lane);
+    sessions.all.delete(stale);
+    return this.#create(sessions);
   }
 
-  #giveBack(lane: Lane, session: Session): void {
-    if (!session.isUsable) return this.#forget(lane, session);
+  #release(sessions: Sessions, session: Session): void {
+    if (!session.isUsable) return this.#forget(sessions, session);
     if (this.#closing !== null || session.messages >= this.#options.maxMessages) {
-      return this.#retire(lane, session);
+      return this.#quit(sessions, session);
     }
-    const next = lane.waiting.shift();
+    const next = sessions.waiting.shift();
     if (next !== undefined) return next(session);
-    if (this.#countIdle() >= this.#options.maxIdle) return this.#retire(lane, session);
-    lane.idle.push({ session, since: systemClock.elapsed() });
-    this.#sweeper ??= setTimeout(() => this.#sweep(), this.#options.idleMs);
+    if (this.#countIdle() >= this.#options.maxIdle) return this.#quit(sessions, session);
+    sessions.idle.push({ session, since: systemClock.elapsed() });
+    this.#idleTimer ??= setTimeout(() => this.#closeExpired(), this.#options.idleMs);
   }
 
   #countIdle(): number {
     let count = 0;
-    for (const { idle } of this.#lanes.values()) count += idle.length;
+    for (const { idle } of this.#destinations.values()) count += idle.length;
     return count;
   }
 
-  /** The place is free only after the goodbye: servers count connections as well. */
-  #retire(lane: Lane, session: Session): void {
-    void session.quit().then(() => this.#forget(lane, session));
+  /** The slot is free only after QUIT, because servers count open connections as well. */
+  #quit(sessions: Sessions, session: Session): void {
+    void session.quit().then(() => this.#forget(sessions, session));
   }
 
-  #forget(lane: Lane, session: Session): void {
-    if (!lane.sessions.delete(session)) return;
-    lane.idle = lane.idle.filter((entry) => entry.session !== session);
-    lane.waiting.shift()?.(this.#make(lane));
-    if (lane.sessions.size > 0) return;
-    this.#lanes.delete(lane.destination.key);
-    if (this.#lanes.size === 0) this.#onEmpty();
+  #forget(sessions: Sessions, session: Session): void {
+    if (!sessions.all.delete(session)) return;
+    sessions.idle = sessions.idle.filter((entry) => entry.session !== session);
+    sessions.waiting.shift()?.(this.#create(sessions));
+    if (sessions.all.size > 0) return;
+    this.#destinations.delete(sessions.destination.key);
+    if (this.#destinations.size === 0) this.#onEmpty();
   }
 
-  #sweep(): void {
-    this.#sweeper = null;
+  #closeExpired(): void {
+    this.#idleTimer = null;
     const now = systemClock.elapsed();
     let earliest = Infinity;
-    for (const lane of this.#lanes.values()) {
-      const kept = lane.idle.findIndex((entry) => now - entry.since < this.#options.idleMs);
-      const expired = lane.idle.splice(0, kept === -1 ? lane.idle.length : kept);
-      for (const { session } of expired) this.#retire(lane, session);
-      earliest = Math.min(earliest, lane.idle[0]?.since ?? Infinity);
+    for (const sessions of this.#destinations.values()) {
+      const firstValid = sessions.idle.findIndex(
+        (entry) => now - entry.since < this.#options.idleMs,
+      );
+      const expired = sessions.idle.splice(
+        0,
+        firstValid === -1 ? sessions.idle.length : firstValid,
+      );
+      for (const { session } of expired) this.#quit(sessions, session);
+      earliest = Math.min(earliest, sessions.idle[0]?.since ?? Infinity);
     }
     if (earliest === Infinity) return;
     const waitMs = Math.ceil(earliest + this.#options.idleMs - now);
-    this.#sweeper = setTimeout(() => this.#sweep(), waitMs);
+    this.#idleTimer = setTimeout(() => this.#closeExpired(), waitMs);
   }
 
-  #dropAll(): void {
-    for (const lane of this.#lanes.values()) {
-      for (const session of lane.sessions) session.close();
+  #closeAll(): void {
+    for (const sessions of this.#destinations.values()) {
+      for (const session of sessions.all) session.close();
     }
   }
 }
@@ -214,8 +219,8 @@ async function deliverOver(session: Session, dispatch: Dispatch): Promise<PoolDe
 }
 
 /**
- * A kept session failed at its first command. Silence does not count: it has used up the time a
- * second try would need.
+ * True if a reused session failed at its first command. A timeout does not count, because it has
+ * used up the time of a second try.
  */
 function isStale({ delivery, conversations }: PoolDelivery): boolean {
   if (conversations[0]?.reused !== true) return false;

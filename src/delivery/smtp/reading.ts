@@ -1,4 +1,4 @@
-/** What a server's replies mean for a mail (delivery rule R1), whoever the server is. Pure. */
+/** Classifies the replies of a relay or an MX to a mail (docs/delivery.md#R1). Pure functions. */
 
 import type { ReplyClass, SmtpStep } from "../../mail/reply-classes.ts";
 import { classifyReply } from "../../mail/replies.ts";
@@ -9,7 +9,7 @@ export type Reading =
   | { kind: "deferred"; class: ReplyClass; retryAfterMs?: number }
   | { kind: "bounced"; class: ReplyClass };
 
-/** The first digit decides between later and never (RFC 5321 §4.2.1). */
+/** The first digit decides between temporary and permanent (RFC 5321 §4.2.1). */
 export function readReply(step: SmtpStep, reply: Reply): Reading {
   const { code, enhanced } = reply;
   const verdict = classifyReply({ step, code, enhanced, text: replyText(reply) });
@@ -22,7 +22,10 @@ export function readReply(step: SmtpStep, reply: Reply): Reading {
   };
 }
 
-/** Too large or beyond ASCII for the server is its verdict (S4); an address that is none is ours. */
+/**
+ * A mail that is too large or not ASCII bounces, because the server cannot accept it
+ * (docs/delivery.md#S4). An invalid address fails on this side.
+ */
 export function readUnsendable({ step, code, enhanced, message }: Unsendable): {
   kind: "bounced" | "failed";
   class: ReplyClass;
@@ -31,5 +34,7 @@ export function readUnsendable({ step, code, enhanced, message }: Unsendable): {
   return { kind: "bounced", class: classifyReply({ step, code, enhanced, text: message }).class };
 }
 
-/** After the final dot the mail may have arrived: never at once again (delivery rule S5). */
-export const UNKNOWN_END = "the mail was sent, whether it was taken is unknown";
+/**
+ * Reason if the connection broke after the final dot: not retried at once (docs/delivery.md#S5).
+ */
+export const UNKNOWN_END = "the mail was sent, but it is unknown whether it was accepted";

@@ -1,4 +1,4 @@
-/** Replies of an SMTP server (RFC 5321 §4.2, RFC 2034), read as they arrive and within bounds. */
+/** Parses the replies of an SMTP server (RFC 5321 §4.2, RFC 2034) as they arrive, with limits. */
 
 import { withoutControls } from "../../lib/control-characters.ts";
 
@@ -6,16 +6,16 @@ import { withoutControls } from "../../lib/control-characters.ts";
 export type Reply = {
   kind: "reply";
   code: number;
-  /** `x.y.z` (RFC 3463), null if absent or of another class than the code (RFC 2034 §4). */
+  /** `x.y.z` (RFC 3463); null if absent or of another class than the code (RFC 2034 §4). */
   enhanced: string | null;
   /** Texts without code and enhanced code; control characters are replaced by spaces. */
   lines: readonly string[];
 };
 
-/** The server does not speak SMTP, or not within the bounds. Nothing after it can be trusted. */
+/** The server violated SMTP or these limits. Nothing after it can be trusted. */
 export type ProtocolFault = { kind: "protocol"; message: string };
 
-/** RFC 5321 §4.5.3.1.5 allows 512 octets a line; eight times that is still a line. */
+/** Eight times the line length of RFC 5321 §4.5.3.1.5, because some servers exceed it. */
 const MAX_LINE_BYTES = 4_096;
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_LINES = 512;
@@ -34,16 +34,16 @@ export function replyText(reply: Reply): string {
   return text.length <= MAX_TEXT_CHARS ? text : text.slice(0, MAX_TEXT_CHARS).toWellFormed();
 }
 
-/** Code, enhanced code and text on one line, as people quote a reply; bounded like the text. */
+/** Code, enhanced code and text on one line; the text is limited as in `replyText`. */
 export function quoteReply(reply: Reply): string {
   const codes = reply.enhanced === null ? String(reply.code) : `${reply.code} ${reply.enhanced}`;
   return `${codes} ${replyText(reply)}`.trimEnd();
 }
 
-/** Takes bytes in any portions, gives complete replies; stops for good at the first fault. */
+/** Accepts bytes in chunks of any size and returns complete replies; ends at the first fault. */
 export class ReplyParser {
   #isBroken = false;
-  /** The beginning of a line whose end has not come yet. */
+  /** The start of an incomplete line. */
   #partial: Buffer | null = null;
   #partialBytes = 0;
   #code = 0;
@@ -62,8 +62,8 @@ export class ReplyParser {
       const end = chunk.indexOf(LF, from);
       const result =
         end === -1
-          ? this.#keep(chunk.subarray(from))
-          : this.#takeLine(this.#completeLine(chunk.subarray(from, end)));
+          ? this.#append(chunk.subarray(from))
+          : this.#parseLine(this.#completeLine(chunk.subarray(from, end)));
       if (result !== null) results.push(result);
       if (end === -1) break;
       from = end + 1;
@@ -71,9 +71,12 @@ export class ReplyParser {
     return results;
   }
 
-  /** A fixed buffer, so that a server sending byte by byte costs no quadratic copying. */
-  #keep(bytes: Buffer): ProtocolFault | null {
-    if (this.#partialBytes + bytes.length > MAX_LINE_BYTES) return this.#break("overlong line");
+  /**
+   * Appends to a fixed buffer, so that a server that sends single bytes causes no quadratic
+   * copying.
+   */
+  #append(bytes: Buffer): ProtocolFault | null {
+    if (this.#partialBytes + bytes.length > MAX_LINE_BYTES) return this.#fail("overlong line");
     this.#partial ??= Buffer.allocUnsafe(MAX_LINE_BYTES);
     bytes.copy(this.#partial, this.#partialBytes);
     this.#partialBytes += bytes.length;
@@ -87,17 +90,17 @@ export class ReplyParser {
     return line;
   }
 
-  #takeLine(line: Buffer): Reply | ProtocolFault | null {
-    if (line.length > MAX_LINE_BYTES) return this.#break("overlong line");
+  #parseLine(line: Buffer): Reply | ProtocolFault | null {
+    if (line.length > MAX_LINE_BYTES) return this.#fail("overlong line");
     this.#replyBytes += line.length + 1;
-    if (this.#replyBytes > MAX_REPLY_BYTES) return this.#break("reply larger than 64 KiB");
-    if (this.#lines.length === MAX_REPLY_LINES) return this.#break("reply of more than 512 lines");
+    if (this.#replyBytes > MAX_REPLY_BYTES) return this.#fail("reply larger than 64 KiB");
+    if (this.#lines.length === MAX_REPLY_LINES) return this.#fail("reply of more than 512 lines");
 
     const length = line.at(-1) === CR ? line.length - 1 : line.length;
     const code = readCode(line, length);
-    if (code === null) return this.#break(`not an SMTP reply: ${quoteGarbage(line)}`);
+    if (code === null) return this.#fail(`not an SMTP reply: ${quoteInvalid(line)}`);
     if (this.#lines.length > 0 && code !== this.#code) {
-      return this.#break(`codes ${this.#code} and ${code} within one reply`);
+      return this.#fail(`codes ${this.#code} and ${code} within one reply`);
     }
     this.#code = code;
     this.#lines.push(withoutControls(line.toString("utf8", Math.min(4, length), length)));
@@ -111,13 +114,15 @@ export class ReplyParser {
     return reply;
   }
 
-  #break(message: string): ProtocolFault {
+  #fail(message: string): ProtocolFault {
     this.#isBroken = true;
     return { kind: "protocol", message };
   }
 }
 
-/** Three digits, the first of 2 to 5, followed by space, hyphen or the line's end. */
+/**
+ * Reads three digits, the first from 2 to 5, followed by a space, a hyphen or the end of the line.
+ */
 function readCode(line: Buffer, length: number): number | null {
   if (length < 3) return null;
   const [a = 0, b = 0, c = 0, separator = 0] = line;
@@ -130,7 +135,7 @@ function isDigit(byte: number): boolean {
   return byte >= 0x30 && byte <= 0x39;
 }
 
-/** RFC 2034 §4: every line of a reply begins with the same enhanced code. */
+/** Removes the enhanced code, with which every line of the reply begins (RFC 2034 §4). */
 function separateEnhanced(code: number, lines: readonly string[]): Reply {
   const enhanced = ENHANCED.exec(lines[0] ?? "")?.[1] ?? null;
   if (enhanced === null || enhanced[0] !== String(code)[0]) {
@@ -142,6 +147,6 @@ function separateEnhanced(code: number, lines: readonly string[]): Reply {
   return { kind: "reply", code, enhanced, lines: texts };
 }
 
-function quoteGarbage(line: Buffer): string {
+function quoteInvalid(line: Buffer): string {
   return JSON.stringify(line.toString("latin1", 0, Math.min(line.length, 60)).trimEnd());
 }

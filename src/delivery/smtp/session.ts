@@ -1,4 +1,6 @@
-/** One SMTP session: opened once, then one mail at a time, then QUIT. It never throws. */
+/**
+ * One SMTP session: it is opened, sends one mail after another, and ends with QUIT. Never throws.
+ */
 
 import type { Conversation, Dispatch, StepListener } from "../outcome.ts";
 import { Dialogue } from "./dialogue.ts";
@@ -12,7 +14,7 @@ import { Wire } from "./wire.ts";
 export type SessionOptions = Route & {
   timeouts?: Partial<Timeouts> | undefined;
   onStep?: StepListener | undefined;
-  /** Called once it takes mail. */
+  /** Called once the session is ready for mail. */
   onOpen?: (() => void) | undefined;
 };
 
@@ -41,33 +43,34 @@ export class Session {
     this.#dialogue.onStep = options.onStep;
   }
 
-  /** What the server offers; without meaning before `open`. */
+  /** The extensions that the server offers; not meaningful before `open`. */
   get extensions(): Extensions {
     return this.#extensions;
   }
 
-  /** The record of the opening, or of the latest mail. */
+  /** The conversation of the opening, or of the latest mail. */
   get conversation(): Conversation {
     return this.#dialogue.conversation;
   }
 
-  /** How many mails went through it, whatever became of them. */
+  /** Number of mails sent over this session, including failed ones. */
   get messages(): number {
     return this.#messages;
   }
 
-  /** False before `open`, and once the connection is gone or about to go. */
+  /** True after a successful `open`. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
+  /** True if the session is open and the connection has no fault. */
   get isUsable(): boolean {
     return this.#isOpen && this.#wire.fault === null;
   }
 
-  /** Called once if the server ends the connection between two mails. */
+  /** Sets a listener that is called once if the server closes the connection between two mails. */
   set onLost(listener: () => void) {
-    this.#wire.onRestBroken = listener;
+    this.#wire.onIdleBroken = listener;
   }
 
   async open(): Promise<Failure | null> {
@@ -79,51 +82,51 @@ export class Session {
     }
     this.#extensions = opened;
     this.#isOpen = true;
-    this.#wire.rest();
+    this.#wire.beginIdle();
     this.#options.onOpen?.();
     return null;
   }
 
-  /** The first mail's conversation begins with the opening; further ones are marked reused. */
+  /** Sends a mail. The first conversation includes the opening; the others are marked as reused. */
   async send(dispatch: Dispatch): Promise<Sent> {
     const dialogue = this.#dialogue;
     if (this.#messages++ > 0) {
       dialogue.conversation = { ...dialogue.conversation, reused: true, steps: [] };
       this.#wire.watch(this.#timeouts.totalMs);
     }
-    this.#wire.endRest();
+    this.#wire.endIdle();
     const delivery = await transact(dialogue, this.#extensions, dispatch);
     if (delivery.kind === "refused" && this.#wire.fault === null) await this.#reset();
-    this.#wire.rest();
+    this.#wire.beginIdle();
     return { delivery, conversation: dialogue.conversation };
   }
 
-  /** Says goodbye and closes, whatever the answer (RFC 5321 §4.1.1.10). */
+  /** Sends QUIT and closes the connection after any answer (RFC 5321 §4.1.1.10). */
   async quit(): Promise<void> {
-    if (this.isUsable) await this.#sayQuit();
+    if (this.isUsable) await this.#sendQuit();
     this.close();
   }
 
-  /** Drops the connection because it took too long; a mail on its way ends as broken. */
+  /** Closes the connection because it took too long; a mail under way ends as broken. */
   interrupt(reason: string): void {
     this.#wire.interrupt(reason);
   }
 
-  /** Drops the connection; a mail on its way ends as broken. */
+  /** Closes the connection; a mail under way ends as broken. */
   close(): void {
     this.#wire.close();
   }
 
-  /** A refused mail leaves no trace for the next one. */
+  /** Ends the transaction of a refused mail, so that it does not affect the next one. */
   async #reset(): Promise<void> {
     const timeoutMs = this.#timeouts.resetMs;
-    const heard = await this.#dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
-    if (heard.kind !== "reply" || heard.code >= 300) this.#wire.close();
+    const answer = await this.#dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
+    if (answer.kind !== "reply" || answer.code >= 300) this.#wire.close();
   }
 
-  async #sayQuit(): Promise<void> {
-    this.#wire.endRest();
-    // The last mail's record is out of our hands by now.
+  async #sendQuit(): Promise<void> {
+    this.#wire.endIdle();
+    // QUIT must not be added to the conversation of the last mail, which is already stored.
     this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
     const timeoutMs = this.#timeouts.quitMs;
     await this.#dialogue.ask({ step: "quit", command: "QUIT", timeoutMs });

@@ -1,22 +1,22 @@
-/** How long a session waits, step by step (RFC 5321 §4.5.3.2, delivery rule S2). */
+/** Timeouts of a session for each step (RFC 5321 §4.5.3.2, docs/delivery.md#S2). */
 
 export type Timeouts = {
   connectMs: number;
-  /** A handshake is two round trips; no RFC names a time. */
+  /** For the TLS handshake, for which no RFC names a timeout. */
   tlsMs: number;
   greetingMs: number;
-  /** Instead of `greetingMs` while the session is hurried (opening.ts). */
+  /** Replaces `greetingMs` while the session is hurried (opening.ts). */
   hurriedGreetingMs: number;
-  /** EHLO, STARTTLS, AUTH, MAIL, RCPT. */
+  /** For EHLO, STARTTLS, AUTH, MAIL and RCPT. */
   commandMs: number;
   dataMs: number;
-  /** For the network to take the next block of the message (RFC 5321 §4.5.3.2.5). */
+  /** For sending one block of the message (RFC 5321 §4.5.3.2.5). */
   blockMs: number;
   dotMs: number;
-  /** RSET and QUIT come when the outcome is known: only the connection is at stake. */
+  /** RSET and QUIT are short, because the outcome of the mail is already known. */
   resetMs: number;
   quitMs: number;
-  /** Watchdog over each mail, however busy the server seems; opening counts for the first one. */
+  /** Watchdog for a whole mail; for the first mail it includes the opening of the session. */
   totalMs: number;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The connection under a session: dials, encrypts, writes, and hands out what the server says one
- * reply at a time. Whatever breaks becomes the wire's fault, once; nothing is ever thrown.
+ * The connection of a session: connects, encrypts, writes, and returns the replies of the server
+ * one at a time. The first failure becomes the fault of the connection; no method throws.
  */
 
 import net from "node:net";
@@ -13,7 +13,7 @@ import { ReplyParser, type Reply } from "./reply.ts";
 export type Target = { address: string; port: number; localAddress?: string | undefined };
 
 export type Handshake = {
-  /** For SNI and for the certificate. */
+  /** Host name for SNI and for the verification of the certificate. */
   host: string;
   verify: boolean;
   /** PEM; trusted instead of the built-in authorities. */
@@ -28,30 +28,32 @@ export class Wire {
   #isClosed = false;
   #isReady = false;
   #isFull = false;
-  #isResting = false;
+  #isIdle = false;
   #wake: (() => void) | null = null;
   readonly #deadline = new Deadline((waitedMs) => {
     this.#break({ kind: "timeout", message: `no answer within ${waitedMs / 1_000} s` });
   });
 
-  /** Called once if the wire breaks while it rests. */
-  onRestBroken: (() => void) | null = null;
+  /** Called once if the connection breaks while it is idle. */
+  onIdleBroken: (() => void) | null = null;
 
   get fault(): Fault | null {
     return this.#fault;
   }
 
-  /** True if bytes of the server wait to be taken: out of turn, if nothing was asked. */
+  /**
+   * True if the server sent bytes that were not read yet; while no command is open, unexpectedly.
+   */
   get hasInput(): boolean {
     return this.#replies.length > 0 || this.#parser.isMidReply;
   }
 
-  /** Gives everything until the next call of `watch` this much time. */
+  /** Starts the watchdog: limits the total time until the next call of `watch`. */
   watch(totalMs: number): void {
     this.#deadline.watch(totalMs);
   }
 
-  /** A failed dial leaves the wire as it was: the next address may do better. */
+  /** Connects. After a failure, `dial` may be called again with another address. */
   async dial(target: Target, timeoutMs: number): Promise<Fault | null> {
     if (this.#isClosed) return this.#fault;
     this.#fault = null;
@@ -64,7 +66,7 @@ export class Wire {
     return this.#untilReady(timeoutMs);
   }
 
-  /** Encrypts the connection; from here on nothing received in clear counts (RFC 3207 §4.2). */
+  /** Encrypts the connection; everything received in cleartext is discarded (RFC 3207 §4.2). */
   async secure(handshake: Handshake, timeoutMs: number): Promise<TlsInfo | Fault> {
     const raw = this.#socket;
     if (this.#fault !== null || raw === null) return this.#fault ?? CLOSED;
@@ -78,27 +80,27 @@ export class Wire {
       this.#break({ kind: "tls", message: describeError(error) });
     }
     const fault = await this.#untilReady(timeoutMs);
-    if (fault === null) return this.#judge(handshake);
+    if (fault === null) return this.#checkCertificate(handshake);
     this.#fault = asTlsFault(fault);
     return this.#fault;
   }
 
-  /** False if the connection takes no more for now: wait for `room`. */
+  /** False if the send buffer is full: then wait for `drained`. */
   write(data: string | Uint8Array): boolean {
     if (this.#fault !== null || this.#socket === null) return false;
     this.#isFull = !this.#socket.write(data);
     return !this.#isFull;
   }
 
-  /** Until the connection takes more, the server speaks up, or something breaks. */
-  async room(timeoutMs: number): Promise<void> {
+  /** Waits until the send buffer is empty, the server sends a reply, or the connection breaks. */
+  async drained(timeoutMs: number): Promise<void> {
     if (!this.#isFull) return;
     this.#deadline.arm(timeoutMs);
     while (this.#isFull && this.#replies.length === 0 && this.#fault === null) await this.#change();
     this.#deadline.disarm();
   }
 
-  /** The next reply; a reply that came before the connection broke still counts. */
+  /** Returns the next reply, also one that was received before the connection broke. */
   async reply(timeoutMs: number): Promise<Reply | Fault> {
     if (this.#replies.length === 0 && this.#fault === null) {
       this.#deadline.arm(timeoutMs);
@@ -108,59 +110,59 @@ export class Wire {
     return this.#replies.shift() ?? this.#fault ?? CLOSED;
   }
 
-  /** Between two mails the server has nothing to say; if it does, it says goodbye. */
-  rest(): void {
-    if (this.hasInput) this.#break(OUT_OF_TURN);
-    this.#isResting = true;
+  /** Marks the connection idle between two mails: if the server sends anything, it is closed. */
+  beginIdle(): void {
+    if (this.hasInput) this.#break(UNEXPECTED_DATA);
+    this.#isIdle = true;
   }
 
-  endRest(): void {
-    this.#isResting = false;
+  endIdle(): void {
+    this.#isIdle = false;
   }
 
-  /** Drops the connection for good, as if the time for the step at hand were over. */
+  /** Closes the connection as if the timeout of the current step had expired. */
   interrupt(message: string): void {
     this.#isClosed = true;
     this.#break({ kind: "timeout", message });
   }
 
-  /** Drops the connection for good; whoever waits gets to hear it. */
+  /** Closes the connection; pending calls return the fault. */
   close(): void {
     this.#isClosed = true;
     this.#break(CLOSED);
   }
 
-  /** Makes this the wire's socket; what the one before still has to say is not heard any more. */
+  /** Uses this socket from now on; events of the previous one are ignored. */
   #adopt(socket: net.Socket, readyEvent: "connect" | "secureConnect"): void {
     this.#socket = socket;
     this.#isReady = false;
     this.#isFull = false;
-    // Every write is a whole turn of the dialogue: holding it back gains nothing.
+    // Each write is a complete command or block, so delaying it (Nagle) has no benefit.
     socket.setNoDelay(true);
     const ifCurrent = (act: () => void) => () => {
       if (this.#socket === socket) act();
     };
     socket.on("data", this.#receive);
-    socket.on(readyEvent, ifCurrent(this.#becomeReady));
-    socket.on("drain", ifCurrent(this.#becomeWritable));
-    socket.on("end", ifCurrent(this.#becomeEnded));
-    socket.on("close", ifCurrent(this.#becomeEnded));
+    socket.on(readyEvent, ifCurrent(this.#onReady));
+    socket.on("drain", ifCurrent(this.#onDrain));
+    socket.on("end", ifCurrent(this.#onEnd));
+    socket.on("close", ifCurrent(this.#onEnd));
     socket.on("error", (error) => {
       if (this.#socket === socket) this.#break(networkFault(error));
     });
   }
 
-  readonly #becomeReady = (): void => {
+  readonly #onReady = (): void => {
     this.#isReady = true;
     this.#notify();
   };
 
-  readonly #becomeWritable = (): void => {
+  readonly #onDrain = (): void => {
     this.#isFull = false;
     this.#notify();
   };
 
-  readonly #becomeEnded = (): void => {
+  readonly #onEnd = (): void => {
     this.#break(ENDED);
   };
 
@@ -169,7 +171,7 @@ export class Wire {
       if (result.kind === "reply") this.#replies.push(result);
       else this.#break(result);
     }
-    if (this.#isResting && this.hasInput) this.#break(OUT_OF_TURN);
+    if (this.#isIdle && this.hasInput) this.#break(UNEXPECTED_DATA);
     this.#notify();
   };
 
@@ -180,8 +182,10 @@ export class Wire {
     return this.#fault;
   }
 
-  /** The handshake itself accepts any certificate, so that the record says what was offered. */
-  #judge(handshake: Handshake): TlsInfo | Fault {
+  /**
+   * Verifies after the handshake, which accepts any certificate, so that the record has its data.
+   */
+  #checkCertificate(handshake: Handshake): TlsInfo | Fault {
     const socket = this.#socket;
     if (!(socket instanceof tls.TLSSocket)) return this.#break(CLOSED);
     if (handshake.verify && !socket.authorized) {
@@ -204,7 +208,7 @@ export class Wire {
     this.#deadline.clear();
     this.#socket?.destroy();
     this.#notify();
-    if (this.#isResting) this.onRestBroken?.();
+    if (this.#isIdle) this.onIdleBroken?.();
     return fault;
   }
 
@@ -223,17 +227,20 @@ export class Wire {
 
 const CLOSED: Fault = { kind: "closed", message: "we closed the connection" };
 const ENDED: Fault = { kind: "closed", message: "the server closed the connection" };
-const OUT_OF_TURN: Fault = { kind: "closed", message: "the server spoke out of turn" };
+const UNEXPECTED_DATA: Fault = {
+  kind: "closed",
+  message: "the server sent data without a command",
+};
 const INJECTED: Fault = {
   kind: "protocol",
-  message: "data in clear after the reply to STARTTLS (RFC 3207 §5)",
+  message: "cleartext data after the reply to STARTTLS (RFC 3207 §5)",
 };
 
 function tlsOptions(socket: net.Socket, { host, ca }: Handshake): tls.ConnectionOptions {
   return {
     socket,
     host,
-    // RFC 6066 §3: SNI is a name, never an address.
+    // SNI contains a name, never an address (RFC 6066 §3).
     ...(net.isIP(host) === 0 && { servername: host }),
     ...(ca !== undefined && { ca }),
     minVersion: "TLSv1.2",
@@ -241,7 +248,7 @@ function tlsOptions(socket: net.Socket, { host, ca }: Handshake): tls.Connection
   };
 }
 
-/** Whatever ends a handshake is a matter of TLS to the caller; only silence stays silence. */
+/** Any failure during the handshake is a TLS fault for the caller, except a timeout. */
 function asTlsFault(fault: Fault): Fault {
   return fault.kind === "network" || fault.kind === "closed" ? { ...fault, kind: "tls" } : fault;
 }

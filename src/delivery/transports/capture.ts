@@ -1,4 +1,4 @@
-/** Keeps every mail instead of sending it: for development and for a first look. */
+/** Stores every mail instead of sending it, for development and evaluation. */
 
 import type { Outcome, Transport } from "../outcome.ts";
 
@@ -9,14 +9,14 @@ export function captureTransport(): Transport {
     name: "capture",
     concurrency: CONCURRENCY,
     send: (dispatch) => {
-      const keep = () => Promise.resolve(captured(dispatch.message));
-      return dispatch.leave === undefined ? keep() : dispatch.leave(keep);
+      const capture = () => Promise.resolve(capturedOutcome(dispatch.message));
+      return dispatch.leave === undefined ? capture() : dispatch.leave(capture);
     },
     close: async () => {},
   };
 }
 
-function captured(message: Uint8Array): Outcome {
+function capturedOutcome(message: Uint8Array): Outcome {
   return {
     kind: "accepted",
     class: "accepted",

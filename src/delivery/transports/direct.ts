@@ -25,10 +25,10 @@ import {
 import { recipientDomain, type Route } from "../direct/route.ts";
 import {
   deliverToHosts,
-  type Journey,
-  type Memory,
+  type HostDelivery,
+  type RecentSet,
   type RunDeps,
-  type RunEnd,
+  type RunResult,
 } from "../direct/run.ts";
 import { siteName } from "../direct/site-name.ts";
 import type { SiteStore } from "../direct/site-store.ts";
@@ -52,21 +52,21 @@ export type DirectOptions = {
   hostname: string;
   clock: Clock;
   log: Log;
-  /** 25 on the open internet. */
+  /** Default 25. */
   port?: number | undefined;
-  /** Mail leaves from these in turn, each for targets of its family; none: as the system says. */
+  /** Source addresses, used in rotation for targets of their family; if empty, any address. */
   sourceAddresses?: readonly string[] | undefined;
-  /** For tests and private networks: delivery rule W6 is off. */
+  /** Allows private addresses, for tests and private networks (docs/delivery.md#W6). */
   allowPrivateAddresses?: boolean | undefined;
-  /** Names of this server beside `hostname`, for loops (delivery rule W4). */
+  /** Further names of this server, to detect loops (docs/delivery.md#W4). */
   ownNames?: readonly string[] | undefined;
   timeouts?: Partial<Timeouts> | undefined;
   onStep?: StepListener | undefined;
-  /** Mails at once while no site is slow; those that wait at slow sites come on top (slot-budget.ts). */
+  /** Largest number of mails under way while no site is slow (slot-budget.ts). */
   concurrency?: number | undefined;
-  /** What is known of sites; without it that is lost at the end of the process. */
+  /** Stores the state of sites; without it, the state is in memory only. */
   siteStore?: SiteStore | undefined;
-  /** Without it no policy is looked for. */
+  /** Without it, no MTA-STS policy is applied. */
   mtaSts?: MtaSts | null | undefined;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
@@ -77,11 +77,11 @@ export type DirectTransport = Transport<DirectSlot> & { admit(to: string): Admis
 
 const SMTP_PORT = 25;
 const DEFAULT_CONCURRENCY = 50;
-/** How long a host goes in clear after its TLS failed (delivery rule T2). */
-const CLEAR_MS = 3_600_000;
-/** How long an address that did not answer is tried last. */
+/** How long a host gets mail in cleartext after its TLS failed (docs/delivery.md#T2). */
+const CLEARTEXT_MS = 3_600_000;
+/** How long an address that could not be reached is tried after all others. */
 const DEAD_MS = 300_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_ENTRIES = 10_000;
 
 export function directTransport(options: DirectOptions): DirectTransport {
   const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
@@ -105,13 +105,15 @@ export function directTransport(options: DirectOptions): DirectTransport {
       hostname,
       timeouts: options.timeouts,
       onStep: options.onStep,
-      checkAddress: options.allowPrivateAddresses === true ? undefined : objectToAddress,
+      checkAddress: options.allowPrivateAddresses === true ? undefined : whyNotDialled,
     },
     sourceFor: sources.next,
-    withoutTls: memory(CLEAR_MS, clock, (key) =>
-      options.log.info("TLS failed with a host: in clear for an hour", { host: key }),
+    withoutTls: recentSet(CLEARTEXT_MS, clock, (key) =>
+      options.log.info("TLS failed with a host: it gets mail in cleartext for an hour", {
+        host: key,
+      }),
     ),
-    dead: memory(DEAD_MS, clock),
+    dead: recentSet(DEAD_MS, clock),
     ca: options.ca,
   };
 
@@ -127,8 +129,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
       if (admission.kind === "busy") return deferWithoutSlot(admission);
       try {
         return domain === null
-          ? ended(invalidDomain())
-          : await travel({ domain, dispatch, slot: admission });
+          ? withoutSession(invalidDomain())
+          : await sendToDomain({ domain, dispatch, slot: admission });
       } finally {
         admission.release();
       }
@@ -145,33 +147,33 @@ export function directTransport(options: DirectOptions): DirectTransport {
     return domain === null ? FREE_SLOT : gate.admit(domain);
   }
 
-  async function travel({ domain, dispatch, slot }: Trip): Promise<Outcome> {
+  async function sendToDomain({ domain, dispatch, slot }: DomainMail): Promise<Outcome> {
     const [route, policy] = await Promise.all([
       lookUpRoute(domain, lookup),
       mtaSts?.policyFor(domain) ?? null,
     ]);
-    if (route.kind === "obstacle") return ended(route.obstacle);
+    if (route.kind === "obstacle") return withoutSession(route.obstacle);
     const requiresTls = policy?.mode === "enforce";
     const hosts = requiresTls
       ? route.hosts.filter((host) => allowsHost(policy, host))
       : route.hosts;
-    if (hosts.length === 0) return ended(forbiddenHosts(domain, route.hosts));
+    if (hosts.length === 0) return withoutSession(forbiddenHosts(domain, route.hosts));
 
     const entry = await slot.enter(siteName(route.best));
     if (entry.kind === "busy") return deferWithoutSlot(entry);
-    if (entry.kind === "suspended") return ended(suspended(domain, entry.reason));
-    const end = await deliver({ dispatch, hosts, requiresTls }, slot);
-    if (end.busy !== null) return deferWithoutSlot(end.busy);
-    // A session that we ended ourselves says nothing about the site.
-    if (end.result !== null && !isClosing) slot.end(end.result);
-    if (end.outcome === null) return nowhere(domain, route, end);
-    return requiresTls ? nameThePolicy(end.outcome, domain) : end.outcome;
+    if (entry.kind === "suspended") return withoutSession(suspended(domain, entry.reason));
+    const result = await deliver({ dispatch, hosts, requiresTls }, slot);
+    if (result.busy !== null) return deferWithoutSlot(result.busy);
+    // A session that this process closed itself says nothing about the site.
+    if (result.siteResult !== null && !isClosing) slot.end(result.siteResult);
+    if (result.outcome === null) return withoutAddress(domain, route, result);
+    return requiresTls ? withPolicyReason(result.outcome, domain) : result.outcome;
   }
 
   function deliver(
-    { dispatch, hosts, requiresTls }: Pick<Journey, "dispatch" | "hosts" | "requiresTls">,
+    { dispatch, hosts, requiresTls }: Pick<HostDelivery, "dispatch" | "hosts" | "requiresTls">,
     slot: DirectSlot,
-  ): Promise<RunEnd> {
+  ): Promise<RunResult> {
     const preemption = new AbortController();
     const { signal } = preemption;
     slot.onPreempted(() => preemption.abort());
@@ -179,14 +181,14 @@ export function directTransport(options: DirectOptions): DirectTransport {
     const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
     const reserve = (address: string) => slot.reserve(address);
     const isHurried = () => slot.isHurried();
-    const journey = { dispatch: { ...dispatch, signal }, hosts, requiresTls, reserve, isHurried };
-    return deliverToHosts({ ...runDeps, isLate }, journey);
+    const mail = { dispatch: { ...dispatch, signal }, hosts, requiresTls, reserve, isHurried };
+    return deliverToHosts({ ...runDeps, isLate }, mail);
   }
 }
 
-type Trip = { domain: string; dispatch: Dispatch; slot: DirectSlot };
+type DomainMail = { domain: string; dispatch: Dispatch; slot: DirectSlot };
 
-/** The slot of a mail to an invalid domain: it fails before anything is asked of its slot. */
+/** The slot of a mail to an invalid domain, which fails before the slot is used. */
 const FREE_SLOT: DirectSlot = {
   kind: "slot",
   waitList: null,
@@ -198,12 +200,12 @@ const FREE_SLOT: DirectSlot = {
   release: () => {},
 };
 
-function memory(
+function recentSet(
   lifetimeMs: number,
   clock: Pick<Clock, "elapsed">,
   onAdd: (key: string) => void = () => {},
-): Memory {
-  const keys = new ExpiringMap<true>({ maxEntries: MOST_REMEMBERED, clock });
+): RecentSet {
+  const keys = new ExpiringMap<true>({ maxEntries: MAX_ENTRIES, clock });
   return {
     has: (key) => keys.get(key) === true,
     add(key) {
@@ -213,26 +215,30 @@ function memory(
   };
 }
 
-/** Delivery rule W6, asked about each address that is about to be dialled. */
-function objectToAddress(address: string): string | null {
-  if (!isPublicAddress(address)) return "not an address of the open internet";
+/** Why an address must not be dialled, or null (docs/delivery.md#W6). */
+function whyNotDialled(address: string): string | null {
+  if (!isPublicAddress(address)) return "not a public address";
   return isIP(address) === 6 && !hasIPv6() ? "this machine has no IPv6" : null;
 }
 
-function ended(obstacle: Obstacle): Outcome {
+function withoutSession(obstacle: Obstacle): Outcome {
   return { ...obstacle, conversations: [] };
 }
 
-/** None of the hosts has an address. */
-function nowhere(domain: string, route: Extract<Route, { kind: "hosts" }>, end: RunEnd): Outcome {
-  const conversations = route.isImplicit ? [] : end.conversations;
-  return { ...whyNowhere(domain, route, end), conversations };
-}
-
-function whyNowhere(
+/** The outcome if none of the hosts has an address. */
+function withoutAddress(
   domain: string,
   route: Extract<Route, { kind: "hosts" }>,
-  { missing }: RunEnd,
+  result: RunResult,
+): Outcome {
+  const conversations = route.isImplicit ? [] : result.conversations;
+  return { ...whyWithoutAddress(domain, route, result), conversations };
+}
+
+function whyWithoutAddress(
+  domain: string,
+  route: Extract<Route, { kind: "hosts" }>,
+  { missing }: RunResult,
 ): Obstacle {
   const failed = missing.find(({ kind }) => kind === "failed");
   if (failed !== undefined) {
@@ -241,8 +247,8 @@ function whyNowhere(
   return route.isImplicit ? domainWithoutHost(domain) : unusableHosts(domain);
 }
 
-function nameThePolicy(outcome: Outcome, domain: string): Outcome {
+function withPolicyReason(outcome: Outcome, domain: string): Outcome {
   if (outcome.kind !== "deferred" || outcome.class !== "infrastructure") return outcome;
-  const reason = `${outcome.reason}; the MTA-STS policy of ${domain} demands valid TLS`;
+  const reason = `${outcome.reason}; the MTA-STS policy of ${domain} requires valid TLS`;
   return { ...outcome, reason };
 }

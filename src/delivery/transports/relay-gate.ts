@@ -1,7 +1,7 @@
 /**
- * Who may leave while the relay is away. All mail goes the same way: once no session with the relay
- * can be opened, it is not worth an attempt of every mail to find that out. Nothing is admitted for
- * a while; then a single mail goes ahead as a probe, and the others follow once it has a session.
+ * The circuit breaker of the relay. All mail uses the same relay, so once no session with it can be
+ * opened, further attempts would fail as well. No mail gets a slot until the backoff is over; then
+ * a single mail is sent as a probe, and the others follow once the probe has a session.
  */
 
 import type { Clock } from "../../lib/clock.ts";
@@ -17,47 +17,47 @@ export type RelayGateOptions = {
 };
 
 export type RelayGate = {
-  /** At once. While the relay is away the slot is that of the probe, and there is only one. */
+  /** Returns a slot without I/O. While the relay is down there is only one slot: the probe's. */
   admit(): Slot | Busy;
-  isAway(): boolean;
-  /** A session was opened: the relay is there. */
+  isDown(): boolean;
+  /** A session was opened, so the relay is up. */
   noteSession(): void;
-  /** The mail with this slot was answered over a session from before: proof for a probe alone. */
+  /** An older session answered the mail with this slot; this matters only for the probe. */
   noteAnswer(slot: Slot): void;
-  /** No session could be opened for the mail with this slot; when it is worth while to ask again. */
+  /** No session could be opened for the mail with this slot. Returns when to ask again. */
   noteFailure(slot: Slot, failure: Failure): Busy;
 };
 
-/** Its moments are milliseconds of the monotonic clock. */
+/** Times are milliseconds of the monotonic clock. */
 type Outage = {
   since: number;
-  /** What went wrong last. */
+  /** The latest failure. */
   reason: string;
   backoffMs: number;
-  /** The earliest moment of the next probe. */
+  /** Earliest time of the next probe. */
   probeAt: number;
-  /** Under way; null if there is none. */
+  /** The probe under way; null if there is none. */
   probe: Slot | null;
 };
 
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 60_000;
-/** How long the others wait while the probe is under way. */
-const PROBE_MS = 1_000;
+/** How long other mails wait before they ask again while the probe is under way. */
+const PROBE_WAIT_MS = 1_000;
 
-/** Mails that came back untried stand apart, so that they keep their rank. */
+/** Mails that were leased before the outage wait in this list, so that they keep their rank. */
 const WAIT_LIST = shareWaitList("relay");
 
 const FREE_SLOT: Slot = { kind: "slot", waitList: WAIT_LIST, release: () => {} };
 
 export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayGate {
-  /** Null: the relay is there, as far as is known. */
+  /** Null while the relay is up, as far as is known. */
   let outage: Outage | null = null;
 
   function admit(): Slot | Busy {
     if (outage === null) return FREE_SLOT;
     const waitMs = waitOf(outage);
-    // It is for all mail alike: nobody needs to be looked past.
+    // All mail has to wait, so none is moved to a wait list.
     if (waitMs > 0) return { ...busy(outage, waitMs), waitList: null };
     outage.probe = probe();
     return outage.probe;
@@ -74,27 +74,27 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
     return slot;
   }
 
-  /** 0: it is time for a probe. */
+  /** Milliseconds until the next probe; 0 if it may be sent now. */
   function waitOf({ probeAt, probe: underWay }: Outage): number {
-    return Math.max(probeAt - clock.elapsed(), underWay === null ? 0 : PROBE_MS);
+    return Math.max(probeAt - clock.elapsed(), underWay === null ? 0 : PROBE_WAIT_MS);
   }
 
   function noteSession(): void {
     if (outage === null) return;
     const awayMs = clock.elapsed() - outage.since;
     outage = null;
-    log.info("the relay is back; mail leaves again", { relay, awayMs });
+    log.info("the relay is back; mail is sent again", { relay, awayMs });
   }
 
-  function begin(failure: Failure): Outage {
+  function beginOutage(failure: Failure): Outage {
     const now = clock.elapsed();
     const reason = describeFailure(failure);
-    log.warn("the relay cannot be reached; nothing leaves until it answers", { relay, reason });
+    log.warn("the relay cannot be reached; no mail is sent until it answers", { relay, reason });
     const backoffMs = backoffAfter(failure, FIRST_BACKOFF_MS);
     return { since: now, reason, backoffMs, probeAt: now + backoffMs, probe: null };
   }
 
-  function goOn({ since, backoffMs: before }: Outage, failure: Failure): Outage {
+  function continueOutage({ since, backoffMs: before }: Outage, failure: Failure): Outage {
     const reason = describeFailure(failure);
     const backoffMs = backoffAfter(failure, before * 2);
     log.debug("the relay still cannot be reached", { relay, reason, nextProbeMs: backoffMs });
@@ -103,21 +103,21 @@ export function createRelayGate({ relay, clock, log }: RelayGateOptions): RelayG
 
   return {
     admit,
-    isAway: () => outage !== null,
+    isDown: () => outage !== null,
     noteSession,
     noteAnswer(slot) {
       if (outage?.probe === slot) noteSession();
     },
     noteFailure(slot, failure) {
-      // Mails that were on their way when it began say nothing new.
-      if (outage === null) outage = begin(failure);
-      else if (outage.probe === slot) outage = goOn(outage, failure);
-      return busy(outage, Math.max(waitOf(outage), PROBE_MS));
+      // Only the probe prolongs the outage; other failures are of mails sent before it began.
+      if (outage === null) outage = beginOutage(failure);
+      else if (outage.probe === slot) outage = continueOutage(outage, failure);
+      return busy(outage, Math.max(waitOf(outage), PROBE_WAIT_MS));
     },
   };
 }
 
-/** A wrong password does not mend itself, and servers lock out whoever repeats it. */
+/** After a refused login the backoff is longest, because servers block clients that repeat it. */
 function backoffAfter({ step, cause }: Failure, backoffMs: number): number {
   const isRefusedLogin = step === "auth" && cause.kind === "reply" && cause.code >= 500;
   return isRefusedLogin ? LONGEST_BACKOFF_MS : Math.min(backoffMs, LONGEST_BACKOFF_MS);

@@ -1,10 +1,11 @@
 /**
- * Delivery through one relay of the operator's choice (delivery rule T4): a pool of authenticated
- * sessions to it, and its replies read as outcomes. What keeps us from reaching the relay is the
- * operator's matter and always temporary; only what the relay says about a mail can bounce it.
+ * Delivery through one relay that the operator configures (docs/delivery.md#T4): a pool of
+ * authenticated sessions, whose replies are converted to outcomes. A failure to reach the relay is
+ * always temporary and needs the operator; only a reply of the relay about a mail can bounce it.
  *
- * The mail that finds the relay away has made an attempt, so that its record tells why. All others
- * wait until the relay is back (relay-gate.ts), and come back untried where they had left already.
+ * The first mail that cannot reach the relay is recorded as an attempt, so that its record shows
+ * the reason. All others wait until the relay is back (relay-gate.ts); if they were already under
+ * way, they go back to the queue without an attempt.
  */
 
 import ipaddr from "ipaddr.js";
@@ -44,13 +45,13 @@ export type RelayOptions = {
   relay: Relay;
   /** Our name in EHLO. */
   hostname: string;
-  /** Connections, and so mails, at once. */
+  /** Largest number of connections, and therefore of mails under way. */
   concurrency?: number | undefined;
   timeouts?: Partial<Timeouts> | undefined;
   onStep?: StepListener | undefined;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
-  /** Name to addresses; the system's resolver if left out. */
+  /** Looks up the addresses of a name; by default with the system's resolver. */
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
 };
 
@@ -58,11 +59,11 @@ export type RelayTransportOptions = RelayOptions & { clock: Clock; log: Log };
 
 const DEFAULT_CONCURRENCY = 20;
 
-/** Throws if the options would send a password in clear over a network. */
+/** Throws if the options would send a password in cleartext over a network. */
 export function relayTransport(options: RelayTransportOptions): Transport {
   const { relay, clock, log, concurrency = DEFAULT_CONCURRENCY } = options;
-  const objection = objectToClearPassword(relay);
-  if (objection !== null) throw new Error(objection);
+  const problem = findCleartextPassword(relay);
+  if (problem !== null) throw new Error(problem);
 
   const pool = new Pool({ maxConnections: concurrency });
   const name = `${relay.host}:${relay.port}`;
@@ -72,24 +73,27 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   let isClosing = false;
 
   async function sendWith(pass: Slot, dispatch: Dispatch): Promise<Outcome> {
-    const end = await pool.deliver(destination, dispatch);
-    const { delivery } = end;
+    const result = await pool.deliver(destination, dispatch);
+    const { delivery } = result;
     if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(pass);
-    const outcome = outcomeOf(name, end);
-    if (delivery.kind !== "unopened" || !showsAbsence(delivery.failure)) return outcome;
-    const isNews = !gate.isAway();
+    const outcome = outcomeOf(name, result);
+    if (delivery.kind !== "unopened" || !showsOutage(delivery.failure)) return outcome;
+    const isFirst = !gate.isDown();
     const busy = gate.noteFailure(pass, delivery.failure);
-    if (!isNews) return deferWithoutSlot(busy);
-    // It need not wait for longer than the others, but where the relay named a time.
+    if (!isFirst) return deferWithoutSlot(busy);
+    // It waits as long as the others, unless the relay named a time.
     const { retryAfterMs } = busy;
     return outcome.kind === "deferred" ? { retryAfterMs, ...outcome } : outcome;
   }
 
-  /** Not where we close; and one that turns away only further sessions is busy, and there. */
-  function showsAbsence({ cause }: Failure): boolean {
+  /**
+   * False while this process closes the sessions, and if the relay only refuses more sessions than
+   * are open already.
+   */
+  function showsOutage({ cause }: Failure): boolean {
     if (isClosing) return false;
-    const isForNow = cause.kind === "reply" && cause.code < 500;
-    return gate.isAway() || !isForNow || !pool.hasSession(destination);
+    const isTemporary = cause.kind === "reply" && cause.code < 500;
+    return gate.isDown() || !isTemporary || !pool.hasSession(destination);
   }
 
   return {
@@ -112,12 +116,12 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   };
 }
 
-/** Opens a session and says goodbye: what stood in the way, or null. For the operator's question. */
+/** Opens and closes a session, to check the relay. `failure` is null if that worked. */
 export async function openRelaySession(
   options: RelayOptions,
 ): Promise<{ failure: string | null; conversation: Conversation }> {
-  const objection = objectToClearPassword(options.relay);
-  if (objection !== null) throw new Error(objection);
+  const problem = findCleartextPassword(options.relay);
+  if (problem !== null) throw new Error(problem);
   const session = new Session(sessionOptionsOf(options));
   const failure = await session.open();
   const { conversation } = session;
@@ -129,8 +133,8 @@ export type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: 
 
 /**
  * `smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]`. smtps means TLS from the first byte
- * and port 465 (RFC 8314 §3.3), smtp STARTTLS and port 587. No message repeats the URL: it holds a
- * password.
+ * and port 465 (RFC 8314 §3.3), smtp means STARTTLS and port 587. No message repeats the URL,
+ * because it contains a password.
  */
 export function parseRelayUrl(text: string): ParsedRelayUrl {
   const url = URL.parse(text);
@@ -151,15 +155,15 @@ export function parseRelayUrl(text: string): ParsedRelayUrl {
 
   const port = url.port === "" ? (tls.mode === "implicit" ? 465 : 587) : Number(url.port);
   const relay: Relay = { host, port, ...credentials, tls: tls.mode };
-  const objection = objectToClearPassword(relay);
-  return objection === null ? { ok: true, relay } : refuse(objection);
+  const problem = findCleartextPassword(relay);
+  return problem === null ? { ok: true, relay } : refuse(problem);
 }
 
 function refuse(message: string): { ok: false; message: string } {
   return { ok: false, message };
 }
 
-/** A name in ASCII or an address; brackets around IPv6 belong to the URL only. */
+/** An ASCII name or an address; the brackets around an IPv6 address are removed. */
 function readHost(hostname: string): string | null {
   const bare = hostname.replace(/^\[(.*)\]$/, "$1");
   if (ipaddr.isValid(bare)) return bare;
@@ -191,9 +195,9 @@ function readCredentials(url: URL): Partial<Credentials> | { message: string } {
   }
 }
 
-function objectToClearPassword(relay: Relay): string | null {
+function findCleartextPassword(relay: Relay): string | null {
   if (relay.user === undefined || relay.tls !== "none" || isLoopback(relay.host)) return null;
-  return "must not send a password without TLS; tls=none with a user is for this machine only";
+  return "must not send a password without TLS; tls=none with a user is allowed for this machine only";
 }
 
 function isLoopback(host: string): boolean {
@@ -213,7 +217,7 @@ function sessionOptionsOf({
   const tls: TlsPolicy =
     relay.tls === "none" ? { mode: "none" } : { mode: relay.tls, verify: true, ca };
   const credentials = user === undefined ? undefined : { user, pass };
-  const isClear = relay.tls === "none" && credentials !== undefined;
+  const isCleartextLogin = relay.tls === "none" && credentials !== undefined;
   return {
     host,
     port,
@@ -223,32 +227,40 @@ function sessionOptionsOf({
     timeouts,
     onStep,
     resolve,
-    checkAddress: isClear ? requireLoopback : undefined,
+    checkAddress: isCleartextLogin ? requireLoopback : undefined,
   };
 }
 
-/** "localhost" is what the resolver says: the password goes by the address that is dialled. */
+/**
+ * Checks the address that is dialled, because a resolver may map "localhost" to another machine.
+ */
 function requireLoopback(address: string): string | null {
-  return isLoopback(address) ? null : "not a loopback address: no password in clear";
+  return isLoopback(address) ? null : "not a loopback address: no password in cleartext";
 }
 
 function outcomeOf(relay: string, { delivery, conversations }: PoolDelivery): Outcome {
-  const because = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
+  const endedBecause = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
   if (delivery.kind === "accepted") {
-    const ended = because(`accepted it: ${quoteReply(delivery.reply)}`);
+    const ended = endedBecause(`accepted it: ${quoteReply(delivery.reply)}`);
     return { ...ended, kind: "accepted", class: "accepted", final: false };
   }
   if (delivery.kind === "refused") {
     const { step, reply } = delivery;
-    return refused(step, reply, because(`refused at ${step}: ${quoteReply(reply)}`));
+    return refused(step, reply, endedBecause(`refused at ${step}: ${quoteReply(reply)}`));
   }
   if (delivery.kind === "unsendable") {
-    return { ...because(`cannot take it: ${delivery.message}`), ...readUnsendable(delivery) };
+    return {
+      ...endedBecause(`cannot accept it: ${delivery.message}`),
+      ...readUnsendable(delivery),
+    };
   }
   if (delivery.kind === "unopened") {
-    return unopened(delivery.failure, because(`failed at ${describeFailure(delivery.failure)}`));
+    return unopened(
+      delivery.failure,
+      endedBecause(`failed at ${describeFailure(delivery.failure)}`),
+    );
   }
-  return broken(delivery, because(`failed at ${describeFailure(delivery.failure)}`));
+  return broken(delivery, endedBecause(`failed at ${describeFailure(delivery.failure)}`));
 }
 
 type Ended = { reason: string; conversations: Conversation[] };
@@ -256,16 +268,16 @@ type Ended = { reason: string; conversations: Conversation[] };
 function refused(step: Step["step"], reply: Reply, ended: Ended): Outcome {
   const reading = readReply(step, reply);
   if (reading.kind === "deferred") return { ...ended, ...reading };
-  return { ...ended, kind: "bounced", class: blame(step, reading.class) };
+  return { ...ended, kind: "bounced", class: classAt(step, reading.class) };
 }
 
-/** Before RCPT the server has not heard of the recipient: no reply can be about it. */
-function blame(step: Step["step"], found: ReplyClass): ReplyClass {
+/** Before RCPT the server does not know the recipient, so no reply can be about it. */
+function classAt(step: Step["step"], found: ReplyClass): ReplyClass {
   const isAboutRecipient = step === "rcpt" || step === "dot";
   return found === "no_such_recipient" && !isAboutRecipient ? "policy" : found;
 }
 
-/** A busy relay says so in its greeting, with 4xx; everything else is for the operator to mend. */
+/** A busy relay replies 4xx to the greeting or EHLO; the operator has to fix all other failures. */
 function unopened({ step, cause }: Failure, ended: Ended): Outcome {
   const isBusy =
     cause.kind === "reply" && cause.code < 500 && (step === "greeting" || step === "ehlo");
@@ -273,7 +285,7 @@ function unopened({ step, cause }: Failure, ended: Ended): Outcome {
   return { ...ended, kind: "deferred", class: "infrastructure" };
 }
 
-/** Never at once again: the mail may be there already (delivery rule S5). */
+/** The mail may have been accepted, so it is not retried at once (docs/delivery.md#S5). */
 function broken({ isUnknown }: { isUnknown: boolean }, ended: Ended): Outcome {
   const reason = isUnknown ? `${ended.reason}; ${UNKNOWN_END}` : ended.reason;
   return { ...ended, reason, kind: "deferred", class: "infrastructure" };

@@ -74,7 +74,7 @@ describe("a silent server", () => {
     }
     const outcome = await sent[0]?.outcome;
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
-    expect(outcome?.reason).toContain(`failed at ${step}: given up`);
+    expect(outcome?.reason).toContain(`failed at ${step}: interrupted`);
     // Nothing else is tried, and TLS is not blamed for it.
     expect(outcome?.conversations).toHaveLength(1);
     expect(logged).toEqual([]);

@@ -7,7 +7,7 @@ import {
   type HostAddresses,
   type IpFamily,
   type Route,
-  type RouteQuestion,
+  type RouteInput,
 } from "../../../src/delivery/direct/route.ts";
 import type { DnsAnswer, MxRecord } from "../../../src/lib/dns/answer.ts";
 
@@ -20,7 +20,7 @@ function mx(...texts: string[]): DnsAnswer<MxRecord> {
   return { kind: "records", records, ttlSeconds: 300 };
 }
 
-function route(answer: DnsAnswer<MxRecord>, options: Partial<RouteQuestion> = {}): Route {
+function route(answer: DnsAnswer<MxRecord>, options: Partial<RouteInput> = {}): Route {
   const ownNames = new Set(["own.test", "alias.own.test"]);
   return findRoute({ domain: "d.test", mx: answer, ownNames, random: () => 0, ...options });
 }
@@ -51,7 +51,7 @@ describe("the recipient's domain", () => {
 });
 
 const OBSTACLES: [what: string, answer: DnsAnswer<MxRecord>, kind: string, reason: RegExp][] = [
-  ["null MX", mx("0 ."), "bounced no_such_recipient", /^5\.1\.10 .*takes no mail/],
+  ["null MX", mx("0 ."), "bounced no_such_recipient", /^5\.1\.10 .*accepts no mail/],
   ["null MX of another preference", mx("10 ."), "bounced no_such_recipient", /^5\.1\.10 /],
   ["no such domain", { kind: "nxdomain" }, "bounced no_such_recipient", /^5\.1\.2 .*not exist/],
   [
@@ -181,7 +181,7 @@ describe("the addresses of a host", () => {
     });
     expect(orderAddresses({ ...question, a: NONE })).toEqual({
       kind: "failed",
-      reason: "4.4.4 mail leaves by IPv4 only, and mx.test is elsewhere",
+      reason: "4.4.4 mail is sent by IPv4 only, and mx.test has no such address",
     });
   });
 

@@ -184,7 +184,7 @@ describe("the speed of a site", () => {
   test("is unknown until something has ended", () => {
     const site = new Site();
     expect(site.speedAt(0)).toBe("unknown");
-    site.leave(site.begin(0));
+    site.release(site.begin(0));
     expect(site.speedAt(0)).toBe("unknown");
     site.end(site.begin(0), ACCEPTED, 50);
     expect(site.speedAt(0)).toBe("fast");

@@ -91,7 +91,7 @@ describe("a mail the server can never take", () => {
       kind: "unsendable",
       code: 552,
       enhanced: "5.3.4",
-      message: "the message has 1001 octets, the server takes 1000",
+      message: "the message has 1001 octets, the server accepts 1000",
     });
   });
 

@@ -246,7 +246,7 @@ describe("a mail whose signal is aborted", () => {
       kind,
       failure: { step, cause: { kind: "timeout" } },
     });
-    expect(conversations[0]?.steps.at(-1)?.text).toStartWith("given up: ");
+    expect(conversations[0]?.steps.at(-1)?.text).toStartWith("interrupted: ");
     await until(() => server.ended === 1);
   });
 

@@ -104,7 +104,7 @@ describe("direct delivery", () => {
     const net = await mailNet({ "d.test": { AAAA: ["::1"] } });
     const outcome = await outcomeOf(net, { sourceAddresses: ["127.0.0.8"] });
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
-    expect(outcome.reason).toContain("mail leaves by IPv4 only");
+    expect(outcome.reason).toContain("mail is sent by IPv4 only");
   });
 
   test("takes an address that is none, or no domain, as ours to mend", async () => {
@@ -314,7 +314,7 @@ describe("private addresses (W6)", () => {
     const sink = await net.sink(2);
     const outcome = await outcomeOf(net, { allowPrivateAddresses: false });
     expect(outcome).toMatchObject(REFUSED);
-    expect(outcome.reason).toContain("not an address of the open internet");
+    expect(outcome.reason).toContain("not a public address");
     expect(outcome.conversations[0]?.steps).toMatchObject([{ step: "connect", code: null }]);
     expect(sink.counts.connections).toBe(0);
   });

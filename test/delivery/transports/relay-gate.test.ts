@@ -72,14 +72,14 @@ describe("while the relay is there", () => {
     const { gate, logged } = gated();
     for (let i = 0; i < 100; i++) expect(gate.admit().kind).toBe("slot");
     gate.noteSession();
-    expect([gate.isAway(), logged("info"), logged("warn")]).toEqual([false, [], []]);
+    expect([gate.isDown(), logged("info"), logged("warn")]).toEqual([false, [], []]);
   });
 });
 
 describe("once no session can be opened", () => {
   test("nobody is admitted, whatever the line, and it says why", () => {
     const { gate } = away();
-    expect(gate.isAway()).toBe(true);
+    expect(gate.isDown()).toBe(true);
     expect(gate.admit()).toEqual({
       kind: "busy",
       why: "paused",
@@ -138,7 +138,7 @@ describe("once no session can be opened", () => {
     const parts = away();
     for (let i = 0; i < 5; i++) parts.failProbe();
     expect(parts.logged("warn")).toEqual([
-      expect.stringMatching(/cannot be reached; nothing leaves.*relay\.test:587.*refused/),
+      expect.stringMatching(/cannot be reached; no mail is sent.*relay\.test:587.*refused/),
     ]);
     expect(parts.logged("info")).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe("the probe", () => {
     pass();
     gate.noteSession();
     gate.noteSession();
-    expect([gate.isAway(), gate.admit().kind, gate.admit().kind]).toEqual([false, "slot", "slot"]);
+    expect([gate.isDown(), gate.admit().kind, gate.admit().kind]).toEqual([false, "slot", "slot"]);
     expect(logged("info")).toEqual([expect.stringMatching(/back.*"awayMs":2000/)]);
   });
 
@@ -187,9 +187,9 @@ describe("the probe", () => {
     clock.advance(2 * SECOND);
     const probe = pass();
     gate.noteAnswer(before);
-    expect(gate.isAway()).toBe(true);
+    expect(gate.isDown()).toBe(true);
     gate.noteAnswer(probe);
-    expect(gate.isAway()).toBe(false);
+    expect(gate.isDown()).toBe(false);
   });
 
   test("is not what a mail from before says", () => {

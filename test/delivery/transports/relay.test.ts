@@ -144,7 +144,7 @@ describe("the relay transport", () => {
     const relay = { host: "localhost", user: "user", pass: "slot" };
     const outcome = await transport(server.port, relay, { resolve }).send(mail());
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
-    expect(outcome.reason).toContain("no password in clear");
+    expect(outcome.reason).toContain("no password in cleartext");
   });
 });
 
@@ -337,7 +337,7 @@ describe("a mail the relay can never take", () => {
     expect(outcome).toMatchObject({
       kind: "bounced",
       class: "content",
-      reason: expect.stringContaining("the server takes 5"),
+      reason: expect.stringContaining("the server accepts 5"),
     });
     expect(server.counts.messages).toBe(0);
   });
