@@ -1,4 +1,4 @@
-/** One try: the event as it is now, signed, sent, and what came back. */
+/** Makes one try of a delivery: signs the event, sends it and reads the response. */
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -14,12 +14,12 @@ import {
   UnreadableSecretError,
 } from "./secrets.ts";
 
-/** Which message to whom. */
+/** A message to one webhook. `id` is its `webhook-id`, the same in every try. */
 export type Message = { id: string; webhookSeq: number; url: string; event: Event };
 
 export type Attempted = {
   isDelivered: boolean;
-  /** 410: the receiver wants no more (Standard Webhooks). */
+  /** True after a 410 response: the receiver asks to be disabled (Standard Webhooks). */
   isGone: boolean;
   responseCode: number | null;
   responseExcerpt: string | null;
@@ -27,7 +27,7 @@ export type Attempted = {
   retryAfterMs: number | null;
 };
 
-/** Null where the caller gave up, which says nothing about the receiver. */
+/** Resolves to null if the caller aborted the try, which says nothing about the receiver. */
 export type Attempt = (message: Message, signal?: AbortSignal) => Promise<Attempted | null>;
 
 const EXCERPT_CHARACTERS = 500;
@@ -60,9 +60,9 @@ export function createAttempt(deps: {
       const request = { method: "POST", headers, body, ...(signal !== undefined && { signal }) };
       return read(await fetchGuarded(url, request), clock.now());
     } catch (error) {
-      if (error instanceof UnreadableSecretError) return unanswered(error.message);
+      if (error instanceof UnreadableSecretError) return withoutResponse(error.message);
       if (!(error instanceof FetchRefused)) throw error;
-      return error.reason === "aborted" ? null : unanswered(error.message);
+      return error.reason === "aborted" ? null : withoutResponse(error.message);
     }
   };
 }
@@ -79,7 +79,7 @@ function read({ status, headers, body }: GuardedResponse, now: number): Attempte
   };
 }
 
-function unanswered(error: string): Attempted {
+function withoutResponse(error: string): Attempted {
   return {
     isDelivered: false,
     isGone: false,
@@ -93,7 +93,7 @@ function unanswered(error: string): Attempted {
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
-/** The beginning of the body as text; null where it is empty. */
+/** The beginning of the body as text; null if it is empty. */
 function excerptOf(body: Uint8Array): string | null {
   const bytes = body.subarray(0, 4 * EXCERPT_CHARACTERS);
   const text = new TextDecoder().decode(bytes).replace(CONTROLS, "\ufffd");

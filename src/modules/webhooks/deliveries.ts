@@ -1,4 +1,4 @@
-/** Deliveries as their owner sees them. */
+/** The operations of the API on deliveries: list and retry. */
 
 import { and, count, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -62,7 +62,7 @@ export function createDeliveries(deps: {
       return cursors.page(scope, request, found, { total, positionOf: bySeq, present });
     },
 
-    /** One more try at once, also of one that succeeded or was given up. */
+    /** Makes a delivery due at once, even if it succeeded or failed; 409 if the webhook is disabled. */
     retry(webhook: WebhookRow, id: string): Change<Delivery> {
       return () => {
         const { seq } = get(webhook.seq, id);
@@ -100,6 +100,7 @@ function present({ delivery, eventId, eventName }: Row): Delivery {
 
 function disabled(): AppError {
   return new AppError(409, "INVALID_STATE", "The webhook is disabled.", {
-    suggestion: "Enable it first: PATCH with enabled true; what is pending goes on then.",
+    suggestion:
+      'Enable it first with PATCH and `"enabled": true`; pending deliveries are then sent.',
   });
 }

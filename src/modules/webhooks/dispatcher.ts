@@ -1,8 +1,8 @@
 /**
- * Sends the deliveries that are due. Rows say which are due, memory only which are under way: when
- * the process dies, those are still due and are sent again with the same id. Each webhook has a
- * concurrency limit that grows with success and shrinks with failure. All webhooks of a project
- * share the slots that the project may use, so webhooks that hang delay no other project.
+ * Sends the deliveries that are due. The rows contain the due times; only the deliveries under way
+ * are in memory. After a crash these are still due and are sent again with the same id. Each webhook
+ * has a concurrency limit that grows after a success and shrinks after a failure. All webhooks of a
+ * project share the slots of the project, so webhooks that hang do not delay other projects.
  */
 
 import { isStorageRefusal } from "../../db/refusal.ts";
@@ -12,31 +12,33 @@ import type { FairSlots } from "../../lib/fair-slots.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Event } from "../events/model.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
-import type { Listener, Roster } from "./roster.ts";
+import type { CachedWebhook, WebhookCache } from "./cache.ts";
 import type { DeliveryRows, Due } from "./rows.ts";
 import { nextTryAt } from "./schedule.ts";
 import type { Webhooks } from "./service.ts";
 
 export type WebhookDispatcher = ReturnType<typeof createWebhookDispatcher>;
 
-type Lane = {
+/** The state of one webhook that has deliveries. */
+type WebhookQueue = {
   webhookSeq: number;
-  /** There is nothing to look for before. */
-  lookAt: number;
+  /** No delivery of the webhook is due before this time. */
+  pollAt: number;
   underWay: Set<number>;
 };
 
-/** Deliveries at once: of a webhook that was not tried yet, and at most. */
-const FIRST_WIDTH = 8;
-const WIDEST = 16;
+/** Concurrency limit of a webhook before its first try. */
+const INITIAL_LIMIT = 8;
+/** Largest concurrency limit of a webhook. */
+const MAX_LIMIT = 16;
 const STORAGE_PAUSE_MS = 1000;
 
 export function createWebhookDispatcher(deps: {
   rows: DeliveryRows;
-  roster: Roster;
+  cache: WebhookCache;
   findEvent: (seq: number) => Event | null;
   attempt: Attempt;
-  /** Owned by projects. */
+  /** The owners of the slots are projects. */
   slots: FairSlots;
   webhooks: Pick<Webhooks, "noteSuccess" | "noteFailure">;
   writer: Writer;
@@ -44,119 +46,120 @@ export function createWebhookDispatcher(deps: {
   log: Log;
   random: () => number;
 }) {
-  const { rows, roster, findEvent, attempt, slots, webhooks } = deps;
+  const { rows, cache, findEvent, attempt, slots, webhooks } = deps;
   const { writer, clock, log, random } = deps;
-  /** Those that have something to do, in the order of their turns. */
-  const lanes = new Map<number, Lane>();
-  /** How many each takes at once, as far as it was tried; also of those that have nothing to do. */
-  const widths = new Map<number, number>();
+  /** Webhooks with deliveries that are due, will be due or are under way, in round-robin order. */
+  const queues = new Map<number, WebhookQueue>();
+  /** Concurrency limits by webhook, also of webhooks without deliveries. */
+  const limits = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
-  let ender = new AbortController();
+  let abortController = new AbortController();
   let isRunning = false;
-  let isLookScheduled = false;
+  let isPollScheduled = false;
   let cancelTimer = () => {};
 
   function wake(webhookSeqs: Iterable<number>): void {
     for (const webhookSeq of webhookSeqs) {
-      const lane = lanes.get(webhookSeq);
-      if (lane !== undefined) lane.lookAt = 0;
-      else lanes.set(webhookSeq, { webhookSeq, lookAt: 0, underWay: new Set() });
+      const queue = queues.get(webhookSeq);
+      if (queue !== undefined) queue.pollAt = 0;
+      else queues.set(webhookSeq, { webhookSeq, pollAt: 0, underWay: new Set() });
     }
-    lookSoon();
+    pollSoon();
   }
 
-  /** Whatever happens in one turn of the event loop is one reason to look. */
-  function lookSoon(): void {
-    if (isLookScheduled || !isRunning) return;
-    isLookScheduled = true;
+  /** Several calls within one iteration of the event loop lead to one poll. */
+  function pollSoon(): void {
+    if (isPollScheduled || !isRunning) return;
+    isPollScheduled = true;
     setImmediate(() => {
-      isLookScheduled = false;
-      look();
+      isPollScheduled = false;
+      poll();
     });
   }
 
-  function look(): void {
+  function poll(): void {
     if (!isRunning) return;
     cancelTimer();
     try {
       const now = clock.now();
-      // As they are now: a lane that was served goes to the end.
-      for (const lane of Array.from(lanes.values())) serve(lane, now);
+      // startDue moves each queue to the end of the map, so the loop runs over a copy.
+      for (const queue of Array.from(queues.values())) startDue(queue, now);
       sleep(now);
     } catch (error) {
       log.error("webhook deliveries could not be read", { error: describeError(error) });
-      cancelTimer = clock.after(STORAGE_PAUSE_MS, look);
+      cancelTimer = clock.after(STORAGE_PAUSE_MS, poll);
     }
   }
 
-  function serve(lane: Lane, now: number): void {
-    if (lane.lookAt > now) return;
-    const listener = roster.get(lane.webhookSeq);
-    if (listener === null)
-      lane.lookAt = Infinity; // Enabling wakes it.
+  function startDue(queue: WebhookQueue, now: number): void {
+    if (queue.pollAt > now) return;
+    const webhook = cache.get(queue.webhookSeq);
+    if (webhook === null)
+      queue.pollAt = Infinity; // wake is called when the webhook is enabled.
     else {
-      const width = widths.get(lane.webhookSeq) ?? FIRST_WIDTH;
-      const room = Math.min(width - lane.underWay.size, slots.available(listener.projectSeq));
-      if (room <= 0) return;
-      for (const delivery of take(lane, room, now)) start(lane, listener, delivery);
+      const limit = limits.get(queue.webhookSeq) ?? INITIAL_LIMIT;
+      const freeSlots = Math.min(limit - queue.underWay.size, slots.available(webhook.projectSeq));
+      if (freeSlots <= 0) return;
+      for (const delivery of findStartable(queue, freeSlots, now)) start(queue, webhook, delivery);
     }
-    // The next turn begins with somebody else.
-    lanes.delete(lane.webhookSeq);
-    if (lane.lookAt < Infinity || lane.underWay.size > 0) lanes.set(lane.webhookSeq, lane);
+    // Round robin: the next poll begins with another webhook.
+    queues.delete(queue.webhookSeq);
+    if (queue.pollAt < Infinity || queue.underWay.size > 0) queues.set(queue.webhookSeq, queue);
   }
 
-  function take(lane: Lane, room: number, now: number): Due[] {
-    const { webhookSeq } = lane;
-    const limit = room + lane.underWay.size;
+  function findStartable(queue: WebhookQueue, freeSlots: number, now: number): Due[] {
+    const { webhookSeq } = queue;
+    const limit = freeSlots + queue.underWay.size;
     const due = rows.due(webhookSeq, now, limit);
-    if (due.length < limit) lane.lookAt = rows.nextDueAt(webhookSeq, now) ?? Infinity;
-    return due.filter(({ seq }) => !lane.underWay.has(seq)).slice(0, room);
+    if (due.length < limit) queue.pollAt = rows.nextDueAt(webhookSeq, now) ?? Infinity;
+    return due.filter(({ seq }) => !queue.underWay.has(seq)).slice(0, freeSlots);
   }
 
   function sleep(now: number): void {
     let next = Infinity;
-    for (const { lookAt } of lanes.values()) if (lookAt > now) next = Math.min(next, lookAt);
-    if (next < Infinity) cancelTimer = clock.after(next - now, look);
+    for (const { pollAt } of queues.values()) if (pollAt > now) next = Math.min(next, pollAt);
+    if (next < Infinity) cancelTimer = clock.after(next - now, poll);
   }
 
-  function start(lane: Lane, { url, projectSeq }: Listener, delivery: Due): void {
+  function start(queue: WebhookQueue, { url, projectSeq }: CachedWebhook, delivery: Due): void {
     slots.take(projectSeq);
-    lane.underWay.add(delivery.seq);
-    const work = deliver(lane, url, delivery).finally(() => {
+    queue.underWay.add(delivery.seq);
+    const work = deliver(queue, url, delivery).finally(() => {
       slots.release(projectSeq);
       underWay.delete(work);
-      wake([lane.webhookSeq]);
+      wake([queue.webhookSeq]);
     });
     underWay.add(work);
   }
 
-  async function deliver(lane: Lane, url: string, delivery: Due): Promise<void> {
-    const isOver = await attemptAndSettle(url, delivery);
-    // What could not be stored must not be sent again and again: it stays with this process.
-    if (isOver) lane.underWay.delete(delivery.seq);
+  async function deliver(queue: WebhookQueue, url: string, delivery: Due): Promise<void> {
+    const isStored = await attemptAndStore(url, delivery);
+    // If the result is not stored, the row is still due. The delivery then counts as under way, so
+    // that this process does not send it again and again.
+    if (isStored) queue.underWay.delete(delivery.seq);
   }
 
-  /** False if nobody but us knows what came of it. */
-  async function attemptAndSettle(url: string, delivery: Due): Promise<boolean> {
+  /** Returns false if the result of the try could not be stored. */
+  async function attemptAndStore(url: string, delivery: Due): Promise<boolean> {
     const { id, webhookSeq } = delivery;
     const event = findEvent(delivery.eventSeq);
-    if (event === null) return true; // Its row went with it.
+    if (event === null) return true; // The delivery was deleted together with the event.
     const message = { id, webhookSeq, url, event };
-    const attempted = await attempt(message, ender.signal).catch((error: unknown) =>
+    const attempted = await attempt(message, abortController.signal).catch((error: unknown) =>
       defect(id, error),
     );
     if (attempted === null) return true;
-    widen(webhookSeq, attempted.isDelivered);
-    return settle(delivery, attempted);
+    adjustLimit(webhookSeq, attempted.isDelivered);
+    return store(delivery, attempted);
   }
 
-  function widen(webhookSeq: number, isDelivered: boolean): void {
-    const width = widths.get(webhookSeq) ?? FIRST_WIDTH;
-    const wanted = isDelivered ? width * 2 : Math.floor(width / 2);
-    widths.set(webhookSeq, Math.min(WIDEST, Math.max(1, wanted)));
+  function adjustLimit(webhookSeq: number, isDelivered: boolean): void {
+    const limit = limits.get(webhookSeq) ?? INITIAL_LIMIT;
+    const wanted = isDelivered ? limit * 2 : Math.floor(limit / 2);
+    limits.set(webhookSeq, Math.min(MAX_LIMIT, Math.max(1, wanted)));
   }
 
-  /** A fault of ours: it is tried again, and the log says so. */
+  /** Treats a defect of this program as a failed try, and logs it. */
   function defect(delivery: string, error: unknown): Attempted {
     log.error("a webhook could not be sent", { delivery, error: describeError(error) });
     return {
@@ -164,19 +167,19 @@ export function createWebhookDispatcher(deps: {
       isGone: false,
       responseCode: null,
       responseExcerpt: null,
-      error: "An unexpected error on our side; the log has it.",
+      error: "An unexpected error of the server; the log contains its details.",
       retryAfterMs: null,
     };
   }
 
-  /** What the receiver said must be written down, however long the storage takes to recover. */
-  async function settle(delivery: Due, attempted: Attempted): Promise<boolean> {
+  /** Stores the result of a try; repeats this while the storage refuses writes. */
+  async function store(delivery: Due, attempted: Attempted): Promise<boolean> {
     for (;;) {
       try {
-        await writer.write(() => settleNow(delivery, attempted));
+        await writer.write(() => storeInChange(delivery, attempted));
         return true;
       } catch (error) {
-        log.error("a webhook delivery could not be stored", {
+        log.error("the result of a webhook delivery could not be stored", {
           delivery: delivery.id,
           error: describeError(error),
         });
@@ -187,7 +190,7 @@ export function createWebhookDispatcher(deps: {
   }
 
   /** Part of a change. */
-  function settleNow(delivery: Due, attempted: Attempted): void {
+  function storeInChange(delivery: Due, attempted: Attempted): void {
     const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
     const { webhookSeq } = delivery;
     const now = clock.now();
@@ -206,16 +209,16 @@ export function createWebhookDispatcher(deps: {
   }
 
   return {
-    /** These webhooks have deliveries that may be due. */
+    /** Polls these webhooks soon. Called when they may have due deliveries. */
     wake,
 
     start(): void {
       isRunning = true;
-      ender = new AbortController();
-      wake(rows.lanes());
+      abortController = new AbortController();
+      wake(rows.webhooksWithDue());
     },
 
-    /** Waits for what is under way, at most `graceMs`; the rest is given up and due still. */
+    /** Waits up to `graceMs` for deliveries under way, then aborts them; those are still due. */
     async stop(graceMs: number): Promise<void> {
       isRunning = false;
       cancelTimer();
@@ -224,7 +227,7 @@ export function createWebhookDispatcher(deps: {
       const allEnded = await Promise.race([nothingUnderWay(), graceOver]);
       cancelGrace();
       if (allEnded) return;
-      ender.abort();
+      abortController.abort();
       await Promise.all(underWay);
     },
   };

@@ -1,7 +1,7 @@
 /**
- * From the log of events to deliveries: a reader with its own place. The rows that events make and
- * the step of the place are one change, so that each event has its rows exactly once. Events that
- * nobody listens to are passed by without a write; the stored place follows now and then.
+ * Creates deliveries from the event log, as a reader with its own position. The rows of deliveries
+ * and the new position are stored in one change, so each event has its rows exactly once. Events that
+ * no webhook needs are skipped without a write; the stored position follows once a minute.
  */
 
 import type { Writer } from "../../db/writer.ts";
@@ -9,87 +9,87 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { LoggedEvent, Reader } from "../events/reader.ts";
-import type { Listener, Roster } from "./roster.ts";
+import type { CachedWebhook, WebhookCache } from "./cache.ts";
 import type { DeliveryRows } from "./rows.ts";
 
 export type Feed = ReturnType<typeof createFeed>;
 
-/** Events read at once. */
+/** Number of events read at once. */
 const PAGE = 200;
-/** Of a change; the commit takes about as long again. */
-const STEP_MS = 8;
+/** Duration of the work in one change. Its commit takes about the same time again. */
+const SLICE_MS = 8;
 const PAUSE_MS = 1000;
 
 export function createFeed(deps: {
   reader: Reader;
-  roster: Roster;
+  cache: WebhookCache;
   rows: Pick<DeliveryRows, "add">;
   writer: Writer;
   clock: Clock;
   log: Log;
-  /** These webhooks have something to deliver. */
+  /** Called after the commit with the webhooks that have new deliveries. */
   onRows: (webhookSeqs: ReadonlySet<number>) => void;
 }) {
-  const { reader, roster, rows, writer, clock, log, onRows } = deps;
-  /** Events up to here concern nobody, or have their rows; at or after the stored place. */
-  let seen = 0;
+  const { reader, cache, rows, writer, clock, log, onRows } = deps;
+  /** All events up to this `seq` are handled or skipped; at or after the stored position. */
+  let position = 0;
   let isRunning = false;
-  /** There may be something that was not read yet. */
+  /** True if the log may have unread events. */
   let isAwake = false;
   let isPausing = false;
   let underWay: Promise<void> | null = null;
   let cancelPause = () => {};
 
-  function listenersOf({ seq, projectSeq, name }: LoggedEvent): Listener[] {
-    return roster
+  function matchingWebhooks({ seq, projectSeq, name }: LoggedEvent): CachedWebhook[] {
+    return cache
       .ofProject(projectSeq)
       .filter(({ startSeq, matches }) => seq > startSeq && matches(name));
   }
 
-  /** Passes by events that nobody listens to. */
-  function passBy(): "end" | "more" | "something" {
-    seen = Math.max(seen, reader.place());
-    const events = reader.read(PAGE, seen);
-    const wanted = events.findIndex((event) => listenersOf(event).length > 0);
-    const passed = wanted === -1 ? events.at(-1) : events[wanted - 1];
-    seen = passed?.seq ?? seen;
-    if (wanted !== -1) return "something";
+  /** Skips events that no webhook needs. */
+  function skipUnwanted(): "end" | "more" | "something" {
+    position = Math.max(position, reader.place());
+    const events = reader.read(PAGE, position);
+    const firstWanted = events.findIndex((event) => matchingWebhooks(event).length > 0);
+    const lastSkipped = firstWanted === -1 ? events.at(-1) : events[firstWanted - 1];
+    position = lastSkipped?.seq ?? position;
+    if (firstWanted !== -1) return "something";
     return events.length === PAGE ? "more" : "end";
   }
 
-  /** One change. */
-  function step(): void {
-    const endsAt = systemClock.elapsed() + STEP_MS;
-    const found = new Set<number>();
-    let place = seen;
-    for (const event of reader.read(PAGE, seen)) {
-      addRows(event, found);
-      place = event.seq;
+  /** Handles one slice of events, as one change. */
+  function handleSlice(): void {
+    const endsAt = systemClock.elapsed() + SLICE_MS;
+    const webhookSeqs = new Set<number>();
+    let readUpTo = position;
+    for (const event of reader.read(PAGE, position)) {
+      addRows(event, webhookSeqs);
+      readUpTo = event.seq;
       if (systemClock.elapsed() > endsAt) break;
     }
-    reader.advance(place);
-    // Rolled back with the change, the events are read again.
+    reader.advance(readUpTo);
+    // If the change is rolled back, the events are read again.
     writer.afterCommit(() => {
-      seen = Math.max(seen, place);
-      onRows(found);
+      position = Math.max(position, readUpTo);
+      onRows(webhookSeqs);
     });
   }
 
-  function addRows(event: LoggedEvent, found: Set<number>): void {
+  function addRows(event: LoggedEvent, webhookSeqs: Set<number>): void {
     const now = clock.now();
-    for (const { seq: webhookSeq } of listenersOf(event)) {
+    for (const { seq: webhookSeq } of matchingWebhooks(event)) {
       const { seq: eventSeq, contactSeq } = event;
       rows.add({ id: newId(now), webhookSeq, eventSeq, contactSeq, now });
-      found.add(webhookSeq);
+      webhookSeqs.add(webhookSeq);
     }
   }
 
   async function run(): Promise<void> {
     isAwake = false;
-    // What happens in this turn of the event loop is one reason to look, not many.
+    // Several calls of wake within one iteration of the event loop lead to one read.
     await new Promise((resolve) => setImmediate(resolve));
-    const found = passBy();
-    if (found === "something") await writer.write(step);
+    const found = skipUnwanted();
+    if (found === "something") await writer.write(handleSlice);
     if (found !== "end") isAwake = true;
   }
 
@@ -113,23 +113,23 @@ export function createFeed(deps: {
     });
   }
 
-  async function storePlace(): Promise<void> {
-    if (seen <= reader.place()) return;
-    await writer.write(() => reader.advance(seen));
+  async function storePosition(): Promise<void> {
+    if (position <= reader.place()) return;
+    await writer.write(() => reader.advance(position));
   }
 
   return {
-    /** Part of a change that wrote to the log; costs next to nothing where nobody listens. */
-    note(): void {
-      if (!roster.isEmpty()) writer.afterCommit(wake);
+    /** Part of a change that records an event. It costs almost nothing if no webhook is enabled. */
+    onEvent(): void {
+      if (!cache.isEmpty()) writer.afterCommit(wake);
     },
 
-    /** The stored place follows; recurring work. */
-    async keepUp(): Promise<void> {
+    /** Recurring work: stores the position after skipped events. */
+    async advancePosition(): Promise<void> {
       if (!isRunning) return;
-      if (!roster.isEmpty()) return storePlace();
+      if (!cache.isEmpty()) return storePosition();
       await writer.write(() => {
-        if (roster.isEmpty()) reader.skip();
+        if (cache.isEmpty()) reader.skip();
       });
     },
 
@@ -143,7 +143,7 @@ export function createFeed(deps: {
       isRunning = false;
       cancelPause();
       await underWay;
-      await storePlace();
+      await storePosition();
     },
   };
 }

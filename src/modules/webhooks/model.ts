@@ -9,7 +9,7 @@ import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
 
 const Time = Type.String({ format: "date-time" });
 
-/** Interface decision I. */
+/** The members of a webhook (docs/interface.md#workflows). */
 const members = {
   id: Type.String(),
   url: Type.String(),
@@ -26,7 +26,7 @@ export type Webhook = Static<typeof Webhook>;
 
 export const WebhookWithSecret = Type.Object({
   ...members,
-  secret: Type.String({ description: "whsec_ and base64; shown only here" }),
+  secret: Type.String({ description: "whsec_ and base64; shown only in this response" }),
 });
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
 
@@ -35,7 +35,7 @@ const fields = Input({
   events: Type.Array(Type.String({ minLength: 1, maxLength: 255, format: "event-pattern" }), {
     minItems: 1,
     maxItems: 100,
-    description: "Names of events, and prefixes that end in *, such as email.*",
+    description: "Names of events, or prefixes that end in *, such as email.*",
   }),
   enabled: Type.Optional(Type.Boolean({ description: "Default true" })),
   description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
@@ -44,7 +44,7 @@ const someFields = Type.Partial(fields);
 export type WebhookInput = Static<typeof fields>;
 export type WebhookPatch = Static<typeof someFields>;
 
-/** The schemas of what comes in; which URLs are taken is a setting. */
+/** The schemas of input. A setting decides whether URLs may have private addresses. */
 export function webhookInputs(allowPrivateAddresses: boolean) {
   function urlErrors({ url }: Readonly<Record<string, unknown>>): FieldError[] {
     if (typeof url !== "string" || url === "") return [];
@@ -60,14 +60,14 @@ export function webhookInputs(allowPrivateAddresses: boolean) {
 }
 
 export const Delivery = Type.Object({
-  id: Type.String({ description: "webhook-id, the same on every try" }),
+  id: Type.String({ description: "The webhook-id of the requests, the same in every try" }),
   eventId: Type.String(),
   eventName: Type.String(),
   status: OneOf(DELIVERY_STATUSES),
   attempts: Type.Integer(),
   responseCode: Nullable(Type.Integer()),
   responseExcerpt: Nullable(Type.String()),
-  error: Nullable(Type.String({ description: "Why the latest try did not succeed" })),
+  error: Nullable(Type.String({ description: "Why the latest try failed" })),
   lastAttemptAt: Nullable(Time),
   nextAttemptAt: Nullable(
     Type.String({
@@ -87,10 +87,10 @@ export type DeliveryQuery = Static<typeof DeliveryQuery>;
 
 export const DeliveryParams = Type.Object({ id: Type.String(), deliveryId: Type.String() });
 
-/** What came of a test. */
+/** The result of a test message. */
 export const TestResult = Type.Object({
   delivered: Type.Boolean({ description: "The receiver answered 2xx" }),
-  webhookId: Type.String({ description: "webhook-id of the message" }),
+  webhookId: Type.String({ description: "The webhook-id of the message" }),
   responseCode: Nullable(Type.Integer()),
   responseExcerpt: Nullable(Type.String()),
   error: Nullable(Type.String()),

@@ -1,4 +1,4 @@
-/** Which events a webhook hears of: names, and prefixes that end in `*`. Pure. */
+/** Matches event names with the patterns of a webhook: names, or prefixes that end in `*`. Pure. */
 
 export type Matcher = (eventName: string) => boolean;
 

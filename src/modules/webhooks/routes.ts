@@ -1,11 +1,11 @@
 /**
  * GET    /webhooks
- * POST   /webhooks                                       shows the secret, once
+ * POST   /webhooks                                       shows the secret once
  * GET    /webhooks/{id}
  * PATCH  /webhooks/{id}
  * DELETE /webhooks/{id}
- * POST   /webhooks/{id}/rotate-secret                    shows the new secret, once
- * POST   /webhooks/{id}/test                             sends now, answers what happened
+ * POST   /webhooks/{id}/rotate-secret                    shows the new secret once
+ * POST   /webhooks/{id}/test                             sends a message and returns its result
  * GET    /webhooks/{id}/deliveries
  * POST   /webhooks/{id}/deliveries/{deliveryId}/retry
  */
@@ -35,7 +35,7 @@ import {
   WebhookWithSecret,
 } from "./model.ts";
 import { presentWebhook, type Webhooks } from "./service.ts";
-import type { SendTest } from "./try-out.ts";
+import type { SendTest } from "./send-test.ts";
 
 const tags = ["Webhooks"];
 
@@ -45,7 +45,7 @@ export function webhookRoutes(deps: {
   deliveries: Deliveries;
   sendTest: SendTest;
   writer: Writer;
-  /** This webhook may have something to deliver. */
+  /** Polls these webhooks soon. Called when they may have due deliveries. */
   wake: (webhookSeqs: readonly number[]) => void;
   allowPrivateAddresses: boolean;
 }) {
@@ -79,7 +79,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Webhook) }),
-        detail: { tags, summary: "Webhook details" },
+        detail: { tags, summary: "Get a webhook" },
       },
     )
     .patch(
@@ -94,7 +94,7 @@ export function webhookRoutes(deps: {
         params: IdParams,
         body: limited(WebhookPatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Webhook) }),
-        detail: { tags, summary: "Update a webhook; enabling it resumes what is pending" },
+        detail: { tags, summary: "Update a webhook; enabling it resumes its pending deliveries" },
       },
     )
     .delete(
@@ -119,7 +119,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(WebhookWithSecret) }),
-        detail: { tags, summary: "A new secret; the one before signs as well for 24 hours" },
+        detail: { tags, summary: "Create a new secret; the old one also signs for 24 hours" },
       },
     )
     .post(
@@ -128,7 +128,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(TestResult) }),
-        detail: { tags, summary: "Send a webhook.test event now; answers what happened" },
+        detail: { tags, summary: "Send a webhook.test event and return its result" },
       },
     )
     .get(
@@ -139,7 +139,7 @@ export function webhookRoutes(deps: {
         params: IdParams,
         query: DeliveryQuery,
         response: withErrors({ 200: ListEnvelope(Delivery) }),
-        detail: { tags, summary: "List deliveries of the last 30 days" },
+        detail: { tags, summary: "List the deliveries of the last 30 days" },
       },
     )
     .post(
@@ -153,7 +153,7 @@ export function webhookRoutes(deps: {
       {
         params: DeliveryParams,
         response: withErrors({ 200: Envelope(Delivery) }),
-        detail: { tags, summary: "Try a delivery once more, at once" },
+        detail: { tags, summary: "Retry a delivery at once" },
       },
     );
 }

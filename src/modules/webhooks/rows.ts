@@ -1,7 +1,7 @@
 /**
- * Rows of deliveries, and how they change; each function is part of a change. Where a contact has
- * several for a webhook, the first is due and holds the others, until it is settled or has used its
- * first tries: then the next one is due.
+ * The rows of deliveries. Every function that writes is part of a change. If a contact has several
+ * deliveries for a webhook, only the first one is due and it holds the others. The next one is due
+ * when the first has succeeded, has failed or has used its first tries.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -11,7 +11,7 @@ import { HOLDING_TRIES } from "./schedule.ts";
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** A due delivery. It is settled only if the row still has this number of attempts. */
+/** A due delivery. `settle` changes the row only if it still has this number of attempts. */
 export type Due = {
   seq: number;
   id: string;
@@ -30,10 +30,10 @@ export type NewDelivery = {
   now: number;
 };
 
-/** How a try ended for its row. */
+/** The result of a try, as it is stored. */
 export type Settled = {
   status: DeliveryStatus;
-  /** Of the next try; null where there is none. */
+  /** The time of the next try; null if there is none. */
   nextAt: number | null;
   responseCode: number | null;
   responseExcerpt: string | null;
@@ -64,7 +64,7 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
   const findNext = sqlite.prepare<{ at: number | null }, [number, number]>(`
     SELECT min(next_at) AS at FROM webhook_deliveries
     WHERE webhook_seq = +? AND next_at IS NOT NULL AND next_at > +?`);
-  const findLane = sqlite.prepare<{ seq: number | null }, [number]>(`
+  const findNextWebhook = sqlite.prepare<{ seq: number | null }, [number]>(`
     SELECT min(webhook_seq) AS seq FROM webhook_deliveries
     WHERE webhook_seq > +? AND next_at IS NOT NULL`);
   const update = sqlite.prepare<{ seq: number }, [Omit<Settled, "now"> & UpdateRest]>(`
@@ -87,7 +87,7 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
     UPDATE webhook_deliveries INDEXED BY webhook_deliveries_due SET next_at = next_at + $byMs
     WHERE next_at IS NOT NULL AND next_at > +$after`);
 
-  /** What waits for a delivery that holds no more is due now. */
+  /** Makes the next delivery of a contact due now, after the one before stopped holding it. */
   function release(webhook: number, contact: number | null, now: number): void {
     if (contact !== null) releaseNext.run({ webhook, contact, now });
   }
@@ -95,31 +95,34 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
   return {
     release,
 
-    /** Does nothing where the event has one for this webhook already. */
+    /** Adds a delivery; does nothing if the event already has one for this webhook. */
     add: (delivery: NewDelivery): void => void insert.run(delivery),
 
-    /** Those that are due, longest first. */
+    /** The due deliveries of a webhook, in the order of their due times. */
     due: (webhookSeq: number, now: number, limit: number): Due[] =>
       findDue.all(webhookSeq, now, limit),
 
-    /** When one that is not due yet will be; null where there is none. */
+    /** The earliest due time after `now`; null if there is none. */
     nextDueAt: (webhookSeq: number, now: number): number | null =>
       findNext.get(webhookSeq, now)?.at ?? null,
 
-    /** Webhooks that have deliveries with a time, found by skipping from one to the next. */
-    lanes(): number[] {
-      const lanes: number[] = [];
-      for (let seq = findLane.get(0)?.seq; typeof seq === "number";) {
-        lanes.push(seq);
-        seq = findLane.get(seq)?.seq;
+    /**
+     * Webhooks whose deliveries have a due time. Each step of the loop skips to the next webhook in
+     * the index, so the cost does not depend on the number of deliveries.
+     */
+    webhooksWithDue(): number[] {
+      const found: number[] = [];
+      for (let seq = findNextWebhook.get(0)?.seq; typeof seq === "number";) {
+        found.push(seq);
+        seq = findNextWebhook.get(seq)?.seq;
       }
-      return lanes;
+      return found;
     },
 
-    /** After the clock was set: each try is as far away as it was. */
+    /** Moves all due times after the clock was set, so that every wait lasts as long as before. */
     shift: (shift: DueShift): void => void shiftAll.run(shift),
 
-    /** False if the row went another way meanwhile; then nothing changes. */
+    /** Stores the result of a try. Returns false without a change if the row has changed meanwhile. */
     settle(delivery: Due, settled: Settled): boolean {
       const { seq, attempts, webhookSeq, contactSeq } = delivery;
       const tries = attempts + 1;
@@ -131,7 +134,7 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
       return true;
     },
 
-    /** Due now, settled or not; but what waits for another goes on waiting. */
+    /** Makes a delivery due now, even after its end; a held delivery still waits. */
     tryNow: (seq: number, now: number): void => void setDue.run(now, seq),
   };
 }

@@ -1,4 +1,4 @@
-/** Secrets of webhooks and what is signed with them, by the Standard Webhooks specification. */
+/** Creates the secrets of webhooks and signs messages (Standard Webhooks specification). */
 
 import { randomBytes } from "node:crypto";
 import { hmac, seal, unseal } from "../../lib/crypto.ts";
@@ -6,10 +6,10 @@ import { hmac, seal, unseal } from "../../lib/crypto.ts";
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = 24;
 
-/** How long the secret before the latest rotation signs as well. */
+/** How long the old secret also signs after a rotation. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-/** What a row holds of them. */
+/** The columns of a webhook with its sealed secrets. */
 export type StoredSecrets = {
   secret: Uint8Array;
   previousSecret: Uint8Array | null;
@@ -27,13 +27,13 @@ export function createSecrets(sealKey: Uint8Array) {
   }
 
   return {
-    /** A new one, as its owner sees it once and as it is stored. */
+    /** Creates a secret: `text` is shown to the caller once, `sealed` is stored. */
     make(): { text: string; sealed: Buffer } {
       const key = randomBytes(SECRET_BYTES);
       return { text: `${SECRET_PREFIX}${key.toString("base64")}`, sealed: seal(sealKey, key) };
     },
 
-    /** Keys to sign with at `now`, the newest first. Throws UnreadableSecretError. */
+    /** The keys that sign at `now`, newest first. Throws UnreadableSecretError. */
     keysOf({ secret, previousSecret, previousUntil }: StoredSecrets, now: number): Buffer[] {
       const isOverlap = previousSecret !== null && previousUntil !== null && now < previousUntil;
       return isOverlap ? [open(secret), open(previousSecret)] : [open(secret)];
@@ -43,7 +43,7 @@ export function createSecrets(sealKey: Uint8Array) {
 
 export type Message = { id: string; body: string };
 
-/** The headers of one try. The id is the same in all tries, the time is that of this one. */
+/** The headers of one try. All tries have the same id; the timestamp is that of this try. */
 export function signedHeaders(
   { id, body }: Message,
   keys: readonly Uint8Array[],
@@ -63,7 +63,7 @@ export function signedHeaders(
 export class UnreadableSecretError extends Error {
   constructor() {
     super(
-      "a stored webhook secret cannot be opened: it was sealed with another installation secret " +
+      "a stored webhook secret cannot be decrypted: it was sealed with another installation secret " +
         "(--secret, or the file “secret” in the data folder)",
     );
   }

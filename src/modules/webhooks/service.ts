@@ -1,4 +1,4 @@
-/** Webhooks: where a project wants to hear of its events, and whether that works. */
+/** Stores webhooks: creates, changes, deletes and lists them, and records whether they work. */
 
 import { and, count, desc, eq, isNull } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
@@ -14,15 +14,15 @@ import { newId } from "../../lib/id.ts";
 import type { Reader } from "../events/reader.ts";
 import type { Events } from "../events/service.ts";
 import type { Webhook, WebhookInput, WebhookPatch, WebhookWithSecret } from "./model.ts";
-import type { Roster } from "./roster.ts";
-import { isGivenUp } from "./schedule.ts";
+import type { WebhookCache } from "./cache.ts";
+import { isFailingTooLong } from "./schedule.ts";
 import { OVERLAP_MS, type Secrets } from "./secrets.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-/** Each of them costs every event of the project a row. */
+/** Every event of the project adds one row for each webhook that it matches. */
 const MOST_PER_PROJECT = 50;
 
 export function createWebhooks(deps: {
@@ -31,10 +31,10 @@ export function createWebhooks(deps: {
   cursors: Cursors;
   events: Pick<Events, "record">;
   reader: Reader;
-  roster: Roster;
+  cache: WebhookCache;
   secrets: Secrets;
 }) {
-  const { db, clock, cursors, events, reader, roster, secrets } = deps;
+  const { db, clock, cursors, events, reader, cache, secrets } = deps;
   const inProject = (projectSeq: number) =>
     and(eq(webhooks.projectSeq, projectSeq), isNull(webhooks.deletedAt));
   const findById = db
@@ -72,13 +72,16 @@ export function createWebhooks(deps: {
 
   function update(seq: number, set: Partial<typeof webhooks.$inferInsert>): WebhookRow {
     const row = db.update(webhooks).set(set).where(eq(webhooks.seq, seq)).returning().get();
-    roster.forget();
+    cache.invalidate();
     return row;
   }
 
-  /** What an event before now is nobody's any more, so that a reader that slept need not read it. */
-  function startOfLog(): number {
-    if (roster.isEmpty()) reader.skip();
+  /**
+   * The `seq` of the latest event: a new webhook gets only later ones. If no webhook is enabled, the
+   * reader skips the log, because its events are not needed.
+   */
+  function endOfLog(): number {
+    if (cache.isEmpty()) reader.skip();
     return findLast.get()?.seq ?? 0;
   }
 
@@ -100,7 +103,7 @@ export function createWebhooks(deps: {
         if (countOf(projectSeq) >= MOST_PER_PROJECT) throw tooMany();
         const now = clock.now();
         const { text, sealed } = secrets.make();
-        const startSeq = startOfLog();
+        const startSeq = endOfLog();
         const row = db
           .insert(webhooks)
           .values({
@@ -117,12 +120,12 @@ export function createWebhooks(deps: {
           })
           .returning()
           .get();
-        roster.forget();
+        cache.invalidate();
         return { ...presentWebhook(row), secret: text };
       };
     },
 
-    /** Enabling one that was disabled makes it new: what happened meanwhile is not for it. */
+    /** Changes a webhook. One that is enabled again does not get the events of the meantime. */
     patch(projectSeq: number, id: string, patch: WebhookPatch): Change<WebhookRow> {
       return () => {
         const webhook = get(projectSeq, id);
@@ -137,14 +140,14 @@ export function createWebhooks(deps: {
             isEnabled: true,
             disabledReason: null,
             failingSince: null,
-            startSeq: startOfLog(),
+            startSeq: endOfLog(),
           }),
           updatedAt: clock.now(),
         });
       };
     },
 
-    /** Nothing more is sent; its deliveries go later, in small steps. */
+    /** Marks a webhook as deleted and sends nothing more; retention deletes its rows later. */
     remove(projectSeq: number, id: string): Change<void> {
       return () => {
         update(get(projectSeq, id).seq, {
@@ -188,15 +191,15 @@ export function createWebhooks(deps: {
       });
     },
 
-    /** Part of a change. */
+    /** Part of a change: the webhook works. */
     noteSuccess: (seq: number): void => void noteSuccess.run(seq),
 
-    /** Part of a change. `isGone`: the receiver wants no more. */
+    /** Part of a change: disables the webhook after 5 days of failures, or at once if `isGone`. */
     noteFailure(seq: number, isGone: boolean, now: number): void {
       const since = noteFailure.get(now, seq)?.since;
-      if (since === undefined) return; // It was disabled or removed meanwhile.
+      if (since === undefined) return; // The webhook was disabled or deleted meanwhile.
       if (isGone) disable(seq, "GONE", now);
-      else if (isGivenUp(since, now)) disable(seq, "FAILING", now);
+      else if (isFailingTooLong(since, now)) disable(seq, "FAILING", now);
     },
   };
 }
@@ -222,6 +225,6 @@ export function presentWebhook(row: WebhookRow): Webhook {
 
 function tooMany(): AppError {
   return new AppError(409, "CONFLICT", `A project has at most ${MOST_PER_PROJECT} webhooks.`, {
-    suggestion: "Delete one that is not needed, or let one receive more events.",
+    suggestion: "Delete a webhook that is not needed, or let one webhook receive more events.",
   });
 }

@@ -68,7 +68,7 @@ export function createWebhookCalls(deps: {
     total: MOST_AT_ONCE,
     mostOfOwner: deps.mostCallsOfProject,
   });
-  let abort = new AbortController();
+  let abortController = new AbortController();
   let lastWorkflowSeq = 0;
 
   function capacityOf({ workflowSeq, projectSeq }: CallingWorkflow, freeSlots: FairSlots): number {
@@ -109,7 +109,7 @@ export function createWebhookCalls(deps: {
   }
 
   async function makeCall({ execution, request, token }: WebhookCall): Promise<void> {
-    const { signal } = abort;
+    const { signal } = abortController;
     const { url, ...rest } = request;
     try {
       const response = await deps.fetchGuarded(url, { ...rest, signal });
@@ -160,7 +160,7 @@ export function createWebhookCalls(deps: {
           error: describeError(error),
         });
         // A retry cannot fix a defect of this program: the call is repeated when its lease ends.
-        if (abort.signal.aborted || !isStorageRefusal(error)) return;
+        if (abortController.signal.aborted || !isStorageRefusal(error)) return;
         await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
       }
     }
@@ -237,13 +237,13 @@ export function createWebhookCalls(deps: {
 
     /** Part of a change: the calls that an earlier process left under way are due again. */
     requeueAll(now: number): number {
-      abort = new AbortController();
+      abortController = new AbortController();
       return executionRows.requeueCalls(Number.MAX_SAFE_INTEGER, now + ORPHAN_DELAY_MS, []);
     },
 
     /** Aborts the calls that are still under way after `graceMs`; resolves when all have ended. */
     async stop(graceMs: number): Promise<void> {
-      const cancel = clock.after(graceMs, () => abort.abort());
+      const cancel = clock.after(graceMs, () => abortController.abort());
       await ended();
       cancel();
     },

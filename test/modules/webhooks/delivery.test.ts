@@ -7,31 +7,33 @@ import { eventually, quiet } from "../../support/eventually.ts";
 import { at } from "../../support/json.ts";
 import { expectRefusal } from "../../support/refusal.ts";
 import {
-  arrived,
+  receivedTypes,
   closeAll,
   DAY,
-  hookedApp,
+  webhookApp,
   HOUR,
   MINUTE,
-  receiver,
+  startReceiver,
   SECOND,
-  startHooked,
-  verified,
-  watching,
-} from "./hooked.ts";
+  startWebhook,
+  verifiedBody,
+  observe,
+} from "./setup.ts";
 
 afterEach(closeAll);
 
 describe("an event", () => {
-  test("arrives as GET /events gives it, signed", async () => {
-    const { t, server, id, secret, track, tried, rows } = await startHooked({ events: ["bought"] });
+  test("is sent with the members of GET /events, signed", async () => {
+    const { t, server, id, secret, track, attempted, rows } = await startWebhook({
+      events: ["bought"],
+    });
     const eventId = await track("bought", "ada@example.net", { price: 5, of: { x: ["ü"] } });
-    await tried(1);
+    await attempted(1);
     const [request] = server.requests;
-    if (request === undefined) throw new Error("nothing arrived");
+    if (request === undefined) throw new Error("nothing receivedTypes");
     const event = (await t.call("GET", "/events?event=bought")).at("data.items.0");
     expect(at(event, "id")).toBe(eventId);
-    expect(verified(secret, request)).toEqual({
+    expect(verifiedBody(secret, request)).toEqual({
       type: "bought",
       timestamp: at(event, "createdAt"),
       data: event,
@@ -49,22 +51,22 @@ describe("an event", () => {
     expect((await t.call("GET", `/webhooks/${id}/deliveries`)).at("data.total")).toBe(1);
   });
 
-  test("of the service itself arrives as well, with its mail", async () => {
-    const { t, server, tried } = await startHooked({ events: ["email.*"] });
+  test("that the service records is sent with the id of its mail", async () => {
+    const { t, server, attempted } = await startWebhook({ events: ["email.*"] });
     const mail = { to: "ada@example.net", from: "a@acme.test", subject: "s", body: "b" };
     const emailId = await t.create("/v1/send", mail, "data.emails.0.email");
     await t.deliver();
-    await tried(1);
-    expect(arrived(server)).toEqual(["email.sent"]);
+    await attempted(1);
+    expect(receivedTypes(server)).toEqual(["email.sent"]);
     expect(at(JSON.parse(server.requests[0]?.body ?? ""), "data")).toMatchObject({
       emailId,
       contactEmail: "ada@example.net",
     });
   });
 
-  test("arrives where it is wanted, and nowhere else", async () => {
-    const { t, server, track, tried } = await startHooked({ events: ["order.*"] });
-    const others = await Promise.all([receiver(), receiver(), receiver()]);
+  test("is sent only to enabled webhooks of its project with a matching pattern", async () => {
+    const { t, server, track, attempted } = await startWebhook({ events: ["order.*"] });
+    const others = await Promise.all([startReceiver(), startReceiver(), startReceiver()]);
     const [named, disabled, strangers] = others;
     if (named === undefined || disabled === undefined || strangers === undefined) throw new Error();
     await t.call("POST", "/webhooks", { url: named.origin, events: ["left", "order.paid"] });
@@ -72,34 +74,34 @@ describe("an event", () => {
     const { secretKey: key } = await t.makeProject("stranger");
     await t.call("POST", "/webhooks", { url: strangers.origin, events: ["*"] }, { key });
     for (const event of ["order.made", "order.paid", "left", "ordered"]) await track(event);
-    await tried(4);
+    await attempted(4);
     await quiet();
-    expect(arrived(server)).toEqual(["order.made", "order.paid"]);
-    expect(arrived(named).toSorted()).toEqual(["left", "order.paid"]);
-    expect([disabled, strangers].flatMap(arrived)).toEqual([]);
+    expect(receivedTypes(server)).toEqual(["order.made", "order.paid"]);
+    expect(receivedTypes(named).toSorted()).toEqual(["left", "order.paid"]);
+    expect([disabled, strangers].flatMap(receivedTypes)).toEqual([]);
   });
 
-  test("of before the webhook's time is not for it", async () => {
-    const t = await hookedApp();
-    const { track, tried } = watching(t);
+  test("is not sent if it was recorded before the webhook was created or enabled", async () => {
+    const t = await webhookApp();
+    const { track, attempted } = observe(t);
     await track("before");
     await t.deliver();
     await track("still before");
-    const server = await receiver();
+    const server = await startReceiver();
     const path = `/webhooks/${await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id")}`;
     await track("a");
-    await tried(1);
+    await attempted(1);
     await t.call("PATCH", path, { enabled: false });
     await track("meanwhile");
     await t.call("PATCH", path, { enabled: true });
     await track("b");
-    await tried(2);
+    await attempted(2);
     await quiet();
-    expect(arrived(server)).toEqual(["a", "b"]);
+    expect(receivedTypes(server)).toEqual(["a", "b"]);
   });
 
-  test("is not sent by a change that was refused", async () => {
-    const { t, server, track, tried } = await startHooked();
+  test("is not sent if its change was rolled back", async () => {
+    const { t, server, track, attempted } = await startWebhook();
     await t.app.writer
       .write(() => {
         t.db.sqlite.run(
@@ -109,37 +111,37 @@ describe("an event", () => {
       })
       .catch(() => {});
     await track("a", "bea@example.net");
-    await tried(2);
-    expect(arrived(server).toSorted()).toEqual(["a", "contact.subscribed"]);
+    await attempted(2);
+    expect(receivedTypes(server).toSorted()).toEqual(["a", "contact.subscribed"]);
   });
 
-  test("of a contact that was deleted meanwhile tells no more who it was", async () => {
-    const { t, server, track, tried, nextTry } = await startHooked({
+  test("of a deleted contact is retried without personal data", async () => {
+    const { t, server, track, attempted, advanceToNextTry } = await startWebhook({
       events: ["a"],
       answer: (_, count) => ({ status: count === 1 ? 500 : 200 }),
     });
     await track("a", "ada@example.net", { secret: 1 });
-    await tried(1);
+    await attempted(1);
     const contact = (await t.call("GET", "/contacts")).text("contacts.0.id");
     expect((await t.call("DELETE", `/contacts/${contact}`)).status).toBe(204);
-    await nextTry();
+    await advanceToNextTry();
     const data = at(JSON.parse(server.requests[1]?.body ?? ""), "data");
     expect(data).toMatchObject({ name: "a", data: null, contactId: null, contactEmail: null });
   });
 });
 
-describe("a try that fails", () => {
-  test("is made eight times over about a day, with the same id and a new signature", async () => {
-    const { t, server, secret, track, tried, nextTry, rows } = await startHooked({
+describe("a delivery that fails", () => {
+  test("is tried eight times in about a day, with the same id and new signatures", async () => {
+    const { t, server, secret, track, attempted, advanceToNextTry, rows } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 503 }),
     });
     const startedAt = t.clock.now();
     await track("a");
-    await tried(1);
+    await attempted(1);
     for (let tries = 2; tries <= 8; tries++) {
       expect(rows()).toMatchObject([{ status: "PENDING", attempts: tries - 1 }]);
-      await nextTry();
+      await advanceToNextTry();
     }
     expect(rows()).toMatchObject([
       { status: "FAILED", attempts: 8, nextAt: null, error: "The receiver answered 503." },
@@ -151,7 +153,7 @@ describe("a try that fails", () => {
     expect(new Set(heads.map((head) => head["webhook-id"])).size).toBe(1);
     expect(new Set(heads.map((head) => head["webhook-timestamp"])).size).toBe(8);
     expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
-    expect(() => server.requests.slice(1).map((request) => verified(secret, request))).toThrow(
+    expect(() => server.requests.slice(1).map((request) => verifiedBody(secret, request))).toThrow(
       "too new",
     );
     t.clock.advance(3 * DAY);
@@ -159,51 +161,57 @@ describe("a try that fails", () => {
     expect(server.requests.length).toBe(8);
   });
 
-  test("waits as long as the receiver asked for", async () => {
-    const { t, track, tried, rows } = await startHooked({
+  test("waits for the delay in Retry-After", async () => {
+    const { t, track, attempted, rows } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 429, headers: { "retry-after": "3600" } }),
     });
     await track("a");
-    await tried(1);
+    await attempted(1);
     expect(rows()[0]?.nextAt).toBe(t.clock.now() + HOUR);
   });
 
-  test.each([301, 304, 400, 404, 500])("ends with %i", async (status) => {
-    const { track, tried, rows } = await startHooked({ events: ["a"], answer: () => ({ status }) });
+  test.each([301, 304, 400, 404, 500])("is pending after a response %i", async (status) => {
+    const { track, attempted, rows } = await startWebhook({
+      events: ["a"],
+      answer: () => ({ status }),
+    });
     await track("a");
-    await tried(1);
+    await attempted(1);
     expect(rows()).toMatchObject([{ status: "PENDING", responseCode: status }]);
   });
 
-  test.each([200, 201, 202, 204, 299])("does not end with %i", async (status) => {
-    const { track, tried, rows } = await startHooked({ events: ["a"], answer: () => ({ status }) });
+  test.each([200, 201, 202, 204, 299])("has succeeded after a response %i", async (status) => {
+    const { track, attempted, rows } = await startWebhook({
+      events: ["a"],
+      answer: () => ({ status }),
+    });
     await track("a");
-    await tried(1);
+    await attempted(1);
     expect(rows()).toMatchObject([{ status: "SUCCEEDED", error: null }]);
   });
 
-  test("may find nobody", async () => {
-    const { server, track, tried, rows } = await startHooked({ events: ["a"] });
+  test("is pending if no server listens", async () => {
+    const { server, track, attempted, rows } = await startWebhook({ events: ["a"] });
     await server.close();
     await track("a");
-    await tried(1);
+    await attempted(1);
     expect(rows()).toMatchObject([
       { status: "PENDING", responseCode: null, error: expect.stringContaining("no connection") },
     ]);
   });
 
-  test("does not reach a private address by a name or a redirect", async () => {
+  test("does not reach a private address by a host name", async () => {
     const dnsServer = await startDns({ records: { "hook.test": { A: ["127.0.0.1"] } } });
-    const inside = await receiver();
+    const inside = await startReceiver();
     const dns = createDns({ servers: [dnsServer.server], clock: systemClock });
-    const t = await hookedApp({ config: { allowPrivateAddresses: false }, dns });
+    const t = await webhookApp({ config: { allowPrivateAddresses: false }, dns });
     await t.deliver();
-    const { track, tried, rows } = watching(t);
+    const { track, attempted, rows } = observe(t);
     const url = `http://hook.test:${inside.port}/`;
     const id = await t.create("/webhooks", { url, events: ["a"] }, "data.id");
     await track("a");
-    await tried(1);
+    await attempted(1);
     const error = "hook.test has no address that may be asked";
     expect(rows()).toMatchObject([{ status: "PENDING", responseCode: null, error }]);
     const tested = await t.call("POST", `/webhooks/${id}/test`);
@@ -214,103 +222,103 @@ describe("a try that fails", () => {
 });
 
 describe("events of one contact", () => {
-  test("arrive in order: a later one waits for an earlier one", async () => {
-    const { server, track, tried, nextTry, rows } = await startHooked({
+  test("arrive in order, because a later one waits for an earlier one", async () => {
+    const { server, track, attempted, advanceToNextTry, rows } = await startWebhook({
       events: ["a", "b", "c"],
       answer: (_, count) => ({ status: count <= 2 ? 500 : 200 }),
     });
     await track("a");
-    await tried(1);
+    await attempted(1);
     await track("b");
     await track("c");
     await quiet();
     expect(rows().map(({ nextAt }) => nextAt !== null)).toEqual([true, false, false]);
-    await nextTry();
-    expect(arrived(server)).toEqual(["a", "a"]);
-    await nextTry();
-    await tried(5);
-    expect(arrived(server)).toEqual(["a", "a", "a", "b", "c"]);
+    await advanceToNextTry();
+    expect(receivedTypes(server)).toEqual(["a", "a"]);
+    await advanceToNextTry();
+    await attempted(5);
+    expect(receivedTypes(server)).toEqual(["a", "a", "a", "b", "c"]);
     expect(rows().every(({ status }) => status === "SUCCEEDED")).toBe(true);
   });
 
-  test("do not wait longer than for its first three tries", async () => {
-    const { t, server, track, tried, nextTry } = await startHooked({
+  test("do not wait for more than three tries of an earlier one", async () => {
+    const { t, server, track, attempted, advanceToNextTry } = await startWebhook({
       events: ["a", "b", "c"],
       answer: ({ body }) => ({ status: body.includes('"type":"a"') ? 500 : 200 }),
     });
     const startedAt = t.clock.now();
     for (const event of ["a", "b", "c"]) await track(event);
-    await tried(1);
-    await nextTry();
-    expect(arrived(server)).toEqual(["a", "a"]);
-    await nextTry();
-    await tried(5);
-    expect(arrived(server)).toEqual(["a", "a", "a", "b", "c"]);
+    await attempted(1);
+    await advanceToNextTry();
+    expect(receivedTypes(server)).toEqual(["a", "a"]);
+    await advanceToNextTry();
+    await attempted(5);
+    expect(receivedTypes(server)).toEqual(["a", "a", "a", "b", "c"]);
     expect(t.clock.now() - startedAt).toBeLessThan(2 * MINUTE);
-    await nextTry();
-    expect(arrived(server).at(-1)).toBe("a");
+    await advanceToNextTry();
+    expect(receivedTypes(server).at(-1)).toBe("a");
   });
 
-  test("wait for nobody else's, nor for those of another webhook", async () => {
-    const { t, track, tried, rows } = await startHooked({
+  test("do not wait for other contacts or other webhooks", async () => {
+    const { t, track, attempted, rows } = await startWebhook({
       events: ["a", "b"],
       answer: () => ({ status: 500 }),
     });
-    const fine = await receiver();
+    const fine = await startReceiver();
     await t.call("POST", "/webhooks", { url: fine.origin, events: ["a", "b"] });
     await track("a", "ada@example.net");
     await track("b", "ada@example.net");
     await track("b", "bea@example.net");
-    await tried(5);
-    expect(arrived(fine).length).toBe(3);
+    await attempted(5);
+    expect(receivedTypes(fine).length).toBe(3);
     expect(rows().filter(({ attempts }) => attempts === 0).length).toBe(1);
   });
 
-  test("go on in their order when one was given up", async () => {
+  test("continue in order after one has failed for good", async () => {
     let answer = () => {};
-    const { t, id, server, track, tried, rows } = await startHooked({
+    const { t, id, server, track, attempted, rows } = await startWebhook({
       events: ["a", "b", "c"],
       answer: () => ({ write: (response) => (answer = () => response.writeHead(410).end()) }),
     });
     for (const event of ["a", "b", "c"]) await track(event);
     await eventually(() => server.requests.length === 1 && rows().length === 3);
     answer();
-    await tried(1);
+    await attempted(1);
     server.answer = () => ({});
     await t.call("PATCH", `/webhooks/${id}`, { enabled: true });
-    await tried(3);
-    expect(arrived(server)).toEqual(["a", "b", "c"]);
+    await attempted(3);
+    expect(receivedTypes(server)).toEqual(["a", "b", "c"]);
   });
 });
 
-describe("a webhook that does not answer", () => {
-  test("does not hold up others", async () => {
-    const { t, server, track } = await startHooked({ answer: () => ({ write: () => {} }) });
-    const fine = await receiver();
+describe("a webhook that fails", () => {
+  test("does not delay other webhooks while its calls hang", async () => {
+    const { t, server, track } = await startWebhook({ answer: () => ({ write: () => {} }) });
+    const fine = await startReceiver();
     await t.call("POST", "/webhooks", { url: fine.origin, events: ["e"] });
     for (let i = 0; i < 150; i++) await track("e", `person-${i}@example.net`);
     await eventually(() => fine.requests.length === 150);
-    // What nobody knows anything of yet is asked a few at a time.
+    // The initial concurrency limit of a webhook.
     expect(server.requests.length).toBe(8);
     await server.close();
   });
 
-  test("is disabled after five days, with an event that others hear of", async () => {
-    const { t, id, server, track, tried, rows } = await startHooked({
+  test("is disabled after five days, and other webhooks receive webhook.disabled", async () => {
+    const { t, id, server, track, attempted, rows } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 500 }),
     });
-    const watcher = await receiver();
+    const watcher = await startReceiver();
     await t.call("POST", "/webhooks", { url: watcher.origin, events: ["webhook.*"] });
     await track("a");
-    await tried(1);
+    await attempted(1);
     const since = new Date(t.clock.now()).toISOString();
     const path = `/webhooks/${id}`;
     expect((await t.call("GET", path)).at("data.failingSince")).toBe(since);
     t.clock.advance(5 * DAY - MINUTE);
-    await tried(2);
+    await attempted(2);
     await track("a", "bea@example.net");
-    await tried(3);
+    await attempted(3);
     expect((await t.call("GET", path)).at("data.enabled")).toBe(true);
     t.clock.advance(MINUTE);
     await eventually(() => watcher.requests.length === 1);
@@ -326,7 +334,7 @@ describe("a webhook that does not answer", () => {
     });
     expect(t.eventNames().filter((name) => name === "webhook.disabled").length).toBe(1);
 
-    // Nothing is sent any more, and nothing lost: enabling it resumes.
+    // A disabled webhook sends nothing; after it is enabled, its pending deliveries are sent.
     const before = server.requests.length;
     await track("a", "cleo@example.net");
     t.clock.advance(DAY);
@@ -339,8 +347,8 @@ describe("a webhook that does not answer", () => {
     expect(rows().filter(({ event }) => event === "a").length).toBe(2);
   });
 
-  test("is not given up as long as something arrives", async () => {
-    const { t, id, track, settled, rows } = await startHooked({
+  test("is not disabled while some deliveries succeed", async () => {
+    const { t, id, track, settled, rows } = await startWebhook({
       events: ["a", "b"],
       answer: ({ body }) => ({ status: body.includes('"type":"a"') ? 500 : 200 }),
     });
@@ -355,13 +363,13 @@ describe("a webhook that does not answer", () => {
     expect((await t.call("GET", `/webhooks/${id}`)).at("data.enabled")).toBe(true);
   });
 
-  test("410 disables it at once", async () => {
-    const { t, id, server, track, tried, rows } = await startHooked({
+  test("is disabled at once by a 410", async () => {
+    const { t, id, server, track, attempted, rows } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 410 }),
     });
     await track("a");
-    await tried(1);
+    await attempted(1);
     expect(rows()).toMatchObject([{ status: "FAILED", responseCode: 410 }]);
     expect((await t.call("GET", `/webhooks/${id}`)).at("data")).toMatchObject({
       enabled: false,
@@ -374,13 +382,13 @@ describe("a webhook that does not answer", () => {
     expectRefusal(retry, { status: 409, code: "INVALID_STATE" });
   });
 
-  test("hears nothing more once it is deleted", async () => {
-    const { t, id, server, track, tried, rows } = await startHooked({
+  test("receives nothing after it is deleted", async () => {
+    const { t, id, server, track, attempted, rows } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 500 }),
     });
     await track("a");
-    await tried(1);
+    await attempted(1);
     await t.call("DELETE", `/webhooks/${id}`);
     await track("a");
     t.clock.advance(DAY);
@@ -389,59 +397,59 @@ describe("a webhook that does not answer", () => {
   });
 });
 
-describe("by hand", () => {
-  test("a delivery is tried again at once, whatever became of it", async () => {
-    const { t, id, server, track, tried, nextTry, rows } = await startHooked({
+describe("requests of the API", () => {
+  test("retry a delivery at once, whether it is pending, failed or succeeded", async () => {
+    const { t, id, server, track, attempted, advanceToNextTry, rows } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 500 }),
     });
     await track("a");
-    await tried(1);
+    await attempted(1);
     const path = `/webhooks/${id}/deliveries/${rows()[0]?.id}/retry`;
     const again = await t.call("POST", path);
     expect(again.at("data")).toMatchObject({ status: "PENDING", attempts: 1, responseCode: 500 });
-    await tried(2);
-    for (let tries = 3; tries <= 8; tries++) await nextTry();
+    await attempted(2);
+    for (let tries = 3; tries <= 8; tries++) await advanceToNextTry();
     expect(rows()[0]?.status).toBe("FAILED");
     await t.call("POST", path);
-    await tried(9);
+    await attempted(9);
     expect(rows()).toMatchObject([{ status: "FAILED", attempts: 9, nextAt: null }]);
     server.answer = () => ({});
     await t.call("POST", path);
-    await tried(10);
+    await attempted(10);
     expect(rows()[0]?.status).toBe("SUCCEEDED");
     await t.call("POST", path);
-    await tried(11);
+    await attempted(11);
     expect(rows()[0]?.status).toBe("SUCCEEDED");
     expect(new Set(server.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   });
 
-  test("what waits for an earlier one of its contact goes on waiting", async () => {
-    const { t, id, track, tried, rows } = await startHooked({
+  test("do not retry a delivery that waits for an earlier one of its contact", async () => {
+    const { t, id, track, attempted, rows } = await startWebhook({
       events: ["a", "b"],
       answer: () => ({ status: 500 }),
     });
     await track("a");
     await track("b");
-    await tried(1);
+    await attempted(1);
     const answer = await t.call("POST", `/webhooks/${id}/deliveries/${rows()[1]?.id}/retry`);
     expect(answer.at("data")).toMatchObject({ status: "PENDING", nextAttemptAt: null });
     await quiet();
     expect(rows()[1]?.attempts).toBe(0);
   });
 
-  test("a delivery of another webhook is not found", async () => {
-    const { t, track, tried, rows } = await startHooked({ events: ["a"] });
+  test("do not find a delivery of another webhook", async () => {
+    const { t, track, attempted, rows } = await startWebhook({ events: ["a"] });
     await track("a");
-    await tried(1);
+    await attempted(1);
     const input = { url: "https://a.test/", events: ["b"] };
     const other = await t.create("/webhooks", input, "data.id");
     const answer = await t.call("POST", `/webhooks/${other}/deliveries/${rows()[0]?.id}/retry`);
     expectRefusal(answer, { status: 404, code: "DELIVERY_NOT_FOUND" });
   });
 
-  test("a test message is sent now, and the answer says what happened", async () => {
-    const { t, id, server, secret } = await startHooked({
+  test("send a test message and return its result", async () => {
+    const { t, id, server, secret } = await startWebhook({
       events: ["a"],
       answer: () => ({ status: 202, body: "got it" }),
     });
@@ -456,8 +464,8 @@ describe("by hand", () => {
       durationMs: expect.any(Number),
     });
     const [request] = server.requests;
-    if (request === undefined) throw new Error("nothing arrived");
-    expect(verified(secret, request)).toMatchObject({
+    if (request === undefined) throw new Error("nothing receivedTypes");
+    expect(verifiedBody(secret, request)).toMatchObject({
       type: "webhook.test",
       data: { name: "webhook.test", contactId: null },
     });
@@ -471,24 +479,24 @@ describe("by hand", () => {
     expect(t.eventNames()).toEqual([]);
   });
 
-  test("a rotated secret signs, and the one before as well for a day", async () => {
-    const { t, id, server, secret, track, tried } = await startHooked({ events: ["a"] });
+  test("rotate a secret, and the old one also signs for a day", async () => {
+    const { t, id, server, secret, track, attempted } = await startWebhook({ events: ["a"] });
     const rotated = await t.call("POST", `/webhooks/${id}/rotate-secret`);
     const next = rotated.text("data.secret");
     expect([rotated.status, next === secret]).toEqual([200, false]);
     await track("a");
-    await tried(1);
+    await attempted(1);
     const [request] = server.requests;
-    if (request === undefined) throw new Error("nothing arrived");
+    if (request === undefined) throw new Error("nothing receivedTypes");
     for (const each of [secret, next]) {
-      expect(verified(each, request)).toMatchObject({ type: "a" });
+      expect(verifiedBody(each, request)).toMatchObject({ type: "a" });
     }
     t.clock.advance(DAY - SECOND);
     await track("a");
-    await tried(2);
+    await attempted(2);
     t.clock.advance(SECOND);
     await track("a");
-    await tried(3);
+    await attempted(3);
     const signatures = server.requests.map(
       ({ headers }) => String(headers["webhook-signature"]).split(" ").length,
     );

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { type TestApp, testApp } from "../../support/app.ts";
 import { listAt } from "../../support/json.ts";
 import { expectRefusal } from "../../support/refusal.ts";
-import { closeAll, hookedApp, startHooked } from "./hooked.ts";
+import { closeAll, webhookApp, startWebhook } from "./setup.ts";
 
 afterEach(closeAll);
 
 const INPUT = { url: "https://hooks.example.com/in?a=b", events: ["email.*", "bought"] };
 
-/** Every octet that the database holds, as one text. */
+/** The contents of the whole database as one string. */
 function everything(t: TestApp): string {
   return JSON.stringify(t.contents(), (_, value: unknown) =>
     value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value,
@@ -17,7 +17,7 @@ function everything(t: TestApp): string {
 
 describe("webhooks", () => {
   test("are created with a secret that is shown once and stored sealed", async () => {
-    const t = await hookedApp();
+    const t = await webhookApp();
     const created = await t.call("POST", "/webhooks", { ...INPUT, description: "Shop", extra: 1 });
     expect(created.status).toBe(201);
     const webhook = {
@@ -47,8 +47,8 @@ describe("webhooks", () => {
     expect(stored).not.toContain(Buffer.from(secret.slice(6), "base64").toString("latin1"));
   });
 
-  test("take an Idempotency-Key, whose stored answer does not show the secret either", async () => {
-    const t = await hookedApp();
+  test("accept an Idempotency-Key, and the stored response does not contain the secret", async () => {
+    const t = await webhookApp();
     const headers = { "idempotency-key": "k" };
     const first = await t.call("POST", "/webhooks", INPUT, { headers });
     const second = await t.call("POST", "/webhooks", INPUT, { headers });
@@ -65,7 +65,7 @@ describe("webhooks", () => {
   });
 
   test("are changed field by field", async () => {
-    const t = await hookedApp();
+    const t = await webhookApp();
     const id = await t.create("/webhooks", { ...INPUT, enabled: false }, "data.id");
     const path = `/webhooks/${id}`;
     t.clock.advance(1000);
@@ -87,7 +87,7 @@ describe("webhooks", () => {
   });
 
   test("are deleted", async () => {
-    const t = await hookedApp();
+    const t = await webhookApp();
     const id = await t.create("/webhooks", INPUT, "data.id");
     expect((await t.call("DELETE", `/webhooks/${id}`)).status).toBe(204);
     expect((await t.call("GET", "/webhooks")).at("data.total")).toBe(0);
@@ -97,8 +97,8 @@ describe("webhooks", () => {
     });
   });
 
-  test("are 50 in a project at most", async () => {
-    const t = await hookedApp();
+  test("are at most 50 in a project", async () => {
+    const t = await webhookApp();
     for (let i = 0; i < 50; i++) await t.create("/webhooks", INPUT, "data.id");
     const before = t.contents();
     const refused = await t.call("POST", "/webhooks", INPUT);
@@ -111,11 +111,11 @@ describe("webhooks", () => {
   });
 });
 
-describe("bad input", () => {
+describe("invalid input", () => {
   let t: TestApp;
   let id: string;
   beforeAll(async () => {
-    // Private addresses are refused, as in production.
+    // The default configuration refuses private addresses.
     t = await testApp();
     id = await t.create("/webhooks", INPUT, "data.id");
   });
@@ -161,7 +161,7 @@ describe("bad input", () => {
 
   for (const [body, ...errors] of cases) {
     const refusal = { status: 422, code: "VALIDATION_ERROR", errors };
-    test(`${JSON.stringify(body).slice(0, 70)}: ${errors.join("; ")}`, async () => {
+    test(`refuses ${JSON.stringify(body).slice(0, 70)}: ${errors.join("; ")}`, async () => {
       const before = t.contents();
       expectRefusal(await t.call("PATCH", `/webhooks/${id}`, body), refusal);
       expectRefusal(await t.call("POST", "/webhooks", { ...INPUT, ...Object(body) }), refusal);
@@ -169,7 +169,7 @@ describe("bad input", () => {
     });
   }
 
-  test("nothing at all", async () => {
+  test("refuses an empty object", async () => {
     const errors = [
       ["url", "required"],
       ["events", "required"],
@@ -188,7 +188,7 @@ describe("bad input", () => {
     ["POST", "/webhooks/none/deliveries/none/retry", "WEBHOOK_NOT_FOUND"],
     ["POST", "/webhooks/{id}/deliveries/none/retry", "DELIVERY_NOT_FOUND"],
   ];
-  test.each(unknown)("%s %s: 404 %s", async (method, path, code) => {
+  test.each(unknown)("%s %s responds 404 %s", async (method, path, code) => {
     const body = method === "PATCH" ? {} : undefined;
     const answer = await t.call(method, path.replace("{id}", id), body);
     expectRefusal(answer, { status: 404, code });
@@ -198,21 +198,24 @@ describe("bad input", () => {
     ["status=SENT", "status", "invalid_value"],
     ["limit=0", "limit", "too_small"],
     ["cursor=abc", "cursor", "invalid_value"],
-  ])("deliveries?%s", async (query, field, code) => {
+  ])("refuses deliveries?%s", async (query, field, code) => {
     const answer = await t.call("GET", `/webhooks/${id}/deliveries?${query}`);
     expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
   });
 
-  test.each(["webhook.disabled", "webhook.test"])("%s is nobody's own event", async (event) => {
-    const answer = await t.call("POST", "/v1/track", { event, email: "ada@example.net" });
-    const errors = [["event", "reserved_event"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
-  });
+  test.each(["webhook.disabled", "webhook.test"])(
+    "refuses %s as a tracked event",
+    async (event) => {
+      const answer = await t.call("POST", "/v1/track", { event, email: "ada@example.net" });
+      const errors = [["event", "reserved_event"]] as const;
+      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    },
+  );
 });
 
 describe("deliveries", () => {
-  test("are listed, newest first, by status, with what the receiver said", async () => {
-    const { t, id, track, tried } = await startHooked({
+  test("are listed newest first with the response, filtered by status", async () => {
+    const { t, id, track, attempted } = await startWebhook({
       events: ["a", "b"],
       answer: ({ body }) =>
         body.includes('"type":"a"')
@@ -220,7 +223,7 @@ describe("deliveries", () => {
           : { status: 500, body: "x".repeat(70_000) },
     });
     const eventIds = [await track("a"), await track("b", "bea@example.net")];
-    await tried(2);
+    await attempted(2);
     const list = await t.call("GET", `/webhooks/${id}/deliveries`);
     const now = new Date(t.clock.now()).toISOString();
     expect(list.at("data")).toMatchObject({

@@ -4,18 +4,18 @@ import { afterEach, expect, test } from "bun:test";
 import { eventually, quiet } from "../../support/eventually.ts";
 import type { TestApp } from "../../support/app.ts";
 import { expectRefusal } from "../../support/refusal.ts";
-import { arrived, closeAll, hookedApp, receiver, watching } from "./hooked.ts";
+import { receivedTypes, closeAll, webhookApp, startReceiver, observe } from "./setup.ts";
 
 afterEach(closeAll);
 
 const NEVER_ANSWERS = () => ({ write: () => {} });
-/** Measured from the event to its request, on a machine that may be busy. */
+/** Longest time from the event to its request, on a machine that may be busy. */
 const DELIVERED_WITHIN_MS = 1_000;
 
-/** A project with `count` webhooks at a receiver that never answers, and events for all of them. */
+/** Creates a project with `count` webhooks whose receiver never answers, and events for all of them. */
 async function withHangingWebhooks(t: TestApp, project: string, count: number) {
   const { secretKey: key } = await t.makeProject(project);
-  const server = await receiver(NEVER_ANSWERS);
+  const server = await startReceiver(NEVER_ANSWERS);
   for (let i = 0; i < count; i++) {
     await t.create("/webhooks", { url: `${server.origin}/${i}`, events: ["*"] }, "data.id", {
       key,
@@ -28,7 +28,7 @@ async function withHangingWebhooks(t: TestApp, project: string, count: number) {
   return server;
 }
 
-/** Resolves when no further call is started. */
+/** Resolves when no more calls are started. */
 async function untilSteady(count: () => number): Promise<void> {
   for (let before = -1; before !== count();) {
     before = count();
@@ -36,25 +36,25 @@ async function untilSteady(count: () => number): Promise<void> {
   }
 }
 
-test("50 webhooks that hang take only the share of their project", async () => {
-  const t = await hookedApp({ config: { quotaWebhookCalls: 32 } });
+test("50 webhooks that hang use only the slots of their project", async () => {
+  const t = await webhookApp({ config: { quotaWebhookCalls: 32 } });
   await t.deliver();
   const hanging = await withHangingWebhooks(t, "hog", 50);
   await eventually(() => hanging.requests.length >= 32);
   await untilSteady(() => hanging.requests.length);
   expect(hanging.requests.length).toBe(32);
 
-  const server = await receiver();
+  const server = await startReceiver();
   await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
   const startedAt = performance.now();
-  await watching(t).track("bought");
+  await observe(t).track("bought");
   await eventually(() => server.requests.length > 0);
   expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
-  expect(arrived(server)[0]).toBe("contact.subscribed");
+  expect(receivedTypes(server)[0]).toBe("contact.subscribed");
 });
 
-test("without a quota, and with several such projects, a slot stays free for the next project", async () => {
-  const t = await hookedApp({ config: { quotaWebhookCalls: 0 } });
+test("several projects with hanging webhooks leave a slot free for the next project, without a quota", async () => {
+  const t = await webhookApp({ config: { quotaWebhookCalls: 0 } });
   await t.deliver();
   const hanging = [];
   for (const name of ["hog", "boar", "sow"]) {
@@ -63,17 +63,17 @@ test("without a quota, and with several such projects, a slot stays free for the
     await eventually(() => (counted?.requests.length ?? 0) > 0);
     await untilSteady(() => counted?.requests.length ?? 0);
   }
-  const server = await receiver();
+  const server = await startReceiver();
   await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
   const startedAt = performance.now();
-  await watching(t).track("bought");
+  await observe(t).track("bought");
   await eventually(() => server.requests.length > 0);
   expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
 });
 
-test("test calls that hang are limited by project, and the refusal names the quota", async () => {
-  const t = await hookedApp({ config: { quotaWebhookCalls: 3 } });
-  const hanging = await receiver(NEVER_ANSWERS);
+test("test calls that hang are limited per project, and the error names the quota", async () => {
+  const t = await webhookApp({ config: { quotaWebhookCalls: 3 } });
+  const hanging = await startReceiver(NEVER_ANSWERS);
   const url = `${hanging.origin}/hook`;
   const id = await t.create("/webhooks", { url, events: ["*"] }, "data.id");
   const underWay = [1, 2, 3].map(() => t.call("POST", `/webhooks/${id}/test`));
@@ -87,7 +87,7 @@ test("test calls that hang are limited by project, and the refusal names the quo
   expect(hanging.requests.length).toBe(3);
 
   const { secretKey: key } = await t.makeProject("other");
-  const server = await receiver();
+  const server = await startReceiver();
   const other = await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id", {
     key,
   });

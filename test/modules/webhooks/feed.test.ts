@@ -2,16 +2,16 @@ import { afterEach, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
 import { createReader } from "../../../src/modules/events/reader.ts";
 import { createFeed } from "../../../src/modules/webhooks/feed.ts";
-import { createRoster } from "../../../src/modules/webhooks/roster.ts";
+import { createWebhookCache } from "../../../src/modules/webhooks/cache.ts";
 import { createDeliveryRows } from "../../../src/modules/webhooks/rows.ts";
 import { eventually, quiet } from "../../support/eventually.ts";
-import { closeAll, hookedApp, SECOND, watching } from "./hooked.ts";
+import { closeAll, webhookApp, SECOND, observe } from "./setup.ts";
 
 afterEach(closeAll);
 
-/** A feed on the database of an application that does not run itself. */
+/** Creates a feed on the database of an application that is not started. */
 async function setUp(fail: () => boolean = () => false) {
-  const t = await hookedApp();
+  const t = await webhookApp();
   const { db, clock } = t;
   const reader = createReader({ db, name: "webhooks" });
   const rows = createDeliveryRows(db);
@@ -19,7 +19,7 @@ async function setUp(fail: () => boolean = () => false) {
   const found: number[] = [];
   const feed = createFeed({
     reader,
-    roster: createRoster(db),
+    cache: createWebhookCache(db),
     rows: {
       add: (delivery) => {
         if (fail()) throw new Error("no");
@@ -33,20 +33,20 @@ async function setUp(fail: () => boolean = () => false) {
   });
   const listenTo = (event: string) =>
     t.create("/webhooks", { url: "https://a.test/", events: [event] }, "data.id");
-  return { t, feed, reader, lines, found, listenTo, ...watching(t) };
+  return { t, feed, reader, lines, found, listenTo, ...observe(t) };
 }
 
-test("passes by what nobody listens to without a write; the stored place follows", async () => {
+test("skips events that no webhook needs without a write, and stores the position later", async () => {
   const { feed, reader, listenTo, track, rows, found } = await setUp();
   await listenTo("x");
   for (let i = 0; i < 450; i++) await track("a");
   feed.start();
   await quiet();
   expect(reader.place()).toBe(0);
-  await feed.keepUp();
+  await feed.advancePosition();
   expect(reader.place()).toBe(451);
   await track("x");
-  await feed.keepUp();
+  await feed.advancePosition();
   await feed.stop();
   expect([rows().length, found]).toEqual([0, []]);
   feed.start();
@@ -56,11 +56,11 @@ test("passes by what nobody listens to without a write; the stored place follows
   await feed.stop();
 });
 
-test("follows the log where there is no webhook at all, and stores its place when it stops", async () => {
+test("skips the log while no webhook exists, and stores its position when it stops", async () => {
   const { feed, reader, listenTo, track } = await setUp();
   await track("a");
   feed.start();
-  await feed.keepUp();
+  await feed.advancePosition();
   expect(reader.place()).toBe(2);
   await listenTo("x");
   await track("a");
@@ -72,7 +72,7 @@ test("follows the log where there is no webhook at all, and stores its place whe
   expect(reader.place()).toBe(3);
 });
 
-test("makes a step again that failed, all of it, after a while", async () => {
+test("repeats a failed slice as a whole after a pause", async () => {
   let failures = 2;
   const calls: number[] = [];
   const { t, feed, reader, listenTo, track, rows, lines } = await setUp(() => {

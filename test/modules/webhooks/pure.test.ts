@@ -1,14 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { matcherOf } from "../../../src/modules/webhooks/patterns.ts";
-import { isGivenUp, nextTryAt, retryAfterMs } from "../../../src/modules/webhooks/schedule.ts";
+import {
+  isFailingTooLong,
+  nextTryAt,
+  retryAfterMs,
+} from "../../../src/modules/webhooks/schedule.ts";
 import {
   createSecrets,
   OVERLAP_MS,
   signedHeaders,
   UnreadableSecretError,
 } from "../../../src/modules/webhooks/secrets.ts";
-import { DAY, HOUR, MINUTE, SECOND } from "./hooked.ts";
+import { DAY, HOUR, MINUTE, SECOND } from "./setup.ts";
 
 describe("patterns", () => {
   test.each<[patterns: string[], name: string, isMatch: boolean]>([
@@ -26,7 +30,7 @@ describe("patterns", () => {
     [["a.*", "a.b"], "a.b", true],
     [["(a|b)*"], "a", false],
     [[], "a", false],
-  ])("%j hears of %s: %p", (patterns, name, isMatch) => {
+  ])("%j matches %s: %p", (patterns, name, isMatch) => {
     expect(matcherOf(patterns)(name)).toBe(isMatch);
   });
 });
@@ -41,7 +45,7 @@ describe("the schedule", () => {
     }
   };
 
-  test("has eight tries over about a day", () => {
+  test("has eight tries in about a day", () => {
     const all = delays(0.5);
     expect(all).toEqual([10, 60, 300, 1_800, 7_200, 21_600, 54_000].map((s) => s * SECOND));
     const whole = all.reduce((a, b) => a + b, 0);
@@ -49,7 +53,7 @@ describe("the schedule", () => {
     expect(whole).toBeLessThan(1.1 * DAY);
   });
 
-  test("varies by a tenth", () => {
+  test("varies the delays by a tenth", () => {
     expect(delays(0)[1]).toBe(54 * SECOND);
     expect(delays(0.999_999)[1]).toBeCloseTo(66 * SECOND, -2);
   });
@@ -59,7 +63,7 @@ describe("the schedule", () => {
     [1, 5_000, 10_000],
     [1, 400 * DAY, DAY],
     [8, 60_000, null],
-  ])("after try %i with a hint of %i ms waits %p", (attempts, hint, expected) => {
+  ])("after try %i with a Retry-After of %i ms waits %p ms", (attempts, hint, expected) => {
     expect(nextTryAt({ attempts, now: 0, retryAfterMs: hint, random: 0.5 })).toBe(expected);
   });
 
@@ -72,13 +76,13 @@ describe("the schedule", () => {
     ["99999999999999999999", null],
     ["Thu, 01 Jan 1970 01:00:00 GMT", HOUR - MINUTE],
     ["Thu, 01 Jan 1970 00:00:30 GMT", 0],
-  ])("Retry-After %p", (header, expected) => {
+  ])("reads Retry-After %p as %p ms", (header, expected) => {
     expect(retryAfterMs(header, MINUTE)).toBe(expected);
   });
 
-  test("gives up after five days", () => {
-    expect(isGivenUp(0, 5 * DAY - 1)).toBe(false);
-    expect(isGivenUp(0, 5 * DAY)).toBe(true);
+  test("disables a webhook after five days of failures", () => {
+    expect(isFailingTooLong(0, 5 * DAY - 1)).toBe(false);
+    expect(isFailingTooLong(0, 5 * DAY)).toBe(true);
   });
 });
 
@@ -86,7 +90,7 @@ describe("secrets", () => {
   const secrets = createSecrets(new Uint8Array(32).fill(7));
   const message = { id: "id-1", body: '{"ü":1}' };
 
-  test("are 24 bytes, different each time, and sealed", () => {
+  test("have 24 random bytes and are sealed", () => {
     const [one, two] = [secrets.make(), secrets.make()];
     const bytes = Buffer.from(one.text.slice("whsec_".length), "base64");
     expect(one.text).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
@@ -95,7 +99,7 @@ describe("secrets", () => {
     expect(two.text).not.toBe(one.text);
   });
 
-  test("sign so that the package of the specification agrees, and one octet makes it disagree", () => {
+  test("create signatures that the package standardwebhooks accepts, and rejects after any change", () => {
     const { text, sealed } = secrets.make();
     const now = Date.now();
     const keys = secrets.keysOf({ secret: sealed, previousSecret: null, previousUntil: null }, now);
@@ -109,7 +113,7 @@ describe("secrets", () => {
     expect(() => peer.verify(message.body, { ...headers, "webhook-id": "id-2" })).toThrow();
   });
 
-  test("overlap until their time is over, the newest first", () => {
+  test("sign together during the overlap after a rotation, newest first", () => {
     const [before, after] = [secrets.make(), secrets.make()];
     const row = { secret: after.sealed, previousSecret: before.sealed, previousUntil: OVERLAP_MS };
     const during = signedHeaders(message, secrets.keysOf(row, OVERLAP_MS - 1), Date.now());
@@ -123,7 +127,7 @@ describe("secrets", () => {
     expect(() => new Webhook(before.text).verify(message.body, later)).toThrow("signature");
   });
 
-  test("of another installation cannot be read", () => {
+  test("of another installation cannot be decrypted", () => {
     const { sealed } = createSecrets(new Uint8Array(32).fill(8)).make();
     const row = { secret: sealed, previousSecret: null, previousUntil: null };
     expect(() => secrets.keysOf(row, 0)).toThrow(UnreadableSecretError);

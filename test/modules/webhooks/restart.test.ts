@@ -1,7 +1,4 @@
-/**
- * A process that dies at any moment leaves a database behind: a copy made at that moment is what the
- * next process finds.
- */
+/** Deliveries after a crash. A copy of the database stands for the state that a crash leaves. */
 
 import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -12,15 +9,15 @@ import type { TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { eventually, quiet } from "../../support/eventually.ts";
 import {
-  arrived,
+  receivedTypes,
   closeAll,
-  hookedApp,
+  webhookApp,
   MINUTE,
-  receiver,
-  startHooked,
-  verified,
-  watching,
-} from "./hooked.ts";
+  startReceiver,
+  startWebhook,
+  verifiedBody,
+  observe,
+} from "./setup.ts";
 
 const folders: string[] = [];
 
@@ -29,41 +26,38 @@ afterEach(async () => {
   for (const each of folders.splice(0)) rmSync(each, { recursive: true, force: true });
 });
 
-/**
- * An application on what `t` would leave behind if it died now. It is not started. Its clock is its
- * own: for `t` time stands still.
- */
+/** Creates an application on a copy of the database, with its own clock. It is not started. */
 async function afterCrash({ db, clock }: TestApp) {
   const copy = mkdtempSync(join(tmpdir(), "mailstead-test-"));
   folders.push(copy);
   const file = join(copy, "copy.db");
   db.sqlite.run("VACUUM INTO ?", [file]);
-  const t = await hookedApp({ db: openDatabase(file), clock: manualClock(clock.now()) });
-  return { t, ...watching(t) };
+  const t = await webhookApp({ db: openDatabase(file), clock: manualClock(clock.now()) });
+  return { t, ...observe(t) };
 }
 
-test("what was on its way is sent again, with the same id and a good signature", async () => {
-  const before = await startHooked({ events: ["a"], answer: () => ({ write: () => {} }) });
+test("a delivery under way is sent again with the same id and a valid signature", async () => {
+  const before = await startWebhook({ events: ["a"], answer: () => ({ write: () => {} }) });
   const { t, server, secret, track } = before;
   await track("a");
   await eventually(() => server.requests.length === 1);
   const after = await afterCrash(t);
   server.answer = () => ({});
   await after.t.deliver();
-  await after.tried(1);
+  await after.attempted(1);
   expect(server.requests.length).toBe(2);
   const [first, second] = server.requests;
   if (first === undefined || second === undefined) throw new Error("two requests");
   expect(second.headers["webhook-id"]).toBe(String(first.headers["webhook-id"]));
   expect(second.body).toBe(first.body);
-  expect(verified(secret, second)).toMatchObject({ type: "a" });
+  expect(verifiedBody(secret, second)).toMatchObject({ type: "a" });
   expect(after.rows()).toMatchObject([{ status: "SUCCEEDED", attempts: 1 }]);
   await server.close();
 });
 
-test("a stop waits a little for what is under way; it is due still", async () => {
-  const hooked = await startHooked({ events: ["a"], answer: () => ({ write: () => {} }) });
-  const { t, server, track, rows } = hooked;
+test("a stop waits a few seconds for a delivery under way, which is still due afterwards", async () => {
+  const started = await startWebhook({ events: ["a"], answer: () => ({ write: () => {} }) });
+  const { t, server, track, rows } = started;
   await track("a");
   await eventually(() => server.requests.length === 1);
   const startedAt = t.clock.now();
@@ -79,28 +73,28 @@ test("a stop waits a little for what is under way; it is due still", async () =>
   await eventually(() => server.connections() === 0);
 });
 
-test("events that nobody had read yet are delivered, each once", async () => {
-  const t = await hookedApp();
-  const { track } = watching(t);
-  const server = await receiver();
+test("events that were not read before the crash are delivered once", async () => {
+  const t = await webhookApp();
+  const { track } = observe(t);
+  const server = await startReceiver();
   await t.call("POST", "/webhooks", { url: server.origin, events: ["a", "b"] });
-  // Not started: as if it had died between the answer and the next turn.
+  // The application is not started, as if it crashed right after its responses.
   for (const event of ["a", "x", "b", "a"]) await track(event);
   expect(t.countRows("webhook_deliveries")).toBe(0);
   const after = await afterCrash(t);
   await after.t.deliver();
   await after.settled(3);
-  expect(arrived(server)).toEqual(["a", "b", "a"]);
+  expect(receivedTypes(server)).toEqual(["a", "b", "a"]);
   const again = await afterCrash(after.t);
   await again.t.deliver();
   await quiet();
   expect([again.rows().length, server.requests.length]).toEqual([3, 3]);
 });
 
-test("more events than one batch holds are all delivered", async () => {
-  const t = await hookedApp();
-  const { track } = watching(t);
-  const server = await receiver();
+test("more events than one batch are all delivered", async () => {
+  const t = await webhookApp();
+  const { track } = observe(t);
+  const server = await startReceiver();
   await t.call("POST", "/webhooks", { url: server.origin, events: ["a"] });
   for (let i = 0; i < 250; i++) await track("a", `person-${i % 50}@example.net`);
   const after = await afterCrash(t);
@@ -109,24 +103,24 @@ test("more events than one batch holds are all delivered", async () => {
   expect(server.requests.length).toBe(250);
 });
 
-test("retries, order and disabling are as they were", async () => {
-  const { t, id, server, track, tried } = await startHooked({
+test("retries, order and disabled webhooks survive a crash", async () => {
+  const { t, id, server, track, attempted } = await startWebhook({
     events: ["a", "b", "c"],
     answer: () => ({ status: 500 }),
   });
   await track("a");
   await track("b");
   await track("c", "bea@example.net");
-  await tried(2);
+  await attempted(2);
   const after = await afterCrash(t);
   await after.t.deliver();
   await quiet();
-  expect(after.tries()).toBe(2);
+  expect(after.totalAttempts()).toBe(2);
   server.requests.length = 0;
   server.answer = () => ({});
   after.t.clock.advance(MINUTE);
   await eventually(() => after.rows().every(({ status }) => status === "SUCCEEDED"));
-  const order = arrived(server);
+  const order = receivedTypes(server);
   expect(order.indexOf("a")).toBeLessThan(order.indexOf("b"));
   expect(order.length).toBe(3);
   await after.t.call("PATCH", `/webhooks/${id}`, { enabled: false });

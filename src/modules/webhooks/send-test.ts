@@ -1,6 +1,6 @@
 /**
- * A test message of a webhook, which no event caused. It is in no log and no list. Each project may
- * have only its share of test calls under way, since each may hang for as long as a call may take.
+ * Sends a test message to a webhook. It is not stored: it is neither an event nor a delivery. The
+ * number of concurrent test calls of a project is limited, because each may hang until its timeout.
  */
 
 import { type Clock, isoTime } from "../../lib/clock.ts";
@@ -14,15 +14,15 @@ import type { WebhookRow } from "./service.ts";
 
 export type SendTest = (webhook: WebhookRow) => Promise<TestResult>;
 
-/** Test calls at once, of all projects. */
+/** Largest number of concurrent test calls of all projects. */
 const MOST_AT_ONCE = 32;
-/** No call takes longer (lib/fetch-guarded). */
+/** Timeout of a call (lib/fetch-guarded). */
 const LONGEST_CALL_SECONDS = 10;
 
 export function createSendTest(deps: {
   attempt: Attempt;
   clock: Clock;
-  /** Calls of one project at once; 0 for no limit but a fair share. */
+  /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
   mostCallsOfProject: number;
 }): SendTest {
   const { attempt, clock, mostCallsOfProject } = deps;

@@ -1,4 +1,4 @@
-/** An application with a webhook, and the receiver it talks to. */
+/** Creates applications with webhooks, and the servers that receive their requests. */
 
 import { Webhook } from "standardwebhooks";
 import type { Config } from "../../../src/config.ts";
@@ -20,7 +20,7 @@ export type DeliveryRow = {
   error: string | null;
 };
 
-export type Hooked = Awaited<ReturnType<typeof startHooked>>;
+export type StartedWebhook = Awaited<ReturnType<typeof startWebhook>>;
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -29,40 +29,40 @@ export const DAY = 24 * HOUR;
 
 const closers: (() => Promise<void>)[] = [];
 
-/** For `afterEach`. */
+/** Closes all applications and servers of a test; for `afterEach`. */
 export async function closeAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close();
 }
 
-export async function receiver(answer?: WebServer["answer"]): Promise<WebServer> {
+export async function startReceiver(answer?: WebServer["answer"]): Promise<WebServer> {
   const server = await startWebServer(answer === undefined ? {} : { answer });
   closers.push(() => server.close());
   return server;
 }
 
-/** Signatures are checked against the time of the machine, so the clock stands at it. */
-export async function hookedApp(options: TestOptions = {}): Promise<TestApp> {
+/** Creates an application. Its clock begins at the system time, which verifiers of signatures use. */
+export async function webhookApp(options: TestOptions = {}): Promise<TestApp> {
   const config: Partial<Config> = { allowPrivateAddresses: true, ...options.config };
   const t = await testApp({ clock: manualClock(Date.now()), ...options, config });
   closers.push(() => t.close());
   return t;
 }
 
-/** Started, with one webhook that hears of everything unless told otherwise. */
-export async function startHooked(
+/** Starts an application with one webhook, which by default receives all events. */
+export async function startWebhook(
   options: { app?: TestOptions; events?: string[]; answer?: WebServer["answer"] } = {},
 ) {
-  const t = await hookedApp(options.app);
+  const t = await webhookApp(options.app);
   await t.deliver();
-  const server = await receiver(options.answer);
+  const server = await startReceiver(options.answer);
   const { events = ["*"] } = options;
   const created = await t.call("POST", "/webhooks", { url: `${server.origin}/hook`, events });
   const id = created.text("data.id");
-  return { t, server, id, secret: created.text("data.secret"), ...watching(t) };
+  return { t, server, id, secret: created.text("data.secret"), ...observe(t) };
 }
 
-/** What tests do with an application whose webhooks they watch. */
-export function watching(t: TestApp) {
+/** Functions that track events and observe the deliveries of an application. */
+export function observe(t: TestApp) {
   const rows = (): DeliveryRow[] =>
     t.db.sqlite
       .query<DeliveryRow, []>(
@@ -71,11 +71,11 @@ export function watching(t: TestApp) {
          FROM webhook_deliveries d JOIN events e ON e.seq = d.event_seq ORDER BY d.seq`,
       )
       .all();
-  const tries = () => rows().reduce((sum, { attempts }) => sum + attempts, 0);
+  const totalAttempts = () => rows().reduce((sum, { attempts }) => sum + attempts, 0);
 
   return {
     rows,
-    tries,
+    totalAttempts,
 
     track: (event: string, email = "ada@example.net", data?: unknown) =>
       t.create(
@@ -84,10 +84,10 @@ export function watching(t: TestApp) {
         "data.event",
       ),
 
-    /** Waits until so many tries in all have been written down. */
-    tried: (count: number) => eventually(() => tries() === count),
+    /** Waits until the stored number of tries of all deliveries is `count`. */
+    attempted: (count: number) => eventually(() => totalAttempts() === count),
 
-    /** Waits until there are so many deliveries and none of them is due. */
+    /** Waits until there are `count` deliveries and none of them is due. */
     settled: (count: number) =>
       eventually(() => {
         const all = rows();
@@ -95,18 +95,18 @@ export function watching(t: TestApp) {
         return all.length === count && all.every(({ nextAt }) => nextAt === null || nextAt > now);
       }),
 
-    /** Goes to the time of the next try of whichever is next, and waits until it was made. */
-    async nextTry(): Promise<void> {
+    /** Advances the clock to the earliest due time, and waits until the try is stored. */
+    async advanceToNextTry(): Promise<void> {
       const times = rows().flatMap(({ nextAt }) => (nextAt === null ? [] : [nextAt]));
-      const before = tries();
+      const before = totalAttempts();
       t.clock.advance(Math.max(0, Math.min(...times) - t.clock.now()));
-      await eventually(() => tries() > before);
+      await eventually(() => totalAttempts() > before);
     },
   };
 }
 
-/** Checks the signature as a receiver would, and returns the body. Throws where it is wrong. */
-export function verified(secret: string, { headers, body }: WebRequest): unknown {
+/** Verifies the signature as a receiver does, and returns the body. Throws if it is invalid. */
+export function verifiedBody(secret: string, { headers, body }: WebRequest): unknown {
   const text = (name: string) => {
     const value = headers[name];
     if (typeof value !== "string") throw new Error(`no ${name}`);
@@ -119,6 +119,6 @@ export function verified(secret: string, { headers, body }: WebRequest): unknown
   });
 }
 
-/** Names of the events that arrived, in order. */
-export const arrived = (server: WebServer): string[] =>
+/** The types of the received events, in order. */
+export const receivedTypes = (server: WebServer): string[] =>
   server.requests.map(({ body }) => textAt(JSON.parse(body), "type"));
