@@ -1,4 +1,4 @@
-/** WEBHOOK steps of one project whose receiver never answers delay no step of another project. */
+/** WEBHOOK steps whose receiver never answers do not delay the steps of another project. */
 
 import { expect, test } from "bun:test";
 import { startAutomation } from "../../support/automation.ts";
@@ -8,7 +8,7 @@ import { chain, step } from "./graphs.ts";
 
 const CALLED_WITHIN_MS = 1_000;
 
-test("workflows whose calls hang take only the share of their project", async () => {
+test("workflows whose calls hang use only the slots of their project", async () => {
   const hanging = await startWebServer({ answer: () => ({ write: () => {} }) });
   const server = await startWebServer();
   const a = await startAutomation({ config: { quotaWebhookCalls: 24 } });
@@ -36,7 +36,7 @@ test("workflows whose calls hang take only the share of their project", async ()
   await eventually(() => server.requests.length > 0);
   expect(performance.now() - startedAt).toBeLessThan(CALLED_WITHIN_MS);
 
-  // The hanging calls end with their connections, and the others of the project follow.
+  // The hanging calls end with their connections, and the other calls of the project are made.
   hanging.answer = () => ({ status: 200 });
   await hanging.close();
   await server.close();

@@ -12,9 +12,9 @@ const HOUR = 60 * 60_000;
 const LIMIT_MS = 60_000;
 const EXECUTIONS = 60;
 
-/** The short form of scripts/crash-workflows.ts: at each start it is an hour later. */
+/** A short run of scripts/crash-workflows.ts. The clock is one hour later at each start. */
 test(
-  "each step of an execution happens once, whenever the process is killed",
+  "each step of an execution happens once, even if the process is killed at any time",
   async () => {
     const data = temporaryFolder();
     const report = await runWorkflowCrash({

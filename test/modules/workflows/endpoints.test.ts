@@ -22,17 +22,17 @@ const make = (body: object = chain(delay("wait"))) =>
   t.create("/workflows", { name: "W", ...body }, "data.id");
 const read = async (id: string) => (await t.call("GET", `/workflows/${id}`)).at("data");
 
-/** `start>a`, `c>b:yes`: the transitions of an answer, as graphs.ts writes them. */
-function ways(answer: Answered): string[] {
-  return listAt(answer.body, "data.transitions").map((way) => {
-    const branch = Reflect.get(Object(way), "branch");
-    const ends = `${textAt(way, "from")}>${textAt(way, "to")}`;
+/** The transitions of a response in the notation of graphs.ts: `start>a`, `c>b:yes`. */
+function transitionsOf(answer: Answered): string[] {
+  return listAt(answer.body, "data.transitions").map((edge) => {
+    const branch = Reflect.get(Object(edge), "branch");
+    const ends = `${textAt(edge, "from")}>${textAt(edge, "to")}`;
     return branch === null ? ends : `${ends}:${String(branch)}`;
   });
 }
 
-/** The request is refused and changes nothing. */
-async function refused(
+/** Expects that the request is refused and changes nothing. */
+async function expectRefused(
   method: string,
   path: string,
   body: unknown,
@@ -52,7 +52,7 @@ const invalid = (...errors: [string, string][]): Refusal => ({
 });
 
 describe("POST /workflows", () => {
-  test("answers the whole record, 201", async () => {
+  test("responds 201 with the whole record", async () => {
     const answer = await t.call("POST", "/workflows", {
       name: "Welcome",
       description: "New customers",
@@ -84,7 +84,7 @@ describe("POST /workflows", () => {
     expect(again.body).toEqual(answer.body);
   });
 
-  test("with a trigger alone: its TRIGGER is the whole graph", async () => {
+  test("creates a graph of one TRIGGER from a trigger alone", async () => {
     const body = { name: "W", trigger: { type: "EVENT", eventName: "paid" } };
     const answer = await t.call("POST", "/workflows", body);
     expect(answer.at("data.steps")).toEqual([
@@ -101,39 +101,44 @@ describe("POST /workflows", () => {
   });
 
   const paid = { type: "EVENT", eventName: "paid" };
-  const told: [name: string, body: object, steps: string[], ways: string[]][] = [
+  const triggers: [name: string, body: object, steps: string[], transitions: string[]][] = [
     [
-      "before the one step that nothing leads to",
+      "and leads to the only first step",
       { trigger: paid, ...graph([delay("a"), delay("b")], ["a>b"]) },
       ["trigger", "a", "b"],
       ["a>b", "trigger>a"],
     ],
     [
-      "where a transition says so",
+      "and leads to the step of a given transition",
       { trigger: paid, ...graph([delay("a"), delay("b")], ["trigger>b", "b>a", "a>b"]) },
       ["trigger", "a", "b"],
       ["trigger>b", "b>a", "a>b"],
     ],
     [
-      "beside a step of its id",
+      "and gets another id than the steps",
       { trigger: paid, ...graph([delay("trigger")]) },
       ["trigger-2", "trigger"],
       ["trigger-2>trigger"],
     ],
-    ["by both, and they agree", { trigger: paid, ...graph([trigger("paid")]) }, ["start"], []],
     [
-      "by both, the step leaving it to the trigger",
+      "and equals the event of the TRIGGER",
+      { trigger: paid, ...graph([trigger("paid")]) },
+      ["start"],
+      [],
+    ],
+    [
+      "and completes a TRIGGER without a config",
       { trigger: paid, ...graph([step("start", "TRIGGER")]) },
       ["start"],
       [],
     ],
   ];
-  for (const [name, body, steps, transitions] of told) {
-    test(`a trigger is told ${name}`, async () => {
+  for (const [name, body, steps, transitions] of triggers) {
+    test(`accepts a trigger that is given ${name}`, async () => {
       const answer = await t.call("POST", "/workflows", { name: "W", ...body });
       expect(answer.status).toBe(201);
       const ids = listAt(answer.body, "data.steps").map((each) => textAt(each, "id"));
-      expect([ids, ways(answer)]).toEqual([steps, transitions]);
+      expect([ids, transitionsOf(answer)]).toEqual([steps, transitions]);
       expect(answer.at("data.trigger")).toEqual(paid);
     });
   }
@@ -183,7 +188,7 @@ describe("POST /workflows", () => {
       [["trigger.eventName", "invalid_value"]],
     ],
     [
-      "two firsts for a trigger",
+      "two first steps for a trigger",
       { name: "W", trigger: paid, ...graph([delay("a"), delay("b")]) },
       [
         ["steps.0", "invalid_value"],
@@ -197,7 +202,7 @@ describe("POST /workflows", () => {
       [["transitions", "invalid_type"]],
     ],
     [
-      "faults everywhere, all told",
+      "violations in several fields, which are all reported",
       { name: "", ...chain(delay("a", 0), step("b", "EXIT", { reason: 1 })) },
       [
         ["name", "too_small"],
@@ -210,11 +215,11 @@ describe("POST /workflows", () => {
     test(`refuses ${name}`, async () => {
       const answer = await t.call("POST", "/workflows", body);
       if (name === "nothing") return expect(answer.status).toBe(422);
-      return refused("POST", "/workflows", body, invalid(...errors));
+      return expectRefused("POST", "/workflows", body, invalid(...errors));
     });
   }
 
-  test("an unknown template: 422 that names the step", async () => {
+  test("refuses an unknown template with an error that names the step", async () => {
     const body = {
       name: "W",
       ...chain({ ...mail("m", "gone"), name: "Hello" }, mail("n", "gone")),
@@ -223,13 +228,13 @@ describe("POST /workflows", () => {
       ["steps.1.config.templateId", "unknown_reference"],
       ["steps.2.config.templateId", "unknown_reference"],
     ];
-    const answer = await refused("POST", "/workflows", body, invalid(...unknown));
+    const answer = await expectRefused("POST", "/workflows", body, invalid(...unknown));
     expect(answer.text("error.errors.0.message")).toBe(
       'names no template of this project, in step "Hello" (m)',
     );
   });
 
-  test("a template of another project is unknown", async () => {
+  test("refuses a template of another project", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const body = { name: "W", ...chain(mail("m")) };
     const answer = await t.call("POST", "/workflows", body, { key });
@@ -251,10 +256,10 @@ describe("POST /workflows", () => {
     ],
   ];
   for (const [name, config, field] of conditions) {
-    test(`an unknown segment in a ${name} condition`, async () => {
+    test(`refuses an unknown segment in a condition of the ${name} form`, async () => {
       const body = { name: "W", ...chain(step("c", "CONDITION", config)) };
       const errors = invalid([`steps.1.${field}`, "unknown_reference"]);
-      const answer = await refused("POST", "/workflows", body, errors);
+      const answer = await expectRefused("POST", "/workflows", body, errors);
       expect(answer.text("error.errors.0.message")).toEndWith(', in step "CONDITION" (c)');
     });
   }
@@ -272,13 +277,18 @@ describe("POST /workflows", () => {
     "http://2130706433/",
   ];
   for (const url of hosts) {
-    test(`a webhook to ${url} is refused`, async () => {
+    test(`refuses a webhook to ${url}`, async () => {
       const body = { name: "W", ...chain(step("h", "WEBHOOK", { url, method: "POST" })) };
-      await refused("POST", "/workflows", body, invalid(["steps.1.config.url", "invalid_value"]));
+      await expectRefused(
+        "POST",
+        "/workflows",
+        body,
+        invalid(["steps.1.config.url", "invalid_value"]),
+      );
     });
   }
 
-  test("… and taken where private addresses are allowed", async () => {
+  test("accepts a webhook to a private address if the configuration allows them", async () => {
     const own = await testApp({ config: { allowPrivateAddresses: true } });
     const config = { url: "http://127.0.0.1/x", method: "POST" };
     const body = { name: "W", ...chain(step("h", "WEBHOOK", config)) };
@@ -286,7 +296,7 @@ describe("POST /workflows", () => {
     await own.close();
   });
 
-  test("with an Idempotency-Key: made once, the same answer", async () => {
+  test("creates one workflow per Idempotency-Key and repeats its response", async () => {
     const before = t.countRows("workflows");
     const post = () =>
       t.call(
@@ -303,7 +313,7 @@ describe("POST /workflows", () => {
 });
 
 describe("GET /workflows", () => {
-  test("newest first, page by page, filtered by enabled, with the exact total", async () => {
+  test("lists workflows page by page, newest first, filtered by enabled, with exact totals", async () => {
     const own = await testApp();
     const ids: string[] = [];
     for (let i = 0; i < 5; i++) {
@@ -340,7 +350,7 @@ describe("GET /workflows", () => {
 });
 
 describe("PATCH /workflows/{id}", () => {
-  test("changes what is given, and nothing else", async () => {
+  test("changes only the given fields", async () => {
     const id = await make({ description: "d", ...chain(delay("wait")) });
     const before = await read(id);
     t.clock.advance(1000);
@@ -355,7 +365,7 @@ describe("PATCH /workflows/{id}", () => {
     expect(cleared.at("data.description")).toBeNull();
   });
 
-  test("what was read can be sent back", async () => {
+  test("accepts a record that was read", async () => {
     const id = await make(
       chain(split("c"), delay("d")) &&
         graph([trigger(), split("c"), delay("d")], ["start>c", "c>d:no"]),
@@ -372,10 +382,10 @@ describe("PATCH /workflows/{id}", () => {
   test("replaces the graph as a whole", async () => {
     const id = await make();
     const answer = await t.call("PATCH", `/workflows/${id}`, chain(mail("a"), step("b", "EXIT")));
-    expect(ways(answer)).toEqual(["start>a", "a>b"]);
+    expect(transitionsOf(answer)).toEqual(["start>a", "a>b"]);
   });
 
-  test("a trigger alone changes the TRIGGER; a TRIGGER changes the trigger", async () => {
+  test("changes the TRIGGER step with a trigger, and the trigger with a TRIGGER step", async () => {
     const id = await make();
     const other = { type: "EVENT", eventName: "left" };
     const answer = await t.call("PATCH", `/workflows/${id}`, { trigger: other });
@@ -384,7 +394,7 @@ describe("PATCH /workflows/{id}", () => {
     expect(back.at("data.trigger.eventName")).toBe("came");
   });
 
-  test("may leave out the trigger and the way from it, as creation may", async () => {
+  test("adds the TRIGGER step and its transition if the request leaves them out", async () => {
     const started = { type: "EVENT", eventName: "came" };
     const steps = [delay("b"), delay("c")];
     const transitions = [{ id: "1", from: "b", to: "c" }];
@@ -410,12 +420,12 @@ describe("PATCH /workflows/{id}", () => {
     ["an empty name", { name: "" }, [["name", "too_small"]]],
     ["no steps", { steps: [] }, [["transitions.0.to", "unknown_reference"]]],
     [
-      "steps that the transitions miss",
+      "steps without the targets of transitions",
       { steps: [trigger(), delay("b")] },
       [["transitions.0.to", "unknown_reference"]],
     ],
     [
-      "no way to a step",
+      "steps that cannot be reached",
       { steps: [trigger(), delay("b"), delay("c")], transitions: [] },
       [
         ["steps.1", "invalid_value"],
@@ -436,7 +446,7 @@ describe("PATCH /workflows/{id}", () => {
   ];
   for (const [name, patch, errors] of bad) {
     test(`refuses ${name}`, async () => {
-      await refused("PATCH", `/workflows/${await make()}`, patch, invalid(...errors));
+      await expectRefused("PATCH", `/workflows/${await make()}`, patch, invalid(...errors));
     });
   }
 });
@@ -448,10 +458,10 @@ describe("single steps", () => {
   });
   const add = (body: unknown) => t.call("POST", `/workflows/${id}/steps`, body);
 
-  test("one is inserted after another: what came there comes after it", async () => {
+  test("are inserted between a step and the step that followed it", async () => {
     const answer = await add({ id: "m", name: "Mail", ...mail("m"), after: "start" });
     expect(answer.status).toBe(201);
-    expect(ways(answer)).toEqual(["start>m", "c>d:no", "m>c"]);
+    expect(transitionsOf(answer)).toEqual(["start>m", "c>d:no", "m>c"]);
     expect(answer.at("data.steps.3")).toEqual({
       ...mail("m"),
       name: "Mail",
@@ -460,20 +470,20 @@ describe("single steps", () => {
   });
 
   const inserted: [name: string, body: Given, expected: string[]][] = [
-    ["into a branch", { ...delay("n"), after: "c", branch: "no" }, ["start>c", "c>n:no", "n>d"]],
+    ["at a branch", { ...delay("n"), after: "c", branch: "no" }, ["start>c", "c>n:no", "n>d"]],
     [
-      "into a branch that led nowhere",
+      "at a branch without a transition",
       { ...delay("n"), after: "c", branch: "yes" },
       ["start>c", "c>d:no", "c>n:yes"],
     ],
-    ["at an end", { ...delay("n"), after: "d" }, ["start>c", "c>d:no", "d>n"]],
+    ["after the last step", { ...delay("n"), after: "d" }, ["start>c", "c>d:no", "d>n"]],
     [
-      "as a CONDITION: yes goes on",
+      "as a CONDITION, whose branch yes leads to the next step",
       { ...split("n"), after: "start" },
       ["start>n", "c>d:no", "n>c:yes"],
     ],
     [
-      "as a multi: default goes on",
+      "as a CONDITION in the mode multi, whose branch default leads to the next step",
       {
         ...step("n", "CONDITION", {
           mode: "multi",
@@ -485,44 +495,48 @@ describe("single steps", () => {
       ["start>n", "c>d:no", "n>c:default"],
     ],
     [
-      "without an id",
+      "without an id, which is generated",
       { type: "UPDATE_CONTACT", config: { updates: { a: 1 } }, after: "d" },
       ["start>c", "c>d:no", "d>update-contact"],
     ],
-    ["as an EXIT at an end", { ...step("x", "EXIT"), after: "d" }, ["start>c", "c>d:no", "d>x"]],
+    [
+      "as an EXIT after the last step",
+      { ...step("x", "EXIT"), after: "d" },
+      ["start>c", "c>d:no", "d>x"],
+    ],
   ];
   for (const [name, body, expected] of inserted) {
-    test(`inserted ${name}`, async () => {
+    test(`are inserted ${name}`, async () => {
       const answer = await add(body);
       expect(answer.status).toBe(201);
-      expect(ways(answer)).toEqual(expected);
+      expect(transitionsOf(answer)).toEqual(expected);
       expect(await read(id)).toEqual(answer.at("data"));
     });
   }
 
   const bad: [name: string, body: Given, errors: [string, string][]][] = [
-    ["after nothing", delay("n"), [["after", "required"]]],
-    ["after what is not there", { ...delay("n"), after: "gone" }, [["after", "unknown_reference"]]],
+    ["without after", delay("n"), [["after", "required"]]],
+    ["after an unknown step", { ...delay("n"), after: "gone" }, [["after", "unknown_reference"]]],
     ["without a type", { id: "n", after: "d" }, [["type", "required"]]],
     ["of an unknown type", { id: "n", type: "SMS", after: "d" }, [["type", "invalid_value"]]],
     [
-      "with a wrong config",
+      "with an invalid config",
       { ...delay("n", "2"), after: "d" },
       [["config.amount", "invalid_type"]],
     ],
     [
-      "with an id that is taken",
+      "with an id that is used",
       { ...delay("d"), after: "c", branch: "yes" },
       [["id", "invalid_value"]],
     ],
     ["with an id of a wrong type", { ...delay("n"), id: 1, after: "d" }, [["id", "invalid_type"]]],
     [
-      "without a branch where there are some",
+      "without a branch after a step that has branches",
       { ...delay("n"), after: "c" },
       [["branch", "invalid_value"]],
     ],
     [
-      "by a branch that is none",
+      "at an unknown branch",
       { ...delay("n"), after: "d", branch: "yes" },
       [["branch", "invalid_value"]],
     ],
@@ -549,19 +563,19 @@ describe("single steps", () => {
     ],
   ];
   for (const [name, body, errors] of bad) {
-    test(`none is inserted ${name}`, async () => {
-      await refused("POST", `/workflows/${id}/steps`, body, invalid(...errors));
+    test(`are not inserted ${name}`, async () => {
+      await expectRefused("POST", `/workflows/${id}/steps`, body, invalid(...errors));
     });
   }
 
-  test("one is changed", async () => {
+  test("are changed", async () => {
     const patch = { name: "Rest", position: { x: 5, y: 6 }, config: { amount: 1, unit: "hours" } };
     const answer = await t.call("PATCH", `/workflows/${id}/steps/d`, patch);
     expect(answer.status).toBe(200);
     expect(answer.at("data.steps.2")).toEqual({ id: "d", type: "DELAY", ...patch });
   });
 
-  test("the TRIGGER is changed, and the trigger with it", async () => {
+  test("change the trigger if they are the TRIGGER", async () => {
     const patch = { config: { eventName: "left" } };
     const answer = await t.call("PATCH", `/workflows/${id}/steps/start`, patch);
     expect(answer.at("data.trigger.eventName")).toBe("left");
@@ -588,57 +602,57 @@ describe("single steps", () => {
     ],
   ];
   for (const [patch, errors] of badPatches) {
-    test(`refuses ${JSON.stringify(patch)}`, async () => {
-      await refused("PATCH", `/workflows/${id}/steps/d`, patch, invalid(...errors));
+    test(`are not changed to ${JSON.stringify(patch)}`, async () => {
+      await expectRefused("PATCH", `/workflows/${id}/steps/d`, patch, invalid(...errors));
     });
   }
 
-  test("a change that leaves a branch without its step is refused", async () => {
+  test("are not changed if a transition would have an unknown branch", async () => {
     const multi = { mode: "multi", field: "data.a", branches: [{ id: "x", operator: "exists" }] };
     const path = `/workflows/${id}/steps/c`;
     const branch = invalid(["transitions.1.branch", "invalid_value"]);
-    await refused("PATCH", path, { config: multi }, branch);
+    await expectRefused("PATCH", path, { config: multi }, branch);
   });
 
-  test("one is deleted: what was before it leads to what was after it", async () => {
+  test("are deleted, and the step before leads to the step after", async () => {
     await add({ ...mail("m"), after: "start" });
     const answer = await t.call("DELETE", `/workflows/${id}/steps/m`);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
-    expect(ways(await t.call("GET", `/workflows/${id}`))).toEqual(["start>c", "c>d:no"]);
+    expect(transitionsOf(await t.call("GET", `/workflows/${id}`))).toEqual(["start>c", "c>d:no"]);
     expect((await t.call("DELETE", `/workflows/${id}/steps/d`)).status).toBe(204);
-    expect(ways(await t.call("GET", `/workflows/${id}`))).toEqual(["start>c"]);
+    expect(transitionsOf(await t.call("GET", `/workflows/${id}`))).toEqual(["start>c"]);
   });
 
-  test("a step that comes after itself is deleted", async () => {
+  test("are deleted even if they lead to themselves", async () => {
     const loop = await make(graph([trigger(), delay("d")], ["start>d", "d>d"]));
     expect((await t.call("DELETE", `/workflows/${loop}/steps/d`)).status).toBe(204);
-    expect(ways(await t.call("GET", `/workflows/${loop}`))).toEqual([]);
+    expect(transitionsOf(await t.call("GET", `/workflows/${loop}`))).toEqual([]);
   });
 
-  test("409: the TRIGGER, a step with several ways on, one without which a loop has no rest", async () => {
+  test("are not deleted if they are the TRIGGER, have several transitions or are the wait of a cycle", async () => {
     const conflict = { status: 409, code: "CONFLICT" };
-    await refused("DELETE", `/workflows/${id}/steps/start`, undefined, conflict);
+    await expectRefused("DELETE", `/workflows/${id}/steps/start`, undefined, conflict);
     await add({ ...mail("m"), after: "c", branch: "yes" });
-    const answer = await refused("DELETE", `/workflows/${id}/steps/c`, undefined, conflict);
+    const answer = await expectRefused("DELETE", `/workflows/${id}/steps/c`, undefined, conflict);
     expect(answer.text("error.message")).toContain('Step "CONDITION" (c)');
     const loop = await make(graph([trigger(), mail("m"), delay("d")], ["start>m", "m>d", "d>m"]));
-    await refused("DELETE", `/workflows/${loop}/steps/d`, undefined, conflict);
+    await expectRefused("DELETE", `/workflows/${loop}/steps/d`, undefined, conflict);
   });
 
-  test("404: what is not there", async () => {
+  test("respond 404 if they are unknown", async () => {
     const lost = { status: 404, code: "STEP_NOT_FOUND" };
-    await refused("PATCH", `/workflows/${id}/steps/gone`, { name: "x" }, lost);
-    await refused("DELETE", `/workflows/${id}/steps/gone`, undefined, lost);
+    await expectRefused("PATCH", `/workflows/${id}/steps/gone`, { name: "x" }, lost);
+    await expectRefused("DELETE", `/workflows/${id}/steps/gone`, undefined, lost);
   });
 
-  test("an id that must be encoded in a path", async () => {
+  test("may have an id that must be encoded in a path", async () => {
     const given = "a/b ü?";
     await add({ ...delay(given), after: "d" });
     const path = `/workflows/${id}/steps/${encodeURIComponent(given)}`;
     expect((await t.call("PATCH", path, { name: "Odd" })).at("data.steps.3.name")).toBe("Odd");
   });
 
-  test("with an Idempotency-Key: inserted once", async () => {
+  test("are inserted once per Idempotency-Key", async () => {
     const body = { ...delay("n"), after: "d" };
     const rest = { headers: { "idempotency-key": `steps-${id}` } };
     const first = await t.call("POST", `/workflows/${id}/steps`, body, rest);
@@ -654,15 +668,15 @@ describe("single transitions", () => {
   });
   const path = (rest = "") => `/workflows/${id}/transitions${rest}`;
 
-  test("one is added, led elsewhere and deleted", async () => {
+  test("are added, changed and deleted", async () => {
     const added = await t.call("POST", path(), { id: "t", from: "d", to: "c" });
-    expect([added.status, ways(added)]).toEqual([201, ["start>c", "c>d:no", "d>c"]]);
+    expect([added.status, transitionsOf(added)]).toEqual([201, ["start>c", "c>d:no", "d>c"]]);
     const led = await t.call("PATCH", path("/t"), { from: "c", to: "d", branch: "yes" });
-    expect([led.status, ways(led)]).toEqual([200, ["start>c", "c>d:no", "c>d:yes"]]);
+    expect([led.status, transitionsOf(led)]).toEqual([200, ["start>c", "c>d:no", "c>d:yes"]]);
     const plain = await t.call("PATCH", path("/t"), { from: "d", branch: null });
-    expect(ways(plain)).toEqual(["start>c", "c>d:no", "d>d"]);
+    expect(transitionsOf(plain)).toEqual(["start>c", "c>d:no", "d>d"]);
     expect((await t.call("DELETE", path("/t"))).status).toBe(204);
-    expect(ways(await t.call("GET", `/workflows/${id}`))).toEqual(["start>c", "c>d:no"]);
+    expect(transitionsOf(await t.call("GET", `/workflows/${id}`))).toEqual(["start>c", "c>d:no"]);
   });
 
   const bad: [method: string, rest: string, body: unknown, errors: [string, string][]][] = [
@@ -697,35 +711,35 @@ describe("single transitions", () => {
   ];
   for (const [method, rest, body, errors] of bad) {
     test(`${method} refuses ${JSON.stringify(body)}`, async () => {
-      await refused(method, path(rest), body, invalid(...errors));
+      await expectRefused(method, path(rest), body, invalid(...errors));
     });
   }
 
-  test("409: one without which a step is lost; 404: one that is not there", async () => {
+  test("respond 409 if a step could not be reached without them, and 404 if they are unknown", async () => {
     const conflict = { status: 409, code: "CONFLICT" };
-    const answer = await refused("DELETE", path("/c-no"), undefined, conflict);
+    const answer = await expectRefused("DELETE", path("/c-no"), undefined, conflict);
     expect(answer.text("error.message")).toContain('step "DELAY" (d)');
     const lost = { status: 404, code: "TRANSITION_NOT_FOUND" };
-    await refused("DELETE", path("/gone"), undefined, lost);
-    await refused("PATCH", path("/gone"), { to: "d" }, lost);
+    await expectRefused("DELETE", path("/gone"), undefined, lost);
+    await expectRefused("PATCH", path("/gone"), { to: "d" }, lost);
   });
 });
 
-describe("what a workflow uses cannot be deleted", () => {
+describe("a workflow prevents the deletion of", () => {
   const conflict = { status: 409, code: "CONFLICT" };
 
-  test("a template, until no workflow sends it", async () => {
+  test("a template that it sends", async () => {
     const template = { name: "T", subject: "s", body: "b", type: "TRANSACTIONAL" };
     const used = await t.create("/templates", template, "data.id");
     const id = await make({ ...chain(mail("m", used)), name: "Series" });
-    const answer = await refused("DELETE", `/templates/${used}`, undefined, conflict);
+    const answer = await expectRefused("DELETE", `/templates/${used}`, undefined, conflict);
     expect(answer.text("error.message")).toBe('This template is used by workflow "Series".');
     const hook = { url: "https://a.example", method: "POST", body: { templateId: used } };
     await t.call("PATCH", `/workflows/${id}`, chain(step("h", "WEBHOOK", hook)));
     expect((await t.call("DELETE", `/templates/${used}`)).status).toBe(204);
   });
 
-  test("a segment, until no workflow asks for it or the workflow is gone", async () => {
+  test("a segment in its conditions, until the workflow is deleted", async () => {
     const segment = { name: "VIP", type: "STATIC" };
     const used = await t.create("/segments", segment, "data.id");
     const filter = { field: `segment.${used}`, operator: "memberOf" };
@@ -737,7 +751,7 @@ describe("what a workflow uses cannot be deleted", () => {
       branches: [{ id: "in", operator: "memberOf" }],
     };
     const other = await make({ ...chain(step("c", "CONDITION", multi)), name: "Other" });
-    const answer = await refused("DELETE", `/segments/${used}`, undefined, conflict);
+    const answer = await expectRefused("DELETE", `/segments/${used}`, undefined, conflict);
     expect(answer.text("error.message")).toBe(
       'This segment is used by workflow "Series", workflow "Other".',
     );
@@ -747,7 +761,7 @@ describe("what a workflow uses cannot be deleted", () => {
   });
 });
 
-describe("what belongs to another project is not found, and stays as it is", () => {
+describe("a workflow of another project is not found and not changed", () => {
   const cases: [method: string, rest: string, body?: unknown][] = [
     ["GET", ""],
     ["PATCH", "", { name: "mine" }],
@@ -770,14 +784,14 @@ describe("what belongs to another project is not found, and stays as it is", () 
     });
   }
 
-  test("the list shows one's own", async () => {
+  test("the list contains only workflows of the project", async () => {
     const { secretKey: key } = await t.makeProject("stranger");
     await make();
     const answer = await t.call("GET", "/workflows", undefined, { key });
     expect([listAt(answer.body, "data.items"), answer.at("data.total")]).toEqual([[], 0]);
   });
 
-  test("a public key may do nothing here", async () => {
+  test("a public key is refused", async () => {
     const answer = await t.call("GET", "/workflows", undefined, { key: t.publicKey });
     expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
   });

@@ -1,4 +1,4 @@
-/** Who starts, who does not, and who is stopped. */
+/** Tests which events start an execution, re-entry, versions and the loop limit. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
@@ -13,7 +13,7 @@ afterEach(() => a.close());
 const statuses = async (id: string) => (await a.executions(id)).map(({ status }) => status);
 
 describe("re-entry", () => {
-  test("off: one execution per contact ever", async () => {
+  test("that is off allows one execution per contact ever", async () => {
     const id = await a.workflow(chain(step("end", "EXIT")));
     await a.track("signed-up");
     await a.track("signed-up");
@@ -21,7 +21,7 @@ describe("re-entry", () => {
     expect(await statuses(id)).toEqual(["EXITED", "EXITED"]);
   });
 
-  test("on: one at a time", async () => {
+  test("that is on allows one active execution at a time", async () => {
     const id = await a.workflow(chain(delay("wait", 1, "hours")), { allowReentry: true });
     await a.track("signed-up");
     await a.track("signed-up");
@@ -31,7 +31,7 @@ describe("re-entry", () => {
     expect(await statuses(id)).toEqual(["COMPLETED", "WAITING"]);
   });
 
-  test("an event that ends an execution may start the next", async () => {
+  test("lets the event that ends an execution start the next one", async () => {
     const again = step("wait", "WAIT_FOR_EVENT", { eventName: "signed-up" });
     const id = await a.workflow(chain(again), { allowReentry: true });
     for (let i = 0; i < 3; i++) await a.track("signed-up");
@@ -39,8 +39,8 @@ describe("re-entry", () => {
   });
 });
 
-describe("what a workflow goes by", () => {
-  test("disabled, it starts nothing more; what is under way goes on", async () => {
+describe("a workflow", () => {
+  test("that is disabled starts no execution, and active executions continue", async () => {
     const id = await a.workflow(chain(delay("wait", 1, "hours")));
     await a.track("signed-up");
     await a.t.call("PATCH", `/workflows/${id}`, { enabled: false });
@@ -50,7 +50,7 @@ describe("what a workflow goes by", () => {
     expect(await statuses(id)).toEqual(["COMPLETED"]);
   });
 
-  test("changed, executions continue on the version that they started with", async () => {
+  test("that is changed continues active executions with their old version", async () => {
     const id = await a.workflow(
       chain(delay("wait", 1, "hours"), step("a", "EXIT", { reason: "old" })),
     );
@@ -59,20 +59,20 @@ describe("what a workflow goes by", () => {
     await a.track("signed-up", {}, "bob@example.net");
     expect(a.t.countRows("workflow_versions")).toBe(2);
     await a.advance(HOUR);
-    const walked = await a.executions(id);
-    expect(walked.map(({ exitReason }) => exitReason)).toEqual(["old", "new"]);
-    // Once nobody is on it, the old version goes.
+    const executions = await a.executions(id);
+    expect(executions.map(({ exitReason }) => exitReason)).toEqual(["old", "new"]);
+    // The old version has no active execution any more, so it is deleted.
     expect(a.t.countRows("workflow_versions")).toBe(1);
   });
 
-  test("events from before it was there start nothing", async () => {
+  test("is not started by events that were recorded before it was created", async () => {
     await a.track("signed-up");
     const id = await a.workflow(chain(step("end", "EXIT")));
     await a.track("other");
     expect(await statuses(id)).toEqual([]);
   });
 
-  test("of another project's events it knows nothing", async () => {
+  test("is not started by events of another project", async () => {
     const id = await a.workflow(chain(step("end", "EXIT")));
     const other = await a.t.makeProject("other");
     const body = { event: "signed-up", email: "ada@example.net" };
@@ -105,7 +105,7 @@ describe("what a workflow goes by", () => {
         await a.t.deliver();
       },
     ],
-  ])("starts by %s", async (event, cause) => {
+  ])("is started by %s", async (event, cause) => {
     const id = await a.workflow(graph([trigger(event), step("end", "EXIT")], ["start>end"]));
     await cause();
     await a.settle();
@@ -113,11 +113,11 @@ describe("what a workflow goes by", () => {
   });
 });
 
-describe("loops through events of its own", () => {
+describe("a loop through events that workflows cause", () => {
   const toggle = (id: string, action: string) =>
     step(id, "UPDATE_CONTACT", { subscriptionAction: action });
 
-  test("a workflow that starts itself stops after 20 rounds, says why, and may again later", async () => {
+  test("is stopped after 20 executions within an hour, reported once, and allowed again later", async () => {
     const loop = graph(
       [trigger("contact.subscribed"), toggle("off", "unsubscribe"), toggle("on", "subscribe")],
       ["start>off", "off>on"],
@@ -125,14 +125,14 @@ describe("loops through events of its own", () => {
     const id = await a.workflow(loop, { allowReentry: true });
     await a.t.call("POST", "/contacts", { email: "ada@example.net" });
     await a.settle();
-    const walked = await a.executions(id);
-    expect(walked).toHaveLength(21);
-    expect(walked.slice(0, 20).every(({ status }) => status === "COMPLETED")).toBe(true);
-    expect(walked[20]).toMatchObject({ status: "FAILED", steps: [] });
-    expect(walked[20]?.error).toContain(
+    const execution = await a.executions(id);
+    expect(execution).toHaveLength(21);
+    expect(execution.slice(0, 20).every(({ status }) => status === "COMPLETED")).toBe(true);
+    expect(execution[20]).toMatchObject({ status: "FAILED", steps: [] });
+    expect(execution[20]?.error).toContain(
       '"contact.subscribed" started or continued this workflow 20 times',
     );
-    // Told once.
+    // The loop is reported only once.
     await a.t.call("PATCH", `/contacts/${a.contactId()}`, { subscribed: false });
     await a.t.call("PATCH", `/contacts/${a.contactId()}`, { subscribed: true });
     await a.settle();
@@ -144,7 +144,7 @@ describe("loops through events of its own", () => {
     expect((await a.executions(id)).length).toBeGreaterThan(21);
   });
 
-  test("two that start each other stop as well", async () => {
+  test("of two workflows that start each other is stopped", async () => {
     const flow = (event: string, action: string) =>
       a.workflow(graph([trigger(event), toggle("t", action)], ["start>t"]), { allowReentry: true });
     const first = await flow("contact.subscribed", "unsubscribe");
@@ -155,7 +155,7 @@ describe("loops through events of its own", () => {
     expect(await a.executions(second)).toHaveLength(20);
   });
 
-  test("so does one that waits for what it causes", async () => {
+  test("of a workflow that waits for an event that it causes is stopped", async () => {
     const wait = step("wait", "WAIT_FOR_EVENT", { eventName: "contact.subscribed" });
     const loop = graph(
       [trigger(), toggle("off", "unsubscribe"), toggle("on", "subscribe"), wait],
@@ -163,19 +163,19 @@ describe("loops through events of its own", () => {
     );
     const id = await a.workflow(loop);
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked.status).toBe("FAILED");
-    expect(walked.error).toContain("20 times within an hour");
-    expect(walked.steps.filter((text) => text === "wait COMPLETED")).toHaveLength(20);
+    const execution = await a.only(id);
+    expect(execution.status).toBe("FAILED");
+    expect(execution.error).toContain("20 times within an hour");
+    expect(execution.steps.filter((text) => text === "wait COMPLETED")).toHaveLength(20);
   });
 
-  test("what callers track may happen as often as they like", async () => {
+  test("is not assumed for events that callers track", async () => {
     const id = await a.workflow(chain(step("end", "EXIT")), { allowReentry: true });
     for (let i = 0; i < 25; i++) await a.track("signed-up");
     expect(await statuses(id)).toHaveLength(25);
   });
 
-  test("a round with a delay in it is no fault", async () => {
+  test("is not assumed for a cycle with a delay", async () => {
     const id = await a.workflow(
       graph(
         [trigger(), delay("wait", 1, "minutes"), toggle("off", "unsubscribe")],
@@ -184,17 +184,17 @@ describe("loops through events of its own", () => {
     );
     await a.track("signed-up");
     for (let i = 0; i < 30; i++) await a.advance(MINUTE);
-    const walked = await a.only(id);
-    expect(walked.status).toBe("WAITING");
-    expect(walked.steps).toHaveLength(61);
+    const execution = await a.only(id);
+    expect(execution.status).toBe("WAITING");
+    expect(execution.steps).toHaveLength(61);
   });
 });
 
-test("a fault of ours fails one execution, is logged, and holds up nobody", async () => {
+test("a defect fails one execution and does not delay the others", async () => {
   const id = await a.workflow(chain(delay("wait", 1, "hours"), step("end", "EXIT")));
   await a.track("signed-up", {}, "ada@example.net");
   await a.track("signed-up", {}, "bob@example.net");
-  // As nothing of ours writes it.
+  // A state that the program never writes.
   a.t.db.sqlite.run("UPDATE workflow_executions SET current_step_id = 'nowhere' WHERE seq = 1");
   await a.advance(HOUR);
   const [first, second] = await a.executions(id);

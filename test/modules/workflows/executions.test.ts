@@ -1,4 +1,4 @@
-/** Endpoints of executions. */
+/** Tests the endpoints of executions. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, HOUR, startAutomation } from "../../support/automation.ts";
@@ -22,7 +22,7 @@ const begin = (id: string, body: unknown, key?: string) =>
   a.t.call("POST", `/workflows/${id}/executions`, body, key === undefined ? {} : { key });
 
 describe("GET /workflows/{id}/executions", () => {
-  test("pages through all of them, newest first, with exact totals", async () => {
+  test("lists executions page by page, newest first, with exact totals", async () => {
     const id = await waiting();
     for (let i = 0; i < 5; i++) await a.track("signed-up", {}, `p${i}@example.net`);
     await a.track("bought", {}, "p1@example.net");
@@ -56,7 +56,7 @@ describe("GET /workflows/{id}/executions", () => {
     expect(none.at("data")).toEqual({ items: [], nextCursor: null, hasMore: false, total: 0 });
   });
 
-  test("refuses a status that there is not", async () => {
+  test("refuses an unknown status", async () => {
     const id = await waiting();
     const answer = await a.t.call("GET", `/workflows/${id}/executions?status=DONE`);
     const errors = [["status", "invalid_value"]] as const;
@@ -68,11 +68,11 @@ test("GET …/executions/{id} shows the steps with names and times", async () =>
   const id = await a.workflow(chain({ ...delay("wait", 1, "hours"), name: "An hour" }));
   await a.track("signed-up");
   await a.advance(HOUR);
-  const [walked] = await a.executions(id);
-  const answer = await a.t.call("GET", `/workflows/${id}/executions/${walked?.id ?? ""}`);
+  const [execution] = await a.executions(id);
+  const answer = await a.t.call("GET", `/workflows/${id}/executions/${execution?.id ?? ""}`);
   expect(answer.at("data.steps")).toEqual([
     {
-      id: `${walked?.id ?? ""}.1`,
+      id: `${execution?.id ?? ""}.1`,
       stepId: "start",
       type: "TRIGGER",
       name: "TRIGGER",
@@ -83,7 +83,7 @@ test("GET …/executions/{id} shows the steps with names and times", async () =>
       completedAt: "2026-03-02T10:00:00.000Z",
     },
     {
-      id: `${walked?.id ?? ""}.2`,
+      id: `${execution?.id ?? ""}.2`,
       stepId: "wait",
       type: "DELAY",
       name: "An hour",
@@ -97,7 +97,7 @@ test("GET …/executions/{id} shows the steps with names and times", async () =>
 });
 
 describe("POST /workflows/{id}/executions", () => {
-  test("starts one, with a context of its own", async () => {
+  test("starts an execution with the given context", async () => {
     const id = await waiting();
     const contactId = await contact();
     const answer = await begin(id, { contactId, context: { plan: "pro" } });
@@ -113,7 +113,7 @@ describe("POST /workflows/{id}/executions", () => {
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED", context: { plan: "pro", n: 1 } });
   });
 
-  test("once per Idempotency-Key", async () => {
+  test("starts one execution per Idempotency-Key", async () => {
     const id = await waiting();
     const body = { contactId: await contact() };
     const headers = { "idempotency-key": "one" };
@@ -123,7 +123,7 @@ describe("POST /workflows/{id}/executions", () => {
     expect(again.text("data.id")).toBe(first.text("data.id"));
   });
 
-  test("409 where re-entry forbids it", async () => {
+  test("responds 409 if the contact may not enter", async () => {
     const id = await waiting();
     const contactId = await contact();
     await begin(id, { contactId });
@@ -135,7 +135,7 @@ describe("POST /workflows/{id}/executions", () => {
     expect((await begin(id, { contactId })).status).toBe(201);
   });
 
-  test("409 where the workflow is not enabled", async () => {
+  test("responds 409 if the workflow is not enabled", async () => {
     const id = await a.workflow(chain(step("end", "EXIT")), { enabled: false });
     const answer = await begin(id, { contactId: await contact() });
     expectRefusal(answer, { status: 409, code: "INVALID_STATE" });
@@ -143,7 +143,7 @@ describe("POST /workflows/{id}/executions", () => {
 
   test.each([
     ["no contact", {}, "contactId", "required"],
-    ["a contact that is no text", { contactId: 1 }, "contactId", "invalid_type"],
+    ["a contact that is not a string", { contactId: 1 }, "contactId", "invalid_type"],
     ["a context that is a list", { contactId: "x", context: [] }, "context", "invalid_type"],
     [
       "a context that is too large",
@@ -158,14 +158,14 @@ describe("POST /workflows/{id}/executions", () => {
     expect(a.t.countRows("workflow_executions")).toBe(0);
   });
 
-  test("404 for a contact that there is not", async () => {
+  test("responds 404 for an unknown contact", async () => {
     const answer = await begin(await waiting(), { contactId: "x" });
     expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
   });
 });
 
-describe("cancelling", () => {
-  test("ends one, and nothing of it happens any more", async () => {
+describe("a request to cancel", () => {
+  test("ends an execution, and its later steps do not run", async () => {
     const templateId = await a.template();
     const mail = step("mail", "SEND_EMAIL", { templateId });
     const id = await a.workflow(chain(delay("wait", 1, "hours"), mail));
@@ -185,7 +185,7 @@ describe("cancelling", () => {
     expect(a.mails()).toEqual([]);
   });
 
-  test("ends all that are under way", async () => {
+  test("ends all active executions", async () => {
     const id = await waiting();
     for (let i = 0; i < 4; i++) await a.track("signed-up", {}, `p${i}@example.net`);
     await a.track("bought", {}, "p0@example.net");
@@ -197,7 +197,7 @@ describe("cancelling", () => {
   });
 });
 
-test("another project finds nothing and changes nothing", async () => {
+test("another project cannot read or change executions", async () => {
   const id = await waiting();
   const contactId = await contact();
   await a.track("signed-up");
@@ -216,7 +216,7 @@ test("another project finds nothing and changes nothing", async () => {
     expectRefusal(answer, { status: 404, code: "WORKFLOW_NOT_FOUND" });
   }
   expect(a.t.contents()).toEqual(before);
-  // Nor by way of a workflow of its own.
+  // A workflow of the other project does not help either.
   const own = await a.t.create(
     "/workflows",
     { name: "Own", enabled: true, ...chain(step("end", "EXIT")) },

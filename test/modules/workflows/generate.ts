@@ -1,26 +1,26 @@
-/** Random graphs that are valid: every loop rests, every step can be reached. */
+/** Creates random valid graphs: every cycle has a step that waits, and every step is reachable. */
 
 import type { Random } from "../segments/seeded.ts";
 import type { NaiveCondition, NaiveFilter } from "../segments/naive.ts";
-import type { NaiveConfig, NaiveGraph, NaiveStep, NaiveWay } from "./naive.ts";
+import type { NaiveConfig, NaiveGraph, NaiveStep, NaiveTransition } from "./naive.ts";
 
 export type Material = {
   trigger: string;
-  /** Names that are waited for. */
+  /** Names of the events that WAIT_FOR_EVENT steps wait for. */
   awaited: readonly string[];
   templates: readonly string[];
-  /** A template that is not marketing. */
+  /** A transactional template. */
   plain: string;
-  /** Where webhooks go; null: there are none, and nothing but time and events is waited for. */
+  /** Base URL of webhooks; null if the graph has no WEBHOOK steps. */
   webhooks: string | null;
-  /** Whether branches may depend on the contact as it is: only if nothing changes it meanwhile. */
-  asksContact: boolean;
+  /** Whether conditions may test the contact. False if the contact can change at the same time. */
+  readsContact: boolean;
 };
 
 const BOSS = { type: "CUSTOM", email: "boss@example.com" };
-const RESTS = ["DELAY", "WAIT_FOR_EVENT"];
+const WAITING_TYPES = ["DELAY", "WAIT_FOR_EVENT"];
 
-/** Up to a dozen steps after the TRIGGER. */
+/** Creates a graph with at most 12 steps after the TRIGGER. */
 export function randomGraph(random: Random, material: Material): NaiveGraph {
   const trigger = { id: "start", type: "TRIGGER", config: { eventName: material.trigger } };
   const steps = [
@@ -28,7 +28,7 @@ export function randomGraph(random: Random, material: Material): NaiveGraph {
     ...Array.from({ length: 1 + random.int(12) }, (_, i) => randomStep(random, `s${i}`, material)),
   ];
   const transitions = steps.flatMap((step, i) =>
-    branchesOf(step).flatMap((branch) => randomWay(random, { steps, from: i, branch })),
+    branchesOf(step).flatMap((branch) => randomTransition(random, { steps, from: i, branch })),
   );
   return reachable({ steps, transitions });
 }
@@ -74,10 +74,10 @@ function randomWait(random: Random, awaited: readonly string[]): NaiveConfig {
 export const VALUES = ["a", "b", 1, 2, true, "1"];
 export const KEYS = ["k", "l"];
 
-function randomCondition(random: Random, { asksContact, awaited }: Material): NaiveConfig {
+function randomCondition(random: Random, { readsContact, awaited }: Material): NaiveConfig {
   const fields = [
     ...KEYS.map((key) => `context.${key}`),
-    ...(asksContact ? KEYS.map((key) => `data.${key}`) : []),
+    ...(readsContact ? KEYS.map((key) => `data.${key}`) : []),
   ];
   const test = () =>
     random.pick([
@@ -93,7 +93,7 @@ function randomCondition(random: Random, { asksContact, awaited }: Material): Na
       field: random.pick(fields),
       branches: ["x", "y", "z"].slice(random.int(3)).map((id) => ({ id, ...test() })),
     }),
-    ...(asksContact ? [() => longCondition(random, awaited)] : []),
+    ...(readsContact ? [() => longCondition(random, awaited)] : []),
   ])();
 }
 
@@ -138,21 +138,21 @@ function branchesOf({ type, config }: NaiveStep): (string | undefined)[] {
     : [...config.branches.map(({ id }) => id), "default"];
 }
 
-/** On to a later step, most of the time; back only where there was a rest; or nowhere. */
-function randomWay(
+/** Leads mostly to a later step, to an earlier one only from a step that waits, or to none. */
+function randomTransition(
   random: Random,
   {
     steps,
     from,
     branch,
   }: { steps: readonly NaiveStep[]; from: number; branch: string | undefined },
-): NaiveWay[] {
+): NaiveTransition[] {
   const step = steps[from];
   const later = steps.slice(from + 1);
-  const earlier = RESTS.includes(step?.type ?? "") ? steps.slice(1, from + 1) : [];
+  const earlier = WAITING_TYPES.includes(step?.type ?? "") ? steps.slice(1, from + 1) : [];
   const targets = random.chance(0.2) && earlier.length > 0 ? earlier : later;
   if (step === undefined || targets.length === 0 || random.chance(0.1)) return [];
-  // Near ones mostly: otherwise ways are short.
+  // The next step is preferred, because otherwise executions have few steps.
   const to = random.chance(0.7) ? targets[0] : random.pick(targets);
   if (to === undefined) return [];
   return [{ from: step.id, to: to.id, ...(branch === undefined ? {} : { branch }) }];

@@ -1,4 +1,4 @@
-/** Graphs for tests, written as a caller writes them. */
+/** Builders of graphs for tests, in the form of a request. */
 
 export type Given = Record<string, unknown>;
 
@@ -13,8 +13,8 @@ export const step = (id: string, type: string, config: Given = {}): Given => ({ 
 export const delay = (id: string, amount: unknown = 2, unit: unknown = "days"): Given =>
   step(id, "DELAY", { amount, unit });
 
-/** `start>a`, or `a>b:yes` by a branch. */
-export function way(text: string): Given {
+/** Parses a transition: `start>a`, or `a>b:yes` at a branch. */
+export function transition(text: string): Given {
   const [from, rest = ""] = text.split(">");
   const [to, branch] = rest.split(":");
   return { from, to, ...(branch === undefined ? {} : { branch }) };
@@ -22,10 +22,10 @@ export function way(text: string): Given {
 
 export const graph = (steps: readonly Given[], ways: readonly string[] = []) => ({
   steps,
-  transitions: ways.map(way),
+  transitions: ways.map(transition),
 });
 
-/** A TRIGGER, and one step after another. */
+/** A TRIGGER followed by these steps in order. */
 export const chain = (...steps: readonly Given[]) =>
   graph(
     [trigger(), ...steps],

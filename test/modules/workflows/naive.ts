@@ -1,14 +1,14 @@
 /**
- * What workflows do, written down a second time (interface decision I): one contact after another,
- * one event after another, no database, no clock of its own. Knows nothing of the engine. Whatever
- * needs no waiting is done at once; time only moves between calls.
+ * A second implementation of workflows (docs/interface.md#workflows), independent of the engine. It
+ * has no database and no clock, and it handles one event after another. Steps that do not wait run
+ * at once; time advances only between calls.
  */
 
 import { meets, type NaiveCondition, type NaiveContact, passes } from "../segments/naive.ts";
 
 type Test = { operator?: string; value?: unknown };
 
-/** All members that any type of step has. */
+/** The members of the configs of all step types. */
 export type NaiveConfig = Test & {
   eventName?: string;
   templateId?: string;
@@ -27,22 +27,22 @@ export type NaiveConfig = Test & {
   reason?: string;
 };
 export type NaiveStep = { id: string; type: string; config: NaiveConfig };
-export type NaiveWay = { from: string; to: string; branch?: string };
-export type NaiveGraph = { steps: readonly NaiveStep[]; transitions: readonly NaiveWay[] };
+export type NaiveTransition = { from: string; to: string; branch?: string };
+export type NaiveGraph = { steps: readonly NaiveStep[]; transitions: readonly NaiveTransition[] };
 
 export type NaiveExecution = {
   contact: string;
   graph: NaiveGraph;
   status: "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-  /** The step that it is at; null at the end of a way. */
+  /** The current step; null after the last step. */
   at: string | null;
   context: Record<string, unknown>;
   exitReason: string | null;
-  /** Each completed step: id and branch, and `!` where it was skipped or `x` where it failed. */
+  /** The completed steps: id and branch, with `!` if the step was skipped or `x` if it failed. */
   trail: string[];
-  /** When the present wait ends; null if it does not by itself. */
+  /** When the current wait ends; null if it has no end. */
   until: number | null;
-  /** The event that it waits for. */
+  /** The event that the current step waits for. */
   awaits: string | null;
 };
 
@@ -61,13 +61,13 @@ export class NaiveWorkflow {
   graph: NaiveGraph;
   isEnabled = true;
   readonly allowReentry: boolean;
-  /** In the order in which they started. */
+  /** Executions in the order in which they started. */
   readonly executions: NaiveExecution[] = [];
   readonly contacts = new Map<string, NaiveContact>();
   readonly mails: NaiveMail[] = [];
-  /** Addresses of contacts, once per call of a webhook. */
+  /** The address of the contact of each webhook call. */
   readonly calls: string[] = [];
-  /** Ids of templates that only subscribed contacts get. */
+  /** Ids of marketing templates, which are sent only to subscribed contacts. */
   readonly #marketing: ReadonlySet<string>;
 
   constructor(
@@ -80,8 +80,8 @@ export class NaiveWorkflow {
   }
 
   /**
-   * An event of a contact that happened at `at` and is looked at now: wakes what waits for it, then
-   * starts what it triggers. Waits that were over by then ended first.
+   * Handles an event that was recorded at `at`: ends the waits that were over by then, advances the
+   * executions that wait for the event, then starts one if the event triggers the workflow.
    */
   event({ contact, name, data, at }: NaiveEvent, now: number): void {
     this.time(now, at);
@@ -96,7 +96,7 @@ export class NaiveWorkflow {
     if (this.isEnabled && trigger?.config.eventName === name) this.start(contact, data, now);
   }
 
-  /** False where the contact may not enter (again). */
+  /** Returns false if the contact may not enter. */
   start(contact: string, context: Record<string, unknown>, now: number): boolean {
     const earlier = this.executions.filter((execution) => execution.contact === contact);
     const mayEnter = this.allowReentry
@@ -122,7 +122,7 @@ export class NaiveWorkflow {
     return true;
   }
 
-  /** Ends every wait whose time was over at `until`; what comes after it begins now. */
+  /** Ends every wait whose time was over at `until`; the next step begins now. */
   time(now: number, until = now): void {
     for (const execution of this.executions) {
       while (execution.status === "WAITING" && (execution.until ?? Infinity) <= until) {
@@ -136,8 +136,8 @@ export class NaiveWorkflow {
     if (execution.status === "WAITING") execution.status = "CANCELLED";
   }
 
-  /** The contact is deleted. */
-  forget(contact: string): void {
+  /** Deletes the contact and cancels its executions. */
+  deleteContact(contact: string): void {
     for (const execution of this.#active(contact)) this.cancel(execution);
     this.contacts.delete(contact);
   }
@@ -146,7 +146,7 @@ export class NaiveWorkflow {
     return this.executions.filter((e) => e.contact === contact && e.status === "WAITING");
   }
 
-  /** The present step is done: on by its branch, and through all that needs no waiting. */
+  /** Completes the current step and enters the step at the branch. */
   #leave(execution: NaiveExecution, branch: string | null, now: number, mark = ""): void {
     execution.trail.push(`${execution.at}${branch === null ? "" : `:${branch}`}${mark}`);
     execution.until = null;
@@ -199,7 +199,7 @@ export class NaiveWorkflow {
     throw new Error(step.type);
   }
 
-  /** False where the contact does not want such mail. */
+  /** Sends a mail; returns false if the contact is not subscribed to marketing mail. */
   #mail({ contact }: NaiveExecution, config: NaiveConfig): boolean {
     const { templateId: template = "", recipient } = config;
     const isWanted = this.#person(contact).subscribed || !this.#marketing.has(template);
@@ -222,7 +222,7 @@ export class NaiveWorkflow {
     const { condition, field = "", branches } = config;
     const person = this.#person(execution.contact);
     const world = { now, dynamic: {} };
-    // The context as if it were a member of the contact's data.
+    // The naive filters of segments read the context as a member of the contact's data.
     const asked = { ...person, data: { ...person.data, context: execution.context } };
     if (condition !== undefined) return meets(world, asked, inData(condition)) ? "yes" : "no";
     const holds = ({ operator = "", value }: Test) =>

@@ -1,4 +1,4 @@
-/** What the runner asks again and again is answered by an index, however many executions there are. */
+/** The frequent statements of the runner use indexes, so their cost does not grow with the table. */
 
 import { expect, spyOn, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
@@ -27,7 +27,7 @@ test("no statement of the executionRows reads a table whole or sorts more than o
     if (plan.includes("TEMP B-TREE")) sorts.push(sql);
   }
   expect(scans).toEqual([]);
-  // Of one contact: what is overdue, in its order.
+  // The only statement that sorts finds the overdue executions of one contact.
   expect(sorts.map((sql) => /e\.contact_seq = \+\?/.test(sql))).toEqual([true]);
   db.sqlite.close();
 });

@@ -1,4 +1,4 @@
-/** The parts that touch nothing: engine, times, tests on the context. */
+/** Tests the pure functions: engine, due times, tests on the context. */
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -31,8 +31,8 @@ function chainOf(...steps: Step[]): Graph {
   return { steps: all, transitions };
 }
 
-/** Shows occurrences one after the other; what is none of its business changes nothing. */
-function walk(graph: Graph, occurrences: readonly [Occurrence, now: number][]): Progress {
+/** Applies occurrences in order; those that do not concern the execution are ignored. */
+function progressAfter(graph: Graph, occurrences: readonly [Occurrence, now: number][]): Progress {
   const paths = pathsOf(graph);
   return occurrences.reduce(
     (progress, [occurrence, now]) =>
@@ -61,16 +61,16 @@ describe("the engine", () => {
     config: { url: "https://a.test", method: "POST" },
   };
 
-  test("begins at the trigger, with its turn", () => {
-    expect(walk(chainOf(), [])).toMatchObject({
+  test("begins at the TRIGGER, due for a TURN", () => {
+    expect(progressAfter(chainOf(), [])).toMatchObject({
       status: "RUNNING",
       stepId: "start",
       dueFor: "TURN",
     });
   });
 
-  test("ends where nothing follows", () => {
-    expect(walk(chainOf(), [done])).toMatchObject({
+  test("completes the execution if no step follows", () => {
+    expect(progressAfter(chainOf(), [done])).toMatchObject({
       status: "COMPLETED",
       stepId: null,
       stepCount: 1,
@@ -82,8 +82,8 @@ describe("the engine", () => {
     ["when it is over", time(NOW + HOUR), "COMPLETED"],
     ["a day later", time(NOW + DAY), "COMPLETED"],
     ["an event", event("b", NOW), "WAITING"],
-  ])("a delay: %s", (_, occurrence, status) => {
-    expect(walk(chainOf(delay), [done, occurrence])).toMatchObject({ status });
+  ])("handles a delay: %s", (_, occurrence, status) => {
+    expect(progressAfter(chainOf(delay), [done, occurrence])).toMatchObject({ status });
   });
 
   test.each([
@@ -93,46 +93,46 @@ describe("the engine", () => {
     ["its event too late", event("b", NOW + 60_001), "WAITING", {}],
     ["its time, not over yet", time(NOW + 60_000), "WAITING", {}],
     ["its time, over", time(NOW + 60_001), "COMPLETED", {}],
-  ])("a wait: %s", (_, occurrence, status, context) => {
-    expect(walk(chainOf(wait), [done, occurrence])).toMatchObject({ status, context });
+  ])("handles a wait for an event: %s", (_, occurrence, status, context) => {
+    expect(progressAfter(chainOf(wait), [done, occurrence])).toMatchObject({ status, context });
   });
 
-  test("a call that is not answered is due again, and fails with the last try", () => {
+  test("retries a webhook call that fails, and fails the step after the last try", () => {
     const callFailed: [Occurrence, number] = [
       { kind: "callFailed", reason: "No.", retryAfterMs: null, random: 0.5 },
       NOW,
     ];
     const tries = (n: number) => Array.from({ length: n }, () => callFailed);
-    expect(walk(chainOf(call), [done, ...tries(1)])).toMatchObject({
+    expect(progressAfter(chainOf(call), [done, ...tries(1)])).toMatchObject({
       status: "RUNNING",
       dueFor: "CALL",
       dueAt: NOW + MINUTE,
       tries: 1,
       error: "No.",
     });
-    expect(walk(chainOf(call), [done, ...tries(MOST_TRIES - 1)]).status).toBe("RUNNING");
-    expect(walk(chainOf(call), [done, ...tries(MOST_TRIES)])).toMatchObject({
+    expect(progressAfter(chainOf(call), [done, ...tries(MOST_TRIES - 1)]).status).toBe("RUNNING");
+    expect(progressAfter(chainOf(call), [done, ...tries(MOST_TRIES)])).toMatchObject({
       status: "FAILED",
       stepId: "call",
       dueFor: null,
     });
   });
 
-  test("nothing happens to what has ended", () => {
-    const ended = walk(chainOf(), [done]);
+  test("ignores occurrences after the end", () => {
+    const ended = progressAfter(chainOf(), [done]);
     for (const occurrence of [done, event("b", NOW), time(NOW + DAY)]) {
       expect(advance(pathsOf(chainOf()), ended, ...occurrence)).toBeNull();
     }
   });
 
-  test("who goes round for ever is stopped some day", () => {
+  test("stops an endless loop after 10,000 steps", () => {
     const graph = chainOf(delay);
     const round = {
       ...graph,
       transitions: [...graph.transitions, { id: "r", from: "wait", to: "wait" }],
     };
     const paths = pathsOf(round);
-    let progress = walk(round, [done]);
+    let progress = progressAfter(round, [done]);
     let rounds = 0;
     while (progress.status === "WAITING") {
       progress =
@@ -145,7 +145,7 @@ describe("the engine", () => {
   });
 });
 
-describe("tries", () => {
+describe("retries of webhook calls", () => {
   const at = (tries: number, rest: { retryAfterMs?: number; random?: number } = {}) =>
     nextTryAt({
       tries,
@@ -154,7 +154,7 @@ describe("tries", () => {
       random: rest.random ?? 0.5,
     });
 
-  test("are eight in about a day", () => {
+  test("end after eight tries in about a day", () => {
     const delays = Array.from({ length: 7 }, (_, i) => at(i + 1) ?? Number.NaN);
     const hours = delays.reduce((sum, ms) => sum + ms, 0) / HOUR;
     expect(hours).toBeGreaterThan(22);
@@ -162,7 +162,7 @@ describe("tries", () => {
     expect(at(8)).toBeNull();
   });
 
-  test("come up to a fifth earlier or later, and never earlier than asked", () => {
+  test("vary by a fifth and never come before Retry-After", () => {
     expect([at(1, { random: 0 }), at(1, { random: 1 })]).toEqual([0.8 * MINUTE, 1.2 * MINUTE]);
     expect(at(1, { retryAfterMs: HOUR, random: 0 })).toBe(HOUR);
     expect(at(1, { retryAfterMs: 1000 * DAY, random: 0 })).toBe(DAY);
@@ -177,12 +177,12 @@ describe("tries", () => {
     ["-5", null],
     ["", null],
     [null, null],
-  ])("Retry-After %j: %j", (header, ms) => {
+  ])("read Retry-After %j as %j ms", (header, ms) => {
     expect(retryAfter(header, NOW)).toBe(ms);
   });
 });
 
-/** Every operator on every kind of value: what SQL says of a contact's data, this says of a context. */
+/** Compares every operator on every kind of value with the SQL of segments. */
 describe("tests on the context agree with those on contacts' data", () => {
   const sqlite = new Database(":memory:");
   const values: unknown[] = [

@@ -1,11 +1,11 @@
 /**
- * Random graphs and random orders of events, time, changes of contacts and of the workflow itself:
- * the engine and the naive interpreter must always agree. All runs share one application and one
- * clock; each has a workflow, contacts and names of events of its own.
+ * Compares the engine with the naive implementation on random graphs and random orders of events,
+ * clock steps, and changes of contacts and of the workflow. All runs share one application and one
+ * clock; each run has its own workflow, contacts and event names.
  *
- * In half of the runs several things happen at once, before the engine has done anything about the
- * first of them, or while it is stopped; in the others one thing happens after the other, and
- * branches depend on contacts. `SEED=7 RUNS=5000` in the environment for others, and more.
+ * In half of the runs, several events are recorded before the engine handles the first one, or while
+ * it is stopped. In the others the engine handles each action before the next, and conditions test
+ * contacts. The environment sets the seed and the number of runs: `SEED=7 RUNS=5000`.
  */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -28,14 +28,14 @@ const JUMPS = [61 * SECOND, HOUR, 7 * HOUR, 25 * HOUR, 80 * HOUR];
 type Run = {
   number: number;
   random: Random;
-  isHasty: boolean;
+  isConcurrent: boolean;
   material: Material;
   naive: NaiveWorkflow;
   id: string;
-  /** Ids of contacts by address; those of deleted ones stay. */
+  /** Ids of contacts by address, deleted ones included. */
   contacts: Map<string, string>;
-  /** What happened while the engine was stopped. */
-  unseen: NaiveEvent[];
+  /** Events that the naive implementation has not handled yet. */
+  unhandled: NaiveEvent[];
 };
 
 let t: TestApp;
@@ -46,7 +46,7 @@ const calls = new Map<string, number>();
 
 beforeAll(async () => {
   server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: receive });
-  // What becomes of the mails is not looked at here, and their delivery takes time.
+  // The test does not check the delivery of mails; a low rate saves its time.
   t = await testApp({ config: { allowPrivateAddresses: true, sendRate: 1 } });
   for (const type of ["MARKETING", "TRANSACTIONAL"]) {
     const template = { name: type, subject: "s", body: "b", type, from: "a@acme.test" };
@@ -68,15 +68,16 @@ function receive({ url }: Request): Response {
 
 async function makeRun(number: number): Promise<Run> {
   const random = seeded(SEED + 7919 * number);
-  const isHasty = number % 2 === 1;
+  const isConcurrent = number % 2 === 1;
   const prefix = `r${number}`;
   const material: Material = {
     trigger: `${prefix}.go`,
     awaited: [`${prefix}.a`, `${prefix}.b`],
     templates,
     plain: templates[1] ?? "",
-    webhooks: !isHasty && number % 8 === 0 ? `http://127.0.0.1:${server.port}/${number}` : null,
-    asksContact: !isHasty,
+    webhooks:
+      !isConcurrent && number % 8 === 0 ? `http://127.0.0.1:${server.port}/${number}` : null,
+    readsContact: !isConcurrent,
   };
   const allowReentry = random.chance(0.5);
   const graph = randomGraph(random, material);
@@ -85,12 +86,12 @@ async function makeRun(number: number): Promise<Run> {
   const run: Run = {
     number,
     random,
-    isHasty,
+    isConcurrent,
     material,
     naive,
     id: await t.create("/workflows", workflow, "data.id"),
     contacts: new Map(),
-    unseen: [],
+    unhandled: [],
   };
   for (let i = 0; i < 1 + random.int(2); i++) await addContact(run, `c${i}.${prefix}@example.com`);
   return run;
@@ -103,26 +104,27 @@ async function addContact({ random, contacts, naive }: Run, email: string): Prom
   naive.contacts.set(email, { ...plain, email, subscribed, data: { ...data }, events: {} });
 }
 
-/** Something the engine has to hear of; `isAlone`: nothing else happens until it has. */
+/** Takes one random action. `isAlone` is true if the engine handles it before the next action. */
 async function act(run: Run, isAlone: boolean): Promise<void> {
   const { random, naive } = run;
   const email = random.pick([...run.contacts.keys()]);
   if (!naive.contacts.has(email)) return;
   const actions = [track, track, track, track];
-  if (isAlone) actions.push(track, change, change, startByHand, cancel, toggle, replace, forget);
+  if (isAlone)
+    actions.push(track, change, change, startManually, cancel, toggle, replace, deleteContact);
   await random.pick(actions)(run, email, isAlone);
 }
 
-/** The interpreter does what the engine can do now. */
-function catchUp({ naive, unseen }: Run): void {
+/** Brings the naive implementation to the present time. */
+function advanceInterpreter({ naive, unhandled }: Run): void {
   const now = t.clock.now();
-  for (const event of unseen.splice(0)) naive.event(event, now);
+  for (const event of unhandled.splice(0)) naive.event(event, now);
   naive.time(now);
 }
 
 type Action = (run: Run, email: string, isAlone: boolean) => Promise<void>;
 
-const track: Action = async ({ random, naive, material, unseen }, email, isAlone) => {
+const track: Action = async ({ random, naive, material, unhandled }, email, isAlone) => {
   const event = random.pick([material.trigger, material.trigger, ...material.awaited]);
   const resolved = Object.fromEntries(
     random.list(2, () => [random.pick(KEYS), random.pick(VALUES)]),
@@ -136,7 +138,7 @@ const track: Action = async ({ random, naive, material, unseen }, email, isAlone
   const answer = await t.call("POST", "/v1/track", { email, event, data });
   expect(answer.status).toBe(200);
   if (isKept) Object.assign(naive.contacts.get(email)?.data ?? {}, resolved);
-  unseen.push({ contact: email, name: event, data: resolved, at: t.clock.now() });
+  unhandled.push({ contact: email, name: event, data: resolved, at: t.clock.now() });
 };
 
 const change: Action = async ({ random, naive, contacts }, email) => {
@@ -150,7 +152,7 @@ const change: Action = async ({ random, naive, contacts }, email) => {
   Object.assign(person.data, data);
 };
 
-const startByHand: Action = async ({ id, random, naive, contacts }, email) => {
+const startManually: Action = async ({ id, random, naive, contacts }, email) => {
   if (!naive.isEnabled) return;
   const context = { [random.pick(KEYS)]: random.pick(VALUES) };
   const body = { contactId: contacts.get(email), context };
@@ -174,20 +176,20 @@ const toggle: Action = async ({ id, naive }) => {
   await t.call("PATCH", `/workflows/${id}`, { enabled: naive.isEnabled });
 };
 
-/** Executions under way go on with the graph that they started with. */
+/** Replaces the graph; active executions continue with the old one. */
 const replace: Action = async ({ id, random, naive, material }) => {
   naive.graph = randomGraph(random, material);
   const answer = await t.call("PATCH", `/workflows/${id}`, naive.graph);
   expect(answer.status).toBe(200);
 };
 
-const forget: Action = async ({ random, naive, contacts }, email) => {
+const deleteContact: Action = async ({ random, naive, contacts }, email) => {
   if (random.chance(0.5)) return;
   expect((await t.call("DELETE", `/contacts/${contacts.get(email)}`)).status).toBe(204);
-  naive.forget(email);
+  naive.deleteContact(email);
 };
 
-/** Oldest first. */
+/** Ids of all executions, oldest first. */
 async function executionIds(id: string): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ""; ;) {
@@ -198,7 +200,7 @@ async function executionIds(id: string): Promise<string[]> {
   }
 }
 
-/** What the interpreter and the engine tell alike. */
+/** The state of the engine in the form of `expected`. */
 async function observed({ id, naive, contacts }: Run): Promise<unknown> {
   const emails = new Map([...contacts].map(([email, contact]) => [contact, email]));
   const executions = await Promise.all(
@@ -211,7 +213,7 @@ async function observed({ id, naive, contacts }: Run): Promise<unknown> {
         at: status === "WAITING" ? at(body, "data.currentStepId") : null,
         context: at(body, "data.context"),
         exitReason: status === "EXITED" ? at(body, "data.exitReason") : null,
-        trail: listAt(body, "data.steps").map(stepped),
+        trail: listAt(body, "data.steps").map(trailOf),
       };
     }),
   );
@@ -224,7 +226,7 @@ async function observed({ id, naive, contacts }: Run): Promise<unknown> {
   return { executions, people, mails: mailsOf(id) };
 }
 
-function stepped(step: unknown): string {
+function trailOf(step: unknown): string {
   const branch = at(step, "branch");
   const mark = { COMPLETED: "", SKIPPED: "!", FAILED: "x" }[textAt(step, "outcome")];
   return `${textAt(step, "stepId")}${branch === null ? "" : `:${textAt(step, "branch")}`}${mark}`;
@@ -250,7 +252,7 @@ function expected({ naive, contacts }: Run): unknown {
       contact: isThere(contact) ? contact : null,
       status: rest.status,
       at: rest.status === "WAITING" ? rest.at : null,
-      // Nothing of a deleted contact is kept.
+      // The context of a deleted contact is deleted.
       context: isThere(contact) ? rest.context : {},
       exitReason: rest.exitReason,
       trail: rest.trail,
@@ -269,7 +271,7 @@ function expected({ naive, contacts }: Run): unknown {
   };
 }
 
-test(`${RUNS} random runs: the engine does what the interpreter does`, async () => {
+test(`the engine agrees with the naive implementation in ${RUNS} random runs`, async () => {
   const random = seeded(SEED);
   const runs: Run[] = [];
   // In batches, because the server limits the request bodies that are in flight.
@@ -277,23 +279,23 @@ test(`${RUNS} random runs: the engine does what the interpreter does`, async () 
     const length = Math.min(BATCH, RUNS - first);
     runs.push(...(await Promise.all(Array.from({ length }, (_, i) => makeRun(first + i)))));
   }
-  const hasty = runs.filter(({ isHasty }) => isHasty);
-  const patient = runs.filter(({ isHasty }) => !isHasty);
+  const concurrent = runs.filter(({ isConcurrent }) => isConcurrent);
+  const sequential = runs.filter(({ isConcurrent }) => !isConcurrent);
   for (let tick = 0; tick < TICKS; tick++) {
-    // No two ticks share the milliseconds of their second: nothing is ever due at the same moment.
+    // The 7 ms give each tick other milliseconds, so that no two due times are equal.
     const isDown = random.chance(0.5);
     if (isDown) await t.app.automation.stop();
     t.clock.advance(random.pick(JUMPS) + 7);
-    await Promise.all(hasty.map(actHastily));
+    await Promise.all(concurrent.map(actConcurrently));
     if (isDown) {
       t.clock.advance(random.pick(JUMPS) + 7);
       await t.app.automation.start();
     }
     await settle();
-    runs.forEach(catchUp);
-    await Promise.all(patient.map((run) => act(run, true)));
+    runs.forEach(advanceInterpreter);
+    await Promise.all(sequential.map((run) => act(run, true)));
     await settle();
-    patient.forEach(catchUp);
+    sequential.forEach(advanceInterpreter);
   }
   let executions = 0;
   let steps = 0;
@@ -308,12 +310,12 @@ test(`${RUNS} random runs: the engine does what the interpreter does`, async () 
     executions += run.naive.executions.length;
     steps += run.naive.executions.reduce((sum, { trail }) => sum + trail.length, 0);
   }
-  // A test of nothing would pass as well.
+  // The runs must contain enough executions and steps to be a test.
   expect(executions).toBeGreaterThan(RUNS);
   expect(steps).toBeGreaterThan(3 * RUNS);
 }, 120_000);
 
-/** Until the engine has done all that can be done now. */
+/** Resolves when the engine has no work left. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i++) {
     await quiet();
@@ -321,7 +323,7 @@ async function settle(): Promise<void> {
   }
 }
 
-/** One after the other, but without waiting for what they lead to. */
-async function actHastily(run: Run): Promise<void> {
+/** Takes several actions without waiting for the engine. */
+async function actConcurrently(run: Run): Promise<void> {
   for (let i = run.random.int(5); i > 0; i--) await act(run, false);
 }

@@ -1,6 +1,6 @@
 /**
- * A process that dies leaves a database behind: a copy made at any moment is what the next process
- * finds. Whatever step it was at is done once.
+ * Executions after a crash. A copy of the database stands for the state that a crash leaves. Each
+ * step must happen once.
  */
 
 import { afterEach, describe, expect, test } from "bun:test";
@@ -26,7 +26,7 @@ async function start(options: Parameters<typeof startAutomation>[0] = {}): Promi
   return a;
 }
 
-/** An application on what this one would leave behind if it died now, some time later. */
+/** Starts an application on a copy of the database, as if `laterMs` after a crash. */
 async function afterCrash({ t: { db, clock } }: Automation, laterMs = 0): Promise<Automation> {
   const folder = mkdtempSync(join(tmpdir(), "mailstead-test-"));
   folders.push(folder);
@@ -37,11 +37,11 @@ async function afterCrash({ t: { db, clock } }: Automation, laterMs = 0): Promis
   return a;
 }
 
-test("an event that was recorded and not read starts its workflow, once", async () => {
+test("an event that was not read before the crash starts its workflow once", async () => {
   const before = await start();
   const id = await before.workflow(chain(step("end", "EXIT")));
   await before.t.call("POST", "/v1/track", { event: "signed-up", email: "ada@example.net" });
-  // The runner has not had its turn: nothing awaits it here.
+  // The test has not waited for the runner, so it has not read the event yet.
   expect(before.t.countRows("workflow_executions")).toBe(0);
   const after = await afterCrash(before);
   expect(await after.only(id)).toMatchObject({ status: "EXITED" });
@@ -49,7 +49,7 @@ test("an event that was recorded and not read starts its workflow, once", async 
   expect(await again.only(id)).toMatchObject({ status: "EXITED" });
 });
 
-test("a mail that a step made is made once, and sent by whoever is there", async () => {
+test("a SEND_EMAIL step that was completed before the crash is not repeated", async () => {
   const before = await start();
   const templateId = await before.template();
   const id = await before.workflow(
@@ -64,7 +64,7 @@ test("a mail that a step made is made once, and sent by whoever is there", async
 test.each([
   ["in time", HOUR],
   ["late", 30 * HOUR],
-])("a delay ends in another process, %s", async (_, laterMs) => {
+])("a delay ends in the next process, %s", async (_, laterMs) => {
   const before = await start();
   const id = await before.workflow(chain(delay("wait", 1, "hours"), step("end", "EXIT")));
   await before.track("signed-up");
@@ -79,7 +79,7 @@ describe("a wait", () => {
       step("end", "EXIT"),
     );
 
-  test("is met in another process", async () => {
+  test("is ended by an event in the next process", async () => {
     const before = await start();
     const id = await before.workflow(flow());
     await before.track("signed-up");
@@ -88,7 +88,7 @@ describe("a wait", () => {
     expect(await after.only(id)).toMatchObject({ status: "EXITED", context: { n: 1 } });
   });
 
-  test("is met by an event that was recorded before the crash and before its timeout", async () => {
+  test("is ended by an event that was recorded before the crash and before its timeout", async () => {
     const before = await start();
     const id = await before.workflow(flow());
     await before.track("signed-up");
@@ -97,7 +97,7 @@ describe("a wait", () => {
     expect(await after.only(id)).toMatchObject({ status: "EXITED" });
   });
 
-  test("times out in another process", async () => {
+  test("times out in the next process", async () => {
     const before = await start();
     const id = await before.workflow(flow());
     await before.track("signed-up");
@@ -106,7 +106,7 @@ describe("a wait", () => {
   });
 });
 
-test("an execution that was started by hand goes on", async () => {
+test("an execution that was started through the API continues", async () => {
   const before = await start();
   const id = await before.workflow(chain(step("end", "EXIT")));
   const contact = await before.t.call("POST", "/contacts", { email: "ada@example.net" });
@@ -129,7 +129,7 @@ describe("a webhook", () => {
     return { before, id };
   }
 
-  test("under way at the crash is called again a little later, by the same name", async () => {
+  test("under way at the crash is called again a few seconds later with the same id", async () => {
     const held: (() => void)[] = [];
     const { before, id } = await called((_, count) =>
       count === 1 ? { write: (response) => void held.push(() => response.end()) } : { status: 200 },
@@ -141,13 +141,13 @@ describe("a webhook", () => {
     await after.advance(6_000);
     expect(await after.only(id)).toMatchObject({ status: "EXITED" });
     expect(server.requests).toHaveLength(2);
-    const names = server.requests.map(({ headers }) => String(headers["webhook-id"]));
-    expect(new Set(names).size).toBe(1);
+    const ids = server.requests.map(({ headers }) => String(headers["webhook-id"]));
+    expect(new Set(ids).size).toBe(1);
     for (const release of held) release();
     await tracked;
   });
 
-  test("that was answered and written is not called again", async () => {
+  test("whose result was stored is not called again", async () => {
     const { before, id } = await called(() => ({ status: 200 }));
     await before.track("signed-up");
     const after = await afterCrash(before);
@@ -156,7 +156,7 @@ describe("a webhook", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("that waits for its next try keeps its time and its count", async () => {
+  test("that waits for a retry keeps its due time and its number of tries", async () => {
     const { before, id } = await called((_, count) => ({ status: count === 1 ? 500 : 200 }));
     await before.track("signed-up");
     const after = await afterCrash(before);
@@ -165,7 +165,7 @@ describe("a webhook", () => {
     expect(await after.only(id)).toMatchObject({ status: "EXITED" });
   });
 
-  test("under way when the process stops in order is left to the next one", async () => {
+  test("under way when the process stops is called again by the next one", async () => {
     const { before, id } = await called((_, count) =>
       count === 1 ? { write: () => {} } : { status: 200 },
     );
@@ -183,7 +183,7 @@ describe("a webhook", () => {
   });
 });
 
-test("a step of the contact's own is done once: data and subscription", async () => {
+test("an UPDATE_CONTACT step that was completed before the crash is not repeated", async () => {
   const before = await start();
   const config = { updates: { plan: "pro" }, subscriptionAction: "unsubscribe" };
   const id = await before.workflow(chain(step("set", "UPDATE_CONTACT", config), delay("wait")));

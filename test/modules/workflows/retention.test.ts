@@ -1,4 +1,4 @@
-/** Executions that ended long ago. */
+/** Retention of ended executions. */
 
 import { afterEach, expect, test } from "bun:test";
 import { createWriter } from "../../../src/db/writer.ts";
@@ -27,7 +27,7 @@ async function start() {
   };
 }
 
-test("those that ended longer ago go with their steps; who is under way stays", async () => {
+test("ended executions are deleted with their steps after the retention time, active ones are kept", async () => {
   const { purge } = await start();
   const id = await a.workflow(chain(delay("wait", 5, "days")), { allowReentry: true });
   await a.track("signed-up", { n: 1 }, "ada@example.net");
@@ -53,7 +53,7 @@ test("those that ended longer ago go with their steps; who is under way stays", 
   expect(await a.executions(slow)).toEqual([]);
 });
 
-test("where re-entry is off, nobody may enter again because of it", async () => {
+test("without re-entry, retention keeps the row without its data, so the contact cannot enter again", async () => {
   const { purge } = await start();
   const id = await a.workflow(chain(step("end", "EXIT")));
   await a.track("signed-up", { secret: "rosebud" });

@@ -1,4 +1,4 @@
-/** What each kind of step does, and what it does where it cannot. */
+/** Tests the effects and the failures of each type of step. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, DAY, MINUTE, startAutomation } from "../../support/automation.ts";
@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => a.close());
 
 describe("SEND_EMAIL", () => {
-  test("makes a mail with contact and event data, in the step's own record", async () => {
+  test("enqueues a mail with the data of contact and event, and stores its id with the step", async () => {
     const templateId = await a.template({
       type: "TRANSACTIONAL",
       subject: "{{ name }} ordered {{ order }}",
@@ -20,8 +20,8 @@ describe("SEND_EMAIL", () => {
     const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
     await a.t.call("POST", "/contacts", { email: "ada@example.net", data: { name: "Ada" } });
     await a.track("signed-up", { order: { value: "A-1", persistent: false } });
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({
       status: "COMPLETED",
       currentStepId: null,
       context: { order: "A-1" },
@@ -36,14 +36,14 @@ describe("SEND_EMAIL", () => {
       status: "SENT",
       source: "WORKFLOW",
       templateId,
-      workflowExecutionId: walked.id,
+      workflowExecutionId: execution.id,
     });
-    expect(walked.details[1]).toEqual({ emailId });
+    expect(execution.details[1]).toEqual({ emailId });
     const raw = (await a.t.call("GET", `/emails/${emailId}/raw`)).text("");
     expect(raw).toContain("A-1 for Ada");
   });
 
-  test("skips a contact that unsubscribed before a marketing step, and goes on", async () => {
+  test("skips marketing mail to an unsubscribed contact and continues", async () => {
     const templateId = await a.template();
     const id = await a.workflow(
       chain(
@@ -63,7 +63,7 @@ describe("SEND_EMAIL", () => {
     expect(a.mails()).toEqual([]);
   });
 
-  test("a suppressed address gets a record, and no mail", async () => {
+  test("stores a suppressed mail for a suppressed address and sends nothing", async () => {
     const templateId = await a.template();
     const id = await a.workflow(chain(step("mail", "SEND_EMAIL", { templateId })));
     await a.t.call("POST", "/suppressions", { email: "ada@example.net" });
@@ -73,7 +73,7 @@ describe("SEND_EMAIL", () => {
     expect(a.t.eventNames()).toContain("email.suppressed");
   });
 
-  test("goes to a custom address with the contact's data", async () => {
+  test("sends to a custom address with the contact's data", async () => {
     const templateId = await a.template({
       type: "TRANSACTIONAL",
       subject: "{{ contact.email }} is here: {{ plan }}",
@@ -113,14 +113,14 @@ describe("SEND_EMAIL", () => {
     await a.track("signed-up");
     spoil(templateId);
     await a.advance(2 * DAY);
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({
       status: "FAILED",
       currentStepId: "mail",
       steps: ["start COMPLETED", "wait COMPLETED", "mail FAILED"],
     });
-    expect(walked.error).toContain(error);
-    expect(walked.details[2]).toEqual({ error: walked.error });
+    expect(execution.error).toContain(error);
+    expect(execution.details[2]).toEqual({ error: execution.error });
     expect(a.mails()).toEqual([]);
   });
 });
@@ -140,7 +140,7 @@ describe("DELAY", () => {
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED", currentStepId: null });
   });
 
-  test("fires at once, in order, what a clock that jumped a day forward made late", async () => {
+  test("ends overdue delays in order after the clock jumped forward by a day", async () => {
     const templateId = await a.template({ type: "TRANSACTIONAL", subject: "{{ number }}" });
     const mail = step("mail", "SEND_EMAIL", { templateId });
     await a.workflow(chain(delay("wait", 3, "hours"), mail));
@@ -193,7 +193,7 @@ describe("CONDITION", () => {
       },
       "yes",
     ],
-  ])("%j: %s", async (config, branch) => {
+  ])("%j chooses %s", async (config, branch) => {
     const id = await a.workflow(yesNo(config));
     await a.track("signed-up", { plan: "pro", amount: 11 });
     expect(await a.only(id)).toMatchObject({
@@ -203,7 +203,7 @@ describe("CONDITION", () => {
     });
   });
 
-  test("of several branches the first that matches, else default", async () => {
+  test("chooses the first of several branches that matches, otherwise default", async () => {
     const branches = [
       { id: "small", operator: "lessThan", value: 10 },
       { id: "medium", operator: "lessThan", value: 100 },
@@ -222,16 +222,16 @@ describe("CONDITION", () => {
     await a.track("signed-up", { amount: 20 }, "ada@example.net");
     await a.track("signed-up", { amount: 200 }, "bob@example.net");
     await a.track("signed-up", { amount: 2 }, "eve@example.net");
-    const walked = await a.executions(id);
-    expect(walked.map(({ exitReason }) => exitReason)).toEqual(["medium", "default", null]);
-    // A branch that leads nowhere is an end like any other.
-    expect(walked[2]).toMatchObject({
+    const execution = await a.executions(id);
+    expect(execution.map(({ exitReason }) => exitReason)).toEqual(["medium", "default", null]);
+    // A branch without a transition ends the execution.
+    expect(execution[2]).toMatchObject({
       status: "COMPLETED",
       steps: ["start COMPLETED", "ask COMPLETED:small"],
     });
   });
 
-  test("fails where its segment is gone", async () => {
+  test("fails if its segment was deleted", async () => {
     const condition = {
       logic: "AND",
       groups: [{ filters: [{ field: "subscribed", operator: "equals", value: true }] }],
@@ -251,7 +251,7 @@ describe("CONDITION", () => {
 });
 
 describe("UPDATE_CONTACT", () => {
-  test("merges data and decides the subscription, with its event", async () => {
+  test("merges data and changes the subscription, and records the event", async () => {
     const updates = { plan: "pro", old: null };
     const id = await a.workflow(
       chain(step("set", "UPDATE_CONTACT", { updates, subscriptionAction: "unsubscribe" })),
@@ -264,7 +264,7 @@ describe("UPDATE_CONTACT", () => {
     expect(a.t.eventNames()).toEqual(["contact.subscribed", "signed-up", "contact.unsubscribed"]);
   });
 
-  test("fails where the data would grow too large", async () => {
+  test("fails if the data would be too large", async () => {
     const id = await a.workflow(
       chain(step("set", "UPDATE_CONTACT", { updates: { more: "x".repeat(40_000) } })),
     );
@@ -280,24 +280,24 @@ describe("UPDATE_CONTACT", () => {
   });
 });
 
-test("EXIT ends it with its reason", async () => {
+test("EXIT ends the execution with its reason", async () => {
   const id = await a.workflow(chain(step("end", "EXIT", { reason: "Enough." })));
   await a.track("signed-up");
   expect(await a.only(id)).toMatchObject({ status: "EXITED", exitReason: "Enough.", error: null });
 });
 
-test("data that a context cannot hold fails the execution, told as such", async () => {
+test("an event with too much data for the context fails the execution, and the error says so", async () => {
   const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" })));
   const much = { value: "x".repeat(40_000), persistent: false };
   await a.track("signed-up", { first: much });
   await a.track("bought", { second: much });
-  const walked = await a.only(id);
-  expect(walked).toMatchObject({ status: "FAILED", currentStepId: "wait" });
-  expect(walked.steps).toEqual(["start COMPLETED", "wait FAILED"]);
-  expect(walked.error).toContain("64 KiB");
+  const execution = await a.only(id);
+  expect(execution).toMatchObject({ status: "FAILED", currentStepId: "wait" });
+  expect(execution.steps).toEqual(["start COMPLETED", "wait FAILED"]);
+  expect(execution.error).toContain("64 KiB");
 });
 
-test("a contact that is deleted takes its executions with it, and nothing is left of its data", async () => {
+test("deleting a contact cancels its executions and deletes their data", async () => {
   const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "bought" })));
   await a.track("signed-up", { secret: "rosebud" });
   await a.t.call("DELETE", `/contacts/${a.contactId()}`);

@@ -1,4 +1,4 @@
-/** What is no graph, rule by rule: the field and the code of every violation, and who is named. */
+/** Tests the rules of graphs: the field and the code of each violation, and the step in its message. */
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { defineFormats } from "../../../src/http/formats.ts";
@@ -40,22 +40,22 @@ const multi = (id: string) =>
 const many = (count: number) =>
   chain(...Array.from({ length: count - 1 }, (_, i) => delay(`d${i}`)));
 
-describe("whole graphs that are taken", () => {
+describe("checkGraph accepts", () => {
   const cases: [string, Parts][] = [
     ["a TRIGGER alone", graph([trigger()])],
     ["a chain", chain(mail("a"), delay("b"), wait("c", 60), exit("d"))],
     ["500 steps", many(500)],
     [
-      "two ways to one step",
+      "two transitions to one step",
       graph([trigger(), split("c"), mail("m")], ["start>c", "c>m:yes", "c>m:no"]),
     ],
     [
-      "a branch without a transition: it ends there",
+      "a branch without a transition",
       graph([trigger(), split("c"), mail("m")], ["start>c", "c>m:yes"]),
     ],
     ["a timeout", graph([trigger(), wait("w", 60), mail("m")], ["start>w", "w>m:timeout"])],
     [
-      "all branches of a multi",
+      "all branches of a CONDITION in the mode multi",
       graph(
         [trigger(), multi("c"), mail("m"), mail("n"), mail("o")],
         ["start>c", "c>m:pro", "c>n:any", "c>o:default"],
@@ -66,21 +66,21 @@ describe("whole graphs that are taken", () => {
       "a loop with a WAIT_FOR_EVENT",
       graph([trigger(), wait("w", 9), mail("m")], ["start>w", "w>m:timeout", "m>w"]),
     ],
-    ["a DELAY that comes after itself", graph([trigger(), delay("d")], ["start>d", "d>d"])],
+    ["a DELAY that leads to itself", graph([trigger(), delay("d")], ["start>d", "d>d"])],
     ["an id of 100 characters", chain(mail("x".repeat(100)))],
     [
-      "ids that objects have of their own",
+      "ids that are names of members of objects",
       graph([trigger("e", "__proto__"), mail("constructor")], ["__proto__>constructor"]),
     ],
   ];
   for (const [name, parts] of cases) test(name, () => expect(faults(parts)).toEqual([]));
 });
 
-describe("the shape of a graph", () => {
+describe("checkGraph refuses", () => {
   type Case = [name: string, parts: Parts, expected: [string, string][]];
   const cases: Case[] = [
-    ["no trigger", graph([mail("a")]), [["steps", "required"]]],
-    ["nothing at all", graph([]), [["steps", "required"]]],
+    ["a graph without a trigger", graph([mail("a")]), [["steps", "required"]]],
+    ["an empty graph", graph([]), [["steps", "required"]]],
     [
       "two triggers",
       graph([trigger(), trigger("b", "second")], []),
@@ -96,7 +96,7 @@ describe("the shape of a graph", () => {
       [["transitions", "too_big"]],
     ],
     [
-      "steps that are none",
+      "steps and transitions of a wrong type",
       { steps: {}, transitions: "no" },
       [
         ["steps", "invalid_type"],
@@ -109,7 +109,7 @@ describe("the shape of a graph", () => {
       [["steps.2", "invalid_value"]],
     ],
     [
-      "an island that goes round",
+      "a cycle that cannot be reached",
       graph([trigger(), delay("a"), delay("b")], ["a>b", "b>a"]),
       [
         ["steps.1", "invalid_value"],
@@ -117,12 +117,12 @@ describe("the shape of a graph", () => {
       ],
     ],
     [
-      "an edge to nowhere",
+      "a transition to an unknown step",
       graph([trigger(), mail("a")], ["start>a", "a>gone"]),
       [["transitions.1.to", "unknown_reference"]],
     ],
     [
-      "an edge from nowhere",
+      "a transition from an unknown step",
       graph([trigger()], ["gone>start"]),
       [
         ["transitions.0.from", "unknown_reference"],
@@ -130,17 +130,17 @@ describe("the shape of a graph", () => {
       ],
     ],
     [
-      "a way back to the TRIGGER",
+      "a transition to the TRIGGER",
       graph([trigger(), delay("a")], ["start>a", "a>start"]),
       [["transitions.1.to", "invalid_value"]],
     ],
     [
-      "an id that is there twice",
+      "two steps with one id",
       graph([trigger(), mail("a"), mail("a")], ["start>a"]),
       [["steps.2.id", "invalid_value"]],
     ],
     [
-      "a transition's id that is there twice",
+      "two transitions with one id",
       {
         steps: [trigger(), split("c"), mail("m")],
         transitions: [
@@ -151,17 +151,17 @@ describe("the shape of a graph", () => {
       [["transitions.1.id", "invalid_value"]],
     ],
     [
-      "a branch that its step lacks",
+      "an unknown branch",
       graph([trigger(), split("c"), mail("m")], ["start>c", "c>m:maybe"]),
       [["transitions.1.branch", "invalid_value"]],
     ],
     [
-      "a CONDITION without a branch",
+      "a transition from a CONDITION without a branch",
       graph([trigger(), split("c"), mail("m")], ["start>c", "c>m"]),
       [["transitions.1.branch", "invalid_value"]],
     ],
     [
-      "a branch of a plain step",
+      "a branch of a step that has none",
       graph([trigger(), mail("a"), mail("b")], ["start>a", "a>b:yes"]),
       [["transitions.1.branch", "invalid_value"]],
     ],
@@ -171,42 +171,42 @@ describe("the shape of a graph", () => {
       [["transitions.0.branch", "invalid_value"]],
     ],
     [
-      "a timeout of a wait for ever",
+      "the branch timeout of a wait without a timeout",
       graph([trigger(), wait("w"), mail("m")], ["start>w", "w>m:timeout"]),
       [["transitions.1.branch", "invalid_value"]],
     ],
     [
-      "yes of a multi",
+      "the branch yes of a CONDITION in the mode multi",
       graph([trigger(), multi("c"), mail("m")], ["start>c", "c>m:yes"]),
       [["transitions.1.branch", "invalid_value"]],
     ],
     [
-      "something after an EXIT",
+      "a step after an EXIT",
       graph([trigger(), exit("x"), mail("m")], ["start>x", "x>m"]),
       [["transitions.1.from", "invalid_value"]],
     ],
     [
-      "two plain ways on",
+      "two unconditional transitions of one step",
       graph([trigger(), mail("a"), mail("b")], ["start>a", "start>b"]),
       [["transitions.1.from", "invalid_value"]],
     ],
     [
-      "two ways for one branch",
+      "two transitions of one branch",
       graph([trigger(), split("c"), mail("a"), mail("b")], ["start>c", "c>a:yes", "c>b:yes"]),
       [["transitions.2.from", "invalid_value"]],
     ],
     [
-      "a loop without a rest",
+      "a cycle without a step that waits",
       graph([trigger(), mail("a"), split("c")], ["start>a", "a>c", "c>a:no"]),
       [["steps.1", "invalid_value"]],
     ],
     [
-      "a step after itself",
+      "a step that leads to itself without a wait",
       graph([trigger(), mail("a")], ["start>a", "a>a"]),
       [["steps.1", "invalid_value"]],
     ],
     [
-      "a loop beside one that rests",
+      "a cycle without a wait beside one with a DELAY",
       graph(
         [trigger(), split("c"), delay("d"), mail("m")],
         ["start>c", "c>d:yes", "d>c", "c>m:no", "m>c"],
@@ -231,17 +231,17 @@ describe("the shape of a graph", () => {
     test(name, () => expect(faults(parts)).toEqual(expected));
   }
 
-  test("violations name the step: by name and id", () => {
+  test("steps with messages that contain their name and id", () => {
     const lost = { ...mail("m2"), name: "Second mail" };
     expect(messages(graph([trigger(), lost]))).toEndWith(': step "Second mail" (m2)');
     expect(messages(graph([trigger(), split("c"), mail("m")], ["start>c", "c>m:maybe"]))).toBe(
       'must be a branch that step "c" has: "yes", "no"',
     );
-    const round = graph([trigger(), mail("a"), split("c")], ["start>a", "a>c", "c>a:no"]);
-    expect(messages(round)).toEndWith('step "a" → step "c" → step "a"');
+    const cycle = graph([trigger(), mail("a"), split("c")], ["start>a", "a>c", "c>a:no"]);
+    expect(messages(cycle)).toEndWith('step "a" → step "c" → step "a"');
   });
 
-  test("a long round is found, and no stack is exhausted", () => {
+  test("a cycle of hundreds of steps without a stack overflow", () => {
     const steps = Array.from({ length: 499 }, (_, i) => mail(`m${i}`));
     const parts = chain(...steps);
     expect(faults(parts)).toEqual([]);
@@ -250,8 +250,8 @@ describe("the shape of a graph", () => {
   });
 });
 
-describe("steps and transitions of a wrong type", () => {
-  const valid = mail("a");
+describe("checkGraph with steps and transitions of a wrong type", () => {
+  const validStep = mail("a");
   const cases: [string, unknown, [string, string][]][] = [
     ["null", null, [["steps.1", "invalid_type"]]],
     ["text", "mail", [["steps.1", "invalid_type"]]],
@@ -264,27 +264,31 @@ describe("steps and transitions of a wrong type", () => {
         ["steps.1.type", "required"],
       ],
     ],
-    ["id: number", { ...valid, id: 1 }, [["steps.1.id", "invalid_type"]]],
-    ["id: empty", { ...valid, id: "" }, [["steps.1.id", "too_small"]]],
-    ["id: 101 characters", { ...valid, id: "x".repeat(101) }, [["steps.1.id", "too_big"]]],
-    ["id: two lines", { ...valid, id: "a\nb" }, [["steps.1.id", "invalid_format"]]],
-    ["type: unknown", { ...valid, type: "SEND_SMS" }, [["steps.1.type", "invalid_value"]]],
-    ["type: lower case", { ...valid, type: "exit" }, [["steps.1.type", "invalid_value"]]],
-    ["name: number", { ...valid, name: 1 }, [["steps.1.name", "invalid_type"]]],
-    ["name: empty", { ...valid, name: "" }, [["steps.1.name", "too_small"]]],
-    ["position: text", { ...valid, position: "left" }, [["steps.1.position", "invalid_type"]]],
-    ["position: half", { ...valid, position: { x: 1 } }, [["steps.1.position.y", "required"]]],
+    ["id: number", { ...validStep, id: 1 }, [["steps.1.id", "invalid_type"]]],
+    ["id: empty", { ...validStep, id: "" }, [["steps.1.id", "too_small"]]],
+    ["id: 101 characters", { ...validStep, id: "x".repeat(101) }, [["steps.1.id", "too_big"]]],
+    ["id: two lines", { ...validStep, id: "a\nb" }, [["steps.1.id", "invalid_format"]]],
+    ["type: unknown", { ...validStep, type: "SEND_SMS" }, [["steps.1.type", "invalid_value"]]],
+    ["type: lower case", { ...validStep, type: "exit" }, [["steps.1.type", "invalid_value"]]],
+    ["name: number", { ...validStep, name: 1 }, [["steps.1.name", "invalid_type"]]],
+    ["name: empty", { ...validStep, name: "" }, [["steps.1.name", "too_small"]]],
+    ["position: text", { ...validStep, position: "left" }, [["steps.1.position", "invalid_type"]]],
     [
-      "position: beyond all numbers",
-      { ...valid, position: { x: Infinity, y: 0 } },
+      "position: without y",
+      { ...validStep, position: { x: 1 } },
+      [["steps.1.position.y", "required"]],
+    ],
+    [
+      "position: Infinity",
+      { ...validStep, position: { x: Infinity, y: 0 } },
       [["steps.1.position.x", "invalid_type"]],
     ],
-    ["config: text", { ...valid, config: "x" }, [["steps.1.config", "invalid_type"]]],
-    ["config: a list", { ...valid, config: [] }, [["steps.1.config", "invalid_type"]]],
+    ["config: text", { ...validStep, config: "x" }, [["steps.1.config", "invalid_type"]]],
+    ["config: a list", { ...validStep, config: [] }, [["steps.1.config", "invalid_type"]]],
     ["config: missing", { id: "a", type: "DELAY" }, [["steps.1.config", "required"]]],
   ];
   for (const [name, given, expected] of cases) {
-    test(name, () => {
+    test(`refuses a step: ${name}`, () => {
       const parts = { steps: [trigger(), given], transitions: [{ from: "start", to: "a" }] };
       const own = faults(parts).filter(([field]) => field.startsWith("steps.1"));
       expect(own).toEqual(expected);
@@ -315,14 +319,14 @@ describe("steps and transitions of a wrong type", () => {
     ["id: empty", { id: "", from: "start", to: "a" }, [["transitions.0.id", "too_small"]]],
   ];
   for (const [name, given, expected] of edges) {
-    test(`transition: ${name}`, () => {
-      expect(faults({ steps: [trigger(), valid], transitions: [given] })).toEqual(expected);
+    test(`refuses a transition: ${name}`, () => {
+      expect(faults({ steps: [trigger(), validStep], transitions: [given] })).toEqual(expected);
     });
   }
 
-  test("branch: null and name: null are as good as absent", () => {
+  test("accepts null as absent in branch, name, position and id", () => {
     const edge = { id: null, from: "start", to: "a", branch: null };
-    const given = { ...valid, name: null, position: null };
+    const given = { ...validStep, name: null, position: null };
     expect(faults({ steps: [trigger(), given], transitions: [edge] })).toEqual([]);
   });
 });
@@ -334,8 +338,8 @@ const condition = (...filters: unknown[]) => ({
   condition: { logic: "AND", groups: [{ filters }] },
 });
 
-/** Configs that are wrong: the field below `config`, and the code. */
-const wrong: Record<string, [config: unknown, field: string, code: string][]> = {
+/** Invalid configs, with the field in `config` and the code of the violation. */
+const invalid: Record<string, [config: unknown, field: string, code: string][]> = {
   TRIGGER: [
     [{}, "eventName", "required"],
     [{ eventName: "" }, "eventName", "too_small"],
@@ -508,8 +512,8 @@ const wrong: Record<string, [config: unknown, field: string, code: string][]> = 
   ],
 };
 
-/** Configs that are taken, with what is kept of them where that differs. */
-const right: Record<string, [config: Given, kept?: Given][]> = {
+/** Valid configs, with the stored config if it differs. */
+const valid: Record<string, [config: Given, stored?: Given][]> = {
   SEND_EMAIL: [
     [{ templateId: "t" }],
     [{ templateId: "t", recipient: null }, { templateId: "t" }],
@@ -568,8 +572,8 @@ const right: Record<string, [config: Given, kept?: Given][]> = {
   EXIT: [[{}], [{ reason: "opened" }], [{ reason: null }, {}]],
 };
 
-describe("configs, type by type", () => {
-  for (const [type, cases] of Object.entries(wrong)) {
+describe("the config of", () => {
+  for (const [type, cases] of Object.entries(invalid)) {
     for (const [config, field, code] of cases) {
       test(`${type} refuses ${field} of ${JSON.stringify(config).slice(0, 90)}`, () => {
         const steps = type === "TRIGGER" ? [] : [trigger()];
@@ -584,9 +588,9 @@ describe("configs, type by type", () => {
     }
   }
 
-  for (const [type, cases] of Object.entries(right)) {
-    for (const [config, kept = config] of cases) {
-      test(`${type} takes ${JSON.stringify(config).slice(0, 90)}`, () => {
+  for (const [type, cases] of Object.entries(valid)) {
+    for (const [config, stored = config] of cases) {
+      test(`${type} accepts ${JSON.stringify(config).slice(0, 90)}`, () => {
         const { steps, transitions } = chain(step("a", type, config));
         const checked = checkGraph({ steps, transitions });
         const read: unknown = checked.ok ? checked.value.steps[1] : checked.errors;
@@ -595,13 +599,13 @@ describe("configs, type by type", () => {
           type,
           name: type,
           position: { x: 0, y: 0 },
-          config: kept,
+          config: stored,
         });
       });
     }
   }
 
-  test("all violations of a graph are told at once, a hundred at most", () => {
+  test("several steps reports at most 100 violations at once", () => {
     const bad = (i: number) => step(`d${i}`, "DELAY", { amount: "x", unit: "y" });
     const steps = [trigger(), ...Array.from({ length: 80 }, (_, i) => bad(i))];
     const found = faults({ steps, transitions: [{ from: "start", to: "nowhere" }] });
@@ -614,7 +618,7 @@ describe("configs, type by type", () => {
   });
 });
 
-test("transitions without an id get one that is free and fits", () => {
+test("transitions without an id get one that is unused and not too long", () => {
   const long = "x".repeat(100);
   const { steps } = chain(split("c"), mail(long));
   const transitions = [

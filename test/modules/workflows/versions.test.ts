@@ -1,4 +1,4 @@
-/** Graphs are immutable: a change makes another version, and old ones stay while they are used. */
+/** Tests versions of graphs, and the deletion of workflows. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createVersions } from "../../../src/modules/workflows/versions.ts";
@@ -36,7 +36,7 @@ const current = () =>
 
 let contacts = 0;
 
-/** An execution of a new contact, as the engine stores one. */
+/** Inserts an execution of a new contact with one completed step; returns its `seq`. */
 async function execution(status: string, versionSeq = current().seq): Promise<number> {
   const email = `c${contacts++}@example.com`;
   await t.call("POST", "/contacts", { email });
@@ -62,34 +62,34 @@ const change = (amount: number) =>
   t.call("PATCH", `/workflows/${id}`, chain(delay("wait", amount)));
 
 describe("versions", () => {
-  test("a change of the graph makes one, and the old one goes when nobody uses it", async () => {
+  test("are created by a change of the graph, and an unused one is deleted", async () => {
     const { seq: before } = current();
     await change(3);
     expect(current().seq).toBeGreaterThan(before);
     expect(versionSeqs()).toEqual([current().seq]);
   });
 
-  test("the same graph again, or a change of something else, makes none", async () => {
+  test("are not created by the same graph or by a change of other fields", async () => {
     const { seq } = current();
     await change(2);
     await t.call("PATCH", `/workflows/${id}`, { name: "Other", enabled: false });
     expect([current().seq, versionSeqs()]).toEqual([seq, [seq]]);
   });
 
-  test("single edits make them as well", async () => {
+  test("are created by an edit of a single step", async () => {
     const { seq } = current();
     await t.call("PATCH", `/workflows/${id}/steps/wait`, { name: "Rest" });
     expect(current().seq).toBeGreaterThan(seq);
   });
 
   for (const status of ["RUNNING", "WAITING"]) {
-    test(`one stays while an execution on it is ${status}`, async () => {
+    test(`are kept while an execution of them is ${status}`, async () => {
       const { seq: before, workflow } = current();
       const running = await execution(status);
       await change(3);
       const { seq: middle } = current();
       await change(4);
-      // Nobody ever used the one in between.
+      // The version in between was never used.
       expect(versionSeqs()).toEqual([before, current().seq]);
       expect(versionSeqs()).not.toContain(middle);
       t.db.sqlite.run("UPDATE workflow_executions SET status = 'COMPLETED' WHERE seq = ?", [
@@ -100,14 +100,14 @@ describe("versions", () => {
     });
   }
 
-  test("ended executions keep none", async () => {
+  test("are deleted although they have ended executions", async () => {
     for (const status of ["COMPLETED", "EXITED", "FAILED", "CANCELLED"]) await execution(status);
     await change(3);
     expect(versionSeqs()).toEqual([current().seq]);
     expect(t.countRows("workflow_executions")).toBe(4);
   });
 
-  test("those of other workflows are left alone", async () => {
+  test("of other workflows are not deleted", async () => {
     await t.create("/workflows", { name: "Other", ...chain() }, "data.id");
     const before = versionSeqs();
     await t.call("PATCH", `/workflows/${id}`, { name: "W" });
@@ -115,7 +115,7 @@ describe("versions", () => {
     expect(versionSeqs()).toEqual(before);
   });
 
-  test("a number that was rolled back is not given again: graphs are cached by it", async () => {
+  test("do not reuse a seq after a rollback, because graphs are cached by it", async () => {
     const versions = createVersions({ db: t.db, clock: t.clock });
     const { workflow } = current();
     const empty = { steps: [], transitions: [] };
@@ -129,7 +129,7 @@ describe("versions", () => {
     expect(seq).toBeGreaterThan(lost);
   });
 
-  test("graphs are the same from the cache, and null where there is none", async () => {
+  test("come from the cache, and an unknown one is null", async () => {
     const versions = createVersions({ db: t.db, clock: t.clock });
     const graph = versions.graphOf(current().seq);
     expect(graph?.steps.map((each) => each.id)).toEqual(["start", "wait"]);
@@ -137,7 +137,7 @@ describe("versions", () => {
     expect(versions.graphOf(12_345)).toBeNull();
   });
 
-  test("200 graphs of 64 KiB: the cache forgets, the answers stay right", async () => {
+  test("that exceed the limit of the cache are read again from the database", async () => {
     const versions = createVersions({ db: t.db, clock: t.clock });
     const { workflow } = current();
     const body = "x".repeat(64_000);
@@ -155,7 +155,7 @@ describe("versions", () => {
 });
 
 describe("DELETE /workflows/{id}", () => {
-  test("takes its executions, their steps and its versions with it: 204, then 404", async () => {
+  test("deletes its executions, their steps and its versions, and responds 404 afterwards", async () => {
     const before = current().seq;
     await execution("WAITING");
     await execution("COMPLETED");
@@ -174,7 +174,7 @@ describe("DELETE /workflows/{id}", () => {
     expect(t.countRows("contacts")).toBe(2);
   });
 
-  test("thousands: those under way end before the answer, the rest in steps", async () => {
+  test("deletes thousands of executions in slices, the active ones before it responds", async () => {
     const statement = t.db.sqlite.prepare(
       `INSERT INTO workflow_executions
          (id, project_seq, workflow_seq, version_seq, status, context, step_started_at, started_at)
@@ -200,7 +200,7 @@ describe("DELETE /workflows/{id}", () => {
     expect([t.countRows("workflow_executions"), t.countRows("workflows")]).toEqual([0, 0]);
   });
 
-  test("a crash in between: what was marked is removed by the next sweep", async () => {
+  test("is finished by sweep after a crash", async () => {
     await execution("WAITING");
     t.db.sqlite.run("UPDATE workflows SET deleted_at = 1, is_enabled = 0");
     expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
@@ -211,11 +211,11 @@ describe("DELETE /workflows/{id}", () => {
   });
 });
 
-describe("who is started by an event", () => {
+describe("findTriggered", () => {
   const started = (eventName: string, projectSeq = 1) =>
     t.app.workflows.findTriggered(projectSeq, eventName).map((workflow) => workflow.id);
 
-  test("enabled workflows of the project whose TRIGGER has that name, as it is now", async () => {
+  test("returns the enabled workflows of the project whose current TRIGGER has the name", async () => {
     const body = { name: "Off", ...chain() };
     const off = await t.create("/workflows", body, "data.id");
     const both = await t.create(
@@ -233,9 +233,9 @@ describe("who is started by an event", () => {
   });
 });
 
-test("deleted while its webhook is being called: the answer comes to nothing, and nothing fails", async () => {
+test("a workflow can be deleted during its webhook call, and the response is ignored", async () => {
   const logged: string[] = [];
-  // The watchdog's line depends on the load of the machine.
+  // The warning of the event loop watchdog depends on the load of the machine.
   const note = (message: string) => void (message === "event loop held" || logged.push(message));
   let answer = () => {};
   const server = await startWebServer({

@@ -1,4 +1,4 @@
-/** WAIT_FOR_EVENT: what wakes it, and the race with its timeout. */
+/** Tests WAIT_FOR_EVENT: the events that end the wait, and the race with its timeout. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => a.close());
 
-/** `bought` and `late` are exits; an hour's time. */
+/** Waits one hour for `purchase`, then exits with the reason `bought` or `late`. */
 const race = () =>
   graph(
     [
@@ -25,7 +25,7 @@ const race = () =>
 
 const outcome = async (id: string) => (await a.only(id)).exitReason;
 
-/** An event as it was recorded at a moment, while nobody read the log. */
+/** Inserts an event into the log without waking the runner. */
 function recorded(name: string, at: number, data: unknown = null): void {
   a.t.db.sqlite.run(
     `INSERT INTO events (id, project_seq, name, contact_seq, data, created_at)
@@ -36,7 +36,7 @@ function recorded(name: string, at: number, data: unknown = null): void {
 }
 
 describe("an event", () => {
-  test("of the contact wakes it, and its data joins the context", async () => {
+  test("of the contact ends the wait, and its data is added to the context", async () => {
     const id = await a.workflow(race());
     await a.track("signed-up", { plan: "pro", amount: 0 });
     expect(await a.only(id)).toMatchObject({ status: "WAITING", currentStepId: "wait" });
@@ -50,7 +50,7 @@ describe("an event", () => {
     });
   });
 
-  test("of another contact, another name or another project does not", async () => {
+  test("of another contact, name or project does not end the wait", async () => {
     const id = await a.workflow(race());
     await a.track("signed-up");
     await a.track("purchase", {}, "bob@example.net");
@@ -62,7 +62,7 @@ describe("an event", () => {
     expect(await a.only(id)).toMatchObject({ status: "WAITING" });
   });
 
-  test("wakes every workflow that waits for it, then starts those that it triggers", async () => {
+  test("ends the waits of all workflows and starts those that it triggers", async () => {
     const first = await a.workflow(race());
     const second = await a.workflow(race());
     const third = await a.workflow({
@@ -83,7 +83,7 @@ describe("an event", () => {
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("of the service itself wakes it", async () => {
+  test("that the service records ends the wait", async () => {
     const id = await a.workflow(
       chain(step("wait", "WAIT_FOR_EVENT", { eventName: "contact.unsubscribed" })),
     );
@@ -104,7 +104,7 @@ describe("the race with the timeout", () => {
     expect(await outcome(id)).toBe("bought");
   });
 
-  test("one millisecond later the timeout does", async () => {
+  test("the timeout wins one millisecond later", async () => {
     const id = await a.workflow(race());
     await a.track("signed-up");
     await a.advance(HOUR + 1);
@@ -117,17 +117,17 @@ describe("the race with the timeout", () => {
     ["the event was earlier", HOUR - 1, "bought"],
     ["both came at the same moment", HOUR, "bought"],
     ["the event was later", HOUR + 1, "late"],
-  ])("seen late, both at once: %s", async (_, after, reason) => {
+  ])("a late runner decides by the times if %s", async (_, after, reason) => {
     const id = await a.workflow(race());
     await a.track("signed-up");
     const now = a.t.clock.now();
-    // As where the runner is behind: the time passes and the event is there before it looks.
+    // The event is recorded and the timeout passes before the runner reads the log.
     recorded("purchase", now + after, { amount: 20 });
     await a.advance(2 * HOUR);
     expect(await outcome(id)).toBe(reason);
   });
 
-  test("an event that nobody waits for yet is lost, one after the delay is met", async () => {
+  test("an event before the wait is ignored, and one after its beginning ends it", async () => {
     const id = await a.workflow(
       chain(
         step("pause", "DELAY", { amount: 10, unit: "minutes" }),
@@ -142,7 +142,7 @@ describe("the race with the timeout", () => {
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED", context: { number: 2 } });
   });
 
-  test("a click that is known but not written yet was earlier than the timeout", async () => {
+  test("a click that is not in the log yet wins if it was earlier than the timeout", async () => {
     const templateId = await a.template({ body: '<a href="https://example.com/">x</a>' });
     const id = await a.workflow(
       graph(
@@ -175,14 +175,14 @@ describe("the race with the timeout", () => {
   });
 });
 
-test("without a timeout it waits for ever", async () => {
+test("a step without a timeout waits for an unlimited time", async () => {
   const id = await a.workflow(chain(step("wait", "WAIT_FOR_EVENT", { eventName: "purchase" })));
   await a.track("signed-up");
   await a.advance(1000 * 24 * HOUR);
   expect(await a.only(id)).toMatchObject({ status: "WAITING" });
 });
 
-test("a clock that is set back neither ends a wait nor loses one", async () => {
+test("a clock that is set back does not end or lose a wait", async () => {
   const id = await a.workflow(race());
   await a.track("signed-up");
   a.t.clock.advance(-HOUR);

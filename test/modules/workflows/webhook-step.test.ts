@@ -1,4 +1,4 @@
-/** The WEBHOOK step: what is asked, what answers lead to, and hosts that must not be asked. */
+/** Tests the WEBHOOK step: its request, its response, and hosts that must not be called. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { createFetchGuarded } from "../../../src/lib/fetch-guarded/fetch-guarded.ts";
@@ -24,7 +24,7 @@ async function start(answer: WebServer["answer"] = () => ({}), options: TestOpti
 const webhook = (config: Record<string, unknown> = {}) =>
   step("call", "WEBHOOK", { url: `${server.origin}/hook`, method: "POST", ...config });
 
-/** As from the open internet, of which only the server's address is a part. */
+/** Treats the address of the test server as the only public one. */
 const guarded = (rest: { timeoutMs?: number } = {}): TestOptions => ({
   fetchGuarded: createFetchGuarded({
     dns: NO_DNS,
@@ -35,12 +35,12 @@ const guarded = (rest: { timeoutMs?: number } = {}): TestOptions => ({
 });
 
 describe("the request", () => {
-  test("tells of workflow, execution, contact and event, and names itself", async () => {
+  test("contains the workflow, execution, contact and event, and its own id", async () => {
     await start();
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up", { plan: "pro" });
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({
       status: "COMPLETED",
       steps: ["start COMPLETED", "call COMPLETED"],
     });
@@ -50,19 +50,23 @@ describe("the request", () => {
       path: "/hook",
       headers: {
         "content-type": "application/json",
-        "webhook-id": `${walked.id}.2`,
-        "idempotency-key": `${walked.id}.2`,
+        "webhook-id": `${execution.id}.2`,
+        "idempotency-key": `${execution.id}.2`,
       },
     });
     expect(JSON.parse(request?.body ?? "")).toMatchObject({
       workflow: { id, name: "Flow" },
-      execution: { id: walked.id, startedAt: "2026-03-02T10:00:00.000Z", context: { plan: "pro" } },
+      execution: {
+        id: execution.id,
+        startedAt: "2026-03-02T10:00:00.000Z",
+        context: { plan: "pro" },
+      },
       contact: { id: a.contactId(), email: "ada@example.net", data: { plan: "pro" } },
       event: { name: "signed-up", data: { plan: "pro" }, createdAt: "2026-03-02T10:00:00.000Z" },
     });
   });
 
-  test("holds Liquid in URL, headers and body, and text stays text", async () => {
+  test("renders Liquid in URL, headers and body", async () => {
     await start();
     await a.workflow(
       chain(
@@ -83,7 +87,7 @@ describe("the request", () => {
     });
   });
 
-  test("GET has no body; a text is sent as it is", async () => {
+  test("has no body if it is a GET, and a plain text body if the config has a string", async () => {
     await start();
     await a.workflow(chain(webhook({ method: "GET" }), webhook2("Hello {{ email }}")));
     await a.track("signed-up");
@@ -96,7 +100,7 @@ describe("the request", () => {
 
   const webhook2 = (body: string) => ({ ...webhook({ body }), id: "second" });
 
-  test("with a line break in a header, or no URL, fails and is never made", async () => {
+  test("is not made if a header has a line break or the URL is empty, and the step fails", async () => {
     await start();
     const broken = await a.workflow(chain(webhook({ headers: { "X-A": "{{ text }}" } })));
     const nowhere = await a.workflow(chain(webhook({ url: "{{ missing }}" })));
@@ -107,8 +111,8 @@ describe("the request", () => {
   });
 });
 
-describe("the answer", () => {
-  test("is kept as an excerpt, and JSON joins the context", async () => {
+describe("the response", () => {
+  test("is stored as an excerpt, and its JSON is added to the context", async () => {
     const headers = { "content-type": "application/json; charset=utf-8" };
     await start(() => ({ status: 201, headers, body: '{"score":7}' }));
     const yes = step("ask", "CONDITION", {
@@ -118,27 +122,27 @@ describe("the answer", () => {
     });
     const id = await a.workflow(chain(webhook(), yes));
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked.context).toEqual({ webhook: { score: 7 } });
-    expect(walked.details[1]).toEqual({ status: 201, body: '{"score":7}' });
-    expect(walked.steps[2]).toBe("ask COMPLETED:yes");
+    const execution = await a.only(id);
+    expect(execution.context).toEqual({ webhook: { score: 7 } });
+    expect(execution.details[1]).toEqual({ status: 201, body: '{"score":7}' });
+    expect(execution.steps[2]).toBe("ask COMPLETED:yes");
   });
 
-  test("that is nested too deeply joins nothing: every later step would pay for it", async () => {
+  test("is not added to the context if it is nested too deeply", async () => {
     const headers = { "content-type": "application/json" };
     const body = `${"[".repeat(30_000)}${"]".repeat(30_000)}`;
     await start(() => ({ status: 200, headers, body }));
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({ status: "COMPLETED", context: {} });
-    expect(walked.details[1]).toMatchObject({
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({ status: "COMPLETED", context: {} });
+    expect(execution.details[1]).toMatchObject({
       isLeftOut: true,
       reason: "The response is nested too deeply.",
     });
   });
 
-  test("of one gigabyte is cut off", async () => {
+  test("is cut off if it is too long", async () => {
     const chunk = Buffer.alloc(64 * 1024, "x");
     let sent = 0;
     await start(() => ({
@@ -156,9 +160,9 @@ describe("the answer", () => {
     }));
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({ status: "COMPLETED", context: {} });
-    expect(walked.details[1]).toMatchObject({
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({ status: "COMPLETED", context: {} });
+    expect(execution.details[1]).toMatchObject({
       status: 200,
       body: "x".repeat(1000),
       reason: "The response is longer than 64 KiB.",
@@ -166,17 +170,17 @@ describe("the answer", () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test("that is too large for the context is left out, told as such", async () => {
+  test("is not added if it is too large for the context, and the step says so", async () => {
     const body = JSON.stringify({ much: "x".repeat(40_000) });
     await start(() => ({ headers: { "content-type": "application/json" }, body }));
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up", { text: { value: "y".repeat(40_000), persistent: false } });
-    const walked = await a.only(id);
-    expect(walked.status).toBe("COMPLETED");
-    expect(walked.details[1]).toMatchObject({ status: 200, isLeftOut: true });
+    const execution = await a.only(id);
+    expect(execution.status).toBe("COMPLETED");
+    expect(execution.details[1]).toMatchObject({ status: 200, isLeftOut: true });
   });
 
-  test.each([301, 400, 401, 404, 410, 422])("%d is final", async (status) => {
+  test.each([301, 400, 401, 404, 410, 422])("%d fails the step", async (status) => {
     await start(() => ({ status }));
     const id = await a.workflow(chain(webhook(), step("end", "EXIT")));
     await a.track("signed-up");
@@ -190,7 +194,7 @@ describe("the answer", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each([408, 429, 500, 503])("%d is tried again, with the same id", async (status) => {
+  test.each([408, 429, 500, 503])("%d leads to a retry with the same id", async (status) => {
     await start((_, count) => ({ status: count < 3 ? status : 200 }));
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
@@ -208,7 +212,7 @@ describe("the answer", () => {
     expect(new Set(server.requests.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   });
 
-  test("Retry-After is waited for", async () => {
+  test("delays the retry by its Retry-After", async () => {
     await start((_, count) =>
       count === 1 ? { status: 429, headers: { "retry-after": "7200" } } : { status: 200 },
     );
@@ -220,7 +224,7 @@ describe("the answer", () => {
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("after eight tries in about a day it is over", async () => {
+  test("fails the step after eight tries in about a day", async () => {
     await start(() => ({ status: 503 }));
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
@@ -229,9 +233,12 @@ describe("the answer", () => {
     const hours = (a.t.clock.now() - startedAt) / HOUR;
     expect(hours).toBeGreaterThan(18);
     expect(hours).toBeLessThan(30);
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({ status: "FAILED", steps: ["start COMPLETED", "call FAILED"] });
-    expect(walked.error).toBe("The receiver answered 503. That was the last of 8 tries.");
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({
+      status: "FAILED",
+      steps: ["start COMPLETED", "call FAILED"],
+    });
+    expect(execution.error).toBe("The receiver answered 503. That was the last of 8 tries.");
     await a.advance(10 * DAY);
     expect(server.requests).toHaveLength(8);
   }, 20_000);
@@ -241,43 +248,46 @@ describe("a host", () => {
   test.each([
     ["private", "http://10.1.2.3/"],
     ["loopback", "http://127.0.0.2:8080/"],
-    ["of this machine", "http://localhost:8080/"],
+    ["localhost", "http://localhost:8080/"],
     ["with metadata", "http://169.254.169.254/latest/meta-data/"],
     ["with metadata, IPv6", "http://[fd00:ec2::254]/"],
-  ])("%s is never asked, and that is final", async (_, url) => {
+  ])("%s is never called, and the step fails", async (_, url) => {
     const fetchGuarded = createFetchGuarded({ dns: NO_DNS, allowPrivateAddresses: false });
     await start(() => ({}), { fetchGuarded });
     const id = await a.workflow(chain(webhook({ url })));
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked.status).toBe("FAILED");
-    expect(walked.error).toContain("has no address that may be asked");
+    const execution = await a.only(id);
+    expect(execution.status).toBe("FAILED");
+    expect(execution.error).toContain("has no address that may be asked");
   });
 
-  test("that redirects to a private one is not followed", async () => {
+  test("that redirects to a private address is not followed", async () => {
     const location = "http://169.254.169.254/latest/";
     await start(() => ({ status: 302, headers: { location } }), guarded());
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({ status: "FAILED", steps: ["start COMPLETED", "call FAILED"] });
-    expect(walked.error).toContain("169.254.169.254 has no address that may be asked");
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({
+      status: "FAILED",
+      steps: ["start COMPLETED", "call FAILED"],
+    });
+    expect(execution.error).toContain("169.254.169.254 has no address that may be asked");
     expect(server.requests).toHaveLength(1);
   });
 
-  test("that never answers is given up and tried again", async () => {
+  test("that never answers is called again after a timeout", async () => {
     const silent = { write: () => {} };
     await start((_, count) => (count === 1 ? silent : { status: 200 }), guarded({ timeoutMs: 50 }));
     const id = await a.workflow(chain(webhook()));
     await a.track("signed-up");
-    const walked = await a.only(id);
-    expect(walked).toMatchObject({ status: "RUNNING", currentStepId: "call" });
-    expect(walked.error).toContain("Timed out");
+    const execution = await a.only(id);
+    expect(execution).toMatchObject({ status: "RUNNING", currentStepId: "call" });
+    expect(execution.error).toContain("Timed out");
     await a.advance(2 * MINUTE);
     expect(await a.only(id)).toMatchObject({ status: "COMPLETED" });
   });
 
-  test("that is not there is tried again", async () => {
+  test("that refuses the connection is called again", async () => {
     await start();
     const { port } = server;
     await server.close();
@@ -290,8 +300,8 @@ describe("a host", () => {
   });
 });
 
-describe("while it is under way", () => {
-  test("a contact that is deleted or an execution that is cancelled takes no answer", async () => {
+describe("a call that is under way", () => {
+  test("does not change an execution that was cancelled", async () => {
     let release: () => void = () => {};
     const asked = Promise.withResolvers<void>();
     await start(() => ({
@@ -303,7 +313,7 @@ describe("while it is under way", () => {
     const id = await a.workflow(chain(webhook(), step("end", "EXIT")));
     const tracked = a.track("signed-up");
     await asked.promise;
-    const [executionId] = (await a.executions(id)).map((walked) => walked.id);
+    const [executionId] = (await a.executions(id)).map((execution) => execution.id);
     const cancelled = await a.t.call(
       "POST",
       `/workflows/${id}/executions/${executionId ?? ""}/cancel`,
@@ -314,7 +324,7 @@ describe("while it is under way", () => {
     expect(await a.only(id)).toMatchObject({ status: "CANCELLED", steps: ["start COMPLETED"] });
   });
 
-  test("a clock that jumps a day forward makes no second call", async () => {
+  test("is not repeated after the clock jumped forward by a day", async () => {
     let release: () => void = () => {};
     const asked = Promise.withResolvers<void>();
     await start(() => ({
@@ -334,7 +344,7 @@ describe("while it is under way", () => {
     expect(await a.only(id)).toMatchObject({ status: "WAITING", currentStepId: "wait" });
   });
 
-  test("one slow receiver leaves room for another workflow's", async () => {
+  test("leaves slots free for other workflows if its receiver is slow", async () => {
     const held: (() => void)[] = [];
     await start(({ path }) =>
       path === "/slow"
@@ -352,7 +362,7 @@ describe("while it is under way", () => {
     });
     await a.t.call("POST", "/v1/track", { event: "other", email: "p0@example.net" });
     while ((await a.executions(quick))[0]?.status !== "COMPLETED") await Bun.sleep(0);
-    // No more than its share is asked at once.
+    // The limit of concurrent calls of one workflow.
     expect(held).toHaveLength(16);
     while (server.requests.filter(({ path }) => path === "/slow").length < 30 || held.length > 0) {
       for (const release of held.splice(0)) release();
@@ -364,11 +374,11 @@ describe("while it is under way", () => {
   });
 });
 
-test("details show nothing of the request", async () => {
+test("the details of the step do not contain the request", async () => {
   await start(() => ({ status: 404, body: "no such thing" }));
   const id = await a.workflow(chain(webhook({ headers: { Authorization: "Bearer secret" } })));
   await a.track("signed-up");
-  const walked = await a.only(id);
-  expect(at(walked.details[1], "body")).toBe("no such thing");
-  expect(JSON.stringify(walked)).not.toContain("Bearer secret");
+  const execution = await a.only(id);
+  expect(at(execution.details[1], "body")).toBe("no such thing");
+  expect(JSON.stringify(execution)).not.toContain("Bearer secret");
 });

@@ -1,9 +1,9 @@
-/** Values in the URL of a WEBHOOK step: each fills one component and changes nothing else. */
+/** Tests values in the URL of a WEBHOOK step: each fills one component and changes no other. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Automation, startAutomation, type Walked } from "../../support/automation.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
-import { step, trigger, way } from "./graphs.ts";
+import { step, trigger, transition } from "./graphs.ts";
 
 let a: Automation;
 let server: WebServer;
@@ -18,13 +18,13 @@ afterAll(async () => {
 
 let count = 0;
 
-/** Runs a workflow that calls this URL; `HOST` in it is the receiver, with its port. */
+/** Runs a workflow that calls this URL; `HOST` stands for the host and port of the receiver. */
 async function call(url: string, data: Record<string, unknown>): Promise<[Walked, string[]]> {
   const event = `called-${++count}`;
   const config = { url: url.replaceAll("HOST", `127.0.0.1:${server.port}`), method: "GET" };
   const id = await a.workflow({
     steps: [trigger(event), step("call", "WEBHOOK", config)],
-    transitions: [way("start>call")],
+    transitions: [transition("start>call")],
   });
   server.requests = [];
   await a.track(event, data, `ada${count}@example.net`);
@@ -32,14 +32,14 @@ async function call(url: string, data: Record<string, unknown>): Promise<[Walked
 }
 
 async function expectPath(url: string, data: Record<string, unknown>, path: string) {
-  const [walked, paths] = await call(url, data);
-  expect([walked.error, walked.status, paths]).toEqual([null, "COMPLETED", [path]]);
+  const [execution, paths] = await call(url, data);
+  expect([execution.error, execution.status, paths]).toEqual([null, "COMPLETED", [path]]);
 }
 
 async function expectNoCall(url: string, data: Record<string, unknown>, reason: RegExp) {
-  const [walked, paths] = await call(url, data);
-  expect([walked.status, paths]).toEqual(["FAILED", []]);
-  expect(walked.error ?? "").toMatch(reason);
+  const [execution, paths] = await call(url, data);
+  expect([execution.status, paths]).toEqual(["FAILED", []]);
+  expect(execution.error ?? "").toMatch(reason);
 }
 
 describe("a value is percent-encoded as one component", () => {
@@ -109,7 +109,7 @@ describe("a value is percent-encoded as one component", () => {
   });
 });
 
-describe("a value is never a dot segment, and the step fails", () => {
+describe("a value that would be a dot segment fails the step", () => {
   const DOT = /would make "\." or "\.\." a segment/;
   const values = [".", "..", "%2e", "%2E%2e", ".%2E", "%2e.", "%252e%252e", ".%252525252E"];
   test.each(values)("%s as a whole segment", async (user) => {
@@ -147,7 +147,7 @@ describe("a value is never a dot segment, and the step fails", () => {
   });
 });
 
-describe("an empty value does not remove its segment", () => {
+describe("an empty value that would remove its segment fails the step", () => {
   const EMPTY = /A value in the path of the URL is empty/;
   const urls = [
     "/users/{{ x }}",
@@ -162,7 +162,7 @@ describe("an empty value does not remove its segment", () => {
   });
 });
 
-describe("scheme, host and port are the template's", () => {
+describe("a value cannot change scheme, host and port", () => {
   const refused: [url: string, value: string, reason: RegExp][] = [
     ["http://{{ x }}.example.com/", "evil.com/", /in the host/],
     ["http://{{ x }}.example.com/", "evil.com#", /in the host/],
@@ -205,7 +205,7 @@ describe("scheme, host and port are the template's", () => {
     await expectNoCall(url, { x }, reason);
   });
 
-  test("a port from a value is refused, also where a tag hides it from the check at storing", async () => {
+  test("a port from a value is refused, even if a tag hides it when the workflow is stored", async () => {
     const url = "http://127.0.0.1{% if true %}:{% endif %}{{ x }}/";
     await expectNoCall(url, { x: String(server.port) }, /port/);
     await expectNoCall(url.replace("x }}", "x | raw }}"), { x: String(server.port) }, /port/);
@@ -239,7 +239,7 @@ describe("values in headers and the body add no header", () => {
     const config = { url: `${server.origin}/`, method: "POST", headers };
     const id = await a.workflow({
       steps: [trigger(event), step("call", "WEBHOOK", config)],
-      transitions: [way("start>call")],
+      transitions: [transition("start>call")],
     });
     server.requests = [];
     await a.track(event, { x });
@@ -247,7 +247,7 @@ describe("values in headers and the body add no header", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("line breaks around a header value are left out; in a body they are body", async () => {
+  test("line breaks around a header value are removed, and those in a body are kept", async () => {
     const event = `header-${++count}`;
     const config = {
       url: `${server.origin}/`,
@@ -257,7 +257,7 @@ describe("values in headers and the body add no header", () => {
     };
     await a.workflow({
       steps: [trigger(event), step("call", "WEBHOOK", config)],
-      transitions: [way("start>call")],
+      transitions: [transition("start>call")],
     });
     server.requests = [];
     await a.track(event, { x: "\r\na\r\n", y: "X-Evil: 1\r\n\r\nGET / HTTP/1.1\r\n\r\n" });
