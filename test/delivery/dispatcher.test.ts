@@ -30,7 +30,7 @@ afterEach(async () => {
   }
 });
 
-/** A running application; its transport, its log, and what its rows say. */
+/** A running application with its transport, its log and readers of its rows. */
 async function running(options: Parameters<typeof testTransport>[0] = {}) {
   const transport = testTransport(options);
   const lines: string[] = [];
@@ -71,7 +71,7 @@ async function running(options: Parameters<typeof testTransport>[0] = {}) {
   };
 }
 
-/** Only what a single mail needs. */
+/** A running application for a test with a single mail. */
 async function runningWithOne(options: Parameters<typeof testTransport>[0] = {}) {
   const parts = await running(options);
   const [id = ""] = await parts.send();
@@ -79,13 +79,13 @@ async function runningWithOne(options: Parameters<typeof testTransport>[0] = {})
 }
 
 describe("mail that is due", () => {
-  test("leaves as soon as it is accepted", async () => {
+  test("is sent as soon as it is accepted", async () => {
     const { one, transport } = await runningWithOne({ answer: ACCEPTED });
     await eventually(() => one()?.status === "SENT");
     expect(transport.handed).toHaveLength(1);
   });
 
-  test("that waited while nothing ran leaves at the start", async () => {
+  test("is sent at the start if it waited while no process ran", async () => {
     const transport = testTransport({ answer: ACCEPTED });
     const t = await testApp({ transport });
     apps.push(t);
@@ -101,13 +101,13 @@ describe("mail that is due", () => {
     await eventually(() => transport.handed.length === 1);
   });
 
-  test("is under way only as often as the transport takes it", async () => {
+  test("is under way at most as often as the transport's concurrency limit", async () => {
     const { send, transport, statuses } = await running({ concurrency: 2 });
     await send(5);
     await eventually(() => transport.open().length === 2);
     await quiet();
     expect(transport.handed).toHaveLength(2);
-    // Two more are ready for their turn.
+    // Two more are prefetched.
     expect(statuses().toSorted()).toEqual(["QUEUED", "SENDING", "SENDING", "SENDING", "SENDING"]);
     while (transport.open().length > 0) {
       transport.open()[0]?.end(ACCEPTED);
@@ -118,7 +118,7 @@ describe("mail that is due", () => {
     expect(transport.handed).toHaveLength(5);
   });
 
-  test("for a person is the next to go, whatever campaign mail is ready", async () => {
+  test("is sent next if it is transactional, before prefetched campaign mail", async () => {
     const { t, send, transport } = await running({ concurrency: 1 });
     await t.app.stop();
     await send(5);
@@ -141,12 +141,12 @@ describe("mail that is due", () => {
       .all()
       .map(({ to }) => to);
     const order = transport.handed.map(({ dispatch }) => recipients.indexOf(dispatch.envelope.to));
-    // The first was under way; the second was ready for its turn, and is overtaken.
+    // The first was under way; the second was prefetched and is overtaken.
     expect(order).toEqual([0, 5, 1, 2, 3, 4]);
   });
 });
 
-test("mails that wait for a connection hold up others only for a fifth of a second", async () => {
+test("mails that wait for a connection delay others by at most a fifth of a second", async () => {
   const base = testTransport({ answer: ACCEPTED });
   const connecting: string[] = [];
   const transport: Transport = {
@@ -173,7 +173,7 @@ test("mails that wait for a connection hold up others only for a fifth of a seco
 });
 
 describe("mail that is due later", () => {
-  test("is tried again at its time and not before", async () => {
+  test("is retried at its due time and not before", async () => {
     const { t, one, transport } = await runningWithOne({ answer: DEFERRED });
     await eventually(() => one()?.status === "QUEUED" && one()?.attempts === 1);
     const waitMs = (one()?.nextAt ?? 0) - t.clock.now();
@@ -189,7 +189,7 @@ describe("mail that is due later", () => {
     expect(one()?.attempts).toBe(2);
   });
 
-  test("wakes it for the earliest of all, whichever came first", async () => {
+  test("wakes the dispatcher at the earliest due time, in any order of arrival", async () => {
     const { t, send, stored, transport } = await running({ answer: DEFERRED });
     const ids = [...(await send()), ...(await send())];
     await eventually(() => ids.every((id) => stored(id)?.attempts === 1));
@@ -203,7 +203,7 @@ describe("mail that is due later", () => {
     await eventually(() => ids.every((id) => stored(id)?.status === "SENT"));
   });
 
-  test("does not wait for an attempt that takes for ever", async () => {
+  test("does not wait for an attempt that never ends", async () => {
     const { t, send, stored, transport } = await running({ answer: DEFERRED });
     const [later = ""] = await send();
     await eventually(() => stored(later)?.status === "QUEUED" && stored(later)?.attempts === 1);
@@ -218,7 +218,7 @@ describe("mail that is due later", () => {
 });
 
 describe("an attempt that throws", () => {
-  test("keeps the mail for its next time and says so", async () => {
+  test("defers the mail and logs the error", async () => {
     const { t, one, id, transport, logged } = await runningWithOne();
     await eventually(() => transport.open().length === 1);
     transport.open()[0]?.fail(new Error("a defect"));
@@ -234,7 +234,7 @@ describe("an attempt that throws", () => {
 });
 
 describe("storage that refuses writes", () => {
-  test("keeps an outcome until it can be stored, exactly once", async () => {
+  test("delays an outcome until it can be stored, exactly once", async () => {
     const { t, one, transport, logged } = await runningWithOne();
     await eventually(() => transport.open().length === 1);
     t.db.sqlite.run("PRAGMA query_only = ON");
@@ -255,7 +255,7 @@ describe("storage that refuses writes", () => {
     expect(logged("an outcome could not be stored")).toBe(1);
   });
 
-  test("lets no mail leave, tries once a second, and goes on when it is back", async () => {
+  test("stops sending, tries once a second, and resumes when it works again", async () => {
     const { t, send, statuses, transport, logged } = await running({ answer: ACCEPTED });
     await t.app.stop();
     await send(3);
@@ -275,7 +275,7 @@ describe("storage that refuses writes", () => {
     expect(transport.handed).toHaveLength(3);
   });
 
-  test("survives that not even reading works", async () => {
+  test("does not end the dispatcher if reading fails as well", async () => {
     const { t, send, statuses } = await running({ answer: ACCEPTED });
     await t.app.stop();
     await send(1);
@@ -289,7 +289,7 @@ describe("storage that refuses writes", () => {
     await eventually(() => statuses().every((status) => status === "SENT"));
   });
 
-  test("a row that cannot be written does not stop the others", async () => {
+  test("does not stop other mails if one row cannot be written", async () => {
     const { t, send, stored, transport, logged } = await running({ concurrency: 1 });
     const [bad = ""] = await send();
     await eventually(() => transport.open().length === 1);
@@ -306,7 +306,7 @@ describe("storage that refuses writes", () => {
     expect(logged("an outcome could not be stored")).toBe(1);
   });
 
-  test("outcomes of contacts that were deleted meanwhile are stored", async () => {
+  test("stores outcomes of contacts that were deleted meanwhile", async () => {
     const { t, one, transport } = await runningWithOne();
     await eventually(() => transport.open().length === 1);
     const contacts = await t.call("GET", "/contacts");
@@ -318,7 +318,7 @@ describe("storage that refuses writes", () => {
 });
 
 describe("stopping", () => {
-  test("lets what is under way end, and starts nothing more", async () => {
+  test("waits for mails under way and starts no others", async () => {
     const { t, send, statuses, transport } = await running({ concurrency: 1 });
     await send(2);
     await eventually(() => transport.open().length === 1);
@@ -332,7 +332,7 @@ describe("stopping", () => {
     expect(transport.handed).toHaveLength(1);
   });
 
-  test("waits ten seconds for what hangs, then gives the lease back for its time", async () => {
+  test("waits ten seconds for a mail that hangs, then returns its lease", async () => {
     const { t, one, transport } = await runningWithOne();
     await eventually(() => transport.open().length === 1);
     let isStopped = false;
@@ -347,7 +347,7 @@ describe("stopping", () => {
     expect((one()?.nextAt ?? 0) - t.clock.now()).toBe(20_000);
   });
 
-  test("an outcome that comes after the lease was given back changes nothing", async () => {
+  test("ignores an outcome that comes after the lease was returned", async () => {
     const { t, one, transport, logged } = await runningWithOne();
     await eventually(() => transport.open().length === 1);
     const stopped = t.app.stop();
@@ -362,7 +362,7 @@ describe("stopping", () => {
     expect(logged("after its lease was lost")).toBe(1);
   });
 
-  test("does not wait for storage that refuses an outcome", async () => {
+  test("does not wait for a storage that refuses an outcome", async () => {
     const { t, one, transport } = await runningWithOne();
     await eventually(() => transport.open().length === 1);
     t.db.sqlite.run("PRAGMA query_only = ON");
@@ -386,7 +386,7 @@ describe("stopping", () => {
   });
 });
 
-test("a mail that is caught is told in one line: to whom, about what, where to see it", async () => {
+test("a captured mail is logged once, with recipient, subject and link", async () => {
   const lines: string[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
   const t = await testApp({ log });
@@ -409,7 +409,7 @@ test("a mail that is caught is told in one line: to whom, about what, where to s
 });
 
 describe("a quiet queue", () => {
-  /** The real parts, with a count of how often the queue is asked and timers are set. */
+  /** A real dispatcher that counts the polls of the queue and the timers. */
   async function counting(options: { isStuck?: boolean; disk?: DiskSync } = {}) {
     const { isStuck = false, disk = null } = options;
     const outbox = openOutbox();
@@ -455,7 +455,7 @@ describe("a quiet queue", () => {
     return { outbox, clock, transport, dispatcher, counts };
   }
 
-  test("asks nothing and sets no timer while nothing waits", async () => {
+  test("is not polled and sets no timer while it is empty", async () => {
     const { clock, counts } = await counting();
     expect(counts).toEqual({ questions: 1, timers: 0 });
     clock.advance(24 * 60 * MINUTE);
@@ -479,7 +479,7 @@ describe("a quiet queue", () => {
     expect(transport.handed).toHaveLength(1);
   });
 
-  test("does not spin where what was due cannot be leased", async () => {
+  test("is not polled in a busy loop if due mail cannot be leased", async () => {
     const { outbox, clock, dispatcher, counts, transport } = await counting({ isStuck: true });
     outbox.add({ nextAt: clock.now() });
     dispatcher.wake();
@@ -492,14 +492,14 @@ describe("a quiet queue", () => {
     expect(transport.handed).toHaveLength(0);
   });
 
-  test("takes many wake-ups of one moment as one", async () => {
+  test("is polled once for many wake-ups at the same time", async () => {
     const { dispatcher, counts } = await counting();
     for (let i = 0; i < 100; i++) dispatcher.wake();
     await quiet();
     expect(counts.questions).toBe(2);
   });
 
-  test("lets nothing leave whose lease was written into a file that is lost", async () => {
+  test("sends no mail whose lease was written to a file that is lost", async () => {
     const lost = new StorageFaultError({ kind: "displaced", file: "/data/x.db", finding: "test" });
     let isLost = false;
     const disk: DiskSync = {
@@ -516,7 +516,7 @@ describe("a quiet queue", () => {
     expect([outbox.row(mail).attempts, transport.handed.length]).toEqual([1, 0]);
   });
 
-  test("lets nothing leave before the disk has the lease; the place is free before it has the outcome", async () => {
+  test("sends a mail only after its lease is on disk, and releases its slot before its outcome is", async () => {
     const waiting: (() => void)[] = [];
     let isSlow = false;
     const disk: DiskSync = {
@@ -534,7 +534,7 @@ describe("a quiet queue", () => {
     waiting.shift()?.();
     await quiet();
     expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENT", 1]);
-    // The outcome is on its way to the disk; the next one is leased all the same.
+    // The outcome is not on disk yet, but the next mail is leased.
     const second = outbox.add({ nextAt: clock.now() });
     dispatcher.wake();
     await quiet();

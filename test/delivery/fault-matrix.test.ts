@@ -1,7 +1,7 @@
 /**
- * Every fault at every step, through the whole application: a mail is accepted by POST /v1/send, goes
- * to a server that misbehaves, and is then what the delivery rules say: its state, its next time,
- * the events and whether its address is suppressed (R1–R4, S3–S5).
+ * Every fault at every step, through the whole application: a mail is accepted by POST /v1/send,
+ * goes to a server that misbehaves, and is then what the delivery rules say: its state, its next
+ * time, the events and whether its address is suppressed (R1–R4, S3–S5).
  */
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";

@@ -11,7 +11,7 @@ const ORPHAN_DELAY_MS = 30_000;
 const TRANSACTIONAL = 0;
 const CAMPAIGN = 1;
 
-/** As for a transport that asks for no place. */
+/** The answer of a transport that needs no slots. */
 const anybody = () => null;
 
 const folders: string[] = [];
@@ -30,7 +30,7 @@ function leased(queue: Queue, limit: number, now: number) {
 }
 
 describe("leasing", () => {
-  test("takes transactional mail before campaign mail, each in the order of its due time", () => {
+  test("leases transactional mail before campaign mail, each by due time", () => {
     const { outbox, queue } = queued();
     const early = outbox.add({ priority: CAMPAIGN, nextAt: 1 });
     const late = outbox.add({ priority: TRANSACTIONAL, nextAt: 900 });
@@ -40,7 +40,7 @@ describe("leasing", () => {
     expect(leased(queue, 1, NOW)).toEqual([]);
   });
 
-  test("takes no more than asked for", () => {
+  test("leases at most `limit` mails", () => {
     const { outbox, queue } = queued();
     for (let i = 0; i < 5; i++) outbox.add({ priority: i % 2 });
     expect(leased(queue, 3, NOW)).toHaveLength(3);
@@ -48,7 +48,7 @@ describe("leasing", () => {
     expect(leased(queue, 9, NOW)).toHaveLength(2);
   });
 
-  test("takes a mail at its due time and not before", () => {
+  test("leases a mail at its due time and not before", () => {
     const { outbox, queue } = queued();
     outbox.add({ nextAt: NOW });
     expect(leased(queue, 1, NOW - 1)).toEqual([]);
@@ -69,7 +69,7 @@ describe("leasing", () => {
     expect(leased(queue, 1, NOW)).toEqual([]);
   });
 
-  test("counts the attempt and sets the time at which an orphan is due, twice as far each time", () => {
+  test("counts the attempt and doubles the delay of an orphaned lease each time", () => {
     const { outbox, queue } = queued();
     const seqs = [0, 1, 2, 9, 10, 50].map((attempts) => outbox.add({ attempts }));
     expect(leased(queue, 9, NOW)).toEqual(
@@ -81,7 +81,7 @@ describe("leasing", () => {
     expect(seqs.map((seq) => outbox.row(seq).status)).toEqual(seqs.map(() => "SENDING" as const));
   });
 
-  test("gives no mail to two", () => {
+  test("leases no mail twice", () => {
     const { outbox, queue } = queued();
     outbox.add();
     const other = createQueue(outbox.db, anybody);
@@ -89,8 +89,8 @@ describe("leasing", () => {
   });
 });
 
-describe("looking ahead", () => {
-  test("finds the earliest due time of what waits, due or not", () => {
+describe("the next due time", () => {
+  test("is the earliest due time of the QUEUED mails, also if it is past", () => {
     const { outbox, queue } = queued();
     expect(queue.nextDueAt()).toBeNull();
     outbox.add({ status: "SENDING", nextAt: 1 });
@@ -105,7 +105,7 @@ describe("looking ahead", () => {
 });
 
 describe("after a crash", () => {
-  test("what was being sent is not sent at once, but at its time", () => {
+  test("a mail that was SENDING is due at its stored time, not at once", () => {
     const folder = mkdtempSync(join(tmpdir(), "mailstead-queue-"));
     folders.push(folder);
     const file = join(folder, "mailstead.db");
@@ -131,7 +131,7 @@ describe("after a crash", () => {
     after.db.sqlite.close();
   });
 
-  test("returning leases touches nothing that waits or has ended", () => {
+  test("returning leases does not change mails that wait or have ended", () => {
     const { outbox, queue } = queued();
     const others = [
       outbox.add({ nextAt: NOW }),
@@ -145,7 +145,7 @@ describe("after a crash", () => {
 });
 
 describe("fairness", () => {
-  /** The campaigns or projects of the mails, in the order in which they were leased one by one. */
+  /** Campaigns or projects of the mails in the order of their leases, one mail at a time. */
   function order(outbox: ReturnType<typeof openOutbox>, count: number, column: string): number[] {
     const queue = createQueue(outbox.db, anybody);
     return Array.from({ length: count }, () => {
@@ -155,14 +155,14 @@ describe("fairness", () => {
     });
   }
 
-  test("two campaigns share the pace evenly, whichever began first", () => {
+  test("two campaigns are served equally, even if one began earlier", () => {
     const outbox = openOutbox();
     for (let i = 0; i < 6; i++) outbox.add({ priority: CAMPAIGN, campaign: 1 });
     for (let i = 0; i < 3; i++) outbox.add({ priority: CAMPAIGN, campaign: 2, nextAt: 5 });
     expect(order(outbox, 9, "campaign_seq")).toEqual([1, 2, 1, 2, 1, 2, 1, 1, 1]);
   });
 
-  test("a project with three campaigns gets no more than one with a single one", () => {
+  test("a project with three campaigns is served as often as one with a single campaign", () => {
     const outbox = openOutbox();
     for (const campaign of [1, 2, 3]) {
       for (let i = 0; i < 4; i++) outbox.add({ priority: CAMPAIGN, campaign, project: 1 });
@@ -172,14 +172,14 @@ describe("fairness", () => {
     expect(first.filter((project) => project === 2)).toHaveLength(4);
   });
 
-  test("a project that queued thousands does not keep another from leaving", () => {
+  test("a project with thousands of mails does not delay another project", () => {
     const outbox = openOutbox();
     for (let i = 0; i < 50; i++) outbox.add({ project: 1 });
     outbox.add({ project: 2, nextAt: NOW });
     expect(order(outbox, 3, "project_seq")).toContain(2);
   });
 
-  test("mail of a campaign that is not SENDING stays where it is", () => {
+  test("mail of a campaign that is not SENDING is not leased", () => {
     const { outbox, queue } = queued();
     outbox.add({ priority: CAMPAIGN });
     outbox.db.sqlite.run("UPDATE campaigns SET status = 'PAUSED'");
@@ -188,7 +188,7 @@ describe("fairness", () => {
     expect(leased(queue, 9, NOW)).toHaveLength(1);
   });
 
-  test("a campaign with a rate of its own waits between its mails", () => {
+  test("a campaign with its own rate waits between its mails", () => {
     const { outbox, queue } = queued();
     outbox.add({ priority: CAMPAIGN });
     outbox.add({ priority: CAMPAIGN });
@@ -198,7 +198,7 @@ describe("fairness", () => {
     expect(leased(queue, 9, NOW + 500)).toHaveLength(1);
   });
 
-  test("and makes up for a turn that came late, for a second at most", () => {
+  test("a campaign with its own rate makes up for at most one second of delay", () => {
     const { outbox, queue } = queued();
     for (let i = 0; i < 100; i++) outbox.add({ priority: CAMPAIGN });
     outbox.db.sqlite.run("UPDATE campaigns SET rate = 10");
@@ -210,7 +210,7 @@ describe("fairness", () => {
     expect(queue.nextDueAt()).toBe(NOW + 60_100);
   });
 
-  test("gets its rate beside a campaign without one, however late its turns come", () => {
+  test("a campaign reaches its rate beside one without a rate, even if it is polled late", () => {
     const { outbox, queue } = queued();
     for (let i = 0; i < 60; i++) outbox.add({ priority: CAMPAIGN, campaign: 1 });
     for (let i = 0; i < 800; i++) outbox.add({ priority: CAMPAIGN, campaign: 2 });
@@ -219,7 +219,7 @@ describe("fairness", () => {
       "SELECT campaign_seq AS of FROM emails WHERE seq = ?",
     );
     let limited = 0;
-    // Bursts of ten, ten times a second, a little late each.
+    // The queue is polled for ten mails, ten times a second, each time a little late.
     for (let i = 0; i < 20; i++) {
       const seqs = leased(queue, 10, NOW + i * 100 + (i % 3) * 13);
       limited += seqs.filter(({ seq }) => campaignOf.get(seq)?.of === 1).length;
@@ -231,7 +231,7 @@ describe("fairness", () => {
 
 describe("after the clock was set", () => {
   const HOUR_MS = 60 * 60_000;
-  /** What the clock shows after the step. */
+  /** Time of the clock after the step. */
   const SET_TO = 10 * HOUR_MS;
   const BACK = { byMs: -HOUR_MS, after: SET_TO };
   const FORWARD = { byMs: HOUR_MS, after: SET_TO - HOUR_MS };
@@ -255,7 +255,7 @@ describe("after the clock was set", () => {
     expect(leased(queue, 9, SET_TO + 500)).toHaveLength(2);
   });
 
-  test("mails keep the order of their due times, before those that came later", () => {
+  test("mails keep the order of their due times and precede later mails", () => {
     const { outbox, queue } = queued();
     const dueTimes = [300, 100, 200].map((ms) => SET_TO + HOUR_MS - ms);
     const [first, third, second] = dueTimes.map((nextAt) => outbox.add({ nextAt }));
@@ -276,7 +276,7 @@ describe("after the clock was set", () => {
     expect(leased(queue, 9, SET_TO + 500)).toHaveLength(1);
   });
 
-  test("what waits for a place is asked for when it would have been", () => {
+  test("wait lists are polled after the same time as without the step", () => {
     const before = SET_TO + HOUR_MS;
     for (const waitList of ["slow.test", null]) {
       const outbox = openOutbox();
@@ -298,12 +298,12 @@ describe("after the clock was set", () => {
   });
 });
 
-describe("its statements", () => {
-  test("use the partial index, sort nothing, read no table, and stay prepared", () => {
+describe("the statements of the queue", () => {
+  test("use the partial index, do not sort, do not read the table, and stay prepared", () => {
     const outbox = openOutbox();
     const prepare = spyOn(outbox.db.sqlite, "prepare");
     createQueue(outbox.db, anybody);
-    // Projects are few.
+    // The projects table is small.
     const all = prepare.mock.calls.map(([sql]) => sql);
     const statements = all.filter((sql) => !sql.includes("FROM projects"));
     prepare.mockRestore();
@@ -316,7 +316,7 @@ describe("its statements", () => {
       expect(plan).not.toContain("SCAN emails");
       expect(plan).not.toContain("TEMP B-TREE FOR ORDER");
     }
-    // See the remark on plus signs in the queue.
+    // queue-rows.ts explains the plus signs.
     for (const sql of statements) {
       expect(sql.slice(sql.indexOf("WHERE"))).not.toMatch(/(?:=|<|LIMIT)\s*[?$]/);
     }

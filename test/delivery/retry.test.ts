@@ -6,7 +6,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const ACCEPTED = Date.parse("2026-03-02T10:00:00Z");
 
-/** No jitter at 0.5. */
+/** `random` is 0.5, which means no jitter. */
 function deferral(part: Partial<Deferral>): Deferral {
   return {
     attempts: 1,
@@ -19,7 +19,7 @@ function deferral(part: Partial<Deferral>): Deferral {
   };
 }
 
-/** Minutes until the next attempt, or null. */
+/** Minutes until the next attempt; null if there is none. */
 function delayMinutes(part: Partial<Deferral>): number | null {
   const given = deferral(part);
   const next = nextAttemptAt(given);
@@ -59,7 +59,7 @@ describe("the time of the next attempt", () => {
     expect(delayMinutes({ retryAfterMs: 10 * MINUTE, random })).toBeCloseTo(minutes, 4);
   });
 
-  test("follows a reply's time also where it is sooner than ours", () => {
+  test("follows the time of the reply also if it is earlier than the schedule", () => {
     expect(delayMinutes({ attempts: 8, retryAfterMs: MINUTE, random: 0 })).toBe(1);
   });
 
@@ -68,7 +68,7 @@ describe("the time of the next attempt", () => {
   });
 });
 
-describe("the life of a mail", () => {
+describe("the lifetime of a mail", () => {
   test.each([
     ["transactional", 0, 4 * DAY],
     ["campaign", 1, DAY],
@@ -81,13 +81,13 @@ describe("the life of a mail", () => {
     expect(nextAttemptAt(deferral({ priority, attempts: 20, now: end + DAY }))).toBeNull();
   });
 
-  test("is not prolonged by what a reply asks for", () => {
+  test("is not prolonged by the time of a reply", () => {
     const now = ACCEPTED + 4 * DAY - HOUR;
     expect(nextAttemptAt(deferral({ now, retryAfterMs: DAY }))).toBe(ACCEPTED + 4 * DAY);
     expect(nextAttemptAt(deferral({ now: ACCEPTED + 4 * DAY, retryAfterMs: MINUTE }))).toBeNull();
   });
 
-  test("has 8 to 20 attempts and ends, whatever the jitter", () => {
+  test("has 8 to 20 attempts and ends with any jitter", () => {
     for (const random of [0, 0.5, 1 - Number.EPSILON]) {
       let attempts = 0;
       let now: number | null = ACCEPTED;

@@ -63,13 +63,13 @@ function settled(verdict: Verdict, options: MailOptions & { now?: number } = {})
   return { outbox, mail, isOurs, row: outbox.row(mail.seq), attempts: outbox.attemptsOf(mail.seq) };
 }
 
-/** Each statement commits by itself. */
+/** Without a transaction, so that each statement commits by itself. */
 const AT_ONCE: Pick<Writer, "afterCommit" | "tally"> = {
   afterCommit: (effect) => effect(),
   tally: (apply) => apply,
 };
 
-/** Without jitter. */
+/** A `settle` without jitter. */
 function settling(outbox: ReturnType<typeof openOutbox>) {
   const { db } = outbox;
   const suppressions = createSuppressions({ db });
@@ -89,14 +89,14 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
   };
 }
 
-function facts(outbox: ReturnType<typeof openOutbox>) {
+function eventsOf(outbox: ReturnType<typeof openOutbox>) {
   return outbox.events().map(({ name, data }) => ({ name, data: JSON.parse(data ?? "null") }));
 }
 
 const NOTHING = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
 
-describe("a verdict becomes state, attempt and event", () => {
-  test("accepted by the next hop: SENT", () => {
+describe("the verdict of an attempt sets state, attempt and event:", () => {
+  test("accepted by the next hop: the mail is SENT", () => {
     const { outbox, mail, isOurs, row, attempts } = settled(ACCEPTED);
     expect(isOurs).toBe(true);
     expect(row).toEqual({ ...NOTHING, status: "SENT", attempts: 1, sentAt: NOW });
@@ -122,13 +122,13 @@ describe("a verdict becomes state, attempt and event", () => {
     ]);
   });
 
-  test("accepted by the recipient's own server: DELIVERED", () => {
+  test("accepted by the recipient's own server: the mail is DELIVERED", () => {
     const { outbox, row } = settled({ ...ACCEPTED, final: true });
     expect(row).toMatchObject({ status: "DELIVERED", sentAt: NOW, deliveredAt: NOW, nextAt: null });
-    expect(facts(outbox).map(({ name }) => name)).toEqual(["email.sent", "email.delivered"]);
+    expect(eventsOf(outbox).map(({ name }) => name)).toEqual(["email.sent", "email.delivered"]);
   });
 
-  test("deferred: QUEUED for its next time, no event", () => {
+  test("deferred: the mail is QUEUED for its next attempt, without an event", () => {
     const { outbox, row, attempts } = settled(DEFERRED, { createdAt: NOW });
     expect(row).toEqual({
       ...NOTHING,
@@ -143,12 +143,12 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(outbox.events()).toEqual([]);
   });
 
-  test("deferred later: the delay is that of the attempt's number", () => {
+  test("deferred again: the delay depends on the number of the attempt", () => {
     const { row } = settled(DEFERRED, { attempts: 4, createdAt: NOW });
     expect(row.nextAt).toBe(NOW + 60 * MINUTE);
   });
 
-  test("without a slot is QUEUED in its wait list as before, no attempt, no event", () => {
+  test("not attempted: the mail is QUEUED in its wait list, without attempt or event", () => {
     const { outbox, mail, isOurs, row, attempts } = settled(deferWithoutSlot(BUSY), {
       attempts: 3,
       createdAt: NOW,
@@ -160,19 +160,19 @@ describe("a verdict becomes state, attempt and event", () => {
     expect([attempts, outbox.events()]).toEqual([[], []]);
   });
 
-  test("turned back after the clock was set back: due now, since it was due before", () => {
+  test("not attempted, after the clock was set back: the mail is due now", () => {
     const outbox = openOutbox();
     const mail = { ...outbox.addLeased({ createdAt: NOW + DAY }), dueAt: NOW + DAY };
     settling(outbox).settle(mail, deferWithoutSlot(BUSY));
     expect(outbox.row(mail.seq)).toMatchObject({ status: "QUEUED", nextAt: NOW });
   });
 
-  test("without a slot and a wait list is QUEUED for the time of the transport", () => {
+  test("not attempted, without a wait list: the mail is QUEUED for the time of the transport", () => {
     const { row } = settled(deferWithoutSlot({ ...BUSY, waitList: null }), { createdAt: NOW });
     expect(row).toEqual({ ...NOTHING, status: "QUEUED", attempts: 0, nextAt: NOW + 60_000 });
   });
 
-  test("turned back when its time was up: BOUNCED with 4.4.7, still no attempt", () => {
+  test("not attempted, after the lifetime: the mail is BOUNCED with 4.4.7, without an attempt", () => {
     const { outbox, row, attempts } = settled(deferWithoutSlot(BUSY), {
       now: NOW + 4 * DAY + 1,
       createdAt: NOW,
@@ -180,11 +180,11 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(row).toMatchObject({ status: "BOUNCED", attempts: 0, nextAt: null });
     expect(row.lastError).toStartWith("4.4.7 Given up");
     expect(attempts).toEqual([]);
-    expect(facts(outbox).map(({ name }) => name)).toEqual(["email.bounced"]);
+    expect(eventsOf(outbox).map(({ name }) => name)).toEqual(["email.bounced"]);
     expect(outbox.suppressed()).toEqual([]);
   });
 
-  test("turned back after its lease was lost: nothing is written", () => {
+  test("not attempted, after the lease was lost: nothing is written", () => {
     const outbox = openOutbox();
     const mail = outbox.addLeased();
     outbox.db.sqlite.run("UPDATE emails SET attempts = 9");
@@ -192,12 +192,12 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(outbox.row(mail.seq)).toMatchObject({ status: "SENDING", attempts: 9 });
   });
 
-  test("deferred until a time that the reply named", () => {
+  test("deferred until the time that the reply named", () => {
     const { row } = settled({ ...DEFERRED, retryAfterMs: 10 * MINUTE }, { createdAt: NOW });
     expect(row.nextAt).toBe(NOW + 11 * MINUTE);
   });
 
-  test("bounced: BOUNCED, with class and reason in the event", () => {
+  test("bounced: the mail is BOUNCED, with class and reason in the event", () => {
     const reason = "550 5.7.1 Spam";
     const { outbox, row, attempts } = settled({
       kind: "bounced",
@@ -213,10 +213,12 @@ describe("a verdict becomes state, attempt and event", () => {
       lastError: reason,
     });
     expect(attempts).toMatchObject([{ outcome: "bounced", class: "content", reason }]);
-    expect(facts(outbox)).toEqual([{ name: "email.bounced", data: { class: "content", reason } }]);
+    expect(eventsOf(outbox)).toEqual([
+      { name: "email.bounced", data: { class: "content", reason } },
+    ]);
   });
 
-  test("failed: FAILED", () => {
+  test("failed: the mail is FAILED", () => {
     const { outbox, row, attempts } = settled({
       kind: "failed",
       class: "content",
@@ -230,19 +232,19 @@ describe("a verdict becomes state, attempt and event", () => {
       lastError: "It cannot be rendered",
     });
     expect(attempts).toMatchObject([{ outcome: "failed", conversations: "[]" }]);
-    expect(facts(outbox)).toEqual([
+    expect(eventsOf(outbox)).toEqual([
       { name: "email.failed", data: { class: "content", reason: "It cannot be rendered" } },
     ]);
   });
 
-  test("suppressed meanwhile: SUPPRESSED, nothing was tried", () => {
+  test("suppressed meanwhile: the mail is SUPPRESSED, without an attempt", () => {
     const { outbox, row, attempts } = settled({ kind: "suppressed", reason: "COMPLAINT" });
     expect(row).toEqual({ ...NOTHING, status: "SUPPRESSED", attempts: 1, lastError: "COMPLAINT" });
     expect(attempts).toEqual([]);
-    expect(facts(outbox)).toEqual([{ name: "email.suppressed", data: { reason: "COMPLAINT" } }]);
+    expect(eventsOf(outbox)).toEqual([{ name: "email.suppressed", data: { reason: "COMPLAINT" } }]);
   });
 
-  test("not wanted any more: CANCELLED, nothing was tried and nothing happened", () => {
+  test("cancelled: the mail is CANCELLED, without attempt or event", () => {
     const { outbox, row, attempts } = settled({ kind: "cancelled", reason: "Not subscribed" });
     expect(row).toEqual({
       ...NOTHING,
@@ -254,7 +256,7 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(outbox.events()).toEqual([]);
   });
 
-  test("a captured message is kept, byte for byte, and only the first", () => {
+  test("accepted by capture: the first message is stored byte for byte", () => {
     const outbox = openOutbox();
     const { settle } = settling(outbox);
     const mail = outbox.addLeased();
@@ -266,7 +268,7 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(Buffer.from(kept?.raw ?? "")).toEqual(captured);
   });
 
-  test("a success clears the error of the attempt before", () => {
+  test("accepted: the error of the previous attempt is cleared", () => {
     const outbox = openOutbox();
     const { settle } = settling(outbox);
     const mail = outbox.addLeased({ createdAt: NOW });
@@ -277,7 +279,7 @@ describe("a verdict becomes state, attempt and event", () => {
     expect(outbox.attemptsOf(mail.seq).map(({ number }) => number)).toEqual([1, 2]);
   });
 
-  test("an endless reason is cut", () => {
+  test("deferred with a very long reason: the reason is cut", () => {
     const { row, attempts } = settled(
       { ...DEFERRED, reason: "x".repeat(5000) },
       { createdAt: NOW },
@@ -302,7 +304,7 @@ describe("suppression", () => {
     expect(settled(bounced, { to: "b@example.net" }).outbox.suppressed()).toEqual([...expected]);
   });
 
-  test("never after a deferral, not even at its end", () => {
+  test("does not happen after a deferral, not even after the last one", () => {
     const deferred: Verdict = { ...DEFERRED, class: "mailbox_full" };
     const early = settled(deferred, { createdAt: NOW });
     const late = settled(deferred, { createdAt: NOW - 4 * DAY });
@@ -310,7 +312,7 @@ describe("suppression", () => {
   });
 });
 
-describe("when the time is up", () => {
+describe("at the end of the lifetime", () => {
   test("a deferral becomes the final bounce 4.4.7", () => {
     const { outbox, row, attempts } = settled(DEFERRED, { attempts: 12, createdAt: NOW - 4 * DAY });
     const reason = "4.4.7 Given up after too many attempts; last: 451 Later";
@@ -325,15 +327,15 @@ describe("when the time is up", () => {
       { number: 12, outcome: "bounced", class: "greylisted", reason },
     ]);
     expect(JSON.parse(attempts[0]?.conversations ?? "")).toEqual(conversations);
-    expect(facts(outbox)).toEqual([
+    expect(eventsOf(outbox)).toEqual([
       { name: "email.bounced", data: { class: "greylisted", reason } },
     ]);
   });
 
-  test("campaign mail has one day from its first try on, transactional mail four from the start", () => {
+  test("campaign mail has one day from its first attempt, transactional mail four days from acceptance", () => {
     const createdAt = NOW - DAY;
     expect(settled(DEFERRED, { priority: 0, createdAt }).row.status).toBe("QUEUED");
-    // Its turn came late: it has all its time.
+    // Its first attempt was late, so its lifetime began late.
     expect(settled(DEFERRED, { priority: 1, createdAt }).row.status).toBe("QUEUED");
     const outbox = openOutbox();
     const { settle } = settling(outbox);
@@ -382,26 +384,23 @@ describe("a contact that was deleted while its mail was under way", () => {
     ["cancelled", { kind: "cancelled", reason }],
   ];
 
-  test.each(verdicts)(
-    "the outcome is stored without a trace of who it was: %s",
-    (kind, verdict) => {
-      const outbox = openOutbox();
-      const { settle } = settling(outbox);
-      const mail = outbox.addLeased({ to: "b@example.net", createdAt: NOW });
-      outbox.deleteContact(mail.contactSeq);
-      expect(settle(mail, verdict)).toBe(true);
-      expect(outbox.row(mail.seq).status).not.toBe("SENDING");
-      expect(outbox.attemptsOf(mail.seq)).toHaveLength("conversations" in verdict ? 1 : 0);
-      for (const event of outbox.events()) expect(event.contactSeq).toBeNull();
-      const everything = ["emails", "attempts", "events", "captured_messages"].map((table) =>
-        outbox.db.sqlite.query(`SELECT * FROM ${table}`).all(),
-      );
-      expect(JSON.stringify(everything)).not.toContain("b@example.net");
-      expect(kind).toBe(verdict.kind);
-    },
-  );
+  test.each(verdicts)("the outcome is stored without personal data: %s", (kind, verdict) => {
+    const outbox = openOutbox();
+    const { settle } = settling(outbox);
+    const mail = outbox.addLeased({ to: "b@example.net", createdAt: NOW });
+    outbox.deleteContact(mail.contactSeq);
+    expect(settle(mail, verdict)).toBe(true);
+    expect(outbox.row(mail.seq).status).not.toBe("SENDING");
+    expect(outbox.attemptsOf(mail.seq)).toHaveLength("conversations" in verdict ? 1 : 0);
+    for (const event of outbox.events()) expect(event.contactSeq).toBeNull();
+    const everything = ["emails", "attempts", "events", "captured_messages"].map((table) =>
+      outbox.db.sqlite.query(`SELECT * FROM ${table}`).all(),
+    );
+    expect(JSON.stringify(everything)).not.toContain("b@example.net");
+    expect(kind).toBe(verdict.kind);
+  });
 
-  test("an address that cannot receive mail is suppressed all the same", () => {
+  test("an address that does not exist is still suppressed", () => {
     const outbox = openOutbox();
     const { settle } = settling(outbox);
     const mail = outbox.addLeased({ to: "b@example.net" });

@@ -1,4 +1,4 @@
-/** Mails for which there is no place: they wait in lines, and nobody waits behind them. */
+/** Wait lists: mails without a slot wait apart from all others. */
 
 import { describe, expect, test } from "bun:test";
 import type { Busy, Slot } from "../../src/delivery/outcome.ts";
@@ -11,42 +11,43 @@ const REST_MS = 50;
 const CAMPAIGN = 1;
 const DAY = 86_400_000;
 
-/** Doors with places; a domain is a site unless told otherwise. */
-type Doors = {
-  asked: string[];
-  passes: Slot[];
-  /** Set: nobody gets in anywhere; the line that says so. */
-  house: string | null | undefined;
+/** A transport with a number of slots for each site. By default each domain is its own site. */
+type SlotPool = {
+  /** Recipients for which a slot was requested. */
+  requested: string[];
+  slots: Slot[];
+  /** If set, the whole capacity is in use; the value is the wait list of the refusal. */
+  fullList: string | null | undefined;
   resolve(domain: string, site: string): void;
-  set(site: string, places: number): void;
+  set(site: string, count: number): void;
   admit(to: string): Slot | Busy;
 };
 
-function doors(): Doors {
+function slotPool(): SlotPool {
   const free = new Map<string, number>();
   const sites = new Map<string, string>();
-  const state: Doors = {
-    asked: [],
-    passes: [],
-    house: undefined,
+  const state: SlotPool = {
+    requested: [],
+    slots: [],
+    fullList: undefined,
     resolve: (domain: string, site: string) => void sites.set(domain, site),
-    set: (site: string, places: number) => void free.set(site, places),
+    set: (site: string, count: number) => void free.set(site, count),
     admit(to) {
       const domain = domainOf(to);
       const site = sites.get(domain) ?? domain;
-      state.asked.push(to);
+      state.requested.push(to);
       const busy = { kind: "busy", why: "full", retryAfterMs: REST_MS, reason: "full" } as const;
-      const places = free.get(site) ?? Infinity;
-      if (places === 0) return { ...busy, waitList: site };
-      if (state.house !== undefined) return { ...busy, waitList: state.house };
-      free.set(site, places - 1);
-      const pass: Slot = {
+      const count = free.get(site) ?? Infinity;
+      if (count === 0) return { ...busy, waitList: site };
+      if (state.fullList !== undefined) return { ...busy, waitList: state.fullList };
+      free.set(site, count - 1);
+      const slot: Slot = {
         kind: "slot",
         waitList: site,
         release: () => void free.set(site, (free.get(site) ?? 0) + 1),
       };
-      state.passes.push(pass);
-      return pass;
+      state.slots.push(slot);
+      return slot;
     },
   };
   return state;
@@ -54,9 +55,9 @@ function doors(): Doors {
 
 function open() {
   const outbox = openOutbox();
-  const door = doors();
-  const queue = createQueue(outbox.db, door.admit);
-  return { outbox, door, queue };
+  const pool = slotPool();
+  const queue = createQueue(outbox.db, pool.admit);
+  return { outbox, pool, queue };
 }
 
 function addMany(outbox: Outbox, domain: string, count: number, rest = {}): number[] {
@@ -65,7 +66,7 @@ function addMany(outbox: Outbox, domain: string, count: number, rest = {}): numb
   );
 }
 
-/** Until there is nothing more to be had at this moment; `limit` at a time. */
+/** Leases `limit` mails at a time until no more can be leased at this moment. */
 function leaseAll(queue: Queue, now = NOW, limit = 20): Lease[] {
   const leases: Lease[] = [];
   for (;;) {
@@ -77,7 +78,7 @@ function leaseAll(queue: Queue, now = NOW, limit = 20): Lease[] {
 
 const seqs = (leases: readonly Lease[]) => leases.map(({ seq }) => seq);
 
-function lineOf(outbox: Outbox, seq: number): string | undefined {
+function waitListOf(outbox: Outbox, seq: number): string | undefined {
   const sql = "SELECT line FROM emails WHERE seq = ?";
   return outbox.db.sqlite.query<{ line: string }, [number]>(sql).get(seq)?.line;
 }
@@ -87,133 +88,135 @@ function siteOf(outbox: Outbox, seq: number): string {
   return domainOf(outbox.db.sqlite.query<{ to: string }, [number]>(sql).get(seq)?.to ?? "");
 }
 
-/** Rows written so far. */
+/** Number of rows written so far. */
 function changes(outbox: Outbox): number {
   const row = outbox.db.sqlite.query<{ n: number }, []>("SELECT total_changes() AS n").get();
   return row?.n ?? 0;
 }
 
-/** The mail to which a place belonged has ended. */
-function end(door: Doors, queue: Queue, { pass }: Lease): void {
-  if (pass === null) throw new Error("it had no place");
-  pass.release();
-  queue.noteSlotReleased(pass);
-  expect(door.passes).toContain(pass);
+/** Releases the slot of a lease, as at the end of its mail. */
+function release(pool: SlotPool, queue: Queue, { pass: slot }: Lease): void {
+  if (slot === null) throw new Error("the lease has no slot");
+  slot.release();
+  queue.noteSlotReleased(slot);
+  expect(pool.slots).toContain(slot);
 }
 
-describe("a mail without a place", () => {
-  test("does not keep those behind it from leaving, however many it is", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 2);
+describe("a mail without a slot", () => {
+  test("does not delay the mails to other sites, even if there are 1,000 such mails", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 2);
     const slow = addMany(outbox, "slow.test", 1_000, { nextAt: 1 });
     const fast = addMany(outbox, "fast.test", 10, { nextAt: 2 });
     const leases = leaseAll(queue);
     expect(seqs(leases).toSorted((a, b) => a - b)).toEqual([...slow.slice(0, 2), ...fast]);
-    expect(slow.slice(2).map((seq) => lineOf(outbox, seq))).toEqual(Array(998).fill("slow.test"));
+    expect(slow.slice(2).map((seq) => waitListOf(outbox, seq))).toEqual(
+      Array(998).fill("slow.test"),
+    );
   });
 
-  test("is no attempt and keeps its due time", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("is not attempted and keeps its due time", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     const seq = outbox.add({ to: "a@slow.test", nextAt: 7 });
     expect(leaseAll(queue)).toEqual([]);
     expect(outbox.row(seq)).toMatchObject({ status: "QUEUED", attempts: 0, nextAt: 7 });
   });
 
-  test("is touched once: afterwards one question is asked for all of its line", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("is written once: later polls ask for one slot for the whole wait list", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     addMany(outbox, "slow.test", 500);
     leaseAll(queue);
     const before = changes(outbox);
-    door.asked.length = 0;
+    pool.requested.length = 0;
     for (let i = 1; i <= 10; i++) expect(leaseAll(queue, NOW + i * REST_MS)).toEqual([]);
     expect(changes(outbox)).toBe(before);
-    // The first look was at NOW, and the line rests as long as it was told to.
-    expect(door.asked).toHaveLength(10);
+    // The first poll was at NOW; then the list rests for the time of the refusal.
+    expect(pool.requested).toHaveLength(10);
     expect(queue.nextDueAt()).toBe(NOW + 11 * REST_MS);
     expect(leaseAll(queue, NOW + 10 * REST_MS + 1)).toEqual([]);
-    expect(door.asked).toHaveLength(10);
+    expect(pool.requested).toHaveLength(10);
   });
 
-  test("moves a bounded number at a time, and there is more at once", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("is moved with at most 249 others per scan, and the queue may be polled again at once", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     addMany(outbox, "slow.test", 600);
     const before = changes(outbox);
     expect(queue.lease(20, NOW)).toEqual({ leases: [], mayHaveMore: true });
     expect(changes(outbox) - before).toBe(250);
   });
 
-  test("leaves without being tried once its time is up", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("is leased without a slot once its lifetime is over", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     const seq = outbox.add({ to: "a@slow.test", nextAt: 1, createdAt: 1 });
     expect(leaseAll(queue)).toEqual([]);
     const [lease] = leaseAll(queue, 1 + 4 * DAY);
     expect(lease).toMatchObject({ seq, pass: null, busy: { waitList: "slow.test" } });
   });
 
-  test("stays where it is while there is no place for anybody", () => {
-    const { outbox, door, queue } = open();
-    door.house = null;
+  test("is not moved while the whole capacity is in use", () => {
+    const { outbox, pool, queue } = open();
+    pool.fullList = null;
     const all = addMany(outbox, "fast.test", 30);
     expect(queue.lease(20, NOW)).toEqual({ leases: [], mayHaveMore: false });
     expect(queue.nextDueAt()).toBe(NOW + REST_MS);
-    expect(all.map((seq) => lineOf(outbox, seq))).toEqual(Array(30).fill(""));
-    door.house = undefined;
+    expect(all.map((seq) => waitListOf(outbox, seq))).toEqual(Array(30).fill(""));
+    pool.fullList = undefined;
     expect(leaseAll(queue, NOW + REST_MS)).toHaveLength(30);
   });
 });
 
-describe("a line", () => {
-  test("goes on as places come free, by due time, before newcomers", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 1);
+describe("a wait list", () => {
+  test("is served by due time as slots are released, before new mail", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 1);
     const waiting = [3, 1, 2].map((nextAt) => outbox.add({ to: `a${nextAt}@slow.test`, nextAt }));
     const order = [waiting[1], waiting[2], waiting[0]];
     let [lease] = leaseAll(queue);
-    const left = [lease?.seq];
+    const leased = [lease?.seq];
     order.push(outbox.add({ to: "new@slow.test", nextAt: 9 }));
     while (lease !== undefined) {
-      end(door, queue, lease);
+      release(pool, queue, lease);
       [lease] = leaseAll(queue);
-      if (lease !== undefined) left.push(lease.seq);
+      if (lease !== undefined) leased.push(lease.seq);
     }
-    expect(left).toEqual(order);
+    expect(leased).toEqual(order);
   });
 
-  test("lets a person's mail go before campaign mail", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("serves transactional mail before campaign mail", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     addMany(outbox, "slow.test", 5, { priority: CAMPAIGN, nextAt: 1 });
     leaseAll(queue);
     const urgent = outbox.add({ to: "a@slow.test", nextAt: 500 });
     leaseAll(queue);
-    door.set("slow.test", 1);
+    pool.set("slow.test", 1);
     expect(seqs(leaseAll(queue, NOW + REST_MS))).toEqual([urgent]);
   });
 
-  test("serves projects in turn", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("serves projects in round robin", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     const many = addMany(outbox, "slow.test", 20, { project: 1, nextAt: 1 });
     const few = addMany(outbox, "slow.test", 2, { project: 2, nextAt: 2 });
     leaseAll(queue);
-    door.set("slow.test", 4);
-    const left = seqs(leaseAll(queue, NOW + REST_MS));
-    expect(left).toHaveLength(4);
-    expect(few.every((seq) => left.includes(seq))).toBe(true);
-    expect(many.filter((seq) => left.includes(seq))).toEqual(many.slice(0, 2));
+    pool.set("slow.test", 4);
+    const leased = seqs(leaseAll(queue, NOW + REST_MS));
+    expect(leased).toHaveLength(4);
+    expect(few.every((seq) => leased.includes(seq))).toBe(true);
+    expect(many.filter((seq) => leased.includes(seq))).toEqual(many.slice(0, 2));
   });
 
-  test("holds back the mail of a campaign that was paused, and lets it go on afterwards", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("keeps the mail of a paused campaign and serves it after the campaign is resumed", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     addMany(outbox, "slow.test", 3, { priority: CAMPAIGN });
     leaseAll(queue);
     outbox.db.sqlite.run("UPDATE campaigns SET status = 'PAUSED'");
-    door.set("slow.test", 9);
+    pool.set("slow.test", 9);
     expect(queue.nextDueAt()).toBe(NOW + REST_MS);
     expect(leaseAll(queue, NOW + REST_MS)).toEqual([]);
     expect(queue.nextDueAt()).toBeNull();
@@ -222,54 +225,54 @@ describe("a line", () => {
     expect(leaseAll(queue, NOW + REST_MS)).toHaveLength(3);
   });
 
-  test("keeps to a campaign's own rate", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("observes a campaign's own rate", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     addMany(outbox, "slow.test", 3, { priority: CAMPAIGN });
     outbox.db.sqlite.run("UPDATE campaigns SET rate = 2");
     expect(leaseAll(queue)).toEqual([]);
-    door.set("slow.test", 9);
+    pool.set("slow.test", 9);
     const at = (ms: number) => leaseAll(queue, NOW + ms).length;
     expect([at(100), at(599), at(600), at(1_099), at(1_100)]).toEqual([1, 0, 1, 0, 1]);
   });
 
-  test("keeps to a campaign's own rate also where its mail stands in several", () => {
-    const { outbox, door, queue } = open();
+  test("observes a campaign's own rate if its mail is in several wait lists", () => {
+    const { outbox, pool, queue } = open();
     for (const site of ["a.test", "b.test", "c.test"]) {
-      door.set(site, 0);
+      pool.set(site, 0);
       addMany(outbox, site, 2, { priority: CAMPAIGN });
     }
     outbox.db.sqlite.run("UPDATE campaigns SET rate = 2");
     expect(leaseAll(queue)).toEqual([]);
-    for (const site of ["a.test", "b.test", "c.test"]) door.set(site, 9);
+    for (const site of ["a.test", "b.test", "c.test"]) pool.set(site, 9);
     const at = (ms: number) => leaseAll(queue, NOW + ms).length;
     expect([at(100), at(599), at(600)]).toEqual([1, 0, 1]);
   });
 
-  test("is found again by the next process", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
-    door.set("other.test", 0);
+  test("is found by the next process", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
+    pool.set("other.test", 0);
     const all = [...addMany(outbox, "slow.test", 2), ...addMany(outbox, "other.test", 2)];
     leaseAll(queue);
-    const next = createQueue(outbox.db, doors().admit);
+    const next = createQueue(outbox.db, slotPool().admit);
     expect(next.nextDueAt()).toBe(0);
     expect(seqs(leaseAll(next)).toSorted((a, b) => a - b)).toEqual(all);
     expect(next.nextDueAt()).toBeNull();
   });
 
-  test("of a domain becomes that of its site once that is known", () => {
-    const { outbox, door, queue } = open();
-    door.set("a.test", 0);
+  test("of a domain is replaced by that of its site once the site is known", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("a.test", 0);
     const [first = 0, second = 0] = addMany(outbox, "a.test", 2);
     leaseAll(queue);
-    door.resolve("a.test", "mx.test");
-    door.set("mx.test", 0);
+    pool.resolve("a.test", "mx.test");
+    pool.set("mx.test", 0);
     leaseAll(queue, NOW + REST_MS);
-    expect([first, second].map((seq) => lineOf(outbox, seq))).toEqual(["mx.test", "mx.test"]);
+    expect([first, second].map((seq) => waitListOf(outbox, seq))).toEqual(["mx.test", "mx.test"]);
   });
 
-  test("is put into by a mail that came back notAttempted, and asked at its time", () => {
+  test("is polled at the time that was noted for a mail that was not attempted", () => {
     const { outbox, queue } = open();
     const seq = outbox.add({ to: "a@slow.test" });
     outbox.db.sqlite.run("UPDATE emails SET line = 'mx.test'");
@@ -280,78 +283,78 @@ describe("a line", () => {
   });
 });
 
-describe("many lines", () => {
-  test("each have their turn, and so has mail that is in none", () => {
-    const { outbox, door, queue } = open();
+describe("many wait lists", () => {
+  test("are served in round robin with the mail that is in none", () => {
+    const { outbox, pool, queue } = open();
     const sites = Array.from({ length: 250 }, (_, i) => `site${i}.test`);
-    for (const site of sites) door.set(site, 0);
+    for (const site of sites) pool.set(site, 0);
     for (const site of sites) addMany(outbox, site, 3);
     leaseAll(queue);
-    for (const site of sites) door.set(site, 9);
+    for (const site of sites) pool.set(site, 9);
     addMany(outbox, "fast.test", 500, { nextAt: 900 });
-    const left: string[] = [];
+    const leased: string[] = [];
     for (let i = 0; i < 500; i++) {
-      for (const { seq } of queue.lease(1, NOW + REST_MS).leases) left.push(siteOf(outbox, seq));
+      for (const { seq } of queue.lease(1, NOW + REST_MS).leases) leased.push(siteOf(outbox, seq));
     }
-    expect(left.filter((site) => site === "fast.test")).toHaveLength(250);
-    expect(new Set(left).size).toBe(251);
+    expect(leased.filter((site) => site === "fast.test")).toHaveLength(250);
+    expect(new Set(leased).size).toBe(251);
   });
 });
 
-describe("those who wait for a share of the house", () => {
-  test("have a line of their own, but for those who stand at a site already", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+describe("mails that wait for a share of the capacity", () => {
+  test("have their own wait list, except for those that are in the list of a site already", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     const atSite = addMany(outbox, "slow.test", 3);
     leaseAll(queue);
-    door.set("slow.test", 9);
-    door.house = "# slow";
+    pool.set("slow.test", 9);
+    pool.fullList = "# slow";
     const unknown = addMany(outbox, "new.test", 3);
     leaseAll(queue, NOW + REST_MS);
-    expect(atSite.map((seq) => lineOf(outbox, seq))).toEqual(Array(3).fill("slow.test"));
-    expect(unknown.map((seq) => lineOf(outbox, seq))).toEqual(Array(3).fill("# slow"));
+    expect(atSite.map((seq) => waitListOf(outbox, seq))).toEqual(Array(3).fill("slow.test"));
+    expect(unknown.map((seq) => waitListOf(outbox, seq))).toEqual(Array(3).fill("# slow"));
   });
 
-  test("are woken one by one, those that wait longest first, as mails end", () => {
-    const { outbox, door, queue } = open();
+  test("are woken one list per released slot, the longest wait first", () => {
+    const { outbox, pool, queue } = open();
     const [busy] = addMany(outbox, "busy.test", 1);
     const [lease] = leaseAll(queue);
     expect(lease?.seq).toBe(busy ?? 0);
     const sites = ["a.test", "b.test", "c.test"];
-    for (const site of sites) door.set(site, 0);
+    for (const site of sites) pool.set(site, 0);
     for (const site of sites) addMany(outbox, site, 1);
     leaseAll(queue);
-    for (const site of sites) door.set(site, 9);
-    door.house = "# slow";
+    for (const site of sites) pool.set(site, 9);
+    pool.fullList = "# slow";
     leaseAll(queue, NOW + REST_MS);
-    door.asked.length = 0;
+    pool.requested.length = 0;
     for (const site of sites) {
-      if (lease !== undefined) end(door, queue, lease);
+      if (lease !== undefined) release(pool, queue, lease);
       leaseAll(queue, NOW + REST_MS);
-      expect(door.asked.map(domainOf).at(-1)).toBe(site);
+      expect(pool.requested.map(domainOf).at(-1)).toBe(site);
     }
-    expect(door.asked).toHaveLength(3);
+    expect(pool.requested).toHaveLength(3);
   });
 
-  test("are asked again at the time that the transport says, those at a site later", () => {
-    const { outbox, door, queue } = open();
-    door.set("slow.test", 0);
+  test("are polled again at the time that the transport names, those of a site later", () => {
+    const { outbox, pool, queue } = open();
+    pool.set("slow.test", 0);
     addMany(outbox, "slow.test", 1);
     leaseAll(queue);
-    door.set("slow.test", 9);
-    door.house = "# slow";
+    pool.set("slow.test", 9);
+    pool.fullList = "# slow";
     addMany(outbox, "new.test", 1);
     leaseAll(queue, NOW + REST_MS);
-    door.house = undefined;
+    pool.fullList = undefined;
     const leases = (ms: number) => seqs(leaseAll(queue, NOW + REST_MS + ms));
     expect([leases(REST_MS - 1).length, leases(REST_MS).length]).toEqual([0, 1]);
     expect([leases(1_999).length, leases(2_000).length]).toEqual([0, 1]);
   });
 });
 
-describe("a pass", () => {
-  test("wakes also a second line that waits for what it frees", () => {
-    const { outbox, door, queue } = open();
+describe("a released slot", () => {
+  test("also wakes its second wait list", () => {
+    const { outbox, pool, queue } = open();
     const [first] = addMany(outbox, "a.test", 1);
     const [lease] = leaseAll(queue);
     expect(lease?.seq).toBe(first ?? 0);
@@ -359,11 +362,11 @@ describe("a pass", () => {
     outbox.db.sqlite.run("UPDATE emails SET line = '@ 192.0.2.1' WHERE seq = ?", [seq]);
     queue.noteWaiting("@ 192.0.2.1", NOW + 2_000);
     expect(leaseAll(queue)).toEqual([]);
-    const pass: Slot = { kind: "slot", waitList: "a.test", release: () => {} };
-    queue.noteSlotReleased(pass);
+    const slot: Slot = { kind: "slot", waitList: "a.test", release: () => {} };
+    queue.noteSlotReleased(slot);
     expect(leaseAll(queue)).toEqual([]);
-    queue.noteSlotReleased({ ...pass, secondWaitList: "@ 192.0.2.1" });
+    queue.noteSlotReleased({ ...slot, secondWaitList: "@ 192.0.2.1" });
     expect(seqs(leaseAll(queue))).toEqual([seq]);
-    expect(door.asked).toHaveLength(2);
+    expect(pool.requested).toHaveLength(2);
   });
 });

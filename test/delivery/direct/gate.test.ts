@@ -8,32 +8,32 @@ function makeGate(slots = 50) {
   return { clock, gate: new Gate({ slots, clock }) };
 }
 
-function passOf(admission: Admission): DirectSlot {
-  if (admission.kind !== "slot") throw new Error(`no pass: ${admission.reason}`);
+function slotOf(admission: Admission): DirectSlot {
+  if (admission.kind !== "slot") throw new Error(`no slot: ${admission.reason}`);
   return admission;
 }
 
-/** The pass of a mail to a domain of a site, with a slot of the site. */
+/** Acquires a connection slot and a slot of the site for a mail to a domain. */
 async function enter(gate: Gate, domain: string, site = domain): Promise<DirectSlot> {
-  const pass = passOf(gate.admit(domain));
-  const { kind } = await pass.enter(site);
+  const slot = slotOf(gate.admit(domain));
+  const { kind } = await slot.enter(site);
   if (kind !== "entered") throw new Error(`no slot of the site: ${kind}`);
-  return pass;
+  return slot;
 }
 
-/** Makes a site known, at so many milliseconds a mail. */
-async function teach({ gate, clock }: ReturnType<typeof makeGate>, site: string, ms: number) {
-  const pass = await enter(gate, site);
+/** Delivers one mail that takes `ms`, so that the speed of the site is known. */
+async function deliverOne({ gate, clock }: ReturnType<typeof makeGate>, site: string, ms: number) {
+  const slot = await enter(gate, site);
   clock.advance(ms);
-  pass.end({ kind: "accepted" });
+  slot.end({ kind: "accepted" });
 }
 
-describe("at a site", () => {
-  test("two mails get in, two wait for a moment, the fifth is told when to come", async () => {
+describe("the slots of a site", () => {
+  test("are two at first: two more mails wait briefly, the fifth learns when to ask again", async () => {
     const { gate, clock } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const waiting = [passOf(gate.admit("d.test")), passOf(gate.admit("d.test"))];
-    const entries = waiting.map((pass) => pass.enter("d.test"));
+    const waiting = [slotOf(gate.admit("d.test")), slotOf(gate.admit("d.test"))];
+    const entries = waiting.map((slot) => slot.enter("d.test"));
     expect(gate.admit("d.test")).toEqual({
       kind: "busy",
       why: "full",
@@ -49,16 +49,16 @@ describe("at a site", () => {
     expect(gate.active).toBe(3);
   });
 
-  test("that is known to be fast many wait, in their order", async () => {
+  test("are granted in order to many waiting mails if the site is known to be fast", async () => {
     const both = makeGate();
-    await teach(both, "d.test", 10);
+    await deliverOne(both, "d.test", 10);
     const { gate } = both;
     const order: number[] = [];
     const visits = Array.from({ length: 22 }, async (_, i) => {
-      const pass = passOf(gate.admit("d.test"));
-      expect(await pass.enter("d.test")).toEqual({ kind: "entered" });
+      const slot = slotOf(gate.admit("d.test"));
+      expect(await slot.enter("d.test")).toEqual({ kind: "entered" });
       order.push(i);
-      pass.end({ kind: "accepted" });
+      slot.end({ kind: "accepted" });
     });
     expect(gate.admit("d.test").kind).toBe("busy");
     await Promise.all(visits);
@@ -66,17 +66,17 @@ describe("at a site", () => {
     expect(gate.active).toBe(0);
   });
 
-  test("that is known to be slow nobody waits", async () => {
+  test("are not waited for if the site is known to be slow", async () => {
     const both = makeGate();
-    await teach(both, "d.test", 5_000);
+    await deliverOne(both, "d.test", 5_000);
     await enter(both.gate, "d.test");
     await enter(both.gate, "d.test");
     expect(both.gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 2_500 });
   });
 
-  test("that keeps somebody for two seconds nobody waits any more", async () => {
+  test("are not waited for any more once a mail has waited for two seconds", async () => {
     const both = makeGate();
-    await teach(both, "d.test", 10);
+    await deliverOne(both, "d.test", 10);
     await enter(both.gate, "d.test");
     await enter(both.gate, "d.test");
     expect(both.gate.admit("d.test").kind).toBe("slot");
@@ -84,69 +84,69 @@ describe("at a site", () => {
     expect(both.gate.admit("d.test").kind).toBe("busy");
   });
 
-  test("the mails of all its domains count together, once it is known", async () => {
+  test("are shared by all domains of the site, once the site is known", async () => {
     const { gate } = makeGate();
     for (const domain of ["a.test", "b.test"]) await enter(gate, domain, "mx.test");
-    const waiting = ["c.test", "d.test"].map((domain) => passOf(gate.admit(domain)));
-    for (const pass of waiting) void pass.enter("mx.test");
-    expect(await passOf(gate.admit("e.test")).enter("mx.test")).toMatchObject({ kind: "busy" });
+    const waiting = ["c.test", "d.test"].map((domain) => slotOf(gate.admit(domain)));
+    for (const slot of waiting) void slot.enter("mx.test");
+    expect(await slotOf(gate.admit("e.test")).enter("mx.test")).toMatchObject({ kind: "busy" });
     expect(gate.active).toBe(4);
-    // From now on it is told so at the door.
+    // From now on the domain is refused at admission.
     expect(gate.admit("e.test").kind).toBe("busy");
   });
 
-  test("that is not known yet only a few wait for the DNS", () => {
+  test("limit the DNS lookups while the site of a domain is not known", () => {
     const { gate } = makeGate();
     const kinds = Array.from({ length: 50 }, () => gate.admit("slow-dns.test").kind);
     expect(kinds.filter((kind) => kind === "slot").length).toBe(4);
   });
 
-  test("a place is given back once, however often it is returned", async () => {
+  test("are released once, even if `end` and `release` are called again", async () => {
     const { gate } = makeGate();
-    const pass = await enter(gate, "d.test");
-    pass.end({ kind: "accepted" });
-    pass.end({ kind: "failed" });
-    pass.release();
+    const slot = await enter(gate, "d.test");
+    slot.end({ kind: "accepted" });
+    slot.end({ kind: "failed" });
+    slot.release();
     expect(gate.active).toBe(0);
     await enter(gate, "d.test");
     await enter(gate, "d.test");
     expect(gate.active).toBe(2);
   });
 
-  test("a mail that is withdrawn while it waits leaves no gap", async () => {
+  test("are granted to the next mail if a waiting mail is withdrawn", async () => {
     const { gate } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const waiting = passOf(gate.admit("d.test"));
+    const waiting = slotOf(gate.admit("d.test"));
     const entry = waiting.enter("d.test");
     waiting.release();
-    for (const pass of inside) pass.release();
+    for (const slot of inside) slot.release();
     expect(await entry).toMatchObject({ kind: "busy" });
     const again = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const late = passOf(gate.admit("d.test"));
+    const late = slotOf(gate.admit("d.test"));
     const lateEntry = late.enter("d.test");
-    for (const pass of again) pass.release();
+    for (const slot of again) slot.release();
     late.release();
     expect(await lateEntry).toMatchObject({ kind: "busy" });
     expect(gate.active).toBe(0);
-    for (let i = 0; i < 4; i++) passOf(gate.admit("d.test"));
+    for (let i = 0; i < 4; i++) slotOf(gate.admit("d.test"));
     expect(gate.admit("d.test").kind).toBe("busy");
   });
 
-  test("that could not be reached a mail hears it at once, those who wait as well", async () => {
+  test("are refused to new and waiting mails if the site could not be reached", async () => {
     const { gate } = makeGate();
-    const fail = (pass: DirectSlot) => pass.end({ kind: "unreachable", reason: "refused" });
+    const fail = (slot: DirectSlot) => slot.end({ kind: "unreachable", reason: "refused" });
     for (let i = 0; i < 2; i++) fail(await enter(gate, "d.test"));
     const last = await enter(gate, "d.test");
-    const waiting = passOf(gate.admit("d.test")).enter("d.test");
+    const waiting = slotOf(gate.admit("d.test")).enter("d.test");
     fail(last);
     expect(await waiting).toEqual({ kind: "suspended", reason: "refused" });
     expect(gate.active).toBe(0);
   });
 
-  test("that is paused a mail hears how long, those who wait as well", async () => {
+  test("are refused to new and waiting mails, with the time, while the site is paused", async () => {
     const { gate, clock } = makeGate();
     const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
-    const waiting = passOf(gate.admit("d.test")).enter("d.test");
+    const waiting = slotOf(gate.admit("d.test")).enter("d.test");
     inside[0]?.end({ kind: "limited", retryAfterMs: 90_000 });
     expect(await waiting).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
     clock.advance(30_000);
@@ -158,101 +158,101 @@ describe("at a site", () => {
 });
 
 describe("connection slots over all sites", () => {
-  /** Mails to sites of their own, as long as there are slots; with what each pass was told. */
-  async function crowd(gate: Gate, name: string, stopped: string[] = []): Promise<DirectSlot[]> {
-    for (const passes: DirectSlot[] = []; ;) {
-      const domain = `${name}${passes.length}.test`;
+  /** Admits mails to different sites while there are slots; `stopped` gets the interrupted ones. */
+  async function admitAll(gate: Gate, name: string, stopped: string[] = []): Promise<DirectSlot[]> {
+    for (const slots: DirectSlot[] = []; ;) {
+      const domain = `${name}${slots.length}.test`;
       const admission = gate.admit(domain);
-      if (admission.kind === "busy") return passes;
+      if (admission.kind === "busy") return slots;
       await admission.enter(domain);
       admission.onPreempted(() => void stopped.push(domain));
-      passes.push(admission);
+      slots.push(admission);
     }
   }
 
-  /** Mails that nobody answers for so long. */
-  async function hang(
+  /** Admits mails to different sites that do not answer for `ms`. */
+  async function admitSilent(
     gate: Gate,
     clock: ManualClock,
     name: string,
     ms = 2_000,
   ): Promise<DirectSlot[]> {
-    const passes = await crowd(gate, name);
+    const slots = await admitAll(gate, name);
     clock.advance(ms);
-    return passes;
+    return slots;
   }
 
-  test("are never more than there are", async () => {
+  test("never exceed the limit", async () => {
     const both = makeGate(10);
-    for (let i = 0; i < 20; i++) await teach(both, `fast${i}.test`, 10);
-    expect(await crowd(both.gate, "fast")).toHaveLength(10);
+    for (let i = 0; i < 20; i++) await deliverOne(both, `fast${i}.test`, 10);
+    expect(await admitAll(both.gate, "fast")).toHaveLength(10);
     expect(both.gate.admit("fast11.test")).toMatchObject({ kind: "busy", retryAfterMs: 100 });
   });
 
-  test("are kept back from sites that are not known", async () => {
+  test("are limited for sites that are not known", async () => {
     const both = makeGate();
-    await teach(both, "fast.test", 10);
-    expect(await crowd(both.gate, "new")).toHaveLength(40);
+    await deliverOne(both, "fast.test", 10);
+    expect(await admitAll(both.gate, "new")).toHaveLength(40);
     expect(both.gate.admit("fast.test").kind).toBe("slot");
   });
 
-  test("are kept back from slow sites, however many there are", async () => {
+  test("are limited for slow sites, for any number of them", async () => {
     const both = makeGate();
-    for (let i = 0; i < 60; i++) await teach(both, `slow${i}.test`, 5_000);
-    await teach(both, "fast.test", 10);
-    expect(await crowd(both.gate, "slow")).toHaveLength(25);
+    for (let i = 0; i < 60; i++) await deliverOne(both, `slow${i}.test`, 5_000);
+    await deliverOne(both, "fast.test", 10);
+    expect(await admitAll(both.gate, "slow")).toHaveLength(25);
     expect(both.gate.admit("fast.test").kind).toBe("slot");
     expect(both.gate.admit("new.test").kind).toBe("slot");
   });
 
-  test("are one at least for each speed", async () => {
+  test("are at least one for each speed", async () => {
     const both = makeGate(1);
-    await teach(both, "slow.test", 5_000);
+    await deliverOne(both, "slow.test", 5_000);
     expect(both.gate.admit("slow.test").kind).toBe("slot");
   });
 
-  test("count against the speed that the site has now, so unknown sites find some again", async () => {
+  test("count against the current speed of the site, so unknown sites get slots again", async () => {
     const { gate, clock } = makeGate();
-    await hang(gate, clock, "tarpit", 1_999);
+    await admitSilent(gate, clock, "tarpit", 1_999);
     expect(gate.admit("new.test")).toMatchObject({ waitList: "# unknown", retryAfterMs: 1 });
     clock.advance(1);
-    expect(await crowd(gate, "new")).toHaveLength(40);
+    expect(await admitAll(gate, "new")).toHaveLength(40);
     expect(gate.active).toBe(80);
   });
 
-  test("count as slow while a fast site keeps one mail waiting, and as fast after it", async () => {
+  test("count as slow while a mail waits at a fast site, and as fast afterwards", async () => {
     const both = makeGate(2);
-    for (const site of ["a.test", "b.test"]) await teach(both, site, 10);
+    for (const site of ["a.test", "b.test"]) await deliverOne(both, site, 10);
     const first = await enter(both.gate, "a.test");
     const second = await enter(both.gate, "a.test");
     expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
     both.clock.advance(2_000);
-    passOf(both.gate.admit("b.test")).release();
+    slotOf(both.gate.admit("b.test")).release();
     first.end({ kind: "failed" });
     second.end({ kind: "accepted" });
-    for (let i = 0; i < 5; i++) await teach(both, "a.test", 10);
+    for (let i = 0; i < 5; i++) await deliverOne(both, "a.test", 10);
     await enter(both.gate, "a.test");
     await enter(both.gate, "a.test");
     expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
   });
 
-  test("are few for sites that never answered, and those do not use the slots of slow ones", async () => {
+  test("are few for sites that never answered, and separate from those of slow sites", async () => {
     const both = makeGate();
     const { gate, clock } = both;
-    for (const pass of await hang(gate, clock, "tarpit")) pass.end({ kind: "failed" });
-    expect(await crowd(gate, "tarpit")).toHaveLength(10);
-    await hang(gate, clock, "tarpits of later");
-    for (let i = 0; i < 60; i++) await teach(both, `slow${i}.test`, 5_000);
-    expect(await crowd(gate, "slow")).toHaveLength(25);
+    for (const slot of await admitSilent(gate, clock, "tarpit")) slot.end({ kind: "failed" });
+    expect(await admitAll(gate, "tarpit")).toHaveLength(10);
+    await admitSilent(gate, clock, "tarpits of later");
+    for (let i = 0; i < 60; i++) await deliverOne(both, `slow${i}.test`, 5_000);
+    expect(await admitAll(gate, "slow")).toHaveLength(25);
   });
 
-  test("of mails with slow lookups count as unresponsive, and their site does not", async () => {
+  test("count as unresponsive for mails with slow lookups, but their site does not", async () => {
     const both = makeGate(5);
     const { gate, clock } = both;
-    for (let i = 0; i < 4; i++) passOf(gate.admit(`lookup${i}.test`));
+    for (let i = 0; i < 4; i++) slotOf(gate.admit(`lookup${i}.test`));
     expect(gate.admit("new.test").kind).toBe("busy");
     clock.advance(2_000);
-    const late = passOf(gate.admit("new.test"));
+    const late = slotOf(gate.admit("new.test"));
     expect(await late.enter("new.test")).toEqual({ kind: "entered" });
   });
 
@@ -260,36 +260,36 @@ describe("connection slots over all sites", () => {
     const { gate, clock } = makeGate(10);
     const stopped: string[] = [];
     for (let i = 0; i < 5; i++) {
-      await crowd(gate, `tarpit${i}-`, stopped);
+      await admitAll(gate, `tarpit${i}-`, stopped);
       clock.advance(2_000);
     }
     expect(gate.active).toBe(40);
-    await crowd(gate, "new", stopped);
+    await admitAll(gate, "new", stopped);
     expect(stopped).toEqual(Array.from({ length: 8 }, (_, i) => `tarpit0-${i}.test`));
     expect(gate.active).toBe(40);
   });
 
-  test("that were taken away cannot be given back again, and the site has learnt from it", async () => {
+  test("cannot be released again after an interruption, which counts as a failure of the site", async () => {
     const { gate, clock } = makeGate(1);
-    const passes: DirectSlot[] = [];
-    for (let i = 0; i < 4; i++) passes.push(...(await hang(gate, clock, `tarpit${i}-`)));
+    const slots: DirectSlot[] = [];
+    for (let i = 0; i < 4; i++) slots.push(...(await admitSilent(gate, clock, `tarpit${i}-`)));
     await enter(gate, "new.test");
-    passes[0]?.end({ kind: "accepted" });
-    passes[0]?.release();
+    slots[0]?.end({ kind: "accepted" });
+    slots[0]?.release();
     expect(gate.active).toBe(4);
-    for (const pass of passes.slice(1)) pass.release();
+    for (const slot of slots.slice(1)) slot.release();
     expect(gate.active).toBe(1);
-    expect(passOf(gate.admit("tarpit0-0.test")).isHurried()).toBe(true);
+    expect(slotOf(gate.admit("tarpit0-0.test")).isHurried()).toBe(true);
   });
 
   test("are taken from a site that answered before only after 30 seconds", async () => {
     const both = makeGate(1);
     const { gate, clock } = both;
     const stopped: string[] = [];
-    for (let i = 0; i < 4; i++) await teach(both, `fast${i}.test`, 10);
+    for (let i = 0; i < 4; i++) await deliverOne(both, `fast${i}.test`, 10);
     for (let i = 0; i < 4; i++) {
-      const pass = await enter(gate, `fast${i}.test`);
-      pass.onPreempted(() => void stopped.push(`fast${i}.test`));
+      const slot = await enter(gate, `fast${i}.test`);
+      slot.onPreempted(() => void stopped.push(`fast${i}.test`));
       clock.advance(2_000);
     }
     expect(gate.admit("new.test")).toMatchObject({ kind: "busy", waitList: null });
@@ -300,20 +300,20 @@ describe("connection slots over all sites", () => {
     expect(stopped).toEqual(["fast0.test"]);
   });
 
-  test("are scarce while a fifth of them waits at sites that never answered", async () => {
+  test("are scarce while a fifth of them is used by sites that never answered", async () => {
     const both = makeGate(10);
     const { gate, clock } = both;
-    await teach(both, "fast.test", 10);
+    await deliverOne(both, "fast.test", 10);
     const first = await enter(gate, "tarpit0.test");
     clock.advance(2_000);
-    const third = passOf(gate.admit("new.test"));
+    const third = slotOf(gate.admit("new.test"));
     expect(third.isHurried()).toBe(false);
     const second = await enter(gate, "tarpit1.test");
     clock.advance(2_000);
-    const hurried = passOf(gate.admit("new2.test"));
+    const hurried = slotOf(gate.admit("new2.test"));
     expect(hurried.isHurried()).toBe(true);
-    expect(passOf(gate.admit("fast.test")).isHurried()).toBe(false);
-    for (const pass of [first, second, third]) pass.release();
+    expect(slotOf(gate.admit("fast.test")).isHurried()).toBe(false);
+    for (const slot of [first, second, third]) slot.release();
     expect(hurried.isHurried()).toBe(false);
   });
 });
@@ -322,10 +322,10 @@ describe("steps of the wall clock", () => {
   test.each([-3_600_000, 3_600_000])("by %i ms change neither pauses nor speeds", async (ms) => {
     const both = makeGate();
     const { gate, clock } = both;
-    await teach(both, "fast.test", 10);
+    await deliverOne(both, "fast.test", 10);
     await enter(gate, "fast.test");
-    const pass = await enter(gate, "paused.test");
-    pass.end({ kind: "limited", retryAfterMs: 90_000 });
+    const slot = await enter(gate, "paused.test");
+    slot.end({ kind: "limited", retryAfterMs: 90_000 });
     clock.stepWall(ms);
     expect(gate.admit("paused.test")).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
     for (let i = 0; i < 3; i++) expect(gate.admit("fast.test").kind).toBe("slot");
@@ -338,20 +338,20 @@ describe("connections to one address", () => {
   const ADDRESS = "192.0.2.1";
   const WAIT_LIST = "@ 192.0.2.1";
 
-  test("are two at once over all sites that never answered", async () => {
+  test("are at most two over all sites that never answered", async () => {
     const { gate } = makeGate();
-    const passes = [];
-    for (let i = 0; i < 3; i++) passes.push(await enter(gate, `tarpit${i}.test`));
-    const found = passes.map((pass) => pass.reserve(ADDRESS));
+    const slots = [];
+    for (let i = 0; i < 3; i++) slots.push(await enter(gate, `tarpit${i}.test`));
+    const found = slots.map((slot) => slot.reserve(ADDRESS));
     expect(found).toEqual([
       null,
       null,
       expect.objectContaining({ kind: "busy", waitList: WAIT_LIST }),
     ]);
-    expect(passes[2]?.reserve("192.0.2.2")).toBeNull();
+    expect(slots[2]?.reserve("192.0.2.2")).toBeNull();
   });
 
-  test("are known beforehand where the site was reached: its mail is not even looked up", async () => {
+  test("are limited at admission, before any lookup, if the site was dialled before", async () => {
     const { gate } = makeGate();
     const first = await enter(gate, "a.test", "mx.a.test");
     expect(first.reserve(ADDRESS)).toBeNull();
@@ -360,20 +360,20 @@ describe("connections to one address", () => {
     expect(gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: WAIT_LIST });
     expect(first.secondWaitList).toBe(WAIT_LIST);
     first.release();
-    // One connection is free, so one mail is admitted, whatever time its lookups take.
+    // One connection is free, so one mail is admitted, even if its lookups are slow.
     expect(gate.admit("b.test").kind).toBe("slot");
     expect(gate.admit("a.test")).toMatchObject({ kind: "busy", waitList: WAIT_LIST });
   });
 
-  test("of a site that answered are not limited", async () => {
+  test("are not limited for a site that has answered", async () => {
     const both = makeGate();
-    for (let i = 0; i < 5; i++) await teach(both, `good${i}.test`, 10);
+    for (let i = 0; i < 5; i++) await deliverOne(both, `good${i}.test`, 10);
     for (let i = 0; i < 5; i++) {
       expect((await enter(both.gate, `good${i}.test`)).reserve(ADDRESS)).toBeNull();
     }
   });
 
-  test("move with the mail from address to address", async () => {
+  test("follow the mail from address to address", async () => {
     const { gate } = makeGate();
     const [one, two, three] = [
       await enter(gate, "a.test"),
@@ -384,13 +384,13 @@ describe("connections to one address", () => {
     expect(one.reserve(ADDRESS)).toBeNull();
     expect(one.reserve("192.0.2.2")).toBeNull();
     expect(three.reserve(ADDRESS)).toBeNull();
-    for (const pass of [one, two, three]) pass.end({ kind: "failed" });
+    for (const slot of [one, two, three]) slot.end({ kind: "failed" });
     for (const site of ["d.test", "e.test"]) {
       expect((await enter(gate, site)).reserve(ADDRESS)).toBeNull();
     }
   });
 
-  test("of IPv6 are counted by /64", async () => {
+  test("are counted by /64 for IPv6", async () => {
     const { gate } = makeGate();
     const reserve = async (site: string, address: string) =>
       (await enter(gate, site)).reserve(address)?.waitList ?? null;

@@ -31,7 +31,9 @@ describe("a silent server", () => {
       net,
       servers,
       transport,
-      /** Resolves with the outcome; the mail is on its way when the server has got so many lines. */
+      /**
+       * Resolves with the outcome; the mail is on its way when the server has got so many lines.
+       */
       async send(tarpit: number, lines = 0): Promise<{ outcome: Promise<Outcome> }> {
         const outcome = transport.send({
           envelope: { from: "a@sender.test", to: `b@tarpit${tarpit}.test` },

@@ -5,7 +5,7 @@ const ACCEPTED: SiteResult = { kind: "accepted" };
 const FAILED: SiteResult = { kind: "failed" };
 const LIMITED: SiteResult = { kind: "limited", retryAfterMs: undefined };
 
-/** As many mails at once as it takes, `rounds` times. */
+/** Delivers as many mails at once as the limit allows, `rounds` times. */
 function fill(site: Site, rounds: number, result: SiteResult = ACCEPTED, ms = 10): void {
   for (let i = 0; i < rounds; i++) {
     const stays = Array.from({ length: site.limit }, () => site.begin(0));
@@ -13,12 +13,12 @@ function fill(site: Site, rounds: number, result: SiteResult = ACCEPTED, ms = 10
   }
 }
 
-describe("how many mails a site takes at once", () => {
-  test("are two at first", () => {
+describe("the concurrency limit of a site", () => {
+  test("is two at first", () => {
     expect(new Site().limit).toBe(2);
   });
 
-  test("grow by one with each full round, up to twenty", () => {
+  test("grows by one with each full round, up to twenty", () => {
     const site = new Site();
     fill(site, 1);
     expect(site.limit).toBe(3);
@@ -28,13 +28,13 @@ describe("how many mails a site takes at once", () => {
     expect(site.limit).toBe(20);
   });
 
-  test("do not grow where one at a time suffices", () => {
+  test("does not grow if it is not used up", () => {
     const site = new Site();
     for (let i = 0; i < 100; i++) site.end(site.begin(0), ACCEPTED, 10);
     expect(site.limit).toBe(2);
   });
 
-  test("are halved by a failure, one at least", () => {
+  test("is halved by a failure, down to one", () => {
     const site = new Site();
     fill(site, 50);
     for (const limit of [10, 5, 2, 1, 1]) {
@@ -45,7 +45,7 @@ describe("how many mails a site takes at once", () => {
     expect(site.limit).toBe(2);
   });
 
-  test("are left alone by refusals for the mail's sake", () => {
+  test("is not changed by refusals because of the mail", () => {
     const site = new Site();
     fill(site, 5);
     const { limit } = site;
@@ -54,15 +54,15 @@ describe("how many mails a site takes at once", () => {
   });
 });
 
-test("a site where another host took the mail gets fewer at once", () => {
+test("a site gets a lower limit if another host accepted the mail", () => {
   const site = new Site();
   fill(site, 5);
   site.end(site.begin(0), { kind: "rerouted" }, 10);
   expect(site.limit).toBe(3);
 });
 
-describe("a site that was known to an earlier process", () => {
-  test("goes on as it was", () => {
+describe("a site that an earlier process stored", () => {
+  test("has the same state", () => {
     const before = new Site();
     fill(before, 5);
     before.end(before.begin(0), LIMITED, 1_000);
@@ -71,14 +71,14 @@ describe("a site that was known to an earlier process", () => {
     expect(site.pauseMs(500_000)).toBe(50_000);
     expect(site.pauseMs(550_000)).toBe(0);
     expect(site.speedAt(550_000)).toBe("fast");
-    // The next pause is the second in a row.
+    // The next pause is the second consecutive one.
     site.end(site.begin(550_000), LIMITED, 550_000);
     expect(site.pauseMs(550_000)).toBe(120_000);
   });
 });
 
-describe("a site that gets too much", () => {
-  test("is paused for a minute, and takes one at a time after it", () => {
+describe("a site that gets too much mail", () => {
+  test("is paused for a minute, and then gets one mail at a time", () => {
     const site = new Site();
     fill(site, 10);
     site.end(site.begin(0), LIMITED, 1_000);
@@ -88,7 +88,7 @@ describe("a site that gets too much", () => {
     expect(site.pauseMs(61_000)).toBe(0);
   });
 
-  test("is paused longer each time, an hour at most, until it accepts again", () => {
+  test("is paused longer each time, for at most an hour, until it accepts a mail", () => {
     const site = new Site();
     const pauses: number[] = [];
     let now = 0;
@@ -113,7 +113,7 @@ describe("a site that gets too much", () => {
     expect(site.pauseMs(0)).toBe(pauseMs);
   });
 
-  test("is paused once by mails that hear it at the same time", () => {
+  test("is paused once for replies to several mails at the same time", () => {
     const site = new Site();
     const stays = Array.from({ length: 20 }, () => site.begin(0));
     for (const stay of stays) site.end(stay, LIMITED, 5);
@@ -126,7 +126,7 @@ describe("a site that gets too much", () => {
 describe("a site that cannot be reached", () => {
   const unreachable: SiteResult = { kind: "unreachable", reason: "connection refused" };
 
-  test("is left alone for a minute after three times in a row", () => {
+  test("is suspended for a minute after three failures in a row", () => {
     const site = new Site();
     for (const reason of [null, null, "connection refused"]) {
       site.end(site.begin(0), unreachable, 0);
@@ -134,12 +134,12 @@ describe("a site that cannot be reached", () => {
     }
     expect(site.suspensionAt(59_999)).toBe("connection refused");
     expect(site.suspensionAt(60_000)).toBeNull();
-    // One try is enough to see that nothing has changed.
+    // One more failure is enough for the next suspension.
     site.end(site.begin(60_000), unreachable, 60_000);
     expect(site.suspensionAt(60_000)).toBe("connection refused");
   });
 
-  test("is not, if it was reached in between", () => {
+  test("is not suspended if it was reached in between", () => {
     const site = new Site();
     for (const result of [unreachable, unreachable, FAILED, unreachable, unreachable]) {
       site.end(site.begin(0), result, 0);
@@ -149,7 +149,7 @@ describe("a site that cannot be reached", () => {
 });
 
 describe("the speed of a site", () => {
-  test("is unknown until it has answered, however fast its failures are", () => {
+  test("is unknown until it has answered, even if its failures are fast", () => {
     const site = new Site();
     for (let i = 0; i < 3; i++) site.end(site.begin(0), FAILED, 5);
     site.end(site.begin(0), { kind: "unreachable", reason: "refused" }, 5);
@@ -158,7 +158,7 @@ describe("the speed of a site", () => {
     expect(site.speedAt(0)).toBe("fast");
   });
 
-  test("is that of an unresponsive one while it lets its first mails wait for two seconds", () => {
+  test("is unresponsive while its first mails wait for two seconds", () => {
     const site = new Site();
     const slot = site.begin(1_000);
     expect(site.speedAt(2_999)).toBe("unknown");
@@ -175,13 +175,13 @@ describe("the speed of a site", () => {
     expect([site.hasGoodSession, site.speedAt(10)]).toEqual([true, "fast"]);
   });
 
-  test("is known after a reply about our rate", () => {
+  test("is known after a reply about the rate", () => {
     const site = new Site();
     site.end(site.begin(0), LIMITED, 10);
     expect(site.hasGoodSession).toBe(true);
   });
 
-  test("is unknown until something has ended", () => {
+  test("is unknown until a mail has ended", () => {
     const site = new Site();
     expect(site.speedAt(0)).toBe("unknown");
     site.release(site.begin(0));
@@ -190,7 +190,7 @@ describe("the speed of a site", () => {
     expect(site.speedAt(0)).toBe("fast");
   });
 
-  test("is slow while somebody waits for two seconds", () => {
+  test("is slow while a mail has waited for two seconds", () => {
     const site = new Site();
     site.end(site.begin(0), ACCEPTED, 50);
     const stay = site.begin(1_000);
@@ -200,7 +200,7 @@ describe("the speed of a site", () => {
     expect(site.speedAt(3_000)).toBe("fast");
   });
 
-  test("follows what the latest mails took", () => {
+  test("follows the times of the latest mails", () => {
     const site = new Site();
     site.end(site.begin(0), ACCEPTED, 5_000);
     expect([site.speedAt(0), site.paceMs(0)]).toEqual(["slow", 5_000]);

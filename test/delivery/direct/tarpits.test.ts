@@ -39,7 +39,9 @@ async function startNet(...options: Parameters<typeof startTarpitNet>): Promise<
   return net;
 }
 
-/** An application that delivers over `net`; with a database that is there already, a restarted one. */
+/**
+ * An application that delivers over `net`; with a database that is there already, a restarted one.
+ */
 async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
   const config = {
     transport: "direct",

@@ -1,4 +1,6 @@
-/** Sites that are slow, full or resting, through the whole application: nobody waits behind them. */
+/**
+ * Sites that are slow, full or resting, through the whole application: nobody waits behind them.
+ */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { DirectTransport } from "../../../src/delivery/transports/direct.ts";

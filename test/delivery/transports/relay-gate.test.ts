@@ -19,37 +19,37 @@ function gated() {
   const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
   const gate = createRelayGate({ relay: "relay.test:587", clock, log });
 
-  function pass(): Slot {
+  function slot(): Slot {
     const admission = gate.admit();
-    if (admission.kind === "busy") throw new Error(`no pass: ${admission.reason}`);
+    if (admission.kind === "busy") throw new Error(`no slot: ${admission.reason}`);
     return admission;
   }
 
   return {
     clock,
     gate,
-    pass,
-    /** How long nobody gets in; 0 if the next one does. Asking takes no place. */
+    slot,
+    /** Milliseconds until a mail is admitted; 0 if one is. The slot is released at once. */
     waitMs(): number {
       const admission = gate.admit();
       if (admission.kind === "busy") return admission.retryAfterMs;
       admission.release();
       return 0;
     },
-    /** Advances to the next probe and lets it fail; how long the next one has to wait. */
+    /** Advances to the next probe, lets it fail, and returns the wait for the one after it. */
     failProbe(failure: Failure = REFUSED): number {
       clock.advance(this.waitMs());
-      gate.noteFailure(pass(), failure);
+      gate.noteFailure(slot(), failure);
       return this.waitMs();
     },
     logged: (level: string) => lines.filter((line) => line.includes(`"level":"${level}"`)),
   };
 }
 
-/** One whose only mail so far found the relay away. */
-function away(failure: Failure = REFUSED) {
+/** A gate whose first mail could not reach the relay. */
+function afterFailure(failure: Failure = REFUSED) {
   const parts = gated();
-  parts.gate.noteFailure(parts.pass(), failure);
+  parts.gate.noteFailure(parts.slot(), failure);
   return parts;
 }
 
@@ -58,7 +58,7 @@ describe("the wait for a probe", () => {
     ["back", -24 * 3600 * SECOND],
     ["forward", 24 * 3600 * SECOND],
   ])("is as long when the clock is set %s by a day", (_, stepMs) => {
-    const { clock, waitMs } = away();
+    const { clock, waitMs } = afterFailure();
     const before = waitMs();
     clock.stepWall(stepMs);
     expect(waitMs()).toBe(before);
@@ -67,8 +67,8 @@ describe("the wait for a probe", () => {
   });
 });
 
-describe("while the relay is there", () => {
-  test("every mail is admitted", () => {
+describe("while the relay is up", () => {
+  test("admits every mail", () => {
     const { gate, logged } = gated();
     for (let i = 0; i < 100; i++) expect(gate.admit().kind).toBe("slot");
     gate.noteSession();
@@ -77,8 +77,8 @@ describe("while the relay is there", () => {
 });
 
 describe("once no session can be opened", () => {
-  test("nobody is admitted, whatever the line, and it says why", () => {
-    const { gate } = away();
+  test("admits no mail and says why", () => {
+    const { gate } = afterFailure();
     expect(gate.isDown()).toBe(true);
     expect(gate.admit()).toEqual({
       kind: "busy",
@@ -89,16 +89,16 @@ describe("once no session can be opened", () => {
     });
   });
 
-  test("the wait is what is left of it", () => {
-    const { clock, waitMs } = away();
+  test("names the remaining time of the wait", () => {
+    const { clock, waitMs } = afterFailure();
     clock.advance(1_500);
     expect(waitMs()).toBe(500);
     clock.advance(500);
     expect(waitMs()).toBe(0);
   });
 
-  test("each probe that fails doubles the wait, up to a minute", () => {
-    const parts = away();
+  test("doubles the wait after each failed probe, up to a minute", () => {
+    const parts = afterFailure();
     const waits = Array.from({ length: 7 }, () => parts.failProbe());
     expect(waits).toEqual([4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
   });
@@ -111,31 +111,31 @@ describe("once no session can be opened", () => {
     ["a login for which there is no way", { step: "auth", cause: REFUSED.cause }, 2],
   ];
 
-  test.each(firstWaits)("after %s it is asked again in time", (_, failure, seconds) => {
-    expect(away(failure).waitMs()).toBe(seconds * SECOND);
+  test.each(firstWaits)("sends the next probe in time after %s", (_, failure, seconds) => {
+    expect(afterFailure(failure).waitMs()).toBe(seconds * SECOND);
   });
 
-  test("a password that is refused is tried once a minute", () => {
-    const parts = away();
+  test("tries a refused password once a minute", () => {
+    const parts = afterFailure();
     expect(parts.failProbe(WRONG_PASSWORD)).toBe(60 * SECOND);
     expect(parts.failProbe(WRONG_PASSWORD)).toBe(60 * SECOND);
   });
 
-  test("mails that were on their way change nothing, and are told when to come again", () => {
-    const { clock, gate, pass } = gated();
-    const passes = [pass(), pass(), pass()];
-    for (const each of passes) {
+  test("does not prolong the outage for mails that were under way, and names their retry time", () => {
+    const { clock, gate, slot } = gated();
+    const slots = [slot(), slot(), slot()];
+    for (const each of slots) {
       expect(gate.noteFailure(each, REFUSED)).toMatchObject({
         waitList: expect.stringMatching(/./),
         retryAfterMs: 2 * SECOND,
       });
     }
     clock.advance(2 * SECOND);
-    expect(gate.noteFailure(pass(), REFUSED).retryAfterMs).toBe(4 * SECOND);
+    expect(gate.noteFailure(slot(), REFUSED).retryAfterMs).toBe(4 * SECOND);
   });
 
-  test("the log warns once, with the relay and what is wrong", () => {
-    const parts = away();
+  test("warns in the log once, with the relay and the failure", () => {
+    const parts = afterFailure();
     for (let i = 0; i < 5; i++) parts.failProbe();
     expect(parts.logged("warn")).toEqual([
       expect.stringMatching(/cannot be reached; no mail is sent.*relay\.test:587.*refused/),
@@ -145,68 +145,68 @@ describe("once no session can be opened", () => {
 });
 
 describe("the probe", () => {
-  /** It is time for it. */
+  /** A gate at the time of the next probe. */
   function due() {
-    const parts = away();
+    const parts = afterFailure();
     parts.clock.advance(2 * SECOND);
     return parts;
   }
 
-  test("is a single mail; the others wait for a moment", () => {
-    const { gate, pass, clock } = due();
-    pass();
+  test("is a single mail; the others wait briefly", () => {
+    const { gate, slot, clock } = due();
+    slot();
     expect(gate.admit()).toMatchObject({ kind: "busy", waitList: null, retryAfterMs: SECOND });
     clock.advance(60 * SECOND);
     expect(gate.admit()).toMatchObject({ kind: "busy", waitList: null, retryAfterMs: SECOND });
   });
 
-  test("that never tried gives its place to the next mail", () => {
-    const { gate, pass } = due();
-    const first = pass();
+  test("is the next mail if the first one was never sent", () => {
+    const { gate, slot } = due();
+    const first = slot();
     first.release();
-    const second = pass();
+    const second = slot();
     first.release();
     expect(gate.admit().kind).toBe("busy");
     second.release();
     expect(gate.admit().kind).toBe("slot");
   });
 
-  test("that has a session lets all the others in at once, and the log says so once", () => {
-    const { gate, pass, logged } = due();
-    pass();
+  test("admits all others at once when it has a session, and the log says so once", () => {
+    const { gate, slot, logged } = due();
+    slot();
     gate.noteSession();
     gate.noteSession();
     expect([gate.isDown(), gate.admit().kind, gate.admit().kind]).toEqual([false, "slot", "slot"]);
     expect(logged("info")).toEqual([expect.stringMatching(/back.*"awayMs":2000/)]);
   });
 
-  test("that was answered over a session from before does so too, and no other mail", () => {
-    const { clock, gate, pass } = gated();
-    const before = pass();
-    gate.noteFailure(pass(), REFUSED);
+  test("admits all others if an older session answers it; answers to other mails do not", () => {
+    const { clock, gate, slot } = gated();
+    const before = slot();
+    gate.noteFailure(slot(), REFUSED);
     clock.advance(2 * SECOND);
-    const probe = pass();
+    const probe = slot();
     gate.noteAnswer(before);
     expect(gate.isDown()).toBe(true);
     gate.noteAnswer(probe);
     expect(gate.isDown()).toBe(false);
   });
 
-  test("is not what a mail from before says", () => {
-    const { clock, gate, pass } = gated();
-    const before = pass();
-    gate.noteFailure(pass(), REFUSED);
+  test("is not affected by the result of a mail from before the outage", () => {
+    const { clock, gate, slot } = gated();
+    const before = slot();
+    gate.noteFailure(slot(), REFUSED);
     clock.advance(2 * SECOND);
-    const probe = pass();
+    const probe = slot();
     expect(gate.noteFailure(before, REFUSED).retryAfterMs).toBe(SECOND);
     expect(gate.noteFailure(probe, REFUSED).retryAfterMs).toBe(4 * SECOND);
   });
 
-  test("of a later outage begins with the shortest wait again", () => {
-    const parts = away();
+  test("starts with the shortest wait again in a later outage", () => {
+    const parts = afterFailure();
     parts.failProbe();
     parts.gate.noteSession();
-    parts.gate.noteFailure(parts.pass(), REFUSED);
+    parts.gate.noteFailure(parts.slot(), REFUSED);
     expect(parts.waitMs()).toBe(2 * SECOND);
     expect(parts.logged("warn")).toHaveLength(2);
   });
