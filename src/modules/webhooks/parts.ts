@@ -35,7 +35,7 @@ import { createSendTest } from "./send-test.ts";
  * Largest number of concurrent deliveries of all projects. Together with other outgoing requests it
  * is below the number of requests that Bun makes concurrently.
  */
-const MOST_DELIVERIES = 128;
+const MAX_CONCURRENT_DELIVERIES = 128;
 
 export function createWebhookParts(deps: {
   db: Db;
@@ -63,7 +63,7 @@ export function createWebhookParts(deps: {
     cache,
     findEvent: events.find,
     attempt,
-    slots: createFairSlots({ total: MOST_DELIVERIES, mostOfOwner: mostCallsOfProject }),
+    slots: createFairSlots({ total: MAX_CONCURRENT_DELIVERIES, mostOfOwner: mostCallsOfProject }),
     webhooks,
     writer,
     clock,

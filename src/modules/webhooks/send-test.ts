@@ -15,7 +15,7 @@ import type { WebhookRow } from "./service.ts";
 export type SendTest = (webhook: WebhookRow) => Promise<TestResult>;
 
 /** Largest number of concurrent test calls of all projects. */
-const MOST_AT_ONCE = 32;
+const MAX_CONCURRENT_CALLS = 32;
 /** Timeout of a call (lib/fetch-guarded). */
 const LONGEST_CALL_SECONDS = 10;
 
@@ -26,7 +26,7 @@ export function createSendTest(deps: {
   mostCallsOfProject: number;
 }): SendTest {
   const { attempt, clock, mostCallsOfProject } = deps;
-  const slots = createFairSlots({ total: MOST_AT_ONCE, mostOfOwner: mostCallsOfProject });
+  const slots = createFairSlots({ total: MAX_CONCURRENT_CALLS, mostOfOwner: mostCallsOfProject });
   const mostOfProject = slots.available(0);
 
   async function send({ seq, url }: WebhookRow): Promise<TestResult> {

@@ -23,7 +23,7 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number];
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Every event of the project adds one row for each webhook that it matches. */
-const MOST_PER_PROJECT = 50;
+const MAX_WEBHOOKS_PER_PROJECT = 50;
 
 export function createWebhooks(deps: {
   db: Db;
@@ -100,7 +100,7 @@ export function createWebhooks(deps: {
 
     create(projectSeq: number, input: WebhookInput): Change<WebhookWithSecret> {
       return () => {
-        if (countOf(projectSeq) >= MOST_PER_PROJECT) throw tooMany();
+        if (countOf(projectSeq) >= MAX_WEBHOOKS_PER_PROJECT) throw tooMany();
         const now = clock.now();
         const { text, sealed } = secrets.make();
         const startSeq = endOfLog();
@@ -224,7 +224,12 @@ export function presentWebhook(row: WebhookRow): Webhook {
 }
 
 function tooMany(): AppError {
-  return new AppError(409, "CONFLICT", `A project has at most ${MOST_PER_PROJECT} webhooks.`, {
-    suggestion: "Delete a webhook that is not needed, or let one webhook receive more events.",
-  });
+  return new AppError(
+    409,
+    "CONFLICT",
+    `A project has at most ${MAX_WEBHOOKS_PER_PROJECT} webhooks.`,
+    {
+      suggestion: "Delete a webhook that is not needed, or let one webhook receive more events.",
+    },
+  );
 }

@@ -25,14 +25,14 @@ export function assemble(given: Given, current: Graph | null): Checked<Graph> {
   const own: readonly unknown[] = steps;
   const index = own.findIndex(isTrigger);
   // A request that does not mention the trigger does not change it.
-  const kept = given.trigger === undefined && index === -1 ? triggerOf(current) : null;
-  const eventName = eventNameOf(given.trigger) ?? kept?.config.eventName ?? null;
+  const keptTrigger = given.trigger === undefined && index === -1 ? triggerOf(current) : null;
+  const eventName = eventNameOf(given.trigger) ?? keptTrigger?.config.eventName ?? null;
   if (eventName === null) {
     if (index === -1 && given.trigger !== undefined) return refusedBySchema;
     if (own.length === 0) return { ok: false, errors: [noTrigger] };
     return checkGraph({ steps: own, transitions: leadingIn(own, transitions, given) }, current);
   }
-  if (index === -1) return withTrigger(own, transitions, { eventName, kept });
+  if (index === -1) return withTrigger(own, transitions, { eventName, keptTrigger });
   const ofStep = eventNameOfStep(own[index]);
   if (given.steps !== undefined && ofStep !== undefined && ofStep !== eventName) {
     return { ok: false, errors: [disagreement(eventName, ofStep)] };
@@ -77,13 +77,18 @@ function withFirstTransition(
 function withTrigger(
   steps: readonly unknown[],
   transitions: readonly unknown[],
-  { eventName, kept }: { eventName: string; kept: ReturnType<typeof triggerOf> },
+  { eventName, keptTrigger }: { eventName: string; keptTrigger: ReturnType<typeof triggerOf> },
 ): Checked<Graph> {
   const taken = new Set(steps.flatMap((step) => textOf(step, "id")));
   const mentioned = transitions.flatMap((edge) => textOf(edge, "from"));
-  const named = kept?.id ?? "trigger";
+  const named = keptTrigger?.id ?? "trigger";
   const id = mentioned.includes(named) ? named : freeId(named, taken);
-  const made: unknown = kept ?? { id, type: "TRIGGER", name: "Trigger", config: { eventName } };
+  const made: unknown = keptTrigger ?? {
+    id,
+    type: "TRIGGER",
+    name: "Trigger",
+    config: { eventName },
+  };
   const trigger = isRecord(made) ? { ...made, id } : made;
   // The TRIGGER is last during the check, so that the indexes of the others are the request's.
   const checked = checkGraph({

@@ -67,10 +67,10 @@ function readMulti(given: Given, at: string, errors: FieldError[]): ConditionCon
   const ids = new Set<string>();
   const branches = given.branches.flatMap((branch, i) => {
     const path = `${at}.branches.${i}`;
-    const taken = idProblem(branch.id, ids);
+    const idFault = idProblem(branch.id, ids);
     ids.add(branch.id);
-    if (taken !== null) {
-      errors.push({ field: `${path}.id`, message: taken, code: "invalid_value" });
+    if (idFault !== null) {
+      errors.push({ field: `${path}.id`, message: idFault, code: "invalid_value" });
     }
     const checked = checkStepFilter({ ...(isRecord(branch) ? branch : {}), field }, path);
     if (!checked.ok) {

@@ -26,7 +26,7 @@ const RETRY_DELAYS_MS = [
   6 * HOUR_MS,
   13 * HOUR_MS,
 ] as const;
-export const MOST_TRIES = RETRY_DELAYS_MS.length + 1;
+export const MAX_TRIES = RETRY_DELAYS_MS.length + 1;
 const JITTER = 0.2;
 
 export type FailedTry = {
@@ -45,8 +45,8 @@ export function nextTryAt({ tries, now, retryAfterMs, random }: FailedTry): numb
   if (delay === undefined) return null;
   const own = delay * (1 + JITTER * (2 * random - 1));
   // The receiver's delay is a lower bound, but no longer than a day.
-  const asked = Math.min(retryAfterMs ?? 0, DAY_MS) * (1 + JITTER * random);
-  return Math.round(now + Math.max(own, asked));
+  const requestedMs = Math.min(retryAfterMs ?? 0, DAY_MS) * (1 + JITTER * random);
+  return Math.round(now + Math.max(own, requestedMs));
 }
 
 /** `Retry-After` (RFC 9110 §10.2.3) as milliseconds from now; null if it is absent or invalid. */

@@ -17,7 +17,7 @@ import { overlaid } from "../../mail/variables.ts";
 import type { JsonObject } from "../contacts/data.ts";
 import type { Step } from "./graph.ts";
 import type { Paths } from "./paths.ts";
-import { delayMs, MOST_TRIES, nextTryAt } from "./due-times.ts";
+import { delayMs, MAX_TRIES, nextTryAt } from "./due-times.ts";
 
 /** The progress of an execution. Its members are columns (db/schema/workflows.ts). */
 export type Progress = {
@@ -77,9 +77,9 @@ export type CompletedStep = {
 export type Advance = { progress: Progress; completed: CompletedStep | null };
 
 /** Largest context of an execution as JSON; the same limit as for the data of one event. */
-const CONTEXT_CAP_BYTES = 64 * 1024;
+const MAX_CONTEXT_BYTES = 64 * 1024;
 /** An endless loop ends here, because the API shows all steps of an execution in one response. */
-const MOST_COMPLETED_STEPS = 10_000;
+const MAX_COMPLETED_STEPS = 10_000;
 
 /** The progress of a new execution: at the TRIGGER, due at once. */
 export function begin(
@@ -146,8 +146,8 @@ function completeWait(position: Position, event: ExecutionEvent): Advance | null
   const { progress, step } = position;
   if (step.type !== "WAIT_FOR_EVENT" || progress.awaitedEvent !== event.name) return null;
   if (progress.dueAt !== null && event.at >= progress.dueAt) return null;
-  const met = { ...position, progress: { ...progress, eventSeq: event.seq } };
-  return complete(met, {
+  const withEvent = { ...position, progress: { ...progress, eventSeq: event.seq } };
+  return complete(withEvent, {
     outcome: "COMPLETED",
     detail: { event: event.name },
     addToContext: event.data,
@@ -169,7 +169,7 @@ function callFailed(
   const tries = progress.tries + 1;
   const at = nextTryAt({ tries, now, retryAfterMs, random });
   if (at === null) {
-    const error = `${reason} That was the last of ${MOST_TRIES} tries.`;
+    const error = `${reason} That was the last of ${MAX_TRIES} tries.`;
     return complete(position, { outcome: "FAILED", error, detail: { tries } });
   }
   const waiting = { ...progress, tries, dueFor: "CALL" as const, dueAt: at, error: reason };
@@ -205,7 +205,7 @@ function complete(position: Position, result: StepResult): Advance {
   }
   const next = paths.next(step.id, branch);
   if (next === null) return { completed, progress: asCompleted(after, now) };
-  if (completed.number >= MOST_COMPLETED_STEPS) return { completed, progress: tooLong(after, now) };
+  if (completed.number >= MAX_COMPLETED_STEPS) return { completed, progress: tooLong(after, now) };
   return { completed, progress: enter(after, next, now) };
 }
 
@@ -244,7 +244,7 @@ function asCompleted(progress: Progress, now: number): Progress {
 }
 
 function tooLong(progress: Progress, now: number): Progress {
-  const error = `The execution was stopped after ${MOST_COMPLETED_STEPS} steps.`;
+  const error = `The execution was stopped after ${MAX_COMPLETED_STEPS} steps.`;
   return end(progress, now, { status: "FAILED", error });
 }
 
@@ -261,7 +261,7 @@ function mergedContext(context: JsonObject, more: JsonObject | undefined): JsonO
 }
 
 export function isContextTooLarge(context: JsonObject): boolean {
-  return Buffer.byteLength(JSON.stringify(context)) > CONTEXT_CAP_BYTES;
+  return Buffer.byteLength(JSON.stringify(context)) > MAX_CONTEXT_BYTES;
 }
 
 const CONTEXT_TOO_LARGE: StepResult = {

@@ -1,4 +1,4 @@
-/** The targets through a graph, ready to be asked. */
+/** An index of a graph: steps by id, and the next step by branch. */
 
 import type { Graph, Step } from "./graph.ts";
 

@@ -12,9 +12,9 @@ import { readShape } from "./read-shape.ts";
 import { type Edge, type Node, shapeErrors } from "./shape.ts";
 import { StepHead, TransitionShape } from "./step-schemas.ts";
 
-const MOST_STEPS = 500;
-const MOST_TRANSITIONS = 2000;
-const LARGEST_GRAPH_BYTES = 1024 * 1024;
+const MAX_STEPS = 500;
+const MAX_TRANSITIONS = 2000;
+const MAX_GRAPH_BYTES = 1024 * 1024;
 
 /**
  * Checks a whole graph. The fields of violations are paths such as `steps.3.config.amount`. Steps
@@ -25,11 +25,11 @@ export function checkGraph(
   checked: Graph | null = null,
 ): Checked<Graph> {
   const errors = [
-    ...listErrors(given.steps, "steps", MOST_STEPS),
-    ...listErrors(given.transitions, "transitions", MOST_TRANSITIONS),
+    ...listErrors(given.steps, "steps", MAX_STEPS),
+    ...listErrors(given.transitions, "transitions", MAX_TRANSITIONS),
   ];
   // The size is checked first, because reading a very large graph takes long.
-  if (errors.length === 0 && sizeOf(given) > LARGEST_GRAPH_BYTES) errors.push(tooLarge);
+  if (errors.length === 0 && sizeOf(given) > MAX_GRAPH_BYTES) errors.push(tooLarge);
   if (errors.length > 0) return { ok: false, errors };
   const known = new Map<unknown, Step>(checked?.steps.map((step) => [step, step]));
   const nodes = itemsOf(given.steps).flatMap((step, i) => {

@@ -10,8 +10,8 @@ export type Versions = ReturnType<typeof createVersions>;
  * Limits of the cache, by number and by length of JSON. A parsed graph takes up to about ten times
  * the memory of its JSON.
  */
-const MOST_CACHED = 500;
-const MOST_CACHED_BYTES = 8 * 1024 * 1024;
+const MAX_CACHED_GRAPHS = 500;
+const MAX_CACHED_LENGTH = 8 * 1024 * 1024;
 
 export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock }) {
   const find = sqlite.prepare<{ graph: string }, [number]>(
@@ -33,16 +33,16 @@ export function createVersions({ db: { sqlite }, clock }: { db: Db; clock: Clock
   /** A `seq` is never reused, not even after a rollback, because it is the key of the cache. */
   let lastSeq = 0;
   /** In order of use, least recently used first. */
-  const cache = new Map<number, { graph: Graph; bytes: number }>();
-  let cachedBytes = 0;
+  const cache = new Map<number, { graph: Graph; length: number }>();
+  let cachedLength = 0;
 
-  function addToCache(seq: number, graph: Graph, bytes: number): void {
-    cache.set(seq, { graph, bytes });
-    cachedBytes += bytes;
+  function addToCache(seq: number, graph: Graph, length: number): void {
+    cache.set(seq, { graph, length });
+    cachedLength += length;
     for (const [oldest, entry] of cache) {
-      if (cache.size <= MOST_CACHED && cachedBytes <= MOST_CACHED_BYTES) return;
+      if (cache.size <= MAX_CACHED_GRAPHS && cachedLength <= MAX_CACHED_LENGTH) return;
       cache.delete(oldest);
-      cachedBytes -= entry.bytes;
+      cachedLength -= entry.length;
     }
   }
 

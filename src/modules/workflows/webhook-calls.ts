@@ -36,9 +36,9 @@ export type WebhookCall = {
 export type WebhookCalls = ReturnType<typeof createWebhookCalls>;
 
 /** Largest number of concurrent calls of all projects. */
-const MOST_AT_ONCE = 64;
+const MAX_CONCURRENT_CALLS = 64;
 /** Largest number of concurrent calls of one workflow, so that a slow receiver leaves slots free. */
-const MOST_PER_WORKFLOW = 16;
+const MAX_CALLS_PER_WORKFLOW = 16;
 /** Longer than the timeout of a call (lib/fetch-guarded). */
 const LEASE_MS = 60_000;
 /** Delay before the calls that a stopped process left under way are repeated. */
@@ -65,7 +65,7 @@ export function createWebhookCalls(deps: {
   const underWay = new Map<number, { workflowSeq: number; ended: Promise<void> }>();
   /** The owners of the slots are projects. */
   const slots = createFairSlots({
-    total: MOST_AT_ONCE,
+    total: MAX_CONCURRENT_CALLS,
     mostOfOwner: deps.mostCallsOfProject,
   });
   let abortController = new AbortController();
@@ -73,7 +73,7 @@ export function createWebhookCalls(deps: {
 
   function capacityOf({ workflowSeq, projectSeq }: CallingWorkflow, freeSlots: FairSlots): number {
     const own = underWay.values().filter((call) => call.workflowSeq === workflowSeq);
-    return Math.min(freeSlots.available(projectSeq), MOST_PER_WORKFLOW - [...own].length);
+    return Math.min(freeSlots.available(projectSeq), MAX_CALLS_PER_WORKFLOW - [...own].length);
   }
 
   /** Workflows with calls, beginning after the one that leased last. */
@@ -177,7 +177,7 @@ export function createWebhookCalls(deps: {
 
     /** Whether a call is due whose workflow and project have a free slot. */
     canLease: (now: number): boolean =>
-      slots.inUse() < MOST_AT_ONCE &&
+      slots.inUse() < MAX_CONCURRENT_CALLS &&
       executionRows
         .callingWorkflows()
         .some(
@@ -192,7 +192,7 @@ export function createWebhookCalls(deps: {
      */
     lease(now: number, hasTime: HasTime): { leased: WebhookCall[]; isCut: boolean } {
       const leased: WebhookCall[] = [];
-      if (slots.inUse() >= MOST_AT_ONCE) return { leased, isCut: false };
+      if (slots.inUse() >= MAX_CONCURRENT_CALLS) return { leased, isCut: false };
       // The slots are acquired when the calls start, after the commit.
       const freeSlots = slots.copy();
       let considered = 0;

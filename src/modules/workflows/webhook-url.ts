@@ -15,7 +15,7 @@ import type { UrlPart } from "../../mail/template-url.ts";
 export type BuiltUrl = { ok: true; url: string } | { ok: false; reason: string };
 
 const LONGEST_URL = 8 * 1024;
-const MOST_VALUES = 200;
+const MAX_VALUES = 200;
 
 const NO_URL = "This is not a URL.";
 const NO_ORIGIN =
@@ -61,7 +61,7 @@ function join(parts: readonly UrlPart[]): Pick<Layout, "text" | "outputs"> {
 /** Why the values are not allowed in this URL; null if they are. */
 function faultOf(text: string, outputs: readonly Output[]): string | null {
   if (text.length > LONGEST_URL) return `The URL is longer than ${LONGEST_URL} characters.`;
-  if (outputs.length > MOST_VALUES) return `The URL has more than ${MOST_VALUES} values.`;
+  if (outputs.length > MAX_VALUES) return `The URL has more than ${MAX_VALUES} values.`;
   // The URL parser drops tabs and line breaks, which would join the text around them.
   // oxlint-disable-next-line no-control-regex -- the check is for control characters.
   if (/[\0-\x1f\x7f]/.test(text)) return "The URL has a tab, a line break or a control character.";

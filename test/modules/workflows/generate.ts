@@ -161,7 +161,7 @@ function randomTransition(
 function reachable({ steps, transitions }: NaiveGraph): NaiveGraph {
   const reached = new Set(["start"]);
   for (const id of reached) {
-    for (const way of transitions) if (way.from === id) reached.add(way.to);
+    for (const transition of transitions) if (transition.from === id) reached.add(transition.to);
   }
   return {
     steps: steps.filter(({ id }) => reached.has(id)),

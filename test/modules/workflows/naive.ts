@@ -151,11 +151,11 @@ export class NaiveWorkflow {
     execution.trail.push(`${execution.at}${branch === null ? "" : `:${branch}`}${mark}`);
     execution.until = null;
     execution.awaits = null;
-    const way = execution.graph.transitions.find(
+    const transition = execution.graph.transitions.find(
       ({ from, branch: name = null }) => from === execution.at && name === branch,
     );
-    execution.at = way?.to ?? null;
-    if (way === undefined) execution.status = "COMPLETED";
+    execution.at = transition?.to ?? null;
+    if (transition === undefined) execution.status = "COMPLETED";
     else this.#enter(execution, now);
   }
 
@@ -223,10 +223,10 @@ export class NaiveWorkflow {
     const person = this.#person(execution.contact);
     const world = { now, dynamic: {} };
     // The naive filters of segments read the context as a member of the contact's data.
-    const asked = { ...person, data: { ...person.data, context: execution.context } };
-    if (condition !== undefined) return meets(world, asked, inData(condition)) ? "yes" : "no";
+    const subject = { ...person, data: { ...person.data, context: execution.context } };
+    if (condition !== undefined) return meets(world, subject, inData(condition)) ? "yes" : "no";
     const holds = ({ operator = "", value }: Test) =>
-      passes(world, asked, { field: nameInData(field), operator, value });
+      passes(world, subject, { field: nameInData(field), operator, value });
     if (branches === undefined) return holds(config) ? "yes" : "no";
     return branches.find(holds)?.id ?? "default";
   }

@@ -15,7 +15,7 @@ import type { Graph, Step } from "../../../src/modules/workflows/graph.ts";
 import { pathsOf } from "../../../src/modules/workflows/paths.ts";
 import {
   delayMs,
-  MOST_TRIES,
+  MAX_TRIES,
   nextTryAt,
   retryAfter,
 } from "../../../src/modules/workflows/due-times.ts";
@@ -110,8 +110,8 @@ describe("the engine", () => {
       tries: 1,
       error: "No.",
     });
-    expect(progressAfter(chainOf(call), [done, ...tries(MOST_TRIES - 1)]).status).toBe("RUNNING");
-    expect(progressAfter(chainOf(call), [done, ...tries(MOST_TRIES)])).toMatchObject({
+    expect(progressAfter(chainOf(call), [done, ...tries(MAX_TRIES - 1)]).status).toBe("RUNNING");
+    expect(progressAfter(chainOf(call), [done, ...tries(MAX_TRIES)])).toMatchObject({
       status: "FAILED",
       stepId: "call",
       dueFor: null,

@@ -129,15 +129,15 @@ const track: Action = async ({ random, naive, material, unhandled }, email, isAl
   const resolved = Object.fromEntries(
     random.list(2, () => [random.pick(KEYS), random.pick(VALUES)]),
   );
-  const isKept = isAlone && random.chance(0.5);
-  const data = isKept
+  const isPersistent = isAlone && random.chance(0.5);
+  const data = isPersistent
     ? resolved
     : Object.fromEntries(
         Object.entries(resolved).map(([key, value]) => [key, { value, persistent: false }]),
       );
   const answer = await t.call("POST", "/v1/track", { email, event, data });
   expect(answer.status).toBe(200);
-  if (isKept) Object.assign(naive.contacts.get(email)?.data ?? {}, resolved);
+  if (isPersistent) Object.assign(naive.contacts.get(email)?.data ?? {}, resolved);
   unhandled.push({ contact: email, name: event, data: resolved, at: t.clock.now() });
 };
 

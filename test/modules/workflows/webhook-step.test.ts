@@ -303,16 +303,16 @@ describe("a host", () => {
 describe("a call that is under way", () => {
   test("does not change an execution that was cancelled", async () => {
     let release: () => void = () => {};
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await start(() => ({
       write: (response) => {
         release = () => response.end("{}");
-        asked.resolve();
+        requested.resolve();
       },
     }));
     const id = await a.workflow(chain(webhook(), step("end", "EXIT")));
     const tracked = a.track("signed-up");
-    await asked.promise;
+    await requested.promise;
     const [executionId] = (await a.executions(id)).map((execution) => execution.id);
     const cancelled = await a.t.call(
       "POST",
@@ -326,16 +326,16 @@ describe("a call that is under way", () => {
 
   test("is not repeated after the clock jumped forward by a day", async () => {
     let release: () => void = () => {};
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     await start(() => ({
       write: (response) => {
         release = () => response.end("{}");
-        asked.resolve();
+        requested.resolve();
       },
     }));
     const id = await a.workflow(chain(webhook(), delay("wait", 1, "hours")));
     const tracked = a.track("signed-up");
-    await asked.promise;
+    await requested.promise;
     a.t.clock.advance(DAY);
     await Bun.sleep(0);
     release();

@@ -76,7 +76,7 @@ describe("a value is percent-encoded as one component", () => {
     await expectPath("http://HOST/?a={{ user }}&b=1", done(value), `/?a=${encoded}&b=1`);
   });
 
-  const ways: [what: string, url: string, path: string][] = [
+  const urls: [what: string, url: string, path: string][] = [
     ["url_encode does not encode twice", "/{{ user | url_encode }}", "/a%2Fb%20c"],
     ["a filter behind url_encode", "/{{ user | url_encode | upcase }}", "/A%252FB%2520C"],
     ["a fallback", "/{{ none ?? x/y }}", "/x%2Fy"],
@@ -103,7 +103,7 @@ describe("a value is percent-encoded as one component", () => {
     ["a dot segment of the template's own", "/a/../{{ user }}", "/a%2Fb%20c"],
     ["a backslash of the template's own", "/x\\{{ user }}", "/x/a%2Fb%20c"],
   ];
-  test.each(ways)("%s", async (_, url, path) => {
+  test.each(urls)("%s", async (_, url, path) => {
     const data = { user: "a/b c", query: "?a=b&c=d", list: ["/", "?"] };
     await expectPath(`http://HOST${url}`, data, path);
   });
