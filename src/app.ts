@@ -416,6 +416,7 @@ export function createApp(options: AppOptions) {
       emailRoutes({
         admission,
         accept,
+        bodies,
         list: createEmailList({ db, cursors, turns, records }),
         records,
         writer,
@@ -515,6 +516,7 @@ export function createApp(options: AppOptions) {
       nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
       stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
       isStorageHealthy: writer.isHealthy(),
+      bodyBytes: bodies.budget.takenBytes(),
       now: clock.now(),
     });
   }

@@ -14,6 +14,8 @@ export type MetricsSource = {
   nextDueAt: number | null;
   stalledMs: number;
   isStorageHealthy: boolean;
+  /** Bytes of the request bodies that are received or handled now. */
+  bodyBytes: number;
   /** Wall clock, in milliseconds. */
   now: number;
 };
@@ -56,6 +58,11 @@ export function metricsOf(source: MetricsSource): Metric[] {
       "mailstead_storage_healthy",
       "1 while the database takes writes, otherwise 0.",
       source.isStorageHealthy ? 1 : 0,
+    ),
+    gauge(
+      "mailstead_http_request_body_bytes",
+      "Bytes of the request bodies that are received or handled now.",
+      source.bodyBytes,
     ),
     gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
     {

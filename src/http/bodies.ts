@@ -1,4 +1,4 @@
-/** Puts the reading of request bodies together: their budget, their bytes, and the JSON in them. */
+/** Creates the parts that read request bodies: the budget, the bytes, and the JSON in them. */
 
 import { createBreather } from "../lib/breather.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -12,7 +12,7 @@ export type Bodies = ReturnType<typeof createBodies>;
 
 export function createBodies(deps: {
   clock: Clock;
-  /** Told what is worked on, for the watchdog of the event loop. */
+  /** Called with the route whose body is processed next, for the watchdog of the event loop. */
   beginWork: (name: string) => void;
 }) {
   const { clock, beginWork } = deps;
@@ -29,13 +29,15 @@ export function createBodies(deps: {
   return {
     budget,
     arrivals,
-    /** The parsed JSON body of a request, or undefined where there is none. */
+    /** Resolves to the parsed JSON body of a request, or to undefined if there is none. */
     readJson: json.read,
-    /** The pieces of a body that is not kept in memory. */
+    /** Resolves to the pieces of a body that is not kept in memory. */
     pieces: bytes.pieces,
-    /** Gives back what a request took from the budget, once it was answered. */
+    /** Awaited before a request copies its data for many recipients. */
+    takeCopies: bytes.takeCopies,
+    /** Returns what a request took from the budget; called after its response. */
     giveBack: bytes.giveBack,
-    /** Called once, when all routes are there: what they declare with `limited`. */
+    /** Reads the limits that the routes declare with `limited`; called once, with all routes. */
     learn: json.learn,
   };
 }

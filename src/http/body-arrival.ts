@@ -1,7 +1,6 @@
 /**
- * Waits for the bytes of request bodies. A client that sends nothing, or next to nothing, is not
- * waited for: after a grace period a body has to arrive at a least pace on average, so that a slow
- * client cannot keep what its body has taken from the budget.
+ * Waits for the bytes of request bodies. After a grace period a body must arrive at a minimum average
+ * pace; otherwise the request ends with 408, so that a slow client cannot hold its share of the budget.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -10,7 +9,7 @@ import { AppError } from "../lib/errors.ts";
 /** 64 KiB a second. */
 const LEAST_BYTES_PER_MS = (64 * 1024) / 1000;
 
-/** How exact the grace period of small bodies is: a timer for each would cost more than it is worth. */
+/** The grace period of small bodies is checked this often, which costs less than a timer for each. */
 const SWEEP_MS = 1_000;
 
 export type Arrivals = ReturnType<typeof createArrivals>;
@@ -33,7 +32,7 @@ export function createArrivals(clock: Clock) {
   }
 
   return {
-    /** The whole of a small body. */
+    /** Resolves to a small body when all of it has arrived. */
     whole(request: Request, graceMs: number): Promise<Uint8Array> {
       return new Promise((resolve, reject) => {
         const entry = { dueAt: clock.elapsed() + graceMs, reject };
@@ -53,7 +52,7 @@ export function createArrivals(clock: Clock) {
       });
     },
 
-    /** The pieces of a body as they arrive. Only the time spent waiting for the client counts. */
+    /** Yields the pieces of a body as they arrive. Only the time of waiting for the client counts. */
     async *pieces(request: Request, graceMs: number): AsyncGenerator<Uint8Array> {
       const reader = request.body?.getReader();
       if (reader === undefined) return;
@@ -72,7 +71,7 @@ export function createArrivals(clock: Clock) {
       } catch (error) {
         throw request.signal.aborted ? brokenOff() : error;
       } finally {
-        // The server discards the rest. A connection that is gone needs no cancelling.
+        // Bun discards the rest of the body. Cancelling fails if the connection is closed already.
         reader.cancel().catch(() => undefined);
       }
     },
@@ -89,7 +88,7 @@ async function inTime<T>(arriving: Promise<T>, limitMs: number, clock: Clock): P
   }
 }
 
-/** The rest would be waited for, were the connection kept. */
+/** The connection is closed, because a kept connection would wait for the rest of the body. */
 function tooSlow(): AppError {
   return new AppError(408, "REQUEST_TIMEOUT", "The body did not arrive in time.", {
     suggestion: "Send the request again, at 64 KiB a second or faster.",
@@ -97,7 +96,7 @@ function tooSlow(): AppError {
   });
 }
 
-/** For the log: the client that would read it is gone, or its chunks were malformed. */
+/** The client cannot read this response: it closed the connection, or sent malformed chunks. */
 export function brokenOff(): AppError {
   const message = "The connection was closed before the body was complete.";
   return new AppError(400, "BAD_REQUEST", message);

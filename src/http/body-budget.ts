@@ -1,8 +1,9 @@
 /**
- * Bounds what request bodies take of the process's memory. A body takes a share for its bytes before
- * it is read, one for its JSON values before it is parsed, and gives both back once the request was
- * answered. Small bodies have pools of their own, so they never wait behind large ones; and so have
- * bodies that come with a public key, so that a key that anybody can read never keeps out others.
+ * Bounds the memory that request bodies take in the whole process. A request takes a share for the
+ * bytes of its body before they are read, a share for its JSON values before they are parsed, and
+ * returns both after the response. Bodies of up to 64 KiB, of up to 1 MiB, larger ones, and those sent
+ * with a public key have separate pools: small bodies never wait for large ones, and requests with
+ * a public key never delay requests with a secret key.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -12,39 +13,54 @@ import { createFairPool, type FairPool, PoolExhaustedError, type Share } from ".
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Whose body it is: no project takes all of a pool. */
+/** The project that a body counts against: one project never takes all of a pool. */
 export type BodyHolder = { projectSeq: number; isPublic: boolean };
 
 type Signal = () => AbortSignal;
 
 export type BodyBudget = {
-  /** Before `bytes` are read. Rejects with 503 where too many wait, or for too long. */
+  /** Awaited before `bytes` are read. It rejects with 503 if too many requests wait, or for too long. */
   takeBytes(bytes: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
-  /** Before that many JSON values are made. */
+  /** Awaited before a large document is parsed, which takes several times the memory of its bytes. */
+  takeWork(bytes: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
+  /** Awaited before a document with this many JSON values is parsed. */
   takeValues(values: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
-  /** Bytes that all bodies have taken. */
+  /** Awaited before a request copies its data for many recipients, up to COPIES_BYTES. */
+  takeCopies(holder: BodyHolder, signal: Signal): Share | Promise<Share>;
+  /** Bytes taken by all requests. */
   takenBytes(): number;
+  /** JSON values taken by all requests. */
   takenValues(): number;
 };
 
-/** Sizes at which a body of unknown length takes a larger share: those of the pools. */
+/** Largest body of the small and of the medium pool. */
 const SMALL_BYTES = 64 * KIB;
 const MEDIUM_BYTES = 1 * MIB;
 
-/** JSON values that exist at once; each takes about a hundred bytes. */
+/** Limit of the copies that one request makes. Two projects can make this much at the same time. */
+export const COPIES_BYTES = 32 * MIB;
+
+/** Bytes of the large documents that are parsed and handled at the same time. */
+const MOST_WORKED_ON_BYTES = 24 * MIB;
+
+/** JSON values in memory at the same time; each takes about 100 bytes. */
 const MOST_VALUES = 600_000;
 
-/** Even an empty request takes some memory. */
+/** Smallest share: even a request with an empty body takes some memory. */
 const LEAST_BYTES = 1 * KIB;
 
-/** Bun reads this much of a body, about, before it waits for somebody to take it. */
-const ARRIVED_BYTES = 1.25 * MIB;
-/** What bodies hold that have not been begun with: for each pool. */
-const MOST_WAITING_BYTES = 48 * MIB;
+/** Bun buffers about this much of a body that is not read yet, and then stops reading its socket. */
+const UNREAD_BYTES = 1.25 * MIB;
+/** Limit of the unread bytes that the requests waiting for one pool hold together. */
+const MOST_UNREAD_BYTES = 48 * MIB;
 
+/** Requests that wait to copy more data; each has made up to 256 KiB of copies already. */
+const MOST_WAITING_FOR_COPIES = 200;
+
+/** Longest wait for a share. */
 const WAIT_MS = 15_000;
 const RETRY_SECONDS = 5;
-/** So there is always room for a second project. */
+/** Part of each pool that one project may take, so that a second project never finds it full. */
 const PART_OF_ONE = 2 / 3;
 
 export function createBodyBudget(clock: Clock): BodyBudget {
@@ -53,19 +69,28 @@ export function createBodyBudget(clock: Clock): BodyBudget {
     createFairPool({
       ...common,
       capacity,
-      waitingCost: (bytes) => Math.min(bytes, ARRIVED_BYTES),
-      mostWaitingCost: MOST_WAITING_BYTES,
+      waitingCost: (bytes) => Math.min(bytes, UNREAD_BYTES),
+      mostWaitingCost: MOST_UNREAD_BYTES,
     });
   const small = pool(16 * MIB);
   const medium = pool(16 * MIB);
   const large = pool(60 * MIB);
   const ofPublicKeys = pool(16 * MIB);
-  /** All that wait here have taken their bytes already, which bounds their number. */
-  const values = createFairPool({
+  /** Requests that wait for these pools hold a share of bytes already, which bounds their number. */
+  const unbounded = { waitingCost: () => 0, mostWaitingCost: 0 };
+  const work = createFairPool({
     ...common,
-    capacity: MOST_VALUES,
-    waitingCost: () => 0,
-    mostWaitingCost: 0,
+    ...unbounded,
+    capacity: MOST_WORKED_ON_BYTES,
+    partOfOne: 1,
+  });
+  const values = createFairPool({ ...common, ...unbounded, capacity: MOST_VALUES });
+  const copies = createFairPool({
+    ...common,
+    capacity: 2 * COPIES_BYTES,
+    partOfOne: 1 / 2,
+    waitingCost: () => 1,
+    mostWaitingCost: MOST_WAITING_FOR_COPIES,
   });
   const pools = [small, medium, large, ofPublicKeys];
 
@@ -79,16 +104,21 @@ export function createBodyBudget(clock: Clock): BodyBudget {
       const amount = Math.max(bytes, LEAST_BYTES);
       return orRefuse(poolFor(bytes, holder).take({ amount, holder: holder.projectSeq, signal }));
     },
+    takeWork: (amount, { projectSeq }, signal) =>
+      orRefuse(work.take({ amount, holder: projectSeq, signal })),
     takeValues: (amount, { projectSeq, isPublic }, signal) =>
       orRefuse(values.take({ amount, holder: isPublic ? -projectSeq : projectSeq, signal })),
+    takeCopies: ({ projectSeq }, signal) =>
+      orRefuse(copies.take({ amount: COPIES_BYTES, holder: projectSeq, signal })),
     takenBytes: () => pools.reduce((sum, { taken }) => sum + taken(), 0),
     takenValues: values.taken,
   };
 }
 
 /**
- * What a body of unknown length takes once it needs `bytes`: the largest that its pool has. Each pool
- * comes after the one before it, so bodies that grow cannot wait for each other in a circle.
+ * Share of a body of unknown length that has grown to `bytes`: the largest body of the next pool. A
+ * growing body waits only for a later pool while it holds a share of an earlier one, so two growing
+ * bodies cannot wait for each other.
  */
 export function stepFor(bytes: number, limitBytes: number, { isPublic }: BodyHolder): number {
   if (isPublic) return limitBytes;
@@ -105,9 +135,9 @@ function orRefuse(share: Share | Promise<Share>): Share | Promise<Share> {
 }
 
 function tooMany(): AppError {
-  const message = "Too many request bodies are being worked on. This one was not taken.";
+  const message = "The server is receiving too many request bodies at the same time.";
   return new AppError(503, "SERVICE_UNAVAILABLE", message, {
-    suggestion: "Send the request again after the seconds in Retry-After; nothing was stored.",
+    suggestion: "Nothing was stored. Send the request again after the seconds in Retry-After.",
     headers: { "Retry-After": String(RETRY_SECONDS) },
   });
 }

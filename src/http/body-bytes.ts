@@ -1,31 +1,39 @@
-/** Receives the bytes of request bodies within the budget, and gives back what they took from it. */
+/** Receives the bytes of request bodies within the budget, and returns the shares they took from it. */
 
 import { AppError } from "../lib/errors.ts";
 import type { Share } from "../lib/fair-pool.ts";
 import type { Garbage } from "../lib/garbage.ts";
 import { type Arrivals, brokenOff } from "./body-arrival.ts";
-import { type BodyBudget, type BodyHolder, stepFor } from "./body-budget.ts";
+import { type BodyBudget, type BodyHolder, COPIES_BYTES, stepFor } from "./body-budget.ts";
 import { type BodyLimit, sizeText } from "./body-limits.ts";
 import { createJsonBounds } from "./json-bounds.ts";
 
-/** A body, and how many JSON values it has at most. */
+/** A received body, and the number of its JSON values. */
 export type Received = { bytes: Uint8Array; values: number };
 
 type Ask = { limit: BodyLimit; holder: BodyHolder };
-type Held = { bytes: Share; values: Share | null; garbageBytes: number };
+/** Shares that a request holds, and the memory that becomes garbage after its response. */
+type Held = { bytes: Share | null; others: Share[]; garbageBytes: number };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** Up to here a body of known length is read in one piece. */
+/** A body of known length up to this size is read in one piece. */
 const SMALL_BYTES = 64 * 1024;
-/** Such bodies are within the limits of every route. */
+/** A body up to this size is within the limits of every route. */
 export const TINY_BYTES = 4 * 1024;
-/** What a body that goes to the disk piece by piece holds in memory. */
+/** Memory of a body that is written to disk piece by piece. */
 const STREAM_BYTES = 2 * 1024 * 1024;
 
-/** How long the first bytes may take. What is stalled on purpose keeps its share for as long. */
+/** Larger documents are parsed in steps, and only a few at the same time. */
+export const LARGE_BYTES = 256 * 1024;
+/** Documents with fewer values take no share of the values. */
+const FREE_VALUES = 1_000;
+/** Memory of one JSON value, roughly. */
+const VALUE_BYTES = 100;
+
+/** Time until the least pace applies. A client that stalls on purpose holds a share for this long. */
 const GRACE_MS = 10_000;
-/** Events come in one packet, and a public key is in the hands of strangers. */
+/** Grace with a public key: an event fits into one packet, and strangers have such keys. */
 const PUBLIC_GRACE_MS = 5_000;
 
 const NOTHING: Received = { bytes: new Uint8Array(), values: 0 };
@@ -33,20 +41,27 @@ const NOTHING: Received = { bytes: new Uint8Array(), values: 0 };
 export function createBodyBytes(deps: {
   budget: BodyBudget;
   arrivals: Arrivals;
-  /** To be awaited before work on many bytes. */
+  /** Awaited before many bytes are processed, so that other requests are answered in between. */
   breathe: () => Promise<void>;
   garbage: Garbage;
 }) {
   const { budget, arrivals, breathe, garbage } = deps;
   const held = new WeakMap<Request, Held>();
 
-  /** Takes more, and then gives back what the request held before. */
+  function heldBy(request: Request): Held {
+    const known = held.get(request);
+    if (known !== undefined) return known;
+    const none: Held = { bytes: null, others: [], garbageBytes: 0 };
+    held.set(request, none);
+    return none;
+  }
+
+  /** Takes a new share, and then returns the one that the request held before. */
   async function takeBytes(request: Request, bytes: number, holder: BodyHolder): Promise<Share> {
-    const before = held.get(request);
-    const taking = budget.takeBytes(bytes, holder, () => request.signal);
-    const share = taking instanceof Promise ? await orBrokenOff(request, taking) : taking;
-    held.set(request, { bytes: share, values: null, garbageBytes: 0 });
-    before?.bytes.release();
+    const before = held.get(request)?.bytes;
+    const share = await taken(request, budget.takeBytes(bytes, holder, signalOf(request)));
+    heldBy(request).bytes = share;
+    before?.release();
     return share;
   }
 
@@ -59,7 +74,7 @@ export function createBodyBytes(deps: {
     return { bytes: whole, values: bounds.values() };
   }
 
-  /** Counts the values of each piece, so that a body with too many is not even read to its end. */
+  /** The values of each piece are counted on arrival, so a body with too many is not read further. */
   async function receivePieces(
     request: Request,
     announced: number | null,
@@ -93,7 +108,7 @@ export function createBodyBytes(deps: {
   }
 
   return {
-    /** The whole body of a request; empty where there is none. */
+    /** Resolves to the whole body of a request, which is empty if there is none. */
     async receive(request: Request, announced: number | null, ask: Ask): Promise<Received> {
       if (announced !== null && announced > ask.limit.bytes) throw tooLarge(ask.limit.bytes);
       if (announced === 0 || (announced === null && request.body === null)) return NOTHING;
@@ -103,54 +118,70 @@ export function createBodyBytes(deps: {
     },
 
     /**
-     * The body of almost every request: one that can have neither many values nor many levels. It
-     * gives back its share as soon as it is there, since what is made of it takes little memory.
+     * The short path for almost every request: so few bytes cannot have many values or levels. The
+     * share is returned on arrival, because parsing them takes little memory.
      */
     async receiveTiny(request: Request, bytes: number, holder: BodyHolder): Promise<Uint8Array> {
-      const share = budget.takeBytes(bytes, holder, () => request.signal);
-      const taken = share instanceof Promise ? await orBrokenOff(request, share) : share;
+      const taking = budget.takeBytes(bytes, holder, signalOf(request));
+      const share = taking instanceof Promise ? await taken(request, taking) : taking;
       try {
         return await arrivals.whole(request, graceOf(holder));
       } finally {
-        taken.release();
+        share.release();
       }
     },
 
-    /** To be awaited before a document with many values is parsed. */
-    async takeValues(request: Request, values: number, holder: BodyHolder): Promise<void> {
-      const share = await budget.takeValues(values, holder, () => request.signal);
-      const shares = held.get(request);
-      if (shares === undefined) share.release();
-      else shares.values = share;
+    /** Awaited before a body is parsed. */
+    async beforeParsing(request: Request, received: Received, holder: BodyHolder): Promise<void> {
+      const { bytes, values } = received;
+      const { byteLength } = bytes;
+      const signal = signalOf(request);
+      try {
+        const { others } = heldBy(request);
+        if (values > FREE_VALUES) {
+          others.push(await taken(request, budget.takeValues(values, holder, signal)));
+        }
+        if (byteLength > LARGE_BYTES) {
+          others.push(await taken(request, budget.takeWork(byteLength, holder, signal)));
+        }
+      } catch (error) {
+        free(bytes);
+        throw error;
+      }
+      heldBy(request).garbageBytes += byteLength + values * VALUE_BYTES;
     },
 
-    /** So many bytes of texts are made of a body. */
-    noteGarbage(request: Request, bytes: number): void {
-      const shares = held.get(request);
-      if (shares !== undefined) shares.garbageBytes += bytes;
+    /** Awaited before a request copies its data for many recipients. */
+    async takeCopies(request: Request, holder: BodyHolder): Promise<void> {
+      const share = await taken(request, budget.takeCopies(holder, signalOf(request)));
+      heldBy(request).others.push(share);
+      heldBy(request).garbageBytes += COPIES_BYTES;
     },
 
-    /** The pieces of a body that is not kept in memory. */
+    /** Resolves to the pieces of a body that is not kept in memory. */
     async pieces(request: Request, holder: BodyHolder): Promise<AsyncGenerator<Uint8Array>> {
       await takeBytes(request, STREAM_BYTES, holder);
       return arrivals.pieces(request, graceOf(holder));
     },
 
-    /** Gives back what a request took, once it was answered or refused. */
+    /** Returns all shares of a request; called after its response. */
     giveBack(request: Request): void {
-      const shares = held.get(request);
-      if (shares === undefined) return;
+      const known = held.get(request);
+      if (known === undefined) return;
       held.delete(request);
-      shares.bytes.release();
-      shares.values?.release();
-      garbage.add(shares.garbageBytes);
+      known.bytes?.release();
+      for (const share of known.others) share.release();
+      garbage.add(known.garbageBytes);
     },
   };
 }
 
 const graceOf = ({ isPublic }: BodyHolder): number => (isPublic ? PUBLIC_GRACE_MS : GRACE_MS);
 
-async function orBrokenOff<T>(request: Request, taking: Promise<T>): Promise<T> {
+/** Reading `signal` creates it, so this is left to the few requests that have to wait. */
+const signalOf = (request: Request) => (): AbortSignal => request.signal;
+
+async function taken(request: Request, taking: Share | Promise<Share>): Promise<Share> {
   try {
     return await taking;
   } catch (error) {
@@ -165,12 +196,12 @@ function enlarged(bytes: Uint8Array, size: number): Uint8Array {
   return larger;
 }
 
-/** Gives back the memory of a large buffer now: a collection may be far away. */
+/** Frees the memory of a large buffer at once instead of at the next garbage collection. */
 export function free({ buffer, byteLength }: Uint8Array): void {
   if (byteLength > SMALL_BYTES && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/** What Content-Length says; null for a body in chunks, or none. */
+/** The Content-Length of a request; null if its body comes in chunks, or if it has none. */
 export function announcedBytes(request: Request): number | null {
   const text = request.headers.get("content-length");
   return text === null ? null : Number(text);

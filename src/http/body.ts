@@ -7,12 +7,19 @@
 import { AppError, validationError } from "../lib/errors.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import type { BodyHolder } from "./body-budget.ts";
-import { announcedBytes, type BodyBytes, free, type Received, TINY_BYTES } from "./body-bytes.ts";
+import {
+  announcedBytes,
+  type BodyBytes,
+  free,
+  LARGE_BYTES,
+  type Received,
+  TINY_BYTES,
+} from "./body-bytes.ts";
 import { BODY_LIMITS, type BodyLimit, limitOf } from "./body-limits.ts";
 import { refuseUnfaithful, type Used, usedBy } from "./faithful.ts";
 import { isRecord } from "./validation.ts";
 
-/** The route that a request is for, as the router names it, and who sent it. */
+/** The route of a request, as the router names it, and the project that sent it. */
 export type Origin = { method: string; route: string; holder: BodyHolder };
 
 export type ReadJson = (request: Request, origin: Origin) => Promise<unknown>;
@@ -20,33 +27,19 @@ export type ReadJson = (request: Request, origin: Origin) => Promise<unknown>;
 type Route = { method: string; path: string; hooks: object };
 type Rules = { limit: BodyLimit; used: Used };
 
-/** For routes without a schema: the body is read, so that the connection can go on, and not used. */
+/** Rules of routes without a body schema: the body is read and then ignored. */
 const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), items: null } };
-
-/** Documents with so few values take nothing from the budget for values. */
-const FREE_VALUES = 1_000;
-/** Larger documents are parsed in steps. */
-const STEPWISE_BYTES = 256 * 1024;
 
 export function createJsonBodies(deps: {
   bytes: BodyBytes;
-  /** To be awaited before work on many bytes: what arrived together takes several turns of the loop. */
+  /** Awaited before many bytes are processed, so that other requests are answered in between. */
   breathe: () => Promise<void>;
-  /** Told what is worked on, for the watchdog of the event loop. */
+  /** Called with the route whose body is processed next, for the watchdog of the event loop. */
   beginWork: (name: string) => void;
 }) {
   const { bytes, breathe, beginWork } = deps;
-  /** By route, and then by method. */
+  /** Rules by route, then by method. */
   const rules = new Map<string, Map<string, Rules>>();
-  /** Large documents are parsed one after the other: meanwhile each takes several times its bytes. */
-  let last: Promise<unknown> = Promise.resolve();
-
-  function parseInOrder(received: Received, used: Used): Promise<unknown> {
-    const parsed = last.then(() => parseInSteps(received, used));
-    last = parsed.catch(() => undefined); // Its own request hears of it.
-    return parsed;
-  }
-
   async function parseReceived(
     request: Request,
     received: Received,
@@ -54,15 +47,14 @@ export function createJsonBodies(deps: {
   ): Promise<unknown> {
     const size = received.bytes.byteLength;
     if (size === 0) return undefined;
-    if (received.values > FREE_VALUES) await bytes.takeValues(request, received.values, holder);
-    bytes.noteGarbage(request, size);
+    await bytes.beforeParsing(request, received, holder);
     await breathe();
     beginWork(name);
-    return size > STEPWISE_BYTES ? parseInOrder(received, used) : parse(received.bytes, used);
+    return size > LARGE_BYTES ? parseInSteps(received, used) : parse(received.bytes, used);
   }
 
   return {
-    /** Told once, when all routes are there: what they declare with `limited`. */
+    /** Reads the limits that the routes declare with `limited`; called once, with all routes. */
     learn(routes: readonly Route[]): void {
       for (const { method, path, hooks } of routes) {
         const schema: unknown = Reflect.get(hooks, "body");
@@ -74,7 +66,7 @@ export function createJsonBodies(deps: {
       }
     },
 
-    /** The parsed JSON body, or undefined where there is none. */
+    /** Resolves to the parsed JSON body, or to undefined if there is none. */
     async read(request: Request, { method, route, holder }: Origin): Promise<unknown> {
       const { limit, used } = rules.get(route)?.get(method) ?? UNUSED;
       refuseEncoded(request);
@@ -99,7 +91,7 @@ function parse(bytes: Uint8Array, used: Used): unknown {
   return ensureObject(value);
 }
 
-/** The steps take up to a tenth of a second each; memory is given back as early as can be. */
+/** Each step takes up to a tenth of a second. Memory is freed as early as possible. */
 async function parseInSteps({ bytes }: Received, used: Used): Promise<unknown> {
   await others();
   let text = decodeUtf8(bytes);
@@ -113,12 +105,12 @@ async function parseInSteps({ bytes }: Received, used: Used): Promise<unknown> {
   return ensureObject(value);
 }
 
-/** Resolves after other requests had a turn of the event loop. */
+/** Resolves in the next turn of the event loop, after other requests were served. */
 function others(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** RFC 9110 §8.4: no coding is decoded here, so none is accepted. */
+/** 415 for a body with a content coding, since none is decoded here (RFC 9110 §8.4, §15.5.16). */
 export function refuseEncoded(request: Request): void {
   const encoding = trimBlanks(request.headers.get("content-encoding") ?? "").toLowerCase();
   if (encoding === "" || encoding === "identity") return;
@@ -146,7 +138,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** No endpoint takes anything else; where a body is optional, its schema would not be asked. */
+/** 422 for other JSON: no endpoint takes it, and the schema of an optional body is not checked. */
 function ensureObject(value: unknown): unknown {
   if (value === null || isRecord(value)) return value;
   throw validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);

@@ -1,7 +1,7 @@
 /**
- * Refuses JSON that cannot be stored or sent faithfully: U+0000 and lone surrogates, in names and
- * in values, and numbers that no double holds (parsing makes 1e400 infinite, and storing would make
- * that null). Fields that a schema does not know are ignored, and so is what stands in them.
+ * Refuses JSON that cannot be stored or sent unchanged: U+0000 and lone surrogates in names and
+ * strings, and numbers too large for a double (1e400 is parsed as Infinity and would be stored as
+ * null). Fields that the schema of a route does not describe are ignored together with their values.
  */
 
 import { type FieldError, validationError } from "../lib/errors.ts";
@@ -9,12 +9,12 @@ import { DEEPEST_NESTING } from "../lib/nesting.ts";
 import { tooDeep } from "./json-bounds.ts";
 import { isRecord, MOST_ERRORS } from "./validation.ts";
 
-/** What of a value is used: everything, or the named members and the items. */
+/** The part of a value that is used: everything, or only some members of objects and the items of arrays. */
 export type Used = "everything" | { members: ReadonlyMap<string, Used>; items: Used | null };
 
 const NOTHING: Used = { members: new Map(), items: null };
 
-/** What a JSON schema describes. Where it names no members or items, everything is used. */
+/** The part of a value that a JSON schema describes. A schema without members or items uses everything. */
 export function usedBy(schema: unknown): Used {
   if (!isRecord(schema)) return "everything";
   const { anyOf, type, properties, items } = schema;
@@ -46,14 +46,14 @@ function both(one: Used, other: Used): Used {
   return { members, items };
 }
 
-/** Throws 422 with the places of the first faults. */
+/** Throws 422 with the paths of the first faults. */
 export function refuseUnfaithful(value: unknown, used: Used = "everything"): void {
   const errors: FieldError[] = [];
   collect(value, used, { path: [], errors });
   if (errors.length > 0) throw validationError(errors);
 }
 
-/** `path` is where a value stands; it is the same array all the way down. */
+/** `path` is the path of the current value. The whole search shares one array. */
 type Search = { path: (string | number)[]; errors: FieldError[] };
 
 function collect(value: unknown, used: Used, search: Search): void {

@@ -3,7 +3,7 @@
 import type { Arrivals } from "./body-arrival.ts";
 import { FORM_CAP_BYTES } from "./body-limits.ts";
 
-/** A form has one field: it comes in one packet. */
+/** Time until the least pace applies; a form fits into one packet. */
 const GRACE_MS = 10_000;
 
 export type Form =

@@ -1,17 +1,17 @@
 /**
- * Looks at the bytes of a JSON document as they arrive, before it is parsed: how many values it
- * has, how deep they are nested, how many escape sequences its texts have. A parsed document takes
- * up to thirty times the memory of its bytes, so what has too many values is never parsed.
+ * Scans the bytes of a JSON document as they arrive, before it is parsed, and counts its values, its
+ * levels of nesting and its escape sequences. A parsed document can take thirty times the memory of
+ * its bytes, so a document with too many values is refused before it is parsed.
  */
 
 import { AppError, fieldError } from "../lib/errors.ts";
 import { DEEPEST_NESTING } from "../lib/nesting.ts";
 
-/** Each one costs the parser as much as several hundred plain characters. */
+/** An escape sequence costs the parser as much time as dozens of plain characters. */
 const MOST_ESCAPES = 4_000_000;
 
-/** Text is looked at octet by octet for this long; then the next quote or backslash is searched for. */
-const NEAR_OCTETS = 32;
+/** The first bytes of a string are compared one by one; a native search covers the rest of it. */
+const NEAR_BYTES = 32;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -22,9 +22,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 export type JsonBounds = {
-  /** The next octets of the document. Throws 422 or 400 as soon as there is too much of anything. */
+  /** Scans the next bytes of the document. It throws 422 or 400 as soon as a limit is exceeded. */
   add(bytes: Uint8Array): void;
-  /** Values seen so far; an empty object or array counts twice. */
+  /** Number of values so far; an empty object or array counts twice. */
   values(): number;
 };
 
@@ -32,16 +32,16 @@ export function createJsonBounds(mostValues: number): JsonBounds {
   let values = 1;
   let depth = 0;
   let escapes = 0;
-  let isInText = false;
-  /** The last octet was a backslash in a text: the next one is escaped. */
+  let isInString = false;
+  /** The last byte was a backslash in a string, so the next byte is escaped. */
   let isEscaped = false;
-  /** Where the next ones are in the octets at hand, as far as that was searched for. */
+  /** Positions of the next quote and backslash in the current bytes, from the last native search. */
   let quoteAt = -1;
   let backslashAt = -1;
 
   /** Position of the first quote or backslash at or after `from`; the length where there is none. */
   function nextSpecial(bytes: Uint8Array, from: number): number {
-    const near = Math.min(from + NEAR_OCTETS, bytes.length);
+    const near = Math.min(from + NEAR_BYTES, bytes.length);
     for (let at = from; at < near; at++) {
       const octet = bytes[at];
       if (octet === QUOTE || octet === BACKSLASH) return at;
@@ -52,8 +52,8 @@ export function createJsonBounds(mostValues: number): JsonBounds {
     return Math.min(quoteAt, backslashAt);
   }
 
-  /** Goes on in a text; returns the position after it, or after the octets at hand. */
-  function passText(bytes: Uint8Array, from: number): number {
+  /** Scans a string; returns the position after its end, or after the current bytes. */
+  function scanString(bytes: Uint8Array, from: number): number {
     let at = nextSpecial(bytes, from);
     while (at < bytes.length && bytes[at] === BACKSLASH) {
       escapes++;
@@ -61,12 +61,12 @@ export function createJsonBounds(mostValues: number): JsonBounds {
       isEscaped = at + 1 === bytes.length;
       at = nextSpecial(bytes, at + 2);
     }
-    isInText = at >= bytes.length;
+    isInString = at >= bytes.length;
     return at + 1;
   }
 
-  /** Goes on outside of texts; returns the position after the next quote, or the length. */
-  function passStructure(bytes: Uint8Array, from: number): number {
+  /** Scans outside of strings; returns the position after the next quote, or the length. */
+  function scanStructure(bytes: Uint8Array, from: number): number {
     const { length } = bytes;
     let at = from;
     let octet: number | undefined = 0;
@@ -77,7 +77,7 @@ export function createJsonBounds(mostValues: number): JsonBounds {
       else if (octet === OPEN_BRACE || octet === OPEN_BRACKET) open();
       else if (octet === CLOSE_BRACE || octet === CLOSE_BRACKET) depth--;
     }
-    isInText = octet === QUOTE;
+    isInString = octet === QUOTE;
     return at;
   }
 
@@ -99,7 +99,7 @@ export function createJsonBounds(mostValues: number): JsonBounds {
       let at = isEscaped ? 1 : 0;
       isEscaped = false;
       while (at < bytes.length) {
-        at = isInText ? passText(bytes, at) : passStructure(bytes, at);
+        at = isInString ? scanString(bytes, at) : scanStructure(bytes, at);
       }
     },
     values: () => values,
@@ -122,7 +122,7 @@ function tooManyEscapes(): AppError {
   return fieldError("", "too_big", message);
 }
 
-/** 400 for a document that is nested too deep; the same wherever that is noticed. */
+/** 400 for a document with too many levels, found by this scan or after parsing. */
 export function tooDeep(): AppError {
   const message = `The body is nested more than ${DEEPEST_NESTING} levels deep.`;
   const suggestion = "Send a document with fewer levels; nothing here needs so many.";

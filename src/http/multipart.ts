@@ -20,7 +20,7 @@ export const FORM_OVERHEAD_BYTES = 256 * 1024;
 const LONGEST_FIELD_BYTES = 64 * 1024;
 const MOST_FIELDS = 20;
 
-/** A request with a form; `pieces` gives its body as it arrives, once that may be read. */
+/** A request with a form. `pieces` resolves to its body once it may be read. */
 export type Upload = { request: Request; pieces: () => Promise<AsyncGenerator<Uint8Array>> };
 
 /** Resolves to the form's other fields when the whole file was stored. */

@@ -29,7 +29,7 @@ export function createRoot(options: {
   projectOf: (request: Request) => Project | null;
   /** Told when the validation and the handler of a request begin. */
   beginWork: (name: string) => void;
-  /** Told once for each request, after its response was made. */
+  /** Called once for each request, after its response was created. */
   onAnswered: (request: Request) => void;
 }) {
   const { log, now, beginWork, onAnswered } = options;

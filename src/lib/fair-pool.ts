@@ -1,7 +1,7 @@
 /**
- * A bounded amount of something (memory, say) that holders take shares of. Beyond the capacity they
- * wait in order, bounded in number and time. One holder never has more than a part of the capacity,
- * nor of what waiting may cost, so that no holder keeps out all the others.
+ * A pool of a bounded capacity, such as bytes of memory, from which holders take shares. When the
+ * capacity is used up, they wait in order, for a limited time and up to a limited total cost. One
+ * holder gets only a part of the capacity and of that cost, so it cannot keep others out.
  */
 
 import type { Clock } from "./clock.ts";
@@ -9,37 +9,37 @@ import type { Clock } from "./clock.ts";
 export type PoolOptions = {
   clock: Clock;
   capacity: number;
-  /** What a waiter costs meanwhile, and how much all of them may cost. */
+  /** Cost of one waiter, and the limit of the costs of all waiters together. */
   waitingCost: (amount: number) => number;
   mostWaitingCost: number;
   waitMs: number;
-  /** What one holder may have of the capacity and of the cost of waiting, 0 to 1. */
+  /** Part of the capacity and of the waiting costs that one holder may have, from 0 to 1. */
   partOfOne: number;
 };
 
 export type Ask = {
   amount: number;
   holder: number;
-  /** Aborts the wait. A function, since many signals are made only when they are asked for. */
+  /** Returns the signal that ends the wait. It is called only if there is a wait. */
   signal: () => AbortSignal;
 };
 
 export type Share = {
-  /** Gives all of it back; a second call does nothing. */
+  /** Returns all of the share; a second call does nothing. */
   release(): void;
-  /** Gives back all but `amount`. */
+  /** Returns all of the share but `amount`. */
   shrinkTo(amount: number): void;
 };
 
 export type FairPool = {
-  /** A share, at once where that is possible. Rejects with `PoolExhaustedError`, or with the signal's reason. */
+  /** Takes a share, without waiting if possible. It rejects with `PoolExhaustedError` or the signal's reason. */
   take(ask: Ask): Share | Promise<Share>;
-  /** How much of the capacity is taken. */
+  /** Part of the capacity that is taken. */
   taken(): number;
   waiting(): number;
 };
 
-/** There was no capacity within the time, or too many wait for it already. */
+/** There was no free capacity within the time limit, or too many holders wait already. */
 export class PoolExhaustedError extends Error {}
 
 type Waiter = Ask & { grant: (share: Share) => void };
@@ -74,7 +74,7 @@ export function createFairPool(options: PoolOptions): FairPool {
     else heldBy.set(holder, held);
   }
 
-  /** In order; a holder that has its part already does not keep back those behind it. */
+  /** Grants shares in order. A waiter whose holder has its part already does not block the next ones. */
   function grantWaiting(): void {
     let isFull = false;
     const granted = waiters.filter((waiter) => {
@@ -109,7 +109,7 @@ export function createFairPool(options: PoolOptions): FairPool {
     const cancelTimer = clock.after(waitMs, () => giveUp(new PoolExhaustedError()));
     signal.addEventListener("abort", onAbort);
     waiters.push(waiter);
-    grantWaiting(); // Those ahead may wait for nothing but their own holder.
+    grantWaiting(); // All earlier waiters may be blocked only by the part of their own holder.
     return promise;
 
     function settle<T>(end: (value: T) => void): (value: T) => void {

@@ -1,18 +1,19 @@
 /**
- * Collects garbage after large pieces of work. The texts and buffers of a request are garbage once
- * it is answered, but the engine counts their memory late: without this, several hundred megabytes
- * of them gather under load before it collects.
+ * Runs the garbage collector after large requests. Their strings and buffers are garbage after the
+ * response, but the engine counts this memory late: under load, several hundred megabytes of garbage
+ * would gather before it runs by itself.
  */
 
 export type Garbage = {
-  /** So many bytes are not used any more. */
+  /** Notes that `bytes` of memory have become garbage. */
   add(bytes: number): void;
 };
 
-/** Smaller amounts are left to the engine. */
+/** Smaller amounts are not counted. */
 const WORTH_COUNTING_BYTES = 16 * 1024;
-/** A collection takes a few dozen milliseconds. */
+/** Garbage after which the collector runs, for a few dozen milliseconds. */
 const COLLECT_AFTER_BYTES = 16 * 1024 * 1024;
+const COLLECT_IN_MS = 5;
 
 export function createGarbage(collect: () => void = () => Bun.gc(true)): Garbage {
   let sum = 0;
@@ -22,7 +23,9 @@ export function createGarbage(collect: () => void = () => Bun.gc(true)): Garbage
       sum += bytes;
       if (sum < COLLECT_AFTER_BYTES) return;
       sum = 0;
-      collect();
+      // The caller still refers to the garbage. A timer also keeps the collection apart from other
+      // long work, which runs in immediates.
+      setTimeout(collect, COLLECT_IN_MS);
     },
   };
 }

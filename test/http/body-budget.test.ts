@@ -203,6 +203,35 @@ describe("bodies with a public key", () => {
   });
 });
 
+describe("data for many recipients", () => {
+  const mailTo = (count: number, from: number, dataBytes: number) =>
+    JSON.stringify({
+      ...JSON.parse(mail),
+      to: Array.from({ length: count }, (_, i) => `person-${from + i}@b.co`),
+      data: { text: { value: "x".repeat(dataBytes), persistent: false } },
+    });
+  const send = async (text: string) => {
+    const request = begin({ length: text.length });
+    request.write(text);
+    return readRaw(await request.next());
+  };
+
+  test("is copied for one request of a project after the other", async () => {
+    const texts = [0, 1, 2].map((i) => mailTo(300, i * 300, 2 * KIB));
+    const answers = await Promise.all(texts.map(send));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(t.countRows("emails")).toBe(900);
+  });
+
+  test("may take 32 MiB in all copies", async () => {
+    const answer = await send(mailTo(1000, 0, 33 * KIB));
+    const errors = [["data", "too_big"]] as const;
+    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect(t.countRows("emails")).toBe(0);
+    await eventually(() => taken() === 0);
+  });
+});
+
 test("a connection goes on after a refusal, when its body was sent to the end", async () => {
   const length = 30 * MIB;
   const request = begin({ length });

@@ -5,6 +5,7 @@
  */
 
 import type { Change } from "../../db/writer.ts";
+import { COPIES_BYTES } from "../../http/body-budget.ts";
 import type { Project } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, isoTime, systemClock } from "../../lib/clock.ts";
@@ -69,20 +70,25 @@ type Source = { subject: Template; body: Template; html: string };
 const TRANSACTIONAL_PRIORITY = 0;
 /** Rendering for many recipients yields to the event loop between two of them after this long. */
 const YIELD_AFTER_MS = 20;
-/** Every mail keeps what it was rendered with; all of one request together, in characters. */
-const VARIABLES_CAP = 64 * 1024 * 1024;
+/** Every mail keeps a copy of its variables. Beyond this, a request waits until it may make more. */
+const FREE_COPIES_BYTES = 256 * 1024;
 
 export function createAccept(deps: AcceptDeps) {
   const { clock, contacts, store } = deps;
 
-  return async function accept(project: Project, input: SendInput): Promise<Change<Accepted>> {
+  /** `reserveCopies` is awaited before many copies of the data are made; it may refuse with 503. */
+  return async function accept(
+    project: Project,
+    input: SendInput,
+    reserveCopies: () => Promise<void>,
+  ): Promise<Change<Accepted>> {
     const template =
       input.template === undefined ? null : deps.templates.get(project.seq, input.template);
     const sender = resolveSender(input, template, project.sender);
     requireVerified(project, sender);
     const source = compileSource(input, template);
     const message = sharedMessage(project, input, { sender, template, html: source.html });
-    const drafts = await renderAll(project, input, source);
+    const drafts = await renderAll(project, input, { source, reserveCopies });
     return () => commit({ project, input, template, message, drafts, now: clock.now() });
   };
 
@@ -105,17 +111,26 @@ export function createAccept(deps: AcceptDeps) {
     return { html, subject: subject.template, body: body.template };
   }
 
-  async function renderAll(project: Project, input: SendInput, source: Source): Promise<Draft[]> {
+  async function renderAll(
+    project: Project,
+    input: SendInput,
+    { source, reserveCopies }: { source: Source; reserveCopies: () => Promise<void> },
+  ): Promise<Draft[]> {
     const data = resolvedData(input.data ?? {});
     const drafts: Draft[] = [];
     const budget = createRenderBudget();
-    let keptCharacters = 0;
+    let copiedBytes = 0;
+    let isReserved = false;
     let yieldedAt = systemClock.elapsed();
     for (const recipient of recipientsOf(input)) {
       const made = draft(project, recipient, { data, input, source, budget });
       drafts.push(made);
-      keptCharacters += made.variables.length;
-      if (keptCharacters > VARIABLES_CAP) throw tooMuchData();
+      copiedBytes += Buffer.byteLength(made.variables);
+      if (copiedBytes > COPIES_BYTES) throw tooMuchData();
+      if (copiedBytes > FREE_COPIES_BYTES && !isReserved) {
+        await reserveCopies();
+        isReserved = true;
+      }
       if (systemClock.elapsed() - yieldedAt < YIELD_AFTER_MS) continue;
       await Bun.sleep(0);
       yieldedAt = systemClock.elapsed();

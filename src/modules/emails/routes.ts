@@ -9,6 +9,7 @@ import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import type { Bodies } from "../../http/bodies.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import {
   Envelope,
@@ -29,21 +30,24 @@ const tags = ["Emails"];
 export function emailRoutes(deps: {
   admission: Admission;
   accept: ReturnType<typeof createAccept>;
+  bodies: Bodies;
   list: ListEmails;
   records: EmailRecords;
   writer: Writer;
   /** Tells the dispatcher that there is something to send. */
   wake: () => void;
 }) {
-  const { admission, accept, list, records, writer, wake } = deps;
+  const { admission, accept, bodies, list, records, writer, wake } = deps;
   return new Elysia({ name: "email-routes" })
     .use(admission.secretKey)
     .post(
       "/v1/send",
-      ({ project, body, once }) =>
+      ({ project, request, body, once }) =>
         once(async () => {
           ensureSendable(body, project);
-          const commit = await accept(project, body);
+          const holder = { projectSeq: project.seq, isPublic: false };
+          const reserveCopies = () => bodies.takeCopies(request, holder);
+          const commit = await accept(project, body, reserveCopies);
           return () => {
             const accepted = commit();
             writer.afterCommit(wake);
