@@ -23,6 +23,7 @@ import { healthRoutes, type Readiness } from "./http/health.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { openApiRoutes } from "./http/openapi.ts";
 import { createCursors } from "./http/pagination.ts";
+import { createListener } from "./http/listener.ts";
 import { createRoot } from "./http/server.ts";
 import { installationOf } from "./installation.ts";
 import { createClockSteps } from "./clock-steps.ts";
@@ -464,6 +465,13 @@ export function createApp(options: AppOptions) {
     .use(root)
     .use(api)
     .use(openApiRoutes(api));
+  const listener = createListener({
+    http,
+    hostname: config.host,
+    port: config.port,
+    clock,
+    log,
+  });
   learnRoutes(http.routes);
   bodies.learn(http.routes);
 
@@ -621,17 +629,10 @@ export function createApp(options: AppOptions) {
       await dispatcher.start();
     },
 
+    /** Resolves to the port. */
     listen(): Promise<number> {
       if (config.metrics !== null) metricsServer = serveMetrics(config.metrics, readMetrics);
-      return new Promise((resolve, reject) => {
-        try {
-          http.listen({ hostname: config.host, port: config.port }, (server) =>
-            resolve(server.port ?? config.port),
-          );
-        } catch (error) {
-          reject(error);
-        }
-      });
+      return listener.open();
     },
 
     /** Timers → HTTP → leasing → the other workers → attempts under way (10 s) → leases returned. */
@@ -639,7 +640,7 @@ export function createApp(options: AppOptions) {
       for (const timer of timers) timer.stop();
       loopWatch.stop();
       await metricsServer?.stop();
-      if (http.server !== null) await http.stop();
+      await listener.close();
       if (halted !== null) return stopAfterFault();
       const mailsEnded = dispatcher.stop(STOP_GRACE_MS);
       await contactParts.stop();

@@ -29,9 +29,20 @@ function environmentWith(extra: Environment): Environment {
   return { ...Object.fromEntries(own), BUN_FEATURE_FLAG_NO_ORPHANS: "1", ...extra };
 }
 
-/** Starts the program; it is killed after `limitMs` milliseconds, or never if that is 0. */
-function spawn(words: readonly string[], environment: Environment, limitMs: number) {
-  return Bun.spawn([process.execPath, MAIN, ...words], {
+type Limits = {
+  /** The program is killed after so many milliseconds, or never if this is 0. */
+  limitMs: number;
+  /** File descriptors that it may open; absent: as many as this process may. */
+  mostDescriptors?: number;
+};
+
+function spawn(words: readonly string[], environment: Environment, limits: Limits) {
+  const { limitMs, mostDescriptors } = limits;
+  const limited =
+    mostDescriptors === undefined
+      ? []
+      : ["bash", "-c", `ulimit -n ${mostDescriptors}; exec "$@"`, "bash"];
+  return Bun.spawn([...limited, process.execPath, MAIN, ...words], {
     env: environmentWith(environment),
     stdin: "ignore",
     stdout: "pipe",
@@ -46,7 +57,7 @@ export async function mailstead(
   words: readonly string[],
   environment: Environment = {},
 ): Promise<Ran> {
-  const child = spawn(words, environment, LIMIT_MS);
+  const child = spawn(words, environment, { limitMs: LIMIT_MS });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   await child.exited;
   const isJson = stdout.startsWith("{");
@@ -67,8 +78,9 @@ export type Running = {
 export async function startMailstead(
   words: readonly string[],
   isReady: (greeting: string) => boolean,
+  limits: Omit<Limits, "limitMs"> = {},
 ): Promise<Running> {
-  const child = spawn(words, {}, 0);
+  const child = spawn(words, {}, { limitMs: 0, ...limits });
   let log = "";
   const logged = readText(child.stderr, (text) => (log += text));
   const decoder = new TextDecoder();
