@@ -88,9 +88,12 @@ export function createIdempotency(deps: {
     return json.toString("utf8");
   }
 
-  function remember(scope: string, requestDigest: string, answer: Answer<unknown>): void {
+  function remember(
+    { scope, projectSeq }: { scope: string; projectSeq: number },
+    requestDigest: string,
+    answer: Answer<unknown>,
+  ): void {
     const row = {
-      scope,
       requestDigest,
       status: answer.status,
       body:
@@ -100,7 +103,7 @@ export function createIdempotency(deps: {
       createdAt: clock.now(),
     };
     db.insert(idempotencyKeys)
-      .values(row)
+      .values({ ...row, scope, projectSeq })
       .onConflictDoUpdate({ target: idempotencyKeys.scope, set: row })
       .run();
   }
@@ -126,7 +129,7 @@ export function createIdempotency(deps: {
         const change = await prepare();
         return writer.write(() => {
           const answer = change();
-          remember(scope, requestDigest, answer);
+          remember({ scope, projectSeq: ask.projectSeq }, requestDigest, answer);
           return answer;
         });
       })();

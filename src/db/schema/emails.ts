@@ -56,9 +56,11 @@ export const messages = sqliteTable(
   (table) => [uniqueIndex("messages_digest").on(table.projectSeq, table.digest)],
 );
 
-/** Attachment bytes, stored once per distinct content. */
+/** Attachment bytes, stored once per project and distinct content. */
 export const attachmentContents = sqliteTable("attachment_contents", {
   digest: text("digest").primaryKey(),
+  /** Whose storage it takes; null for content that no message refers to. */
+  projectSeq: integer("project_seq").references(() => projects.seq),
   bytes: blob("bytes", { mode: "buffer" }).notNull(),
 });
 

@@ -20,6 +20,8 @@ export const jobs = sqliteTable(
     /** Where to go on: what it counts depends on the kind. Written with the work up to there. */
     cursor: integer("cursor").notNull().default(0),
     processed: integer("processed").notNull().default(0),
+    /** Size of its uploaded file, as long as it is kept. */
+    fileBytes: integer("file_bytes").notNull().default(0),
     total: integer("total"),
     created: integer("created").notNull().default(0),
     updated: integer("updated").notNull().default(0),

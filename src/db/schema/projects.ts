@@ -19,6 +19,17 @@ export const projects = sqliteTable("projects", {
   createdAt: integer("created_at").notNull(),
 });
 
+/** What the data of a project takes, kept by triggers (db/usage.ts). */
+export const projectUsage = sqliteTable("project_usage", {
+  projectSeq: integer("project_seq")
+    .primaryKey()
+    .references(() => projects.seq),
+  storedBytes: integer("stored_bytes").notNull().default(0),
+  emails: integer("emails").notNull().default(0),
+  /** Mails that wait or are under way, but for those of campaigns. */
+  queuedMails: integer("queued_mails").notNull().default(0),
+});
+
 /** API keys; only the SHA-256 digest of a key is kept. */
 export const apiKeys = sqliteTable("api_keys", {
   seq: integer("seq").primaryKey(),
@@ -44,6 +55,8 @@ export const idempotencyKeys = sqliteTable(
   {
     /** Digest of project, method, path, key, and whether the API key is public. */
     scope: text("scope").primaryKey(),
+    /** Null for an answer that was stored before there was this column. */
+    projectSeq: integer("project_seq").references(() => projects.seq),
     requestDigest: text("request_digest").notNull(),
     status: integer("status").notNull(),
     body: text("body").notNull(),

@@ -25,7 +25,13 @@ export type Imports = ReturnType<typeof createImports>;
  * A file that is on disk and can be imported; `identity` tells it from any other request. It counts
  * against the quota of its project until `endUpload` is called.
  */
-export type Received = { id: string; job: ImportJob; identity: unknown; endUpload: () => void };
+export type Received = {
+  id: string;
+  job: ImportJob;
+  sizeBytes: number;
+  identity: unknown;
+  endUpload: () => void;
+};
 
 const MappingText = Type.Record(Type.String(), Nullable(Type.String()));
 
@@ -41,17 +47,19 @@ export function createImports(deps: {
   async function storeFile(upload: Upload, receiving: Receiving) {
     const guess = guessEncoding();
     const digest = new Bun.CryptoHasher("sha256");
+    let sizeBytes = 0;
     const fields = await receiveFile(upload, {
       name: "file",
       capBytes: IMPORT_CAP_BYTES,
       async store(bytes) {
         guess.see(bytes);
         digest.update(bytes);
+        sizeBytes += bytes.byteLength;
         await receiving.write(bytes).catch(refuseFullStorage);
       },
     });
     await receiving.finish().catch(refuseFullStorage);
-    return { fields, encoding: guess.result(), digest: digest.digest("hex") };
+    return { fields, encoding: guess.result(), digest: digest.digest("hex"), sizeBytes };
   }
 
   /** 422 with everything that is wrong with the header. */
@@ -76,10 +84,10 @@ export function createImports(deps: {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
-      const { fields, encoding, digest } = await storeFile(upload, receiving);
+      const { fields, encoding, digest, sizeBytes } = await storeFile(upload, receiving);
       const options = readOptions(fields, query);
       await checkHeader(projectSeq, id, { encoding, ...options });
-      return { id, job: { encoding, ...options }, identity: { digest, ...options } };
+      return { id, job: { encoding, ...options }, sizeBytes, identity: { digest, ...options } };
     } catch (error) {
       await receiving.abandon();
       throw error;
@@ -99,8 +107,8 @@ export function createImports(deps: {
       }
     },
 
-    create(projectSeq: number, { id, job }: Received): Change<void> {
-      const create = jobs.create({ id, projectSeq, kind: "IMPORT" }, job);
+    create(projectSeq: number, { id, job, sizeBytes }: Received): Change<void> {
+      const create = jobs.create({ id, projectSeq, kind: "IMPORT", fileBytes: sizeBytes }, job);
       return () => {
         quota.ensureJobOfUpload(projectSeq);
         create();

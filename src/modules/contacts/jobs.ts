@@ -32,7 +32,10 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
   const withStatus = (...statuses: JobRow["status"][]) => inArray(jobs.status, statuses);
 
   return {
-    create(job: Pick<JobRow, "id" | "projectSeq" | "kind">, input: unknown): Change<void> {
+    create(
+      job: Pick<JobRow, "id" | "projectSeq" | "kind"> & { fileBytes?: number },
+      input: unknown,
+    ): Change<void> {
       return () => {
         db.insert(jobs)
           .values({
@@ -97,11 +100,11 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
         .run();
     },
 
-    /** Part of a change; whom the job was about, thousands perhaps, is not kept. */
+    /** Part of a change; the ids of its contacts, perhaps thousands, and its file are not kept. */
     end(seq: number, status: "COMPLETED" | "FAILED"): void {
       const input = sql`json_remove(${jobs.input}, '$.ids', '$.filter')`;
       db.update(jobs)
-        .set({ status, finishedAt: clock.now(), input })
+        .set({ status, finishedAt: clock.now(), input, fileBytes: 0 })
         .where(eq(jobs.seq, seq))
         .run();
     },

@@ -83,19 +83,26 @@ export function createEmailStore({ db }: { db: Db }) {
       })
       .returning({ seq: messages.seq })
       .get();
-    attachments.forEach((attachment, position) => insertAttachment(seq, position, attachment));
+    const { projectSeq } = message;
+    attachments.forEach((attachment, position) =>
+      insertAttachment({ projectSeq, messageSeq: seq, position }, attachment),
+    );
     return seq;
   }
 
-  function insertAttachment(messageSeq: number, position: number, attachment: StoredAttachment) {
+  function insertAttachment(
+    { projectSeq, ...place }: { projectSeq: number; messageSeq: number; position: number },
+    attachment: StoredAttachment,
+  ) {
     const { bytes, ...columns } = attachment;
-    const contentDigest = sha256(bytes);
+    // Projects share no content: what one stores counts against its own quota alone.
+    const contentDigest = sha256(`${projectSeq} ${sha256(bytes)}`);
     db.insert(attachmentContents)
-      .values({ digest: contentDigest, bytes })
+      .values({ digest: contentDigest, projectSeq, bytes })
       .onConflictDoNothing()
       .run();
     db.insert(messageAttachments)
-      .values({ ...columns, messageSeq, position, contentDigest })
+      .values({ ...columns, ...place, contentDigest })
       .run();
   }
 

@@ -1,0 +1,242 @@
+/**
+ * What the data of each project takes, in bytes, and how many of its mails wait: counters in
+ * `project_usage`, kept by triggers in the transaction of every change. A row counts a fixed size for
+ * its short columns and index entries, and the length of its texts as often as they are stored. So
+ * the sum is about what the rows take on disk; free pages and the write-ahead log are not in it.
+ *
+ * This table is the definition. The triggers are in the migrations, made from it once
+ * (`usageTriggers`); a test compares them.
+ */
+
+import type { Database } from "bun:sqlite";
+
+type Metered = {
+  table: string;
+  /** SQL of the `seq` of the project of a row `r`. */
+  project: string;
+  fixedBytes: number;
+  /** Columns of text or bytes, and how often each is stored: in the table and in indexes. */
+  texts?: Readonly<Record<string, number>>;
+  /** Columns that hold a number of bytes. */
+  numbers?: readonly string[];
+  /** Deleting the row of this table that `key` refers to deletes the row, too. */
+  parent?: { table: string; key: string };
+};
+
+const OWN = "r.project_seq";
+
+function ofParent(table: string, key: string): Pick<Metered, "project" | "parent"> {
+  return {
+    project: `(SELECT project_seq FROM ${table} WHERE seq = r.${key})`,
+    parent: { table, key },
+  };
+}
+
+export const METERED: readonly Metered[] = [
+  { table: "contacts", project: OWN, fixedBytes: 200, texts: { email: 2, data: 1 } },
+  { table: "suppressions", project: OWN, fixedBytes: 60, texts: { email: 2 } },
+  { table: "emails", project: OWN, fixedBytes: 300, texts: { subject: 1, variables: 1 } },
+  {
+    table: "attempts",
+    ...ofParent("emails", "email_seq"),
+    fixedBytes: 80,
+    texts: { conversations: 1 },
+  },
+  {
+    table: "captured_messages",
+    ...ofParent("emails", "email_seq"),
+    fixedBytes: 20,
+    texts: { raw: 1 },
+  },
+  { table: "messages", project: OWN, fixedBytes: 200, texts: { html: 1, headers: 1 } },
+  {
+    table: "message_attachments",
+    ...ofParent("messages", "message_seq"),
+    fixedBytes: 200,
+    texts: { filename: 1 },
+  },
+  { table: "attachment_contents", project: OWN, fixedBytes: 150, texts: { bytes: 1 } },
+  { table: "events", project: OWN, fixedBytes: 170, texts: { name: 2, data: 1 } },
+  { table: "event_names", project: OWN, fixedBytes: 60, texts: { name: 2 } },
+  { table: "templates", project: OWN, fixedBytes: 200, texts: { subject: 1, body: 1 } },
+  {
+    table: "campaigns",
+    project: OWN,
+    fixedBytes: 500,
+    texts: { subject: 1, body: 1, audience_filter: 1, audience_condition: 1 },
+  },
+  {
+    table: "campaign_links",
+    ...ofParent("campaigns", "campaign_seq"),
+    fixedBytes: 50,
+    texts: { url: 2 },
+  },
+  { table: "segments", project: OWN, fixedBytes: 300, texts: { condition: 1 } },
+  { table: "segment_members", ...ofParent("segments", "segment_seq"), fixedBytes: 30 },
+  { table: "workflows", project: OWN, fixedBytes: 600 },
+  {
+    table: "workflow_versions",
+    ...ofParent("workflows", "workflow_seq"),
+    fixedBytes: 100,
+    texts: { graph: 1 },
+  },
+  { table: "workflow_executions", project: OWN, fixedBytes: 250, texts: { context: 1 } },
+  {
+    table: "workflow_execution_steps",
+    ...ofParent("workflow_executions", "execution_seq"),
+    fixedBytes: 90,
+    texts: { detail: 1 },
+  },
+  { table: "webhooks", project: OWN, fixedBytes: 600, texts: { url: 1, events: 1 } },
+  { table: "webhook_deliveries", ...ofParent("webhooks", "webhook_seq"), fixedBytes: 400 },
+  {
+    table: "jobs",
+    project: OWN,
+    fixedBytes: 200,
+    texts: { input: 1, errors: 1 },
+    numbers: ["file_bytes"],
+  },
+  { table: "domains", project: OWN, fixedBytes: 8_000 },
+  { table: "idempotency_keys", project: OWN, fixedBytes: 260, texts: { body: 1 } },
+];
+
+/** A mail of the queue that no campaign made: the quota of queued mails is for these. */
+const IS_QUEUED = "(r.next_at IS NOT NULL AND r.campaign_seq IS NULL)";
+
+/** SQL of the bytes of a row `r`. */
+function bytesOf({ fixedBytes, texts = {}, numbers = [] }: Metered): string {
+  const lengths = Object.entries(texts).map(
+    ([column, times]) => `${times === 1 ? "" : `${times} * `}${lengthOf(column)}`,
+  );
+  return [fixedBytes, ...lengths, ...numbers.map((column) => `r.${column}`)].join(" + ");
+}
+
+const lengthOf = (column: string) => `coalesce(octet_length(r.${column}), 0)`;
+
+/** What a row adds to each counter. */
+function addedBy(metered: Metered): [column: string, sql: string][] {
+  const stored: [string, string] = ["stored_bytes", bytesOf(metered)];
+  if (metered.table !== "emails") return [stored];
+  return [stored, ["emails", "1"], ["queued_mails", IS_QUEUED]];
+}
+
+/** The statements that create the triggers, in the order of their names. */
+export function usageTriggers(): string[] {
+  const ofProjects = trigger("usage_of_projects", "AFTER INSERT ON projects", [
+    "INSERT INTO project_usage (project_seq) VALUES (new.seq);",
+  ]);
+  const queued = trigger(
+    "usage_of_emails_queued",
+    `AFTER UPDATE OF next_at ON emails WHEN ${as("new", IS_QUEUED)} <> ${as("old", IS_QUEUED)}`,
+    [
+      `UPDATE project_usage SET queued_mails = queued_mails + ${as("new", IS_QUEUED)} - ${as("old", IS_QUEUED)} WHERE project_seq = new.project_seq;`,
+    ],
+  );
+  return [ofProjects, queued, ...METERED.flatMap(triggersOf)].toSorted();
+}
+
+function triggersOf(metered: Metered): string[] {
+  const { table, project, parent } = metered;
+  const added = addedBy(metered);
+  const change = (sign: "+" | "-", row: "new" | "old") =>
+    `UPDATE project_usage SET ${added
+      .map(([column, sql]) => `${column} = ${column} ${sign} (${as(row, sql)})`)
+      .join(", ")} WHERE project_seq = ${as(row, project)};`;
+  return [
+    trigger(`usage_of_${table}_in`, `AFTER INSERT ON ${table}`, [change("+", "new")]),
+    trigger(`usage_of_${table}_out`, `AFTER DELETE ON ${table}`, [change("-", "old")]),
+    ...columnsOf(metered).map((column) => columnTrigger(metered, column)),
+    // The cascade comes when the parent is gone, and with it the project of the row.
+    ...(parent === undefined
+      ? []
+      : [
+          trigger(`usage_of_${table}_cascade`, `BEFORE DELETE ON ${parent.table}`, [
+            `UPDATE project_usage SET stored_bytes = stored_bytes - (SELECT coalesce(sum(${bytesOf(metered)}), 0) FROM ${table} r WHERE r.${parent.key} = old.seq) WHERE project_seq = old.project_seq;`,
+          ]),
+        ]),
+  ];
+}
+
+type Column = { name: string; bytes: string };
+
+function columnsOf({ texts = {}, numbers = [] }: Metered): Column[] {
+  return [
+    ...Object.entries(texts).map(([name, times]) => ({
+      name,
+      bytes: times === 1 ? lengthOf(name) : `${times} * ${lengthOf(name)}`,
+    })),
+    ...numbers.map((name) => ({ name, bytes: `r.${name}` })),
+  ];
+}
+
+/** One trigger for each column: an update that does not name the column does not read it either. */
+function columnTrigger({ table, project }: Metered, { name, bytes }: Column): string {
+  const [now, before] = [as("new", bytes), as("old", bytes)];
+  return trigger(
+    `usage_of_${table}_${name}`,
+    `AFTER UPDATE OF ${name} ON ${table} WHEN ${now} <> ${before}`,
+    [
+      `UPDATE project_usage SET stored_bytes = stored_bytes + ${now} - ${before} WHERE project_seq = ${as("new", project)};`,
+    ],
+  );
+}
+
+function as(row: "new" | "old", sql: string): string {
+  return sql.replaceAll(/\br\./g, `${row}.`);
+}
+
+function trigger(name: string, event: string, statements: readonly string[]): string {
+  return `CREATE TRIGGER \`${name}\` ${event} BEGIN\n\t${statements.join("\n\t")}\nEND`;
+}
+
+/**
+ * The statements that add up what there is into a table with the columns of `project_usage`. Row by
+ * row: grouping ten million rows would sort them in memory.
+ */
+export function sumUsageInto(target: string): string[] {
+  return [
+    `INSERT INTO ${target} (project_seq) SELECT seq FROM projects`,
+    ...METERED.map((metered) => {
+      const added = addedBy(metered);
+      const columns = added.map(([column]) => column).join(", ");
+      const values = added.map(([, sql]) => sql).join(", ");
+      const sums = added.map(([column]) => `${column} = ${column} + excluded.${column}`).join(", ");
+      return `INSERT INTO ${target} (project_seq, ${columns})
+  SELECT ${metered.project}, ${values} FROM ${metered.table} r WHERE ${metered.project} IS NOT NULL
+  ON CONFLICT (project_seq) DO UPDATE SET ${sums}`;
+    }),
+  ];
+}
+
+/** Counters of a project that are wrong. */
+export type WrongUsage = {
+  projectSeq: number;
+  counted: string;
+  actual: string;
+};
+
+/**
+ * Compares the counters with the rows. It reads every row of the metered tables; to be run on a
+ * connection of its own, in a read transaction where others write.
+ */
+export function findWrongUsage(sqlite: Database): WrongUsage[] {
+  sqlite.run(`CREATE TEMP TABLE actual_usage (project_seq INTEGER PRIMARY KEY,
+    stored_bytes INTEGER DEFAULT 0, emails INTEGER DEFAULT 0, queued_mails INTEGER DEFAULT 0)`);
+  try {
+    for (const statement of sumUsageInto("actual_usage")) sqlite.run(statement);
+    return sqlite
+      .query<WrongUsage, []>(
+        `SELECT a.project_seq AS projectSeq, ${inWords("c")} AS counted, ${inWords("a")} AS actual
+         FROM actual_usage a LEFT JOIN project_usage c ON c.project_seq = a.project_seq
+         WHERE counted IS NOT actual`,
+      )
+      .all();
+  } finally {
+    sqlite.run("DROP TABLE actual_usage");
+  }
+}
+
+/** Null where there is no row. */
+function inWords(table: string): string {
+  return `${table}.stored_bytes || ' bytes, ' || ${table}.emails || ' emails, ' || ${table}.queued_mails || ' queued'`;
+}
