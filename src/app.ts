@@ -71,6 +71,7 @@ import { createProjects } from "./modules/projects/service.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
 import { segmentRoutes } from "./modules/segments/routes.ts";
 import { createSegments } from "./modules/segments/service.ts";
+import { createQuotas } from "./modules/quotas/service.ts";
 import { createRetention } from "./modules/retention/service.ts";
 import { subscriptionRoutes } from "./modules/subscription/routes.ts";
 import { createSubscriptions } from "./modules/subscription/service.ts";
@@ -143,6 +144,15 @@ export function createApp(options: AppOptions) {
   const writer = createWriter(db, log, undefined, () => loopWatch.begin("write", "transaction"));
   const cursors = createCursors(deriveKey(secret, "cursors"));
 
+  const quotas = createQuotas({
+    db,
+    clock,
+    log,
+    limits: {
+      storedBytes: config.quotaStorage * 1024 * 1024,
+      queuedMails: config.quotaQueuedMails,
+    },
+  });
   const events = createEvents({ db, writer, cursors });
   const suppressions = createSuppressions({ db });
   const suppressionList = createSuppressionList({ db, cursors });
@@ -215,6 +225,7 @@ export function createApp(options: AppOptions) {
     remove,
     audience: createFilterAudience(segments),
     mostJobsOfProject: config.quotaJobs,
+    quotas,
     turns,
   });
   const records = createEmailRecords({ db });
@@ -231,6 +242,7 @@ export function createApp(options: AppOptions) {
     templateCache,
     templates,
     requireVerifiedDomain: config.requireVerifiedDomain,
+    quotas,
     url,
     linkKey,
   });
@@ -257,6 +269,7 @@ export function createApp(options: AppOptions) {
     renderFor,
     isSenderVerified,
     suppressionOf: suppressions.reasonFor,
+    quotas,
     limits: {
       bounceRate: config.campaignBounceLimit,
       complaintRate: config.campaignComplaintLimit,
@@ -347,6 +360,7 @@ export function createApp(options: AppOptions) {
     isSenderVerified,
     random: Math.random,
     mostCallsOfProject: config.quotaWebhookCalls,
+    quotas,
     settleFacts: collector.flush,
     wakeDispatcher: dispatcher.wake,
     url,
@@ -397,6 +411,8 @@ export function createApp(options: AppOptions) {
     findKey: keys.findByDigest,
     idempotency,
     readJson: bodies.readJson,
+    writer,
+    storing: quotas.storing,
     apiRate: config.apiRate,
     publicKeyRate: config.publicKeyRate,
     publicClientRate: config.publicClientRate,

@@ -43,6 +43,10 @@ export type Config = Readonly<{
   publicClientRate: number;
   /** Peers whose X-Forwarded-For names the client. */
   trustedProxies: readonly AddressRange[];
+  /** MiB that the data of one project may take; 0: no limit. */
+  quotaStorage: number;
+  /** Mails of one project that wait, but for those of campaigns; 0: no limit. */
+  quotaQueuedMails: number;
   /** Imports, exports and bulk actions of one project at once; 0: no limit. */
   quotaJobs: number;
   /** Calls of webhooks and WEBHOOK steps of one project at once; 0: only a fair share. */
@@ -245,6 +249,24 @@ export const SETTINGS: Settings = {
     shownDefault: "none",
     help: "Reverse proxies, as addresses or CIDR ranges, whose X-Forwarded-For names the client",
   },
+  quotaStorage: {
+    flag: "quota-storage",
+    env: "MAILSTEAD_QUOTA_STORAGE",
+    fallback: () => 51_200,
+    parse: integerWithin(0, 1_000_000_000),
+    placeholder: "MIB",
+    shownDefault: "51200",
+    help: "MiB that the data of a project may take; 0 for no limit",
+  },
+  quotaQueuedMails: {
+    flag: "quota-queued-mails",
+    env: "MAILSTEAD_QUOTA_QUEUED_MAILS",
+    fallback: () => 1_000_000,
+    parse: integerWithin(0, 1_000_000_000),
+    placeholder: "N",
+    shownDefault: "1000000",
+    help: "Mails of a project that wait, but for campaigns; 0 for no limit",
+  },
   quotaJobs: {
     flag: "quota-jobs",
     env: "MAILSTEAD_QUOTA_JOBS",
@@ -395,6 +417,8 @@ export function readConfig(
     publicKeyRate: read("publicKeyRate"),
     publicClientRate: read("publicClientRate"),
     trustedProxies: read("trustedProxies"),
+    quotaStorage: read("quotaStorage"),
+    quotaQueuedMails: read("quotaQueuedMails"),
     quotaJobs: read("quotaJobs"),
     quotaWebhookCalls: read("quotaWebhookCalls"),
     requireVerifiedDomain: read("requireVerifiedDomain"),

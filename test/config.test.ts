@@ -72,6 +72,8 @@ const table: Row[] = [
     "10.0.0.0/8, ::1",
     [parseAddressRange("10.0.0.0/8"), parseAddressRange("::1")],
   ],
+  ["quotaStorage", "quota-storage", "MAILSTEAD_QUOTA_STORAGE", 51_200, "0", 0],
+  ["quotaQueuedMails", "quota-queued-mails", "MAILSTEAD_QUOTA_QUEUED_MAILS", 1_000_000, "7", 7],
   ["quotaJobs", "quota-jobs", "MAILSTEAD_QUOTA_JOBS", 10, "0", 0],
   ["quotaWebhookCalls", "quota-webhook-calls", "MAILSTEAD_QUOTA_WEBHOOK_CALLS", 32, "0", 0],
   [

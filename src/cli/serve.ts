@@ -39,6 +39,8 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "publicKeyRate",
   "publicClientRate",
   "trustedProxies",
+  "quotaStorage",
+  "quotaQueuedMails",
   "quotaJobs",
   "quotaWebhookCalls",
   "requireVerifiedDomain",

@@ -5,7 +5,7 @@
  */
 
 import { Elysia } from "elysia";
-import type { Sync, Change } from "../db/writer.ts";
+import type { Change, Sync, Writer } from "../db/writer.ts";
 import type { AddressRange } from "../lib/address-ranges.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { AppError } from "../lib/errors.ts";
@@ -45,6 +45,9 @@ export type AdmissionOptions = {
   findKey: (digest: string) => KnownKey | null;
   idempotency: Idempotency;
   readJson: ReadJson;
+  writer: Pick<Writer, "write">;
+  /** Runs a part of a change; undone with 409 where it exceeds the storage of the project. */
+  storing: <T>(projectSeq: number, change: () => T) => T;
   /** Requests per minute and project with secret keys; 0: no limit. */
   apiRate: number;
   /** The same with public keys, and of these from one client address. */
@@ -56,6 +59,15 @@ export type AdmissionOptions = {
   now: () => number;
   log: Log;
 };
+
+/**
+ * Commits a prepared change, once per Idempotency-Key. Requests are the same if their bodies are; a
+ * route that reads its body itself says what stands for it.
+ */
+type Once = <T>(
+  prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
+  body?: unknown,
+) => Promise<T>;
 
 /** What Elysia hands over, as far as this file needs it. */
 type Incoming = {
@@ -153,15 +165,20 @@ export function createAdmission(options: AdmissionOptions) {
       })
       .derive({ as: "scoped" }, (incoming) => {
         const { project, keyKind } = admit(incoming, kinds);
-        return { project, keyKind, once: onceFor(incoming, { project, keyKind }) };
+        const onceWithoutQuota = onceFor(incoming, { project, keyKind });
+        return {
+          project,
+          keyKind,
+          once: withinQuota(project, onceWithoutQuota),
+          /** For what must be possible when the storage is used up. */
+          onceWithoutQuota,
+          store: storeFor(project),
+        };
       });
   }
 
-  /**
-   * Commits a prepared change, once per Idempotency-Key, and sets the status. Requests are the same
-   * if their bodies are; a route that reads its body itself says what stands for it.
-   */
-  function onceFor(incoming: Incoming & { body?: unknown }, { project, keyKind }: Admitted) {
+  /** Sets the status, too. */
+  function onceFor(incoming: Incoming & { body?: unknown }, { project, keyKind }: Admitted): Once {
     return async <T>(
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
       body: unknown = incoming.body,
@@ -182,6 +199,21 @@ export function createAdmission(options: AdmissionOptions) {
       if (result.isReplay) set.headers["idempotency-replayed"] = "true";
       return result.answer.body;
     };
+  }
+
+  /** The same, within the storage quota of the project. */
+  function withinQuota(project: Project, once: Once): Once {
+    return (prepare, body) =>
+      once(async () => {
+        const change = await prepare();
+        return () => options.storing(project.seq, change);
+      }, body);
+  }
+
+  /** Writes a change within the storage quota of the project. */
+  function storeFor(project: Project) {
+    return <T>(change: Change<Sync<T>>): Promise<T> =>
+      options.writer.write<T>(() => options.storing(project.seq, change));
   }
 
   return {

@@ -284,7 +284,9 @@ test("old answers are forgotten a chunk at a time, young ones never", async () =
     clock: t.clock,
     sealKey: new Uint8Array(32),
   });
-  const insert = t.db.sqlite.prepare("INSERT INTO idempotency_keys VALUES (?, '', 200, '{}', ?)");
+  const insert = t.db.sqlite
+    .prepare(`INSERT INTO idempotency_keys (scope, request_digest, status, body, created_at)
+     VALUES (?, '', 200, '{}', ?)`);
   for (let i = 0; i < 1500; i++) insert.run(`old ${i}`, t.clock.now());
   t.clock.advance(DAY_MS + 1);
   for (let i = 0; i < 3; i++) insert.run(`young ${i}`, t.clock.now());

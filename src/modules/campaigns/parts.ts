@@ -11,6 +11,7 @@ import { domainOf } from "../../mail/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
 import type { EmailStore } from "../emails/store.ts";
+import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Previews } from "../templates/preview.ts";
 import { createCost } from "./cost.ts";
@@ -38,12 +39,14 @@ export function createCampaignParts(deps: {
   renderFor: Previews["renderFor"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   suppressionOf: (projectSeq: number, address: string) => string | null;
+  quotas: Pick<Quotas, "ensureQueue">;
   limits: Limits;
   /** There is something to send. */
   wakeDispatcher: () => void;
 }) {
   const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
-  const { turns, renderFor, isSenderVerified, suppressionOf, limits, wakeDispatcher } = deps;
+  const { turns, renderFor, isSenderVerified, suppressionOf, quotas, limits, wakeDispatcher } =
+    deps;
   const wake = () => writer.afterCommit(wakeDispatcher);
   const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
   const stats = createStats({ db });
@@ -69,6 +72,7 @@ export function createCampaignParts(deps: {
       lifecycle,
       renderFor,
       suppressionOf,
+      quotas,
       wake,
     }),
     runner: createRunner({

@@ -120,9 +120,9 @@ export function campaignRoutes(deps: {
     )
     .patch(
       "/:id",
-      async ({ project, params, body }) => {
+      async ({ project, params, body, store }) => {
         ensureChecks(CampaignPatch, body);
-        const campaign = await writer.write(campaigns.patch(project.seq, params.id, body));
+        const campaign = await store(campaigns.patch(project.seq, params.id, body));
         runner.wake();
         return envelope(campaigns.present(campaign));
       },

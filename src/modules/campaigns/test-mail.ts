@@ -8,6 +8,7 @@ import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../emails/store.ts";
+import type { Quotas } from "../quotas/service.ts";
 import type { Previews } from "../templates/preview.ts";
 import { type Lifecycle, sharedMessage } from "./lifecycle.ts";
 import type { CampaignRow } from "./service.ts";
@@ -25,6 +26,7 @@ export function createTestMails(deps: {
   renderFor: Previews["renderFor"];
   /** The reason for which an address is suppressed, or null. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
+  quotas: Pick<Quotas, "ensureQueue">;
   wake: Change<void>;
 }) {
   const { clock, contacts, store } = deps;
@@ -42,6 +44,7 @@ export function createTestMails(deps: {
           const message = `is suppressed (${suppression}), so nothing is sent to it`;
           throw fieldError("email", "invalid_value", message);
         }
+        deps.quotas.ensureQueue(project.seq, 1);
         const now = clock.now();
         const contact = contacts.findByEmail(project.seq, address);
         const emailId = newId(now);

@@ -30,8 +30,8 @@ export function bulkRoutes(deps: {
     .use(admission.secretKey)
     .post(
       "",
-      ({ project, body, once }) =>
-        once(() => {
+      ({ project, body, onceWithoutQuota }) =>
+        onceWithoutQuota(() => {
           ensureChecks(BulkInput, body);
           bulk.check(project.seq, body);
           return () => {

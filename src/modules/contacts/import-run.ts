@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Writer } from "../../db/writer.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { FairTurns } from "../../lib/turns.ts";
+import type { Quotas } from "../quotas/service.ts";
 import { readHeader } from "./columns.ts";
 import { type Batch, inBatches } from "./import-batches.ts";
 import type { ImportFiles } from "./import-files.ts";
@@ -28,14 +29,16 @@ export function createImportRunner(deps: {
   files: ImportFiles;
   jobs: Jobs;
   rows: RowWriter;
+  quotas: Pick<Quotas, "ensureStorage">;
   writer: Writer;
   turns: FairTurns;
 }): JobRunner {
-  const { files, jobs, rows: rowWriter, writer, turns } = deps;
+  const { files, jobs, rows: rowWriter, quotas, writer, turns } = deps;
 
   /** The change that writes the next rows for a while; it returns how far that came. */
   function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
     return (): Progress => {
+      quotas.ensureStorage(job.projectSeq);
       const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { ...progress };
       const done: Done = { errors: [], changes: { subscribed: [], unsubscribed: [] } };

@@ -11,6 +11,7 @@ import { AppError, type FieldError, fieldError, validationError } from "../../li
 import { newId } from "../../lib/id.ts";
 import { guessEncoding } from "../../lib/text-encoding.ts";
 import type { FairTurns } from "../../lib/turns.ts";
+import type { Quotas } from "../quotas/service.ts";
 import { type Mapping, readHeader } from "./columns.ts";
 import type { ImportFiles, Receiving } from "./import-files.ts";
 import type { ImportError, ImportJob, ImportProgress, ImportQuery } from "./import-model.ts";
@@ -39,10 +40,11 @@ export function createImports(deps: {
   files: ImportFiles;
   jobs: Jobs;
   quota: JobQuota;
+  quotas: Pick<Quotas, "ensureStorage">;
   clock: Clock;
   turns: FairTurns;
 }) {
-  const { files, jobs, quota, clock, turns } = deps;
+  const { files, jobs, quota, quotas, clock, turns } = deps;
 
   async function storeFile(upload: Upload, receiving: Receiving) {
     const guess = guessEncoding();
@@ -98,6 +100,7 @@ export function createImports(deps: {
     /** Takes the file of a request; what is refused leaves nothing behind. */
     async receive(projectSeq: number, upload: Upload, query: ImportQuery): Promise<Received> {
       if (!files.hasRoom()) throw noRoom();
+      quotas.ensureStorage(projectSeq);
       const endUpload = quota.begin(projectSeq);
       try {
         return { ...(await receiveFileOf(projectSeq, upload, query)), endUpload };

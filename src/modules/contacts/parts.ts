@@ -7,6 +7,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Events } from "../events/service.ts";
 import type { FairTurns } from "../../lib/turns.ts";
+import type { Quotas } from "../quotas/service.ts";
 import type { EventsOfContact } from "../events/of-contact.ts";
 import { createActivity } from "./activity.ts";
 import { createAddressIndex } from "./address-index.ts";
@@ -44,15 +45,16 @@ export function createContactParts(deps: {
   eventsOfContact: EventsOfContact;
   /** Imports, exports and bulk actions of one project at once; 0 for no limit. */
   mostJobsOfProject: number;
+  quotas: Pick<Quotas, "ensureStorage">;
 }) {
   const { db, folder, writer, clock, log, cursors, turns } = deps;
-  const { events, eventsOfContact, contacts, remove, audience } = deps;
+  const { events, eventsOfContact, contacts, remove, audience, quotas } = deps;
   const addresses = createAddressIndex({ db, clock, turns });
   const fields = createFields({ db, turns });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, most: deps.mostJobsOfProject });
-  const imports = createImports({ files, jobs, quota, clock, turns });
+  const imports = createImports({ files, jobs, quota, quotas, clock, turns });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
     jobs,
@@ -61,6 +63,7 @@ export function createContactParts(deps: {
         files,
         jobs,
         rows: createRowWriter({ db, clock, events }),
+        quotas,
         writer,
         turns,
       }),

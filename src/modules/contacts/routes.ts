@@ -130,10 +130,14 @@ export function contactRoutes(deps: {
     })
     .patch(
       "/:id",
-      async ({ project, params, body }) => {
+      async ({ project, params, body, store }) => {
         const patch =
           body.email === undefined ? body : { ...body, email: normalizedAddress(body.email) };
-        return presentContact(await writer.write(contacts.patch(project.seq, params.id, patch)));
+        const change = contacts.patch(project.seq, params.id, patch);
+        // To unsubscribe a contact is possible when the storage is used up.
+        const { email, data, subscribed } = patch;
+        const unsubscribes = subscribed === false && email === undefined && data === undefined;
+        return presentContact(await (unsubscribes ? writer.write(change) : store(change)));
       },
       {
         params: IdParams,

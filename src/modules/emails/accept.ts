@@ -29,6 +29,7 @@ import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
 import type { Domains } from "../domains/service.ts";
 import type { Events } from "../events/service.ts";
+import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
@@ -51,6 +52,7 @@ export type AcceptDeps = {
   templateCache: TemplateCache;
   templates: Templates;
   requireVerifiedDomain: boolean;
+  quotas: Pick<Quotas, "ensureQueue">;
   /** Base of links in mails, and the key that signs them. */
   url: string;
   linkKey: Uint8Array;
@@ -172,6 +174,7 @@ export function createAccept(deps: AcceptDeps) {
     drafts: readonly Draft[];
     now: number;
   }): Accepted {
+    deps.quotas.ensureQueue(work.project.seq, work.drafts.length);
     const messageSeq = store.saveMessage(work.message, work.now);
     const emails = work.drafts.map((draft) => commitOne(work, messageSeq, draft));
     return { emails, timestamp: isoTime(work.now) };

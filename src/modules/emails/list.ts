@@ -1,7 +1,8 @@
 /**
- * Pages of email records, newest first, with exact totals. The mails of a contact, a campaign or the
- * whole project are walked by an index in steps of a few milliseconds, and each is asked the other
- * filters: an index for each filter would cost every mail that is accepted.
+ * Pages of email records, newest first, with exact totals. Without a filter, the total is a counter.
+ * With filters, the mails of a contact, a campaign or the whole project are walked by an index in
+ * steps of a few milliseconds, and each is asked the other filters: an index for each filter would
+ * cost every mail that is accepted.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -20,6 +21,8 @@ type Value = string | number;
 type Criterion = { sql: string; values: readonly Value[] };
 /** The mails that are walked: those of an equality that an index has before `seq`. */
 type Source = Criterion & { index: string };
+/** What of all that is found is shown: `limit` mails, those before a `seq`. */
+type Part = { before: number; limit: number };
 type Found = { seqs: number[]; total: number };
 
 const NOTHING: Found = { seqs: [], total: 0 };
@@ -42,6 +45,18 @@ export function createEmailList(deps: {
   const findCampaign = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM campaigns WHERE project_seq = +? AND id = +?",
   );
+
+  const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(`
+    SELECT seq FROM emails INDEXED BY emails_page
+    WHERE project_seq = +? AND seq < +? ORDER BY seq DESC LIMIT +?`);
+  const countAll = sqlite.prepare<{ total: number }, [number]>(
+    "SELECT emails AS total FROM project_usage WHERE project_seq = +?",
+  );
+
+  function all(projectSeq: number, { before, limit }: Part): Found {
+    const seqs = newest.all(projectSeq, before, limit).map(({ seq }) => seq);
+    return { seqs, total: countAll.get(projectSeq)?.total ?? 0 };
+  }
 
   /** Null where the contact or campaign does not exist: then nothing is found. */
   function sourceOf(projectSeq: number, { contactId, campaignId }: EmailQuery): Source | null {
@@ -67,7 +82,7 @@ export function createEmailList(deps: {
   /** Step by step from the newest on; mails that come meanwhile are not counted. */
   async function walk(
     { source, criteria }: { source: Source; criteria: readonly Criterion[] },
-    { before, limit }: { before: number; limit: number },
+    { before, limit }: Part,
     ownTurns: Turns,
   ): Promise<Found> {
     const rows = `FROM emails e INDEXED BY ${source.index} WHERE ${source.sql} AND e.seq < +?`;
@@ -100,16 +115,20 @@ export function createEmailList(deps: {
     }
   }
 
+  function find(projectSeq: number, query: EmailQuery, part: Part): Found | Promise<Found> {
+    const source = sourceOf(projectSeq, query);
+    if (source === null) return NOTHING;
+    const criteria = criteriaOf(query);
+    const isAll = criteria.length === 0 && source.index === "emails_page";
+    return isAll ? all(projectSeq, part) : walk({ source, criteria }, part, turns.of(projectSeq));
+  }
+
   return async (projectSeq, query) => {
     const scope = `${projectSeq}:emails`;
     const request = cursors.read(scope, query);
     const [before = NEWEST] = request.after ?? [];
-    const source = sourceOf(projectSeq, query);
     const part = { before, limit: request.limit + 1 };
-    const { seqs, total } =
-      source === null
-        ? NOTHING
-        : await walk({ source, criteria: criteriaOf(query) }, part, turns.of(projectSeq));
+    const { seqs, total } = await find(projectSeq, query, part);
     return cursors.page(scope, request, records.bySeqs(seqs), {
       total,
       positionOf: bySeq,

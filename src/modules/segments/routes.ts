@@ -74,9 +74,10 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
     )
     .patch(
       "/:id",
-      async ({ project, params, body }) => {
+      async ({ project, params, body, store }) => {
         ensureChecks(SegmentPatch, body);
-        return envelope(await segments.patch(project.seq, params.id, body));
+        const row = await store(segments.patch(project.seq, params.id, body));
+        return envelope(await segments.changed(row));
       },
       {
         params: IdParams,

@@ -30,7 +30,7 @@ import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits, type FindUsers } from "./edits.ts";
 import { createEvaluator } from "./evaluate.ts";
 import { createMembers } from "./members.ts";
-import type { Segment, SegmentInput, SegmentPatch } from "./model.ts";
+import type { Segment, SegmentInput } from "./model.ts";
 import type { ResolvedTest } from "./references.ts";
 import { createMemberRows } from "./member-rows.ts";
 import { createCleanup } from "./cleanup.ts";
@@ -100,9 +100,11 @@ export function createSegments(deps: {
       return () => present(create(), total);
     },
 
-    async patch(projectSeq: number, id: string, patch: SegmentPatch): Promise<Segment> {
-      const row = await writer.write(edits.patch(projectSeq, id, patch));
-      await tracking.whenRecorded(id);
+    patch: edits.patch,
+
+    /** A segment that was just changed, once its members are recorded. */
+    async changed(row: SegmentRow): Promise<Segment> {
+      await tracking.whenRecorded(row.id);
       return present(row, await memberCount(row));
     },
 

@@ -34,8 +34,8 @@ export function suppressionRoutes(deps: {
     })
     .post(
       "",
-      ({ project, body, once }) =>
-        once(() => () => {
+      ({ project, body, onceWithoutQuota }) =>
+        onceWithoutQuota(() => () => {
           const email = normalizedAddress(body.email);
           const entry = { reason: body.reason ?? "MANUAL", at: clock.now() } as const;
           const { row, isNew } = suppressions.put(project.seq, email, entry);

@@ -67,10 +67,10 @@ export function templateRoutes(deps: {
     )
     .patch(
       "/:id",
-      async ({ project, params, body }) => {
+      async ({ project, params, body, store }) => {
         ensureChecks(TemplatePatch, body);
         const patch = templates.patch(project.seq, params.id, body);
-        return envelope(presentTemplate(await writer.write(patch)));
+        return envelope(presentTemplate(await store(patch)));
       },
       {
         params: IdParams,

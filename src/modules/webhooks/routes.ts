@@ -84,9 +84,9 @@ export function webhookRoutes(deps: {
     )
     .patch(
       "/:id",
-      async ({ project, params, body }) => {
+      async ({ project, params, body, store }) => {
         ensureChecks(WebhookPatch, body);
-        const webhook = await writer.write(webhooks.patch(project.seq, params.id, body));
+        const webhook = await store(webhooks.patch(project.seq, params.id, body));
         wake([webhook.seq]);
         return envelope(presentWebhook(webhook));
       },

@@ -10,14 +10,7 @@ import { describeError, type Log } from "../../lib/log.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { isServiceEvent } from "../events/names.ts";
 import type { ExecutionRows, Execution } from "./execution-rows.ts";
-import {
-  advance,
-  type CompletedStep,
-  end,
-  type Occurrence,
-  type Progress,
-  type StepResult,
-} from "./engine.ts";
+import { advance, type CompletedStep, end, type Occurrence, type Progress } from "./engine.ts";
 import { MAX_ROUNDS_PER_HOUR, loopMessage } from "./loops.ts";
 import type { Paths } from "./paths.ts";
 import type { RunStep } from "./run-step.ts";
@@ -57,7 +50,7 @@ export function createAdvancer(deps: {
     return true;
   }
 
-  function resultOf({ execution, paths, progress }: Run, now: number): StepResult {
+  function resultOf({ execution, paths, progress }: Run, now: number): Occurrence {
     const step = progress.stepId === null ? null : paths.step(progress.stepId);
     const contact =
       execution.contactSeq === null ? null : deps.contacts.findBySeq(execution.contactSeq);
@@ -65,13 +58,11 @@ export function createAdvancer(deps: {
       throw new Error("an execution has no step or no contact");
     }
     const { seq: executionSeq, projectSeq } = execution;
-    return deps.runStep(step, {
-      projectSeq,
-      executionSeq,
-      contact,
-      context: progress.context,
-      now,
-    });
+    const { context } = progress;
+    const result = deps.runStep(step, { projectSeq, executionSeq, contact, context, now });
+    return result.outcome === "POSTPONED"
+      ? { kind: "postponed", reason: result.reason }
+      : { kind: "done", result };
   }
 
   /** A workflow that waits for events that it causes itself would loop without any pause. */
@@ -104,7 +95,7 @@ export function createAdvancer(deps: {
       return run.progress;
     }
     while (run.progress.dueFor === "TURN" && (run.steps.length === 0 || hasTime())) {
-      applyOccurrence(run, { kind: "done", result: resultOf(run, now) }, now);
+      applyOccurrence(run, resultOf(run, now), now);
     }
     executionRows.save(execution, run.progress, run.steps);
     if (run.progress.completedAt !== null) deps.onExecutionEnd(execution);

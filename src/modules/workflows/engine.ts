@@ -40,6 +40,8 @@ export type Progress = {
 export type Occurrence =
   /** The step ran, or its webhook call ended, with this result. */
   | { kind: "done"; result: StepResult }
+  /** The step cannot run now, for a reason that will pass. */
+  | { kind: "postponed"; reason: string }
   /** A webhook call failed temporarily. `random`: 0 ≤ random < 1. */
   | { kind: "callFailed"; reason: string; retryAfterMs: number | null; random: number }
   | { kind: "event"; event: ExecutionEvent }
@@ -48,6 +50,9 @@ export type Occurrence =
 
 /** An event of the execution's contact; `at` is the time when it was recorded. */
 export type ExecutionEvent = { seq: number; name: string; data: JsonObject; at: number };
+
+/** The result of a step that cannot run now, for a reason that will pass. */
+export type Postponed = { outcome: "POSTPONED"; reason: string };
 
 export type StepResult = {
   outcome: "COMPLETED" | "SKIPPED" | "FAILED";
@@ -75,6 +80,9 @@ export type CompletedStep = {
 };
 
 export type Advance = { progress: Progress; completed: CompletedStep | null };
+
+/** Delay before a postponed step is tried again: doubled with every try, up to an hour. */
+const POSTPONED_MS = { first: 60_000, most: 60 * 60_000 } as const;
 
 /** Largest context of an execution as JSON; the same limit as for the data of one event. */
 const MAX_CONTEXT_BYTES = 64 * 1024;
@@ -117,6 +125,8 @@ export function advance(
   switch (occurrence.kind) {
     case "done":
       return complete(position, occurrence.result);
+    case "postponed":
+      return postponed(position, occurrence.reason);
     case "callFailed":
       return callFailed(position, occurrence);
     case "event":
@@ -157,8 +167,18 @@ function completeWait(position: Position, event: ExecutionEvent): Advance | null
 function endByTime(position: Position): Advance | null {
   const { progress, step, now } = position;
   if (progress.dueFor !== "TIME" || progress.dueAt === null || progress.dueAt > now) return null;
+  if (step.type === "SEND_EMAIL") {
+    return { progress: { ...progress, status: "RUNNING", dueFor: "TURN" }, completed: null };
+  }
   const branch = step.type === "WAIT_FOR_EVENT" ? "timeout" : null;
   return complete(position, { outcome: "COMPLETED", branch });
+}
+
+function postponed({ progress, now }: Position, reason: string): Advance {
+  const { tries } = progress;
+  const delayMs = Math.min(POSTPONED_MS.first * 2 ** tries, POSTPONED_MS.most);
+  const waiting = { ...progress, tries: tries + 1, dueAt: now + delayMs, error: reason };
+  return { progress: { ...waiting, status: "WAITING", dueFor: "TIME" }, completed: null };
 }
 
 function callFailed(

@@ -26,6 +26,7 @@ import type { EmailStore } from "../emails/store.ts";
 import type { EventsOfContact } from "../events/of-contact.ts";
 import { createReader } from "../events/reader.ts";
 import type { Events } from "../events/service.ts";
+import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
@@ -70,6 +71,7 @@ export type MachineryDeps = {
   random: () => number;
   /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
   mostCallsOfProject: number;
+  quotas: Pick<Quotas, "refuseMail">;
   settleFacts: () => Promise<void>;
   wakeDispatcher: () => void;
   url: string;

@@ -73,8 +73,8 @@ export function workflowRoutes(deps: {
     })
     .patch(
       "/:id",
-      async ({ project, params, body }) =>
-        envelope(await writer.write(workflows.patch(project.seq, params.id, body))),
+      async ({ project, params, body, store }) =>
+        envelope(await store(workflows.patch(project.seq, params.id, body))),
       {
         params: IdParams,
         body: limited(WorkflowPatch, BODY_LIMITS.workflow),
@@ -120,9 +120,9 @@ export function workflowRoutes(deps: {
     )
     .patch(
       "/:id/steps/:stepId",
-      async ({ project, params: { id, stepId }, body }) => {
+      async ({ project, params: { id, stepId }, body, store }) => {
         const change = workflows.patchStep(project.seq, id, { stepId, patch: body });
-        return envelope(await writer.write(change));
+        return envelope(await store(change));
       },
       {
         params: StepParams,
@@ -162,9 +162,9 @@ export function workflowRoutes(deps: {
     )
     .patch(
       "/:id/transitions/:transitionId",
-      async ({ project, params: { id, transitionId }, body }) => {
+      async ({ project, params: { id, transitionId }, body, store }) => {
         const change = workflows.patchTransition(project.seq, id, { transitionId, patch: body });
-        return envelope(await writer.write(change));
+        return envelope(await store(change));
       },
       {
         params: TransitionParams,

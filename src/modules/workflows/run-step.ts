@@ -7,7 +7,7 @@ import { AppError } from "../../lib/errors.ts";
 import type { JsonObject } from "../contacts/data.ts";
 import type { ContactRow, Contacts } from "../contacts/service.ts";
 import type { ChooseBranch } from "./conditions.ts";
-import type { StepResult } from "./engine.ts";
+import type { Postponed, StepResult } from "./engine.ts";
 import type { Step } from "./graph.ts";
 import type { createSendEmail } from "./send-email.ts";
 
@@ -20,7 +20,7 @@ export type StepInput = {
   now: number;
 };
 
-export type RunStep = (step: Step, input: StepInput) => StepResult;
+export type RunStep = (step: Step, input: StepInput) => StepResult | Postponed;
 
 export function createRunStep(deps: {
   chooseBranch: ChooseBranch;
@@ -50,7 +50,7 @@ export function createRunStep(deps: {
     return { outcome: "COMPLETED", branch: deps.chooseBranch(config, subject) };
   }
 
-  function run(step: Step, input: StepInput): StepResult {
+  function run(step: Step, input: StepInput): StepResult | Postponed {
     switch (step.type) {
       case "TRIGGER":
         return { outcome: "COMPLETED" };

@@ -1,7 +1,8 @@
 /**
  * Runs a SEND_EMAIL step, within the change that completes it. In order: find the template and the
  * recipient; skip marketing mail to an unsubscribed contact; find the sender and check its domain;
- * render the subject; store one email. The body is rendered when the mail is sent.
+ * check the quotas of the project; render the subject; store one email. The body is rendered when the
+ * mail is sent. At a quota the step is postponed, so that the mail is late and not lost.
  */
 
 import type { Writer } from "../../db/writer.ts";
@@ -19,9 +20,10 @@ import { senderNotVerified } from "../domains/not-verified.ts";
 import type { EmailStore } from "../emails/store.ts";
 import { subjectFault } from "../../mail/subject.ts";
 import type { Events } from "../events/service.ts";
+import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
-import type { StepResult } from "./engine.ts";
+import type { Postponed, StepResult } from "./engine.ts";
 import type { Step } from "./graph.ts";
 import type { StepInput } from "./run-step.ts";
 
@@ -34,6 +36,7 @@ export type SendEmailDeps = {
   templates: Pick<Templates, "get">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   projectOf: (projectSeq: number) => SendingProject;
+  quotas: Pick<Quotas, "refuseMail">;
   writer: Pick<Writer, "afterCommit">;
   /** Called after the commit of a mail that can be sent. */
   wake: () => void;
@@ -53,7 +56,7 @@ const TRANSACTIONAL_PRIORITY = 0;
 export function createSendEmail(deps: SendEmailDeps) {
   const { contacts, store } = deps;
 
-  return function sendEmail({ config }: SendEmailStep, input: StepInput): StepResult {
+  return function sendEmail({ config }: SendEmailStep, input: StepInput): StepResult | Postponed {
     const { projectSeq } = input;
     const template = findTemplate(projectSeq, config.templateId);
     if (template === null) {
@@ -76,6 +79,8 @@ export function createSendEmail(deps: SendEmailDeps) {
     if (!deps.isSenderVerified(projectSeq, domain)) {
       return failed(senderNotVerified(domain).message);
     }
+    const refusal = deps.quotas.refuseMail(projectSeq);
+    if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message };
     const emailId = newId(input.now);
     const variables = variablesOf(input, isCustom);
     const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });

@@ -1,0 +1,306 @@
+/** Quotas of stored data and of queued mails. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { SETTINGS } from "../../src/config.ts";
+import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { type Automation, MINUTE, startAutomation } from "../support/automation.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { eventually } from "../support/eventually.ts";
+import { expectRefusal } from "../support/refusal.ts";
+import { DEFERRED, testTransport } from "../support/transport.ts";
+import { imported, upload } from "./contacts/upload.ts";
+import { chain, step } from "./workflows/graphs.ts";
+
+const MAIL = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+const MIB = 1024 * 1024;
+
+let t: TestApp;
+
+function expectQueueExceeded(answer: Answered, most: number): void {
+  expectRefusal(answer, { status: 429, code: "QUOTA_EXCEEDED" });
+  expect(answer.text("error.message")).toBe(
+    `The project has reached its quota of ${most} queued mails (--quota-queued-mails).`,
+  );
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
+}
+
+function expectStorageExceeded(answer: Answered): void {
+  expectRefusal(answer, { status: 409, code: "QUOTA_EXCEEDED" });
+  expect(answer.text("error.message")).toBe(
+    "The project has reached its quota of 1 MiB of stored data (--quota-storage).",
+  );
+  expect(answer.headers.get("retry-after")).toBeNull();
+}
+
+test("the messages name flags that there are", () => {
+  const { quotaStorage, quotaQueuedMails, quotaJobs, quotaWebhookCalls } = SETTINGS;
+  const flags = [quotaStorage, quotaQueuedMails, quotaJobs, quotaWebhookCalls];
+  expect(flags.map(({ flag }) => `--${flag}`)).toEqual([
+    "--quota-storage",
+    "--quota-queued-mails",
+    "--quota-jobs",
+    "--quota-webhook-calls",
+  ]);
+});
+
+describe("queued mails", () => {
+  const send = (fields: object = {}, key = t.secretKey) =>
+    t.call("POST", "/v1/send", { ...MAIL, ...fields }, { key });
+  beforeEach(async () => {
+    t = await testApp({ config: { quotaQueuedMails: 3 } });
+  });
+  afterEach(() => t.close());
+
+  test("at the quota, further mail is refused, and nothing is stored", async () => {
+    expect((await send({ to: ["a@x.io", "b@x.io"] })).status).toBe(200);
+    const before = t.contents();
+    expectQueueExceeded(await send({ to: ["c@x.io", "d@x.io"] }), 3);
+    expect(t.contents()).toEqual(before);
+    expect(t.eventNames()).toEqual([]);
+    expect((await send({ to: "c@x.io" })).status).toBe(200);
+    expectQueueExceeded(await send({ to: "d@x.io" }), 3);
+  });
+
+  test("mail is accepted again once queued mail has left", async () => {
+    await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
+    expectQueueExceeded(await send(), 3);
+    await t.deliver();
+    expect((await send()).status).toBe(200);
+  });
+
+  test("a repeated request gets its first answer", async () => {
+    const headers = { "idempotency-key": "k" };
+    const mail = { ...MAIL, to: ["a@x.io", "b@x.io", "c@x.io"] };
+    const first = await t.call("POST", "/v1/send", mail, { headers });
+    const second = await t.call("POST", "/v1/send", mail, { headers });
+    expect([first.status, second.status, second.body]).toEqual([200, 200, first.body]);
+  });
+
+  test("another project has a queue of its own", async () => {
+    const { secretKey: key } = await t.makeProject("other");
+    await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
+    expect((await send({ from: "a@other.test" }, key)).status).toBe(200);
+  });
+
+  test("mail that waits for its next attempt counts", async () => {
+    await t.close();
+    const transport = testTransport({ answer: DEFERRED });
+    t = await testApp({ config: { quotaQueuedMails: 1 }, transport });
+    await send();
+    await t.deliver();
+    expectQueueExceeded(await send(), 1);
+  });
+
+  test("a test mail of a campaign counts; the mails of a campaign do not", async () => {
+    await t.create("/contacts", { email: "a@x.io" }, "id");
+    await t.create("/contacts", { email: "b@x.io" }, "id");
+    const content = { name: "c", subject: "s", body: "b", from: "a@acme.test" };
+    const campaign = { ...content, audienceType: "ALL", rate: 1 / 60 };
+    const id = await t.create("/campaigns", campaign, "data.id");
+    await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
+    const address = { email: "me@x.io" };
+    expectQueueExceeded(await t.call("POST", `/campaigns/${id}/test`, address), 3);
+    expect((await t.call("POST", `/campaigns/${id}/send`)).status).toBe(204);
+    await t.app.campaigns.start();
+    await eventually(() => t.countRows("emails WHERE campaign_seq IS NOT NULL") === 2);
+    expectQueueExceeded(await send(), 3);
+  });
+});
+
+describe("a workflow at a quota waits, and loses no mail", () => {
+  let a: Automation;
+  afterEach(() => a.close());
+
+  const wait = async () => {
+    await a.advance(0);
+    return a.t.db.sqlite
+      .query<{ status: string; error: string | null; wait: number | null }, [number]>(
+        "SELECT status, error, due_at - ? AS wait FROM workflow_executions",
+      )
+      .get(a.t.clock.now());
+  };
+
+  test("of queued mails", async () => {
+    const transport = testTransport({ answer: DEFERRED });
+    a = await startAutomation({ config: { quotaQueuedMails: 1 }, transport });
+    const templateId = await a.template({ type: "TRANSACTIONAL" });
+    const mails = [step("one", "SEND_EMAIL", { templateId }), step("end", "EXIT")];
+    const id = await a.workflow(chain(...mails));
+    await a.t.create("/v1/send", MAIL, "data.emails.0.email");
+    await a.track("signed-up");
+    const reason = "The project has reached its quota of 1 queued mails (--quota-queued-mails).";
+    expect(await wait()).toEqual({ status: "WAITING", error: reason, wait: MINUTE });
+    expect(await a.only(id)).toMatchObject({ currentStepId: "one", error: reason });
+    for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
+      expect(await wait()).toMatchObject({ status: "WAITING", wait: minutes * MINUTE });
+      await a.advance(minutes * MINUTE);
+    }
+    expect(a.mails()).toEqual([]);
+    a.t.db.sqlite.run("UPDATE emails SET status = 'BOUNCED', next_at = NULL");
+    await a.advance(60 * MINUTE);
+    expect(await a.only(id)).toMatchObject({
+      status: "EXITED",
+      error: null,
+      steps: ["start COMPLETED", "one COMPLETED", "end COMPLETED"],
+    });
+    expect(a.mails()).toHaveLength(1);
+  });
+
+  test("of stored data, beyond a restart", async () => {
+    a = await startAutomation({ config: { quotaStorage: 1 } });
+    const templateId = await a.template({ type: "TRANSACTIONAL" });
+    const id = await a.workflow(chain(step("one", "SEND_EMAIL", { templateId })));
+    const { sqlite } = a.t.db;
+    const large = `INSERT INTO messages (project_seq, digest, from_address, html, headers,
+      is_marketing, has_attachments, created_at)
+      VALUES (1, 'large', 'a@b.co', printf('%0${2 * MIB}d', 0), '[]', 0, 0, 0)`;
+    await a.t.create("/v1/track", { event: "other", email: "ada@example.net" }, "data.event");
+    const contactId = a.contactId();
+    await a.t.create(`/workflows/${id}/executions`, { contactId }, "data.id");
+    await a.settle();
+    expect(a.mails()).toHaveLength(1);
+
+    const second = await a.workflow(chain(step("one", "SEND_EMAIL", { templateId })));
+    const start = a.t.app.writer.write(() => void sqlite.run(large));
+    await start;
+    sqlite.run(
+      `INSERT INTO events (id, project_seq, name, contact_seq, created_at)
+       VALUES ('e', 1, 'signed-up', (SELECT seq FROM contacts), ?)`,
+      [a.t.clock.now()],
+    );
+    a.t.app.automation.wake();
+    await a.settle();
+    expect(await a.only(second)).toMatchObject({ status: "WAITING", currentStepId: "one" });
+    sqlite.run("DELETE FROM messages WHERE digest = 'large'");
+    await a.advance(MINUTE);
+    expect(await a.only(second)).toMatchObject({ status: "COMPLETED" });
+  });
+});
+
+describe("stored data", () => {
+  let lines: string[];
+  /** Uses the storage up. */
+  async function fill(app = t): Promise<void> {
+    const content = Buffer.alloc(MIB, 7).toString("base64");
+    const mail = { ...MAIL, attachments: [{ filename: "a.bin", content }] };
+    await app.create("/v1/send", mail, "data.emails.0.email");
+  }
+  beforeEach(async () => {
+    lines = [];
+    const write = (line: string) => void lines.push(line);
+    const log = createLog({ level: "warn", format: "json", write });
+    t = await testApp({ config: { quotaStorage: 1 }, log });
+  });
+  afterEach(() => t.close());
+
+  const GRAPH = chain(step("end", "EXIT"));
+  const TEMPLATE = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };
+  const CAMPAIGN = { name: "c", subject: "s", body: "b", from: "a@acme.test", audienceType: "ALL" };
+  const storing: [path: string, body: object][] = [
+    ["/v1/send", MAIL],
+    ["/v1/track", { event: "bought", email: "new@example.com" }],
+    ["/contacts", { email: "new@example.com" }],
+    ["/templates", TEMPLATE],
+    ["/campaigns", CAMPAIGN],
+    ["/segments", { name: "S", type: "STATIC" }],
+    ["/workflows", { name: "W", ...GRAPH }],
+    ["/webhooks", { url: "https://hooks.example.com/", events: ["*"] }],
+    ["/domains", { domain: "new.example" }],
+  ];
+  test.each(storing)(
+    "POST %s is refused once it is used up, and changes nothing",
+    async (path, body) => {
+      await fill();
+      const before = t.contents();
+      expectStorageExceeded(await t.call("POST", path, body));
+      expect(t.contents()).toEqual(before);
+    },
+  );
+
+  test("a PATCH is refused that stores more, and allowed that stores less", async () => {
+    const contact = await t.create("/contacts", { email: "a@x.io", data: { a: "xxx" } }, "id");
+    const template = await t.create("/templates", TEMPLATE, "data.id");
+    await fill();
+    const more = { data: { a: "xxxx" } };
+    expectStorageExceeded(await t.call("PATCH", `/contacts/${contact}`, more));
+    expectStorageExceeded(await t.call("PATCH", `/templates/${template}`, { body: "bb" }));
+    expect((await t.call("GET", `/contacts/${contact}`)).at("data")).toEqual({ a: "xxx" });
+    const less = await t.call("PATCH", `/contacts/${contact}`, { data: { a: null } });
+    expect([less.status, less.at("data")]).toEqual([200, {}]);
+  });
+
+  test("contacts are unsubscribed and addresses suppressed all the same", async () => {
+    const contact = await t.create("/contacts", { email: "a@x.io" }, "id");
+    await fill();
+    const patch = await t.call("PATCH", `/contacts/${contact}`, { subscribed: false });
+    expect([patch.status, patch.at("subscribed")]).toEqual([200, false]);
+    expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
+    expect((await t.call("POST", "/suppressions", { email: "b@x.io" })).status).toBe(201);
+  });
+
+  test("deleting makes room, one by one and in bulk", async () => {
+    const data = { text: "x".repeat(60_000) };
+    const ids: string[] = [];
+    for (let i = 0; i < 17; i++) {
+      ids.push(await t.create("/contacts", { email: `p${i}@x.io`, data }, "id"));
+    }
+    await t.create("/contacts", { email: "last@x.io", data }, "id");
+    expectStorageExceeded(await t.call("POST", "/contacts", { email: "new@x.io" }));
+    await t.app.start();
+    const bulk = { action: "delete", ids: ids.slice(1) };
+    expect((await t.call("POST", "/contacts/bulk", bulk)).status).toBe(202);
+    await eventually(() => t.countRows("contacts") === 2);
+    expect((await t.call("POST", "/contacts", { email: "new@x.io" })).status).toBe(201);
+    expect((await t.call("DELETE", `/contacts/${ids[0] ?? ""}`)).status).toBe(204);
+  });
+
+  test("an import is refused, and one under way fails and keeps what it wrote", async () => {
+    const rows = Array.from({ length: 9_000 }, (_, i) => `person-${i}@x.io,${"x".repeat(30)}`);
+    const progress = await imported(t, `email,text\n${rows.join("\n")}\n`);
+    expect(progress.at("data.status")).toBe("FAILED");
+    expect(progress.text("data.errors.0.message")).toBe(
+      "The project has reached its quota of 1 MiB of stored data (--quota-storage).",
+    );
+    expect(progress.at("data.created")).toBe(t.countRows("contacts"));
+    expect(t.countRows("contacts")).toBeGreaterThan(500);
+    await fill();
+    expectStorageExceeded(await upload(t, "email\nnew@x.io\n"));
+  });
+
+  test("a repeated request gets its first answer", async () => {
+    const headers = { "idempotency-key": "k" };
+    const contact = { email: "a@x.io" };
+    const first = await t.call("POST", "/contacts", contact, { headers });
+    await fill();
+    const again = await t.call("POST", "/contacts", contact, { headers });
+    expect([again.status, again.body]).toEqual([201, first.body]);
+  });
+
+  test("another project has storage of its own", async () => {
+    const { secretKey: key } = await t.makeProject("other");
+    await fill();
+    const answer = await t.call("POST", "/contacts", { email: "a@x.io" }, { key });
+    expect(answer.status).toBe(201);
+  });
+
+  test("the operator is told once in ten minutes", async () => {
+    await fill();
+    for (let i = 0; i < 3; i++) await t.call("POST", "/contacts", { email: "a@x.io" });
+    expect(lines).toHaveLength(1);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      message: "a project has reached a quota",
+      project: t.project.id,
+      setting: "--quota-storage",
+    });
+    t.clock.advance(10 * MINUTE);
+    await t.call("POST", "/contacts", { email: "a@x.io" });
+    expect(lines).toHaveLength(2);
+  });
+
+  test("0 is no limit", async () => {
+    const free = await testApp({ config: { quotaStorage: 0, quotaQueuedMails: 0 } });
+    await fill(free);
+    expect((await free.call("POST", "/contacts", { email: "a@x.io" })).status).toBe(201);
+    await free.close();
+  });
+});
