@@ -404,6 +404,7 @@ export function createApp(options: AppOptions) {
     writer,
     clock,
     sealKey: deriveKey(secret, "idempotency"),
+    storing: quotas.storing,
   });
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });

@@ -5,7 +5,7 @@ import { isoTime } from "../lib/clock.ts";
 import { domainOf } from "../mail/address.ts";
 import { LANGUAGES } from "../mail/language.ts";
 import { formatMailbox, type Mailbox, parseMailbox } from "../mail/mailbox.ts";
-import type { ProjectRow, ProjectSettings } from "../modules/projects/service.ts";
+import type { ProjectRow, ProjectSettings, ProjectUsage } from "../modules/projects/service.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
@@ -57,9 +57,13 @@ export const projectList: Command = {
   run: (input) =>
     withStore(input, async ({ projects }) => {
       const all = projects.list();
-      const lines = all.map(lineOf);
+      const lines = all.map((project) => lineOf(project, projects.usageOf(project)));
       const human = lines.join("\n") || "No project yet. Make one: mailstead project create NAME";
-      return print(input, { projects: all.map(present) }, human);
+      return print(
+        input,
+        { projects: all.map((one) => ({ ...present(one), usage: projects.usageOf(one) })) },
+        human,
+      );
     }),
 };
 
@@ -102,11 +106,13 @@ export const projectSet: Command = {
   },
 };
 
-function lineOf(project: ProjectRow): string {
+function lineOf(project: ProjectRow, { storedBytes, queuedMails }: ProjectUsage): string {
   const { id, name, isEnabled } = project;
+  const stored = `${(storedBytes / (1024 * 1024)).toFixed(1)} MiB stored`;
   const sender = senderOf(project);
   const from = sender === null ? "" : `  ${senderText(sender)}`;
-  return `${id}  ${isEnabled ? "enabled " : "disabled"}  ${name}${from}`;
+  const usage = `  ${stored}, ${queuedMails} mails queued`;
+  return `${id}  ${isEnabled ? "enabled " : "disabled"}  ${name}${from}${usage}`;
 }
 
 function senderText(sender: Mailbox | null): string {

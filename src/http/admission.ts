@@ -12,7 +12,7 @@ import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
-import type { Answer, Idempotency } from "./idempotency.ts";
+import type { Answer, Idempotency, Storing } from "./idempotency.ts";
 import { slidingWindow } from "./rate-limit.ts";
 import { createRequestRates } from "./request-rates.ts";
 
@@ -46,8 +46,7 @@ export type AdmissionOptions = {
   idempotency: Idempotency;
   readJson: ReadJson;
   writer: Pick<Writer, "write">;
-  /** Runs a part of a change; undone with 409 where it exceeds the storage of the project. */
-  storing: <T>(projectSeq: number, change: () => T) => T;
+  storing: Storing;
   /** Requests per minute and project with secret keys; 0: no limit. */
   apiRate: number;
   /** The same with public keys, and of these from one client address. */
@@ -165,20 +164,23 @@ export function createAdmission(options: AdmissionOptions) {
       })
       .derive({ as: "scoped" }, (incoming) => {
         const { project, keyKind } = admit(incoming, kinds);
-        const onceWithoutQuota = onceFor(incoming, { project, keyKind });
+        const who = { project, keyKind };
         return {
           project,
           keyKind,
-          once: withinQuota(project, onceWithoutQuota),
+          once: onceFor(incoming, { ...who, isWithinQuota: true }),
           /** For what must be possible when the storage is used up. */
-          onceWithoutQuota,
+          onceWithoutQuota: onceFor(incoming, { ...who, isWithinQuota: false }),
           store: storeFor(project),
         };
       });
   }
 
   /** Sets the status, too. */
-  function onceFor(incoming: Incoming & { body?: unknown }, { project, keyKind }: Admitted): Once {
+  function onceFor(
+    incoming: Incoming & { body?: unknown },
+    { project, keyKind, isWithinQuota }: Admitted & { isWithinQuota: boolean },
+  ): Once {
     return async <T>(
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
       body: unknown = incoming.body,
@@ -192,6 +194,7 @@ export function createAdmission(options: AdmissionOptions) {
           method: request.method,
           path,
           body,
+          isWithinQuota,
         },
         prepare,
       );
@@ -199,15 +202,6 @@ export function createAdmission(options: AdmissionOptions) {
       if (result.isReplay) set.headers["idempotency-replayed"] = "true";
       return result.answer.body;
     };
-  }
-
-  /** The same, within the storage quota of the project. */
-  function withinQuota(project: Project, once: Once): Once {
-    return (prepare, body) =>
-      once(async () => {
-        const change = await prepare();
-        return () => options.storing(project.seq, change);
-      }, body);
   }
 
   /** Writes a change within the storage quota of the project. */

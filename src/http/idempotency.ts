@@ -35,7 +35,12 @@ export type Ask = {
   method: string;
   path: string;
   body: unknown;
+  /** Whether the change has to keep to the storage quota of the project. */
+  isWithinQuota: boolean;
 };
+
+/** Runs a part of a change; undone with 409 where it exceeds the storage of the project. */
+export type Storing = <T>(projectSeq: number, change: () => T) => T;
 
 export type Idempotency = {
   /**
@@ -58,8 +63,9 @@ export function createIdempotency(deps: {
   writer: Writer;
   clock: Clock;
   sealKey: Uint8Array;
+  storing: Storing;
 }): Idempotency {
-  const { db, writer, clock, sealKey } = deps;
+  const { db, writer, clock, sealKey, storing } = deps;
   /** Keys being worked on right now: the second use waits for the first. */
   const underway = new Map<string, Promise<unknown>>();
   const find = db
@@ -114,7 +120,14 @@ export function createIdempotency(deps: {
       ask: Ask,
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
     ) {
-      if (key === null) return { answer: await writer.write(await prepare()), isReplay: false };
+      const { projectSeq } = ask;
+      const run = (change: Change<Answer<T>>): Answer<T> =>
+        ask.isWithinQuota ? storing(projectSeq, change) : change();
+      if (key === null) {
+        const change = await prepare();
+        const answer = await writer.write<Answer<T>>(() => run(change));
+        return { answer, isReplay: false };
+      }
       if (!KEY_PATTERN.test(key)) throw badKey();
       const scope = scopeOf(ask, key);
       const requestDigest = sha256(JSON.stringify(ask.body ?? null));
@@ -125,17 +138,17 @@ export function createIdempotency(deps: {
       }
       const replay = replayOf<T>(scope, requestDigest);
       if (replay !== null) return { answer: replay, isReplay: true };
-      const run = (async () => {
+      const written = (async () => {
         const change = await prepare();
-        return writer.write(() => {
-          const answer = change();
-          remember({ scope, projectSeq: ask.projectSeq }, requestDigest, answer);
+        return writer.write<Answer<T>>(() => {
+          const answer = run(change);
+          remember({ scope, projectSeq }, requestDigest, answer);
           return answer;
         });
       })();
-      underway.set(scope, run);
+      underway.set(scope, written);
       try {
-        return { answer: await run, isReplay: false };
+        return { answer: await written, isReplay: false };
       } finally {
         underway.delete(scope);
       }

@@ -63,6 +63,8 @@ describe("mailstead project set", () => {
     await run("project", "set", "--language", "de");
     const listed = await run("project", "list");
     expect(at(listed.answer, "projects.0.sender")).toEqual(senders.at(-1)?.[1]);
+    expect(at(listed.answer, "projects.0.usage")).toEqual({ storedBytes: 0, queuedMails: 0 });
+    expect(await text("project", "list")).toContain("0.0 MiB stored, 0 mails queued");
     expect(await text("project", "list")).toContain("Jörg <j@xn--bcher-kva.example>");
     const removed = await run("project", "set", "--no-from");
     expect([removed.exit, at(removed.answer, "project.sender")]).toEqual([0, null]);

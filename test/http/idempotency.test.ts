@@ -283,6 +283,7 @@ test("old answers are forgotten a chunk at a time, young ones never", async () =
     writer: t.app.writer,
     clock: t.clock,
     sealKey: new Uint8Array(32),
+    storing: (_, change) => change(),
   });
   const insert = t.db.sqlite
     .prepare(`INSERT INTO idempotency_keys (scope, request_digest, status, body, created_at)

@@ -2,7 +2,7 @@
 
 import { asc, eq, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
-import { projects } from "../../db/schema/projects.ts";
+import { projects, projectUsage } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Sender } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -14,6 +14,7 @@ export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>
   /** The default sender; null removes it. */
   sender?: Sender | null;
 };
+export type ProjectUsage = { storedBytes: number; queuedMails: number };
 export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
@@ -24,6 +25,17 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
 
   return {
     find,
+
+    /** What its data takes, and how many of its mails wait, but for those of campaigns. */
+    usageOf({ seq }: ProjectRow): ProjectUsage {
+      const { storedBytes, queuedMails } = projectUsage;
+      const [usage] = db
+        .select({ storedBytes, queuedMails })
+        .from(projectUsage)
+        .where(eq(projectUsage.projectSeq, seq))
+        .all();
+      return usage ?? { storedBytes: 0, queuedMails: 0 };
+    },
 
     list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),
 
