@@ -176,10 +176,10 @@ test("saving refuses mistakes in Liquid, and nothing else", async () => {
   expect(answer.status).toBe(422);
   expect(answer.at("error.errors.0")).toMatchObject({
     field: "subject",
-    message: "Line 1, column 1: undefined filter: upcas.",
+    message: "has a syntax error in line 1, column 1: undefined filter: upcas",
   });
   expect(answer.at("error.errors.1")).toMatchObject({
     field: "body",
-    message: expect.stringContaining("Line 2, column 6"),
+    message: expect.stringContaining("line 2, column 6"),
   });
 });
