@@ -7,6 +7,7 @@ import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
 import { describeError } from "../lib/log.ts";
 import { UnreadableKeyError } from "../modules/domains/keys.ts";
+import { check } from "./check.ts";
 import { type Command, type Input, parseArguments, UsageError } from "./command.ts";
 import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
@@ -43,6 +44,7 @@ const COMMANDS: readonly Command[] = [
   domainRemove,
   send,
   doctor,
+  check,
   migrateCommand,
   version,
 ];

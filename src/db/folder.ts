@@ -59,6 +59,14 @@ export function requireInstallation(folder: string): void {
   );
 }
 
+/** The database file of an installation, for commands that change nothing in the folder. */
+export function findDatabase(folder: string): string {
+  requireInstallation(folder);
+  const file = join(resolve(folder), DATABASE);
+  ensureUsable(file);
+  return file;
+}
+
 /**
  * Makes the folder where it is missing, and the secret of a new installation. `given` overrides
  * the kept secret.

@@ -45,6 +45,14 @@ export function pendingMigrations(
   sqlite.run(
     "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL)",
   );
+  return missingMigrations(sqlite, migrations);
+}
+
+/** The same for a database that has the table of migrations; writes nothing. */
+export function missingMigrations(
+  sqlite: Database,
+  migrations: readonly Migration[] = embedded,
+): Migration[] {
   const applied = sqlite
     .query<{ name: string }, []>("SELECT name FROM migrations")
     .all()

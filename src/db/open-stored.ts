@@ -2,12 +2,15 @@
 
 import { SQLiteError } from "bun:sqlite";
 import { closeSync, openSync, readSync } from "node:fs";
+import { openConnection } from "./connection.ts";
+import { createFaultLatch } from "./fault.ts";
 import { DataFolderError } from "./folder.ts";
 import { type Db, openDatabase } from "./open.ts";
 import { isStorageError } from "./refusal.ts";
 
 /** https://sqlite.org/fileformat2.html#magic_header_string */
 const HEADER = "SQLite format 3\0";
+const READING_CACHE_KIB = 64 * 1024;
 const RESTORE = "Restore it from the newest backup, or name another folder with --data.";
 
 /**
@@ -15,9 +18,23 @@ const RESTORE = "Restore it from the newest backup, or name another folder with 
  * ours, and StorageFaultError if it is damaged, as far as opening it shows.
  */
 export function openStoredDatabase(file: string): Db {
+  return opened(file, () => openDatabase(file, { create: false }));
+}
+
+/** The same for reading only, beside a server or without one. */
+export function openForReading(file: string): Pick<Db, "sqlite"> {
+  return opened(file, () => {
+    const sqlite = openConnection(file, createFaultLatch(), { readonly: true });
+    sqlite.run("PRAGMA busy_timeout = 5000");
+    sqlite.run(`PRAGMA cache_size = -${READING_CACHE_KIB}`);
+    return { sqlite };
+  });
+}
+
+function opened<T extends Pick<Db, "sqlite">>(file: string, open: () => T): T {
   if (!hasHeader(file)) throw new DataFolderError(`${file} is not an SQLite database.`, RESTORE);
-  const db = openOrExplain(file);
-  if (hasSchema(db)) return db;
+  const db = explained(file, open);
+  if (explained(file, () => hasSchema(db))) return db;
   db.sqlite.close();
   throw new DataFolderError(
     `${file} is not a database of Mailstead: it has no table named migrations.`,
@@ -37,16 +54,16 @@ function hasHeader(file: string): boolean {
   return found.toString("latin1") === HEADER;
 }
 
-function openOrExplain(file: string): Db {
+function explained<T>(file: string, use: () => T): T {
   try {
-    return openDatabase(file, { create: false });
+    return use();
   } catch (error) {
     if (!(error instanceof SQLiteError) || !isStorageError(error)) throw error;
     throw new DataFolderError(`${file} cannot be used: ${error.message} (${error.code}).`);
   }
 }
 
-function hasSchema({ sqlite }: Db): boolean {
+function hasSchema({ sqlite }: Pick<Db, "sqlite">): boolean {
   const find = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'";
   return sqlite.query(find).get() !== null;
 }

@@ -1,0 +1,95 @@
+/** mailstead check: reads the whole database and says what in it does not fit. */
+
+import type { Database } from "bun:sqlite";
+import { readConfig } from "../config.ts";
+import { findDatabase } from "../db/folder.ts";
+import type { Violation } from "../db/invariant.ts";
+import { openForReading } from "../db/open-stored.ts";
+import { awaitShortLog } from "./check/pause.ts";
+import { checkSteps, MOST_READ, type Step } from "./check/steps.ts";
+import type { Command } from "./command.ts";
+
+type Result = {
+  name: string;
+  rule: string;
+  ok: boolean;
+  violations: Violation[];
+  /** There are more violations than these. */
+  hasMore: boolean;
+};
+
+/** Violations that are shown of each check. */
+const MOST_SHOWN = 5;
+const CLEAR_LINE = "\r\u001b[K";
+
+export const check: Command = {
+  name: "check",
+  summary: "Read the whole database and tell what is damaged; exit 1 if something is",
+  details:
+    "It checks the file, every table with its indexes, every reference, and the rules that\n" +
+    "rows obey: counters equal what they count, mail that waits has its message. It changes\n" +
+    "nothing, and works while a server runs as well as when none does.",
+  positionals: [],
+  flags: [],
+  settings: ["data"],
+  run: async (input) => {
+    const config = readConfig(input.settings, input.environment);
+    const { sqlite } = openForReading(findDatabase(config.data));
+    const results: Result[] = [];
+    try {
+      for (const step of checkSteps(sqlite)) {
+        const result = await run(step, sqlite);
+        results.push(result);
+        if (!input.isJson) console.log(textOf(result));
+      }
+    } finally {
+      sqlite.close();
+    }
+    const failed = results.filter(({ ok }) => !ok).length;
+    if (input.isJson) console.log(JSON.stringify({ failed, checks: results }));
+    else console.log(summaryOf(failed, results.length));
+    return failed > 0 ? 1 : 0;
+  },
+};
+
+async function run({ name, rule, pieces }: Step, sqlite: Database): Promise<Result> {
+  const violations: Violation[] = [];
+  for (const [done, piece] of pieces.entries()) {
+    if (violations.length >= MOST_READ) break;
+    await showProgress(`${name}: ${done + 1} of ${pieces.length}, ${piece.name}`);
+    violations.push(...piece.find());
+    await awaitShortLog(sqlite);
+  }
+  await showProgress("");
+  return {
+    name,
+    rule,
+    ok: violations.length === 0,
+    violations: violations.slice(0, MOST_SHOWN),
+    hasMore: violations.length > MOST_SHOWN,
+  };
+}
+
+/** On a terminal only; in one line, which the next one replaces. */
+async function showProgress(text: string): Promise<void> {
+  if (!process.stderr.isTTY) return;
+  await new Promise<void>((resolve) => {
+    process.stderr.write(CLEAR_LINE + text, () => resolve());
+  });
+}
+
+function textOf({ name, rule, ok, violations, hasMore }: Result): string {
+  return [
+    `${ok ? "ok  " : "fail"}  ${name}: ${rule}`,
+    ...violations.map(({ id, finding }) => `        ${id}: ${finding}`),
+    ...(hasMore ? ["        … and more"] : []),
+  ].join("\n");
+}
+
+function summaryOf(failed: number, all: number): string {
+  if (failed === 0) return `All ${all} checks passed.`;
+  return (
+    `${failed} of ${all} checks failed. Copy the data folder away before anything else is done. ` +
+    "If tables, pages or references are damaged, restore the newest backup."
+  );
+}

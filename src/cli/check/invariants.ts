@@ -1,0 +1,20 @@
+/** The invariants of all tables, in the order in which they are checked. */
+
+import type { Invariant } from "../../db/invariant.ts";
+import { CAMPAIGN_INVARIANTS } from "../../modules/campaigns/invariants.ts";
+import { CONTACT_INVARIANTS } from "../../modules/contacts/invariants.ts";
+import { EMAIL_INVARIANTS } from "../../modules/emails/invariants.ts";
+import { EVENT_INVARIANTS } from "../../modules/events/invariants.ts";
+import { SEGMENT_INVARIANTS } from "../../modules/segments/invariants.ts";
+import { WEBHOOK_INVARIANTS } from "../../modules/webhooks/invariants.ts";
+import { WORKFLOW_INVARIANTS } from "../../modules/workflows/invariants.ts";
+
+export const INVARIANTS: readonly Invariant[] = [
+  ...CONTACT_INVARIANTS,
+  ...EMAIL_INVARIANTS,
+  ...EVENT_INVARIANTS,
+  ...CAMPAIGN_INVARIANTS,
+  ...SEGMENT_INVARIANTS,
+  ...WEBHOOK_INVARIANTS,
+  ...WORKFLOW_INVARIANTS,
+];

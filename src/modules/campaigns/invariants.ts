@@ -1,0 +1,137 @@
+/** What holds between campaigns, their mails and their counters. */
+
+import type { Invariant } from "../../db/invariant.ts";
+
+/** Counter of a campaign → the mails that it counts. */
+const COUNTERS = {
+  total_recipients: "true",
+  sent: "sent_at IS NOT NULL",
+  delivered: "delivered_at IS NOT NULL",
+  opened: "opened_at IS NOT NULL",
+  machine_opens: "machine_opened_at IS NOT NULL",
+  machine_clicks: "machine_clicked_at IS NOT NULL",
+  bounced: "bounced_at IS NOT NULL",
+  complained: "complained_at IS NOT NULL",
+  failed: "status = 'FAILED'",
+  suppressed: "status = 'SUPPRESSED'",
+  cancelled: "status = 'CANCELLED'",
+} as const;
+
+/** True until the first events were purged. */
+const IS_LOG_COMPLETE = "(SELECT min(seq) = 1 FROM events)";
+
+/** Counters that are counted by events: with a log that is not complete they may be higher. */
+const EVENT_COUNTERS = {
+  clicked: `SELECT count(*) FROM emails
+            WHERE campaign_seq = campaigns.seq AND clicked_at IS NOT NULL`,
+  unsubscribed: `SELECT count(DISTINCT events.email_seq)
+                 FROM emails JOIN events ON events.email_seq = emails.seq
+                 WHERE emails.campaign_seq = campaigns.seq
+                   AND events.name = 'contact.unsubscribed'`,
+} as const;
+
+const CLICKS_OF_LINKS = "SELECT sum(clicks) FROM campaign_links WHERE campaign_seq = campaigns.seq";
+const CLICKS_OF_HOURS = "SELECT sum(clicks) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
+const OPENS_OF_HOURS = "SELECT sum(opens) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
+
+/** One row per campaign, counter and mail count that differ. */
+const differing = (rows: string, when: string) => `
+  SELECT 'campaign ' || id AS id,
+         format('%s: counted %s, but there are %d', counter, coalesce(counted, 'nothing'), found)
+           AS finding
+  FROM (${rows}) WHERE ${when}`;
+
+const mailCounters = Object.keys(COUNTERS)
+  .map(
+    (name) => `SELECT campaigns.id, '${name}' AS counter, counts.${name} AS counted,
+                      coalesce(mails.${name}, 0) AS found
+               FROM campaigns
+               LEFT JOIN campaign_counts AS counts ON counts.campaign_seq = campaigns.seq
+               LEFT JOIN mails ON mails.campaign_seq = campaigns.seq`,
+  )
+  .join(" UNION ALL ");
+
+const eventCounters = Object.entries(EVENT_COUNTERS)
+  .map(
+    ([name, count]) => `SELECT campaigns.id, '${name}' AS counter, counts.${name} AS counted,
+                               (${count}) AS found
+                        FROM campaigns
+                        JOIN campaign_counts AS counts ON counts.campaign_seq = campaigns.seq`,
+  )
+  .join(" UNION ALL ");
+
+export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
+  {
+    name: "campaign-counts",
+    rule: "The counters of each campaign equal its mails.",
+    violations: `
+      WITH mails AS (
+        SELECT campaign_seq, ${Object.entries(COUNTERS)
+          .map(([name, where]) => `count(*) FILTER (WHERE ${where}) AS ${name}`)
+          .join(", ")}
+        FROM emails WHERE campaign_seq IS NOT NULL GROUP BY campaign_seq)
+      ${differing(mailCounters, "counted IS NOT found")}`,
+  },
+  {
+    name: "campaign-event-counts",
+    rule: "Clicks and unsubscriptions of each campaign equal those of its mails.",
+    violations: differing(
+      eventCounters,
+      `counted < found OR (counted > found AND ${IS_LOG_COMPLETE})`,
+    ),
+  },
+  {
+    name: "campaign-clicks",
+    rule: "The clicks by link and by hour of each campaign have the same sum.",
+    violations: `
+      SELECT 'campaign ' || id AS id,
+             format('%d clicks by link, %d by hour', links, hours) AS finding
+      FROM (SELECT id, coalesce((${CLICKS_OF_LINKS}), 0) AS links,
+                   coalesce((${CLICKS_OF_HOURS}), 0) AS hours
+            FROM campaigns)
+      WHERE links <> hours`,
+  },
+  {
+    name: "campaign-opens",
+    rule: "The opens by hour of each campaign have the sum of its mails that were opened.",
+    violations: `
+      SELECT 'campaign ' || id AS id,
+             format('%d opens by hour, %d mails', hours, opened) AS finding
+      FROM (SELECT campaigns.id, counts.opened, coalesce((${OPENS_OF_HOURS}), 0) AS hours
+            FROM campaigns JOIN campaign_counts AS counts ON counts.campaign_seq = campaigns.seq)
+      WHERE hours <> opened`,
+  },
+  {
+    name: "campaign-link-clicks",
+    rule: "No link of a campaign has more people than clicks.",
+    violations: `
+      SELECT 'campaign ' || campaigns.id AS id,
+             format('%s: %d people, %d clicks', url, unique_clicks, clicks) AS finding
+      FROM campaign_links JOIN campaigns ON campaigns.seq = campaign_links.campaign_seq
+      WHERE unique_clicks > clicks OR unique_clicks < 0`,
+  },
+  {
+    name: "campaign-audience",
+    rule: "Exactly the campaigns that have begun have an audience, and those that are SENT all of it.",
+    violations: `
+      SELECT 'campaign ' || id AS id,
+             format('%s, audience up to %s of %s', status, coalesce(audience_cursor, 'none'),
+                    coalesce(audience_end, 'none')) AS finding
+      FROM campaigns
+      WHERE (status IN ('SENDING', 'PAUSED', 'SENT')
+             AND (audience_cursor IS NULL OR audience_end IS NULL))
+         OR (status IN ('DRAFT', 'SCHEDULED') AND audience_cursor IS NOT NULL)
+         OR (status = 'SENT' AND audience_cursor < audience_end)
+         OR (status = 'SCHEDULED' AND scheduled_at IS NULL)`,
+  },
+  {
+    name: "campaign-mails",
+    rule: "Mail that waits belongs to a campaign that sends it or cancels it.",
+    violations: `
+      SELECT 'email ' || emails.id AS id,
+             'its campaign is ' || coalesce(campaigns.status, 'missing') AS finding
+      FROM emails LEFT JOIN campaigns ON campaigns.seq = emails.campaign_seq
+      WHERE emails.campaign_seq IS NOT NULL AND emails.next_at IS NOT NULL
+        AND coalesce(campaigns.status, '') NOT IN ('SENDING', 'PAUSED', 'CANCELLED')`,
+  },
+];

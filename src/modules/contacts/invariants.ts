@@ -1,0 +1,41 @@
+/** What holds between contacts and what is counted of them. */
+
+import type { Invariant } from "../../db/invariant.ts";
+
+export const CONTACT_INVARIANTS: readonly Invariant[] = [
+  {
+    name: "contact-counts",
+    rule: "The contact counts of each project equal its contacts.",
+    violations: `
+      SELECT 'project ' || projects.id AS id,
+             format('counted %d, %d of them subscribed, but there are %d and %d', counted.total,
+                    counted.subscribed, coalesce(found.total, 0), coalesce(found.subscribed, 0))
+               AS finding
+      FROM projects
+      LEFT JOIN contact_counts AS counted ON counted.project_seq = projects.seq
+      LEFT JOIN (SELECT project_seq, count(*) AS total, sum(is_subscribed) AS subscribed
+                 FROM contacts GROUP BY project_seq) AS found ON found.project_seq = projects.seq
+      WHERE counted.total IS NOT coalesce(found.total, 0)
+         OR counted.subscribed IS NOT coalesce(found.subscribed, 0)`,
+  },
+  {
+    name: "contact-blocks",
+    rule: "Each block of 1024 contacts has a version.",
+    violations: `
+      SELECT 'project ' || projects.id AS id, 'no version of block ' || missing.block AS finding
+      FROM (SELECT project_seq, seq / 1024 AS block FROM contacts
+            EXCEPT SELECT project_seq, block FROM contact_blocks) AS missing
+      JOIN projects ON projects.seq = missing.project_seq`,
+  },
+  {
+    name: "job-progress",
+    rule: "Exactly the jobs that have ended have an end, and none counts more than it processed.",
+    violations: `
+      SELECT 'job ' || id AS id,
+             format('%s, ended %s, %d of %d processed', status, coalesce(finished_at, 'never'),
+                    created + updated + failed, processed) AS finding
+      FROM jobs
+      WHERE (status IN ('COMPLETED', 'FAILED')) <> (finished_at IS NOT NULL)
+         OR created + updated + failed > processed`,
+  },
+];

@@ -1,0 +1,63 @@
+/** What holds between workflows, their versions and their executions. */
+
+import type { Invariant } from "../../db/invariant.ts";
+
+const ACTIVE = "('RUNNING', 'WAITING')";
+
+export const WORKFLOW_INVARIANTS: readonly Invariant[] = [
+  {
+    name: "workflow-versions",
+    rule: "Each workflow, and each execution under way, has its graph.",
+    violations: `
+      SELECT kind || ' ' || needed.id AS id, 'version ' || version_seq || ' is missing' AS finding
+      FROM (SELECT 'workflow' AS kind, id, seq AS workflow_seq, version_seq FROM workflows
+            UNION ALL
+            SELECT 'execution', id, workflow_seq, version_seq FROM workflow_executions
+            WHERE status IN ${ACTIVE}) AS needed
+      LEFT JOIN workflow_versions AS versions ON versions.seq = needed.version_seq
+      WHERE versions.workflow_seq IS NOT needed.workflow_seq`,
+  },
+  {
+    name: "execution-states",
+    rule: "An execution under way is due or awaits an event; one that has ended does neither.",
+    violations: `
+      SELECT 'execution ' || id AS id,
+             format('%s, due for %s at %s, awaits %s, completed %s', status,
+                    coalesce(due_for, 'nothing'), coalesce(due_at, 'never'),
+                    coalesce(awaited_event, 'nothing'), coalesce(completed_at, 'never')) AS finding
+      FROM workflow_executions
+      WHERE (due_at IS NULL) <> (due_for IS NULL)
+         OR (status = 'RUNNING' AND due_for IS NULL)
+         OR (status = 'WAITING' AND due_for IS NULL AND awaited_event IS NULL)
+         OR (status NOT IN ${ACTIVE} AND (due_for IS NOT NULL OR awaited_event IS NOT NULL))
+         OR (status IN ${ACTIVE}) <> (completed_at IS NULL)`,
+  },
+  {
+    name: "execution-steps",
+    rule: "The steps of an execution are numbered without a gap and are as many as it counted.",
+    violations: `
+      SELECT 'execution ' || executions.id AS id,
+             format('counted %d, but there are %d, up to number %d', executions.step_count,
+                    coalesce(found.rows, 0), coalesce(found.last, 0)) AS finding
+      FROM workflow_executions AS executions
+      LEFT JOIN (SELECT execution_seq, count(*) AS rows, max(number) AS last
+                 FROM workflow_execution_steps GROUP BY execution_seq) AS found
+        ON found.execution_seq = executions.seq
+      WHERE (found.rows IS NOT NULL OR executions.status IN ${ACTIVE})
+        AND (coalesce(found.rows, 0) <> executions.step_count
+             OR coalesce(found.last, 0) <> executions.step_count)`,
+  },
+  {
+    name: "execution-contacts",
+    rule: "An execution under way has a contact, of the project of its workflow.",
+    violations: `
+      SELECT 'execution ' || executions.id AS id,
+             iif(contacts.seq IS NULL, 'has no contact', 'belongs to several projects') AS finding
+      FROM workflow_executions AS executions
+      JOIN workflows ON workflows.seq = executions.workflow_seq
+      LEFT JOIN contacts ON contacts.seq = executions.contact_seq
+      WHERE executions.status IN ${ACTIVE}
+        AND (contacts.project_seq IS NOT executions.project_seq
+             OR workflows.project_seq <> executions.project_seq)`,
+  },
+];

@@ -1,0 +1,371 @@
+/** `mailstead check`: passes on what the application writes, and finds each rule broken. */
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { INVARIANTS } from "../../src/cli/check/invariants.ts";
+import type { Violation } from "../../src/db/invariant.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { openDatabase } from "../../src/db/open.ts";
+import { createWriter } from "../../src/db/writer.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { createRetention } from "../../src/modules/retention/service.ts";
+import { mailstead, startMailstead } from "../support/cli.ts";
+import { manualClock } from "../support/clock.ts";
+import { PAGE_BYTES } from "../support/damage.ts";
+import { fillDatabase } from "../support/filled.ts";
+import { at, listAt } from "../support/json.ts";
+
+const LIMIT_MS = 60_000;
+/** The file, its schema and the usage counters are checked beside the invariants. */
+const STEPS = INVARIANTS.length + 5;
+
+let parent: string;
+let filled: string;
+/** The filled database, to be opened in memory. */
+let bytes: Buffer;
+
+beforeAll(async () => {
+  parent = mkdtempSync(join(tmpdir(), "mailstead-check-"));
+  filled = join(parent, "filled");
+  await mailstead(["project", "list", "--data", filled]);
+  await mailstead(["migrate", "--data", filled]);
+  const db = openDatabase(join(filled, "mailstead.db"));
+  await fillDatabase(db, filled);
+  db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  bytes = db.sqlite.serialize();
+  bytes.fill(1, 18, 20); // Without a write-ahead log: that needs a file.
+  db.sqlite.close();
+}, LIMIT_MS);
+
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+function copyOf(name: string): { data: string; file: string } {
+  const data = join(parent, name);
+  cpSync(filled, data, { recursive: true });
+  return { data, file: join(data, "mailstead.db") };
+}
+
+/** A copy of the filled database in memory. */
+function inMemory(): Database {
+  const sqlite = Database.deserialize(bytes);
+  sqlite.run("PRAGMA foreign_keys = OFF");
+  return sqlite;
+}
+
+function violationsOf(sqlite: Database, name: string): Violation[] {
+  const sql = INVARIANTS.find((invariant) => invariant.name === name)?.violations ?? "";
+  return sqlite.query<Violation, []>(sql).all();
+}
+
+const failing = (sqlite: Database) =>
+  INVARIANTS.map(({ name }) => name).filter((name) => violationsOf(sqlite, name).length > 0);
+
+describe("the filled database", () => {
+  test("has something of everything that is checked", () => {
+    const sqlite = inMemory();
+    const count = (from: string) =>
+      sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${from}`).get()?.n ?? 0;
+    const tables = [
+      "attachment_contents",
+      "attempts",
+      "campaign_hours",
+      "campaign_links WHERE clicks > unique_clicks",
+      "campaigns WHERE status = 'PAUSED'",
+      "campaigns WHERE status = 'SENT'",
+      "campaign_counts WHERE opened > 0 AND clicked > 0 AND bounced > 0 AND failed > 0",
+      "campaign_counts WHERE machine_clicks > 0 AND unsubscribed > 0",
+      "campaign_counts WHERE cancelled > 0",
+      "contact_blocks",
+      "contact_events",
+      "emails WHERE contact_seq IS NULL",
+      "emails WHERE status = 'QUEUED' AND attempts > 0",
+      "emails WHERE source = 'WORKFLOW'",
+      "emails WHERE source = 'TEST'",
+      "emails WHERE status = 'DELIVERED'",
+      "segment_members",
+      "webhook_deliveries WHERE status = 'SUCCEEDED'",
+      "webhook_deliveries WHERE status = 'PENDING' AND next_at IS NULL",
+      "workflow_executions WHERE status = 'WAITING'",
+      "workflow_executions WHERE status = 'COMPLETED'",
+      "workflow_executions WHERE status = 'CANCELLED'",
+    ];
+    expect(tables.filter((table) => count(table) === 0)).toEqual([]);
+    sqlite.close();
+  });
+
+  test("breaks no rule", () => {
+    const sqlite = inMemory();
+    const found = INVARIANTS.map(({ name }) => [name, violationsOf(sqlite, name)]);
+    expect(found).toEqual(INVARIANTS.map(({ name }) => [name, []]));
+    sqlite.close();
+  });
+
+  test("breaks no rule after everything old was removed", async () => {
+    const { data, file } = copyOf("purged");
+    const db = openDatabase(file);
+    const clock = manualClock(Date.parse("2027-03-02T10:00:00.000Z"));
+    const writer = createWriter(db, silentLog);
+    const days = { bodies: 1, raw: 1, events: 1, deliveries: 1 };
+    // Readers and webhooks have seen everything, so that nothing is kept for them.
+    db.sqlite.run("UPDATE readers SET seq = (SELECT max(seq) FROM events)");
+    const retention = createRetention({ db, writer, clock, days });
+    while (await retention.step());
+    expect(db.sqlite.query("SELECT count(*) AS n FROM events").get()).toEqual({ n: 0 });
+    expect(failing(db.sqlite)).toEqual([]);
+    await writer.drain();
+    db.sqlite.close();
+    expect((await mailstead(["check", "--data", data])).code).toBe(0);
+  }, 60_000);
+});
+
+/** Invariant → a change that breaks it, and what is said. */
+const BREAKS: Readonly<Record<string, [sql: string, says: RegExp]>> = {
+  "contact-counts": [
+    "UPDATE contact_counts SET total = total + 1",
+    /^project .*: counted \d+, \d+ of them subscribed, but there are/,
+  ],
+  "contact-blocks": ["DELETE FROM contact_blocks", /no version of block 0/],
+  "job-progress": [
+    `INSERT INTO jobs (id, project_seq, kind, status, input, created, created_at)
+     VALUES ('j', 1, 'BULK', 'COMPLETED', '{}', 3, 0)`,
+    /^job j: COMPLETED, ended never, 3 of 0/,
+  ],
+  queue: ["UPDATE emails SET next_at = NULL WHERE status = 'QUEUED'", /QUEUED without a next/],
+  "queued-message": [
+    `DELETE FROM messages WHERE seq = (
+       SELECT message_seq FROM emails WHERE status = 'QUEUED' LIMIT 1)`,
+    /its message is missing/,
+  ],
+  attachments: ["DELETE FROM message_attachments", /its attachments are missing/],
+  "attachment-contents": [
+    "INSERT INTO attachment_contents (digest, bytes) VALUES ('d', x'00')",
+    /^content d: belongs to no message/,
+  ],
+  "email-project": [
+    "UPDATE contacts SET project_seq = 2 WHERE seq = 1",
+    /its contact belongs to another project/,
+  ],
+  "email-source": [
+    "UPDATE emails SET campaign_seq = NULL WHERE source = 'CAMPAIGN'",
+    /CAMPAIGN, campaign none/,
+  ],
+  "email-times": ["UPDATE emails SET sent_at = NULL WHERE status = 'SENT'", /SENT does not fit/],
+  "email-attempts": [
+    "DELETE FROM attempts WHERE outcome = 'accepted'",
+    /it was sent, but no attempt was accepted/,
+  ],
+  "attempt-numbers": ["UPDATE attempts SET number = number + 1", /but 1 were made/],
+  "event-names": [
+    "UPDATE event_names SET count = count - 1 WHERE name = 'login'",
+    /login: counted 7, but there are 8/,
+  ],
+  "contact-events": [
+    "UPDATE contact_events SET last_seq = 1, count = count + 1",
+    /summary of 2, last 1, but the log has 1/,
+  ],
+  "event-chains": [
+    "UPDATE events SET previous_seq = NULL WHERE name = 'email.sent'",
+    /leads to none, but the one before it is \d+/,
+  ],
+  "event-contacts": ["UPDATE events SET contact_seq = 999", /its contact is missing/],
+  "event-facts": [
+    "UPDATE emails SET opened_at = NULL",
+    /the log has email\.opened, but it is (CLICKED|OPENED)/,
+  ],
+  "event-readers": ["UPDATE readers SET seq = 99999", /is at 99999, but the log has come to/],
+  "campaign-counts": [
+    "UPDATE campaign_counts SET sent = sent + 1 WHERE sent > 0",
+    /sent: counted \d+, but there are/,
+  ],
+  "campaign-event-counts": [
+    "UPDATE campaign_counts SET unsubscribed = 9 WHERE unsubscribed > 0",
+    /unsubscribed: counted 9, but there are 1/,
+  ],
+  "campaign-clicks": ["UPDATE campaign_links SET clicks = 9", /9 clicks by link, 2 by hour/],
+  "campaign-opens": ["UPDATE campaign_hours SET opens = 9", /9 opens by hour, 2 mails/],
+  "campaign-link-clicks": ["UPDATE campaign_links SET unique_clicks = 9", /9 people, 2 clicks/],
+  "campaign-audience": [
+    "UPDATE campaigns SET audience_cursor = 0 WHERE status = 'SENT'",
+    /SENT, audience up to 0 of/,
+  ],
+  "campaign-mails": [
+    "UPDATE campaigns SET status = 'DRAFT' WHERE status = 'PAUSED'",
+    /its campaign is DRAFT/,
+  ],
+  "segment-members": [
+    "UPDATE contacts SET project_seq = 2",
+    /^segment .*belongs to another project/,
+  ],
+  "segment-conditions": ["UPDATE segments SET condition = '{}'", /STATIC with a condition/],
+  "webhook-order": [
+    "UPDATE webhook_deliveries SET is_holding = 0",
+    /PENDING without a next time, and nothing holds it/,
+  ],
+  "webhook-ends": [
+    "UPDATE webhook_deliveries SET next_at = 1 WHERE status = 'SUCCEEDED'",
+    /SUCCEEDED with a next time/,
+  ],
+  "webhook-project": ["UPDATE webhooks SET project_seq = 2", /its event belongs to another/],
+  "workflow-versions": ["DELETE FROM workflow_versions", /version \d+ is missing/],
+  "execution-states": [
+    "UPDATE workflow_executions SET due_at = NULL, awaited_event = NULL WHERE status = 'WAITING'",
+    /WAITING, due for nothing at never, awaits nothing/,
+  ],
+  "execution-steps": [
+    "DELETE FROM workflow_execution_steps WHERE number = 2",
+    /counted \d, but there are \d, up to number \d/,
+  ],
+  "execution-contacts": [
+    "UPDATE workflow_executions SET contact_seq = NULL WHERE status = 'WAITING'",
+    /has no contact/,
+  ],
+};
+
+describe("each rule is found broken", () => {
+  test("and none is left out", () => {
+    expect(Object.keys(BREAKS)).toEqual(INVARIANTS.map(({ name }) => name));
+  });
+
+  for (const [name, [sql, says]] of Object.entries(BREAKS)) {
+    test(name, () => {
+      const sqlite = inMemory();
+      sqlite.run(sql);
+      const [first] = violationsOf(sqlite, name);
+      expect(`${first?.id}: ${first?.finding}`).toMatch(says);
+      sqlite.close();
+    });
+  }
+});
+
+describe("mailstead check", () => {
+  test(
+    "passes beside a server and without one, tells each check, and changes nothing",
+    async () => {
+      const { data, file } = copyOf("sound");
+      const before = readFileSync(file);
+      const stopped = await mailstead(["check", "--data", data]);
+      expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
+      expect(stopped.stdout).toMatch(/^ok {4}tables: The rows and indexes of each table fit/);
+      for (const { name, rule } of INVARIANTS) {
+        expect(stopped.stdout).toContain(`ok    ${name}: ${rule}\n`);
+      }
+      expect(stopped.stdout).toEndWith(`All ${STEPS} checks passed.\n`);
+      expect(readFileSync(file).equals(before)).toBe(true);
+      const words = ["serve", "--data", data, "--port", "0", "--json"];
+      const server = await startMailstead(words, (greeting) => greeting.endsWith("}\n"));
+      const served = await mailstead(["check", "--json", "--data", data]);
+      expect([served.code, at(served.json, "failed")]).toEqual([0, 0]);
+      expect(listAt(served.json, "checks")).toHaveLength(STEPS);
+      expect((await server.stop()).code).toBe(0);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "tells the first violations of each rule, and ends with 1",
+    async () => {
+      const { data, file } = copyOf("broken");
+      const sqlite = new Database(file);
+      sqlite.run("UPDATE emails SET next_at = 1");
+      sqlite.run("PRAGMA foreign_keys = OFF");
+      sqlite.run("UPDATE emails SET message_seq = 999 WHERE seq = 1");
+      sqlite.run("UPDATE project_usage SET emails = emails + 1");
+      sqlite.close();
+      const ran = await mailstead(["check", "--data", data]);
+      expect(ran.code).toBe(1);
+      const lines = ran.stdout.split("\n");
+      const start = lines.findIndex((line) => line.startsWith("fail  queue: "));
+      expect(lines.slice(start + 1, start + 6)).toEqual(
+        Array.from({ length: 5 }, () => expect.stringMatching(/^ {8}email .*: \w+ with a next/)),
+      );
+      expect(lines[start + 6]).toBe("        … and more");
+      expect(ran.stdout).toMatch(/^fail {2}references: .*\n {8}emails 1: refers to a row that is/m);
+      expect(ran.stdout).toMatch(/^fail {2}project-usage: .*\n {8}project .*: counted .* emails/m);
+      expect(ran.stdout).toMatch(/\d of \d+ checks failed\. Copy the data folder away/);
+      const machine = await mailstead(["check", "--json", "--data", data]);
+      const [queue] = listAt(machine.json, "checks").filter((each) => at(each, "name") === "queue");
+      expect([machine.code, at(queue, "ok"), at(queue, "hasMore")]).toEqual([1, false, true]);
+      expect(listAt(queue, "violations")[0]).toEqual({
+        id: expect.stringMatching(/^email /),
+        finding: expect.stringContaining("with a next time"),
+      });
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "tells damage in a table, a page that nothing uses, and goes on with the rest",
+    async () => {
+      const { data, file } = copyOf("damaged");
+      const sqlite = new Database(file);
+      const root = sqlite
+        .query<{ rootpage: number }, []>(
+          "SELECT rootpage FROM sqlite_schema WHERE name = 'templates_page'",
+        )
+        .get()?.rootpage;
+      sqlite.close();
+      const content = readFileSync(file);
+      const start = ((root ?? 0) - 1) * PAGE_BYTES;
+      // An index without any entry: its pages are well formed, but its table has rows.
+      content.fill(0, start, start + PAGE_BYTES);
+      content.writeUInt8(0x0a, start);
+      content.writeUInt16BE(PAGE_BYTES, start + 5);
+      writeFileSync(file, content);
+      const ran = await mailstead(["check", "--data", data]);
+      expect(ran.code).toBe(1);
+      expect(ran.stdout).toMatch(/^fail {2}tables: .*\n {8}templates: .*templates_page/m);
+      expect(ran.stdout).toMatch(/^ok {4}queue: /m);
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "ends with 1 and one sentence where nothing can be read",
+    async () => {
+      const { data, file } = copyOf("unreadable");
+      const content = readFileSync(file);
+      writeFileSync(file, content.fill(0x55, 100));
+      const ran = await mailstead(["check", "--data", data]);
+      expect([ran.code, ran.stdout]).toEqual([1, ""]);
+      expect(ran.stderr).toMatch(/^mailstead: .*mailstead\.db is damaged/);
+      expect(ran.stderr).not.toMatch(/^\s+at /m);
+      const missing = join(parent, "nowhere");
+      expect((await mailstead(["check", "--data", missing])).stderr).toContain("no installation");
+      expect(readdirSync(parent)).not.toContain("nowhere");
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    "checks the file of an older version, and says what has to be done for the rest",
+    async () => {
+      const { data, file } = copyOf("older");
+      const sqlite = new Database(file);
+      const last = sqlite
+        .query<{ name: string }, []>("DELETE FROM migrations WHERE name > '0000_z' RETURNING name")
+        .all();
+      sqlite.close();
+      const ran = await mailstead(["check", "--data", data]);
+      expect([ran.code, ran.stdout]).toEqual([1, expect.stringMatching(/^ok {4}references/m)]);
+      expect(ran.stdout).toContain(`${last[0]?.name}: was not applied yet; run mailstead migrate`);
+      expect(ran.stdout).not.toContain("queue:");
+    },
+    LIMIT_MS,
+  );
+});
+
+test("the rules hold for a database that nothing was stored in", () => {
+  const { sqlite } = openDatabase(":memory:");
+  migrate(sqlite);
+  expect(failing(sqlite)).toEqual([]);
+  sqlite.close();
+});
+
+test("each rule has a name of its own and one sentence", () => {
+  const names = INVARIANTS.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { rule } of INVARIANTS) expect(rule).toMatch(/^[A-Z].*\.$/);
+});

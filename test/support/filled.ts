@@ -1,0 +1,229 @@
+/** Fills an application with one of everything, through its interface, as a month of use does. */
+
+import type { Dispatch, Outcome } from "../../src/delivery/outcome.ts";
+import { FASTEST_PERSON_MS } from "../../src/modules/tracking/machines.ts";
+import type { Db } from "../../src/db/open.ts";
+import { type TestApp, testApp } from "./app.ts";
+import { eventually, quiet } from "./eventually.ts";
+import { BROWSER, received } from "./mailing.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
+import { startWebServer } from "./web-server.ts";
+
+const SECOND = 1_000;
+const HOUR = 60 * 60 * SECOND;
+
+const BOUNCED: Outcome = {
+  kind: "bounced",
+  class: "no_such_recipient",
+  reason: "550 5.1.1 no such user",
+  conversations: [],
+};
+const FAILED: Outcome = { ...BOUNCED, kind: "failed", class: "content" };
+
+/** What becomes of a mail is in the first word of its recipient's address. */
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
+  bounce: BOUNCED,
+  later: DEFERRED,
+  fail: FAILED,
+  direct: { ...ACCEPTED, kind: "accepted", class: "accepted", final: true },
+};
+
+function outcomeOf({ envelope }: Dispatch): Outcome {
+  return OUTCOMES[envelope.to.split(/[-@]/)[0] ?? ""] ?? ACCEPTED;
+}
+
+/** Fills the database and closes the application on it. */
+export async function fillDatabase(db: Db, folder: string): Promise<void> {
+  const server = await startWebServer({
+    answer: ({ path }) => ({ status: path === "/gone" ? 500 : 200, body: "{}" }),
+  });
+  const transport = testTransport();
+  transport.hand = (dispatch) => {
+    transport.handed.push({ dispatch, end: () => {}, fail: () => {} });
+    return Promise.resolve(outcomeOf(dispatch));
+  };
+  const t = await testApp({ db, folder, transport, config: { allowPrivateAddresses: true } });
+  await t.app.start();
+  try {
+    await use(t, server.origin, (to) => rawOf(transport.handed, to));
+  } finally {
+    await t.close();
+    await server.close();
+  }
+}
+
+function rawOf(handed: readonly { dispatch: Dispatch }[], to: string): string {
+  const mail = handed.findLast(({ dispatch }) => dispatch.envelope.to === to);
+  if (mail === undefined) throw new Error(`no mail to ${to}`);
+  return Buffer.from(mail.dispatch.message).toString();
+}
+
+async function use(t: TestApp, origin: string, raw: (to: string) => string): Promise<void> {
+  const settle = async () => {
+    for (let i = 0; i < 5; i++) {
+      await t.app.campaigns.tick();
+      await quiet();
+    }
+    await eventually(() => t.countRows("emails WHERE status = 'SENDING'") === 0);
+    await t.app.automation.idle();
+    await t.app.campaigns.tick();
+  };
+  await addWebhooks(t, origin);
+  await addWorkflows(t, origin);
+  await addContacts(t);
+  await sendMails(t);
+  await settle();
+  await addSegments(t);
+  await sendCampaign(t, settle);
+  await visit(t, raw);
+  await stopCampaigns(t, settle);
+  await removeSome(t);
+  await settle();
+}
+
+async function addWebhooks(t: TestApp, origin: string): Promise<void> {
+  for (const [path, events] of [
+    ["/hook", ["*"]],
+    ["/gone", ["email.*"]],
+  ] as const) {
+    await t.create("/webhooks", { url: origin + path, events }, "data.id");
+  }
+}
+
+async function addWorkflows(t: TestApp, origin: string): Promise<void> {
+  const template = await t.create(
+    "/templates",
+    { name: "Hello", type: "MARKETING", subject: "Hello", body: "<p>Hi</p>", from: "a@acme.test" },
+    "data.id",
+  );
+  const steps = [
+    { id: "mail", type: "SEND_EMAIL", config: { templateId: template } },
+    { id: "call", type: "WEBHOOK", config: { url: `${origin}/step`, method: "POST" } },
+    { id: "rest", type: "DELAY", config: { amount: 1, unit: "hours" } },
+    { id: "wait", type: "WAIT_FOR_EVENT", config: { eventName: "paid" } },
+  ];
+  const transitions = [
+    { from: "mail", to: "call" },
+    { from: "call", to: "rest" },
+    { from: "rest", to: "wait" },
+  ];
+  const trigger = { type: "EVENT", eventName: "signed-up" };
+  const flow = { name: "Flow", enabled: true, trigger, steps, transitions };
+  await t.create("/workflows", flow, "data.id");
+  await t.create(
+    "/workflows",
+    { ...flow, name: "Short", steps: steps.slice(0, 1), transitions: [] },
+    "data.id",
+  );
+}
+
+async function addContacts(t: TestApp): Promise<void> {
+  for (const name of ["ada", "bob", "cem", "dee", "bounce-1", "later-1", "fail-1", "direct-1"]) {
+    await t.create("/contacts", { email: `${name}@example.com`, data: { name } }, "id");
+    await t.call("POST", "/v1/track", { event: "signed-up", email: `${name}@example.com` });
+    await t.call("POST", "/v1/track", { event: "login", email: `${name}@example.com` });
+  }
+  await t.call("POST", "/v1/track", { event: "paid", email: "ada@example.com" });
+  await t.app.automation.idle();
+  t.clock.advance(HOUR + SECOND);
+  await t.app.automation.idle();
+  await t.call("POST", "/v1/track", { event: "paid", email: "bob@example.com" });
+  await t.app.automation.idle();
+}
+
+async function sendMails(t: TestApp): Promise<void> {
+  const mail = { from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
+  const attachments = [{ filename: "a.txt", content: btoa("hello") }];
+  await t.call("POST", "/suppressions", { email: "blocked@example.com" });
+  for (const name of ["ada", "bounce-2", "later-2", "fail-2", "direct-2", "blocked"]) {
+    const sent = { ...mail, to: `${name}@example.com`, attachments };
+    const answer = await t.call("POST", "/v1/send", sent);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  }
+}
+
+async function addSegments(t: TestApp): Promise<void> {
+  const condition = {
+    logic: "AND",
+    groups: [{ filters: [{ field: "event.login", operator: "triggered" }] }],
+  };
+  const dynamic = { name: "Active", type: "DYNAMIC", condition, trackMembership: true };
+  await t.create("/segments", dynamic, "data.id");
+  const fixed = await t.create("/segments", { name: "Fixed", type: "STATIC" }, "data.id");
+  await t.call("POST", `/segments/${fixed}/members`, { emails: ["ada@example.com"] });
+  await t.app.segments.recompute();
+}
+
+const CAMPAIGN = {
+  name: "Spring",
+  subject: "Hello {{ name }}",
+  body: '<p>Dear {{ name }}, <a href="https://example.com/spring">read</a></p>',
+  from: "news@acme.test",
+  audienceType: "ALL",
+};
+
+const campaign = (t: TestApp, rest: object = {}) =>
+  t.create("/campaigns", { ...CAMPAIGN, ...rest }, "data.id");
+
+async function sendCampaign(t: TestApp, settle: () => Promise<void>): Promise<void> {
+  await t.create("/contacts", { email: "bounce-3@example.com" }, "id");
+  const test = { email: "ada@example.com" };
+  await t.call("POST", `/campaigns/${await campaign(t)}/test`, test);
+  await t.call("POST", `/campaigns/${await campaign(t)}/send`);
+  await settle();
+}
+
+/** One that is scheduled, one that is paused and one that is cancelled in the middle. */
+async function stopCampaigns(t: TestApp, settle: () => Promise<void>): Promise<void> {
+  const scheduledFor = new Date(t.clock.now() + 24 * HOUR).toISOString();
+  const scheduled = await campaign(t, { name: "Scheduled" });
+  await t.call("POST", `/campaigns/${scheduled}/send`, { scheduledFor });
+  for (const action of ["pause", "cancel"]) {
+    const slow = await campaign(t, { name: action, rate: 1 / 60 });
+    await t.call("POST", `/campaigns/${slow}/send`);
+    await settle();
+    await t.call("POST", `/campaigns/${slow}/${action}`);
+    await settle();
+  }
+}
+
+/** People and machines follow the links of the last campaign mail to each. */
+async function visit(t: TestApp, raw: (to: string) => string): Promise<void> {
+  const fetchAs = (method: string, path: string, body: URLSearchParams | null = null) =>
+    t.app.handle(
+      new Request(new URL(path, "http://localhost").href, {
+        method,
+        headers: { "user-agent": BROWSER },
+        body,
+      }),
+    );
+  /** Visits are counted together, a second later. */
+  const counted = (clicks: number) => {
+    t.clock.advance(2 * SECOND);
+    return eventually(() => t.countRows("events WHERE name = 'email.clicked'") === clicks);
+  };
+  const linksOf = async (to: string) => {
+    const { hrefs, pixel, unsubscribe } = await received(to, raw(to));
+    return { link: hrefs.find((href) => href.includes("/c/")) ?? "", pixel, unsubscribe };
+  };
+  const [ada, bob, cem] = await Promise.all(
+    ["ada", "bob", "cem"].map((name) => linksOf(`${name}@example.com`)),
+  );
+  await fetchAs("HEAD", cem?.link ?? "");
+  t.clock.advance(FASTEST_PERSON_MS.click + SECOND);
+  await fetchAs("GET", ada?.link ?? "");
+  await fetchAs("GET", bob?.pixel ?? "");
+  await counted(1);
+  t.clock.advance(20 * SECOND);
+  await fetchAs("GET", ada?.link ?? "");
+  await counted(2);
+  const oneClick = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
+  await fetchAs("POST", bob?.unsubscribe ?? "", oneClick);
+}
+
+async function removeSome(t: TestApp): Promise<void> {
+  for (const email of ["dee@example.com", "later-1@example.com"]) {
+    const found = await t.call("GET", `/contacts?search=${email}`);
+    await t.call("DELETE", `/contacts/${found.text("contacts.0.id")}`);
+  }
+}
