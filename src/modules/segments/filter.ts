@@ -120,10 +120,13 @@ function dataTest(target: Extract<Target, { kind: "data" }>, input: FilterInput)
       return values === null ? null : { ...target, operator, values };
     }
     case "equals":
-    case "notEquals":
+    case "notEquals": {
+      const value = input.scalar();
+      return value === null ? null : { ...target, operator, value };
+    }
     case "contains":
     case "notContains": {
-      const value = input.scalar();
+      const value = input.part();
       return value === null ? null : { ...target, operator, value };
     }
     default: {

@@ -18,6 +18,8 @@ export type FilterInput = {
   text(): string | null;
   flag(): boolean | null;
   scalar(): Scalar | null;
+  /** A scalar; a text is searched for in other texts. */
+  part(): Scalar | null;
   comparable(): string | number | null;
   list(): readonly Scalar[] | null;
   period(): Period | null;
@@ -27,6 +29,11 @@ export type FilterInput = {
 
 /** Longest text value; the data of a contact cannot be larger (docs/interface.md#contacts). */
 const LONGEST_TEXT = 64 * 1024;
+/**
+ * Longest text to search for within texts. SQLite compares it at every position, so the time of one
+ * search is the product of both lengths: 1 ms for this one in the largest data of a contact.
+ */
+const LONGEST_PART = 1000;
 const MAX_VALUES = 1000;
 const LARGEST_AMOUNT = 10_000_000;
 
@@ -94,6 +101,12 @@ export function createFilterInput(given: unknown, at: string, errors: FieldError
       if (isScalar(value)) return value;
       if (typeof value === "string") return fail("value", "too_big", TOO_LONG);
       return failType("a string, a number, true or false");
+    },
+    part() {
+      const { value } = filter;
+      const isLong = typeof value === "string" && value.length > LONGEST_PART;
+      if (isLong) return fail("value", "too_big", `must have at most ${LONGEST_PART} characters`);
+      return this.scalar();
     },
     comparable() {
       const { value } = filter;

@@ -93,6 +93,8 @@ const filters: FilterCase[] = [
   [{ ...valid, value: {} }, ["value", "invalid_type"]],
   [{ ...valid, value: ["pro"] }, ["value", "invalid_type"]],
   [{ ...valid, value: "x".repeat(65_537) }, ["value", "too_big"]],
+  [{ ...valid, operator: "contains", value: "x".repeat(1_001) }, ["value", "too_big"]],
+  [{ ...valid, operator: "notContains", value: "x".repeat(1_001) }, ["value", "too_big"]],
   [{ ...valid, operator: "contains", value: null }, ["value", "required"]],
   [{ ...valid, operator: "greaterThan", value: true }, ["value", "invalid_type"]],
   [{ ...valid, operator: "lessThan", value: undefined }, ["value", "required"]],
