@@ -67,7 +67,7 @@ export async function runAttack(options: AttackOptions): Promise<Worst> {
     }
   }
   const leftBytes = await bytesLeft(`http://${metrics}/metrics`);
-  watch.finish();
+  watch.kill();
   await server.stop();
   removeFolder(data);
   return { ...worst, leftBytes };
