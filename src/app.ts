@@ -424,6 +424,7 @@ export function createApp(options: AppOptions) {
   const { root, learnRoutes, responses } = createRoot({
     log,
     now: clock.now,
+    elapsed: clock.elapsed,
     projectOf: admission.projectOf,
     beginWork,
     onAnswered: bodies.giveBack,

@@ -6,6 +6,7 @@ import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Project } from "./admission.ts";
 import { errorBody, type ErrorContext, toAppError } from "./errors.ts";
+import { createRefusalLog } from "./refusal-log.ts";
 import { routePath } from "./route-path.ts";
 import { createRouteTable, type Route } from "./route-table.ts";
 
@@ -25,6 +26,8 @@ const EXPOSED_HEADERS = [
 export function createRoot(options: {
   log: Log;
   now: () => number;
+  /** Monotonic milliseconds. */
+  elapsed: () => number;
   /** The project of a request that was admitted. */
   projectOf: (request: Request) => Project | null;
   /** Told when the validation and the handler of a request begin. */
@@ -33,6 +36,7 @@ export function createRoot(options: {
   onAnswered: (request: Request) => void;
 }) {
   const { log, now, beginWork, onAnswered } = options;
+  const logRefusal = createRefusalLog(options);
   const responses = new Map<string, number>();
   const requestIds = new WeakMap<Request, string>();
   let routes = createRouteTable([]);
@@ -67,7 +71,7 @@ export function createRoot(options: {
       const refusal = code === "NOT_FOUND" ? noRoute() : toAppError(error, context);
       set.status = refusal.status;
       Object.assign(set.headers, refusal.headers, { "x-request-id": context.requestId });
-      if (refusal.status === 503) log.warn("refused", { requestId: context.requestId });
+      if (refusal.status === 503) logRefusal(context.requestId, refusal.message);
       return errorBody(refusal, context);
     })
     .onTransform({ as: "global" }, ({ request, route }) => beginWork(`${request.method} ${route}`))

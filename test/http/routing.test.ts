@@ -268,6 +268,7 @@ describe("errors of every origin", () => {
   const { root } = createRoot({
     log,
     now: () => 0,
+    elapsed: () => 0,
     projectOf: () => null,
     beginWork: () => {},
     onAnswered: () => {},
