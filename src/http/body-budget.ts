@@ -1,9 +1,9 @@
 /**
  * Bounds the memory that request bodies take in the whole process. A request takes a share for the
  * bytes of its body before they are read, a share for its JSON values before they are parsed, and
- * returns both after the response. Bodies of up to 64 KiB, of up to 1 MiB, larger ones, and those sent
- * with a public key have separate pools: small bodies never wait for large ones, and requests with
- * a public key never delay requests with a secret key.
+ * returns both after the response. Bodies of up to 64 KiB, of up to 1 MiB, larger ones, those of
+ * unknown length, and those sent with a public key have separate pools: small bodies never wait for
+ * large ones, and requests with a public key never delay requests with a secret key.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -21,6 +21,8 @@ type Signal = () => AbortSignal;
 export type BodyBudget = {
   /** Awaited before `bytes` are read. It rejects with 503 if too many requests wait, or for too long. */
   takeBytes(bytes: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
+  /** Awaited before the first bytes of a body of unknown length are read. */
+  takeUnknown(holder: BodyHolder, signal: Signal): Share | Promise<Share>;
   /** Awaited before a large document is parsed, which takes several times the memory of its bytes. */
   takeWork(bytes: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
   /** Awaited before a document with this many JSON values is parsed. */
@@ -34,7 +36,7 @@ export type BodyBudget = {
 };
 
 /** Largest body of the small and of the medium pool. */
-const SMALL_BYTES = 64 * KIB;
+export const SMALL_BYTES = 64 * KIB;
 const MEDIUM_BYTES = 1 * MIB;
 
 /** Limit of the copies that one request makes. Two projects can make this much at the same time. */
@@ -51,6 +53,8 @@ const LEAST_BYTES = 1 * KIB;
 
 /** Bun buffers about this much of a body that is not read yet, and then stops reading its socket. */
 const UNREAD_BYTES = 1.25 * MIB;
+/** Bodies of unknown length that are received at the same time, before they grow. */
+const MOST_UNKNOWN = 100;
 /** Limit of the unread bytes that the requests waiting for one pool hold together. */
 const MOST_UNREAD_BYTES = 48 * MIB;
 
@@ -75,6 +79,7 @@ export function createBodyBudget(clock: Clock): BodyBudget {
   const small = pool(16 * MIB);
   const medium = pool(16 * MIB);
   const large = pool(60 * MIB);
+  const unknown = pool(MOST_UNKNOWN * UNREAD_BYTES);
   const ofPublicKeys = pool(16 * MIB);
   /** Requests that wait for these pools hold a share of bytes already, which bounds their number. */
   const unbounded = { waitingCost: () => 0, mostWaitingCost: 0 };
@@ -92,7 +97,7 @@ export function createBodyBudget(clock: Clock): BodyBudget {
     waitingCost: () => 1,
     mostWaitingCost: MOST_WAITING_FOR_COPIES,
   });
-  const pools = [small, medium, large, ofPublicKeys];
+  const pools = [small, medium, large, unknown, ofPublicKeys];
 
   function poolFor(bytes: number, { isPublic }: BodyHolder): FairPool {
     if (isPublic) return ofPublicKeys;
@@ -103,6 +108,10 @@ export function createBodyBudget(clock: Clock): BodyBudget {
     takeBytes(bytes, holder, signal) {
       const amount = Math.max(bytes, LEAST_BYTES);
       return orRefuse(poolFor(bytes, holder).take({ amount, holder: holder.projectSeq, signal }));
+    },
+    takeUnknown({ projectSeq, isPublic }, signal) {
+      const from = isPublic ? ofPublicKeys : unknown;
+      return orRefuse(from.take({ amount: UNREAD_BYTES, holder: projectSeq, signal }));
     },
     takeWork: (amount, { projectSeq }, signal) =>
       orRefuse(work.take({ amount, holder: projectSeq, signal })),
@@ -116,15 +125,12 @@ export function createBodyBudget(clock: Clock): BodyBudget {
 }
 
 /**
- * Share of a body of unknown length that has grown to `bytes`: the largest body of the next pool. A
- * growing body waits only for a later pool while it holds a share of an earlier one, so two growing
- * bodies cannot wait for each other.
+ * Share of a body of unknown length that has grown to `bytes`: the largest body of the medium or of
+ * the large pool. A growing body waits only for a later pool while it holds a share of an earlier one,
+ * so two growing bodies cannot wait for each other.
  */
-export function stepFor(bytes: number, limitBytes: number, { isPublic }: BodyHolder): number {
-  if (isPublic) return limitBytes;
-  const step =
-    bytes <= SMALL_BYTES ? SMALL_BYTES : bytes <= MEDIUM_BYTES ? MEDIUM_BYTES : limitBytes;
-  return Math.min(step, limitBytes);
+export function grownShare(bytes: number, limitBytes: number): number {
+  return Math.min(bytes <= MEDIUM_BYTES ? MEDIUM_BYTES : limitBytes, limitBytes);
 }
 
 function orRefuse(share: Share | Promise<Share>): Share | Promise<Share> {

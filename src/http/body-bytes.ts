@@ -4,7 +4,13 @@ import { AppError } from "../lib/errors.ts";
 import type { Share } from "../lib/fair-pool.ts";
 import type { Garbage } from "../lib/garbage.ts";
 import { type Arrivals, brokenOff } from "./body-arrival.ts";
-import { type BodyBudget, type BodyHolder, COPIES_BYTES, stepFor } from "./body-budget.ts";
+import {
+  type BodyBudget,
+  type BodyHolder,
+  COPIES_BYTES,
+  grownShare,
+  SMALL_BYTES,
+} from "./body-budget.ts";
 import { type BodyLimit, sizeText } from "./body-limits.ts";
 import { createJsonBounds } from "./json-bounds.ts";
 
@@ -17,8 +23,6 @@ type Held = { bytes: Share | null; others: Share[]; garbageBytes: number };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** A body of known length up to this size is read in one piece. */
-const SMALL_BYTES = 64 * 1024;
 /** A body up to this size is within the limits of every route. */
 export const TINY_BYTES = 4 * 1024;
 /** Memory of a body that is written to disk piece by piece. */
@@ -56,14 +60,17 @@ export function createBodyBytes(deps: {
     return none;
   }
 
-  /** Takes a new share, and then returns the one that the request held before. */
-  async function takeBytes(request: Request, bytes: number, holder: BodyHolder): Promise<Share> {
+  /** Holds a new share, and then returns the one that the request held before. */
+  async function hold(request: Request, taking: Share | Promise<Share>): Promise<Share> {
     const before = held.get(request)?.bytes;
-    const share = await taken(request, budget.takeBytes(bytes, holder, signalOf(request)));
+    const share = await taken(request, taking);
     heldBy(request).bytes = share;
     before?.release();
     return share;
   }
+
+  const takeBytes = (request: Request, bytes: number, holder: BodyHolder): Promise<Share> =>
+    hold(request, budget.takeBytes(bytes, holder, signalOf(request)));
 
   async function receiveWhole(request: Request, bytes: number, ask: Ask): Promise<Received> {
     await takeBytes(request, bytes, ask.holder);
@@ -81,9 +88,13 @@ export function createBodyBytes(deps: {
     { limit, holder }: Ask,
   ): Promise<Received> {
     const bounds = createJsonBounds(limit.values);
-    const first = announced ?? stepFor(0, limit.bytes, holder);
-    let share = await takeBytes(request, first, holder);
-    let bytes: Uint8Array = Buffer.allocUnsafeSlow(first);
+    let share =
+      announced === null
+        ? await hold(request, budget.takeUnknown(holder, signalOf(request)))
+        : await takeBytes(request, announced, holder);
+    // The share of a public key covers the whole body.
+    const first = holder.isPublic ? limit.bytes : Math.min(SMALL_BYTES, limit.bytes);
+    let bytes: Uint8Array = Buffer.allocUnsafeSlow(announced ?? first);
     let size = 0;
     try {
       for await (const piece of arrivals.pieces(request, graceOf(holder))) {
@@ -92,11 +103,12 @@ export function createBodyBytes(deps: {
         await breathe();
         bounds.add(piece);
         if (needed > bytes.length) {
-          const step = stepFor(needed, limit.bytes, holder);
-          share = await takeBytes(request, step, holder);
-          bytes = enlarged(bytes, step);
+          const larger = grownShare(needed, limit.bytes);
+          share = await takeBytes(request, larger, holder);
+          bytes = enlarged(bytes, larger);
         }
         bytes.set(piece, size);
+        free(piece);
         size = needed;
       }
     } catch (error) {
@@ -196,9 +208,10 @@ function enlarged(bytes: Uint8Array, size: number): Uint8Array {
   return larger;
 }
 
-/** Frees the memory of a large buffer at once instead of at the next garbage collection. */
-export function free({ buffer, byteLength }: Uint8Array): void {
-  if (byteLength > SMALL_BYTES && buffer instanceof ArrayBuffer) buffer.transfer(0);
+/** Frees the memory of a large array at once instead of at the next garbage collection. */
+export function free({ buffer, byteOffset }: Uint8Array): void {
+  const isLarge = buffer.byteLength > SMALL_BYTES;
+  if (isLarge && byteOffset === 0 && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /** The Content-Length of a request; null if its body comes in chunks, or if it has none. */
