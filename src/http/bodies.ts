@@ -23,7 +23,7 @@ export function createBodies(deps: {
     budget,
     arrivals,
     breathe,
-    garbage: createGarbage(),
+    garbage: createGarbage({ clock }),
   });
   const json = createJsonBodies({ bytes, breathe, beginWork });
   return {

@@ -4,18 +4,26 @@
  * would gather before it runs by itself.
  */
 
+import type { Clock } from "./clock.ts";
+
 export type Garbage = {
   /** Notes that `bytes` of memory have become garbage. */
   add(bytes: number): void;
 };
 
 /** Smaller amounts are not counted. */
-const WORTH_COUNTING_BYTES = 16 * 1024;
+const WORTH_COUNTING_BYTES = 64 * 1024;
 /** Garbage after which the collector runs, for a few dozen milliseconds. */
 const COLLECT_AFTER_BYTES = 16 * 1024 * 1024;
 const COLLECT_IN_MS = 5;
 
-export function createGarbage(collect: () => void = () => Bun.gc(true)): Garbage {
+export function createGarbage({
+  clock,
+  collect = () => Bun.gc(true),
+}: {
+  clock: Clock;
+  collect?: () => void;
+}): Garbage {
   let sum = 0;
   return {
     add(bytes) {
@@ -25,7 +33,7 @@ export function createGarbage(collect: () => void = () => Bun.gc(true)): Garbage
       sum = 0;
       // The caller still refers to the garbage. A timer also keeps the collection apart from other
       // long work, which runs in immediates.
-      setTimeout(collect, COLLECT_IN_MS);
+      clock.after(COLLECT_IN_MS, collect);
     },
   };
 }
