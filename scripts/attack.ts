@@ -1,11 +1,12 @@
 /**
- * Attacks a server with request bodies: every route that takes one, every kind of key, the largest
- * body that the route takes, in hostile forms, over 200 connections at once.
+ * Attacks a server with hostile request bodies. Each attack sends the largest body of one route, in
+ * one hostile form and with one kind of key, over 200 connections at the same time.
  *
  * `bun scripts/attack.ts [--connections 200] [--route TEXT] [--form TEXT] [--binary[=PATH]]`
  *
- * Prints for each the answers by status, the peak of resident memory and the slowest `/livez`.
- * Exit code 1 where memory reached 600 MiB, or `/livez` took 200 ms.
+ * For each attack it prints the peak of resident memory, the slowest `/livez` (in brackets with the
+ * time for which other processes had the processors) and the number of responses by status. The exit
+ * code is 1 if memory reached 600 MiB, `/livez` took 200 ms, or the server lost track of a body.
  */
 
 import { runAttack } from "./attack/run.ts";
@@ -49,7 +50,7 @@ async function run(): Promise<boolean> {
       wanted: `< ${LONGEST_MS} ms`,
     },
     {
-      name: "bytes of bodies that were not given back",
+      name: "bytes of bodies still counted at the end",
       isMet: worst.leftBytes === 0,
       measured: whole(worst.leftBytes),
       wanted: "0",

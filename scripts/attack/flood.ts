@@ -1,6 +1,7 @@
 /**
- * Helper: sends one body over many connections at once. Says how many answers had which status,
- * where a connection that was closed without one counts as `closed`, and one without any as `silent`.
+ * Helper: sends one body over many connections at the same time. It prints the number of responses by
+ * status; `closed` is a connection that was closed without a response, and `silent` one that stayed
+ * open without a response.
  */
 
 import { connect, type Socket } from "node:net";
@@ -14,22 +15,22 @@ const Settings = Type.Object({
   head: Type.Array(Type.String()),
   connections: Type.Number(),
   form: Type.String(),
-  /** A form body with a file instead of JSON. */
+  /** Whether the body is a form with a file instead of JSON. */
   isMultipart: Type.Boolean(),
   shape: Shape,
-  /** After this long, what is left is given up. */
+  /** Connections without a response are given up after this time. */
   limitMs: Type.Number(),
 });
 
 const PIECE_BYTES = 64 * 1024;
 const CHUNK_BYTES = 16 * 1024;
 const DRIP_MS = 500;
-/** Long lines: an import of many short ones would go on long after the attack. */
+/** The lines are long, because an import of many short lines would go on long after the attack. */
 const FILE_LINES = 12;
 const FILE_LINE_BYTES = 900_000;
 const BOUNDARY = "attack";
 
-setPriority(10); // The server and the one that asks it come first.
+setPriority(10); // The server and the watching process take precedence.
 const settings = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
 const form = FORMS[settings.form];
 if (form === undefined) throw new Error(`${settings.form}: no such form`);
@@ -70,7 +71,7 @@ function attack(): Promise<void> {
     const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? Number.NaN);
     if (rest.join("\r\n\r\n").length >= length) end(head.slice(9, 12));
   });
-  socket.on("error", () => undefined); // It is closed then.
+  socket.on("error", () => undefined); // "close" follows.
   socket.on("close", () => end("closed"));
   return promise;
 }
@@ -112,7 +113,7 @@ function flood(socket: Socket, { isOver, abort }: Sending, pieces: Generator<Uin
   go();
 }
 
-/** A few bytes, and then one byte again and again. */
+/** Sends a few bytes, and then single bytes slowly. */
 function drip(socket: Socket, { isOver }: Sending): void {
   let at = 16;
   socket.write(body.subarray(0, at));

@@ -1,9 +1,9 @@
-/** Hostile request bodies, each as large as its route takes. */
+/** The hostile forms of request bodies, each as large as its route allows. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { validBody } from "./valid.ts";
 
-/** How a body is sent: at once, in chunks, byte by byte, or only in part. */
+/** The ways to send a body: with its length, in chunks, byte by byte, or only the first half. */
 export const MODES = ["announced", "chunked", "slow", "aborted"] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -17,7 +17,7 @@ export type Shape = Static<typeof Shape>;
 
 type Form = { mode: Mode; body: (shape: Shape) => string };
 
-/** Name → how it is made and sent. */
+/** The forms by name. */
 export const FORMS: Readonly<Record<string, Form>> = {
   objects: { mode: "announced", body: ({ maxBytes }) => list("{}", (maxBytes - 8) / 3) },
   "objects in chunks": { mode: "chunked", body: ({ maxBytes }) => list("{}", (maxBytes - 8) / 3) },
@@ -44,7 +44,7 @@ function list(item: string, count: number): string {
   return `[${`${item},`.repeat(whole - 1)}${item}]`;
 }
 
-/** A document with `value` in a member that takes anything, filled up to the size with blanks. */
+/** A document with `value` in a field that takes any value, padded with blanks. */
 function member({ members }: Shape, value: string, maxBytes: number): string {
   const free = ["data", "context", "condition", "config", "filter", "steps"];
   const name = free.find((known) => members.includes(known)) ?? members[0] ?? "data";
@@ -52,7 +52,7 @@ function member({ members }: Shape, value: string, maxBytes: number): string {
   return text.padEnd(maxBytes, " ").slice(0, maxBytes);
 }
 
-/** All members are texts of the same size. */
+/** A document whose fields are strings of the same size. */
 function texts({ members, maxBytes }: Shape, unit: string, unitBytes: number): string {
   const names = members.length === 0 ? ["data"] : members;
   const frame = names.reduce((sum, name) => sum + name.length + 6, 2);

@@ -38,20 +38,20 @@ export type AttackOptions = {
   onResult: (attack: Attack, result: Result) => void;
 };
 
-/** Answers that come before a body is read do not depend on its form. */
-const FORMS_OF_REFUSED = ["objects", "text in chunks", "objects in chunks", "slow"];
+/** Forms for keys that are refused before the body is read: the others would make no difference. */
+const FORMS_OF_REFUSED = ["objects", "objects in chunks", "slow"];
 const FORMS_OF_FILES = ["text", "blanks", "slow", "aborted"];
-/** Longer than a slow body is waited for. */
+/** Longer than the server waits for a slow body. */
 const LIMIT_MS = 60_000;
 
-/** The worst of all results, and what the server did not give back. */
+/** The worst of all results, and the bytes of bodies that the server still counts at the end. */
 export type Worst = Static<typeof Watched> & { leftBytes: number };
 
 export async function runAttack(options: AttackOptions): Promise<Worst> {
   const data = temporaryFolder();
   const keys = await prepareKeys(data);
   const metrics = `127.0.0.1:${freePort()}`;
-  // Almost no mail leaves, since the memory that delivery takes is not what is measured.
+  // Almost no mail is delivered, so that only the memory of requests is measured.
   const rates = ["--send-rate", "0.001", "--api-rate", "0", "--public-key-rate", "0"];
   const args = [...rates, "--public-client-rate", "0", "--metrics", metrics];
   const server = await startServer({ binary: options.binary, data, args });
@@ -73,7 +73,7 @@ export async function runAttack(options: AttackOptions): Promise<Worst> {
   return { ...worst, leftBytes };
 }
 
-/** Bytes of bodies that the server still counts when no request is under way. */
+/** Waits until the server counts no bytes of bodies any more; resolves to the bytes that are left. */
 async function bytesLeft(url: string): Promise<number> {
   const deadline = performance.now() + LIMIT_MS;
   for (;;) {
@@ -90,7 +90,7 @@ function attacksOn(target: Target): Attack[] {
     const isRead = key === "secret" || (key === "public" && target.takesPublicKey);
     const isFile = target.mediaType.startsWith("multipart/");
     const forms = isFile ? FORMS_OF_FILES : isRead ? Object.keys(FORMS) : FORMS_OF_REFUSED;
-    return forms.filter((form) => form in FORMS).map((form) => ({ route, key, form }));
+    return forms.map((form) => ({ route, key, form }));
   });
 }
 

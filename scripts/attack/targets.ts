@@ -1,4 +1,4 @@
-/** The routes that take a body, as `/openapi.json` describes them. */
+/** Finds the routes with a request body in `/openapi.json`. */
 
 import { isRecord } from "../../src/http/validation.ts";
 
@@ -9,12 +9,12 @@ export type Target = {
   mediaType: string;
   maxBytes: number;
   maxValues: number;
-  /** Names of the members that the schema describes. */
+  /** Names of the fields that the schema describes. */
   members: string[];
   takesPublicKey: boolean;
 };
 
-/** For servers that do not say how large their bodies may be. */
+/** Limits of a body whose schema does not name them. */
 const LARGEST = { bytes: 20 * 1024 * 1024, values: 200_000 };
 
 export async function findTargets(url: string): Promise<Target[]> {

@@ -1,4 +1,4 @@
-/** The largest bodies that are accepted, where there is more to do than to refuse them. */
+/** Large bodies that the routes accept, so that their handlers run as well. */
 
 import type { Shape } from "./forms.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Helper: asks `/livez` again and again, and reads the peak of the server's resident memory. Each
- * line of its input makes it say what it saw since the line before, and begin anew.
+ * Helper: requests `/livez` repeatedly and reads the peak of the server's resident memory. For each
+ * line of its input it prints what it measured since the line before, and starts again.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -12,11 +12,11 @@ const Settings = Type.Object({ port: Type.Number(), pid: Type.Number() });
 const { port, pid } = parse(Settings, JSON.parse(Bun.argv[2] ?? "{}"));
 
 const PAUSE_MS = 5;
-/** The event loops of the server and of this process. */
+/** Scheduling statistics of the main threads of the server and of this process. */
 const THREADS = [pid, process.pid].map((id) => `/proc/${id}/task/${id}/schedstat`);
 
 let slowestMs = 0;
-/** Without the time for which other processes had the processor. */
+/** Without the time for which other processes had the processors. */
 let slowestOwnMs = 0;
 let asked = 0;
 
@@ -30,7 +30,7 @@ function peakMiB(): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1024;
 }
 
-/** How long both were ready to run and had no processor (proc_pid_schedstat(5)). */
+/** How long both threads were ready to run and had no processor. */
 function queuedMs(): number {
   const times = THREADS.map((file) => Number(readFileSync(file, "utf8").split(" ")[1]) / 1e6);
   return times.reduce((sum, ms) => sum + ms, 0);
