@@ -192,7 +192,7 @@ linearTests([
   {
     name: "texts of a message",
     run: (text) => [textPart("plain", text), textPart("html", text)],
-    mostCharacters: 256 * 1024,
+    mostCharacters: 64 * 1024,
     frames: [
       ["", ""],
       ["ä", ""],

@@ -27,6 +27,7 @@ export type Growth = {
 const MOST_GROWTH = 3;
 /** So much is no longer close to the bound. */
 const CLEAR_GROWTH = 3.4;
+const CUBIC_GROWTH = 6;
 /** Of the time for four times the input: 4 is linear, 16 quadratic. */
 const PLAIN_GROWTH = 5.5;
 const GLANCE_MS = 1;
@@ -103,7 +104,9 @@ async function judge(
 ): Promise<Growth | null> {
   const first = await measure(run, pump, count);
   if (!isSteep(first) || count <= SMALL_COUNT) return isSteep(first) ? first : null;
-  const isWithin = lengthOf(pump, 2 * count) <= mostCharacters;
+  // Of what is cubic or worse, twice as much would take too long.
+  const isMore = first.ms <= CUBIC_GROWTH * first.halfMs;
+  const isWithin = isMore && lengthOf(pump, 2 * count) <= mostCharacters;
   const second = await measure(run, pump, isWithin ? 2 * count : count / 2);
   return isSteep(second) ? second : null;
 }
