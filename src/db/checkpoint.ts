@@ -21,6 +21,7 @@
 
 import { type Database, SQLiteError } from "bun:sqlite";
 import { openSync, statSync } from "node:fs";
+import { isExhaustion } from "../lib/descriptors.ts";
 import { openConnection } from "./connection.ts";
 import type { FaultLatch } from "./fault.ts";
 import type { LogFile } from "./log-file.ts";
@@ -47,7 +48,12 @@ export type Sizes = {
 
 const SIZES: Sizes = { round: 600, longLog: 16_000, few: 500 };
 
-type Connections = { reader: Database; copier: Database };
+type Connections = {
+  reader: Database;
+  copier: Database;
+  /** The database file, to bring it to disk. */
+  file: number;
+};
 
 /** What a checkpoint answers: pages in the log, and how many of them the database has now. */
 type Outcome = { busy: number; log: number; checkpointed: number };
@@ -77,6 +83,7 @@ export function createCheckpoints(deps: {
 
   /** Opens by path; what it copies must never go into another file. */
   function connect(): Connections {
+    const file = databaseFile(sqlite.filename);
     const [reader, copier] = [openOne(), openOne()];
     try {
       ensureSound();
@@ -85,7 +92,7 @@ export function createCheckpoints(deps: {
       throw error;
     }
     copier.run("PRAGMA synchronous = OFF");
-    return { reader, copier };
+    return { reader, copier, file };
   }
 
   const openOne = () => openConnection(sqlite.filename, fault);
@@ -105,9 +112,21 @@ export function createCheckpoints(deps: {
     return outcome.checkpointed === outcome.log;
   }
 
+  /** Null where nothing more can be opened now; then nothing is lost, and it is tried again. */
+  function connected(): Connections | null {
+    try {
+      return (connections ??= connect());
+    } catch (error) {
+      if (error instanceof SQLiteError || isExhaustion(error)) return null;
+      throw error;
+    }
+  }
+
   async function round(): Promise<Round> {
     ensureSound();
-    const { reader, copier } = (connections ??= connect());
+    const open = connected();
+    if (open === null) return "none";
+    const { reader, copier, file } = open;
     const before = done.pages;
     let isAll: boolean;
     try {
@@ -121,7 +140,7 @@ export function createCheckpoints(deps: {
       throw error;
     }
     // Where this fails the reader stays, and with it the log that has what the disk may not have.
-    await syncToDisk(databaseFile(sqlite.filename));
+    await syncToDisk(file);
     if (isAll) return "all";
     if (done.pages !== before) return "some";
     done.passed = Math.max(done.pages, done.passed) + sizes.round;

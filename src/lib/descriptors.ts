@@ -51,7 +51,7 @@ function closeMany(descriptors: readonly number[]): void {
 }
 
 /** Of the process (EMFILE) or of the whole system (ENFILE). */
-function isExhaustion(error: unknown): boolean {
+export function isExhaustion(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return code === "EMFILE" || code === "ENFILE";
 }

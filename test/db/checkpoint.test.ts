@@ -1,6 +1,15 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCheckpoints } from "../../src/db/checkpoint.ts";
@@ -240,3 +249,29 @@ test("what SQLite cannot do now is done later, and no fault of the disk", async 
   await checkpoints.close();
   expect(databaseBytes()).toBeGreaterThan(30 * PAGE_BYTES);
 });
+
+test("without file descriptors nothing is copied, and all of it once there are some", async () => {
+  const { log, start, write, failures, databaseBytes } = inFile();
+  const checkpoints = start(log);
+  const before = databaseBytes();
+  write(30);
+  log.generation(); // The log is open already, as it is in a server.
+  const held = takeAllDescriptors();
+  checkpoints.consider();
+  await quiet();
+  for (const file of held) closeSync(file);
+  expect([databaseBytes(), failures]).toEqual([before, []]);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(databaseBytes()).toBeGreaterThan(before + 25 * PAGE_BYTES);
+});
+
+function takeAllDescriptors(): number[] {
+  const held: number[] = [];
+  try {
+    for (;;) held.push(openSync("/dev/null", "r"));
+  } catch (error) {
+    if (!(error instanceof Error && Reflect.get(error, "code") === "EMFILE")) throw error;
+    return held;
+  }
+}
