@@ -18,6 +18,7 @@ const CLOCK_FILE = "lib/clock.ts";
 
 /** Commands and defaults of the program itself: they make the clock that the other code is given. */
 const MAKES_THE_CLOCK = [
+  "cli/check.ts",
   "cli/doctor.ts",
   "cli/doctor/sntp.ts",
   "cli/domain.ts",

@@ -5,6 +5,7 @@ import { readConfig } from "../config.ts";
 import { findDatabase } from "../db/folder.ts";
 import type { Violation } from "../db/invariant.ts";
 import { openForReading } from "../db/open-stored.ts";
+import { systemClock } from "../lib/clock.ts";
 import { awaitShortLog } from "./check/pause.ts";
 import { checkSteps, MOST_READ, type Step } from "./check/steps.ts";
 import type { Command } from "./command.ts";
@@ -58,7 +59,7 @@ async function run({ name, rule, pieces }: Step, sqlite: Database): Promise<Resu
     if (violations.length >= MOST_READ) break;
     await showProgress(`${name}: ${done + 1} of ${pieces.length}, ${piece.name}`);
     violations.push(...piece.find());
-    await awaitShortLog(sqlite);
+    await awaitShortLog(sqlite, systemClock);
   }
   await showProgress("");
   return {

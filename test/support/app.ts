@@ -86,14 +86,16 @@ export async function testApp(options: TestOptions = {}) {
     body?: unknown,
     { key = first.secretKey, headers, raw }: CallOptions = {},
   ): Promise<Answered> {
+    const content = raw ?? (body === undefined ? null : JSON.stringify(body));
     const request = new Request(`http://localhost${path}`, {
       method,
       headers: {
         ...(key === null ? {} : { authorization: `Bearer ${key}` }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...lengthOf(content),
         ...headers,
       },
-      body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+      body: content,
     });
     return answered(await app.handle(request));
   }
@@ -160,6 +162,13 @@ export async function testApp(options: TestOptions = {}) {
 
     close: () => app.stop(),
   };
+}
+
+/** The header that every client sends with a body that it has in memory. */
+function lengthOf(content: CallOptions["raw"] | null): Record<string, string> {
+  if (typeof content === "string") return { "content-length": `${Buffer.byteLength(content)}` };
+  if (content instanceof Uint8Array) return { "content-length": `${content.byteLength}` };
+  return {};
 }
 
 /** Reads the whole body of a response. */
