@@ -71,6 +71,12 @@ const isKept = reportAims([
     wanted: `SENT, ${whole(recipients)} sent, 0 queued`,
   },
   {
+    name: "projects with wrong counters",
+    isMet: report.wrongCounters === 0,
+    measured: whole(report.wrongCounters),
+    wanted: "0",
+  },
+  {
     name: "arrived after the cancel",
     isMet: report.afterCancel === 0,
     measured: whole(report.afterCancel),

@@ -65,6 +65,7 @@ const isKept = reportAims([
   none("mails not created", report.missingMails),
   none("mails that did not arrive", report.lostMails),
   none("contacts with wrong data", report.wrongContacts),
+  none("projects with wrong counters", report.wrongCounters),
   atMost("calls repeated with the same id", report.repeatedCalls, report.callsAtKills),
   atMost("mails that arrived twice", report.duplicateMails, report.mailsAtKills),
 ]);

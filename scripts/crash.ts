@@ -76,6 +76,12 @@ function print(report: CrashReport): boolean {
       wanted: "0",
     },
     {
+      name: "projects with wrong counters",
+      isMet: report.wrongCounters === 0,
+      measured: whole(report.wrongCounters),
+      wanted: "0",
+    },
+    {
       name: "SIGTERM at the end",
       isMet: report.isOrderlyEnd,
       measured: report.isOrderlyEnd ? "exit code 0" : "another exit code",

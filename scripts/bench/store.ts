@@ -8,6 +8,7 @@ import { type Config, readConfig } from "../../src/config.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";
+import { findWrongUsage } from "../../src/db/usage.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { BODY, SENDER, SENDER_DOMAIN, SUBJECT } from "./mail.ts";
@@ -154,6 +155,8 @@ export function openReader(data: string) {
         .query<{ text: string }, []>(sql)
         .all()
         .map(({ text }) => text),
+    /** Projects whose counters of stored data and queued mails differ from their rows. */
+    wrongCounters: (): number => findWrongUsage(sqlite).length,
     close: () => sqlite.close(),
   };
 }

@@ -7,6 +7,7 @@
 import { readFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { directTo, freePort, logFileOf, parse, relayTo, type Server } from "../bench/children.ts";
+import { openReader } from "../bench/store.ts";
 import { type Mailbox, openMailbox } from "./mailbox.ts";
 import { createSender, recipientOf, type Sender } from "./sender.ts";
 
@@ -47,6 +48,8 @@ export type CrashReport = {
   replayed: number;
   /** Email records beyond one per accepted mail. */
   surplusRecords: number;
+  /** Projects whose counters differ from their rows. */
+  wrongCounters: number;
   isOrderlyEnd: boolean;
 };
 
@@ -79,6 +82,7 @@ export async function runCrashLoop(options: CrashOptions): Promise<CrashReport> 
     ...compareArrivals(sender, mailbox),
     inFlightAtKills: inFlightAtStarts(data),
     surplusRecords: records - sender.accepted.size,
+    wrongCounters: countWrongCounters(data),
     isOrderlyEnd,
   };
 }
@@ -89,7 +93,7 @@ export function isKept(report: CrashReport): boolean {
     report.lost === 0 &&
     report.differing === 0 &&
     report.duplicates <= report.inFlightAtKills &&
-    report.surplusRecords === 0 &&
+    report.surplusRecords + report.wrongCounters === 0 &&
     report.isOrderlyEnd
   );
 }
@@ -140,6 +144,14 @@ export function inFlightAtStarts(data: string): number {
   return lines
     .map((line) => Number(/\bmails\b.*"returned":(\d+)/i.exec(line)?.[1] ?? 0))
     .reduce((sum, returned) => sum + returned, 0);
+}
+
+/** Counts the projects whose counters of stored data and queued mails differ from their rows. */
+export function countWrongCounters(data: string): number {
+  const reader = openReader(data);
+  const count = reader.wrongCounters();
+  reader.close();
+  return count;
 }
 
 /** Returns a pseudorandom generator of numbers from 0 to 1 (Mulberry32), reproducible by its seed. */

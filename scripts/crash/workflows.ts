@@ -75,6 +75,8 @@ export type WorkflowCrashReport = {
   duplicateMails: number;
   /** Contacts whose data or subscription differs from what the workflow sets. */
   wrongContacts: number;
+  /** Projects whose counters differ from their rows. */
+  wrongCounters: number;
 };
 
 const Created = Type.Object({ data: Type.Object({ id: Type.String() }) });
@@ -113,7 +115,7 @@ export async function runWorkflowCrash(
 export function isWorkflowKept(report: WorkflowCrashReport): boolean {
   return (
     report.astray + report.missing + report.surplusMails + report.missingMails === 0 &&
-    report.lostMails + report.wrongContacts === 0 &&
+    report.lostMails + report.wrongContacts + report.wrongCounters === 0 &&
     report.repeatedCalls <= report.callsAtKills &&
     report.duplicateMails <= report.mailsAtKills
   );
@@ -271,6 +273,7 @@ function compareResults(
     missingMails: 0,
     lostMails: 0,
     wrongContacts: 0,
+    wrongCounters: reader.wrongCounters(),
     duplicateMails: 0,
   };
   for (let number = 0; number < executions; number++) {
