@@ -52,7 +52,7 @@ const MOST_VALUES = 600_000;
 const LEAST_BYTES = 1 * KIB;
 
 /** Bun buffers about this much of a body that is not read yet, and then stops reading its socket. */
-const UNREAD_BYTES = 1.25 * MIB;
+export const UNREAD_BYTES = 1.25 * MIB;
 /** Bodies of unknown length that are received at the same time, before they grow. */
 const MOST_UNKNOWN = 100;
 /** Limit of the unread bytes that the requests waiting for one pool hold together. */

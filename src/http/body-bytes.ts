@@ -10,6 +10,7 @@ import {
   COPIES_BYTES,
   grownShare,
   SMALL_BYTES,
+  UNREAD_BYTES,
 } from "./body-budget.ts";
 import { type BodyLimit, sizeText } from "./body-limits.ts";
 import { createJsonBounds } from "./json-bounds.ts";
@@ -96,8 +97,10 @@ export function createBodyBytes(deps: {
     const first = holder.isPublic ? limit.bytes : Math.min(SMALL_BYTES, limit.bytes);
     let bytes: Uint8Array = Buffer.allocUnsafeSlow(announced ?? first);
     let size = 0;
+    let last: Uint8Array = NOTHING.bytes;
     try {
       for await (const piece of arrivals.pieces(request, graceOf(holder))) {
+        last = piece;
         const needed = size + piece.byteLength;
         if (needed > limit.bytes) throw tooLarge(limit.bytes);
         await breathe();
@@ -113,6 +116,8 @@ export function createBodyBytes(deps: {
       }
     } catch (error) {
       free(bytes);
+      free(last);
+      heldBy(request).garbageBytes += UNREAD_BYTES;
       throw error;
     }
     share.shrinkTo(size);
