@@ -238,7 +238,7 @@ function bareInserts(data: string, rows: number): number {
   const source = new Database(join(data, "mailstead.db"), { readonly: true });
   const statements = source
     .query<{ sql: string }, []>(
-      "SELECT sql FROM sqlite_master WHERE tbl_name = 'emails' AND sql IS NOT NULL ORDER BY rowid",
+      "SELECT sql FROM sqlite_master WHERE tbl_name = 'emails' AND type <> 'trigger' AND sql IS NOT NULL ORDER BY rowid",
     )
     .all();
   const columns = source
