@@ -37,7 +37,7 @@ const VALID: Readonly<Record<string, () => unknown>> = {
   "POST /templates": () => ({
     name: "Large",
     subject: "Large",
-    body: "<p>{{ a }}</p>".repeat(70_000),
+    body: `${"<p>{{ a }}</p>".repeat(9_999)}${"x".repeat(900_000)}`,
     type: "MARKETING",
   }),
 };

@@ -10,8 +10,10 @@ export type TemplateCache = {
   readonly bytes: number;
 };
 
-/** A parsed template takes about this many bytes for each UTF-16 unit of its source, and per entry. */
+/** What a compiled template takes: for a character of its source, for a tag, for a character in tags. */
 const BYTES_PER_UNIT = 4;
+const BYTES_PER_TAG = 1_300;
+const BYTES_PER_CODE_UNIT = 150;
 const BYTES_PER_ENTRY = 1_024;
 
 /** A cache that drops the entry that was used longest ago. */
@@ -63,6 +65,7 @@ export function templateCache(limits: { maxEntries: number; maxBytes: number }):
   };
 }
 
-function sizeOf(template: Template): number {
-  return template.source.length * BYTES_PER_UNIT + BYTES_PER_ENTRY;
+function sizeOf({ source, size }: Template): number {
+  const compiled = size.tags * BYTES_PER_TAG + size.code * BYTES_PER_CODE_UNIT;
+  return source.length * BYTES_PER_UNIT + compiled + BYTES_PER_ENTRY;
 }

@@ -20,6 +20,7 @@ import {
 } from "./template-engine.ts";
 import { placeOf, plainMessage, positionOf } from "./template-errors.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./template-limits.ts";
+import { measureTemplate, sizeFault, type TemplateSize } from "./template-size.ts";
 import { UrlEmitter, type UrlPart } from "./template-url.ts";
 
 export type TemplateKind = "html" | "text" | "url";
@@ -30,6 +31,7 @@ export type Template = {
   readonly source: string;
   /** Null where the source has no tag and is its own result. */
   readonly nodes: LiquidNode[] | null;
+  readonly size: TemplateSize;
 };
 
 /** Line and column count from 1; the column counts UTF-16 units. */
@@ -52,6 +54,8 @@ const ENGINES: Readonly<Record<TemplateKind, Liquid>> = {
   url: liquidEngine("url"),
 };
 
+const NO_CODE: TemplateSize = { tags: 0, code: 0 };
+
 /** Parses a template, or names the line and column of its first error. */
 export function compileTemplate(source: string, kind: TemplateKind): Compiled {
   if (Buffer.byteLength(source) > LONGEST_SOURCE) {
@@ -62,10 +66,13 @@ export function compileTemplate(source: string, kind: TemplateKind): Compiled {
     return { ok: false, ...positionOf(nul, source), message: "a NUL character is not allowed" };
   }
   const isStatic = !source.includes("{{") && !source.includes("{%");
-  if (isStatic) return { ok: true, template: { kind, source, nodes: null } };
+  if (isStatic) return { ok: true, template: { kind, source, nodes: null, size: NO_CODE } };
+  const size = measureTemplate(source);
+  const tooLarge = sizeFault(size);
+  if (tooLarge !== null) return { ok: false, line: 1, column: 1, message: tooLarge };
   try {
     const nodes = parseNodes(ENGINES[kind], source);
-    return { ok: true, template: { kind, source, nodes } };
+    return { ok: true, template: { kind, source, nodes, size } };
   } catch (error) {
     const place = placeOf(error, source) ?? { line: 1, column: 1 };
     return { ok: false, ...place, message: syntaxMessage(error) };
