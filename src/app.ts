@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { describeFault, recoveryOf, type StorageFault } from "./db/fault.ts";
 import { freeBytes } from "./db/folder.ts";
 import type { Db } from "./db/open.ts";
+import { createUsageCounter } from "./db/usage-counter.ts";
 import { createWriter } from "./db/writer.ts";
 import { createAttempt } from "./delivery/attempt.ts";
 import { createDispatcher } from "./delivery/dispatcher.ts";
@@ -144,8 +145,10 @@ export function createApp(options: AppOptions) {
   const writer = createWriter(db, log, undefined, () => loopWatch.begin("write", "transaction"));
   const cursors = createCursors(deriveKey(secret, "cursors"));
 
+  const usage = createUsageCounter(db, writer);
   const quotas = createQuotas({
     db,
+    usage,
     clock,
     log,
     limits: {
@@ -153,7 +156,7 @@ export function createApp(options: AppOptions) {
       queuedMails: config.quotaQueuedMails,
     },
   });
-  const events = createEvents({ db, writer, cursors });
+  const events = createEvents({ db, writer, usage, cursors });
   const suppressions = createSuppressions({ db });
   const suppressionList = createSuppressionList({ db, cursors });
   const projects = createProjects({ db, clock });

@@ -1,11 +1,13 @@
 /**
  * What the data of each project takes, in bytes, and how many of its mails wait: counters in
- * `project_usage`, kept by triggers in the transaction of every change. A row counts a fixed size for
- * its short columns and index entries, and the length of its texts as often as they are stored. So
- * the sum is about what the rows take on disk; free pages and the write-ahead log are not in it.
+ * `project_usage`, kept in the transaction of every change. A row counts a fixed size for its short
+ * columns and index entries, and the length of its texts as often as they are stored. So the sum is
+ * about what the rows take on disk; free pages and the write-ahead log are not in it.
  *
- * This table is the definition. The triggers are in the migrations, made from it once
- * (`usageTriggers`); a test compares them.
+ * This table is the definition. Triggers keep the counters; they are in the migrations, made from it
+ * once (`usageTriggers`), and a test compares them. Only new events are counted by the code that
+ * writes them (`createUsageCounter`): a trigger would make each insert half as slow again, since
+ * SQLite then has to be able to undo the statement alone, and copies every page that it changes.
  */
 
 import type { Database } from "bun:sqlite";
@@ -19,6 +21,8 @@ type Metered = {
   texts?: Readonly<Record<string, number>>;
   /** Columns that hold a number of bytes. */
   numbers?: readonly string[];
+  /** The code that inserts rows counts them; there is no trigger for it. */
+  isInsertCounted?: true;
   /** Deleting the row of this table that `key` refers to deletes the row, too. */
   parent?: { table: string; key: string };
 };
@@ -31,6 +35,14 @@ function ofParent(table: string, key: string): Pick<Metered, "project" | "parent
     parent: { table, key },
   };
 }
+
+const EVENTS = {
+  table: "events",
+  project: OWN,
+  fixedBytes: 170,
+  texts: { name: 2, data: 1 },
+  isInsertCounted: true,
+} as const satisfies Metered;
 
 export const METERED: readonly Metered[] = [
   { table: "contacts", project: OWN, fixedBytes: 200, texts: { email: 2, data: 1 } },
@@ -56,7 +68,7 @@ export const METERED: readonly Metered[] = [
     texts: { filename: 1 },
   },
   { table: "attachment_contents", project: OWN, fixedBytes: 150, texts: { bytes: 1 } },
-  { table: "events", project: OWN, fixedBytes: 170, texts: { name: 2, data: 1 } },
+  EVENTS,
   { table: "event_names", project: OWN, fixedBytes: 60, texts: { name: 2 } },
   { table: "templates", project: OWN, fixedBytes: 200, texts: { subject: 1, body: 1 } },
   {
@@ -113,6 +125,13 @@ function bytesOf({ fixedBytes, texts = {}, numbers = [] }: Metered): string {
 
 const lengthOf = (column: string) => `coalesce(octet_length(r.${column}), 0)`;
 
+/** The bytes of an event, which the code counts that writes it; `data` is JSON. */
+export function bytesOfEvent({ name, data }: { name: string; data: string | null }): number {
+  const { fixedBytes, texts } = EVENTS;
+  const dataBytes = data === null ? 0 : texts.data * Buffer.byteLength(data);
+  return fixedBytes + texts.name * Buffer.byteLength(name) + dataBytes;
+}
+
 /** What a row adds to each counter. */
 function addedBy(metered: Metered): [column: string, sql: string][] {
   const stored: [string, string] = ["stored_bytes", bytesOf(metered)];
@@ -143,7 +162,9 @@ function triggersOf(metered: Metered): string[] {
       .map(([column, sql]) => `${column} = ${column} ${sign} (${as(row, sql)})`)
       .join(", ")} WHERE project_seq = ${as(row, project)};`;
   return [
-    trigger(`usage_of_${table}_in`, `AFTER INSERT ON ${table}`, [change("+", "new")]),
+    ...(metered.isInsertCounted === true
+      ? []
+      : [trigger(`usage_of_${table}_in`, `AFTER INSERT ON ${table}`, [change("+", "new")])]),
     trigger(`usage_of_${table}_out`, `AFTER DELETE ON ${table}`, [change("-", "old")]),
     ...columnsOf(metered).map((column) => columnTrigger(metered, column)),
     // The cascade comes when the parent is gone, and with it the project of the row.

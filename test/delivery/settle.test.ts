@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import type { Writer } from "../../src/db/writer.ts";
 import type { Verdict } from "../../src/delivery/attempt.ts";
 import type { Consignment } from "../../src/delivery/load.ts";
@@ -74,7 +75,12 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
   const { db } = outbox;
   const suppressions = createSuppressions({ db });
   const cursors = createCursors(new Uint8Array(32));
-  const events = createEvents({ db, writer: AT_ONCE, cursors });
+  const events = createEvents({
+    db,
+    writer: AT_ONCE,
+    usage: createUsageCounter(db, AT_ONCE),
+    cursors,
+  });
   const settle = createSettle({
     db,
     random: () => 0.5,

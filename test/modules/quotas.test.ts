@@ -217,6 +217,15 @@ describe("stored data", () => {
     },
   );
 
+  test("an event is refused that adds nothing but itself", async () => {
+    const event = { event: "bought", email: "ada@example.com" };
+    expect((await t.call("POST", "/v1/track", event)).status).toBe(200);
+    await fill();
+    const before = t.contents();
+    expectStorageExceeded(await t.call("POST", "/v1/track", event));
+    expect(t.contents()).toEqual(before);
+  });
+
   test("a PATCH is refused that stores more, and allowed that stores less", async () => {
     const contact = await t.create("/contacts", { email: "a@x.io", data: { a: "xxx" } }, "id");
     const template = await t.create("/templates", TEMPLATE, "data.id");

@@ -9,6 +9,8 @@
 
 import { and, count, desc, eq, lt, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
+import { bytesOfEvent } from "../../db/usage.ts";
+import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Writer } from "../../db/writer.ts";
 import { eventNames } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
@@ -41,9 +43,10 @@ const MAX_CACHED_NAMES = 10_000;
 export function createEvents(deps: {
   db: Db;
   writer: Pick<Writer, "afterCommit" | "tally">;
+  usage: Pick<UsageCounter, "add">;
   cursors: Cursors;
 }) {
-  const { db, writer, cursors } = deps;
+  const { db, writer, usage, cursors } = deps;
   const { sqlite } = db;
   const insert = sqlite.prepare<
     unknown,
@@ -111,6 +114,7 @@ export function createEvents(deps: {
     );
     if (contactSeq !== null) updateSummary.run(contactSeq, nameSeq, at, lastInsertRowid);
     countName(nameSeq, 1);
+    usage.add(projectSeq, bytesOfEvent({ name, data: json }));
     return id;
   }
 

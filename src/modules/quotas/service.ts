@@ -6,6 +6,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
+import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { AppError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
@@ -24,8 +25,14 @@ const RETRY_AFTER_SECONDS = 60;
 /** The operator is told of each project and quota at most so often. */
 const TOLD_EVERY_MS = 10 * 60_000;
 
-export function createQuotas(deps: { db: Db; clock: Clock; log: Log; limits: QuotaLimits }) {
-  const { limits } = deps;
+export function createQuotas(deps: {
+  db: Db;
+  usage: Pick<UsageCounter, "added">;
+  clock: Clock;
+  log: Log;
+  limits: QuotaLimits;
+}) {
+  const { limits, usage } = deps;
   const find = deps.db.sqlite.prepare<Usage, [number]>(`
     SELECT stored_bytes AS storedBytes, queued_mails AS queuedMails
     FROM project_usage WHERE project_seq = +?`);
@@ -92,9 +99,11 @@ export function createQuotas(deps: { db: Db; clock: Clock; log: Log; limits: Quo
     storing<T>(projectSeq: number, change: () => T): T {
       if (limits.storedBytes === 0) return change();
       const before = usageOf(projectSeq).storedBytes;
+      const addedBefore = usage.added();
       const result = change();
       if (before < limits.storedBytes) return result;
-      if (usageOf(projectSeq).storedBytes > before) throw storageExceeded(projectSeq);
+      const grewBy = usageOf(projectSeq).storedBytes - before + usage.added() - addedBefore;
+      if (grewBy > 0) throw storageExceeded(projectSeq);
       return result;
     },
   };

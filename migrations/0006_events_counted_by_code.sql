@@ -1,0 +1,1 @@
+DROP TRIGGER `usage_of_events_in`;
