@@ -39,7 +39,7 @@ describe("a body that is no JSON is 400 INVALID_JSON and changes nothing", () =>
     ["UTF-16", Buffer.from('{"email":"a@b.co"}', "utf16le")],
     ["101 levels of objects", nested(101)],
     ["a hundred thousand levels of arrays", "[".repeat(1e5) + "]".repeat(1e5)],
-    ["a million levels, never closed", '{"a":'.repeat(1e6)],
+    ["eighty thousand levels, never closed", '{"a":'.repeat(8e4)],
   ];
   for (const [why, raw] of cases) {
     test(why, async () => {
