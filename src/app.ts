@@ -382,7 +382,7 @@ export function createApp(options: AppOptions) {
     },
   });
 
-  /** Where bounces of a mail go (delivery rule C5). */
+  /** Where bounces of a mail go (docs/delivery.md#C5). */
   function returnPathOf(mail: { id: string; projectSeq: number; fromAddress: string }): string {
     const host = domains.bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
     const path = host === null ? null : makeReturnPath(returnPathKey, mail.id, host);

@@ -1,5 +1,5 @@
 /**
- * The way in for every request with a key, in this order (interface decision A): authentication,
+ * The way in for every request with a key, in this order (docs/interface.md#requests): authentication,
  * permission, rate limit, body. Only then does a route's schema see anything, so that a stranger
  * never learns it.
  */

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** Structured error body (specification §7.1). */
+/** Structured error body (docs/specification.md#s7.1). */
 export const ErrorBody = Type.Object(
   {
     success: Type.Literal(false),
@@ -25,7 +25,7 @@ export const ErrorBody = Type.Object(
       suggestion: Type.String(),
     }),
     timestamp: DateTime,
-    code: Type.Optional(Type.Integer({ description: "On /v1/*: the HTTP status again (§7.2)" })),
+    code: Type.Optional(Type.Integer({ description: "On /v1/*: the HTTP status again" })),
     message: Type.Optional(Type.String({ description: "On /v1/*: the message again" })),
     time: Type.Optional(Type.Integer({ description: "On /v1/*: milliseconds since the epoch" })),
   },
@@ -33,7 +33,7 @@ export const ErrorBody = Type.Object(
 );
 export type ErrorBody = Static<typeof ErrorBody>;
 
-/** `{success: true, data}` (specification §2.9). */
+/** `{success: true, data}` (docs/specification.md#s2.9). */
 export function Envelope<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), data });
 }
@@ -42,7 +42,7 @@ export function envelope<T>(data: T) {
   return { success: true as const, data };
 }
 
-/** On `/v1/*` the members of `data` are repeated beside it (interface decision A). */
+/** On `/v1/*` the members of `data` are repeated beside it (docs/interface.md#requests). */
 export function MirroredEnvelope<T extends { [key: string]: TSchema }>(members: T) {
   return Type.Object({ success: Type.Literal(true), data: Type.Object(members), ...members });
 }
@@ -51,7 +51,7 @@ export function mirroredEnvelope<T extends object>(data: T) {
   return { success: true as const, data, ...data };
 }
 
-/** Generic list under `data` (specification §2.9). */
+/** Generic list under `data` (docs/specification.md#s2.9). */
 export function ListEnvelope<T extends TSchema>(item: T) {
   return Envelope(
     Type.Object({
@@ -70,7 +70,7 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 
 export const IdParams = Type.Object({ id: Type.String() });
 
-/** 204 has no body (interface decision A). */
+/** 204 has no body (docs/interface.md#requests). */
 export const NoContent = Type.Void({ description: "Done; no body" });
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 503;

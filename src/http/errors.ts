@@ -64,7 +64,7 @@ function refusalOf(error: ValidationError, project: Project | null): AppError {
   );
 }
 
-/** Specification §7.1, and on `/v1/*` the members of §7.2 beside it. */
+/** docs/specification.md#s7.1, and on `/v1/*` also the members of docs/specification.md#s7.2. */
 export function errorBody(error: AppError, context: ErrorContext): ErrorBody {
   return {
     success: false,

@@ -1,6 +1,6 @@
 /**
  * `Idempotency-Key`: the first answer is stored in the transaction of its effect and replayed for
- * 24 hours (interface decision A). A refused request stores nothing, so its key stays free.
+ * 24 hours (docs/interface.md#requests). A refused request stores nothing, so its key stays free.
  */
 
 import { eq, lt, sql } from "drizzle-orm";

@@ -1,4 +1,4 @@
-/** Cursor pagination (specification §4.9): opaque, signed, tied to project and list. */
+/** Cursor pagination (docs/specification.md#s4.9): opaque, signed, tied to project and list. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { lt, type SQL } from "drizzle-orm";

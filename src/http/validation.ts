@@ -150,7 +150,7 @@ function codeOf(error: ValueError): FieldErrorCode {
   return CODES[error.type] ?? "invalid_type";
 }
 
-/** An object that a caller sends: unknown fields pass and are ignored (interface decision A). */
+/** An object that a caller sends: unknown fields pass and are ignored (docs/interface.md#requests). */
 export function Input<T extends TProperties>(properties: T) {
   return Type.Object(properties, { additionalProperties: true });
 }

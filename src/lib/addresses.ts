@@ -6,7 +6,7 @@ import ipaddr from "ipaddr.js";
 /**
  * False for everything that is not a globally reachable host address: private, loopback,
  * link-local, carrier-grade NAT, multicast, broadcast, unspecified, documentation, benchmarking,
- * reserved, unique local, and addresses in which such a one is wrapped (delivery rule W6; the
+ * reserved, unique local, and addresses in which such a one is wrapped (docs/delivery.md#W6; the
  * registries of RFC 6890). False as well for text that is no address: `0x7f.1`, `fe80::1%eth0`.
  */
 export function isPublicAddress(text: string): boolean {

@@ -1,4 +1,4 @@
-/** Identifiers: UUIDv7 strings (RFC 9562 §5.7), sortable by creation (interface decision A). */
+/** Identifiers: UUIDv7 strings (RFC 9562 §5.7), sortable by creation (docs/interface.md#requests). */
 
 export function newId(epochMs: number): string {
   return Bun.randomUUIDv7("hex", epochMs);

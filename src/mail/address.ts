@@ -106,8 +106,7 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
 /**
- * A domain in its one spelling: lower case, A-labels, at least two labels, no final dot (delivery
- * rule W1 removes it; in an address it is an error). Null for literals and whatever is no domain.
+ * A domain in its one spelling: lower case, A-labels, at least two labels, no final dot (docs/delivery.md#W1 removes it; in an address it is an error). Null for literals and whatever is no domain.
  */
 export function canonicalDomain(text: string): string | null {
   if (text.length > LONGEST_NORMALIZED) return null;

@@ -1,5 +1,5 @@
 /**
- * Signs messages (DKIM, RFC 6376; Ed25519 by RFC 8463; delivery rule C4): relaxed/relaxed, one
+ * Signs messages (DKIM, RFC 6376; Ed25519 by RFC 8463; docs/delivery.md#C4): relaxed/relaxed, one
  * signature per key, no l=. The headers named here are signed once more than they occur, so that
  * nobody can add another on the way (RFC 6376 §8.15).
  */

@@ -1,4 +1,4 @@
-/** The end of a marketing mail: why it came, and the way out (interface decision L). */
+/** The end of a marketing mail: why it came, and the way out (docs/interface.md#tracking). */
 
 import { chooseTexts, fill } from "./language.ts";
 

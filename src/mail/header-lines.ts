@@ -1,6 +1,6 @@
 /**
  * Writes header fields: values as encoded words where they need it (RFC 2047), addresses with
- * display names (RFC 5322 §3.4), everything folded at 78 (RFC 5322 §2.1.1, §2.2.3; rule C1).
+ * display names (RFC 5322 §3.4), everything folded at 78 (RFC 5322 §2.1.1, §2.2.3; docs/delivery.md#C1).
  *
  * What goes in has been checked: no line breaks, no control characters.
  */

@@ -1,4 +1,4 @@
-/** Rules for header fields that callers bring (RFC 5322 §2.2, §3.6.8; delivery rule C2). */
+/** Rules for header fields that callers bring (RFC 5322 §2.2, §3.6.8; docs/delivery.md#C2). */
 
 import type { FieldError } from "../lib/errors.ts";
 import { parseUrl } from "../lib/url.ts";

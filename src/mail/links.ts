@@ -1,5 +1,5 @@
 /**
- * Links that work without logging in (interface decision L). A token names the email record, which
+ * Links that work without logging in (docs/interface.md#tracking). A token names the email record, which
  * names the contact, and is signed with a key of the installation: API keys have no part in it.
  *
  * Recipient links and tracking links are signed with different keys, so that what a redirect leaks

@@ -1,4 +1,5 @@
-/** Headers that let a mail program offer "unsubscribe" by itself (RFC 2369, RFC 8058; rule C6). */
+/** Headers that let a mail program offer "unsubscribe" by itself (RFC 2369, RFC 8058;
+ * docs/delivery.md#C6). */
 
 import { ONE_CLICK } from "./headers.ts";
 

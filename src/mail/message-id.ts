@@ -1,4 +1,4 @@
-/** Message-ID `<uuid@sender-domain>` (delivery rule C3), fixed at acceptance: it is the email's id. */
+/** Message-ID `<uuid@sender-domain>` (docs/delivery.md#C3), fixed at acceptance: it is the email's id. */
 
 import { domainOf } from "./address.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Composes a message (RFC 5322, MIME; delivery rules C1–C3, C7): a pure function, so that every
+ * Composes a message (RFC 5322, MIME; docs/delivery.md#C1, docs/delivery.md#C3, docs/delivery.md#C7): a pure function, so that every
  * attempt carries the same bytes. 7-bit clean but for a non-ASCII local part in an address line.
  *
  *   mixed( alternative( text, related( html, inline… ) ), attachment… )
@@ -41,7 +41,7 @@ export type Composed =
     }
   | { ok: false; reason: string };
 
-/** Composes one message to one recipient; refuses what could break out of a header (rule C2). */
+/** Composes one message to one recipient; refuses what could break out of a header (docs/delivery.md#C2). */
 export function composeMessage(input: MessageInput): Composed {
   const reason = firstFault(input);
   if (reason !== null) return { ok: false, reason };
@@ -95,7 +95,7 @@ function boundaries(messageId: string): () => string {
   return () => `=_${base}_${++count}`;
 }
 
-/** Delivery rules C1 and C2: everything that goes into a header is looked at once more. */
+/** docs/delivery.md#C1, docs/delivery.md#C2: everything that goes into a header is looked at once more. */
 function firstFault(input: MessageInput): string | null {
   const { from, to, replyTo, subject, messageId, date } = input;
   if (!/^<[!-;=?-~]+@[!-;=?-~]+>$/.test(messageId) || messageId.length > LONGEST_ID) {

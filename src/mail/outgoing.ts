@@ -1,5 +1,5 @@
 /**
- * What a rendered body becomes when it leaves (delivery rules C6 and C7): marketing mail gets its
+ * What a rendered body becomes when it leaves (docs/delivery.md#C6, docs/delivery.md#C7): marketing mail gets its
  * footer and list headers, tracked mail its redirects and pixel. Pure, so that every attempt
  * carries the same bytes; before signing, so that the signature covers all of it.
  *

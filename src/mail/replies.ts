@@ -1,5 +1,5 @@
 /**
- * Reads an SMTP reply: is it for now or for good, and whose matter is it (delivery rules R1–R3).
+ * Reads an SMTP reply: is it for now or for good, and whose matter is it (docs/delivery.md#R1, docs/delivery.md#R3).
  *
  * In order: the first digit of the basic code decides between later and never (RFC 5321 §4.2.1);
  * steps in which only we can be at fault; enhanced codes that mean the same everywhere (RFC 3463,
@@ -30,7 +30,7 @@ export type Verdict = {
   retryAfterMs?: number;
 };
 
-/** Classifies a negative reply. Only a permanent one can be `no_such_recipient` (rule R2). */
+/** Classifies a negative reply. Only a permanent one can be `no_such_recipient` (docs/delivery.md#R2). */
 export function classifyReply(reply: Reply): Verdict {
   const parsed = parse(reply);
   if (parsed.permanent) return { kind: "bounced", class: classOf(parsed) ?? "policy" };
@@ -142,7 +142,7 @@ function securityClass(number: number, permanent: boolean): ReplyClass | null {
   return permanent ? "policy" : null;
 }
 
-/** Delivery rule R1: the only enhanced codes by which an address is gone. */
+/** docs/delivery.md#R1: the only enhanced codes by which an address is gone. */
 const GONE: ReadonlySet<string> = new Set(["1.1", "1.2", "1.3", "1.6", "1.10", "2.1"]);
 
 /** The steps that speak of the recipient; a session has only one (S6). */

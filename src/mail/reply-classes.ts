@@ -16,7 +16,7 @@ export type SmtpStep =
   | "rset"
   | "quit";
 
-/** Classes of outcomes (delivery rule R1). */
+/** Classes of outcomes (docs/delivery.md#R1). */
 export type ReplyClass =
   | "accepted"
   | "greylisted"

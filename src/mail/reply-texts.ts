@@ -1,6 +1,6 @@
 /**
  * What receivers write in their SMTP replies, as data: phrases of known servers and providers, each
- * with the class it means (delivery rule R1). Matched in order, the first hit wins, so the specific
+ * with the class it means (docs/delivery.md#R1). Matched in order, the first hit wins, so the specific
  * stands before the general.
  */
 

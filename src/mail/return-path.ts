@@ -1,5 +1,5 @@
 /**
- * Where bounces go (delivery rule C5): `b+<token>@<bounce host>`. The token holds the email's id
+ * Where bounces go (docs/delivery.md#C5): `b+<token>@<bounce host>`. The token holds the email's id
  * and a keyed digest of it, in base32, since servers on the way may change the case of letters.
  */
 

@@ -1,6 +1,6 @@
 /**
  * Rewrites the HTML of a mail as it leaves, in one pass: links lead through our redirect, and
- * footer and pixel stand at the end of the body (delivery rule C7).
+ * footer and pixel stand at the end of the body (docs/delivery.md#C7).
  *
  * Links inside comments stay as they are, those in Outlook's conditional comments among them.
  */

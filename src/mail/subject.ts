@@ -1,4 +1,4 @@
-/** What a rendered subject may be (interface decision B). */
+/** What a rendered subject may be (docs/interface.md#send). */
 
 import type { FieldErrorCode } from "../lib/errors.ts";
 import { isHeaderText } from "./headers.ts";

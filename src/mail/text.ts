@@ -1,4 +1,4 @@
-/** The plain-text alternative of an HTML body (delivery rule C7). */
+/** The plain-text alternative of an HTML body (docs/delivery.md#C7). */
 
 import { compile, type DomNode, type FormatCallback } from "html-to-text";
 import { offsetOfDepth } from "./html-depth.ts";

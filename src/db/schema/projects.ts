@@ -9,7 +9,7 @@ export const projects = sqliteTable("projects", {
   id: text("id").notNull().unique(),
   name: text("name").notNull().unique(),
   isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
-  /** Opens and clicks: of which mail (interface decision L). */
+  /** Opens and clicks: of which mail (docs/interface.md#tracking). */
   tracking: text("tracking", { enum: TRACKING_MODES }).notNull().default("MARKETING_ONLY"),
   /** Of the pages that recipients see: BCP 47, such as `en`. */
   language: text("language").notNull().default("en"),

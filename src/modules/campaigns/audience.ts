@@ -1,4 +1,4 @@
-/** Who receives a campaign: subscribed contacts that its audience names (interface decision G). */
+/** Who receives a campaign: subscribed contacts that its audience names (docs/interface.md#campaigns). */
 
 import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition.ts";

@@ -13,7 +13,7 @@ const LEAST_RATE = 1 / 60;
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** Specification §2.3 and interface decision G. */
+/** docs/specification.md#s2.3 and docs/interface.md#campaigns. */
 export const Campaign = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -72,7 +72,7 @@ export const CampaignPatch = withChecks(Type.Partial(Input(fields)), (value) => 
 ]);
 export type CampaignPatch = Static<typeof CampaignPatch>;
 
-/** What each audience type needs (specification §2.3). */
+/** What each audience type needs (docs/specification.md#s2.3). */
 export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { audienceType, segmentId, audienceFilter } = value;
   if (audienceType === "SEGMENT" && typeof segmentId !== "string") {
@@ -104,7 +104,7 @@ const RESTRICTIONS = [
 ] as const;
 
 /**
- * Unknown fields are ignored (interface decision A), but a time that is misspelt must not mean now:
+ * Unknown fields are ignored (docs/interface.md#requests), but a time that is misspelt must not mean now:
  * that cannot be taken back.
  */
 export const SendCampaignInput = withChecks(
@@ -123,7 +123,7 @@ export const TestCampaignInput = Input({ email: EmailAddress });
 const Count = Type.Integer();
 const Rate = Type.Number({ description: "0 to 1 of sent" });
 
-/** Interface decision G. */
+/** docs/interface.md#campaigns. */
 export const CampaignStats = Type.Object({
   totalRecipients: Count,
   queued: Count,

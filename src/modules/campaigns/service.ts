@@ -41,7 +41,7 @@ export function createCampaigns(deps: {
   clock: Clock;
   cursors: Cursors;
   segments: Pick<Segments, "ensureResolvable">;
-  /** 403 where the sender's domain is none of the project's (specification §2.3). */
+  /** 403 where the sender's domain is none of the project's (docs/specification.md#s2.3). */
   requireVerified: (projectSeq: number, from: string) => void;
 }) {
   const { db, clock, cursors } = deps;

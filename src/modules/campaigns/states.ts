@@ -1,4 +1,4 @@
-/** The life of a campaign (interface decision G): which action is possible in which state. Pure. */
+/** The life of a campaign (docs/interface.md#campaigns): which action is possible in which state. Pure. */
 
 import type { CampaignStatus } from "../../db/schema/campaigns.ts";
 import { AppError } from "../../lib/errors.ts";

@@ -9,7 +9,7 @@ export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 const MOST_IDS = 10_000;
 
-/** Interface decision E; `filter` is a condition as segments have it (G). */
+/** docs/interface.md#contacts; `filter` is a condition as segments have it (G). */
 export const BulkInput = withChecks(
   Input({
     action: OneOf(BULK_ACTIONS),

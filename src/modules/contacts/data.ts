@@ -4,7 +4,7 @@ import { fieldError } from "../../lib/errors.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Names the service gives itself; a caller's values for them are ignored (interface decision E). */
+/** Names the service gives itself; a caller's values for them are ignored (docs/interface.md#contacts). */
 const RESERVED = new Set([
   "id",
   "email",
@@ -22,7 +22,7 @@ export function isReserved(name: string): boolean {
   return RESERVED.has(name);
 }
 
-/** `{"value": x, "persistent": boolean}`: x, stored or only rendered (interface decision B). */
+/** `{"value": x, "persistent": boolean}`: x, stored or only rendered (docs/interface.md#send). */
 type Wrapped = { value: unknown; persistent: boolean };
 
 /** Shallow merge; a `null` deletes its key, `null` as a whole clears. */

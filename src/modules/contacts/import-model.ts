@@ -19,7 +19,7 @@ export const ImportError = Type.Object({
 });
 export type ImportError = Static<typeof ImportError>;
 
-/** Interface decision E. */
+/** docs/interface.md#contacts. */
 export const ImportProgress = Type.Object({
   ...JobState,
   created: Type.Integer(),

@@ -8,7 +8,7 @@ import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
 
-/** Specification §2.1. */
+/** docs/specification.md#s2.1. */
 export const Contact = Type.Object({
   id: Type.String(),
   email: Type.String(),
@@ -47,7 +47,7 @@ export const ContactQuery = Input({
 export type ContactQuery = Static<typeof ContactQuery>;
 
 /**
- * Specification §2.9: the one list that is not in the envelope. `items` and `nextCursor`, as all
+ * docs/specification.md#s2.9: the one list that is not in the envelope. `items` and `nextCursor`, as all
  * other lists have them, repeat `contacts` and `cursor`, so that a generic client reads this list too.
  */
 export const ContactPage = Type.Object({

@@ -21,7 +21,7 @@ export const DomainRecord = Type.Object({
   note: Type.String({ description: "What it is good for" }),
 });
 
-/** Interface decision K. */
+/** docs/interface.md#domains. */
 export const Domain = Type.Object({
   id: Type.String(),
   domain: Type.String(),

@@ -1,5 +1,5 @@
 /**
- * The DNS records that a sending domain should have at this installation (interface decision K).
+ * The DNS records that a sending domain should have at this installation (docs/interface.md#domains).
  * Pure: what is in the DNS is compared with them in `findings.ts`.
  */
 

@@ -111,7 +111,7 @@ export function createDomains(deps: DomainsDeps) {
     present,
     signerOf: keys.signerOf,
 
-    /** Exactly this domain: a verified parent says nothing about it (interface decision B). */
+    /** Exactly this domain: a verified parent says nothing about it (docs/interface.md#send). */
     isVerified: (projectSeq: number, domain: string): boolean =>
       findVerified.get(domain, projectSeq) !== null,
 

@@ -1,5 +1,5 @@
 /**
- * Accepting `POST /v1/send` (interface decision B), all or nothing, in this order:
+ * Accepting `POST /v1/send` (docs/interface.md#send), all or nothing, in this order:
  * template → sender → message → recipients → render each → one change that writes contacts,
  * message, emails and events. Nothing is stored before everything was checked.
  */
@@ -94,7 +94,7 @@ export function createAccept(deps: AcceptDeps) {
     return () => commit({ project, input, template, message, drafts, now: clock.now() });
   };
 
-  /** Exactly the sender's domain (interface decision B). */
+  /** Exactly the sender's domain (docs/interface.md#send). */
   function requireVerified(project: Project, sender: Sender): void {
     const domain = domainOf(sender.address);
     if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;

@@ -13,7 +13,7 @@ import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templa
 
 const MOST_RECIPIENTS = 1000;
 const MOST_ATTACHMENTS = 10;
-/** Decoded, all attachments together (specification §8). */
+/** Decoded, all attachments together (docs/specification.md#s8). */
 const ATTACHMENTS_CAP_BYTES = 10 * 1024 * 1024;
 
 const NamedAddress = Input({ name: Type.Optional(HeaderText), email: EmailAddress });
@@ -28,7 +28,7 @@ const Attachment = Input({
   disposition: Type.Optional(OneOf(["attachment", "inline"])),
 });
 
-/** Specification §2.4 with the names of interface decision B. */
+/** docs/specification.md#s2.4 with the names of docs/interface.md#send. */
 export const SendInput = withChecks(
   Input({
     to: Type.Union([
@@ -84,7 +84,7 @@ function otherErrors(
 }
 
 /**
- * Without a template, subject, body and sender must be there (specification §2.4); the sender may be
+ * Without a template, subject, body and sender must be there (docs/specification.md#s2.4); the sender may be
  * the default sender of the project.
  */
 function inlineErrors(
@@ -162,7 +162,7 @@ function decodedSize(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - padding;
 }
 
-/** Specification §2.5. */
+/** docs/specification.md#s2.5. */
 export const SentMembers = {
   emails: Type.Array(
     Type.Object({
@@ -206,7 +206,7 @@ const Attempt = Type.Object({
 });
 export type Attempt = Static<typeof Attempt>;
 
-/** Interface decision B. */
+/** docs/interface.md#send. */
 export const Email = Type.Object({
   id: Type.String(),
   contactId: Nullable(Type.String()),

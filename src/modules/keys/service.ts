@@ -13,7 +13,7 @@ import { newId } from "../../lib/id.ts";
 export type KeyRow = typeof apiKeys.$inferSelect;
 export type Keys = ReturnType<typeof createKeys>;
 
-/** 43 base62 characters carry 256 bits (interface decision A). */
+/** 43 base62 characters carry 256 bits (docs/interface.md#requests). */
 const RANDOM_CHARACTERS = 43;
 const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const satisfies Record<KeyKind, string>;
 

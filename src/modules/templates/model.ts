@@ -22,7 +22,7 @@ export const BodySource = Type.String({
 
 const TemplateType = OneOf(TEMPLATE_TYPES);
 
-/** Specification §2.2 and interface decision F. */
+/** docs/specification.md#s2.2 and docs/interface.md#templates. */
 export const Template = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -55,7 +55,7 @@ export type TemplateInput = Static<typeof TemplateInput>;
 export const TemplatePatch = withChecks(Type.Partial(Input(fields)), templateErrors);
 export type TemplatePatch = Static<typeof TemplatePatch>;
 
-/** Interface decision G. */
+/** docs/interface.md#campaigns. */
 export const PreviewInput = Input({
   contactId: Type.Optional(Type.String()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),

@@ -7,7 +7,7 @@ import { Data } from "../contacts/model.ts";
 import { EventName } from "../events/model.ts";
 import { isServiceEvent } from "../events/names.ts";
 
-/** Interface decision C. */
+/** docs/interface.md#track. */
 export const TrackInput = withChecks(
   Input({
     event: EventName,
@@ -36,7 +36,7 @@ function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError
   return [{ field: "event", message, code: "reserved_event" }];
 }
 
-/** Specification §2.6. */
+/** docs/specification.md#s2.6. */
 export const TrackedMembers = {
   contact: Type.String({ description: "Contact id" }),
   event: Type.String({ description: "Event id" }),

@@ -3,12 +3,12 @@ import { Nullable } from "../../http/envelope.ts";
 import { Input } from "../../http/validation.ts";
 import { LONGEST_ADDRESS_TEXT } from "../../mail/address.ts";
 
-/** Interface decision D: only this much is demanded; what is wrong beyond it is the answer. */
+/** docs/interface.md#verify: only this much is demanded; what is wrong beyond it is the answer. */
 export const VerifyInput = Input({
   email: Type.String({ maxLength: LONGEST_ADDRESS_TEXT, format: "contains-at" }),
 });
 
-/** Specification §2.7 and interface decision D. */
+/** docs/specification.md#s2.7 and docs/interface.md#verify. */
 export const VerificationMembers = {
   email: Type.String(),
   valid: Type.Boolean(),

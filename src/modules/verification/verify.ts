@@ -1,5 +1,5 @@
 /**
- * Verifies an address in this order (interface decision D): syntax → lists → DNS. What may be
+ * Verifies an address in this order (docs/interface.md#verify): syntax → lists → DNS. What may be
  * wrong for a moment only is said in `reasons` and does not make an address invalid.
  */
 
@@ -23,7 +23,7 @@ type Reachability = {
   mx: "records" | "null" | "none" | "unknown";
 };
 
-/** All look-ups for one address together (interface decision D). */
+/** All look-ups for one address together (docs/interface.md#verify). */
 const LOOKUP_TIMEOUT_MS = 5000;
 
 export function createVerify({ dns }: { dns: Dns }): Verify {

@@ -1,4 +1,4 @@
-/** `POST /v1/send` (interface decision B): what is accepted, and what comes of it. */
+/** `POST /v1/send` (docs/interface.md#send): what is accepted, and what comes of it. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
