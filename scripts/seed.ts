@@ -18,7 +18,7 @@ import { type Db, openDatabase } from "../src/db/open.ts";
 import { createWriter } from "../src/db/writer.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLog } from "../src/lib/log.ts";
-import { createReader } from "../src/modules/events/reader.ts";
+import { createReader } from "../src/events/reader.ts";
 import { createKeys } from "../src/modules/keys/service.ts";
 import { createProjects } from "../src/modules/projects/service.ts";
 import { seedContacts } from "./seed/contacts.ts";

@@ -8,15 +8,15 @@ import { freeBytes } from "./db/folder.ts";
 import type { Db } from "./db/open.ts";
 import { createUsageCounter } from "./db/usage-counter.ts";
 import { createWriter } from "./db/writer.ts";
-import { createAttempt } from "./delivery/attempt.ts";
-import { createDispatcher } from "./delivery/dispatcher.ts";
-import { createLoader } from "./delivery/load.ts";
-import { databaseSiteStore } from "./delivery/direct/site-store.ts";
-import type { Transport } from "./delivery/outcome.ts";
-import { databasePolicyStore } from "./delivery/mta-sts/store.ts";
-import { createPace } from "./delivery/pace.ts";
-import { createQueue } from "./delivery/queue.ts";
-import { createSettle } from "./delivery/settle.ts";
+import { createAttempt } from "./outbox/attempt.ts";
+import { createDispatcher } from "./outbox/dispatcher.ts";
+import { createLoader } from "./outbox/load-mail.ts";
+import { databaseSiteStore } from "./outbox/direct/site-store.ts";
+import type { Transport } from "./outbox/outcome.ts";
+import { databasePolicyStore } from "./outbox/direct/mta-sts-store.ts";
+import { createPace } from "./outbox/pace.ts";
+import { createQueue } from "./outbox/lease.ts";
+import { createSettle } from "./outbox/record.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createBodies } from "./http/bodies.ts";
 import { defineFormats } from "./http/formats.ts";
@@ -33,40 +33,41 @@ import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
 import { serveMetrics } from "./lib/metrics.ts";
 import { metricsOf } from "./metrics.ts";
 import { deriveKey } from "./lib/crypto.ts";
-import { createBreather } from "./lib/breather.ts";
-import { createDns, type Dns } from "./lib/dns/client.ts";
-import { systemDnsServers } from "./lib/dns/servers.ts";
-import { createFetchGuarded, type FetchGuarded } from "./lib/fetch-guarded/fetch-guarded.ts";
+import { createBreather } from "./lib/yield.ts";
+import { createDns, type Dns } from "./protocols/dns/client.ts";
+import { systemDnsServers } from "./protocols/dns/servers.ts";
+import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded/fetch-guarded.ts";
 import { describeError, type Log, withoutErrors } from "./lib/log.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
-import { createTurns } from "./lib/turns.ts";
-import { domainOf } from "./mail/address.ts";
-import { type DkimKeyPair, generateDkimKeys } from "./mail/dkim-keys.ts";
-import { makeReturnPath } from "./mail/return-path.ts";
-import { templateCache as createTemplateCache } from "./mail/template-cache.ts";
-import { bulkRoutes } from "./modules/contacts/bulk-routes.ts";
-import { importRoutes } from "./modules/contacts/import-routes.ts";
-import { createContactParts } from "./modules/contacts/parts.ts";
-import { createRemoval } from "./modules/contacts/removal.ts";
-import { createCampaignParts } from "./modules/campaigns/parts.ts";
+import { createTurns } from "./lib/slice-queue.ts";
+import { domainOf } from "./protocols/mime/address.ts";
+import { type DkimKeyPair, generateDkimKeys } from "./protocols/dkim/keys.ts";
+import { makeReturnPath } from "./outbox/return-path.ts";
+import { templateCache as createTemplateCache } from "./render/template/cache.ts";
+import { bulkRoutes } from "./modules/contacts/bulk/routes.ts";
+import { importRoutes } from "./modules/contacts/import/routes.ts";
+import { createContactParts } from "./modules/contacts/module.ts";
+import { createRemoval } from "./modules/contacts/remove.ts";
+import { createCampaignParts } from "./modules/campaigns/module.ts";
 import { campaignRoutes } from "./modules/campaigns/routes.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
-import { createDomainChecks } from "./modules/domains/checks.ts";
+import { createDomainChecks } from "./modules/domains/check-worker.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
-import { createLookUp } from "./modules/domains/look.ts";
-import { createLooks } from "./modules/domains/looks.ts";
+import { createLookUp } from "./modules/domains/dns-check.ts";
+import { createLooks } from "./modules/domains/check-rows.ts";
 import { domainRoutes } from "./modules/domains/routes.ts";
 import { createDomains } from "./modules/domains/service.ts";
 import { createAccept } from "./modules/emails/accept.ts";
 import { emailRoutes } from "./modules/emails/routes.ts";
 import { createEmailList } from "./modules/emails/list.ts";
 import { createEmailRecords } from "./modules/emails/records.ts";
-import { createEmailStore } from "./modules/emails/store.ts";
+import { createEmailStore } from "./outbox/enqueue.ts";
 import { createEventList } from "./modules/events/list.ts";
-import { createEventsOfContact } from "./modules/events/of-contact.ts";
+import { createEventNameList } from "./modules/events/names-list.ts";
+import { createEventsOfContact } from "./events/contact-events.ts";
 import { eventRoutes } from "./modules/events/routes.ts";
-import { createEvents } from "./modules/events/service.ts";
+import { createEvents } from "./events/log.ts";
 import { createKeys } from "./modules/keys/service.ts";
 import { createProjects } from "./modules/projects/service.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
@@ -86,15 +87,15 @@ import { trackRoutes } from "./modules/track/routes.ts";
 import { verificationRoutes } from "./modules/verification/routes.ts";
 import { createVerify } from "./modules/verification/verify.ts";
 import { executionRoutes } from "./modules/workflows/execution-routes.ts";
-import { createMachinery } from "./modules/workflows/machinery.ts";
+import { createMachinery } from "./modules/workflows/module.ts";
 import { workflowRoutes } from "./modules/workflows/routes.ts";
 import { createWorkflows } from "./modules/workflows/service.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
 import { createCount } from "./modules/tracking/count.ts";
 import { trackingRoutes } from "./modules/tracking/routes.ts";
-import { createWebhookParts } from "./modules/webhooks/parts.ts";
+import { createWebhookParts } from "./modules/webhooks/module.ts";
 import { webhookRoutes } from "./modules/webhooks/routes.ts";
-import { createTransport } from "./transport.ts";
+import { createTransport } from "./outbox/transports/create-transport.ts";
 
 export type AppOptions = {
   config: Config;
@@ -156,7 +157,7 @@ export function createApp(options: AppOptions) {
       queuedMails: config.quotaQueuedMails,
     },
   });
-  const events = createEvents({ db, writer, usage, cursors });
+  const events = createEvents({ db, writer, usage });
   const suppressions = createSuppressions({ db });
   const suppressionList = createSuppressionList({ db, cursors });
   const projects = createProjects({ db, clock });
@@ -455,7 +456,7 @@ export function createApp(options: AppOptions) {
     .use(
       eventRoutes({
         admission,
-        events,
+        names: createEventNameList({ db, cursors }),
         list: createEventList({ db, cursors, turns, ofContact: eventsOfContact }),
       }),
     )

@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { hostname as systemHostname } from "node:os";
-import { parseRelayUrl, type Relay } from "./delivery/transports/relay.ts";
+import { parseRelayUrl, type Relay } from "./protocols/smtp/relay-url.ts";
 import { type AddressRange, parseAddressRange } from "./lib/address-ranges.ts";
-import { type DnsServer, parseDnsServers } from "./lib/dns/servers.ts";
+import { type DnsServer, parseDnsServers } from "./protocols/dns/servers.ts";
 import type { MetricsAddress } from "./lib/metrics.ts";
 import { trimEndOf } from "./lib/trim.ts";
 import { parseUrl } from "./lib/url.ts";

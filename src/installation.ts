@@ -1,7 +1,7 @@
 /** How mail leaves this installation, as far as the DNS records of sending domains depend on it. */
 
 import type { Config } from "./config.ts";
-import { isPublicAddress } from "./lib/addresses.ts";
+import { isPublicAddress } from "./lib/ip-addresses.ts";
 import type { Installation } from "./modules/domains/records.ts";
 
 type Settings = Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">;

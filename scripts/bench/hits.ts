@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { deriveKey } from "../../src/lib/crypto.ts";
-import { pixelUrl, redirectUrl } from "../../src/mail/links.ts";
+import { pixelUrl, redirectUrl } from "../../src/render/links.ts";
 import { parse } from "./children.ts";
 
 const Settings = Type.Object({

@@ -1,8 +1,8 @@
 /** Composes the message of a measurement without the server, for baselines. */
 
-import { composeMessage } from "../../src/mail/message.ts";
-import { compileTemplate, render } from "../../src/mail/template.ts";
-import { htmlToText } from "../../src/mail/text.ts";
+import { composeMessage } from "../../src/protocols/mime/message.ts";
+import { compileTemplate, render } from "../../src/render/template/template.ts";
+import { htmlToText } from "../../src/render/text.ts";
 import { BODY, SENDER, SUBJECT } from "./mail.ts";
 
 function renderTemplate(source: string, kind: "html" | "text"): string {

@@ -11,7 +11,7 @@ import { openDataFolder } from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { parseCondition } from "../../src/modules/segments/condition.ts";
+import { parseCondition } from "../../src/modules/segments/condition/condition.ts";
 import { removeFolder } from "./children.ts";
 import { cpuWaitMs } from "./cpu-wait.ts";
 import { type Aim, fixed, reportAims, median, ms, printValue, whole } from "./report.ts";

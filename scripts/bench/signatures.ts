@@ -4,8 +4,8 @@
  */
 
 import { Type } from "@sinclair/typebox";
-import { type SigningKey, signMessage } from "../../src/mail/dkim.ts";
-import { generateDkimKeys, readPrivateKey } from "../../src/mail/dkim-keys.ts";
+import { type SigningKey, signMessage } from "../../src/protocols/dkim/sign.ts";
+import { generateDkimKeys, readPrivateKey } from "../../src/protocols/dkim/keys.ts";
 import { parse } from "./children.ts";
 import { SENDER_DOMAIN } from "./mail.ts";
 import { composeMail } from "./message.ts";

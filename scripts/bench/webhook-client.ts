@@ -5,7 +5,7 @@
 
 import "../../src/lib/production.ts";
 import { Type } from "@sinclair/typebox";
-import { createFetchGuarded } from "../../src/lib/fetch-guarded/fetch-guarded.ts";
+import { createFetchGuarded } from "../../src/protocols/fetch-guarded/fetch-guarded.ts";
 import { parse } from "./children.ts";
 
 const Settings = Type.Object({

@@ -1,6 +1,6 @@
 /** An SMTP conversation as people read it: `>` what we say, `<` what the server says, `*` the rest. */
 
-import type { Conversation, Step, StepListener } from "../delivery/outcome.ts";
+import type { Conversation, Step, StepListener } from "../protocols/smtp/conversation.ts";
 
 export type ConversationPrinter = {
   onStep: StepListener;

@@ -1,6 +1,6 @@
 /** DNS records as people paste them: each value whole, on a line of its own. */
 
-import type { Unanswered } from "../modules/domains/look.ts";
+import type { Unanswered } from "../modules/domains/dns-check.ts";
 import type { Domain } from "../modules/domains/model.ts";
 
 type Shown = Domain["records"][number];

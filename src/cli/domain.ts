@@ -1,13 +1,13 @@
 /** mailstead domain add | list | records | verify | remove */
 
-import { createDns } from "../lib/dns/client.ts";
-import { systemDnsServers } from "../lib/dns/servers.ts";
+import { createDns } from "../protocols/dns/client.ts";
+import { systemDnsServers } from "../protocols/dns/servers.ts";
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { silentLog } from "../lib/log.ts";
-import { createDomainChecks } from "../modules/domains/checks.ts";
-import { createLookUp, type Unanswered, unansweredOf } from "../modules/domains/look.ts";
-import { createLooks } from "../modules/domains/looks.ts";
+import { createDomainChecks } from "../modules/domains/check-worker.ts";
+import { createLookUp, type Unanswered, unansweredOf } from "../modules/domains/dns-check.ts";
+import { createLooks } from "../modules/domains/check-rows.ts";
 import { parseSendingDomain } from "../modules/domains/name.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
 import { type Command, type Flag, type Input, type SettingName, UsageError } from "./command.ts";

@@ -2,9 +2,9 @@
 
 import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
-import { domainOf } from "../mail/address.ts";
-import { LANGUAGES } from "../mail/language.ts";
-import { formatMailbox, type Mailbox, parseMailbox } from "../mail/mailbox.ts";
+import { domainOf } from "../protocols/mime/address.ts";
+import { LANGUAGES } from "../render/language.ts";
+import { formatMailbox, type Mailbox, parseMailbox } from "../protocols/mime/mailbox.ts";
 import type { ProjectRow, ProjectSettings, ProjectUsage } from "../modules/projects/service.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";

@@ -2,18 +2,18 @@
 
 import { type Config, readConfig } from "../config.ts";
 import { hasInstallation } from "../db/folder.ts";
-import type { Outcome } from "../delivery/outcome.ts";
+import type { Outcome } from "../outbox/outcome.ts";
 import { systemClock } from "../lib/clock.ts";
-import { createDns } from "../lib/dns/client.ts";
-import { systemDnsServers } from "../lib/dns/servers.ts";
+import { createDns } from "../protocols/dns/client.ts";
+import { systemDnsServers } from "../protocols/dns/servers.ts";
 import { newId } from "../lib/id.ts";
 import { silentLog } from "../lib/log.ts";
-import { domainOf, parseAddress } from "../mail/address.ts";
-import { type Signer, signMessage } from "../mail/dkim.ts";
-import { composeMessage } from "../mail/message.ts";
-import { messageIdOf } from "../mail/message-id.ts";
-import { htmlToText } from "../mail/text.ts";
-import { createTransport } from "../transport.ts";
+import { domainOf, parseAddress } from "../protocols/mime/address.ts";
+import { type Signer, signMessage } from "../protocols/dkim/sign.ts";
+import { composeMessage } from "../protocols/mime/message.ts";
+import { messageIdOf } from "../protocols/mime/message-id.ts";
+import { htmlToText } from "../render/text.ts";
+import { createTransport } from "../outbox/transports/create-transport.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { conversationPrinter } from "./conversation.ts";
 import { withStore } from "./store.ts";

@@ -20,7 +20,7 @@ import { installationOf } from "../installation.ts";
 import { systemClock } from "../lib/clock.ts";
 import { deriveKey } from "../lib/crypto.ts";
 import { silentLog } from "../lib/log.ts";
-import { generateDkimKeys } from "../mail/dkim-keys.ts";
+import { generateDkimKeys } from "../protocols/dkim/keys.ts";
 import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/domains/keys.ts";
 import { createDomains } from "../modules/domains/service.ts";
 import { createKeys } from "../modules/keys/service.ts";

@@ -6,7 +6,7 @@
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { StorageFault } from "./fault.ts";
-import type { LogFile } from "./log-file.ts";
+import type { LogFile } from "./durability/wal-file.ts";
 
 export type Lengths = {
   /** The file that is shorter than it should be; null if neither is. */

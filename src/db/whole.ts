@@ -2,7 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { openLogFile } from "./log-file.ts";
+import { openLogFile } from "./durability/wal-file.ts";
 import type { Db } from "./open.ts";
 
 /** SQLite never uses the page with this byte (https://sqlite.org/fileformat2.html#the_lock_byte_page). */

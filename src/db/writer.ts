@@ -6,7 +6,7 @@
 
 import { systemClock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
-import { createDiskSync, type DiskSync } from "./disk-sync.ts";
+import { createDiskSync, type DiskSync } from "./durability/disk-sync.ts";
 import { StorageFaultError } from "./fault.ts";
 import type { Db } from "./open.ts";
 import { isStorageError, storageRefused } from "./refusal.ts";

@@ -1,6 +1,6 @@
 /** Creates the parts that read request bodies: the budget, the bytes, and the JSON in them. */
 
-import { createBreather } from "../lib/breather.ts";
+import { createBreather } from "../lib/yield.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createGarbage } from "../lib/garbage.ts";
 import { createArrivals } from "./body-arrival.ts";

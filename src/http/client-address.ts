@@ -7,7 +7,7 @@
 import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 import { type AddressRange, isInRanges, parseAddress } from "../lib/address-ranges.ts";
-import { embeddedIPv4, isPublicAddress } from "../lib/addresses.ts";
+import { embeddedIPv4, isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
 
 export type Hops = {

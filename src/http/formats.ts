@@ -2,9 +2,9 @@
 
 import { Type } from "@sinclair/typebox";
 import { isEventName, isEventPattern } from "../lib/event-name.ts";
-import { parseAddressFilter } from "../mail/address-filter.ts";
-import { LONGEST_ADDRESS_TEXT, parseAddress } from "../mail/address.ts";
-import { isContentId, isHeaderText } from "../mail/headers.ts";
+import { parseAddressFilter } from "./address-filter.ts";
+import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts";
+import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
 import { defineFormat } from "./field-messages.ts";
 
 /** Registers the formats; called once, before the first route is compiled. */

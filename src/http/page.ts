@@ -5,7 +5,7 @@
  */
 
 import { Type } from "@sinclair/typebox";
-import type { Texts } from "../mail/language.ts";
+import type { Texts } from "../render/language.ts";
 
 export type Page = {
   /** BCP 47. */

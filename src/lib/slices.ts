@@ -1,7 +1,7 @@
 /** Long work in short turns of the event loop, so that nothing else waits for all of it. */
 
 import { systemClock } from "./clock.ts";
-import type { Turns } from "./turns.ts";
+import type { Turns } from "./slice-queue.ts";
 
 export type Slices = {
   /** Whether this turn has lasted long enough: then wait for `next()`. */

@@ -11,7 +11,7 @@ import {
   sizeText,
 } from "../../src/http/body-limits.ts";
 import { DEEPEST_NESTING } from "../../src/lib/nesting.ts";
-import { RENDER_LIMIT_MS } from "../../src/mail/template-limits.ts";
+import { RENDER_LIMIT_MS } from "../../src/render/template/limits.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");

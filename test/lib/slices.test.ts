@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { startSlices } from "../../src/lib/slices.ts";
-import { createTurns, type Turns } from "../../src/lib/turns.ts";
+import { createTurns, type Turns } from "../../src/lib/slice-queue.ts";
 
 const JOBS = 5;
 const SLICES = 3;

@@ -1,18 +1,18 @@
 /** Texts of remote servers: policies, DNS answers, SMTP replies. */
 
-import { reverseName } from "../../src/lib/dns/client.ts";
-import { parseDnsServers, readResolvConf } from "../../src/lib/dns/servers.ts";
-import { NO_EXTENSIONS, readExtensions } from "../../src/delivery/smtp/extensions.ts";
-import { planEnvelope } from "../../src/delivery/smtp/envelope.ts";
-import { readReply } from "../../src/delivery/smtp/reading.ts";
-import { quoteReply, ReplyParser, type Reply } from "../../src/delivery/smtp/reply.ts";
-import { parsePolicy, readRecordId } from "../../src/delivery/mta-sts/policy.ts";
-import { parseRelayUrl } from "../../src/delivery/transports/relay.ts";
-import { classifyReply } from "../../src/mail/replies.ts";
+import { reverseName } from "../../src/protocols/dns/client.ts";
+import { parseDnsServers, readResolvConf } from "../../src/protocols/dns/servers.ts";
+import { NO_EXTENSIONS, readExtensions } from "../../src/protocols/smtp/extensions.ts";
+import { planEnvelope } from "../../src/protocols/smtp/envelope.ts";
+import { readReply } from "../../src/protocols/smtp/reading.ts";
+import { quoteReply, ReplyParser, type Reply } from "../../src/protocols/smtp/reply.ts";
+import { parsePolicy, readRecordId } from "../../src/protocols/mta-sts/policy.ts";
+import { parseRelayUrl } from "../../src/protocols/smtp/relay-url.ts";
+import { classifyReply } from "../../src/protocols/smtp/classify-reply.ts";
 import { hasPolicy, isDmarcRecord } from "../../src/modules/domains/dmarc.ts";
 import { judge } from "../../src/modules/domains/findings.ts";
 import { allows, mergeSpf, needsTooMuch } from "../../src/modules/domains/spf.ts";
-import { isDkimRecord } from "../../src/mail/dkim-keys.ts";
+import { isDkimRecord } from "../../src/protocols/dkim/keys.ts";
 import { linearTests, samples } from "../support/linear.ts";
 
 /** A DNS message has at most so many octets, and so has a TXT record. */

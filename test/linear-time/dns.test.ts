@@ -1,9 +1,9 @@
 /** Messages of name servers: octets of the wire, as a hostile server would arrange them. */
 
 import { describe, expect, test } from "bun:test";
-import { A, MX, readAnswer, type RecordKind, TXT } from "../../src/lib/dns/answer.ts";
-import { messageCollector } from "../../src/lib/dns/exchange.ts";
-import { hasPointerChain, makeQuery } from "../../src/lib/dns/query.ts";
+import { A, MX, readAnswer, type RecordKind, TXT } from "../../src/protocols/dns/answer.ts";
+import { messageCollector } from "../../src/protocols/dns/exchange.ts";
+import { hasPointerChain, makeQuery } from "../../src/protocols/dns/query.ts";
 import { linearTests, type Parser } from "../support/linear.ts";
 
 const MOST_OCTETS = 65_535;

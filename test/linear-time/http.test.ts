@@ -15,7 +15,7 @@ import { SendInput } from "../../src/modules/emails/model.ts";
 import { isMachine } from "../../src/modules/tracking/machines.ts";
 import { retryAfterMs } from "../../src/modules/webhooks/schedule.ts";
 import { webhookInputs } from "../../src/modules/webhooks/model.ts";
-import { retryAfter } from "../../src/modules/workflows/due-times.ts";
+import { retryAfter } from "../../src/modules/workflows/run/due-times.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { linearTests, samples, tried } from "../support/linear.ts";
 

@@ -5,21 +5,21 @@ import {
   isHostname,
   parseAddress,
   storedSpellings,
-} from "../../src/mail/address.ts";
-import { parseAddressFilter } from "../../src/mail/address-filter.ts";
-import { contentTypeOf, isMediaType } from "../../src/mail/content-type.ts";
-import { relaxedBody, relaxedField, splitMessage } from "../../src/mail/dkim-canonical.ts";
-import { offersUnsubscribe } from "../../src/mail/footer.ts";
-import { addressLine, fold, rawLine, textLine } from "../../src/mail/header-lines.ts";
-import { checkHeaders, isContentId, isHeaderText } from "../../src/mail/headers.ts";
-import { chooseTexts } from "../../src/mail/language.ts";
-import { openRedirect, openToken } from "../../src/mail/links.ts";
-import { parseMailbox } from "../../src/mail/mailbox.ts";
-import { attachmentPart, textPart } from "../../src/mail/mime-parts.ts";
-import { openReturnPath } from "../../src/mail/return-path.ts";
-import { rewriteHtml } from "../../src/mail/rewrite.ts";
-import { subjectFault } from "../../src/mail/subject.ts";
-import { htmlToText } from "../../src/mail/text.ts";
+} from "../../src/protocols/mime/address.ts";
+import { parseAddressFilter } from "../../src/http/address-filter.ts";
+import { contentTypeOf, isMediaType } from "../../src/protocols/mime/content-type.ts";
+import { relaxedBody, relaxedField, splitMessage } from "../../src/protocols/dkim/canonical.ts";
+import { offersUnsubscribe } from "../../src/render/footer.ts";
+import { addressLine, fold, rawLine, textLine } from "../../src/protocols/mime/header-lines.ts";
+import { checkHeaders, isContentId, isHeaderText } from "../../src/protocols/mime/headers.ts";
+import { chooseTexts } from "../../src/render/language.ts";
+import { openRedirect, openToken } from "../../src/render/links.ts";
+import { parseMailbox } from "../../src/protocols/mime/mailbox.ts";
+import { attachmentPart, textPart } from "../../src/protocols/mime/parts.ts";
+import { openReturnPath } from "../../src/outbox/return-path.ts";
+import { rewriteHtml } from "../../src/render/rewrite.ts";
+import { subjectFault } from "../../src/render/subject.ts";
+import { htmlToText } from "../../src/render/text.ts";
 import { linearTests, samples } from "../support/linear.ts";
 
 const KEY = Buffer.alloc(32, 1);

@@ -4,16 +4,21 @@ import { createCsvReader, detectDialect } from "../../src/lib/csv.ts";
 import { isEventName, isEventPattern, trimmedEventName } from "../../src/lib/event-name.ts";
 import { splitPath } from "../../src/lib/key-path.ts";
 import { guessEncoding } from "../../src/lib/text-encoding.ts";
-import { readCell, unmarked, writeCell, writeRecord } from "../../src/modules/contacts/cells.ts";
-import { columnName, readHeader } from "../../src/modules/contacts/columns.ts";
-import { readRow } from "../../src/modules/contacts/import-rows.ts";
+import {
+  readCell,
+  unmarked,
+  writeCell,
+  writeRecord,
+} from "../../src/modules/contacts/import/cells.ts";
+import { columnName, readHeader } from "../../src/modules/contacts/import/columns.ts";
+import { readRow } from "../../src/modules/contacts/import/rows.ts";
 import { parseSendingDomain } from "../../src/modules/domains/name.ts";
-import { isServiceEvent } from "../../src/modules/events/names.ts";
-import { checkCondition } from "../../src/modules/segments/condition.ts";
-import { parsePeriod } from "../../src/modules/segments/dates.ts";
-import { parseField } from "../../src/modules/segments/fields.ts";
+import { isServiceEvent } from "../../src/events/names.ts";
+import { checkCondition } from "../../src/modules/segments/condition/condition.ts";
+import { parsePeriod } from "../../src/modules/segments/condition/dates.ts";
+import { parseField } from "../../src/modules/segments/condition/fields.ts";
 import { slugOf } from "../../src/modules/segments/slug.ts";
-import { canonicalDomain } from "../../src/mail/address.ts";
+import { canonicalDomain } from "../../src/protocols/mime/address.ts";
 import {
   correctedDomain,
   isDisposableDomain,

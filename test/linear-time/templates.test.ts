@@ -2,8 +2,13 @@
 
 import { filters } from "liquidjs";
 import { expect, test } from "bun:test";
-import { compileTemplate, render, renderUrl, type TemplateKind } from "../../src/mail/template.ts";
-import { buildUrl } from "../../src/modules/workflows/webhook-url.ts";
+import {
+  compileTemplate,
+  render,
+  renderUrl,
+  type TemplateKind,
+} from "../../src/render/template/template.ts";
+import { buildUrl } from "../../src/modules/workflows/steps/webhook-url.ts";
 import { LIMIT_MS, linearTests, superLinear, samples } from "../support/linear.ts";
 
 const PUMPS = samples(

@@ -5,12 +5,12 @@ import { clientAddressReader } from "../../src/http/client-address.ts";
 import { defineFormats } from "../../src/http/formats.ts";
 import { canonicalPath, routePath } from "../../src/http/route-path.ts";
 import { parseAddressRange } from "../../src/lib/address-ranges.ts";
-import { isPublicAddress } from "../../src/lib/addresses.ts";
-import { locationOf } from "../../src/lib/fetch-guarded/request.ts";
-import { objectToTarget } from "../../src/lib/fetch-guarded/target.ts";
+import { isPublicAddress } from "../../src/lib/ip-addresses.ts";
+import { locationOf } from "../../src/protocols/fetch-guarded/request.ts";
+import { objectToTarget } from "../../src/protocols/fetch-guarded/target.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { parseWebOrigin } from "../../src/lib/web-origin.ts";
-import { isPrivateTarget, readWebhook } from "../../src/modules/workflows/config-webhook.ts";
+import { isPrivateTarget, readWebhook } from "../../src/modules/workflows/graph/config-webhook.ts";
 import { parseUrl } from "../../src/lib/url.ts";
 import { linearTests, type Parser, samples, tried } from "../support/linear.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createDns, type Dns } from "../../src/lib/dns/client.ts";
+import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { startDns, type TestDns } from "../support/dns-server.ts";
 import { listAt } from "../support/json.ts";

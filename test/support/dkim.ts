@@ -1,6 +1,6 @@
 /** DKIM key pairs for tests, generated once per process: an RSA key takes a tenth of a second. */
 
-import { type DkimKeyPair, generateDkimKeys } from "../../src/mail/dkim-keys.ts";
+import { type DkimKeyPair, generateDkimKeys } from "../../src/protocols/dkim/keys.ts";
 
 let pairs: Promise<DkimKeyPair[]> | null = null;
 

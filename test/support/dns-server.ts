@@ -15,7 +15,7 @@ import {
   type DecodedPacket,
   type Packet,
 } from "dns-packet";
-import type { DnsServer } from "../../src/lib/dns/servers.ts";
+import type { DnsServer } from "../../src/protocols/dns/servers.ts";
 
 /** Records of one name. An MX record is written as in a zone file: `10 mx.example.com`. */
 export type TestRecords = {

@@ -1,6 +1,6 @@
 /** A DNS client for tests that do not use DNS: all queries fail immediately. */
 
-import type { Dns } from "../../src/lib/dns/client.ts";
+import type { Dns } from "../../src/protocols/dns/client.ts";
 
 export const NO_DNS: Dns = {
   resolve: async () => ({ kind: "failed", reason: "there is no DNS in this test" }),

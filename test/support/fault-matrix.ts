@@ -3,9 +3,9 @@
  * transport and tests of the whole application share this table.
  */
 
-import type { ReplyClass } from "../../src/mail/reply-classes.ts";
-import type { Outcome } from "../../src/delivery/outcome.ts";
-import type { Timeouts } from "../../src/delivery/smtp/timeouts.ts";
+import type { ReplyClass } from "../../src/protocols/smtp/reply-classes.ts";
+import type { Outcome } from "../../src/outbox/outcome.ts";
+import type { Timeouts } from "../../src/protocols/smtp/timeouts.ts";
 import type { Action, ScriptOptions, ScriptStep } from "./smtp-script.ts";
 import { makeCertificate } from "./tls.ts";
 

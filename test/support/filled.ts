@@ -1,6 +1,7 @@
 /** Fills an application with one of everything, through its interface, as a month of use does. */
 
-import type { Dispatch, Outcome } from "../../src/delivery/outcome.ts";
+import type { Outcome } from "../../src/outbox/outcome.ts";
+import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
 import { FASTEST_PERSON_MS } from "../../src/modules/tracking/machines.ts";
 import type { Db } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "./app.ts";

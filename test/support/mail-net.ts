@@ -3,13 +3,13 @@
  * listen on one port, as real ones do on port 25. `transport` creates a transport for this network.
  */
 
-import { createDns, type Dns } from "../../src/lib/dns/client.ts";
+import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import {
   directTransport,
   type DirectOptions,
   type DirectTransport,
-} from "../../src/delivery/transports/direct.ts";
+} from "../../src/outbox/transports/direct.ts";
 import { manualClock, type ManualClock } from "./clock.ts";
 import { startDns, type TestDns, type TestDnsOptions } from "./dns-server.ts";
 import { startScript, type ScriptOptions, type ScriptServer } from "./smtp-script.ts";

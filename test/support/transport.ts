@@ -1,6 +1,7 @@
 /** A transport for tests: the test decides the outcome of each mail. */
 
-import type { Dispatch, Outcome, Transport } from "../../src/delivery/outcome.ts";
+import type { Outcome, Transport } from "../../src/outbox/outcome.ts";
+import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
 
 export type Handed = {
   dispatch: Dispatch;

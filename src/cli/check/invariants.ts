@@ -3,8 +3,8 @@
 import type { Invariant } from "../../db/invariant.ts";
 import { CAMPAIGN_INVARIANTS } from "../../modules/campaigns/invariants.ts";
 import { CONTACT_INVARIANTS } from "../../modules/contacts/invariants.ts";
-import { EMAIL_INVARIANTS } from "../../modules/emails/invariants.ts";
-import { EVENT_INVARIANTS } from "../../modules/events/invariants.ts";
+import { EMAIL_INVARIANTS } from "../../outbox/invariants.ts";
+import { EVENT_INVARIANTS } from "../../events/invariants.ts";
 import { SEGMENT_INVARIANTS } from "../../modules/segments/invariants.ts";
 import { WEBHOOK_INVARIANTS } from "../../modules/webhooks/invariants.ts";
 import { WORKFLOW_INVARIANTS } from "../../modules/workflows/invariants.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 
 type Log = { log: number; checkpointed: number };
 
-/** In pages; a log of this length begins anew when a server has copied it (db/checkpoint.ts). */
+/** In pages; a log of this length begins anew when a server has copied it (db/durability/checkpoint.ts). */
 const LONG_LOG = 16_000;
 const STEP_MS = 50;
 /** If nothing was copied for this long, no server is copying. */

@@ -1,7 +1,7 @@
 /** What the doctor looks at, and how it tells what it found. */
 
 import type { Config } from "../../config.ts";
-import type { Dns } from "../../lib/dns/client.ts";
+import type { Dns } from "../../protocols/dns/client.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 
 export type Level = "ok" | "warn" | "fail";

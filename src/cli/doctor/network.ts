@@ -1,7 +1,7 @@
 /** Looks at the network as other mail servers see it: resolver, name and addresses, port 25. */
 
 import { isIP } from "node:net";
-import type { DnsAnswer } from "../../lib/dns/answer.ts";
+import type { DnsAnswer } from "../../protocols/dns/answer.ts";
 import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
 
 /** Where nearly every installation has mail to send to. */

@@ -116,7 +116,7 @@ export const emails = sqliteTable(
     /** JSON object the body is rendered with; null: the contact's data at the time of leaving. */
     variables: text("variables"),
     status: text("status", { enum: EMAIL_STATUSES }).notNull(),
-    /** 0 transactional, 1 campaign: how long it is tried (delivery/retry.ts). */
+    /** 0 transactional, 1 campaign: how long it is tried (outbox/retry.ts). */
     priority: integer("priority").notNull(),
     /** How many times it was leased; also the token that a settlement must name. */
     attempts: integer("attempts").notNull().default(0),
@@ -168,7 +168,7 @@ export const attempts = sqliteTable(
     outcome: text("outcome", { enum: ["accepted", "deferred", "bounced", "failed"] }).notNull(),
     class: text("class").notNull(),
     reason: text("reason"),
-    /** JSON: Conversation[] (delivery/outcome.ts); null once the contact was deleted. */
+    /** JSON: Conversation[] (outbox/outcome.ts); null once the contact was deleted. */
     conversations: text("conversations"),
   },
   (table) => [index("attempts_email").on(table.emailSeq)],

@@ -7,7 +7,7 @@ export const mtaStsPolicies = sqliteTable(
     domain: text("domain").primaryKey(),
     /** The id in the TXT record that it was fetched for. */
     recordId: text("record_id").notNull(),
-    /** JSON: Policy (delivery/mta-sts/policy.ts). */
+    /** JSON: Policy (protocols/mta-sts/policy.ts). */
     policy: text("policy").notNull(),
     fetchedAt: integer("fetched_at").notNull(),
     endsAt: integer("ends_at").notNull(),

@@ -65,7 +65,7 @@ export const workflowVersions = sqliteTable(
     workflowSeq: integer("workflow_seq")
       .notNull()
       .references(() => workflows.seq, { onDelete: "cascade" }),
-    /** JSON: Graph (modules/workflows/graph.ts). */
+    /** JSON: Graph (modules/workflows/graph/graph.ts). */
     graph: text("graph").notNull(),
     createdAt: integer("created_at").notNull(),
   },

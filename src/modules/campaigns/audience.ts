@@ -1,8 +1,8 @@
 /** Who receives a campaign: subscribed contacts that its audience names (docs/interface.md#campaigns). */
 
 import { AppError } from "../../lib/errors.ts";
-import { parseCondition } from "../segments/condition.ts";
-import type { Audience } from "../segments/plan.ts";
+import { parseCondition } from "../segments/condition/condition.ts";
+import type { Audience } from "../segments/sql/plan.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignRow } from "./service.ts";
 

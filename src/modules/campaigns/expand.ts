@@ -10,7 +10,7 @@ import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import type { EmailStore } from "../emails/store.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Segments } from "../segments/service.ts";
 import { audienceOf } from "./audience.ts";
 import { sharedMessage } from "./lifecycle.ts";

@@ -12,7 +12,7 @@ import { segments } from "../../db/schema/segments.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
-import type { EmailStore } from "../emails/store.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { CampaignRow, Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
 import type { Stats } from "./stats.ts";

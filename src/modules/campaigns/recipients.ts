@@ -10,7 +10,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
 import type { Recipient, RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./service.ts";
 import type { Stats } from "./stats.ts";

@@ -8,7 +8,7 @@ import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import { domainOf } from "../../mail/address.ts";
+import { domainOf } from "../../protocols/mime/address.ts";
 import type { Expansion } from "./expand.ts";
 import { DOMAIN_LOST, type Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./service.ts";

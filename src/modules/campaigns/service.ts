@@ -12,7 +12,7 @@ import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, fieldError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { parseCondition, wireCondition } from "../segments/condition.ts";
+import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
 import {
   audienceErrors,

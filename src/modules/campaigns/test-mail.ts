@@ -7,7 +7,7 @@ import { fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { EmailStore } from "../emails/store.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Previews } from "../templates/preview.ts";
 import { type Lifecycle, sharedMessage } from "./lifecycle.ts";

@@ -7,7 +7,7 @@ import { events } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { EventsOfContact, Found, Whose } from "../events/of-contact.ts";
+import type { EventsOfContact, Found, Whose } from "../../events/contact-events.ts";
 import type { Activity } from "./model.ts";
 import type { Contacts } from "./service.ts";
 

@@ -15,7 +15,7 @@
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
 
 export type AddressQuery = {
   /** As addresses are kept: lower case, NFC. Not empty. */

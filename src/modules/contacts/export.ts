@@ -5,12 +5,12 @@
 
 import type { Db } from "../../db/open.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/turns.ts";
-import { writeCell, writeRecord } from "./cells.ts";
-import { columnName } from "./columns.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
+import { writeCell, writeRecord } from "./import/cells.ts";
+import { columnName } from "./import/columns.ts";
 import { parseData } from "./data.ts";
 import type { Fields } from "./fields.ts";
-import type { JobQuota } from "./job-quota.ts";
+import type { JobQuota } from "./jobs/quota.ts";
 import { filterOf } from "./list.ts";
 import type { ExportQuery } from "./model.ts";
 import { type ContactRow, presentContact } from "./service.ts";

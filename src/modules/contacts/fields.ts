@@ -9,7 +9,7 @@
 import type { Db } from "../../db/open.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/turns.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
 import { parseData } from "./data.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 

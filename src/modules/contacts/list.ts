@@ -5,7 +5,7 @@ import type { Db } from "../../db/open.ts";
 import { contactCounts, contacts } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan, type PageRequest } from "../../http/pagination.ts";
-import { storedSpellings } from "../../mail/address.ts";
+import { storedSpellings } from "../../protocols/mime/address.ts";
 import type { AddressIndex } from "./address-index.ts";
 import type { Contact, ContactQuery } from "./model.ts";
 import { type ContactRow, presentContact } from "./service.ts";

@@ -7,10 +7,10 @@ import type { Change } from "../../db/writer.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { Events } from "../events/service.ts";
+import type { Events } from "../../events/log.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch } from "./model.ts";
-import type { RemoveContact } from "./removal.ts";
+import type { RemoveContact } from "./remove.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
 export type Contacts = ReturnType<typeof createContacts>;

@@ -3,7 +3,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { withoutControls } from "../../lib/control-characters.ts";
-import { isDkimRecord, publishesKey } from "../../mail/dkim-keys.ts";
+import { isDkimRecord, publishesKey } from "../../protocols/dkim/keys.ts";
 import { hasPolicy, isDmarcRecord } from "./dmarc.ts";
 import { type Expectation, type ExpectedRecord, PURPOSES } from "./records.ts";
 import { allows, isSpfRecord, mergeSpf, MOST_LOOK_UPS, needsTooMuch } from "./spf.ts";

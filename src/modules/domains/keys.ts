@@ -10,8 +10,8 @@ import { dkimKeys, domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey, seal, unseal } from "../../lib/crypto.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import type { Signer, SigningKey } from "../../mail/dkim.ts";
-import { type DkimKeyPair, readPrivateKey } from "../../mail/dkim-keys.ts";
+import type { Signer, SigningKey } from "../../protocols/dkim/sign.ts";
+import { type DkimKeyPair, readPrivateKey } from "../../protocols/dkim/keys.ts";
 import type { PublicKey } from "./records.ts";
 
 export type DkimKeys = ReturnType<typeof createDkimKeys>;

@@ -2,7 +2,7 @@
 
 import { getPublicSuffix } from "tldts";
 import { trimBlanks } from "../../lib/trim.ts";
-import { canonicalDomain } from "../../mail/address.ts";
+import { canonicalDomain } from "../../protocols/mime/address.ts";
 
 export type SendingDomain =
   | { ok: true; domain: string }

@@ -3,9 +3,9 @@
  * Pure: what is in the DNS is compared with them in `findings.ts`.
  */
 
-import type { DkimAlgorithm } from "../../mail/dkim.ts";
-import { dkimRecord } from "../../mail/dkim-keys.ts";
-import { bounceHostOf } from "../../mail/return-path.ts";
+import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";
+import { dkimRecord } from "../../protocols/dkim/keys.ts";
+import { bounceHostOf } from "../../outbox/return-path.ts";
 import { relayMechanism } from "./relays.ts";
 import { addressMechanism, mergeSpf } from "./spf.ts";
 

@@ -19,7 +19,7 @@ import {
   withErrors,
 } from "../../http/envelope.ts";
 import { fieldError } from "../../lib/errors.ts";
-import type { DomainChecks } from "./checks.ts";
+import type { DomainChecks } from "./check-worker.ts";
 import { Domain, DomainInput, DomainQuery } from "./model.ts";
 import { parseSendingDomain } from "./name.ts";
 import type { Domains } from "./service.ts";

@@ -9,12 +9,12 @@ import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { bounceHostOf } from "../../mail/return-path.ts";
+import { bounceHostOf } from "../../outbox/return-path.ts";
 import type { DkimKeys, NewKey } from "./keys.ts";
 import type { Domain, DomainQuery } from "./model.ts";
 import { presentDomain } from "./present.ts";
 import { type ExpectedRecord, expectedRecords, type Installation } from "./records.ts";
-import { usesOf } from "./uses.ts";
+import { usesOf } from "./usage.ts";
 
 export type DomainRow = typeof domains.$inferSelect;
 export type Domains = ReturnType<typeof createDomains>;

@@ -11,13 +11,13 @@ import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, isoTime, systemClock } from "../../lib/clock.ts";
 import { AppError, fieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { domainOf } from "../../mail/address.ts";
-import { contentTypeOf } from "../../mail/content-type.ts";
-import { recipientLinks } from "../../mail/links.ts";
-import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
-import { renderFault, type Template } from "../../mail/template.ts";
-import type { TemplateCache } from "../../mail/template-cache.ts";
-import { overlaid, templateVariables } from "../../mail/variables.ts";
+import { domainOf } from "../../protocols/mime/address.ts";
+import { contentTypeOf } from "../../protocols/mime/content-type.ts";
+import { recipientLinks } from "../../render/links.ts";
+import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
+import { renderFault, type Template } from "../../render/template/template.ts";
+import type { TemplateCache } from "../../render/template/cache.ts";
+import { overlaid, templateVariables } from "../../render/variables.ts";
 import {
   type JsonObject,
   mergeData,
@@ -28,14 +28,14 @@ import {
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
 import type { Domains } from "../domains/service.ts";
-import type { Events } from "../events/service.ts";
+import type { Events } from "../../events/log.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import type { SendInput } from "./model.ts";
-import type { EmailStore, SharedMessage } from "./store.ts";
-import { subjectFault } from "../../mail/subject.ts";
+import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
+import { subjectFault } from "../../render/subject.ts";
 
 export type Accepted = {
   emails: { contact: { id: string; email: string }; email: string }[];

@@ -9,8 +9,8 @@ import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns, Turns } from "../../lib/turns.ts";
-import { parseAddressFilter } from "../../mail/address-filter.ts";
+import type { FairTurns, Turns } from "../../lib/slice-queue.ts";
+import { parseAddressFilter } from "../../http/address-filter.ts";
 import type { Email, EmailQuery } from "./model.ts";
 import type { EmailRecords } from "./records.ts";
 

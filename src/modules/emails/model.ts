@@ -6,9 +6,9 @@ import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
-import { LONGEST_ADDRESS_TEXT } from "../../mail/address.ts";
-import { isMediaType } from "../../mail/content-type.ts";
-import { checkHeaders } from "../../mail/headers.ts";
+import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
+import { isMediaType } from "../../protocols/mime/content-type.ts";
+import { checkHeaders } from "../../protocols/mime/headers.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
 const MOST_RECIPIENTS = 1000;

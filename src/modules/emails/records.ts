@@ -8,7 +8,7 @@ import { attempts, capturedMessages, emails, messages } from "../../db/schema/em
 import { workflowExecutions } from "../../db/schema/workflows.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
-import { messageIdOf } from "../../mail/message-id.ts";
+import { messageIdOf } from "../../protocols/mime/message-id.ts";
 import type { Attempt, Email } from "./model.ts";
 
 export type EmailRecords = ReturnType<typeof createEmailRecords>;

@@ -1,7 +1,7 @@
 /**
  * Pages of the event log, newest first, with exact totals.
  *
- * Events of one contact are read by following its chains (`of-contact.ts`). Other pages are read
+ * Events of one contact are read by following its chains (`contact-events.ts`). Other pages are read
  * from an index in the order of the page: that of an event name or that of the project. Their
  * totals come from the counters of event names; only the total of a period is counted, in slices.
  */
@@ -11,11 +11,12 @@ import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageRequest } from "../../http/pagination.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/turns.ts";
-import { storedAddress } from "../../mail/address.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
+import { storedAddress } from "../../protocols/mime/address.ts";
 import type { Event, EventQuery } from "./model.ts";
-import type { EventsOfContact, Whose } from "./of-contact.ts";
-import { presentEvent, type StoredEvent } from "./stored.ts";
+import type { EventsOfContact, Whose } from "../../events/contact-events.ts";
+import type { StoredEvent } from "../../events/log.ts";
+import { presentEvent } from "./present.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
 

@@ -10,12 +10,12 @@ import { envelope, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import type { EventList } from "./list.ts";
 import { Event, EventQuery } from "./model.ts";
-import type { Events } from "./service.ts";
+import type { EventNameList } from "./names-list.ts";
 
 const tags = ["Events"];
 
-export function eventRoutes(deps: { admission: Admission; events: Events; list: EventList }) {
-  const { admission, events, list } = deps;
+export function eventRoutes(deps: { admission: Admission; names: EventNameList; list: EventList }) {
+  const { admission, names, list } = deps;
   return new Elysia({ name: "event-routes", prefix: "/events" })
     .use(admission.secretKey)
     .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
@@ -23,7 +23,7 @@ export function eventRoutes(deps: { admission: Admission; events: Events; list: 
       response: withErrors({ 200: ListEnvelope(Event) }),
       detail: { tags, summary: "List events" },
     })
-    .get("/names", ({ project, query }) => envelope(events.names(project.seq, query)), {
+    .get("/names", ({ project, query }) => envelope(names(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Type.String()) }),
       detail: { tags, summary: "List unique event names, most used first" },

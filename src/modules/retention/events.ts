@@ -5,7 +5,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import { slowestReader } from "../events/reader.ts";
+import { slowestReader } from "../../events/reader.ts";
 import type { Purge } from "./purge.ts";
 
 type Row = {

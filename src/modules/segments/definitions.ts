@@ -6,9 +6,9 @@ import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type FieldError, notFound, validationError } from "../../lib/errors.ts";
-import { type Condition, parseCondition } from "./condition.ts";
-import type { Filter } from "./filter.ts";
-import { type Audience, audienceOf, conjunctsOf } from "./plan.ts";
+import { type Condition, parseCondition } from "./condition/condition.ts";
+import type { Filter } from "./condition/filter.ts";
+import { type Audience, audienceOf, conjunctsOf } from "./sql/plan.ts";
 import {
   type Definition,
   type FindDefinition,
@@ -16,7 +16,7 @@ import {
   type Resolved,
   resolve,
   type ResolvedTest,
-} from "./references.ts";
+} from "./condition/references.ts";
 
 export type SegmentRow = typeof segments.$inferSelect;
 export type Definitions = ReturnType<typeof createDefinitions>;

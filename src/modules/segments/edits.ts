@@ -7,13 +7,13 @@ import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { type Condition, parseCondition, wireCondition } from "./condition.ts";
+import { type Condition, parseCondition, wireCondition } from "./condition/condition.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter } from "./condition/filter.ts";
 import type { SegmentInput, SegmentPatch } from "./model.ts";
-import type { MemberRows } from "./member-rows.ts";
+import type { MemberRows } from "./membership/member-rows.ts";
 import { freeSlug, slugOf } from "./slug.ts";
-import type { Tracking } from "./tracking.ts";
+import type { Tracking } from "./membership/tracking.ts";
 
 export type Edits = ReturnType<typeof createEdits>;
 

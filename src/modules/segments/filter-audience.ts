@@ -1,6 +1,6 @@
 /** The audience of a bulk action's filter, for modules that must not import segments. */
 
-import { parseCondition } from "./condition.ts";
+import { parseCondition } from "./condition/condition.ts";
 import type { Segments } from "./service.ts";
 
 const FIELD = "filter";

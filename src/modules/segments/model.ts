@@ -4,8 +4,8 @@ import { Nullable } from "../../http/envelope.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { checkCondition } from "./condition.ts";
-import { OPERATORS } from "./filter.ts";
+import { checkCondition } from "./condition/condition.ts";
+import { OPERATORS } from "./condition/filter.ts";
 
 const CONDITION = "FilterCondition";
 TypeRegistry.Set(CONDITION, () => true);

@@ -4,7 +4,7 @@
  * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition; `references.ts` resolves the
  *    segments that it refers to; `definitions.ts` does both for stored segments.
  * 2. `compile.ts` compiles a condition to SQL; `plan.ts` finds indexes that can narrow the scan.
- * 3. `walk.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
+ * 3. `sql/scan.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
  *    and counts. Campaigns and bulk actions get their contacts from there as well.
  * 4. `edits.ts` creates, changes and deletes segments; `members.ts` edits STATIC ones by email.
  * 5. `tracking.ts` decides when tracked segments are evaluated; `evaluate.ts` evaluates them, and
@@ -22,20 +22,20 @@ import { type Clock, isoTime } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contact } from "../contacts/model.ts";
 import { type Contacts, presentContact } from "../contacts/service.ts";
-import type { Events } from "../events/service.ts";
-import { createAudiences } from "./audiences.ts";
-import { createChangeReader } from "./changes.ts";
-import { parseCondition } from "./condition.ts";
+import type { Events } from "../../events/log.ts";
+import { createAudiences } from "./sql/audiences.ts";
+import { createChangeReader } from "./membership/changes.ts";
+import { parseCondition } from "./condition/condition.ts";
 import { createDefinitions, type SegmentRow } from "./definitions.ts";
 import { createEdits, type FindUsers } from "./edits.ts";
-import { createEvaluator } from "./evaluate.ts";
-import { createMembers } from "./members.ts";
+import { createEvaluator } from "./membership/evaluate.ts";
+import { createMembers } from "./membership/members.ts";
 import type { Segment, SegmentInput } from "./model.ts";
-import type { ResolvedTest } from "./references.ts";
-import { createMemberRows } from "./member-rows.ts";
-import { createCleanup } from "./cleanup.ts";
-import { createTracking } from "./tracking.ts";
-import type { FairTurns } from "../../lib/turns.ts";
+import type { ResolvedTest } from "./condition/references.ts";
+import { createMemberRows } from "./membership/member-rows.ts";
+import { createCleanup } from "./membership/cleanup.ts";
+import { createTracking } from "./membership/tracking.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
 

@@ -17,8 +17,8 @@ import { readForm } from "../../http/form.ts";
 import { badLinkPage, Html, type Page, pageResponse, troublePage } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import { chooseTexts } from "../../mail/language.ts";
-import { openToken } from "../../mail/links.ts";
+import { chooseTexts } from "../../render/language.ts";
+import { openToken } from "../../render/links.ts";
 import type { Decision, Recipient, Subscriptions } from "./service.ts";
 import { ACTION, type PageName, buildPage } from "./view.ts";
 

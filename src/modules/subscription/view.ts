@@ -1,7 +1,7 @@
 /** Builds the page that a recipient sees. Pure. */
 
 import type { Page } from "../../http/page.ts";
-import { fill, type PageText, type Texts } from "../../mail/language.ts";
+import { fill, type PageText, type Texts } from "../../render/language.ts";
 import type { Recipient } from "./service.ts";
 
 export type PageName = "unsubscribe" | "subscribe" | "manage";

@@ -6,7 +6,7 @@ import { suppressions } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import { storedSpellings } from "../../mail/address.ts";
+import { storedSpellings } from "../../protocols/mime/address.ts";
 import type { Suppression, SuppressionQuery } from "./model.ts";
 import type { SuppressionRow } from "./service.ts";
 

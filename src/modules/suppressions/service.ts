@@ -12,7 +12,7 @@ import type { Db } from "../../db/open.ts";
 import { suppressions } from "../../db/schema/contacts.ts";
 import type { Change } from "../../db/writer.ts";
 import { AppError } from "../../lib/errors.ts";
-import { parseAddress } from "../../mail/address.ts";
+import { parseAddress } from "../../protocols/mime/address.ts";
 
 export type SuppressionRow = typeof suppressions.$inferSelect;
 export type SuppressionReason = SuppressionRow["reason"];

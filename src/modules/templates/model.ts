@@ -4,7 +4,7 @@ import { Nullable } from "../../http/envelope.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { checkTemplate } from "../../mail/template.ts";
+import { checkTemplate } from "../../render/template/template.ts";
 
 export const HeaderText = Type.String({ format: "header-text", maxLength: 255 });
 

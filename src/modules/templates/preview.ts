@@ -4,18 +4,18 @@ import type { Project } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { recipientLinks } from "../../mail/links.ts";
-import { subjectFault } from "../../mail/subject.ts";
-import type { TemplateCache } from "../../mail/template-cache.ts";
-import { createRenderBudget, type RenderBudget } from "../../mail/render-budget.ts";
+import { recipientLinks } from "../../render/links.ts";
+import { subjectFault } from "../../render/subject.ts";
+import type { TemplateCache } from "../../render/template/cache.ts";
+import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
 import {
   renderFault,
   syntaxFault,
   type TemplateKind,
   type Variables,
-} from "../../mail/template.ts";
-import { htmlToText } from "../../mail/text.ts";
-import { overlaid, templateVariables } from "../../mail/variables.ts";
+} from "../../render/template/template.ts";
+import { htmlToText } from "../../render/text.ts";
+import { overlaid, templateVariables } from "../../render/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Preview, PreviewInput } from "./model.ts";

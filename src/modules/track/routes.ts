@@ -22,7 +22,7 @@ import {
   withoutNulls,
 } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Events } from "../events/service.ts";
+import type { Events } from "../../events/log.ts";
 import { TrackedMembers, TrackInput } from "./model.ts";
 
 /** Largest data that a public key sends at once, as JSON. */

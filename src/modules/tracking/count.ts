@@ -4,7 +4,7 @@ import type { Db } from "../../db/open.ts";
 import type { TrackingMode } from "../../db/schema/projects.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import type { Fact } from "../events/service.ts";
+import type { Fact } from "../../events/log.ts";
 import { FASTEST_PERSON_MS } from "./machines.ts";
 
 /** One open or click as the tracking server received it. */

@@ -14,8 +14,8 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { badLinkPage, Html, pageResponse } from "../../http/page.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { chooseTexts } from "../../mail/language.ts";
-import { openRedirect, openToken } from "../../mail/links.ts";
+import { chooseTexts } from "../../render/language.ts";
+import { openRedirect, openToken } from "../../render/links.ts";
 import type { Collector } from "./collector.ts";
 import { isMachine } from "./machines.ts";
 

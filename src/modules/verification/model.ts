@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
 import { Input } from "../../http/validation.ts";
-import { LONGEST_ADDRESS_TEXT } from "../../mail/address.ts";
+import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
 
 /** docs/interface.md#verify: only this much is demanded; what is wrong beyond it is the answer. */
 export const VerifyInput = Input({

@@ -3,8 +3,8 @@
  * wrong for a moment only is said in `reasons` and does not make an address invalid.
  */
 
-import type { Dns } from "../../lib/dns/client.ts";
-import { parseAddress } from "../../mail/address.ts";
+import type { Dns } from "../../protocols/dns/client.ts";
+import { parseAddress } from "../../protocols/mime/address.ts";
 import {
   correctedDomain,
   isAliasDomain,

@@ -2,9 +2,9 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { GuardedResponse } from "../../lib/fetch-guarded/exchange.ts";
-import type { FetchGuarded } from "../../lib/fetch-guarded/fetch-guarded.ts";
-import { FetchRefused } from "../../lib/fetch-guarded/refusal.ts";
+import type { GuardedResponse } from "../../protocols/fetch-guarded/exchange.ts";
+import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
+import { FetchRefused } from "../../protocols/fetch-guarded/refusal.ts";
 import type { Event } from "../events/model.ts";
 import { retryAfterMs } from "./schedule.ts";
 import {

@@ -8,7 +8,7 @@ import type { Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { LoggedEvent, Reader } from "../events/reader.ts";
+import type { LoggedEvent, Reader } from "../../events/reader.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
 import type { DeliveryRows } from "./rows.ts";
 

@@ -4,8 +4,8 @@ import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
-import { urlFault } from "../../lib/fetch-guarded/refusal.ts";
-import { objectToTarget } from "../../lib/fetch-guarded/target.ts";
+import { urlFault } from "../../protocols/fetch-guarded/refusal.ts";
+import { objectToTarget } from "../../protocols/fetch-guarded/target.ts";
 
 const Time = Type.String({ format: "date-time" });
 

@@ -11,8 +11,8 @@ import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, fieldError, notFound } from "../../lib/errors.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { ExecutionRows, Execution } from "./execution-rows.ts";
-import { end, isContextTooLarge, isEnded } from "./engine.ts";
+import type { ExecutionRows, Execution } from "./run/execution-rows.ts";
+import { end, isContextTooLarge, isEnded } from "./run/engine.ts";
 import type {
   ExecutionDetails,
   ExecutionInput,
@@ -20,9 +20,9 @@ import type {
   ExecutionStep,
   ListedExecution,
 } from "./execution-model.ts";
-import type { Graph } from "./graph.ts";
+import type { Graph } from "./graph/graph.ts";
 import type { WorkflowRow } from "./service.ts";
-import type { Triggers } from "./triggers.ts";
+import type { Triggers } from "./run/triggers.ts";
 
 export type Executions = ReturnType<typeof createExecutions>;
 

@@ -2,8 +2,8 @@ import { Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
 import { Nullable } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean, withChecks } from "../../http/validation.ts";
-import { assemble } from "./assemble.ts";
-import { GraphId, STEP_TYPES, TransitionShape } from "./step-schemas.ts";
+import { assemble } from "./graph/assemble.ts";
+import { GraphId, STEP_TYPES, TransitionShape } from "./graph/step-schemas.ts";
 import { EventName } from "../events/model.ts";
 
 const STEP = "WorkflowStep";

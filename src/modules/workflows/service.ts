@@ -10,9 +10,9 @@ import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { notFound, summaryOf, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { Checked } from "../segments/input.ts";
+import type { Checked } from "../segments/condition/input.ts";
 import type { Segments } from "../segments/service.ts";
-import { assemble } from "./assemble.ts";
+import { assemble } from "./graph/assemble.ts";
 import { createDeletion } from "./deletion.ts";
 import {
   addStep,
@@ -25,8 +25,8 @@ import {
   patchTransition,
   removeStep,
   removeTransition,
-} from "./edits.ts";
-import type { Graph } from "./graph.ts";
+} from "./graph/edits.ts";
+import type { Graph } from "./graph/graph.ts";
 import type {
   StepAddition,
   StepPatch,
@@ -37,9 +37,9 @@ import type {
   WorkflowPatch,
   WorkflowQuery,
 } from "./model.ts";
-import { createReferences } from "./references.ts";
-import { createUses } from "./uses.ts";
-import { checkGraph } from "./validate.ts";
+import { createReferences } from "./graph/references.ts";
+import { createUses } from "./usage.ts";
+import { checkGraph } from "./graph/validate.ts";
 import { createVersions } from "./versions.ts";
 
 export type WorkflowRow = typeof workflows.$inferSelect;

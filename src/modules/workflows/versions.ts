@@ -2,7 +2,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Graph } from "./graph.ts";
+import type { Graph } from "./graph/graph.ts";
 
 export type Versions = ReturnType<typeof createVersions>;
 

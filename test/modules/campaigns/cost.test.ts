@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, test } from "bun:test";
 import { silentLog } from "../../../src/lib/log.ts";
-import { type Cost, createCost } from "../../../src/modules/campaigns/cost.ts";
+import { type Cost, createCost } from "../../../src/modules/campaigns/render-cost.ts";
 
 let paused: [campaignSeq: number, reason: string][];
 let isSending: boolean;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
-import type { Outcome } from "../../../src/delivery/outcome.ts";
+import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { eventually } from "../../support/eventually.ts";
 import { textAt } from "../../support/json.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readCell, writeCell, writeRecord } from "../../../src/modules/contacts/cells.ts";
+import { readCell, writeCell, writeRecord } from "../../../src/modules/contacts/import/cells.ts";
 import { createCsvReader } from "../../../src/lib/csv.ts";
 
 describe("what a cell stands for", () => {

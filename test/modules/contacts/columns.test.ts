@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type Column, columnName, readHeader } from "../../../src/modules/contacts/columns.ts";
+import {
+  type Column,
+  columnName,
+  readHeader,
+} from "../../../src/modules/contacts/import/columns.ts";
 
 const data = (key: string): Column => ({ kind: "data", key });
 const json = (key: string): Column => ({ kind: "json", key });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { CsvItem } from "../../../src/lib/csv.ts";
-import { createTurns } from "../../../src/lib/turns.ts";
-import { readRecords } from "../../../src/modules/contacts/import-records.ts";
+import { createTurns } from "../../../src/lib/slice-queue.ts";
+import { readRecords } from "../../../src/modules/contacts/import/records.ts";
 
 const MIB = 1024 * 1024;
 const PIECE = new Uint8Array(64 * 1024).fill("x".charCodeAt(0));

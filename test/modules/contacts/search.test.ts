@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createTurns } from "../../../src/lib/turns.ts";
+import { createTurns } from "../../../src/lib/slice-queue.ts";
 import { createAddressIndex } from "../../../src/modules/contacts/address-index.ts";
 import { type Answered, type TestApp, testApp } from "../../support/app.ts";
 import { listAt, textAt } from "../../support/json.ts";

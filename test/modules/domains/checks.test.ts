@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Db } from "../../../src/db/open.ts";
-import { createDns } from "../../../src/lib/dns/client.ts";
+import { createDns } from "../../../src/protocols/dns/client.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createDns } from "../../../src/lib/dns/client.ts";
+import { createDns } from "../../../src/protocols/dns/client.ts";
 import { type Answered, type TestApp, testApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { startDns, type TestDns } from "../../support/dns-server.ts";

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
-import type { Outcome } from "../../../src/delivery/outcome.ts";
+import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { at, listAt } from "../../support/json.ts";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Config } from "../../../src/config.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createReader } from "../../../src/modules/events/reader.ts";
+import { createReader } from "../../../src/events/reader.ts";
 import { createRetention, type RetentionDays } from "../../../src/modules/retention/service.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Mailing, startMailing } from "../../support/mailing.ts";

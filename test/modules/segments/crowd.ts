@@ -1,12 +1,12 @@
 /** Inserts contacts directly into the database, and finds those that meet a condition. */
 
 import { expect } from "bun:test";
-import { createTurns } from "../../../src/lib/turns.ts";
+import { createTurns } from "../../../src/lib/slice-queue.ts";
 import { newId } from "../../../src/lib/id.ts";
-import { parseCondition } from "../../../src/modules/segments/condition.ts";
-import { planJointCounts } from "../../../src/modules/segments/joint-count.ts";
-import type { Audience } from "../../../src/modules/segments/plan.ts";
-import { scan } from "../../../src/modules/segments/walk.ts";
+import { parseCondition } from "../../../src/modules/segments/condition/condition.ts";
+import { planJointCounts } from "../../../src/modules/segments/sql/joint-count.ts";
+import type { Audience } from "../../../src/modules/segments/sql/plan.ts";
+import { scan } from "../../../src/modules/segments/sql/scan.ts";
 import type { TestApp } from "../../support/app.ts";
 import type { NaiveCondition, NaiveContact } from "./naive.ts";
 

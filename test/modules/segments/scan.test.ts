@@ -1,8 +1,8 @@
 /** Scans of many slices: each contact is read once, in order, and other work runs in between. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseCondition } from "../../../src/modules/segments/condition.ts";
-import { createTurns } from "../../../src/lib/turns.ts";
+import { parseCondition } from "../../../src/modules/segments/condition/condition.ts";
+import { createTurns } from "../../../src/lib/slice-queue.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { addContact, NOW } from "./crowd.ts";
 

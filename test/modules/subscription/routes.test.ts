@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { issueToken } from "../../../src/mail/links.ts";
+import { issueToken } from "../../../src/render/links.ts";
 import { type Mailing, type Received, startMailing } from "../../support/mailing.ts";
 
 const mailings: Mailing[] = [];

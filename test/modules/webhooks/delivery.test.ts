@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../src/lib/clock.ts";
-import { createDns } from "../../../src/lib/dns/client.ts";
+import { createDns } from "../../../src/protocols/dns/client.ts";
 import { VERSION } from "../../../src/lib/version.ts";
 import { startDns } from "../../support/dns-server.ts";
 import { eventually, quiet } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
-import { createReader } from "../../../src/modules/events/reader.ts";
+import { createReader } from "../../../src/events/reader.ts";
 import { createFeed } from "../../../src/modules/webhooks/feed.ts";
 import { createWebhookCache } from "../../../src/modules/webhooks/cache.ts";
 import { createDeliveryRows } from "../../../src/modules/webhooks/rows.ts";

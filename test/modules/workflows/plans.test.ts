@@ -3,8 +3,8 @@
 import { expect, spyOn, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { createExecutionRows } from "../../../src/modules/workflows/execution-rows.ts";
-import { createTriggers } from "../../../src/modules/workflows/triggers.ts";
+import { createExecutionRows } from "../../../src/modules/workflows/run/execution-rows.ts";
+import { createTriggers } from "../../../src/modules/workflows/run/triggers.ts";
 import { planOf } from "../../support/outbox.ts";
 
 test("no statement of the executionRows reads a table whole or sorts more than one contact's rows", () => {

@@ -2,23 +2,23 @@
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { compileData } from "../../../src/modules/segments/compile-data.ts";
-import { checkFilter } from "../../../src/modules/segments/filter.ts";
-import { holdsFor } from "../../../src/modules/workflows/context-test.ts";
+import { compileData } from "../../../src/modules/segments/sql/compile-data.ts";
+import { checkFilter } from "../../../src/modules/segments/condition/filter.ts";
+import { holdsFor } from "../../../src/modules/workflows/steps/context-test.ts";
 import {
   advance,
   begin,
   type Occurrence,
   type Progress,
-} from "../../../src/modules/workflows/engine.ts";
-import type { Graph, Step } from "../../../src/modules/workflows/graph.ts";
-import { pathsOf } from "../../../src/modules/workflows/paths.ts";
+} from "../../../src/modules/workflows/run/engine.ts";
+import type { Graph, Step } from "../../../src/modules/workflows/graph/graph.ts";
+import { pathsOf } from "../../../src/modules/workflows/graph/paths.ts";
 import {
   delayMs,
   MAX_TRIES,
   nextTryAt,
   retryAfter,
-} from "../../../src/modules/workflows/due-times.ts";
+} from "../../../src/modules/workflows/run/due-times.ts";
 import { DAY, HOUR, MINUTE } from "../../support/automation.ts";
 
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");

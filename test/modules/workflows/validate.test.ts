@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { defineFormats } from "../../../src/http/formats.ts";
-import { checkGraph } from "../../../src/modules/workflows/validate.ts";
+import { checkGraph } from "../../../src/modules/workflows/graph/validate.ts";
 import { PREDICATE } from "../../support/refusal.ts";
 import { chain, delay, type Given, graph, step, trigger } from "./graphs.ts";
 

@@ -1,7 +1,7 @@
 /** Tests the WEBHOOK step: its request, its response, and hosts that must not be called. */
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { createFetchGuarded } from "../../../src/lib/fetch-guarded/fetch-guarded.ts";
+import { createFetchGuarded } from "../../../src/protocols/fetch-guarded/fetch-guarded.ts";
 import type { TestOptions } from "../../support/app.ts";
 import { type Automation, DAY, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
 import { NO_DNS } from "../../support/dns.ts";

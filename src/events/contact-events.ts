@@ -1,0 +1,171 @@
+/**
+ * The events of one contact, newest first. The events of a contact with the same name are a chain:
+ * the summary in `contact_events` points to the newest event, and each event points to the previous
+ * one. A page is read by following all chains side by side, only as far as necessary. An index by
+ * contact would write one more database page for every event.
+ *
+ * "Newest" means recorded last, even if the clock was set back.
+ */
+
+import type { Db } from "../db/open.ts";
+import { startSlices } from "../lib/slices.ts";
+import type { FairTurns } from "../lib/slice-queue.ts";
+
+export type EventsOfContact = ReturnType<typeof createEventsOfContact>;
+
+/** Selects the events of a contact. Without `name`, events of every name. */
+export type Whose = { projectSeq: number; contactSeq: number; name?: string | undefined };
+
+export type PageOptions = {
+  /** Result of `cursorAt` for the last event of the page before; null for the first page. */
+  after: readonly number[] | null;
+  limit: number;
+  /** Filters by the time of recording. Without it, all events are included. */
+  isWithin?: ((createdAt: number) => boolean) | undefined;
+};
+
+export type Found = {
+  /** Newest first. */
+  seqs: number[];
+  /** Number of all events of the selection, not only of this page. */
+  total: number;
+  /** Cursor after one of these events: its `seq`, and the next event of each chain. */
+  cursorAt: (seq: number) => number[];
+};
+
+type Link = { seq: number; previous: number | null; createdAt: number };
+
+/** Events of one step; reading them takes a few milliseconds. */
+const STEP = 1_000;
+/** Most chains in a cursor. With more, the next page follows the chains from their beginning. */
+const MAX_CURSOR_CHAINS = 100;
+/** Position of a cursor after the last event. */
+const END = 0;
+
+/** Summaries of one contact; their key begins with the name, so they are found name by name. */
+const SUMMARIES = `
+  event_names CROSS JOIN contact_events
+    ON contact_events.name_seq = event_names.seq AND contact_events.contact_seq = +?1
+  WHERE event_names.project_seq = (SELECT project_seq FROM contacts WHERE seq = +?1)`;
+const OF_NAME = "AND event_names.name = +?2";
+
+/** Follows all chains at once, newest event first. A chain ends where an event was removed. */
+function chainsFrom(heads: string, limited = ""): string {
+  return `
+    WITH RECURSIVE chains (seq, previous, created_at) AS (
+      SELECT e.seq, e.previous_seq, e.created_at
+      FROM (${heads}) AS head CROSS JOIN events AS e ON e.seq = head.seq
+      UNION ALL
+      SELECT e.seq, e.previous_seq, e.created_at
+      FROM chains CROSS JOIN events AS e ON e.seq = chains.previous
+      ORDER BY 1 DESC ${limited})`;
+}
+
+export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
+  const { turns } = deps;
+  const { sqlite } = deps.db;
+  const heads = sqlite.prepare<{ seq: number }, [number]>(
+    `SELECT last_seq AS seq FROM ${SUMMARIES}`,
+  );
+  const headOfName = sqlite.prepare<{ seq: number }, [number, string]>(
+    `SELECT last_seq AS seq FROM ${SUMMARIES} ${OF_NAME}`,
+  );
+  const sum = sqlite.prepare<{ total: number }, [number]>(
+    `SELECT coalesce(sum(contact_events.count), 0) AS total FROM ${SUMMARIES}`,
+  );
+  const countOfName = sqlite.prepare<{ total: number }, [number, string]>(
+    `SELECT contact_events.count AS total FROM ${SUMMARIES} ${OF_NAME}`,
+  );
+  const isAfter = sqlite.prepare<{ found: number }, [number, number]>(`
+    SELECT EXISTS (SELECT 1 FROM ${SUMMARIES} AND contact_events.last_seq > +?2) AS found`);
+  const step = sqlite.prepare<Link, [string, number]>(`
+    ${chainsFrom("SELECT value AS seq FROM json_each(?)", "LIMIT +?")}
+    SELECT seq, previous, created_at AS createdAt FROM chains ORDER BY seq DESC`);
+  const detach = sqlite.prepare<unknown, [number]>(`
+    UPDATE events SET contact_seq = NULL, data = NULL WHERE seq IN (
+      ${chainsFrom(`SELECT last_seq AS seq FROM ${SUMMARIES}`)} SELECT seq FROM chains)`);
+
+  /** Returns the newest event of each chain. */
+  function newestHeads({ contactSeq, name }: Whose): number[] {
+    const found = name === undefined ? heads.all(contactSeq) : headOfName.all(contactSeq, name);
+    return found.map(({ seq }) => seq);
+  }
+
+  function totalOf({ contactSeq, name }: Whose): number {
+    const found = name === undefined ? sum.get(contactSeq) : countOfName.get(contactSeq, name);
+    return found?.total ?? 0;
+  }
+
+  /** Reads a page that starts at the given events of the chains. */
+  function readPage(whose: Whose, chainHeads: readonly number[], limit: number): Found {
+    const links = step.all(JSON.stringify(chainHeads), limit);
+    return {
+      seqs: links.map(({ seq }) => seq),
+      total: totalOf(whose),
+      cursorAt(last) {
+        const seen = links.filter(({ seq }) => seq >= last);
+        const rest = headsAfter(chainHeads, seen);
+        if (rest.length === 0) return [END];
+        return rest.length > MAX_CURSOR_CHAINS ? [last] : [last, ...rest];
+      },
+    };
+  }
+
+  /** Yields all events of the selection, in slices. */
+  async function* scan(whose: Whose): AsyncGenerator<readonly Link[]> {
+    let chainHeads = newestHeads(whose);
+    const slices = await startSlices(turns.of(whose.projectSeq));
+    for (;;) {
+      const links = step.all(JSON.stringify(chainHeads), STEP);
+      yield links;
+      if (links.length < STEP) return;
+      chainHeads = headsAfter(chainHeads, links);
+      if (slices.isOver()) await slices.next();
+    }
+  }
+
+  /** Reads a page by a scan of all events: for a period, or for a cursor without chains. */
+  async function searchPage(
+    whose: Whose,
+    { before, limit, isWithin }: { before: number } & Required<Omit<PageOptions, "after">>,
+  ): Promise<Found> {
+    const seqs: number[] = [];
+    let total = 0;
+    for await (const links of scan(whose)) {
+      const within = isWithin ? links.filter((link) => isWithin(link.createdAt)) : links;
+      total += within.length;
+      const wanted = within.filter(({ seq }) => seq < before).map(({ seq }) => seq);
+      seqs.push(...wanted.slice(0, limit - seqs.length));
+    }
+    return { seqs, total, cursorAt: (seq) => [seq] };
+  }
+
+  return {
+    /** Reads one page and the total of the selection. */
+    look(whose: Whose, { after, limit, isWithin }: PageOptions): Promise<Found> {
+      const [before = Infinity, ...rest] = after ?? [];
+      const chainHeads = after === null ? newestHeads(whose) : rest;
+      const needsScan = isWithin !== undefined || (chainHeads.length === 0 && before < Infinity);
+      return needsScan && before !== END
+        ? searchPage(whose, { before, limit, isWithin })
+        : Promise.resolve(readPage(whose, chainHeads, limit));
+    },
+
+    /** Whether the contact has an event after position `seq` of the log. */
+    hasSince: (contactSeq: number, seq: number): boolean =>
+      isAfter.get(contactSeq, seq)?.found === 1,
+
+    /**
+     * Runs inside a change, before the contact is deleted. Removes the contact and the data from
+     * its events, so that they cannot be linked to a person.
+     */
+    detach: (contactSeq: number): void => void detach.run(contactSeq),
+  };
+}
+
+/** Returns the next unread event of each chain after `links` were read. */
+function headsAfter(chainHeads: readonly number[], links: readonly Link[]): number[] {
+  const seen = new Set(links.map(({ seq }) => seq));
+  const rest = links.flatMap(({ previous }) => previous ?? []);
+  return [...chainHeads, ...rest].filter((seq) => !seen.has(seq));
+}

@@ -1,0 +1,146 @@
+/**
+ * The append-only event log.
+ *
+ * 1. `record` appends an event in the transaction of its cause, updates the counter of its name and
+ *    the summary of its contact, and calls the handlers.
+ * 2. Readers (`reader.ts`) consume the log in the order of `seq`, each from its own position.
+ * 3. `list.ts` reads pages of the log; `contact-events.ts` reads the events of one contact.
+ */
+
+import type { Db } from "../db/open.ts";
+import { bytesOfEvent } from "../db/usage.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
+import type { Writer } from "../db/writer.ts";
+import { newId } from "../lib/id.ts";
+
+/** An event as it is read from the database. */
+export type StoredEvent = {
+  id: string;
+  name: string;
+  /** JSON text. */
+  data: string | null;
+  contactId: string | null;
+  contactEmail: string | null;
+  emailId: string | null;
+  createdAt: number;
+};
+
+export type Fact = {
+  projectSeq: number;
+  name: string;
+  contactSeq: number | null;
+  emailSeq?: number;
+  data?: unknown;
+  /** The data as JSON text; takes precedence over `data`. */
+  json?: string | undefined;
+  at: number;
+};
+
+type EventRow = Pick<Fact, "projectSeq" | "name" | "contactSeq" | "at"> & {
+  emailSeq: number | null;
+  json: string | null;
+};
+
+export type Events = ReturnType<typeof createEvents>;
+
+/** Largest number of event names in the cache. */
+const MAX_CACHED_NAMES = 10_000;
+
+export function createEvents(deps: {
+  db: Db;
+  writer: Pick<Writer, "afterCommit" | "tally">;
+  usage: Pick<UsageCounter, "add">;
+}) {
+  const { writer, usage } = deps;
+  const { sqlite } = deps.db;
+  const insert = sqlite.prepare<
+    unknown,
+    [string, number, string, number | null, number, number | null, string | null, number]
+  >(`
+    INSERT INTO events
+      (id, project_seq, name, contact_seq, previous_seq, email_seq, data, created_at)
+    VALUES (?1, ?2, ?3, ?4,
+      (SELECT last_seq FROM contact_events WHERE name_seq = +?5 AND contact_seq = +?4),
+      ?6, ?7, ?8)`);
+  const addName = sqlite.prepare<{ seq: number }, [number, string]>(`
+    INSERT INTO event_names (project_seq, name, count) VALUES (?, ?, 0)
+    ON CONFLICT (project_seq, name) DO UPDATE SET count = count
+    RETURNING seq`);
+  const addToCount = sqlite.prepare<unknown, [number, number]>(
+    "UPDATE event_names SET count = count + ? WHERE seq = ?",
+  );
+  const countName = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
+  /**
+   * Row ids of event names. Only committed names are cached, because a change that fails removes
+   * the name that it added.
+   */
+  const cachedNameSeqs = new Map<string, number>();
+  const updateSummary = sqlite.prepare<unknown, [number, number, number, number | bigint]>(`
+    INSERT INTO contact_events (contact_seq, name_seq, last_at, last_seq, count)
+    VALUES (?, ?, ?, ?, 1)
+    ON CONFLICT (contact_seq, name_seq) DO UPDATE
+    SET last_at = max(last_at, excluded.last_at), last_seq = excluded.last_seq, count = count + 1`);
+
+  const findBySeq = sqlite.prepare<StoredEvent, [number]>(`
+    SELECT events.id, events.name, events.data, contacts.id AS contactId,
+           contacts.email AS contactEmail, emails.id AS emailId, events.created_at AS createdAt
+    FROM events LEFT JOIN contacts ON contacts.seq = events.contact_seq
+                LEFT JOIN emails ON emails.seq = events.email_seq
+    WHERE events.seq = +?`);
+
+  const handlers: ((event: Fact) => void)[] = [];
+
+  function nameSeqOf(projectSeq: number, name: string): number {
+    const key = `${projectSeq}:${name}`;
+    const known = cachedNameSeqs.get(key) ?? addName.get(projectSeq, name)?.seq;
+    if (known === undefined) throw new Error("the name of an event could not be stored");
+    if (!cachedNameSeqs.has(key)) writer.afterCommit(() => cacheName(key, known));
+    return known;
+  }
+
+  function cacheName(key: string, nameSeq: number): void {
+    if (cachedNameSeqs.size >= MAX_CACHED_NAMES) cachedNameSeqs.clear();
+    cachedNameSeqs.set(key, nameSeq);
+  }
+
+  /** Runs inside a change. Writes the row and updates the summary of its contact. */
+  function append({ projectSeq, name, contactSeq, emailSeq, json, at }: EventRow): string {
+    const id = newId(at);
+    const nameSeq = nameSeqOf(projectSeq, name);
+    const { lastInsertRowid } = insert.run(
+      id,
+      projectSeq,
+      name,
+      contactSeq,
+      nameSeq,
+      emailSeq,
+      json,
+      at,
+    );
+    if (contactSeq !== null) updateSummary.run(contactSeq, nameSeq, at, lastInsertRowid);
+    countName(nameSeq, 1);
+    usage.add(projectSeq, bytesOfEvent({ name, data: json }));
+    return id;
+  }
+
+  return {
+    /** Registers a handler. It is called with every event, inside the change that writes it. */
+    onFact(handler: (event: Fact) => void): void {
+      handlers.push(handler);
+    },
+
+    /** Runs inside a change. Appends an event, calls the handlers and returns the event's id. */
+    record(event: Fact): string {
+      const { projectSeq, name, contactSeq, emailSeq = null, data, at } = event;
+      const json = event.json ?? (data === undefined ? null : JSON.stringify(data));
+      const id = append({ projectSeq, name, contactSeq, emailSeq, json, at });
+      for (const handle of handlers) handle(event);
+      return id;
+    },
+
+    /** Returns null if the event was removed. */
+    find(seq: number): StoredEvent | null {
+      return findBySeq.get(seq);
+    },
+  };
+}

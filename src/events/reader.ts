@@ -1,0 +1,66 @@
+/**
+ * Readers of the event log, each with its own durable position. A reader must process events and
+ * advance its position in the same change, so that a crash repeats both or neither.
+ */
+
+import type { Db } from "../db/open.ts";
+
+/** A row of the event log. */
+export type LoggedEvent = {
+  seq: number;
+  id: string;
+  projectSeq: number;
+  name: string;
+  contactSeq: number | null;
+  emailSeq: number | null;
+  /** JSON of an object, or null. */
+  data: string | null;
+  createdAt: number;
+};
+
+export type Reader = ReturnType<typeof createReader>;
+
+/** `name` identifies the stored position. A new reader starts at the beginning of the log. */
+export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: string }) {
+  const { sqlite } = db;
+  const findPosition = sqlite.prepare<{ seq: number }, [string]>(
+    "SELECT seq FROM readers WHERE name = +?",
+  );
+  const findNext = sqlite.prepare<LoggedEvent, [number, number]>(`
+    SELECT seq, id, project_seq AS projectSeq, name, contact_seq AS contactSeq,
+           email_seq AS emailSeq, data, created_at AS createdAt
+    FROM events WHERE seq > +? ORDER BY seq LIMIT +?`);
+  const findNewest = sqlite.prepare<{ seq: number | null }, []>(
+    "SELECT max(seq) AS seq FROM events",
+  );
+  const setPosition = sqlite.prepare<unknown, [string, number]>(`
+    INSERT INTO readers (name, seq) VALUES (?, ?)
+    ON CONFLICT (name) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > readers.seq`);
+
+  const place = () => findPosition.get(name)?.seq ?? 0;
+
+  return {
+    /** The position: all events up to this `seq` have been processed. */
+    place,
+
+    /** Returns the events after `after`, in their order; an empty list at the end of the log. */
+    read: (limit: number, after = place()): LoggedEvent[] => findNext.all(after, limit),
+
+    /** Runs inside a change. Moves the position to `seq`; never moves it back. */
+    advance: (seq: number): void => void setPosition.run(name, seq),
+
+    /** Runs inside a change. Moves the position to the end of the log. */
+    skip(): void {
+      setPosition.run(name, findNewest.get()?.seq ?? 0);
+    },
+  };
+}
+
+/**
+ * Returns the position of the reader that is furthest behind; events after it are still needed.
+ * Infinity if there are no readers.
+ */
+export function slowestReader({ sqlite }: Pick<Db, "sqlite">): () => number {
+  const find = sqlite.prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM readers");
+  return () => find.get()?.seq ?? Infinity;
+}

@@ -1,0 +1,134 @@
+/**
+ * Follows the facts of campaign mail, in the transaction that writes them: counters, links, hours,
+ * and the circuit breaker that pauses a campaign which harms the sender.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Fact } from "../../events/log.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { Stats } from "./stats.ts";
+
+export type Limits = {
+  /** Shares of the mails that left, 0 to 1; beyond them the campaign is paused. */
+  bounceRate: number;
+  complaintRate: number;
+  /** Before that many mails, one bounce would say too much. */
+  afterMails: number;
+};
+
+export type CampaignFacts = ReturnType<typeof createCampaignFacts>;
+
+export function createCampaignFacts(deps: {
+  db: Db;
+  log: Log;
+  stats: Stats;
+  lifecycle: Pick<Lifecycle, "pauseBecause">;
+  limits: Limits;
+}) {
+  const { log, stats, lifecycle, limits } = deps;
+  const { sqlite } = deps.db;
+  const findCampaign = sqlite.prepare<{ campaignSeq: number }, [number]>(
+    // Mails outlive a campaign that was deleted.
+    `SELECT campaigns.seq AS campaignSeq FROM emails
+     JOIN campaigns ON campaigns.seq = emails.campaign_seq WHERE emails.seq = +?`,
+  );
+  const countClicks = sqlite.prepare<{ ofMail: number; ofLink: number }, [string, number]>(`
+    SELECT count(*) AS ofMail, sum(json_extract(data, '$.url') = +?) AS ofLink
+    FROM events WHERE email_seq = +? AND name = 'email.clicked'`);
+
+  const countUnsubscribed = sqlite.prepare<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM events WHERE email_seq = +? AND name = 'contact.unsubscribed'",
+  );
+
+  function campaignOf(emailSeq: number | undefined): number | null {
+    return emailSeq === undefined ? null : (findCampaign.get(emailSeq)?.campaignSeq ?? null);
+  }
+
+  function noteClick(campaignSeq: number, { emailSeq = 0, data, at }: Fact): void {
+    const url = urlOf(data);
+    // The click itself is in the log already.
+    const clicks = countClicks.get(url, emailSeq);
+    stats.click(campaignSeq, {
+      at,
+      url,
+      isFirst: clicks?.ofMail === 1,
+      isFirstOfLink: clicks?.ofLink === 1,
+    });
+  }
+
+  /** Who comes and goes by the links of one mail is one person. */
+  function noteUnsubscribed(campaignSeq: number, { emailSeq = 0 }: Fact): void {
+    if (countUnsubscribed.get(emailSeq)?.n === 1) stats.add(campaignSeq, "unsubscribed");
+  }
+
+  function pause(campaignSeq: number, reason: string): void {
+    const campaign = lifecycle.pauseBecause(campaignSeq, reason);
+    if (campaign !== null) log.warn("a campaign was paused", { campaign, reason });
+  }
+
+  function breakIfHarmful(campaignSeq: number): void {
+    const { left, bounced, complained } = stats.sinceResumed(campaignSeq);
+    if (left < limits.afterMails) return;
+    const reason =
+      bounced / left > limits.bounceRate
+        ? `${percent(bounced / left)} of the mails bounced, more than ${percent(limits.bounceRate)}`
+        : complained / left > limits.complaintRate
+          ? `${percent(complained / left)} complained, more than ${percent(limits.complaintRate)}`
+          : null;
+    if (reason !== null) pause(campaignSeq, reason);
+  }
+
+  return {
+    /** Part of a change: called for every fact, right after it was written. */
+    note(fact: Fact): void {
+      const campaignSeq = campaignOf(fact.emailSeq);
+      if (campaignSeq === null) return;
+      switch (fact.name) {
+        case "email.sent":
+          stats.add(campaignSeq, "sent");
+          return breakIfHarmful(campaignSeq);
+        case "email.delivered":
+          return stats.add(campaignSeq, "delivered");
+        case "email.failed":
+          return stats.add(campaignSeq, "failed");
+        case "email.suppressed":
+          return stats.add(campaignSeq, "suppressed");
+        case "contact.unsubscribed":
+          return noteUnsubscribed(campaignSeq, fact);
+        case "email.opened":
+          return stats.open(campaignSeq, { at: fact.at, isFirst: true });
+        case "email.clicked":
+          return noteClick(campaignSeq, fact);
+        case "email.bounced":
+          stats.add(campaignSeq, "bounced");
+          return breakIfHarmful(campaignSeq);
+        case "email.complained":
+          stats.add(campaignSeq, "complained");
+          return breakIfHarmful(campaignSeq);
+      }
+    },
+
+    /** Part of a change: a mail that will not leave, since nobody wants it any more. */
+    noteCancelled(emailSeq: number): void {
+      const campaignSeq = campaignOf(emailSeq);
+      if (campaignSeq !== null) stats.add(campaignSeq, "cancelled");
+    },
+
+    /** Part of a change: the first visit by a machine. */
+    noteMachine(emailSeq: number, kind: "open" | "click"): void {
+      const campaignSeq = campaignOf(emailSeq);
+      if (campaignSeq === null) return;
+      stats.add(campaignSeq, kind === "open" ? "machineOpens" : "machineClicks");
+    },
+  };
+}
+
+function urlOf(data: unknown): string {
+  const url: unknown = typeof data === "object" && data !== null ? Reflect.get(data, "url") : null;
+  return typeof url === "string" ? url : "";
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}

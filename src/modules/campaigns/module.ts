@@ -1,0 +1,89 @@
+/** What this module consists of, put together. */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { FairTurns } from "../../lib/slice-queue.ts";
+import { domainOf } from "../../protocols/mime/address.ts";
+import type { Contacts } from "../contacts/service.ts";
+import { senderNotVerified } from "../domains/not-verified.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { Quotas } from "../quotas/service.ts";
+import type { Segments } from "../segments/service.ts";
+import type { Previews } from "../templates/preview.ts";
+import { createCost } from "./render-cost.ts";
+import { createExpansion } from "./expand.ts";
+import { createCampaignFacts, type Limits } from "./event-handlers.ts";
+import { createLifecycle } from "./lifecycle.ts";
+import { createRunner } from "./runner.ts";
+import { createCampaigns } from "./service.ts";
+import { createStats } from "./stats.ts";
+import { createRecipients } from "./recipients.ts";
+import { createTestMails } from "./test-mail.ts";
+
+export type CampaignParts = ReturnType<typeof createCampaignParts>;
+
+export function createCampaignParts(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  cursors: Cursors;
+  contacts: Contacts;
+  segments: Segments;
+  store: EmailStore;
+  turns: FairTurns;
+  renderFor: Previews["renderFor"];
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  suppressionOf: (projectSeq: number, address: string) => string | null;
+  quotas: Pick<Quotas, "ensureQueue">;
+  limits: Limits;
+  /** There is something to send. */
+  wakeDispatcher: () => void;
+}) {
+  const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
+  const { turns, renderFor, isSenderVerified, suppressionOf, quotas, limits, wakeDispatcher } =
+    deps;
+  const wake = () => writer.afterCommit(wakeDispatcher);
+  const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
+  const stats = createStats({ db });
+  const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
+  const expansion = createExpansion({ db, writer, clock, segments, store, wake });
+
+  function requireVerified(projectSeq: number, from: string): void {
+    const domain = domainOf(normalizedAddress(from));
+    if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
+  }
+
+  return {
+    campaigns,
+    recipients: createRecipients({ db, cursors, turns, stats }),
+    stats,
+    lifecycle,
+    facts: createCampaignFacts({ db, log, stats, lifecycle, limits }),
+    cost: createCost({ writer, lifecycle, log }),
+    testMails: createTestMails({
+      clock,
+      contacts,
+      store,
+      lifecycle,
+      renderFor,
+      suppressionOf,
+      quotas,
+      wake,
+    }),
+    runner: createRunner({
+      db,
+      writer,
+      clock,
+      log,
+      lifecycle,
+      expansion,
+      stats,
+      isSenderVerified,
+    }),
+  };
+}

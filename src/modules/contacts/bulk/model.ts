@@ -1,0 +1,59 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { Nullable } from "../../../http/envelope.ts";
+import { Input, OneOf, withChecks } from "../../../http/validation.ts";
+import type { FieldError } from "../../../lib/errors.ts";
+import { JobState, JobTimes } from "../jobs/model.ts";
+
+export const BULK_ACTIONS = ["subscribe", "unsubscribe", "delete"] as const;
+export type BulkAction = (typeof BULK_ACTIONS)[number];
+
+const MOST_IDS = 10_000;
+
+/** docs/interface.md#contacts; `filter` is a condition as segments have it (G). */
+export const BulkInput = withChecks(
+  Input({
+    action: OneOf(BULK_ACTIONS),
+    ids: Type.Optional(
+      Nullable(
+        Type.Array(Type.String(), { minItems: 1, maxItems: MOST_IDS, description: "Contacts" }),
+      ),
+    ),
+    filter: Type.Optional(Type.Unknown({ description: "A condition, as a segment has one" })),
+  }),
+  idsOrFilter,
+);
+export type BulkInput = Static<typeof BulkInput>;
+
+function idsOrFilter(body: Readonly<Record<string, unknown>>): FieldError[] {
+  const [ids = null, filter = null] = [body["ids"], body["filter"]];
+  if (ids === null && filter === null) {
+    return [{ field: "ids", message: "is required where no filter is given", code: "required" }];
+  }
+  if (ids === null || filter === null) return [];
+  return [
+    { field: "filter", message: "must be left out where ids are given", code: "invalid_value" },
+  ];
+}
+
+export const BulkError = Type.Object({ id: Nullable(Type.String()), message: Type.String() });
+export type BulkError = Static<typeof BulkError>;
+
+export const BulkProgress = Type.Object({
+  ...JobState,
+  action: OneOf(BULK_ACTIONS),
+  updated: Type.Integer({ description: "Contacts that were changed or deleted" }),
+  failed: Type.Integer({ description: "Ids that name no contact" }),
+  errors: Type.Array(BulkError, { description: "The first 100" }),
+  ...JobTimes,
+});
+export type BulkProgress = Static<typeof BulkProgress>;
+
+/** What the job is told. */
+export const BulkJob = Type.Object({
+  action: OneOf(BULK_ACTIONS),
+  ids: Nullable(Type.Array(Type.String())),
+  filter: Type.Unknown(),
+  /** Contacts that came later are left alone. */
+  newestSeq: Type.Integer(),
+});
+export type BulkJob = Static<typeof BulkJob>;

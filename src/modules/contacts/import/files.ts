@@ -1,0 +1,123 @@
+/** Uploaded files, kept in the data folder until their import has ended. */
+
+import { mkdtempSync } from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freeBytes } from "../../../db/folder.ts";
+
+export type ImportFiles = ReturnType<typeof createImportFiles>;
+
+/** A file that is being received. */
+export type Receiving = {
+  write(bytes: Uint8Array): Promise<void>;
+  /** Resolves when all of it is on disk and stays there in a power cut. */
+  finish(): Promise<void>;
+  /** Closes and removes it. */
+  abandon(): Promise<void>;
+};
+
+const OWNER_ONLY_FOLDER = 0o700;
+const OWNER_ONLY_FILE = 0o600;
+const READ_BYTES = 64 * 1024;
+const LEAST_FREE_BYTES = 512 * 1024 * 1024;
+const ENDING = ".csv";
+
+/** `dataFolder` is null where the database lives in memory: then a temporary folder has to do. */
+export function createImportFiles(dataFolder: string | null) {
+  let temporary: string | null = null;
+  /** Files that this process received: their jobs may not be stored yet. */
+  const received = new Set<string>();
+
+  function folder(): string {
+    if (dataFolder !== null) return join(dataFolder, "imports");
+    temporary ??= mkdtempSync(join(tmpdir(), "mailstead-imports-"));
+    return temporary;
+  }
+
+  const pathOf = (id: string) => join(folder(), id + ENDING);
+
+  async function remove(id: string): Promise<void> {
+    await rm(pathOf(id), { force: true });
+    received.delete(id);
+  }
+
+  async function syncFolder(): Promise<void> {
+    const handle = await open(folder(), "r");
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  return {
+    /** Whether there is room for one more, and enough besides for the database. */
+    hasRoom: (): boolean => dataFolder === null || (freeBytes(dataFolder) ?? 0) >= LEAST_FREE_BYTES,
+
+    async create(id: string): Promise<Receiving> {
+      await mkdir(folder(), { recursive: true, mode: OWNER_ONLY_FOLDER });
+      received.add(id);
+      const file = await open(pathOf(id), "wx", OWNER_ONLY_FILE);
+      return {
+        write: (bytes) => writeAll(file, bytes),
+        async finish() {
+          await file.sync();
+          await file.close();
+          await syncFolder();
+        },
+        async abandon() {
+          await file.close().catch(() => undefined); // It may be closed already.
+          await remove(id);
+        },
+      };
+    },
+
+    /** The bytes of a file, piece by piece; null if it is not there. */
+    async read(id: string): Promise<AsyncGenerator<Uint8Array> | null> {
+      try {
+        return piecesOf(await open(pathOf(id), "r"));
+      } catch (error) {
+        if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+        throw error;
+      }
+    },
+
+    remove,
+
+    /** Removes what no job needs: of uploads that broke off, and of jobs that have ended. */
+    async sweep(neededIds: readonly string[]): Promise<void> {
+      if (dataFolder === null) return;
+      const needed = new Set([...neededIds, ...received].map((id) => id + ENDING));
+      const names = await readdir(folder()).catch(() => []); // Nothing was ever imported.
+      for (const name of names) {
+        if (name.endsWith(ENDING) && !needed.has(name)) await rm(join(folder(), name));
+      }
+    },
+
+    async close(): Promise<void> {
+      if (temporary !== null) await rm(temporary, { recursive: true, force: true });
+      temporary = null;
+    },
+  };
+}
+
+async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.byteLength;) {
+    const { bytesWritten } = await file.write(bytes, done);
+    done += bytesWritten;
+  }
+}
+
+async function* piecesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+  const buffer = Buffer.alloc(READ_BYTES);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, READ_BYTES);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}

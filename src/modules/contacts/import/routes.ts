@@ -1,0 +1,98 @@
+/**
+ * POST /contacts/import         a CSV file as a form, worked through after the answer
+ * GET  /contacts/import/{id}    how far it is
+ */
+
+import { Elysia } from "elysia";
+import type { Writer } from "../../../db/writer.ts";
+import type { Admission } from "../../../http/admission.ts";
+import type { Bodies } from "../../../http/bodies.ts";
+import { IMPORT_CAP_BYTES } from "../../../http/body-limits.ts";
+import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
+import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
+import type { Imports, Received } from "./imports.ts";
+import { ImportProgress, ImportQuery } from "./model.ts";
+import { StartedJob } from "../jobs/model.ts";
+
+const tags = ["Contacts"];
+
+export function importRoutes(deps: {
+  admission: Admission;
+  bodies: Bodies;
+  imports: Imports;
+  writer: Writer;
+  /** A job is there. */
+  wake: () => void;
+}) {
+  const { admission, bodies, imports, writer, wake } = deps;
+
+  /** Part of a change. */
+  function accept(projectSeq: number, received: Received) {
+    imports.create(projectSeq, received)();
+    writer.afterCommit(wake);
+    return { status: 202, body: envelope({ jobId: received.id }) };
+  }
+
+  return new Elysia({ name: "import-routes", prefix: "/contacts/import" })
+    .use(admission.secretKeyStreaming)
+    .post(
+      "",
+      async ({ project, query, request, once }) => {
+        const holder = { projectSeq: project.seq, isPublic: false };
+        const pieces = () => bodies.pieces(request, holder);
+        const received = await imports.receive(project.seq, { request, pieces }, query);
+        let isTaken = false;
+        try {
+          const change = () => {
+            writer.afterCommit(() => (isTaken = true));
+            return accept(project.seq, received);
+          };
+          return await once(() => change, received.identity);
+        } finally {
+          received.endUpload();
+          if (!isTaken) await imports.discard(received);
+        }
+      },
+      {
+        query: ImportQuery,
+        response: withErrors({ 202: Envelope(StartedJob) }),
+        detail: {
+          tags,
+          summary: "Import contacts from a CSV file of up to 100 MiB",
+          requestBody: { required: true, content: { "multipart/form-data": { schema: FORM } } },
+        },
+      },
+    )
+    .get("/:id", ({ project, params }) => envelope(imports.progress(project.seq, params.id)), {
+      params: IdParams,
+      response: withErrors({ 200: Envelope(ImportProgress) }),
+      detail: { tags, summary: "Progress of an import" },
+    });
+}
+
+const FORM = {
+  type: "object" as const,
+  required: ["file"],
+  additionalProperties: true,
+  "x-max-body-bytes": IMPORT_CAP_BYTES + FORM_OVERHEAD_BYTES,
+  properties: {
+    file: {
+      type: "string" as const,
+      format: "binary",
+      contentMediaType: "text/csv",
+      description:
+        "The first line names the columns. email is required; subscribed takes true, 1, yes, " +
+        "false, 0, no; every other column is a key of the contact's data.",
+    },
+    mapping: {
+      type: "string" as const,
+      description:
+        'JSON from column to field: {"E-Mail": "email", "Plan": "data.plan", "No": null}. ' +
+        "Nested values cannot be imported; `\\.` is a dot that belongs to a key.",
+    },
+    subscribed: {
+      type: "boolean" as const,
+      description: "Of new contacts where the file does not say; default true",
+    },
+  },
+};

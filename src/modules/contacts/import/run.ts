@@ -1,0 +1,139 @@
+/** Works through an uploaded file in changes of a few milliseconds, each with how far it came. */
+
+import { Value } from "@sinclair/typebox/value";
+import type { Writer } from "../../../db/writer.ts";
+import { systemClock } from "../../../lib/clock.ts";
+import type { FairTurns } from "../../../lib/slice-queue.ts";
+import type { Quotas } from "../../quotas/service.ts";
+import { readHeader } from "./columns.ts";
+import { type Batch, inBatches } from "./batches.ts";
+import type { ImportFiles } from "./files.ts";
+import { type ImportError, ImportJob } from "./model.ts";
+import { readRecords, splitHeader, type TextFile } from "./records.ts";
+import type { ImportRow } from "./rows.ts";
+import type { RowOutcome, RowTarget, RowWriter, SubscriptionChanges } from "./write.ts";
+import type { JobRunner, RunEnd } from "../jobs/worker.ts";
+import { type JobRow, type Jobs, type Progress, progressOf } from "../jobs/jobs.ts";
+
+/** The rows that come next, and what was written up to there. */
+type Place = { rows: Iterator<ImportRow>; progress: Progress };
+
+/** What one change collects. */
+type Done = { errors: ImportError[]; changes: SubscriptionChanges };
+
+const CHUNK_MS = 5;
+const FILE_GONE = "The uploaded file is not there any more. Upload it again.";
+const NO_HEADER = "The file has no header that can be used.";
+
+export function createImportRunner(deps: {
+  files: ImportFiles;
+  jobs: Jobs;
+  rows: RowWriter;
+  quotas: Pick<Quotas, "ensureStorage">;
+  writer: Writer;
+  turns: FairTurns;
+}): JobRunner {
+  const { files, jobs, rows: rowWriter, quotas, writer, turns } = deps;
+
+  /** The change that writes the next rows for a while; it returns how far that came. */
+  function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
+    return (): Progress => {
+      quotas.ensureStorage(job.projectSeq);
+      const endsAt = systemClock.elapsed() + CHUNK_MS;
+      const next = { ...progress };
+      const done: Done = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
+      do {
+        const row = rows.next();
+        if (row.done === true) break;
+        next[apply(target, row.value, done)]++;
+        next.processed++;
+        next.cursor++;
+      } while (systemClock.elapsed() < endsAt);
+      rowWriter.record(target, done.changes);
+      jobs.advance(job.seq, next);
+      if (done.errors.length > 0) jobs.addErrors(job.seq, done.errors, byLine);
+      return next;
+    };
+  }
+
+  function apply(target: RowTarget, row: ImportRow, { errors, changes }: Done): RowOutcome["is"] {
+    const outcome: RowOutcome =
+      row.kind === "row"
+        ? rowWriter.write(row, target, changes)
+        : { is: "failed", message: row.message };
+    if (outcome.is === "failed") errors.push({ line: row.line, message: outcome.message });
+    return outcome.is;
+  }
+
+  /** Writes the batches from the job's cursor on. */
+  async function writeAll(
+    job: JobRow,
+    batches: AsyncIterable<Batch>,
+    { target, isStopping }: { target: RowTarget; isStopping: () => boolean },
+  ): Promise<RunEnd> {
+    let progress = progressOf(job);
+    let end = 0;
+    for await (const { rows, count, endedBy } of batches) {
+      passOver(rows, Math.min(count, progress.cursor - end));
+      end += count;
+      while (progress.cursor < end && !isStopping()) {
+        progress = await writer.write(writeSome(job, target, { rows, progress }));
+      }
+      // Rows are garbage by now: collected beside the loop, before the heap has grown by all of them.
+      Bun.gc(false);
+      if (isStopping()) return { is: "stopped" };
+      if (endedBy !== null) return { is: "failed", message: endedBy };
+    }
+    return { is: "completed" };
+  }
+
+  /** Records and faults after the header. */
+  async function countRecords(projectSeq: number, file: TextFile): Promise<number> {
+    let count = 0;
+    for await (const items of readRecords(file, turns.of(projectSeq))) {
+      count += items.filter((item) => item.kind !== "end").length;
+    }
+    return Math.max(0, count - 1);
+  }
+
+  return {
+    async run(job, isStopping) {
+      const input = Value.Parse(ImportJob, JSON.parse(job.input));
+      const target = { projectSeq: job.projectSeq, subscribesNew: input.subscribesNew };
+      if (job.total === null) {
+        const bytes = await files.read(job.id);
+        const total =
+          bytes === null
+            ? 0
+            : await countRecords(job.projectSeq, { bytes, encoding: input.encoding });
+        await writer.write(() => jobs.setTotal(job.seq, total));
+      }
+      const bytes = await files.read(job.id);
+      if (bytes === null) return { is: "failed", message: FILE_GONE };
+      const records = readRecords({ bytes, encoding: input.encoding }, turns.of(job.projectSeq));
+      try {
+        const { header, rest } = await splitHeader(records);
+        const read = readHeader(header, input.mapping);
+        if (!read.ok) return { is: "failed", message: NO_HEADER };
+        return await writeAll(job, inBatches(rest, read.columns), { target, isStopping });
+      } finally {
+        await records.return(undefined); // Closes the file, also where it was not read to its end.
+      }
+    },
+
+    noteFailure(job, message) {
+      jobs.addErrors<ImportError>(job.seq, [{ line: null, message }], byLine);
+    },
+
+    tidy: (job) => files.remove(job.id),
+  };
+}
+
+/** They were written before. */
+function passOver(rows: Iterator<ImportRow>, count: number): void {
+  for (let i = 0; i < count; i++) rows.next();
+}
+
+function byLine(a: ImportError, b: ImportError): number {
+  return (a.line ?? 0) - (b.line ?? 0);
+}

@@ -1,0 +1,99 @@
+/**
+ * Creates or updates a contact from a row, by the rules of every other upsert, with statements that
+ * were prepared once. An existing contact keeps what the row does not name; above all, a row without
+ * `subscribed` never subscribes anybody again.
+ */
+
+import type { Db } from "../../../db/open.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { newId } from "../../../lib/id.ts";
+import type { Events } from "../../../events/log.ts";
+import { mergeData, parseData, serializeData } from "../data.ts";
+
+export type RowTarget = {
+  projectSeq: number;
+  /** Of new contacts where the row does not say. */
+  subscribesNew: boolean;
+};
+
+export type RowOutcome = { is: "created" | "updated" } | { is: "failed"; message: string };
+
+/** The part of an import row that is written. */
+export type RowContent = { email: string; subscribed: boolean | null; data: string };
+
+type Known = { seq: number; isSubscribed: number; data: string };
+
+/** What one change did to subscriptions: its events are written together at its end. */
+export type SubscriptionChanges = { subscribed: number[]; unsubscribed: number[] };
+
+export type RowWriter = {
+  /** Part of a change. */
+  write(row: RowContent, target: RowTarget, changes: SubscriptionChanges): RowOutcome;
+  /** The end of that change. */
+  record(target: RowTarget, changes: SubscriptionChanges): void;
+};
+
+export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }): RowWriter {
+  const { clock, events } = deps;
+  const { sqlite } = deps.db;
+  const insert = sqlite.prepare<
+    { seq: number },
+    [string, number, string, number, string, number, number]
+  >(`
+    INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (project_seq, email) DO NOTHING
+    RETURNING seq`);
+  const find = sqlite.prepare<Known, [number, string]>(`
+    SELECT seq, is_subscribed AS isSubscribed, data FROM contacts
+    WHERE project_seq = ? AND email = ?`);
+  const change = sqlite.prepare<unknown, [number, string, number, number]>(
+    "UPDATE contacts SET is_subscribed = ?, data = ?, updated_at = ? WHERE seq = ?",
+  );
+
+  /** False where there is one already. */
+  function create(row: RowContent, target: RowTarget, changes: SubscriptionChanges): boolean {
+    const { projectSeq, subscribesNew } = target;
+    const now = clock.now();
+    const isSubscribed = row.subscribed ?? subscribesNew;
+    const flag = Number(isSubscribed);
+    const created = insert.get(newId(now), projectSeq, row.email, flag, row.data, now, now);
+    if (created === null) return false;
+    if (isSubscribed) changes.subscribed.push(created.seq);
+    return true;
+  }
+
+  function update(row: RowContent, { projectSeq }: RowTarget, changes: SubscriptionChanges): void {
+    const known = find.get(projectSeq, row.email);
+    if (known === null) throw new Error("a contact is neither new nor there");
+    const wasSubscribed = known.isSubscribed === 1;
+    const isSubscribed = row.subscribed ?? wasSubscribed;
+    const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));
+    if (isSubscribed === wasSubscribed && data === known.data) return;
+    change.run(Number(isSubscribed), data, clock.now(), known.seq);
+    if (isSubscribed === wasSubscribed) return;
+    (isSubscribed ? changes.subscribed : changes.unsubscribed).push(known.seq);
+  }
+
+  return {
+    write(row, target, changes) {
+      try {
+        if (create(row, target, changes)) return { is: "created" };
+        update(row, target, changes);
+        return { is: "updated" };
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        return { is: "failed", message: error.message };
+      }
+    },
+    record({ projectSeq }, { subscribed, unsubscribed }) {
+      const at = clock.now();
+      const recordAll = (name: string, contactSeqs: readonly number[]) => {
+        for (const contactSeq of contactSeqs) events.record({ projectSeq, name, contactSeq, at });
+      };
+      recordAll("contact.subscribed", subscribed);
+      recordAll("contact.unsubscribed", unsubscribed);
+    },
+  };
+}

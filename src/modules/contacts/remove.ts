@@ -1,0 +1,58 @@
+/**
+ * Removes a contact. Its mails and events stay, without anything that tells who it was; what was
+ * still queued is cancelled, since there is no address left to send it to, and so are workflow
+ * executions under way.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { EventsOfContact } from "../../events/contact-events.ts";
+
+/** Part of a change. */
+export type RemoveContact = (contactSeq: number) => void;
+
+const THEIRS = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
+
+/** In this order: the contact goes last, and with it what refers to it. */
+const STEPS = [
+  `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${THEIRS}`,
+  `DELETE FROM captured_messages WHERE ${THEIRS}`,
+  `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
+     last_error = iif(status = 'CANCELLED', last_error, NULL)
+   WHERE contact_seq = ?`,
+  `UPDATE workflow_execution_steps SET detail = NULL
+   WHERE execution_seq IN (SELECT seq FROM workflow_executions WHERE contact_seq = ?)`,
+  "UPDATE workflow_executions SET context = '{}' WHERE contact_seq = ?",
+  "DELETE FROM contacts WHERE seq = ?",
+];
+
+const CANCEL_MAILS = `
+  UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The contact was deleted.'
+  WHERE contact_seq = +? AND status = 'QUEUED' RETURNING seq`;
+
+const CANCEL_EXECUTIONS = `
+  UPDATE workflow_executions
+  SET status = 'CANCELLED', exit_reason = 'The contact was deleted.', error = NULL, due_at = NULL,
+    due_for = NULL, awaited_event = NULL, completed_at = +?
+  WHERE contact_seq = +? AND status IN ('RUNNING', 'WAITING')`;
+
+export function createRemoval(deps: {
+  db: Db;
+  clock: Clock;
+  /** Campaigns count their mails. */
+  noteCancelled: (emailSeq: number) => void;
+  events: Pick<EventsOfContact, "detach">;
+}): RemoveContact {
+  const { clock } = deps;
+  const { sqlite } = deps.db;
+  const statements = STEPS.map((step) => sqlite.prepare<unknown, [number]>(step));
+  const cancelExecutions = sqlite.prepare<unknown, [number, number]>(CANCEL_EXECUTIONS);
+  const cancelMails = sqlite.prepare<{ seq: number }, [number]>(CANCEL_MAILS);
+  return (contactSeq) => {
+    cancelExecutions.run(clock.now(), contactSeq);
+    const cancelled = cancelMails.all(contactSeq);
+    for (const { seq } of cancelled) deps.noteCancelled(seq);
+    deps.events.detach(contactSeq);
+    for (const statement of statements) statement.run(contactSeq);
+  };
+}

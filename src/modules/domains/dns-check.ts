@@ -1,0 +1,95 @@
+/** Looks up the records of a domain in the DNS. */
+
+import { getDomain } from "tldts";
+import type { DnsAnswer, MxRecord } from "../../protocols/dns/answer.ts";
+import type { Dns } from "../../protocols/dns/client.ts";
+import { type Finding, judge } from "./findings.ts";
+import type { ExpectedRecord } from "./records.ts";
+
+/** Nobody could say what is there, and why not. */
+export type Unanswered = { record: ExpectedRecord; finding: null; reason: string };
+type Answered = { record: ExpectedRecord; finding: Finding };
+
+/** What came of each record. */
+export type Look = (Answered | Unanswered)[];
+
+export type LookUp = (domain: string, records: readonly ExpectedRecord[]) => Promise<Look>;
+
+/** Asks anew: somebody may be waiting for what was just put there. */
+const FRESH = { fresh: true };
+
+export function createLookUp(dns: Dns): LookUp {
+  return (domain, records) =>
+    Promise.all(
+      records.map(async (record) => {
+        const found = await search(domain, record);
+        return found.kind === "failed"
+          ? { record, finding: null, reason: found.reason }
+          : { record, finding: judge(record, found.texts) };
+      }),
+    );
+
+  function search(domain: string, record: ExpectedRecord): Promise<Found> {
+    switch (record.expectation.kind) {
+      case "dmarc":
+        return findDmarc(domain, record.name);
+      case "mx":
+        return findBounceHost(record.name, record.expectation.host);
+      default:
+        return findTexts(record.name);
+    }
+  }
+
+  async function findTexts(name: string): Promise<Found> {
+    return foundIn(await dns.resolve(name, "TXT", FRESH));
+  }
+
+  /** RFC 7489 §6.6.3: without a record of its own, that of the organisation counts. */
+  async function findDmarc(domain: string, name: string): Promise<Found> {
+    const own = await findTexts(name);
+    const organisation = getDomain(domain) ?? domain;
+    const isLast = own.kind === "failed" || own.texts.length > 0 || organisation === domain;
+    return isLast ? own : findTexts(`_dmarc.${organisation}`);
+  }
+
+  /** MX records; without any, the host itself receives, and may be an alias of ours. */
+  async function findBounceHost(name: string, ours: string): Promise<Found> {
+    const answer = await dns.resolve(name, "MX", FRESH);
+    if (answer.kind === "failed") return answer;
+    if (answer.kind === "records") return textsOf(answer.records.map(mxText));
+    if (answer.kind === "nxdomain") return textsOf([]);
+    const [theirs, own] = await Promise.all([addressesOf(name), addressesOf(ours)]);
+    if (theirs.kind === "failed") return theirs;
+    if (own.kind === "failed") return own;
+    return textsOf(theirs.texts.map((address) => (own.texts.includes(address) ? ours : address)));
+  }
+
+  async function addressesOf(host: string): Promise<Found> {
+    const [v4, v6] = await Promise.all([
+      dns.resolve(host, "A", FRESH).then(foundIn),
+      dns.resolve(host, "AAAA", FRESH).then(foundIn),
+    ]);
+    if (v4.kind === "failed") return v4;
+    return v6.kind === "failed" ? v6 : textsOf([...v4.texts, ...v6.texts]);
+  }
+}
+
+type Found = { kind: "texts"; texts: readonly string[] } | { kind: "failed"; reason: string };
+
+function foundIn(answer: DnsAnswer<string>): Found {
+  if (answer.kind === "failed") return answer;
+  return textsOf(answer.kind === "records" ? answer.records : []);
+}
+
+function textsOf(texts: readonly string[]): Found {
+  return { kind: "texts", texts };
+}
+
+/** As in a zone file. */
+function mxText({ preference, exchange }: MxRecord): string {
+  return `${preference} ${exchange}`;
+}
+
+export function unansweredOf(look: Look): Unanswered[] {
+  return look.flatMap((looked) => (looked.finding === null ? [looked] : []));
+}

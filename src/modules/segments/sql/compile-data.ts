@@ -1,0 +1,134 @@
+/**
+ * Compiles tests on a contact's data to SQL over its JSON. The types are those of JSON: "5" is not
+ * 5 and true is not 1. A missing key and null match only `notExists`.
+ */
+
+import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
+import type { DataTest, Scalar } from "../condition/operators.ts";
+
+export function compileData(test: DataTest, now: number): Fragment {
+  const field = fieldAt(test.path);
+  switch (test.operator) {
+    case "exists":
+      return bind`${field.type} <> 'null'`;
+    case "notExists":
+      return bind`coalesce(${field.type}, 'null') = 'null'`;
+    case "equals":
+      return equals(field, test.value);
+    case "notEquals":
+      return existsAndNot(field, equals(field, test.value));
+    case "contains":
+      return contains(field, test.value);
+    case "notContains":
+      return existsAndNot(field, contains(field, test.value));
+    case "in":
+      return isListed(field, test.values);
+    case "notIn":
+      return existsAndNot(field, isListed(field, test.values));
+    case "greaterThan":
+      return compare(field, test.value, bind`>`);
+    case "greaterThanOrEqual":
+      return compare(field, test.value, bind`>=`);
+    case "lessThan":
+      return compare(field, test.value, bind`<`);
+    case "lessThanOrEqual":
+      return compare(field, test.value, bind`<=`);
+    case "within":
+      return isDateBetween(field, now - test.spanMs, now);
+    case "olderThan":
+      return isDateBefore(field, now - test.spanMs);
+  }
+}
+
+/** SQL for the value at a path of the data (NULL if there is none), its JSON type, and the path. */
+type DataField = { value: Fragment; type: Fragment; path: string };
+
+/** The path is a bound value. Each key is quoted as JSON text, so it may have any characters. */
+function fieldAt(keys: readonly string[]): DataField {
+  const path = `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
+  return {
+    value: bind`json_extract(contacts.data, ${path})`,
+    type: bind`json_type(contacts.data, ${path})`,
+    path,
+  };
+}
+
+function existsAndNot({ type }: DataField, test: Fragment): Fragment {
+  return bind`(${type} <> 'null' AND (${test}) IS NOT TRUE)`;
+}
+
+const NUMERIC = bind`IN ('integer', 'real')`;
+const TEXTUAL = bind`= 'text'`;
+
+/**
+ * Checks the type only where necessary, because each check parses the JSON once more. json_extract
+ * converts true and false to 1 and 0, and arrays and objects to JSON text; other values keep their
+ * type.
+ */
+function equals({ value, type }: DataField, wanted: Scalar): Fragment {
+  if (typeof wanted === "boolean") return bind`${type} = ${String(wanted)}`;
+  const isSame = bind`${value} = ${bound(wanted)}`;
+  if (typeof wanted === "number") {
+    return wanted === 0 || wanted === 1 ? bind`(${isSame} AND ${type} ${NUMERIC})` : isSame;
+  }
+  return /^[[{]/.test(wanted) ? bind`(${isSame} AND ${type} ${TEXTUAL})` : isSame;
+}
+
+function compare({ value, type }: DataField, wanted: string | number, sign: Fragment): Fragment {
+  const sameType = typeof wanted === "number" ? NUMERIC : TEXTUAL;
+  return bind`(${type} ${sameType} AND ${value} ${sign} ${bound(wanted)})`;
+}
+
+/** A text may contain a text (case-sensitive), an array any value. */
+function contains({ value, type, path }: DataField, wanted: Scalar): Fragment {
+  const item = equals({ value: bind`item.value`, type: bind`item.type`, path }, wanted);
+  const hasItem = bind`(${type} = 'array' AND EXISTS (
+    SELECT 1 FROM json_each(contacts.data, ${path}) AS item WHERE ${item}))`;
+  if (typeof wanted !== "string") return hasItem;
+  return bind`(${type} = 'text' AND instr(${value}, ${wanted}) > 0 OR ${hasItem})`;
+}
+
+function isListed({ value, type }: DataField, wanted: readonly Scalar[]): Fragment {
+  const texts = wanted.filter((item) => typeof item === "string");
+  const numbers = wanted.filter((item) => typeof item === "number");
+  const flags = wanted.filter((item) => typeof item === "boolean");
+  const among = (list: readonly Scalar[]) =>
+    bind`${value} IN (SELECT listed.value FROM json_each(${JSON.stringify(list)}) AS listed)`;
+  return anyOf([
+    ...(texts.length > 0 ? [bind`(${type} ${TEXTUAL} AND ${among(texts)})`] : []),
+    ...(numbers.length > 0 ? [bind`(${type} ${NUMERIC} AND ${among(numbers)})`] : []),
+    ...[...new Set(flags)].map((flag) => bind`${type} = ${String(flag)}`),
+  ]);
+}
+
+/** A future date is not within the last days. */
+function isDateBetween(field: DataField, fromMs: number, untilMs: number): Fragment {
+  const at = bind`unixepoch(${field.value}, 'subsec')`;
+  return bind`(${isDate(field)} AND ${at} BETWEEN ${fromMs / 1000} AND ${untilMs / 1000})`;
+}
+
+function isDateBefore(field: DataField, beforeMs: number): Fragment {
+  const at = bind`unixepoch(${field.value}, 'subsec')`;
+  return bind`(${isDate(field)} AND ${at} < ${beforeMs / 1000})`;
+}
+
+/**
+ * Accepts ISO 8601: a day (its start in UTC) or a day and a time. The pattern excludes "now" and
+ * Julian day numbers, which SQLite accepts; the comparison of the day excludes 31 February.
+ */
+function isDate({ value, type }: DataField): Fragment {
+  const day = bind`substr(${value}, 1, 10)`;
+  return bind`${type} ${TEXTUAL}
+    AND ${value} GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*' AND date(${day}) = ${day}`;
+}
+
+/**
+ * JSON writes whole numbers above 2^53 with more digits than a double holds, and SQLite compares
+ * all digits. The bound value therefore has the digits that JSON would have stored.
+ */
+function bound(value: string | number): Bound {
+  const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isLarge && Math.abs(Number(value)) < INT64_LIMIT ? BigInt(JSON.stringify(value)) : value;
+}
+
+const INT64_LIMIT = 2 ** 63;

@@ -1,0 +1,101 @@
+/** Checks the references of a graph: its templates and segments exist, its hosts are public. */
+
+import type { Db } from "../../../db/open.ts";
+import { AppError, type FieldError, validationError } from "../../../lib/errors.ts";
+import type { Condition } from "../../segments/condition/condition.ts";
+import type { Filter } from "../../segments/condition/filter.ts";
+import { referencesOf } from "../../segments/condition/references.ts";
+import type { Segments } from "../../segments/service.ts";
+import { parseStepCondition, contactPart } from "../steps/step-condition.ts";
+import { isPrivateTarget } from "./config-webhook.ts";
+import type { Graph, Step } from "./graph.ts";
+
+export type References = ReturnType<typeof createReferences>;
+
+export function createReferences(deps: {
+  db: Db;
+  segments: Pick<Segments, "ensureResolvable">;
+  allowPrivateAddresses: boolean;
+}) {
+  const { db, segments, allowPrivateAddresses } = deps;
+  const findTemplate = db.sqlite.prepare<{ one: number }, [number, string]>(
+    "SELECT 1 AS one FROM templates WHERE id = +?2 AND project_seq = +?1",
+  );
+
+  function templateErrors(projectSeq: number, step: Step): FieldError[] {
+    if (step.type !== "SEND_EMAIL") return [];
+    if (findTemplate.get(projectSeq, step.config.templateId) !== null) return [];
+    const message = "names no template of this project";
+    return [{ field: "config.templateId", message, code: "unknown_reference" }];
+  }
+
+  function segmentErrors(projectSeq: number, step: Step): FieldError[] {
+    return conditionsOf(step, "config").flatMap((condition) =>
+      refusalOf(() => segments.ensureResolvable(projectSeq, condition)),
+    );
+  }
+
+  function hostErrors(step: Step): FieldError[] {
+    if (step.type !== "WEBHOOK" || allowPrivateAddresses) return [];
+    if (!isPrivateTarget(step.config.url)) return [];
+    const message = "must not name a private, loopback or link-local address";
+    return [{ field: "config.url", message, code: "invalid_value" }];
+  }
+
+  function errorsOf(projectSeq: number, { steps }: Graph): FieldError[] {
+    return steps.flatMap((step, i) =>
+      [
+        ...templateErrors(projectSeq, step),
+        ...segmentErrors(projectSeq, step),
+        ...hostErrors(step),
+      ].map(({ field, message, code }) => ({
+        field: `steps.${i}.${field}`,
+        message: `${message}, in step "${step.name}" (${step.id})`,
+        code,
+      })),
+    );
+  }
+
+  return {
+    /** Part of a change: returns the references that are invalid. */
+    errorsOf,
+
+    /** Part of a change: throws a 422 AppError if a reference is invalid. */
+    ensure(projectSeq: number, graph: Graph): void {
+      const errors = errorsOf(projectSeq, graph);
+      if (errors.length > 0) throw validationError(errors);
+    },
+  };
+}
+
+/** Ids of the templates that a graph sends. */
+export function templatesOf({ steps }: Graph): string[] {
+  return steps.flatMap((step) => (step.type === "SEND_EMAIL" ? [step.config.templateId] : []));
+}
+
+/** Ids of the segments in the conditions of a graph. */
+export function segmentsOf({ steps }: Graph): string[] {
+  return steps.flatMap((step) => conditionsOf(step, "config").flatMap(referencesOf));
+}
+
+/** The conditions of a checked step without their filters on the context. `at` is for messages. */
+function conditionsOf(step: Step, at: string): Condition<Filter>[] {
+  if (step.type !== "CONDITION") return [];
+  const { config } = step;
+  if (!("branches" in config)) return [contactPart(parseStepCondition(config, at))];
+  const { field, branches } = config;
+  return branches.map((branch, i) =>
+    contactPart(parseStepCondition({ ...branch, field }, `${at}.branches.${i}`)),
+  );
+}
+
+/** Returns the errors of a check that throws them, because other steps may be invalid as well. */
+function refusalOf(check: () => void): readonly FieldError[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof AppError && error.errors !== undefined) return error.errors;
+    throw error;
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * Workflows: graphs of steps that an event starts for a contact. This file connects the parts that
+ * run executions. In order:
+ *
+ * 1. service.ts stores a workflow after assemble.ts, validate.ts and references.ts have checked its
+ *    graph as a whole; each change of the graph is a new version (versions.ts).
+ * 2. runner.ts reads the event log. For each event it advances the executions that wait for it, then
+ *    starts the workflows that it triggers (triggers.ts).
+ * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts, choose-branch.ts) until it
+ *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
+ * 4. runner.ts also advances executions whose delay or timeout is over.
+ * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step, makes their calls outside of
+ *    any transaction, and stores the results.
+ * 6. executions.ts shows, starts and cancels executions for the API.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
+import type { Log } from "../../lib/log.ts";
+import type { TemplateCache } from "../../render/template/cache.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { EventsOfContact } from "../../events/contact-events.ts";
+import { createReader } from "../../events/reader.ts";
+import type { Events } from "../../events/log.ts";
+import type { Quotas } from "../quotas/service.ts";
+import type { Segments } from "../segments/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
+import type { Templates } from "../templates/service.ts";
+import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
+import { createWebhookCalls } from "./steps/webhook-calls.ts";
+import { createChooseBranch } from "./steps/choose-branch.ts";
+import { createAdvancer } from "./run/advance.ts";
+import { createExecutions } from "./executions.ts";
+import type { Graph } from "./graph/graph.ts";
+import { type Paths, pathsOf as pathsOfGraph } from "./graph/paths.ts";
+import { createRunStep } from "./steps/run-step.ts";
+import { createWorkflowRunner } from "./run/runner.ts";
+import { createSendEmail, type SendingProject } from "./steps/send-email.ts";
+import type { Workflows } from "./service.ts";
+import { createWebhookContexts } from "./steps/webhook-context.ts";
+import { createTriggers, type StartableWorkflow } from "./run/triggers.ts";
+
+/** The name under which the position in the event log is stored. */
+const READER = "workflows";
+
+type ProjectRow = { name: string; fromAddress: string | null; fromName: string | null };
+
+const NO_PROJECT: ProjectRow = { name: "", fromAddress: null, fromName: null };
+
+export type MachineryDeps = {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  cursors: Cursors;
+  contacts: Contacts;
+  events: Events;
+  eventsOfContact: EventsOfContact;
+  segments: Segments;
+  store: EmailStore;
+  suppressions: Suppressions;
+  templateCache: TemplateCache;
+  templates: Templates;
+  workflows: Workflows;
+  fetchGuarded: FetchGuarded;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  random: () => number;
+  /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
+  mostCallsOfProject: number;
+  quotas: Pick<Quotas, "refuseMail">;
+  settleFacts: () => Promise<void>;
+  wakeDispatcher: () => void;
+  url: string;
+  linkKey: Uint8Array;
+};
+
+export function createMachinery(deps: MachineryDeps) {
+  const { db, writer, clock, log, contacts, segments, workflows, templateCache } = deps;
+  const { sqlite } = db;
+  const findProject = sqlite.prepare<ProjectRow, [number]>(`
+    SELECT name, from_address AS fromAddress, from_name AS fromName
+    FROM projects WHERE seq = +?`);
+  const findCurrent = sqlite.prepare<{ seq: number }, [number]>(
+    "SELECT version_seq AS seq FROM workflows WHERE seq = +?",
+  );
+  const executionRows = createExecutionRows(db);
+  const pathsByGraph = new WeakMap<Graph, Paths>();
+
+  function pathsOf(versionSeq: number): Paths | null {
+    const graph = workflows.graphOf(versionSeq);
+    if (graph === null) return null;
+    const paths = pathsByGraph.get(graph) ?? pathsOfGraph(graph);
+    pathsByGraph.set(graph, paths);
+    return paths;
+  }
+
+  function projectOf(seq: number): SendingProject {
+    const { name, fromAddress, fromName } = findProject.get(seq) ?? NO_PROJECT;
+    return { name, sender: fromAddress === null ? null : { address: fromAddress, name: fromName } };
+  }
+
+  function triggered(projectSeq: number, eventName: string): StartableWorkflow[] {
+    return workflows
+      .findTriggered(projectSeq, eventName)
+      .map(({ seq, versionSeq, allowReentry }) => ({
+        seq,
+        projectSeq,
+        versionSeq,
+        allowReentry: allowReentry === 1,
+      }));
+  }
+
+  /** Part of a change: an old version is deleted when its last active execution ends. */
+  function onExecutionEnd({
+    workflowSeq,
+    versionSeq,
+  }: Pick<Execution, "workflowSeq" | "versionSeq">) {
+    if (findCurrent.get(workflowSeq)?.seq === versionSeq) return;
+    workflows.dropUnusedVersions(workflowSeq);
+  }
+
+  const sendEmail = createSendEmail({
+    ...deps,
+    projectOf,
+    wake: deps.wakeDispatcher,
+  });
+  const chooseBranch = createChooseBranch({ segments });
+  const runStep = createRunStep({ chooseBranch, contacts, sendEmail });
+  const advancer = createAdvancer({
+    db,
+    executionRows,
+    contacts,
+    pathsOf,
+    runStep,
+    onExecutionEnd,
+    log,
+  });
+  const triggers = createTriggers({ db, executionRows, pathsOf });
+  const webhookContextOf = createWebhookContexts({ db, contacts });
+  const { fetchGuarded, random } = deps;
+  const calls = createWebhookCalls({
+    executionRows,
+    advancer,
+    pathsOf,
+    webhookContextOf,
+    templateCache,
+    fetchGuarded,
+    writer,
+    clock,
+    log,
+    random,
+    mostCallsOfProject: deps.mostCallsOfProject,
+    wake: () => runner.wake(),
+  });
+  const runner = createWorkflowRunner({
+    db,
+    executionRows,
+    calls,
+    clock,
+    advancer,
+    eventsOfContact: deps.eventsOfContact,
+    log,
+    reader: createReader({ db, name: READER }),
+    triggers,
+    triggered,
+    flushEvents: deps.settleFacts,
+    writer,
+  });
+  // Called within the change that records the event: if it is rolled back, the runner is not woken.
+  deps.events.onFact(() => writer.afterCommit(runner.wake));
+  const executions = createExecutions({
+    db,
+    executionRows,
+    clock,
+    contacts,
+    cursors: deps.cursors,
+    getWorkflow: workflows.get,
+    graphOf: workflows.graphOf,
+    onExecutionEnd,
+    triggers,
+    writer,
+    wake: runner.wake,
+  });
+  return { runner, executions };
+}

@@ -1,0 +1,217 @@
+/**
+ * The rows of executions: their progress, when they are due and which event they wait for. Every
+ * function that writes here is part of a change. A plus sign before a parameter keeps SQLite from
+ * preparing the statement again for every value (db/bound.ts).
+ */
+
+import type { Db } from "../../../db/open.ts";
+import type { DueFor } from "../../../db/schema/workflows.ts";
+import type { DueShift } from "../../../lib/steady-clock.ts";
+import { parseData } from "../../contacts/data.ts";
+import type { CompletedStep, Progress } from "./engine.ts";
+
+/** An execution with its progress. */
+export type Execution = {
+  seq: number;
+  id: string;
+  projectSeq: number;
+  workflowSeq: number;
+  versionSeq: number;
+  /** null if the contact was deleted. */
+  contactSeq: number | null;
+  startedAt: number;
+  progress: Progress;
+};
+
+export type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
+
+/** A workflow with executions that are due for a webhook call, now or later. */
+export type CallingWorkflow = { workflowSeq: number; projectSeq: number };
+
+type Row = Omit<Execution, "progress"> & Omit<Progress, "context"> & { context: string };
+
+const COLUMNS = `
+  e.seq, e.id, e.project_seq AS projectSeq, e.workflow_seq AS workflowSeq,
+  e.version_seq AS versionSeq, e.contact_seq AS contactSeq, e.started_at AS startedAt,
+  e.status, e.current_step_id AS stepId, e.step_started_at AS stepStartedAt,
+  e.step_count AS stepCount, e.tries, e.due_for AS dueFor, e.due_at AS dueAt,
+  e.awaited_event AS awaitedEvent, e.context, e.event_seq AS eventSeq,
+  e.completed_at AS completedAt, e.exit_reason AS exitReason, e.error`;
+
+export type ExecutionRows = ReturnType<typeof createExecutionRows>;
+
+export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
+  const findOne = sqlite.prepare<Row, [number]>(
+    `SELECT ${COLUMNS} FROM workflow_executions e WHERE e.seq = +?`,
+  );
+  const findAwaiting = sqlite.prepare<Row, [number, string]>(`
+    SELECT ${COLUMNS} FROM workflow_executions e
+    WHERE e.contact_seq = +? AND e.awaited_event = +? AND e.awaited_event IS NOT NULL
+    ORDER BY e.seq`);
+  const existsAwaiting = sqlite.prepare<{ found: number }, [number, string]>(`
+    SELECT EXISTS (SELECT 1 FROM workflow_executions
+                   WHERE contact_seq = +? AND awaited_event = +? AND awaited_event IS NOT NULL
+                  ) AS found`);
+  const existsListener = sqlite.prepare<{ found: number }, []>(`
+    SELECT EXISTS (SELECT 1 FROM workflows INDEXED BY workflows_trigger WHERE is_enabled)
+        OR EXISTS (SELECT 1 FROM workflow_executions INDEXED BY workflow_executions_awaiting
+                   WHERE awaited_event IS NOT NULL) AS found`);
+  const findOverdue = sqlite.prepare<Row, [number, number]>(`
+    SELECT ${COLUMNS} FROM workflow_executions e
+    WHERE e.contact_seq = +? AND e.due_at IS NOT NULL
+      AND (e.due_for = 'TURN' OR e.due_for = 'TIME' AND e.due_at <= +?)
+    ORDER BY e.due_at, e.seq`);
+  const findDue = sqlite.prepare<Row, [string, number, number]>(`
+    SELECT ${COLUMNS} FROM workflow_executions e
+    WHERE e.due_for = +? AND e.due_at <= +? AND e.due_at IS NOT NULL
+    ORDER BY e.due_at, e.seq LIMIT +?`);
+  const findEarliest = sqlite.prepare<{ at: number | null }, [string]>(`
+    SELECT min(due_at) AS at FROM workflow_executions WHERE due_for = +? AND due_at IS NOT NULL`);
+  const findNextCallAt = sqlite.prepare<{ at: number | null }, [number]>(`
+    SELECT min(due_at) AS at FROM workflow_executions
+    WHERE due_for = 'CALL' AND due_at > +? AND due_at IS NOT NULL`);
+  const findNextCalling = sqlite.prepare<CallingWorkflow, [number]>(`
+    SELECT workflow_seq AS workflowSeq, project_seq AS projectSeq FROM workflow_executions
+    WHERE due_for = 'CALL' AND workflow_seq > +? ORDER BY workflow_seq LIMIT 1`);
+  const findCalls = sqlite.prepare<Row, [number, number, number]>(`
+    SELECT ${COLUMNS} FROM workflow_executions e
+    WHERE e.due_for = 'CALL' AND e.workflow_seq = +? AND e.due_at <= +?
+    ORDER BY e.due_at LIMIT +?`);
+  const requeue = sqlite.prepare<{ seq: number }, [number, number, string]>(`
+    UPDATE workflow_executions SET due_for = 'CALL', due_at = +?
+    WHERE due_for = 'ANSWER' AND due_at <= +? AND due_at IS NOT NULL
+      AND seq NOT IN (SELECT value FROM json_each(+?))
+    RETURNING seq`);
+  const shiftAll = sqlite.prepare<unknown, [DueShift & { underWay: string }]>(`
+    UPDATE workflow_executions INDEXED BY workflow_executions_due SET due_at = due_at + $byMs
+    WHERE due_at IS NOT NULL AND due_at > +$after
+      AND (due_for <> 'ANSWER' OR seq NOT IN (SELECT value FROM json_each(+$underWay)))`);
+  const insertRow = sqlite.prepare<{ seq: number }, [Values & Identity]>(`
+    INSERT INTO workflow_executions (
+      id, project_seq, workflow_seq, version_seq, contact_seq, started_at, status, current_step_id,
+      step_started_at, step_count, tries, due_for, due_at, awaited_event, context, event_seq,
+      completed_at, exit_reason, error)
+    VALUES ($id, $projectSeq, $workflowSeq, $versionSeq, $contactSeq, $startedAt, $status, $stepId,
+      $stepStartedAt, $stepCount, $tries, $dueFor, $dueAt, $awaitedEvent, $context, $eventSeq,
+      $completedAt, $exitReason, $error)
+    RETURNING seq`);
+  const updateRow = sqlite.prepare<unknown, [Values & { seq: number; token: number }]>(`
+    UPDATE workflow_executions
+    SET status = $status, current_step_id = $stepId, step_started_at = $stepStartedAt,
+        step_count = $stepCount, tries = $tries, due_for = $dueFor, due_at = $dueAt,
+        awaited_event = $awaitedEvent, context = $context, event_seq = $eventSeq,
+        completed_at = $completedAt, exit_reason = $exitReason, error = $error
+    WHERE seq = +$seq AND step_count = +$token AND status IN ('RUNNING', 'WAITING')`);
+  const insertStep = sqlite.prepare<
+    unknown,
+    [Omit<CompletedStep, "detail"> & { seq: number; detail: string | null }]
+  >(`
+    INSERT INTO workflow_execution_steps
+      (execution_seq, number, step_id, type, outcome, branch, detail, started_at, completed_at)
+    VALUES ($seq, $number, $stepId, $type, $outcome, $branch, $detail, $startedAt, $completedAt)`);
+  const countCompletions = sqlite.prepare<{ n: number }, [number, number, string, number, number]>(`
+    SELECT count(*) AS n FROM workflow_execution_steps
+    WHERE execution_seq = +? AND number > +? AND step_id = +?
+      AND completed_at > +? AND completed_at <= +?`);
+
+  return {
+    find(seq: number): Execution | null {
+      const row = findOne.get(seq);
+      return row === null ? null : executionOf(row);
+    },
+
+    /** Executions of a contact that wait for an event of this name, in the order of their start. */
+    awaiting: (contactSeq: number, eventName: string): Execution[] =>
+      findAwaiting.all(contactSeq, eventName).map(executionOf),
+
+    isAwaited: (contactSeq: number, eventName: string): boolean =>
+      existsAwaiting.get(contactSeq, eventName)?.found === 1,
+
+    /** False if no workflow is enabled and no execution waits for an event. */
+    isAnyEventNeeded: (): boolean => existsListener.get()?.found === 1,
+
+    /** Executions of a contact that have to advance before an event of the time `at`. */
+    overdueOf: (contactSeq: number, at: number): Execution[] =>
+      findOverdue.all(contactSeq, at).map(executionOf),
+
+    /** Executions that are due at `now`, in the order of their due times. */
+    due: (dueFor: "TURN" | "TIME", now: number, limit: number): Execution[] =>
+      findDue.all(dueFor, now, limit).map(executionOf),
+
+    /** The earliest due time of this kind; null if there is none. */
+    earliestDueAt: (dueFor: DueFor): number | null => findEarliest.get(dueFor)?.at ?? null,
+
+    /** The earliest due time of a webhook call after `now`; null if there is none. */
+    nextCallAt: (now: number): number | null => findNextCallAt.get(now)?.at ?? null,
+
+    /**
+     * Workflows with webhook calls. Each step of the loop skips to the next workflow in the index,
+     * so the cost does not depend on the number of calls.
+     */
+    callingWorkflows(): CallingWorkflow[] {
+      const found: CallingWorkflow[] = [];
+      for (let next = findNextCalling.get(0); next !== null;) {
+        found.push(next);
+        next = findNextCalling.get(next.workflowSeq);
+      }
+      return found;
+    },
+
+    /** Executions of a workflow whose webhook call is due at `now`, in the order of due times. */
+    dueCalls: (workflowSeq: number, now: number, limit: number): Execution[] =>
+      findCalls.all(workflowSeq, now, limit).map(executionOf),
+
+    /**
+     * Makes the calls due at `dueAt` whose lease ended by `until`, except those that are under way.
+     * Returns their number.
+     */
+    requeueCalls: (until: number, dueAt: number, underWay: readonly number[]): number =>
+      requeue.all(dueAt, until, JSON.stringify(underWay)).length,
+
+    /**
+     * Moves all due times after the clock was set, so that every wait lasts as long as before. The
+     * due time of a call under way does not move, because it identifies the lease.
+     */
+    shift: (shift: DueShift, underWay: readonly number[]): void =>
+      void shiftAll.run({ ...shift, underWay: JSON.stringify(underWay) }),
+
+    insert({ progress, ...identity }: NewExecution): Execution {
+      const row = insertRow.get({ ...identity, ...valuesOf(progress) });
+      if (row === null) throw new Error("the INSERT of an execution returned no row");
+      return { ...identity, seq: row.seq, progress };
+    },
+
+    /**
+     * Stores the new progress and the completed steps. Throws if the stored execution is not the
+     * given one any more.
+     */
+    save(from: Execution, progress: Progress, completed: readonly CompletedStep[]): void {
+      const token = from.progress.stepCount;
+      const { changes } = updateRow.run({ ...valuesOf(progress), seq: from.seq, token });
+      if (changes !== 1) throw new Error(`execution ${from.id} was changed in the meantime`);
+      for (const step of completed) {
+        const detail = step.detail === null ? null : JSON.stringify(step.detail);
+        insertStep.run({ ...step, seq: from.seq, detail });
+      }
+    },
+
+    /** How often an execution completed a step in a period, counted after the step number `after`. */
+    completionsOf: (
+      seq: number,
+      of: { stepId: string; after: number; since: number; until: number },
+    ): number => countCompletions.get(seq, of.after, of.stepId, of.since, of.until)?.n ?? 0,
+  };
+}
+
+type Identity = Omit<NewExecution, "progress">;
+type Values = Omit<Progress, "context"> & { context: string };
+
+function valuesOf({ context, ...rest }: Progress): Values {
+  return { ...rest, context: JSON.stringify(context) };
+}
+
+function executionOf(row: Row): Execution {
+  const { seq, id, projectSeq, workflowSeq, versionSeq, contactSeq, startedAt, ...rest } = row;
+  const progress = { ...rest, context: parseData(rest.context) };
+  return { seq, id, projectSeq, workflowSeq, versionSeq, contactSeq, startedAt, progress };
+}

@@ -1,0 +1,227 @@
+/**
+ * Runs a SEND_EMAIL step, within the change that completes it. In order: find the template and the
+ * recipient; skip marketing mail to an unsubscribed contact; find the sender and check its domain;
+ * check the quotas of the project; render the subject; store one email. The body is rendered when the
+ * mail is sent. At a quota the step is postponed, so that the mail is late and not lost.
+ */
+
+import type { Writer } from "../../../db/writer.ts";
+import type { Sender } from "../../../http/admission.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { newId } from "../../../lib/id.ts";
+import { domainOf } from "../../../protocols/mime/address.ts";
+import { type RecipientLinks, recipientLinks } from "../../../render/links.ts";
+import { render, syntaxFault } from "../../../render/template/template.ts";
+import type { TemplateCache } from "../../../render/template/cache.ts";
+import { overlaid, templateVariables } from "../../../render/variables.ts";
+import { type JsonObject, parseData } from "../../contacts/data.ts";
+import type { ContactRow, Contacts } from "../../contacts/service.ts";
+import { senderNotVerified } from "../../domains/not-verified.ts";
+import type { EmailStore } from "../../../outbox/enqueue.ts";
+import { subjectFault } from "../../../render/subject.ts";
+import type { Events } from "../../../events/log.ts";
+import type { Quotas } from "../../quotas/service.ts";
+import type { Suppressions } from "../../suppressions/service.ts";
+import type { TemplateRow, Templates } from "../../templates/service.ts";
+import type { Postponed, StepResult } from "../run/engine.ts";
+import type { Step } from "../graph/graph.ts";
+import type { StepInput } from "./run-step.ts";
+
+export type SendEmailDeps = {
+  contacts: Contacts;
+  events: Events;
+  store: EmailStore;
+  suppressions: Suppressions;
+  templateCache: TemplateCache;
+  templates: Pick<Templates, "get">;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  projectOf: (projectSeq: number) => SendingProject;
+  quotas: Pick<Quotas, "refuseMail">;
+  writer: Pick<Writer, "afterCommit">;
+  /** Called after the commit of a mail that can be sent. */
+  wake: () => void;
+  /** Base URL of the links in mails. */
+  url: string;
+  /** The key that signs the links. */
+  linkKey: Uint8Array;
+};
+
+/** The project of a mail. `sender` is the default for templates that name no sender. */
+export type SendingProject = { name: string; sender: Sender | null };
+
+type SendEmailStep = Extract<Step, { type: "SEND_EMAIL" }>;
+
+const TRANSACTIONAL_PRIORITY = 0;
+
+export function createSendEmail(deps: SendEmailDeps) {
+  const { contacts, store } = deps;
+
+  return function sendEmail({ config }: SendEmailStep, input: StepInput): StepResult | Postponed {
+    const { projectSeq } = input;
+    const template = findTemplate(projectSeq, config.templateId);
+    if (template === null) {
+      return failed(`The template ${config.templateId} does not exist any more.`);
+    }
+    const isCustom = config.recipient?.type === "CUSTOM";
+    const recipient =
+      config.recipient?.type === "CUSTOM"
+        ? addressed(projectSeq, config.recipient.email)
+        : input.contact;
+    if (template.type === "MARKETING" && !recipient.isSubscribed) {
+      return { outcome: "SKIPPED", detail: { reason: `${recipient.email} is not subscribed.` } };
+    }
+    const sender = senderOf(template, deps.projectOf(projectSeq));
+    if (sender === null) {
+      const missing = "names no sender, and its project has no default sender";
+      return failed(`The template "${template.name}" ${missing}.`);
+    }
+    const domain = domainOf(sender.address);
+    if (!deps.isSenderVerified(projectSeq, domain)) {
+      return failed(senderNotVerified(domain).message);
+    }
+    const refusal = deps.quotas.refuseMail(projectSeq);
+    if (refusal !== null) return { outcome: "POSTPONED", reason: refusal.message };
+    const emailId = newId(input.now);
+    const variables = variablesOf(input, isCustom);
+    const subject = subjectOf(template, { recipient, emailId, variables, projectSeq });
+    if (!subject.ok) return failed(subject.reason);
+    const { text } = subject;
+    return write({ input, template, sender, recipient, emailId, subject: text, variables });
+  };
+
+  function findTemplate(projectSeq: number, id: string): TemplateRow | null {
+    try {
+      return deps.templates.get(projectSeq, id);
+    } catch (error) {
+      if (error instanceof AppError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  /** The contact of a custom address. It is created if needed, as in `/v1/send`. */
+  function addressed(projectSeq: number, email: string): ContactRow {
+    const { contact } = contacts.upsert({
+      projectSeq,
+      email,
+      subscribed: undefined,
+      defaultSubscribed: false,
+      data: undefined,
+    });
+    return contact;
+  }
+
+  function subjectOf(
+    template: TemplateRow,
+    rest: {
+      recipient: ContactRow;
+      emailId: string;
+      variables: JsonObject | null;
+      projectSeq: number;
+    },
+  ): { ok: true; text: string } | { ok: false; reason: string } {
+    const { recipient, emailId, variables, projectSeq } = rest;
+    const compiled = deps.templateCache.compile(template.subject, "text");
+    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxFault(compiled)}.` };
+    const rendered = render(
+      compiled.template,
+      compiled.template.nodes === null
+        ? {}
+        : templateVariables({
+            id: recipient.id,
+            email: recipient.email,
+            data: variables ?? parseData(recipient.data),
+            links: linksIn(template.subject, emailId),
+            projectName: deps.projectOf(projectSeq).name,
+          }),
+    );
+    if (!rendered.ok) {
+      return { ok: false, reason: `The subject cannot be rendered: ${rendered.reason}` };
+    }
+    const fault = subjectFault(rendered.text);
+    return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
+  }
+
+  /** Signs links only for the rare subjects that contain one, because a signature is expensive. */
+  function linksIn(subject: string, emailId: string): RecipientLinks {
+    if (subject.includes("Url")) return recipientLinks(deps.url, deps.linkKey, emailId);
+    return { unsubscribeUrl: "", subscribeUrl: "", manageUrl: "" };
+  }
+
+  function write(work: {
+    input: StepInput;
+    template: TemplateRow;
+    sender: Sender;
+    recipient: ContactRow;
+    emailId: string;
+    subject: string;
+    variables: JsonObject | null;
+  }): StepResult {
+    const { input, template, sender, recipient, emailId, variables } = work;
+    const { projectSeq, now } = input;
+    const suppression = deps.suppressions.reasonFor(projectSeq, recipient.email);
+    const emailSeq = store.insertEmail({
+      id: emailId,
+      projectSeq,
+      contactSeq: recipient.seq,
+      messageSeq: store.saveMessage(messageOf(projectSeq, template, sender), now),
+      source: "WORKFLOW",
+      templateId: template.id,
+      executionSeq: input.executionSeq,
+      to: recipient.email,
+      toName: null,
+      subject: work.subject,
+      variables: variables === null ? null : JSON.stringify(variables),
+      status: suppression === null ? "QUEUED" : "SUPPRESSED",
+      priority: TRANSACTIONAL_PRIORITY,
+      createdAt: now,
+    });
+    if (suppression === null) {
+      deps.writer.afterCommit(deps.wake);
+      return { outcome: "COMPLETED", detail: { emailId } };
+    }
+    deps.events.record({
+      projectSeq,
+      name: "email.suppressed",
+      contactSeq: recipient.seq,
+      emailSeq,
+      data: { reason: suppression },
+      at: now,
+    });
+    return { outcome: "COMPLETED", detail: { emailId, suppressed: suppression } };
+  }
+}
+
+/**
+ * The contact's data of now, overlaid by the context. null if the context is empty: then the mail
+ * uses the contact's data of the time when it is sent.
+ */
+function variablesOf({ contact, context }: StepInput, isCustom: boolean): JsonObject | null {
+  if (isCustom) {
+    const { id, email } = contact;
+    return overlaid(parseData(contact.data), { ...context, contact: { id, email } });
+  }
+  return Object.keys(context).length === 0 ? null : overlaid(parseData(contact.data), context);
+}
+
+/** The sender of the template, otherwise of the project. The name is chosen as in `/v1/send`. */
+function senderOf({ from, fromName }: TemplateRow, { sender }: SendingProject): Sender | null {
+  if (from !== null) return { address: from, name: fromName };
+  return sender === null ? null : { address: sender.address, name: fromName ?? sender.name };
+}
+
+function messageOf(projectSeq: number, template: TemplateRow, sender: Sender) {
+  return {
+    projectSeq,
+    fromAddress: sender.address,
+    fromName: sender.name,
+    replyTo: template.replyTo,
+    html: template.body,
+    headers: [],
+    isMarketing: template.type === "MARKETING",
+    attachments: [],
+  };
+}
+
+function failed(error: string): StepResult {
+  return { outcome: "FAILED", error };
+}

@@ -1,0 +1,224 @@
+/** Builds the request of a WEBHOOK step and interprets its response. Pure but for the template cache. */
+
+import { isRecord } from "../../../http/validation.ts";
+import type { FetchRefused } from "../../../protocols/fetch-guarded/refusal.ts";
+import type { GuardedResponse } from "../../../protocols/fetch-guarded/exchange.ts";
+import { isoTime } from "../../../lib/clock.ts";
+import { isNestedDeeper } from "../../../lib/nesting.ts";
+import {
+  render,
+  renderUrl,
+  type Template,
+  type TemplateKind,
+} from "../../../render/template/template.ts";
+import type { TemplateCache } from "../../../render/template/cache.ts";
+import { overlaid } from "../../../render/variables.ts";
+import { type JsonObject, parseData } from "../../contacts/data.ts";
+import { type ContactRow, presentContact } from "../../contacts/service.ts";
+import { isContextTooLarge, type Occurrence } from "../run/engine.ts";
+import type { Step, WebhookMethod } from "../graph/graph.ts";
+import { retryAfter } from "../run/due-times.ts";
+import { buildUrl } from "./webhook-url.ts";
+
+export type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
+
+/** The data that the templates of a WEBHOOK step can use. */
+export type WebhookContext = {
+  workflow: { id: string; name: string };
+  execution: { id: string; startedAt: number };
+  contact: ContactRow;
+  /** The latest event of the execution; null if it was started through the API and had none. */
+  event: { id: string; name: string; data: JsonObject | null; createdAt: number } | null;
+  context: JsonObject;
+  /** The number of the step within the execution, from 1. */
+  number: number;
+};
+
+export type WebhookRequest = {
+  url: string;
+  method: WebhookMethod;
+  headers: Record<string, string>;
+  body?: string;
+};
+
+/** Length of the excerpt of a response that is stored with the completed step. */
+const EXCERPT_CHARACTERS = 1000;
+
+class TemplateError extends Error {}
+
+/**
+ * Returns the request, or the reason why it cannot be built. `webhook-id` and `Idempotency-Key` name the
+ * step of the execution and are the same in every attempt, so that receivers can detect a retry.
+ */
+export function requestOf(
+  { config }: WebhookStep,
+  webhookContext: WebhookContext,
+  templates: TemplateCache,
+): WebhookRequest | string {
+  const variables = variablesOf(webhookContext);
+  const compiled = (source: string, what: string, kind: TemplateKind): Template => {
+    const made = templates.compile(source, kind);
+    if (!made.ok) throw new TemplateError(`${what}: ${made.message}`);
+    return made.template;
+  };
+  const fill = (source: string, what: string): string => {
+    const rendered = render(compiled(source, what, "text"), variables);
+    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
+    return rendered.text;
+  };
+  const fillUrl = (source: string, what: string): string => {
+    const rendered = renderUrl(compiled(source, what, "url"), variables);
+    if (!rendered.ok) throw new TemplateError(`${what}: ${rendered.reason}`);
+    const built = buildUrl(rendered.parts);
+    if (!built.ok) throw new TemplateError(built.reason);
+    return built.url;
+  };
+  try {
+    const body = bodyOf(config, webhookContext, (source) =>
+      fill(source, "The body cannot be rendered"),
+    );
+    const own = Object.entries(config.headers ?? {}).map(([name, value]) => [
+      name.toLowerCase(),
+      fill(value, `The header ${name} cannot be rendered`),
+    ]);
+    const id = `${webhookContext.execution.id}.${webhookContext.number}`;
+    return {
+      url: fillUrl(config.url, "The URL cannot be rendered"),
+      method: config.method,
+      headers: {
+        "idempotency-key": id,
+        ...(body === null ? {} : { "content-type": body.type }),
+        ...Object.fromEntries(own),
+        "webhook-id": id,
+      },
+      ...(body === null ? {} : { body: body.text }),
+    };
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+}
+
+function bodyOf(
+  { method, body }: WebhookStep["config"],
+  webhookContext: WebhookContext,
+  fill: (source: string) => string,
+): { text: string; type: string } | null {
+  if (method === "GET") return null;
+  if (body === undefined) {
+    if (method === "DELETE") return null;
+    return { text: JSON.stringify(defaultBody(webhookContext)), type: "application/json" };
+  }
+  if (typeof body !== "string") {
+    return { text: JSON.stringify(renderStrings(body, fill)), type: "application/json" };
+  }
+  const text = fill(body);
+  return {
+    text,
+    type: parsedJson(text) !== undefined ? "application/json" : "text/plain; charset=utf-8",
+  };
+}
+
+/** Renders every string in a JSON value. The recursion is bounded: requests nest at most 100 levels. */
+function renderStrings(value: unknown, fill: (source: string) => string): unknown {
+  if (typeof value === "string") return fill(value);
+  if (Array.isArray(value)) return value.map((item) => renderStrings(item, fill));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, renderStrings(item, fill)]),
+  );
+}
+
+/** The body of a step without a configured body. */
+function defaultBody({ workflow, execution, contact, event, context }: WebhookContext) {
+  return {
+    workflow,
+    execution: { id: execution.id, startedAt: isoTime(execution.startedAt), context },
+    contact: presentContact(contact),
+    event: event === null ? null : { ...event, createdAt: isoTime(event.createdAt) },
+  };
+}
+
+/**
+ * The variables of templates: the contact's data, overlaid by the context, as in mails; and the
+ * members of the default body.
+ */
+function variablesOf(webhookContext: WebhookContext): JsonObject {
+  const { contact, context } = webhookContext;
+  const { id, email } = contact;
+  const data = overlaid(parseData(contact.data), context);
+  const names = { id, email, plunk_id: id, plunk_email: email };
+  return overlaid(data, { data, ...names, context, ...defaultBody(webhookContext) });
+}
+
+/** Returns undefined if the text is not JSON. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A 2xx response completes the step, and its JSON is added to the context as `webhook`. After 408,
+ * 429 and 5xx the call is retried. Any other status fails the step (docs/interface.md#workflows).
+ */
+export function occurrenceOfResponse(
+  response: GuardedResponse,
+  { context, now, random }: { context: JsonObject; now: number; random: number },
+): Occurrence {
+  const { status } = response;
+  const text = new TextDecoder().decode(response.body);
+  const detail = { status, body: text.slice(0, EXCERPT_CHARACTERS) };
+  if (status >= 200 && status < 300) {
+    const addition = additionOf(response, text, context);
+    if (addition.kind === "added") {
+      return done({ outcome: "COMPLETED", detail, addToContext: { webhook: addition.json } });
+    }
+    const why = addition.reason === null ? {} : { isLeftOut: true, reason: addition.reason };
+    return done({ outcome: "COMPLETED", detail: { ...detail, ...why } });
+  }
+  const error = `The receiver answered ${status}.`;
+  if (status === 408 || status === 429 || status >= 500) {
+    const retryAfterMs = retryAfter(response.headers.get("retry-after"), now);
+    return { kind: "callFailed", reason: error, retryAfterMs, random };
+  }
+  return done({ outcome: "FAILED", detail, error });
+}
+
+/** The result of a request without a response. */
+export function occurrenceOfRefusal(refusal: FetchRefused, random: number): Occurrence {
+  if (refusal.isTemporary) {
+    return { kind: "callFailed", reason: refusal.message, retryAfterMs: null, random };
+  }
+  return done({ outcome: "FAILED", error: refusal.message, detail: { reason: refusal.reason } });
+}
+
+type ContextAddition =
+  { kind: "added"; json: unknown } | { kind: "omitted"; reason: string | null };
+
+/**
+ * Decides whether the JSON of a response is added to the context. `reason` is null if the response
+ * does not declare JSON.
+ */
+function additionOf(response: GuardedResponse, text: string, context: JsonObject): ContextAddition {
+  const isDeclared = /\bjson\b/i.test(response.headers.get("content-type") ?? "");
+  if (!isDeclared) return omitted(null);
+  if (response.isTruncated) return omitted("The response is longer than 64 KiB.");
+  const json = parsedJson(text);
+  if (json === undefined) return omitted("The response is not JSON.");
+  if (isNestedDeeper(json)) return omitted("The response is nested too deeply.");
+  if (isContextTooLarge({ ...context, webhook: json })) {
+    return omitted("The response is too large for the context.");
+  }
+  return { kind: "added", json };
+}
+
+function omitted(reason: string | null): ContextAddition {
+  return { kind: "omitted", reason };
+}
+
+function done(result: Extract<Occurrence, { kind: "done" }>["result"]): Occurrence {
+  return { kind: "done", result };
+}

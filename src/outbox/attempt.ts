@@ -1,0 +1,250 @@
+/**
+ * One attempt is a list of steps, each of which may end it: is the mail still wanted? → did it get
+ * a slot? → is the sender still verified? → render → compose → sign → transport. It writes no row:
+ * it returns a verdict, which `settle` stores.
+ */
+
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { domainOf } from "../protocols/mime/address.ts";
+import { type Signer, signMessage } from "../protocols/dkim/sign.ts";
+import { type RecipientLinks, recipientLinks } from "../render/links.ts";
+import { composeMessage } from "../protocols/mime/message.ts";
+import { messageIdOf } from "../protocols/mime/message-id.ts";
+import { prepareOutgoing } from "../render/outgoing.ts";
+import { subjectFault } from "../render/subject.ts";
+import { render, type TemplateKind, type Variables } from "../render/template/template.ts";
+import type { TemplateCache } from "../render/template/cache.ts";
+import { templateVariables } from "../render/variables.ts";
+import type { Consignment } from "./load-mail.ts";
+import {
+  type Busy,
+  type Outcome,
+  type Slot,
+  type Transport,
+  deferWithoutSlot,
+  Withdrawn,
+} from "./outcome.ts";
+import type { Dispatch, Leave } from "../protocols/smtp/dispatch.ts";
+
+/**
+ * The outcome of the transport, or `suppressed` or `cancelled` if the mail is not wanted any more.
+ */
+export type Verdict =
+  | (Outcome & {
+      /**
+       * The rendered subject of campaign mail, whose row has the template until the mail is sent.
+       */
+      subject?: string;
+    })
+  | { kind: "suppressed"; reason: string }
+  | { kind: "cancelled"; reason: string };
+
+export type AttemptDeps = {
+  /** Yields to other work of the event loop if the current iteration has taken long. */
+  breathe: () => Promise<void>;
+  /**
+   * Called when synchronous work on a mail begins, so that the log can explain a blocked event
+   * loop.
+   */
+  beginWork: (emailId: string) => void;
+  transport: Transport;
+  templateCache: TemplateCache;
+  clock: Clock;
+  /** The reason for which an address is suppressed, or null. */
+  suppressionOf: (projectSeq: number, address: string) => string | null;
+  isSenderVerified: (projectSeq: number, domain: string) => boolean;
+  /** Signs with the keys of a domain; null if it has none. Throws if they cannot be read. */
+  signerOf: (projectSeq: number, domain: string) => Signer | null;
+  isCampaignSending: (campaignSeq: number) => boolean;
+  /** Records how long rendering blocked the event loop. */
+  noteRendering: (campaignSeq: number, ms: number) => void;
+  /** True if rendering took too long for this campaign, so that no more of it may be rendered. */
+  isTooCostly: (campaignSeq: number) => boolean;
+  /** The address to which bounces are sent (docs/delivery.md#C5). */
+  returnPathOf: (mail: Consignment) => string;
+  /** Base URL of the unsubscribe and preference links, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+  /** The same for tracked links and pixels. */
+  trackingUrl: string;
+  trackingKey: Uint8Array;
+};
+
+export type Attempt = (mail: Consignment, leave: Leave) => Promise<Verdict>;
+
+/**
+ * The mail goes back to the queue: it is sent when its campaign is resumed, or cancelled with it.
+ */
+const WITHDRAWN: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 0,
+  waitList: null,
+  reason: "it was withdrawn before its transaction",
+};
+
+/** A disabled project has no flow, so the mail is not polled before the project is enabled. */
+const DISABLED: Busy = {
+  kind: "busy",
+  why: "paused",
+  retryAfterMs: 60_000,
+  waitList: null,
+  reason: "the project is disabled",
+};
+
+export function createAttempt(deps: AttemptDeps): Attempt {
+  return async function attempt(mail, leave) {
+    const unwanted = whyUnwanted(mail);
+    if (unwanted !== null) return unwanted;
+    if (mail.busy !== null) return deferWithoutSlot(mail.busy);
+    const blocked = whyBlocked(mail);
+    if (blocked !== null) return blocked;
+    await deps.breathe();
+    deps.beginWork(mail.id);
+    if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) {
+      return deferWithoutSlot(WITHDRAWN);
+    }
+    const links = recipientLinks(deps.url, deps.linkKey, mail.id);
+    const variables = variablesOf(mail, links);
+    const html = renderSource(mail, "html", variables);
+    if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
+    const subject = subjectOf(mail, variables);
+    if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
+    const fault = mail.campaignSeq === null ? null : subjectFault(subject.text);
+    if (fault !== null) return failed(`The subject ${fault.message}.`);
+    const composed = compose(mail, links, { subject: subject.text, body: html.text });
+    if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);
+    const signed = await sign(mail, composed.message);
+    if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
+    const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
+    const dispatch = { envelope, message: signed.message, leave: unlessWithdrawn(mail, leave) };
+    const outcome = await send(dispatch, mail.pass);
+    return mail.campaignSeq === null ? outcome : { ...outcome, subject: subject.text };
+  };
+
+  async function send(dispatch: Dispatch, slot: Slot | null): Promise<Outcome> {
+    try {
+      return await deps.transport.send(dispatch, slot ?? undefined);
+    } catch (error) {
+      if (error instanceof Withdrawn) return deferWithoutSlot(WITHDRAWN);
+      throw error;
+    }
+  }
+
+  /** A campaign may be stopped while its prepared mail waits for the pace. */
+  function unlessWithdrawn({ campaignSeq }: Consignment, leave: Leave): Leave {
+    if (campaignSeq === null) return leave;
+    return (transact) =>
+      leave(() => {
+        if (!deps.isCampaignSending(campaignSeq)) throw new Withdrawn();
+        return transact();
+      });
+  }
+
+  function whyUnwanted(mail: Consignment): Verdict | null {
+    if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
+    const suppression = deps.suppressionOf(mail.projectSeq, mail.to);
+    if (suppression !== null) return { kind: "suppressed", reason: suppression };
+    if (mail.isMarketing && !mail.isSubscribed && !mail.isTest) {
+      return { kind: "cancelled", reason: "The recipient is not subscribed any more." };
+    }
+    return null;
+  }
+
+  /** Problems that the operator can fix: the mail waits until then. */
+  function whyBlocked(mail: Consignment): Verdict | null {
+    if (!mail.isProjectEnabled) return deferWithoutSlot(DISABLED);
+    const domain = domainOf(mail.fromAddress);
+    if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
+    return deferred(`The sender's domain ${domain} is not verified any more.`);
+  }
+
+  /** The subject of campaign mail is a template, rendered with the contact's current data. */
+  function subjectOf(mail: Consignment, variables: Variables) {
+    if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
+    return renderSource(mail, "text", variables);
+  }
+
+  function renderSource(mail: Consignment, kind: TemplateKind, variables: Variables) {
+    const source = kind === "html" ? mail.html : mail.subject;
+    const compiled = deps.templateCache.compile(source, kind);
+    if (!compiled.ok) return { ok: false as const, reason: compiled.message };
+    const startedMs = systemClock.elapsed();
+    const rendered = render(compiled.template, variables);
+    if (mail.campaignSeq !== null) {
+      deps.noteRendering(mail.campaignSeq, systemClock.elapsed() - startedMs);
+    }
+    return rendered;
+  }
+
+  /** The mail of a domain that has keys is never sent unsigned (docs/delivery.md#C4). */
+  async function sign(mail: Consignment, message: Uint8Array) {
+    try {
+      const signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
+      const at = new Date(deps.clock.now());
+      const signed = signer === null ? message : await signMessage(message, signer, at);
+      return { ok: true as const, message: signed };
+    } catch (error) {
+      return { ok: false as const, reason: messageOf(error) };
+    }
+  }
+
+  function compose(
+    mail: Consignment,
+    links: RecipientLinks,
+    { subject, body }: { subject: string; body: string },
+  ) {
+    const { html, text, headers } = prepareOutgoing({
+      emailId: mail.id,
+      html: body,
+      headers: JSON.parse(mail.headers),
+      links,
+      marketing: mail.isMarketing ? { ...mail, feedbackId: feedbackId(mail) } : null,
+      tracking: isTracked(mail) ? { url: deps.trackingUrl, key: deps.trackingKey } : null,
+    });
+    return composeMessage({
+      from: { name: mail.fromName, address: mail.fromAddress },
+      to: { name: mail.toName, address: mail.to ?? "" },
+      replyTo: mail.replyTo,
+      subject,
+      html,
+      text,
+      headers,
+      attachments: mail.attachments,
+      // Both are fixed at acceptance, so that a retry sends the same message.
+      messageId: messageIdOf(mail.id, mail.fromAddress),
+      date: new Date(mail.acceptedAt),
+    });
+  }
+}
+
+function variablesOf(mail: Consignment, links: RecipientLinks): Variables {
+  return templateVariables({
+    id: mail.contactId ?? "",
+    email: mail.to ?? "",
+    data: JSON.parse(mail.variables),
+    links,
+    projectName: mail.projectName,
+  });
+}
+
+function isTracked({ tracking, isMarketing }: Consignment): boolean {
+  return tracking === "ENABLED" || (tracking === "MARKETING_ONLY" && isMarketing);
+}
+
+/** Feedback-ID, by which mailbox providers count complaints: content, project, kind, sender. */
+function feedbackId({ messageSeq, projectId }: Consignment): string {
+  return `${messageSeq}:${projectId}:marketing:mailstead`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function failed(reason: string): Verdict {
+  return { kind: "failed", class: "content", reason, conversations: [] };
+}
+
+function deferred(reason: string): Verdict {
+  return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
+}

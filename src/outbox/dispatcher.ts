@@ -1,0 +1,369 @@
+/**
+ * Sends mail, in order: lease due mails and prefetch a few of them, so that a prepared mail is
+ * ready whenever the pace allows the next one; attempt each of them; settle its outcome. If nothing
+ * is due, one timer sleeps until the earliest due time. The database is always complete without
+ * this memory.
+ */
+
+import { isStorageRefusal } from "../db/refusal.ts";
+import type { Writer } from "../db/writer.ts";
+import type { Clock } from "../lib/clock.ts";
+import { describeError, type Log } from "../lib/log.ts";
+import type { Attempt, Verdict } from "./attempt.ts";
+import type { Consignment } from "./load-mail.ts";
+import { Withdrawn } from "./outcome.ts";
+import type { Leave } from "../protocols/smtp/dispatch.ts";
+import type { Pace } from "./pace.ts";
+import type { Lease, Leasing, Queue } from "./lease.ts";
+import { type Settle, type Settlement, busyOf } from "./record.ts";
+
+export type DispatcherDeps = {
+  queue: Queue;
+  pace: Pace;
+  load: (lease: Lease) => Consignment | null;
+  attempt: Attempt;
+  settle: Settle;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  /** Base URL of the links to captured mails in the log. */
+  url: string;
+  /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
+  paceIntervalMs: number;
+};
+
+export type Dispatcher = {
+  start(): Promise<void>;
+  /** Polls the queue soon, because a mail may be due. */
+  wake(): void;
+  isRunning(): boolean;
+  /**
+   * How long mail has been due while none was leased, sent or recorded, in milliseconds; 0 if none
+   * is due. Mail of paused campaigns, sites and projects is not due.
+   */
+  stalledMs(): number;
+  /** When the next mail is due; null if none waits. */
+  nextDueAt(): number | null;
+  /** Number of stored outcomes since the start, by kind. */
+  outcomes: ReadonlyMap<string, number>;
+  /** Stops leasing and waits at most `graceMs` for the mails under way. True if all ended. */
+  stop(graceMs: number): Promise<boolean>;
+  /** Returns the leases that did not end in time; call it after the transport was closed. */
+  returnLeases(): Promise<void>;
+};
+
+/** Delay after a storage error (disk full, for example) before the next try. */
+const STORAGE_PAUSE_MS = 1000;
+/**
+ * Delay before polling again after a lease found no due mail, so that nothing polls in a busy loop.
+ */
+const EMPTY_PAUSE_MS = 1000;
+/**
+ * Delay before polling again after a lease found only mail without a slot. Slots are released
+ * meanwhile, so that less mail has to be moved to wait lists.
+ */
+const NO_SLOT_PAUSE_MS = 5;
+/**
+ * A mail that waits for a connection three times as long as usual, within these bounds, no longer
+ * counts against the prefetch limit: mails to servers that stay silent must not hold up the others.
+ */
+const PREFETCH_TIMEOUT_MS = { least: 200, most: 1000 };
+const PREFETCH_TIMEOUT_FACTOR = 3;
+/** Prefetch slots reserved for transactional mail, so that campaign mail cannot delay it. */
+const TRANSACTIONAL_RESERVE = 1;
+const URGENT_PRIORITY = 1;
+/** Weight of the latest mail in the mean latency. */
+const LATEST_WEIGHT = 0.1;
+const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
+
+export function createDispatcher(deps: DispatcherDeps): Dispatcher {
+  const { queue, pace, writer, clock, log } = deps;
+  let running = false;
+  /** True during the pause after a storage error: nothing is leased. */
+  let isPausing = false;
+  let leasing: Promise<void> | null = null;
+  let isRefillScheduled = false;
+  const underWay = new Set<Promise<void>>();
+  /** One function for each prepared mail that waits for the pace: withdraws that mail. */
+  const waiting = new Set<() => void>();
+  /** Number of prefetched mails that count against the prefetch limit. */
+  let prefetched = 0;
+  /** Mean time to prepare a mail and get an open session for it, in milliseconds. */
+  let connectLatencyMs = 0;
+  let cancelTimer = () => {};
+  /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
+  let movedAt = clock.elapsed();
+  const outcomes = new Map<string, number>();
+
+  /** Polls at most once for all that happens in one iteration of the event loop. */
+  function refillSoon(): void {
+    if (isRefillScheduled || !running) return;
+    isRefillScheduled = true;
+    setImmediate(() => {
+      isRefillScheduled = false;
+      refill();
+    });
+  }
+
+  function refill(): void {
+    if (!running || isPausing || leasing !== null) return;
+    // If the limit is reached, the start of the next mail calls this again.
+    const capacity = prefetchCapacity();
+    if (capacity === 0) return;
+    try {
+      leaseOrSleep(clock.now(), capacity <= TRANSACTIONAL_RESERVE);
+    } catch (error) {
+      pauseAfter(error);
+    }
+  }
+
+  function prefetchCapacity(): number {
+    const limit = pace.prefetchLimit(connectLatencyMs) + TRANSACTIONAL_RESERVE;
+    return Math.max(0, Math.min(limit - prefetched, limit + pace.concurrency - underWay.size));
+  }
+
+  /** `isUrgent` means that the remaining prefetch capacity is reserved for transactional mail. */
+  function leaseOrSleep(now: number, isUrgent: boolean): void {
+    cancelTimer();
+    const next = queue.nextDueAt(isUrgent);
+    if (next === null) return;
+    if (next <= now) leasing = leaseDue();
+    else sleep(next - now);
+  }
+
+  async function leaseDue(): Promise<void> {
+    let leases: readonly Lease[] = [];
+    try {
+      const { value, onDisk } = await writer.commit(() => {
+        const found = running
+          ? queue.lease(prefetchCapacity(), clock.now(), TRANSACTIONAL_RESERVE)
+          : NO_LEASES;
+        leases = found.leases;
+        return { ...found, mails: leases.map(deps.load) };
+      });
+      const { mails, mayHaveMore } = value;
+      if (mails.length > 0) movedAt = clock.elapsed();
+      mails.forEach((mail, i) => (mail === null ? releaseSlot(leases[i]) : start(mail, onDisk)));
+      if (mails.length > 0) refillSoon();
+      else sleep(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
+    } catch (error) {
+      leases.forEach(releaseSlot);
+      pauseAfter(error);
+    } finally {
+      leasing = null;
+    }
+  }
+
+  function releaseSlot(lease: Pick<Lease, "pass"> | undefined): void {
+    const slot = lease?.pass ?? null;
+    if (slot === null) return;
+    slot.release();
+    queue.noteSlotReleased(slot);
+  }
+
+  function sleep(delayMs: number): void {
+    cancelTimer();
+    if (running) cancelTimer = clock.after(delayMs, refill);
+  }
+
+  function start(mail: Consignment, onDisk: Promise<void>): void {
+    const delivery = deliver(mail, onDisk).finally(() => {
+      underWay.delete(delivery);
+      // A retry may be due before the timer ends.
+      refillSoon();
+    });
+    underWay.add(delivery);
+  }
+
+  async function deliver(mail: Consignment, onDisk: Promise<void>): Promise<void> {
+    const settlement = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
+    refillSoon(); // The released slot can be used before the outcome is on disk.
+    await settle(settlement);
+  }
+
+  function pauseAfter(error: unknown): void {
+    if (isPausing || !running) return;
+    log.warn("no mail is sent after an error of the storage", { error: describeError(error) });
+    isPausing = true;
+    cancelTimer();
+    cancelTimer = clock.after(STORAGE_PAUSE_MS, () => {
+      isPausing = false;
+      refill();
+    });
+  }
+
+  /**
+   * Attempts a mail. It is prepared while its lease is being written, and its transaction begins
+   * only when the lease is on disk. The time is measured from the transaction, if there is one.
+   */
+  async function attemptTimed(mail: Consignment, onDisk: Promise<void>): Promise<Settlement> {
+    let startedAt = clock.now();
+    let startedMs = clock.elapsed();
+    const prefetch = reservePrefetch();
+    const leave: Leave = async (transact) => {
+      await onDisk.catch(throwWithdrawn);
+      noteLatency(clock.elapsed() - startedMs);
+      prefetch.stopTimeout();
+      const begin = () => {
+        prefetch.release();
+        movedAt = clock.elapsed();
+        startedAt = clock.now();
+        startedMs = clock.elapsed();
+        return transact();
+      };
+      return awaitPace(begin, mail.campaignSeq === null ? URGENT_PRIORITY : 0);
+    };
+    const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
+    prefetch.release();
+    const durationMs = Math.round(clock.elapsed() - startedMs);
+    return { mail, verdict, startedAt, durationMs, now: clock.now() };
+  }
+
+  /** Rejects with `Withdrawn` if this process is about to end before the pace allows the mail. */
+  function awaitPace<T>(begin: () => Promise<T>, urgency: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const withdraw = () => reject(new Withdrawn());
+      waiting.add(withdraw);
+      const task = () => {
+        // With a faulty writer the outcome could not be stored, so the mail must not be sent.
+        if (waiting.delete(withdraw) && !writer.hasFault()) return begin();
+        throw new Withdrawn();
+      };
+      pace.run(task, urgency).then(resolve, reject);
+    });
+  }
+
+  /** Counts a mail against the prefetch limit until it is released or its connection times out. */
+  function reservePrefetch(): { stopTimeout: () => void; release: () => void } {
+    let isReserved = true;
+    prefetched++;
+    const release = () => {
+      stopTimeout();
+      if (!isReserved) return;
+      isReserved = false;
+      prefetched--;
+      refillSoon();
+    };
+    const { least, most } = PREFETCH_TIMEOUT_MS;
+    const timeoutMs = Math.min(Math.max(PREFETCH_TIMEOUT_FACTOR * connectLatencyMs, least), most);
+    const stopTimeout = clock.after(timeoutMs, release);
+    return { stopTimeout, release };
+  }
+
+  function noteLatency(ms: number): void {
+    connectLatencyMs += LATEST_WEIGHT * (Math.min(ms, PREFETCH_TIMEOUT_MS.most) - connectLatencyMs);
+  }
+
+  /** Logs a defect of this program; the mail is deferred. */
+  function defect(mail: Consignment, error: unknown): Verdict {
+    log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
+    const reason = "An unexpected error of this server; the log has the details.";
+    return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
+  }
+
+  /**
+   * Stores the outcome, and retries for as long as the storage refuses, because the mail was sent.
+   */
+  async function settle(settlement: Settlement): Promise<void> {
+    const endedMs = clock.elapsed();
+    // Computed again for each try, because the clock may have been set meanwhile.
+    const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
+    for (let tries = 1; ; tries++) {
+      try {
+        const isOurs = await writer.write(() => deps.settle({ ...settlement, now: endedAt() }));
+        noteWaiting(settlement);
+        movedAt = clock.elapsed();
+        return report(settlement, isOurs);
+      } catch (error) {
+        if (tries === 1) logUnsettled(settlement, error);
+        // A defect is permanent: the lease stays until this process ends.
+        if (!running || !isStorageRefusal(error)) return;
+        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
+      }
+    }
+  }
+
+  function noteWaiting({ verdict }: Settlement): void {
+    const busy = busyOf(verdict);
+    if (busy !== null && busy.waitList !== null)
+      queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
+  }
+
+  function logUnsettled({ mail, verdict }: Settlement, error: unknown): void {
+    log.error("an outcome could not be stored", {
+      email: mail.id,
+      outcome: verdict.kind,
+      willTryAgain: running && isStorageRefusal(error),
+      error: describeError(error),
+    });
+  }
+
+  function report({ mail, verdict, durationMs }: Settlement, isOurs: boolean): void {
+    const fields = {
+      email: mail.id,
+      attempt: mail.attempts,
+      outcome: verdict.kind,
+      ms: durationMs,
+      ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
+    };
+    outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
+    if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
+    else if (needsOperator(verdict)) log.warn("delivery needs attention", fields);
+    else log.debug("delivery", fields);
+    const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
+    if (!isOurs || !isCaptured) return;
+    const { to, subject, id } = mail;
+    log.info("captured a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
+  }
+
+  /** Resolves when no mail is under way; call it after `running` was set to false. */
+  async function allEnded(): Promise<true> {
+    await leasing;
+    await Promise.all(underWay);
+    return true;
+  }
+
+  return {
+    async start() {
+      const returned = await writer.write(() => queue.returnLeases());
+      if (returned > 0)
+        log.info("mails leased by an earlier process are due again later", { returned });
+      running = true;
+      refill();
+    },
+    wake: refillSoon,
+    isRunning: () => running,
+    nextDueAt: () => queue.nextDueAt(),
+    outcomes,
+    stalledMs() {
+      const dueAt = waiting.size > 0 ? -Infinity : queue.nextDueAt();
+      const dueForMs = dueAt === null ? 0 : clock.now() - dueAt;
+      return Math.max(0, Math.min(dueForMs, clock.elapsed() - movedAt - deps.paceIntervalMs));
+    },
+    async stop(graceMs) {
+      running = false;
+      cancelTimer();
+      for (const withdraw of waiting) withdraw();
+      waiting.clear();
+      const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
+      const cancelGrace = clock.after(graceMs, () => resolve(false));
+      const hasEnded = await Promise.race([allEnded(), graceOver]);
+      cancelGrace();
+      return hasEnded;
+    },
+    async returnLeases() {
+      await writer.write(() => queue.returnLeases());
+    },
+  };
+}
+
+/** For a lease that did not reach the disk: the mail must not be sent without it. */
+function throwWithdrawn(): never {
+  throw new Withdrawn();
+}
+
+/** True for failures that the operator has to fix, not the recipient (docs/delivery.md#R2). */
+function needsOperator(verdict: Verdict): boolean {
+  if (!("class" in verdict)) return false;
+  return ["reputation", "authentication", "infrastructure"].includes(verdict.class);
+}

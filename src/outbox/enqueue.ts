@@ -1,0 +1,131 @@
+/** Writes mails and what they share. Everything here is part of a change. */
+
+import type { Db } from "../db/open.ts";
+import {
+  attachmentContents,
+  type emails,
+  messageAttachments,
+  messages,
+} from "../db/schema/emails.ts";
+import { sha256 } from "../lib/crypto.ts";
+
+export type StoredAttachment = {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  disposition: "attachment" | "inline";
+  bytes: Buffer;
+};
+
+/** What all mails of one acceptance share. */
+export type SharedMessage = {
+  projectSeq: number;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  /** Template source. */
+  html: string;
+  headers: [name: string, value: string][];
+  isMarketing: boolean;
+  attachments: StoredAttachment[];
+};
+
+export type NewEmail = {
+  id: string;
+  projectSeq: number;
+  /** Null: the address is nobody's (a test mail). */
+  contactSeq: number | null;
+  messageSeq: number;
+  source: (typeof emails.$inferInsert)["source"];
+  templateId: string | null;
+  /** The workflow execution whose step makes it. */
+  executionSeq?: number;
+  to: string;
+  toName: string | null;
+  subject: string;
+  /** JSON object; null: the contact's data at the time of leaving. */
+  variables: string | null;
+  status: "QUEUED" | "SUPPRESSED";
+  priority: number;
+  createdAt: number;
+};
+
+type InsertedEmail = Omit<NewEmail, "executionSeq"> & {
+  executionSeq: number | null;
+  nextAt: number | null;
+};
+
+export type EmailStore = ReturnType<typeof createEmailStore>;
+
+export function createEmailStore({ db }: { db: Db }) {
+  const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(
+    "SELECT seq FROM messages WHERE project_seq = +? AND digest = +?",
+  );
+  const insertEmail = db.sqlite.prepare<{ seq: number }, [InsertedEmail]>(`
+    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
+                        execution_seq, to_address, to_name, subject, variables, status, priority,
+                        next_at, created_at)
+    VALUES ($id, $projectSeq, $contactSeq, $messageSeq, $source, $templateId,
+            $executionSeq, $to, $toName, $subject, $variables, $status, $priority,
+            $nextAt, $createdAt)
+    RETURNING seq`);
+
+  function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
+    const { attachments, headers, ...columns } = message;
+    const { seq } = db
+      .insert(messages)
+      .values({
+        ...columns,
+        digest,
+        headers: JSON.stringify(headers),
+        hasAttachments: attachments.length > 0,
+        createdAt,
+      })
+      .returning({ seq: messages.seq })
+      .get();
+    const { projectSeq } = message;
+    attachments.forEach((attachment, position) =>
+      insertAttachment({ projectSeq, messageSeq: seq, position }, attachment),
+    );
+    return seq;
+  }
+
+  function insertAttachment(
+    { projectSeq, ...place }: { projectSeq: number; messageSeq: number; position: number },
+    attachment: StoredAttachment,
+  ) {
+    const { bytes, ...columns } = attachment;
+    // Projects share no content: what one stores counts against its own quota alone.
+    const contentDigest = sha256(`${projectSeq} ${sha256(bytes)}`);
+    db.insert(attachmentContents)
+      .values({ digest: contentDigest, projectSeq, bytes })
+      .onConflictDoNothing()
+      .run();
+    db.insert(messageAttachments)
+      .values({ ...columns, ...place, contentDigest })
+      .run();
+  }
+
+  return {
+    /** The `seq` of this content, stored now or before. */
+    saveMessage(message: SharedMessage, createdAt: number): number {
+      const digest = messageDigest(message);
+      const known = findMessage.get(message.projectSeq, digest);
+      return known?.seq ?? insertMessage(message, digest, createdAt);
+    },
+
+    /** Due at once unless it is suppressed. Returns its `seq`. */
+    insertEmail(email: NewEmail): number {
+      const nextAt = email.status === "QUEUED" ? email.createdAt : null;
+      const { executionSeq = null } = email;
+      const row = insertEmail.get({ ...email, executionSeq, nextAt });
+      if (row === null) throw new Error("an inserted email came back empty");
+      return row.seq;
+    },
+  };
+}
+
+function messageDigest(message: SharedMessage): string {
+  const attachments = message.attachments.map(({ bytes, ...rest }) => [rest, sha256(bytes)]);
+  return sha256(JSON.stringify({ ...message, attachments }));
+}

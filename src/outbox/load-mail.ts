@@ -1,0 +1,100 @@
+/** Reads a leased mail with all the data needed to send it. */
+
+import type { Db } from "../db/open.ts";
+import type { TrackingMode } from "../db/schema/projects.ts";
+import type { Attachment } from "../protocols/mime/message.ts";
+import type { Lease } from "./lease.ts";
+
+/** A leased mail with all the data needed to send it. */
+export type Consignment = Lease & {
+  id: string;
+  projectSeq: number;
+  projectId: string;
+  projectName: string;
+  isProjectEnabled: boolean;
+  /** A test mail of a campaign: its recipient need not be subscribed. */
+  isTest: boolean;
+  tracking: TrackingMode;
+  /** BCP 47 language tag. */
+  language: string;
+  contactSeq: number | null;
+  contactId: string | null;
+  isSubscribed: boolean;
+  to: string | null;
+  toName: string | null;
+  /** Rendered text; for campaign mail the template, which is rendered at the attempt. */
+  subject: string;
+  campaignSeq: number | null;
+  /** JSON object with the variables of the template. */
+  variables: string;
+  priority: number;
+  acceptedAt: number;
+  /** The row with the content, which several mails may share. */
+  messageSeq: number;
+  fromAddress: string;
+  fromName: string | null;
+  replyTo: string | null;
+  html: string;
+  /** JSON array of [name, value]. */
+  headers: string;
+  isMarketing: boolean;
+  attachments: Attachment[];
+};
+
+type Row = Omit<
+  Consignment,
+  keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "isTest"
+> & {
+  isProjectEnabled: number;
+  source: string;
+  isSubscribed: number | null;
+  isMarketing: number;
+  hasAttachments: number;
+};
+
+type AttachmentRow = {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  disposition: "attachment" | "inline";
+  bytes: Uint8Array;
+};
+
+/** lease-rows.ts explains the plus signs. */
+export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
+  const findEmail = sqlite.prepare<Row, [number]>(`
+    SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
+           p.is_enabled AS isProjectEnabled, e.source, p.tracking, p.language,
+           e.contact_seq AS contactSeq, c.id AS contactId, c.is_subscribed AS isSubscribed,
+           e.to_address AS "to", e.to_name AS toName, e.subject,
+           e.campaign_seq AS campaignSeq, coalesce(e.variables, c.data, '{}') AS variables, e.priority,
+           e.created_at AS acceptedAt, e.message_seq AS messageSeq,
+           m.from_address AS fromAddress, m.from_name AS fromName, m.reply_to AS replyTo,
+           m.html, m.headers, m.is_marketing AS isMarketing, m.has_attachments AS hasAttachments
+    FROM emails e
+    JOIN messages m ON m.seq = e.message_seq
+    JOIN projects p ON p.seq = e.project_seq
+    LEFT JOIN contacts c ON c.seq = e.contact_seq
+    WHERE e.seq = +?`);
+  const findAttachments = sqlite.prepare<AttachmentRow, [number]>(`
+    SELECT a.filename, a.content_type AS contentType, a.content_id AS contentId, a.disposition,
+           b.bytes
+    FROM message_attachments a
+    JOIN attachment_contents b ON b.digest = a.content_digest
+    WHERE a.message_seq = +? ORDER BY a.position`);
+
+  return (lease) => {
+    const row = findEmail.get(lease.seq);
+    if (row === null) return null;
+    const attachments = row.hasAttachments === 1 ? findAttachments.all(row.messageSeq) : [];
+    return {
+      ...row,
+      ...lease,
+      isProjectEnabled: row.isProjectEnabled === 1,
+      isTest: row.source === "TEST",
+      isSubscribed: row.isSubscribed === 1,
+      isMarketing: row.isMarketing === 1,
+      attachments: attachments.map(({ bytes, ...rest }) => ({ ...rest, content: bytes })),
+    };
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The types that the transports and the rest of the outbox share: a slot for a mail, and the outcome
+ * of an attempt.
+ */
+
+import type { Conversation } from "../protocols/smtp/conversation.ts";
+import type { Dispatch } from "../protocols/smtp/dispatch.ts";
+import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
+
+type Ended = {
+  /** One line for people, with the reply code if there was a reply. */
+  reason: string;
+  conversations: Conversation[];
+};
+
+/**
+ * - accepted: the next hop took responsibility (250 to the final dot). `final` is true if that hop
+ *   is the recipient's own MX. `captured` is the message if the transport stores it.
+ * - deferred: a temporary failure. `retryAfterMs` is set only if the reply named a time, or if the
+ *   only relay is known to be down for that long.
+ * - bounced: the remote side refuses permanently.
+ * - failed: this side cannot send the mail, permanently.
+ */
+export type Outcome =
+  | (Ended & { kind: "accepted"; class: "accepted"; final: boolean; captured?: Uint8Array })
+  | (Ended & {
+      kind: "deferred";
+      class: ReplyClass;
+      retryAfterMs?: number;
+      /** Set if the mail got no slot: this is not an attempt. */
+      notAttempted?: Busy;
+    })
+  | (Ended & { kind: "bounced"; class: ReplyClass })
+  | (Ended & { kind: "failed"; class: ReplyClass });
+
+/** The pace allowed the mail, but its campaign was stopped or this process is about to end. */
+export class Withdrawn extends Error {
+  constructor() {
+    super("the mail was withdrawn before its transaction");
+  }
+}
+
+/**
+ * Why a mail got no slot. It was not attempted.
+ * - full: all slots are in use. `retryAfterMs` is an estimate of when one is released.
+ * - paused: no mail gets a slot before `retryAfterMs` is over.
+ */
+export type Busy = {
+  kind: "busy";
+  why: "full" | "paused";
+  retryAfterMs: number;
+  /** All mails of a wait list wait for the same slots; null if the whole capacity is in use. */
+  waitList: string | null;
+  /** For people. */
+  reason: string;
+};
+
+/** The wait list for a share of the capacity, as opposed to the wait list of a site. */
+export function shareWaitList(share: string): string {
+  return `# ${share}`;
+}
+
+export function isShareWaitList(waitList: string): boolean {
+  return waitList.startsWith("#");
+}
+
+/** The outcome of a mail that got no slot, with the code for congestion (RFC 3463 §3.5: X.4.5). */
+export function deferWithoutSlot(busy: Busy): Outcome & { kind: "deferred" } {
+  return {
+    kind: "deferred",
+    class: "rate_limited",
+    reason: `4.4.5 not tried: ${busy.reason}`,
+    retryAfterMs: busy.retryAfterMs,
+    notAttempted: busy,
+    conversations: [],
+  };
+}
+
+/** The slot of one mail. Its holder must pass it to `send` or release it. */
+export type Slot = {
+  kind: "slot";
+  /** The wait list that the mail would have joined without this slot, as far as known by now. */
+  readonly waitList: string | null;
+  /** A second wait list whose mails can use what this slot releases. */
+  readonly secondWaitList?: string | null;
+  /** Releases the slot; further calls do nothing. */
+  release(): void;
+};
+
+/**
+ * A route for outgoing mail. Network failures are outcomes: `send` never rejects because of them.
+ */
+export type Transport<S extends Slot = Slot> = {
+  readonly name: "capture" | "relay" | "direct";
+  /** Largest number of mails under way while none of them waits at a slow server. */
+  readonly concurrency: number;
+  /** The same with the mails that wait at slow servers; `concurrency` if absent. */
+  readonly mostUnderWay?: number;
+  /**
+   * Largest number of mails to prefetch. It can be `concurrency` if each mail has its own slot. If
+   * absent, fewer are prefetched, because prepared mails use the sessions that others need.
+   */
+  readonly mostAhead?: number;
+  /** Returns a slot for one mail to this address, without I/O. If absent, mails need no slot. */
+  admit?(to: string): S | Busy;
+  /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */
+  send(dispatch: Dispatch, slot?: S): Promise<Outcome>;
+  /** Sends QUIT on idle connections and closes the others. */
+  close(): Promise<void>;
+};

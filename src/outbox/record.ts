@@ -1,0 +1,228 @@
+/**
+ * Stores the outcome of an attempt, in the transaction of the caller: state and next due time of
+ * the mail, the record of the attempt, its events, and a suppression if the address does not exist.
+ * A mail that got no slot goes back to the queue instead, as if it had not been leased.
+ */
+
+import type { Db } from "../db/open.ts";
+import type { Verdict } from "./attempt.ts";
+import type { Consignment } from "./load-mail.ts";
+import { NO_WAIT_LIST } from "./wait-lists.ts";
+import type { Busy, Outcome } from "./outcome.ts";
+import { isPastLifetime, nextAttemptAt } from "./retry.ts";
+
+export type Settlement = {
+  mail: Consignment;
+  verdict: Verdict;
+  startedAt: number;
+  durationMs: number;
+  now: number;
+};
+
+export type EmailEvent = {
+  projectSeq: number;
+  name: "email.sent" | "email.delivered" | "email.bounced" | "email.failed" | "email.suppressed";
+  contactSeq: number | null;
+  emailSeq: number;
+  data?: unknown;
+  at: number;
+};
+
+export type SettleDeps = {
+  db: Db;
+  random: () => number;
+  recordFact: (fact: EmailEvent) => void;
+  /** Counts a cancelled mail for its campaign; there is no event for it. */
+  noteCancelled: (emailSeq: number) => void;
+  /** Suppresses an address that does not exist (docs/delivery.md#R2). */
+  suppress: (projectSeq: number, address: string, at: number) => void;
+};
+
+type State = {
+  status: string;
+  nextAt: number | null;
+  sentAt: number | null;
+  deliveredAt: number | null;
+  bouncedAt: number | null;
+  lastError: string | null;
+};
+
+/** Identifies the lease: a row is written only while it still has this number of attempts. */
+type LeaseKey = { seq: number; attempts: number };
+type Requeue = LeaseKey & { line: string; nextAt: number };
+
+/**
+ * The recipient at the time of writing: the contact may have been deleted since the mail was
+ * loaded.
+ */
+type Recipient = { contactSeq: number | null; isDeleted: number };
+
+/** Longest stored reason, in UTF-16 units; the attempt has the whole conversation. */
+const LONGEST_REASON = 1000;
+
+/** Change. Returns false, and writes nothing, if the lease was lost meanwhile. */
+export type Settle = (settlement: Settlement) => boolean;
+
+export function createSettle(deps: SettleDeps): Settle {
+  const { sqlite } = deps.db;
+  const update = sqlite.prepare<
+    Recipient,
+    [State & LeaseKey & { attemptsMade: number; subject: string | null }]
+  >(`
+    UPDATE emails
+    SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
+        bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError),
+        subject = iif(to_address IS NULL, subject, coalesce($subject, subject))
+    WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
+    RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
+  const requeue = sqlite.prepare<{ seq: number }, [Requeue]>(`
+    UPDATE emails
+    SET status = 'QUEUED', attempts = attempts - 1, line = $line, next_at = $nextAt
+    WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
+    RETURNING seq`);
+  const firstAttempt = sqlite.prepare<{ at: number | null }, [number]>(
+    "SELECT min(started_at) AS at FROM attempts WHERE email_seq = +?",
+  );
+  const insertAttempt = sqlite.prepare<
+    unknown,
+    [number, number, number, number, string, string, string | null, string]
+  >(`
+    INSERT INTO attempts
+      (email_seq, number, started_at, duration_ms, outcome, class, reason, conversations)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insertCaptured = sqlite.prepare<unknown, [number, Uint8Array]>(`
+    INSERT INTO captured_messages (email_seq, raw) VALUES (?, ?) ON CONFLICT DO NOTHING`);
+
+  return function settle(settlement) {
+    const { mail, now } = settlement;
+    const busy = busyOf(settlement.verdict);
+    const since = lifetimeOf(settlement);
+    if (busy !== null && !isPastLifetime({ ...mail, since, now })) {
+      return requeue.get(requeueOf(settlement, busy)) !== null;
+    }
+    const limited = withDeadline(settlement, since, deps.random());
+    const attemptsMade = busy === null ? mail.attempts : mail.attempts - 1;
+    const state = { ...stateAfter(settlement, limited), attemptsMade };
+    const subject = limited.kind === "accepted" ? (limited.subject ?? null) : null;
+    const recipient = update.get({ ...state, subject, seq: mail.seq, attempts: mail.attempts });
+    if (recipient === null) return false;
+    const verdict = recipient.isDeleted === 1 ? withoutPersonalData(limited) : limited;
+    if ("conversations" in verdict && busy === null) recordAttempt(settlement, verdict);
+    recordEvents(settlement, verdict, recipient.contactSeq);
+    return true;
+  };
+
+  /** Start of the mail's lifetime (retry.ts), which matters only for a deferral. */
+  function lifetimeOf({ mail, verdict, startedAt }: Settlement): number {
+    if (mail.priority === 0 || verdict.kind !== "deferred") return mail.acceptedAt;
+    return firstAttempt.get(mail.seq)?.at ?? startedAt;
+  }
+
+  function recordAttempt(settlement: Settlement, outcome: Outcome): void {
+    const { mail, startedAt, durationMs } = settlement;
+    insertAttempt.run(
+      mail.seq,
+      mail.attempts,
+      startedAt,
+      durationMs,
+      outcome.kind,
+      outcome.class,
+      outcome.kind === "accepted" ? null : outcome.reason.slice(0, LONGEST_REASON),
+      JSON.stringify(outcome.conversations),
+    );
+    if (outcome.kind === "accepted" && outcome.captured !== undefined) {
+      insertCaptured.run(mail.seq, outcome.captured);
+    }
+  }
+
+  function recordEvents(
+    { mail, now }: Settlement,
+    verdict: FinalVerdict,
+    contactSeq: number | null,
+  ): void {
+    const { projectSeq, seq: emailSeq } = mail;
+    const record = (name: EmailEvent["name"], data?: unknown) =>
+      deps.recordFact({ projectSeq, name, contactSeq, emailSeq, data, at: now });
+    switch (verdict.kind) {
+      case "accepted":
+        record("email.sent");
+        if (verdict.final) record("email.delivered");
+        return;
+      case "bounced":
+        record("email.bounced", { class: verdict.class, reason: verdict.reason });
+        if (verdict.class === "no_such_recipient" && mail.to !== null) {
+          deps.suppress(projectSeq, mail.to, now);
+        }
+        return;
+      case "failed":
+        record("email.failed", { class: verdict.class, reason: verdict.reason });
+        return;
+      case "suppressed":
+        record("email.suppressed", { reason: verdict.reason });
+        return;
+      case "cancelled":
+        deps.noteCancelled(emailSeq);
+    }
+  }
+}
+
+/** Why the mail got no slot; null if it was attempted (docs/delivery.md#S7). */
+export function busyOf(verdict: Verdict): Busy | null {
+  return verdict.kind === "deferred" ? (verdict.notAttempted ?? null) : null;
+}
+
+/** Keeps the mail's rank in its wait list, even if the clock was set back since the lease. */
+function requeueOf({ mail, now }: Settlement, { waitList, retryAfterMs }: Busy): Requeue {
+  const { seq, attempts, dueAt } = mail;
+  const nextAt = waitList === null ? now + retryAfterMs : Math.min(dueAt, now);
+  return { seq, attempts, line: waitList ?? NO_WAIT_LIST, nextAt };
+}
+
+/** A deferral with the time of its retry; at the end of the lifetime it is a bounce (4.4.7). */
+type FinalVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextAt: number });
+type Deferred = Extract<Outcome, { kind: "deferred" }>;
+
+function withDeadline(
+  { mail, verdict, now }: Settlement,
+  since: number,
+  random: number,
+): FinalVerdict {
+  if (verdict.kind !== "deferred") return verdict;
+  const { attempts, priority } = mail;
+  const { retryAfterMs } = verdict;
+  const nextAt = nextAttemptAt({ attempts, since, now, priority, retryAfterMs, random });
+  if (nextAt !== null) return { ...verdict, nextAt };
+  const reason = `4.4.7 Given up after too many attempts; last: ${verdict.reason}`;
+  return { kind: "bounced", class: verdict.class, reason, conversations: verdict.conversations };
+}
+
+/** Removes all personal data, for a contact that was deleted meanwhile. */
+function withoutPersonalData(verdict: FinalVerdict): FinalVerdict {
+  const reason = "The contact was deleted.";
+  if (!("conversations" in verdict)) return { ...verdict, reason };
+  if (verdict.kind !== "accepted") return { ...verdict, reason, conversations: [] };
+  const { captured: _, ...rest } = verdict;
+  return { ...rest, reason, conversations: [] };
+}
+
+function stateAfter({ now }: Settlement, verdict: FinalVerdict): State {
+  const state = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
+  if (verdict.kind === "accepted") {
+    return verdict.final
+      ? { ...state, status: "DELIVERED", sentAt: now, deliveredAt: now }
+      : { ...state, status: "SENT", sentAt: now };
+  }
+  const lastError = verdict.reason.slice(0, LONGEST_REASON);
+  switch (verdict.kind) {
+    case "deferred":
+      return { ...state, status: "QUEUED", nextAt: verdict.nextAt, lastError };
+    case "bounced":
+      return { ...state, status: "BOUNCED", bouncedAt: now, lastError };
+    case "failed":
+      return { ...state, status: "FAILED", lastError };
+    case "suppressed":
+      return { ...state, status: "SUPPRESSED", lastError };
+    case "cancelled":
+      return { ...state, status: "CANCELLED", lastError };
+  }
+}

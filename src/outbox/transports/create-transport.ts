@@ -1,0 +1,61 @@
+/** Makes the way out that the configuration names. */
+
+import type { Config } from "../../config.ts";
+import {
+  createMtaSts,
+  memoryPolicyStore,
+  type PolicyStore,
+} from "../../protocols/mta-sts/mta-sts.ts";
+import { policyFetcher } from "../../protocols/mta-sts/fetch.ts";
+import type { SiteStore } from "../direct/site-store.ts";
+import type { Transport } from "../outcome.ts";
+import type { StepListener } from "../../protocols/smtp/conversation.ts";
+import { captureTransport } from "./capture.ts";
+import { directTransport } from "./direct.ts";
+import { relayTransport } from "./relay.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Dns } from "../../protocols/dns/client.ts";
+import type { Log } from "../../lib/log.ts";
+
+export type TransportDeps = {
+  dns: Dns;
+  clock: Clock;
+  log: Log;
+  /** For MTA-STS; in memory if left out. */
+  policyStore?: PolicyStore;
+  /** For direct delivery; what is known of sites is lost at the end of the process if left out. */
+  siteStore?: SiteStore;
+  /** Hears of every step as it happens. */
+  onStep?: StepListener;
+};
+
+export function createTransport(config: Config, deps: TransportDeps): Transport {
+  const { transport, relayUrl, hostname } = config;
+  const { clock, log, onStep } = deps;
+  if (transport === "direct") return direct(config, deps);
+  if (transport === "capture" || relayUrl === null) return captureTransport();
+  return relayTransport({ relay: relayUrl, hostname, clock, log, onStep });
+}
+
+function direct(config: Config, deps: TransportDeps): Transport {
+  const { hostname, directPort, sourceAddresses, allowPrivateAddresses } = config;
+  const { dns, clock, log, onStep, siteStore } = deps;
+  return directTransport({
+    dns,
+    hostname,
+    clock,
+    log,
+    port: directPort,
+    sourceAddresses,
+    allowPrivateAddresses,
+    onStep,
+    siteStore,
+    mtaSts: createMtaSts({
+      dns,
+      fetchPolicy: policyFetcher({ dns, allowPrivateAddresses }),
+      store: deps.policyStore ?? memoryPolicyStore(clock),
+      clock,
+      log,
+    }),
+  });
+}

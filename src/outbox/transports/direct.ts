@@ -1,0 +1,250 @@
+/**
+ * Delivery straight to the recipients' own mail servers. The steps for one mail:
+ *
+ *   domain → connection slot → MX and policy → slot of the site → host after host → outcome
+ *
+ * A mail for which there is no slot is returned to the queue at once; that is not an attempt.
+ */
+
+import { isIP } from "node:net";
+import { isPublicAddress } from "../../lib/ip-addresses.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { Dns } from "../../protocols/dns/client.ts";
+import { ExpiringMap } from "../../lib/expiring-map.ts";
+import type { Log } from "../../lib/log.ts";
+import { Gate, type Admission } from "../direct/gate.ts";
+import { lookUpAddresses, lookUpRoute, type LookupOptions } from "../direct/lookup.ts";
+import {
+  domainWithoutHost,
+  forbiddenHosts,
+  invalidDomain,
+  suspended,
+  unusableHosts,
+  type Obstacle,
+} from "../direct/obstacles.ts";
+import { recipientDomain, type Route } from "../direct/route.ts";
+import {
+  deliverToHosts,
+  type HostDelivery,
+  type RecentSet,
+  type RunDeps,
+  type RunResult,
+} from "../direct/run.ts";
+import { siteName } from "../direct/site-name.ts";
+import type { SiteStore } from "../direct/site-store.ts";
+import type { DirectSlot } from "../direct/slot.ts";
+import { createSources, hasIPv6 } from "../direct/sources.ts";
+import type { MtaSts } from "../../protocols/mta-sts/mta-sts.ts";
+import { allowsHost } from "../../protocols/mta-sts/policy.ts";
+import { type Outcome, type Transport, deferWithoutSlot } from "../outcome.ts";
+import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
+import type { StepListener } from "../../protocols/smtp/conversation.ts";
+import { Pool } from "../../protocols/smtp/pool.ts";
+import { DEFAULT_TIMEOUTS, type Timeouts } from "../../protocols/smtp/timeouts.ts";
+
+export type DirectOptions = {
+  dns: Pick<Dns, "resolve">;
+  /** Our name in EHLO. */
+  hostname: string;
+  clock: Clock;
+  log: Log;
+  /** Default 25. */
+  port?: number | undefined;
+  /** Source addresses, used in rotation for targets of their family; if empty, any address. */
+  sourceAddresses?: readonly string[] | undefined;
+  /** Allows private addresses, for tests and private networks (docs/delivery.md#W6). */
+  allowPrivateAddresses?: boolean | undefined;
+  /** Further names of this server, to detect loops (docs/delivery.md#W4). */
+  ownNames?: readonly string[] | undefined;
+  timeouts?: Partial<Timeouts> | undefined;
+  onStep?: StepListener | undefined;
+  /** Largest number of mails under way while no site is slow (slot-budget.ts). */
+  concurrency?: number | undefined;
+  /** Stores the state of sites; without it, the state is in memory only. */
+  siteStore?: SiteStore | undefined;
+  /** Without it, no MTA-STS policy is applied. */
+  mtaSts?: MtaSts | null | undefined;
+  /** PEM; trusted instead of the built-in authorities. */
+  ca?: string | undefined;
+  random?: (() => number) | undefined;
+};
+
+export type DirectTransport = Transport<DirectSlot> & { admit(to: string): Admission };
+
+const SMTP_PORT = 25;
+const DEFAULT_CONCURRENCY = 50;
+/** How long a host gets mail in cleartext after its TLS failed (docs/delivery.md#T2). */
+const CLEARTEXT_MS = 3_600_000;
+/** How long an address that could not be reached is tried after all others. */
+const DEAD_MS = 300_000;
+const MAX_ENTRIES = 10_000;
+
+export function directTransport(options: DirectOptions): DirectTransport {
+  const { dns, hostname, clock, mtaSts = null, concurrency = DEFAULT_CONCURRENCY } = options;
+  const { sourceAddresses = [], ownNames = [], random = Math.random } = options;
+  const pool = new Pool({ maxConnections: concurrency });
+  const gate = new Gate({ slots: concurrency, clock, store: options.siteStore });
+  let isClosing = false;
+  const sources = createSources(sourceAddresses);
+  const totalMs = options.timeouts?.totalMs ?? DEFAULT_TIMEOUTS.totalMs;
+  const lookup: LookupOptions = {
+    dns,
+    ownNames: new Set([hostname, ...ownNames].map((name) => name.toLowerCase())),
+    families: sources.families,
+    random,
+  };
+  const runDeps: Omit<RunDeps, "isLate"> = {
+    pool,
+    port: options.port ?? SMTP_PORT,
+    addressesOf: (host) => lookUpAddresses(host, lookup),
+    session: {
+      hostname,
+      timeouts: options.timeouts,
+      onStep: options.onStep,
+      checkAddress: options.allowPrivateAddresses === true ? undefined : whyNotDialled,
+    },
+    sourceFor: sources.next,
+    withoutTls: recentSet(CLEARTEXT_MS, clock, (key) =>
+      options.log.info("TLS failed with a host: it gets mail in cleartext for an hour", {
+        host: key,
+      }),
+    ),
+    dead: recentSet(DEAD_MS, clock),
+    ca: options.ca,
+  };
+
+  return {
+    name: "direct",
+    concurrency,
+    mostUnderWay: gate.limit,
+    mostAhead: concurrency,
+    admit,
+    async send(dispatch, slot) {
+      const domain = recipientDomain(dispatch.envelope.to);
+      const admission = slot ?? (domain === null ? FREE_SLOT : gate.admit(domain));
+      if (admission.kind === "busy") return deferWithoutSlot(admission);
+      try {
+        return domain === null
+          ? withoutSession(invalidDomain())
+          : await sendToDomain({ domain, dispatch, slot: admission });
+      } finally {
+        admission.release();
+      }
+    },
+    async close() {
+      isClosing = true;
+      await gate.close();
+      await pool.close();
+    },
+  };
+
+  function admit(to: string): Admission {
+    const domain = recipientDomain(to);
+    return domain === null ? FREE_SLOT : gate.admit(domain);
+  }
+
+  async function sendToDomain({ domain, dispatch, slot }: DomainMail): Promise<Outcome> {
+    const [route, policy] = await Promise.all([
+      lookUpRoute(domain, lookup),
+      mtaSts?.policyFor(domain) ?? null,
+    ]);
+    if (route.kind === "obstacle") return withoutSession(route.obstacle);
+    const requiresTls = policy?.mode === "enforce";
+    const hosts = requiresTls
+      ? route.hosts.filter((host) => allowsHost(policy, host))
+      : route.hosts;
+    if (hosts.length === 0) return withoutSession(forbiddenHosts(domain, route.hosts));
+
+    const entry = await slot.enter(siteName(route.best));
+    if (entry.kind === "busy") return deferWithoutSlot(entry);
+    if (entry.kind === "suspended") return withoutSession(suspended(domain, entry.reason));
+    const result = await deliver({ dispatch, hosts, requiresTls }, slot);
+    if (result.busy !== null) return deferWithoutSlot(result.busy);
+    // A session that this process closed itself says nothing about the site.
+    if (result.siteResult !== null && !isClosing) slot.end(result.siteResult);
+    if (result.outcome === null) return withoutAddress(domain, route, result);
+    return requiresTls ? withPolicyReason(result.outcome, domain) : result.outcome;
+  }
+
+  function deliver(
+    { dispatch, hosts, requiresTls }: Pick<HostDelivery, "dispatch" | "hosts" | "requiresTls">,
+    slot: DirectSlot,
+  ): Promise<RunResult> {
+    const preemption = new AbortController();
+    const { signal } = preemption;
+    slot.onPreempted(() => preemption.abort());
+    const startedAt = systemClock.elapsed();
+    const isLate = () => signal.aborted || systemClock.elapsed() - startedAt > totalMs;
+    const reserve = (address: string) => slot.reserve(address);
+    const isHurried = () => slot.isHurried();
+    const mail = { dispatch: { ...dispatch, signal }, hosts, requiresTls, reserve, isHurried };
+    return deliverToHosts({ ...runDeps, isLate }, mail);
+  }
+}
+
+type DomainMail = { domain: string; dispatch: Dispatch; slot: DirectSlot };
+
+/** The slot of a mail to an invalid domain, which fails before the slot is used. */
+const FREE_SLOT: DirectSlot = {
+  kind: "slot",
+  waitList: null,
+  enter: () => Promise.resolve({ kind: "entered" }),
+  reserve: () => null,
+  isHurried: () => false,
+  onPreempted: () => {},
+  end: () => {},
+  release: () => {},
+};
+
+function recentSet(
+  lifetimeMs: number,
+  clock: Pick<Clock, "elapsed">,
+  onAdd: (key: string) => void = () => {},
+): RecentSet {
+  const keys = new ExpiringMap<true>({ maxEntries: MAX_ENTRIES, clock });
+  return {
+    has: (key) => keys.get(key) === true,
+    add(key) {
+      keys.set(key, true, lifetimeMs);
+      onAdd(key);
+    },
+  };
+}
+
+/** Why an address must not be dialled, or null (docs/delivery.md#W6). */
+function whyNotDialled(address: string): string | null {
+  if (!isPublicAddress(address)) return "not a public address";
+  return isIP(address) === 6 && !hasIPv6() ? "this machine has no IPv6" : null;
+}
+
+function withoutSession(obstacle: Obstacle): Outcome {
+  return { ...obstacle, conversations: [] };
+}
+
+/** The outcome if none of the hosts has an address. */
+function withoutAddress(
+  domain: string,
+  route: Extract<Route, { kind: "hosts" }>,
+  result: RunResult,
+): Outcome {
+  const conversations = route.isImplicit ? [] : result.conversations;
+  return { ...whyWithoutAddress(domain, route, result), conversations };
+}
+
+function whyWithoutAddress(
+  domain: string,
+  route: Extract<Route, { kind: "hosts" }>,
+  { missing }: RunResult,
+): Obstacle {
+  const failed = missing.find(({ kind }) => kind === "failed");
+  if (failed !== undefined) {
+    return { kind: "deferred", class: "infrastructure", reason: failed.reason };
+  }
+  return route.isImplicit ? domainWithoutHost(domain) : unusableHosts(domain);
+}
+
+function withPolicyReason(outcome: Outcome, domain: string): Outcome {
+  if (outcome.kind !== "deferred" || outcome.class !== "infrastructure") return outcome;
+  const reason = `${outcome.reason}; the MTA-STS policy of ${domain} requires valid TLS`;
+  return { ...outcome, reason };
+}

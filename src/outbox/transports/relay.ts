@@ -1,0 +1,199 @@
+/**
+ * Delivery through one relay that the operator configures (docs/delivery.md#T4): a pool of
+ * authenticated sessions, whose replies are converted to outcomes. A failure to reach the relay is
+ * always temporary and needs the operator; only a reply of the relay about a mail can bounce it.
+ *
+ * The first mail that cannot reach the relay is recorded as an attempt, so that its record shows
+ * the reason. All others wait until the relay is back (relay-gate.ts); if they were already under
+ * way, they go back to the queue without an attempt.
+ */
+
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { ReplyClass } from "../../protocols/smtp/reply-classes.ts";
+import { type Outcome, type Slot, type Transport, deferWithoutSlot } from "../outcome.ts";
+import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
+import type { Conversation, Step, StepListener } from "../../protocols/smtp/conversation.ts";
+import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
+import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
+import { Pool, type Destination, type PoolDelivery } from "../../protocols/smtp/pool.ts";
+import { readReply, readUnsendable, UNKNOWN_END } from "../../protocols/smtp/reading.ts";
+import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
+import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
+import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
+import { findCleartextPassword, isLoopback, type Relay } from "../../protocols/smtp/relay-url.ts";
+import { createRelayGate } from "./relay-gate.ts";
+
+export type RelayOptions = {
+  relay: Relay;
+  /** Our name in EHLO. */
+  hostname: string;
+  /** Largest number of connections, and therefore of mails under way. */
+  concurrency?: number | undefined;
+  timeouts?: Partial<Timeouts> | undefined;
+  onStep?: StepListener | undefined;
+  /** PEM; trusted instead of the built-in authorities. */
+  ca?: string | undefined;
+  /** Looks up the addresses of a name; by default with the system's resolver. */
+  resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
+};
+
+export type RelayTransportOptions = RelayOptions & { clock: Clock; log: Log };
+
+const DEFAULT_CONCURRENCY = 20;
+
+/** Throws if the options would send a password in cleartext over a network. */
+export function relayTransport(options: RelayTransportOptions): Transport {
+  const { relay, clock, log, concurrency = DEFAULT_CONCURRENCY } = options;
+  const problem = findCleartextPassword(relay);
+  if (problem !== null) throw new Error(problem);
+
+  const pool = new Pool({ maxConnections: concurrency });
+  const name = `${relay.host}:${relay.port}`;
+  const gate = createRelayGate({ relay: name, clock, log });
+  const sessionOptions = { ...sessionOptionsOf(options), onOpen: gate.noteSession };
+  const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
+  let isClosing = false;
+
+  async function sendWith(pass: Slot, dispatch: Dispatch): Promise<Outcome> {
+    const result = await pool.deliver(destination, dispatch);
+    const { delivery } = result;
+    if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(pass);
+    const outcome = outcomeOf(name, result);
+    if (delivery.kind !== "unopened" || !showsOutage(delivery.failure)) return outcome;
+    const isFirst = !gate.isDown();
+    const busy = gate.noteFailure(pass, delivery.failure);
+    if (!isFirst) return deferWithoutSlot(busy);
+    // It waits as long as the others, unless the relay named a time.
+    const { retryAfterMs } = busy;
+    return outcome.kind === "deferred" ? { retryAfterMs, ...outcome } : outcome;
+  }
+
+  /**
+   * False while this process closes the sessions, and if the relay only refuses more sessions than
+   * are open already.
+   */
+  function showsOutage({ cause }: Failure): boolean {
+    if (isClosing) return false;
+    const isTemporary = cause.kind === "reply" && cause.code < 500;
+    return gate.isDown() || !isTemporary || !pool.hasSession(destination);
+  }
+
+  return {
+    name: "relay",
+    concurrency,
+    admit: gate.admit,
+    async send(dispatch, pass) {
+      const admission = pass ?? gate.admit();
+      if (admission.kind === "busy") return deferWithoutSlot(admission);
+      try {
+        return await sendWith(admission, dispatch);
+      } finally {
+        admission.release();
+      }
+    },
+    close() {
+      isClosing = true;
+      return pool.close();
+    },
+  };
+}
+
+/** Opens and closes a session, to check the relay. `failure` is null if that worked. */
+export async function openRelaySession(
+  options: RelayOptions,
+): Promise<{ failure: string | null; conversation: Conversation }> {
+  const problem = findCleartextPassword(options.relay);
+  if (problem !== null) throw new Error(problem);
+  const session = new Session(sessionOptionsOf(options));
+  const failure = await session.open();
+  const { conversation } = session;
+  await session.quit();
+  return { failure: failure === null ? null : describeFailure(failure), conversation };
+}
+
+function sessionOptionsOf({
+  relay,
+  hostname,
+  timeouts,
+  onStep,
+  ca,
+  resolve,
+}: RelayOptions): SessionOptions {
+  const { host, port, user, pass = "" } = relay;
+  const tls: TlsPolicy =
+    relay.tls === "none" ? { mode: "none" } : { mode: relay.tls, verify: true, ca };
+  const credentials = user === undefined ? undefined : { user, pass };
+  const isCleartextLogin = relay.tls === "none" && credentials !== undefined;
+  return {
+    host,
+    port,
+    hostname,
+    tls,
+    credentials,
+    timeouts,
+    onStep,
+    resolve,
+    checkAddress: isCleartextLogin ? requireLoopback : undefined,
+  };
+}
+
+/**
+ * Checks the address that is dialled, because a resolver may map "localhost" to another machine.
+ */
+function requireLoopback(address: string): string | null {
+  return isLoopback(address) ? null : "not a loopback address: no password in cleartext";
+}
+
+function outcomeOf(relay: string, { delivery, conversations }: PoolDelivery): Outcome {
+  const endedBecause = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
+  if (delivery.kind === "accepted") {
+    const ended = endedBecause(`accepted it: ${quoteReply(delivery.reply)}`);
+    return { ...ended, kind: "accepted", class: "accepted", final: false };
+  }
+  if (delivery.kind === "refused") {
+    const { step, reply } = delivery;
+    return refused(step, reply, endedBecause(`refused at ${step}: ${quoteReply(reply)}`));
+  }
+  if (delivery.kind === "unsendable") {
+    return {
+      ...endedBecause(`cannot accept it: ${delivery.message}`),
+      ...readUnsendable(delivery),
+    };
+  }
+  if (delivery.kind === "unopened") {
+    return unopened(
+      delivery.failure,
+      endedBecause(`failed at ${describeFailure(delivery.failure)}`),
+    );
+  }
+  return broken(delivery, endedBecause(`failed at ${describeFailure(delivery.failure)}`));
+}
+
+type Ended = { reason: string; conversations: Conversation[] };
+
+function refused(step: Step["step"], reply: Reply, ended: Ended): Outcome {
+  const reading = readReply(step, reply);
+  if (reading.kind === "deferred") return { ...ended, ...reading };
+  return { ...ended, kind: "bounced", class: classAt(step, reading.class) };
+}
+
+/** Before RCPT the server does not know the recipient, so no reply can be about it. */
+function classAt(step: Step["step"], found: ReplyClass): ReplyClass {
+  const isAboutRecipient = step === "rcpt" || step === "dot";
+  return found === "no_such_recipient" && !isAboutRecipient ? "policy" : found;
+}
+
+/** A busy relay replies 4xx to the greeting or EHLO; the operator has to fix all other failures. */
+function unopened({ step, cause }: Failure, ended: Ended): Outcome {
+  const isBusy =
+    cause.kind === "reply" && cause.code < 500 && (step === "greeting" || step === "ehlo");
+  if (isBusy && cause.code >= 400) return refused(step, cause, ended);
+  return { ...ended, kind: "deferred", class: "infrastructure" };
+}
+
+/** The mail may have been accepted, so it is not retried at once (docs/delivery.md#S5). */
+function broken({ isUnknown }: { isUnknown: boolean }, ended: Ended): Outcome {
+  const reason = isUnknown ? `${ended.reason}; ${UNKNOWN_END}` : ended.reason;
+  return { ...ended, reason, kind: "deferred", class: "infrastructure" };
+}

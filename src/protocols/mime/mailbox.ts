@@ -1,0 +1,43 @@
+/** A mailbox as people write it: an address, with or without a display name (RFC 5322 §3.4). */
+
+import { trimBlanks } from "../../lib/trim.ts";
+import { parseAddress } from "./address.ts";
+import { isHeaderText } from "./headers.ts";
+
+export type Mailbox = { address: string; name: string | null };
+
+export type ParsedMailbox =
+  | { ok: true; mailbox: Mailbox }
+  /** A sentence for the caller. */
+  | { ok: false; reason: string };
+
+const LONGEST_NAME = 255;
+
+/** Parses `address`, `<address>`, `Name <address>` and `"Name" <address>`. */
+export function parseMailbox(text: string): ParsedMailbox {
+  const trimmed = trimBlanks(text);
+  const open = trimmed.endsWith(">") ? trimmed.lastIndexOf("<") : -1;
+  const bare = open === -1 ? trimmed : trimmed.slice(open + 1, -1);
+  const parsed = parseAddress(bare);
+  if (!parsed.ok) return { ok: false, reason: parsed.reason };
+  const name = open === -1 ? "" : unquoted(trimBlanks(trimmed.slice(0, open)));
+  if (!isHeaderText(name)) {
+    return { ok: false, reason: "The name contains a line break or another control character." };
+  }
+  if (name.length > LONGEST_NAME) {
+    return { ok: false, reason: `The name is longer than ${LONGEST_NAME} characters.` };
+  }
+  const { address } = parsed;
+  return { ok: true, mailbox: { address, name: name === "" ? null : name } };
+}
+
+/** For people to read; not a header, which has to be encoded. */
+export function formatMailbox({ address, name }: Mailbox): string {
+  return name === null ? address : `${name} <${address}>`;
+}
+
+/** The content of a quoted string (RFC 5322 §3.2.4); any other text as it is. */
+function unquoted(text: string): string {
+  const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
+  return isQuoted ? text.slice(1, -1).replace(/\\(.)/gsu, "$1") : text;
+}

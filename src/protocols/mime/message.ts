@@ -1,0 +1,142 @@
+/**
+ * Composes a message (RFC 5322, MIME; docs/delivery.md#C1, docs/delivery.md#C3, docs/delivery.md#C7): a pure function, so that every
+ * attempt carries the same bytes. 7-bit clean but for a non-ASCII local part in an address line.
+ *
+ *   mixed( alternative( text, related( html, inline… ) ), attachment… )
+ *
+ * with the layers that are needed. Nothing is ever read from a file or an URL.
+ */
+
+import { trimBlanks } from "../../lib/trim.ts";
+import { parseAddress } from "./address.ts";
+import { isMediaType } from "./content-type.ts";
+import { addressLine, rawLine, textLine } from "./header-lines.ts";
+import { isContentId, isHeaderName, isHeaderText, isOwnedHeader } from "./headers.ts";
+import { type Attachment, attachmentPart, multipart, textPart } from "./parts.ts";
+
+export type { Attachment } from "./parts.ts";
+
+export type Mailbox = { name: string | null; address: string };
+
+export type MessageInput = {
+  from: Mailbox;
+  to: Mailbox;
+  replyTo: string | null;
+  subject: string;
+  html: string;
+  text: string;
+  /** More headers in this order; the names the service writes itself are refused. */
+  headers: readonly (readonly [name: string, value: string])[];
+  attachments: readonly Attachment[];
+  /** With angle brackets. Boundaries are derived from it. */
+  messageId: string;
+  date: Date;
+};
+
+export type Composed =
+  | {
+      ok: true;
+      /** CRLF line ends, no dot-stuffing. */
+      message: Uint8Array;
+    }
+  | { ok: false; reason: string };
+
+/** Composes one message to one recipient; refuses what could break out of a header (docs/delivery.md#C2). */
+export function composeMessage(input: MessageInput): Composed {
+  const reason = firstFault(input);
+  if (reason !== null) return { ok: false, reason };
+  const lines = [...headerLines(input), "MIME-Version: 1.0"];
+  const message = `${lines.join("\r\n")}\r\n${body(input)}`;
+  return { ok: true, message: Buffer.from(message) };
+}
+
+function headerLines(input: MessageInput): string[] {
+  const { from, to, replyTo, subject, messageId, date } = input;
+  const own = input.headers.filter(([name]) => replyTo === null || !/^reply-to$/i.test(name));
+  return [
+    addressLine("From", inAscii(from)),
+    addressLine("To", inAscii(to)),
+    ...(replyTo === null
+      ? []
+      : [addressLine("Reply-To", inAscii({ name: null, address: replyTo }))]),
+    textLine("Subject", subject),
+    `Date: ${date.toUTCString().replace("GMT", "+0000")}`,
+    `Message-ID: ${messageId}`,
+    ...own.map(([name, value]) => rawLine(name, value)),
+  ];
+}
+
+/** The domain as A-labels; the local part as it was written, which is how people know it. */
+function inAscii({ name, address }: Mailbox): Mailbox {
+  const parsed = parseAddress(address);
+  if (!parsed.ok) return { name, address };
+  const written = trimBlanks(address);
+  const local = written.slice(0, written.lastIndexOf("@"));
+  return { name, address: `${local}@${parsed.domain}` };
+}
+
+function body({ html, text, attachments, messageId }: MessageInput): string {
+  const isRelated = ({ disposition, contentId }: Attachment) =>
+    disposition === "inline" && contentId !== null;
+  const related = attachments.filter(isRelated).map(attachmentPart);
+  const mixed = attachments.filter((attachment) => !isRelated(attachment)).map(attachmentPart);
+  const boundary = boundaries(messageId);
+  const htmlPart = textPart("html", html);
+  const rich =
+    related.length === 0 ? htmlPart : multipart("related", boundary(), [htmlPart, ...related]);
+  const alternative = multipart("alternative", boundary(), [textPart("plain", text), rich]);
+  return mixed.length === 0 ? alternative : multipart("mixed", boundary(), [alternative, ...mixed]);
+}
+
+/** `=_` occurs neither in quoted-printable nor in base64 (RFC 2045 §6.7). */
+function boundaries(messageId: string): () => string {
+  const base = new Bun.CryptoHasher("sha256").update(messageId).digest("hex").slice(0, 32);
+  let count = 0;
+  return () => `=_${base}_${++count}`;
+}
+
+/** docs/delivery.md#C1, docs/delivery.md#C2: everything that goes into a header is looked at once more. */
+function firstFault(input: MessageInput): string | null {
+  const { from, to, replyTo, subject, messageId, date } = input;
+  if (!/^<[!-;=?-~]+@[!-;=?-~]+>$/.test(messageId) || messageId.length > LONGEST_ID) {
+    return "The Message-ID is not valid.";
+  }
+  if (Number.isNaN(date.getTime())) return "The date is not valid.";
+  if (!isHeaderText(subject)) return "The subject contains a control character.";
+  if (input.html.includes("\0") || input.text.includes("\0")) return "The body contains NUL.";
+  return (
+    mailboxFault("From", from) ??
+    mailboxFault("To", to) ??
+    (replyTo === null ? null : mailboxFault("Reply-To", { name: null, address: replyTo })) ??
+    firstOf(input.headers, ([name, value]) => headerFault(name, value)) ??
+    firstOf(input.attachments, attachmentFault)
+  );
+}
+
+const LONGEST_ID = 400;
+
+function firstOf<T>(items: readonly T[], fault: (item: T) => string | null): string | null {
+  for (const item of items) {
+    const found = fault(item);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function mailboxFault(header: string, { name, address }: Mailbox): string | null {
+  if (name !== null && !isHeaderText(name)) return `${header}: the name has a control character.`;
+  const parsed = parseAddress(address);
+  return parsed.ok ? null : `${header}: ${parsed.reason}`;
+}
+
+function headerFault(name: string, value: string): string | null {
+  if (!isHeaderName(name)) return "A header has an invalid name.";
+  if (isOwnedHeader(name)) return `The header ${name} is set by the service.`;
+  return isHeaderText(value) ? null : `The header ${name} contains a control character.`;
+}
+
+function attachmentFault({ filename, contentType, contentId }: Attachment): string | null {
+  if (!isHeaderText(filename)) return "A file name contains a control character.";
+  if (!isMediaType(contentType)) return "An attachment has an invalid content type.";
+  return contentId === null || isContentId(contentId) ? null : "A contentId is not valid.";
+}

@@ -1,0 +1,83 @@
+/** Sends commands, receives replies, and records each as a timed step (docs/delivery.md#R4). */
+
+import { systemClock } from "../../lib/clock.ts";
+import type { Conversation, Step, StepListener } from "./conversation.ts";
+import type { Fault } from "./failure.ts";
+import { replyText, type Reply } from "./reply.ts";
+import type { Timeouts } from "./timeouts.ts";
+import type { Wire } from "./wire.ts";
+
+export type Command = {
+  step: Step["step"];
+  /** The command as sent, without line end. */
+  command: string;
+  timeoutMs: number;
+  /** Recorded instead of a command that contains a secret. */
+  recorded?: string;
+  /** Removed from the recorded reply as well, because servers may repeat them. */
+  secrets?: readonly string[];
+};
+
+export class Dialogue {
+  readonly wire: Wire;
+  readonly timeouts: Readonly<Timeouts>;
+  /** The conversation of the current mail. */
+  conversation: Conversation;
+  onStep: StepListener | undefined;
+  #stepStartedAt = 0;
+
+  constructor(wire: Wire, timeouts: Readonly<Timeouts>, conversation: Conversation) {
+    this.wire = wire;
+    this.timeouts = timeouts;
+    this.conversation = conversation;
+  }
+
+  /** Starts the time of a step. Without a call, it starts at the end of the previous step. */
+  startStep(): void {
+    this.#stepStartedAt = systemClock.elapsed();
+  }
+
+  async ask(question: Command): Promise<Reply | Fault> {
+    this.startStep();
+    this.wire.write(`${question.command}\r\n`);
+    return this.receive(question);
+  }
+
+  /** Receives the reply to a command that was sent before, alone or in a group (RFC 2920). */
+  async receive(question: Omit<Command, "command"> & { command: string | null }) {
+    const answer = redact(await this.wire.reply(question.timeoutMs), question.secrets);
+    this.note(question.step, question.recorded ?? question.command, answer);
+    return answer;
+  }
+
+  note(step: Step["step"], command: string | null, result: Reply | Fault | string): void {
+    const now = systemClock.elapsed();
+    const ms = Math.round((now - this.#stepStartedAt) * 10) / 10;
+    this.#stepStartedAt = now;
+    const isReply = typeof result !== "string" && result.kind === "reply";
+    const noted: Step = {
+      step,
+      command,
+      code: isReply ? result.code : null,
+      enhanced: isReply ? result.enhanced : null,
+      text: typeof result === "string" ? result : textOf(result),
+      ms,
+    };
+    this.conversation.steps.push(noted);
+    this.onStep?.(noted, this.conversation);
+  }
+}
+
+function textOf(result: Reply | Fault): string {
+  return result.kind === "reply" ? replyText(result) : result.message;
+}
+
+/** Invalid data is not quoted at all, because it could contain a part of a secret. */
+function redact(answer: Reply | Fault, secrets: readonly string[] | undefined): Reply | Fault {
+  if (secrets === undefined) return answer;
+  if (answer.kind === "protocol") return { kind: "protocol", message: "not an SMTP reply" };
+  if (answer.kind !== "reply") return answer;
+  const clean = (text: string) =>
+    secrets.reduce((rest, secret) => (secret === "" ? rest : rest.replaceAll(secret, "***")), text);
+  return { ...answer, lines: answer.lines.map(clean) };
+}

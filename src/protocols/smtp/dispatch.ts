@@ -1,0 +1,19 @@
+/** One mail as it is handed to an SMTP session. */
+
+/** SMTP envelope (RFC 5321 §2.3.1) and the finished message. */
+export type Dispatch = {
+  envelope: { from: string; to: string };
+  /** The message with CRLF line ends, without dot-stuffing. */
+  message: Uint8Array;
+  /**
+   * Runs the transaction when the pace allows it. The transport calls it on an open session, when
+   * the transaction is all that is left to do, so that the pace limits the mails that arrive. If it
+   * is absent, the transaction may run at once.
+   */
+  leave?: Leave | undefined;
+  /** Aborted if other mail needs the connection: the session then fails at once. */
+  signal?: AbortSignal | undefined;
+};
+
+/** Rejects with `Withdrawn`, before the transaction begins, if the mail must not be sent now. */
+export type Leave = <T>(transact: () => Promise<T>) => Promise<T>;

@@ -1,0 +1,109 @@
+/** Builds the commands of a transaction, or finds why the server can never accept the mail. */
+
+import type { Dispatch } from "./dispatch.ts";
+import type { Extensions } from "./extensions.ts";
+
+export type Plan = {
+  kind: "plan";
+  commands: readonly { step: "mail" | "rcpt" | "data"; command: string }[];
+  /** All commands in one string, for PIPELINING. */
+  group: string;
+};
+
+export type Unsendable = {
+  kind: "unsendable";
+  /** The step that the server would refuse; `code` and `enhanced` are the reply (RFC 3463). */
+  step: "mail" | "rcpt";
+  code: 501 | 552 | 553;
+  enhanced: "5.1.3" | "5.1.7" | "5.3.4" | "5.6.7";
+  message: string;
+};
+
+export function planEnvelope(dispatch: Dispatch, extensions: Extensions): Plan | Unsendable {
+  const isUtf8 = needsUtf8(dispatch);
+  return findObstacle(dispatch, extensions, isUtf8) ?? planCommands(dispatch, extensions, isUtf8);
+}
+
+function planCommands(
+  { envelope, message }: Dispatch,
+  extensions: Extensions,
+  isUtf8: boolean,
+): Plan {
+  const size = extensions.size ? ` SIZE=${message.length}` : "";
+  const utf8 = isUtf8 ? " SMTPUTF8" : "";
+  const mail = `MAIL FROM:<${envelope.from}>${size}${utf8}`;
+  const rcpt = `RCPT TO:<${envelope.to}>`;
+  return {
+    kind: "plan",
+    commands: [
+      { step: "mail", command: mail },
+      { step: "rcpt", command: rcpt },
+      { step: "data", command: "DATA" },
+    ],
+    group: `${mail}\r\n${rcpt}\r\nDATA\r\n`,
+  };
+}
+
+function findObstacle(
+  { envelope, message }: Dispatch,
+  extensions: Extensions,
+  isUtf8: boolean,
+): Unsendable | null {
+  const { from, to } = envelope;
+  if (from !== "" && !isPath(from)) {
+    return unsendable("mail", 501, "5.1.7", "the sender is not a valid SMTP address");
+  }
+  if (!isPath(to))
+    return unsendable("rcpt", 501, "5.1.3", "the recipient is not a valid SMTP address");
+  // Without SMTPUTF8 the server accepts only ASCII (RFC 6531 §3.5).
+  if (isUtf8 && !extensions.smtpUtf8) {
+    return unsendable(
+      "mail",
+      553,
+      "5.6.7",
+      "the server does not accept addresses with non-ASCII characters",
+    );
+  }
+  const limit = extensions.maxSizeBytes;
+  if (limit !== null && message.length > limit) {
+    const text = `the message has ${message.length} octets, the server accepts ${limit}`;
+    return unsendable("mail", 552, "5.3.4", text);
+  }
+  return null;
+}
+
+function unsendable(
+  step: Unsendable["step"],
+  code: Unsendable["code"],
+  enhanced: Unsendable["enhanced"],
+  message: string,
+): Unsendable {
+  return { kind: "unsendable", step, code, enhanced, message };
+}
+
+const DOT_STRING = String.raw`[^\s"<>\p{Cc}]+`;
+const QUOTED_STRING = String.raw`"(?:[^"\\\p{Cc}]|\\[^\p{Cc}])*"`;
+const PATH = new RegExp(String.raw`^(?:${DOT_STRING}|${QUOTED_STRING})@[^\s"<>@\p{Cc}]+$`, "u");
+
+/** Checks only that the address cannot end the path or the line early, not that it is valid. */
+function isPath(address: string): boolean {
+  return PATH.test(address);
+}
+
+/** SMTPUTF8 is needed for non-ASCII in the envelope (RFC 6531 §3.1) or in the header (RFC 6532). */
+function needsUtf8({ envelope, message }: Dispatch): boolean {
+  return NON_ASCII.test(envelope.from) || NON_ASCII.test(envelope.to) || isUtf8Header(message);
+}
+
+const NON_ASCII = /[^\p{ASCII}]/u;
+const CR = 0x0d;
+const LF = 0x0a;
+
+function isUtf8Header(message: Uint8Array): boolean {
+  for (let i = 0; i < message.length; i++) {
+    const octet = message[i] ?? 0;
+    if (octet > 0x7f) return true;
+    if (octet === LF && message[i + 1] === CR && message[i + 2] === LF) return false;
+  }
+  return false;
+}

@@ -1,0 +1,233 @@
+/**
+ * Opens a session that is ready for mail, as a list of steps:
+ *
+ *   connect → (tls) → greeting → EHLO or HELO → (STARTTLS → tls → EHLO) → (AUTH)
+ *
+ * Each step returns null or its failure; the first failure ends the opening.
+ */
+
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import type { TlsInfo } from "./conversation.ts";
+import { authenticate, type Credentials } from "./auth.ts";
+import type { Dialogue } from "./dialogue.ts";
+import { NO_EXTENSIONS, readExtensions, type Extensions } from "./extensions.ts";
+import { describeError, type Failure, type Fault } from "./failure.ts";
+import type { Reply } from "./reply.ts";
+
+/** `opportunistic` means STARTTLS if offered, otherwise cleartext (docs/delivery.md#T1). */
+export type TlsPolicy =
+  | { mode: "none" }
+  | {
+      mode: "implicit" | "starttls" | "opportunistic";
+      /** If true, a certificate that is not valid for the host ends the session. */
+      verify: boolean;
+      /** PEM; trusted instead of the built-in authorities. */
+      ca?: string | undefined;
+    };
+
+export type Route = {
+  /** Name for SNI, for the certificate and for the recorded conversation. */
+  host: string;
+  port: number;
+  /** Dialled instead of the host's addresses. */
+  address?: string | undefined;
+  localAddress?: string | undefined;
+  /**
+   * Looks up the addresses of a name, in the order to try; by default with the system's resolver.
+   */
+  resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
+  /** Why an address must not be dialled, or null (docs/delivery.md#W6). */
+  checkAddress?: ((address: string) => string | null) | undefined;
+  /** Our name in EHLO. */
+  hostname: string;
+  /** While this is true, the greeting must come within `hurriedGreetingMs`. */
+  isHurried?: (() => boolean) | undefined;
+  tls: TlsPolicy;
+  /** Sent after TLS only, unless `tls.mode` is "none". */
+  credentials?: Credentials | undefined;
+};
+
+/** Limit per attempt (docs/delivery.md#W5). */
+const MAX_ADDRESSES = 5;
+
+/** Codes that refuse EHLO by a server that supports only HELO (RFC 5321 §4.1.4). */
+const WITHOUT_EHLO: ReadonlySet<number> = new Set([500, 502, 504]);
+
+export async function openSession(dialogue: Dialogue, route: Route): Promise<Extensions | Failure> {
+  const opening = new Opening(dialogue, route);
+  return (await opening.run()) ?? opening.extensions;
+}
+
+class Opening {
+  extensions: Extensions = NO_EXTENSIONS;
+  readonly #dialogue: Dialogue;
+  readonly #route: Route;
+
+  constructor(dialogue: Dialogue, route: Route) {
+    this.#dialogue = dialogue;
+    this.#route = route;
+  }
+
+  async run(): Promise<Failure | null> {
+    for (const step of this.#steps()) {
+      const failure = await step();
+      if (failure !== null) return failure;
+    }
+    return null;
+  }
+
+  #steps(): (() => Promise<Failure | null>)[] {
+    const isImplicit = this.#route.tls.mode === "implicit";
+    return [
+      () => this.#connect(),
+      ...(isImplicit ? [() => this.#encrypt()] : []),
+      () => this.#greet(),
+      () => this.#sendEhlo(),
+      ...(isImplicit ? [] : [() => this.#startTls()]),
+      () => this.#authenticate(),
+    ];
+  }
+
+  /** Tries one address after another until one answers; each is recorded as a step. */
+  async #connect(): Promise<Failure | null> {
+    this.#dialogue.startStep();
+    const addresses = await this.#addresses();
+    if ("kind" in addresses) return this.#fail("connect", addresses);
+
+    let last: Fault = { kind: "dns", message: `${this.#route.host} has no address` };
+    if (addresses.length === 0) return this.#fail("connect", last);
+    for (const address of addresses.slice(0, MAX_ADDRESSES)) {
+      const fault = await this.#dial(address);
+      if (fault === null) return null;
+      last = fault;
+    }
+    return { step: "connect", cause: last };
+  }
+
+  async #addresses(): Promise<readonly string[] | Fault> {
+    const { host, address, resolve = resolveBySystem } = this.#route;
+    if (address !== undefined) return [address];
+    if (isIP(host) !== 0) return [host];
+    try {
+      return await within(resolve(host), this.#dialogue.timeouts.connectMs);
+    } catch (error) {
+      return { kind: "dns", message: `${host}: ${describeError(error)}` };
+    }
+  }
+
+  async #dial(address: string): Promise<Fault | null> {
+    const { wire, timeouts, conversation } = this.#dialogue;
+    const { port, localAddress, checkAddress } = this.#route;
+    conversation.address = address;
+    const problem = checkAddress?.(address) ?? null;
+    const fault: Fault | null =
+      problem === null
+        ? await wire.dial({ address, port, localAddress }, timeouts.connectMs)
+        : { kind: "address", message: problem };
+    const target = isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
+    this.#dialogue.note("connect", null, `${target} ${fault?.message ?? "connected"}`);
+    return fault === null ? null : { ...fault, message: `${target} ${fault.message}` };
+  }
+
+  async #encrypt(): Promise<Failure | null> {
+    const { tls, host } = this.#route;
+    if (tls.mode === "none") return null;
+    this.#dialogue.startStep();
+    const { wire, timeouts, conversation } = this.#dialogue;
+    const info = await wire.secure({ host, verify: tls.verify, ca: tls.ca }, timeouts.tlsMs);
+    if ("kind" in info) return this.#fail("tls", info);
+    conversation.tls = info;
+    this.#dialogue.note("tls", null, describeTls(info));
+    return null;
+  }
+
+  async #greet(): Promise<Failure | null> {
+    this.#dialogue.startStep();
+    const timeoutMs = this.#dialogue.timeouts.greetingMs;
+    const stopWatching = this.#watchGreeting();
+    const greeting = await this.#dialogue.receive({ step: "greeting", command: null, timeoutMs });
+    stopWatching();
+    return isSuccess(greeting) ? null : { step: "greeting", cause: greeting };
+  }
+
+  /** Checks repeatedly whether the session is hurried, because that may change while it waits. */
+  #watchGreeting(): () => void {
+    const { isHurried } = this.#route;
+    if (isHurried === undefined) return () => {};
+    const { wire, timeouts } = this.#dialogue;
+    const timer = setInterval(() => {
+      if (isHurried()) wire.interrupt(`no answer within ${timeouts.hurriedGreetingMs / 1_000} s`);
+    }, timeouts.hurriedGreetingMs);
+    return () => clearInterval(timer);
+  }
+
+  async #sendEhlo(): Promise<Failure | null> {
+    const ehlo = await this.#ask("ehlo", `EHLO ${this.#route.hostname}`);
+    if (ehlo.kind !== "reply") return { step: "ehlo", cause: ehlo };
+    this.extensions = isSuccess(ehlo) ? readExtensions(ehlo) : NO_EXTENSIONS;
+    if (isSuccess(ehlo)) return null;
+    if (!WITHOUT_EHLO.has(ehlo.code)) return { step: "ehlo", cause: ehlo };
+    const helo = await this.#ask("helo", `HELO ${this.#route.hostname}`);
+    return isSuccess(helo) ? null : { step: "helo", cause: helo };
+  }
+
+  async #startTls(): Promise<Failure | null> {
+    const { mode } = this.#route.tls;
+    if (mode === "none") return null;
+    if (!this.extensions.startTls) {
+      if (mode === "opportunistic") return null;
+      this.#dialogue.startStep();
+      return this.#fail("starttls", { kind: "tls", message: "the server does not offer STARTTLS" });
+    }
+    const reply = await this.#ask("starttls", "STARTTLS");
+    if (!isSuccess(reply)) return { step: "starttls", cause: reply };
+    // Everything received in cleartext is discarded, including the extensions (RFC 3207 §4.2).
+    return (await this.#encrypt()) ?? (await this.#sendEhlo());
+  }
+
+  async #authenticate(): Promise<Failure | null> {
+    const { credentials, tls } = this.#route;
+    if (credentials === undefined) return null;
+    if (tls.mode !== "none" && this.#dialogue.conversation.tls === null) {
+      this.#dialogue.startStep();
+      return this.#fail("auth", { kind: "auth", message: "no credentials without TLS" });
+    }
+    return authenticate(this.#dialogue, this.extensions, credentials);
+  }
+
+  #ask(step: "ehlo" | "helo" | "starttls", command: string): Promise<Reply | Fault> {
+    return this.#dialogue.ask({ step, command, timeoutMs: this.#dialogue.timeouts.commandMs });
+  }
+
+  #fail(step: Failure["step"], cause: Fault): Failure {
+    this.#dialogue.note(step, null, cause);
+    return { step, cause };
+  }
+}
+
+function isSuccess(answer: Reply | Fault): boolean {
+  return answer.kind === "reply" && answer.code >= 200 && answer.code < 300;
+}
+
+function describeTls(info: TlsInfo): string {
+  return `${info.version} ${info.cipher}, certificate ${info.verified ? "" : "not "}verified`;
+}
+
+async function resolveBySystem(host: string): Promise<string[]> {
+  const addresses = await lookup(host, { all: true });
+  return addresses.map((entry) => entry.address);
+}
+
+/** Rejects after the timeout; a later result is ignored. */
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new Error(`no answer within ${timeoutMs / 1_000} s`));
+  }, timeoutMs);
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

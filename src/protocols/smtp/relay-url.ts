@@ -1,0 +1,90 @@
+/** The address of an SMTP relay, as the operator writes it in one URL. */
+
+import ipaddr from "ipaddr.js";
+import type { Credentials } from "./auth.ts";
+
+export type Relay = {
+  host: string;
+  port: number;
+  /** Without a user there is no AUTH. */
+  user?: string | undefined;
+  pass?: string | undefined;
+  tls: "implicit" | "starttls" | "none";
+};
+
+export type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string };
+
+/**
+ * `smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]`. smtps means TLS from the first byte
+ * and port 465 (RFC 8314 §3.3), smtp means STARTTLS and port 587. No message repeats the URL,
+ * because it contains a password.
+ */
+export function parseRelayUrl(text: string): ParsedRelayUrl {
+  const url = URL.parse(text);
+  if (url === null) return refuse("is not a URL of the form smtp://user:pass@host:port");
+  if (url.protocol !== "smtp:" && url.protocol !== "smtps:") {
+    return refuse("must begin with smtp:// or smtps://");
+  }
+  if ((url.pathname !== "" && url.pathname !== "/") || url.hash !== "") {
+    return refuse("must end after host, port and ?tls=; encode special characters of the password");
+  }
+  const host = readHost(url.hostname);
+  if (host === null) return refuse("names no valid host");
+  if (url.port === "0") return refuse("names port 0");
+  const tls = readTls(url);
+  if ("message" in tls) return refuse(tls.message);
+  const credentials = readCredentials(url);
+  if ("message" in credentials) return refuse(credentials.message);
+
+  const port = url.port === "" ? (tls.mode === "implicit" ? 465 : 587) : Number(url.port);
+  const relay: Relay = { host, port, ...credentials, tls: tls.mode };
+  const problem = findCleartextPassword(relay);
+  return problem === null ? { ok: true, relay } : refuse(problem);
+}
+
+function refuse(message: string): { ok: false; message: string } {
+  return { ok: false, message };
+}
+
+/** An ASCII name or an address; the brackets around an IPv6 address are removed. */
+function readHost(hostname: string): string | null {
+  const bare = hostname.replace(/^\[(.*)\]$/, "$1");
+  if (ipaddr.isValid(bare)) return bare;
+  return /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/i.test(bare) ? bare.toLowerCase() : null;
+}
+
+function readTls(url: URL): { mode: Relay["tls"] } | { message: string } {
+  const unknown = [...url.searchParams.keys()].find((key) => key !== "tls");
+  if (unknown !== undefined) return { message: `has an unknown parameter ${unknown}` };
+  const [value, second] = url.searchParams.getAll("tls");
+  if (second !== undefined) return { message: "names tls twice" };
+  if (value === undefined) return { mode: url.protocol === "smtps:" ? "implicit" : "starttls" };
+  if (value !== "none" && value !== "starttls" && value !== "implicit") {
+    return { message: "tls must be none, starttls or implicit" };
+  }
+  if (url.protocol === "smtps:" && value !== "implicit") {
+    return { message: `smtps:// means implicit TLS; write smtp:// for tls=${value}` };
+  }
+  return { mode: value };
+}
+
+function readCredentials(url: URL): Partial<Credentials> | { message: string } {
+  if (url.username === "" && url.password === "") return {};
+  if (url.username === "") return { message: "has a password but no user" };
+  try {
+    return { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
+  } catch {
+    return { message: "has a % in user or password that is not encoded as %25" };
+  }
+}
+
+/** The reason why the password must not be sent, or null. */
+export function findCleartextPassword(relay: Relay): string | null {
+  if (relay.user === undefined || relay.tls !== "none" || isLoopback(relay.host)) return null;
+  return "must not send a password without TLS; tls=none with a user is allowed for this machine only";
+}
+
+export function isLoopback(host: string): boolean {
+  if (host === "localhost") return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
+}

@@ -1,0 +1,135 @@
+/**
+ * One SMTP session: it is opened, sends one mail after another, and ends with QUIT. Never throws.
+ */
+
+import type { Dispatch } from "./dispatch.ts";
+import type { Conversation, StepListener } from "./conversation.ts";
+import { Dialogue } from "./dialogue.ts";
+import { NO_EXTENSIONS, type Extensions } from "./extensions.ts";
+import type { Failure } from "./failure.ts";
+import { openSession, type Route } from "./opening.ts";
+import { DEFAULT_TIMEOUTS, type Timeouts } from "./timeouts.ts";
+import { transact, type Delivery } from "./transaction.ts";
+import { Wire } from "./wire.ts";
+
+export type SessionOptions = Route & {
+  timeouts?: Partial<Timeouts> | undefined;
+  onStep?: StepListener | undefined;
+  /** Called once the session is ready for mail. */
+  onOpen?: (() => void) | undefined;
+};
+
+export type Sent = { delivery: Delivery; conversation: Conversation };
+
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #wire = new Wire();
+  readonly #dialogue: Dialogue;
+  readonly #timeouts: Timeouts;
+  #extensions: Extensions = NO_EXTENSIONS;
+  #isOpen = false;
+  #messages = 0;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+    this.#dialogue = new Dialogue(this.#wire, this.#timeouts, {
+      host: options.host,
+      address: null,
+      port: options.port,
+      tls: null,
+      reused: false,
+      steps: [],
+    });
+    this.#dialogue.onStep = options.onStep;
+  }
+
+  /** The extensions that the server offers; not meaningful before `open`. */
+  get extensions(): Extensions {
+    return this.#extensions;
+  }
+
+  /** The conversation of the opening, or of the latest mail. */
+  get conversation(): Conversation {
+    return this.#dialogue.conversation;
+  }
+
+  /** Number of mails sent over this session, including failed ones. */
+  get messages(): number {
+    return this.#messages;
+  }
+
+  /** True after a successful `open`. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** True if the session is open and the connection has no fault. */
+  get isUsable(): boolean {
+    return this.#isOpen && this.#wire.fault === null;
+  }
+
+  /** Sets a listener that is called once if the server closes the connection between two mails. */
+  set onLost(listener: () => void) {
+    this.#wire.onIdleBroken = listener;
+  }
+
+  async open(): Promise<Failure | null> {
+    this.#wire.watch(this.#timeouts.totalMs);
+    const opened = await openSession(this.#dialogue, this.#options);
+    if ("cause" in opened) {
+      this.#wire.close();
+      return opened;
+    }
+    this.#extensions = opened;
+    this.#isOpen = true;
+    this.#wire.beginIdle();
+    this.#options.onOpen?.();
+    return null;
+  }
+
+  /** Sends a mail. The first conversation includes the opening; the others are marked as reused. */
+  async send(dispatch: Dispatch): Promise<Sent> {
+    const dialogue = this.#dialogue;
+    if (this.#messages++ > 0) {
+      dialogue.conversation = { ...dialogue.conversation, reused: true, steps: [] };
+      this.#wire.watch(this.#timeouts.totalMs);
+    }
+    this.#wire.endIdle();
+    const delivery = await transact(dialogue, this.#extensions, dispatch);
+    if (delivery.kind === "refused" && this.#wire.fault === null) await this.#reset();
+    this.#wire.beginIdle();
+    return { delivery, conversation: dialogue.conversation };
+  }
+
+  /** Sends QUIT and closes the connection after any answer (RFC 5321 §4.1.1.10). */
+  async quit(): Promise<void> {
+    if (this.isUsable) await this.#sendQuit();
+    this.close();
+  }
+
+  /** Closes the connection because it took too long; a mail under way ends as broken. */
+  interrupt(reason: string): void {
+    this.#wire.interrupt(reason);
+  }
+
+  /** Closes the connection; a mail under way ends as broken. */
+  close(): void {
+    this.#wire.close();
+  }
+
+  /** Ends the transaction of a refused mail, so that it does not affect the next one. */
+  async #reset(): Promise<void> {
+    const timeoutMs = this.#timeouts.resetMs;
+    const answer = await this.#dialogue.ask({ step: "rset", command: "RSET", timeoutMs });
+    if (answer.kind !== "reply" || answer.code >= 300) this.#wire.close();
+  }
+
+  async #sendQuit(): Promise<void> {
+    this.#wire.endIdle();
+    // QUIT must not be added to the conversation of the last mail, which is already stored.
+    this.#dialogue.conversation = { ...this.#dialogue.conversation, reused: true, steps: [] };
+    const timeoutMs = this.#timeouts.quitMs;
+    await this.#dialogue.ask({ step: "quit", command: "QUIT", timeoutMs });
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Sends one mail over an open session (RFC 5321 §3.3): MAIL, RCPT, DATA, the message, the final
+ * dot. If the server offers PIPELINING, the three commands are sent together (RFC 2920).
+ */
+
+import type { Dispatch } from "./dispatch.ts";
+import type { Step } from "./conversation.ts";
+import { finalBlock, leadingBlocks } from "./body.ts";
+import type { Dialogue } from "./dialogue.ts";
+import { planEnvelope, type Plan, type Unsendable } from "./envelope.ts";
+import type { Extensions } from "./extensions.ts";
+import type { Failure, Fault } from "./failure.ts";
+import type { Reply } from "./reply.ts";
+
+/** The steps whose replies decide the outcome of a mail. */
+export type DecisiveStep = "mail" | "rcpt" | "data" | "dot";
+
+/**
+ * - accepted: 2xx to the final dot.
+ * - refused: 4xx or 5xx; the session stays open unless the code is 421.
+ * - unsendable: nothing was sent, because this server can never accept this mail.
+ * - broken: the session failed before the final reply. `isUnknown` is true if the final dot was
+ *   sent, so the mail may have arrived (docs/delivery.md#S5); otherwise it has not.
+ */
+export type Delivery =
+  | { kind: "accepted"; reply: Reply }
+  | { kind: "refused"; step: DecisiveStep; reply: Reply }
+  | Unsendable
+  | { kind: "broken"; failure: Failure; isUnknown: boolean };
+
+/** The server closes the session and answers no further command (RFC 5321 §3.8). */
+export const SERVICE_CLOSING = 421;
+
+export async function transact(
+  dialogue: Dialogue,
+  extensions: Extensions,
+  dispatch: Dispatch,
+): Promise<Delivery> {
+  const plan = planEnvelope(dispatch, extensions);
+  if (plan.kind === "unsendable") return plan;
+  const problem = extensions.pipelining
+    ? await sendCommandsTogether(dialogue, plan)
+    : await sendCommandsOneByOne(dialogue, plan);
+  return problem ?? sendMessage(dialogue, dispatch.message);
+}
+
+async function sendCommandsOneByOne(dialogue: Dialogue, plan: Plan): Promise<Delivery | null> {
+  for (const { step, command } of plan.commands) {
+    const timeoutMs = timeoutOf(dialogue, step);
+    const problem = findProblem(dialogue, step, await dialogue.ask({ step, command, timeoutMs }));
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** Receives all replies of the group, also after a refusal; the first problem is the result. */
+async function sendCommandsTogether(dialogue: Dialogue, plan: Plan): Promise<Delivery | null> {
+  dialogue.startStep();
+  dialogue.wire.write(plan.group);
+  let first: Delivery | null = null;
+  let isDataOpen = false;
+  for (const { step, command } of plan.commands) {
+    const timeoutMs = timeoutOf(dialogue, step);
+    const problem = findProblem(
+      dialogue,
+      step,
+      await dialogue.receive({ step, command, timeoutMs }),
+    );
+    isDataOpen = step === "data" && problem === null;
+    first ??= problem;
+    if (dialogue.wire.fault !== null) return first;
+  }
+  // If DATA was answered with 354 although no recipient was accepted, an empty message ends the
+  // transaction; the server must refuse it (RFC 2920 §3.1), and its reply is ignored.
+  if (first !== null && isDataOpen) await sendEnd(dialogue, ".\r\n");
+  return first;
+}
+
+async function sendMessage(dialogue: Dialogue, message: Uint8Array): Promise<Delivery> {
+  const { wire, timeouts } = dialogue;
+  dialogue.startStep();
+  for (const block of leadingBlocks(message)) {
+    if (isInterrupted(dialogue)) return receiveEarlyEnd(dialogue);
+    if (!wire.write(block)) await wire.drained(timeouts.blockMs);
+  }
+  if (isInterrupted(dialogue)) return receiveEarlyEnd(dialogue);
+  const answer = await sendEnd(dialogue, finalBlock(message));
+  return isExpected("dot", answer)
+    ? { kind: "accepted", reply: answer }
+    : problemOf(dialogue, "dot", answer);
+}
+
+/** Sends the end of the message. From here on the mail may have arrived (docs/delivery.md#S5). */
+function sendEnd(dialogue: Dialogue, ending: string | Uint8Array): Promise<Reply | Fault> {
+  dialogue.wire.write(ending);
+  return dialogue.receive({ step: "dot", command: ".", timeoutMs: dialogue.timeouts.dotMs });
+}
+
+function isInterrupted({ wire }: Dialogue): boolean {
+  return wire.fault !== null || wire.hasInput;
+}
+
+/**
+ * The server closed or replied before the final dot: that can be a refusal, never an acceptance.
+ */
+async function receiveEarlyEnd(dialogue: Dialogue): Promise<Delivery> {
+  const timeoutMs = dialogue.timeouts.commandMs;
+  const answer = await dialogue.receive({ step: "dot", command: null, timeoutMs });
+  const isRefusal = answer.kind === "reply" && answer.code >= 400;
+  const delivery: Delivery = isRefusal
+    ? { kind: "refused", step: "dot", reply: answer }
+    : { kind: "broken", failure: { step: "dot", cause: answer }, isUnknown: false };
+  // No command can be sent in the middle of a message.
+  dialogue.wire.close();
+  return delivery;
+}
+
+/** Returns null if the answer is the expected one, so that the next command follows. */
+function findProblem(
+  dialogue: Dialogue,
+  step: DecisiveStep,
+  answer: Reply | Fault,
+): Delivery | null {
+  return isExpected(step, answer) ? null : problemOf(dialogue, step, answer);
+}
+
+function problemOf(dialogue: Dialogue, step: DecisiveStep, answer: Reply | Fault): Delivery {
+  const isRefusal = answer.kind === "reply" && answer.code >= 400;
+  // After an unexpected reply it is not clear to which command the next replies belong.
+  if (!isRefusal || answer.code === SERVICE_CLOSING) dialogue.wire.close();
+  return isRefusal
+    ? { kind: "refused", step, reply: answer }
+    : { kind: "broken", failure: { step, cause: answer }, isUnknown: step === "dot" };
+}
+
+function isExpected(step: DecisiveStep, answer: Reply | Fault): answer is Reply {
+  if (answer.kind !== "reply") return false;
+  return step === "data" ? answer.code === 354 : answer.code >= 200 && answer.code < 300;
+}
+
+function timeoutOf(dialogue: Dialogue, step: Step["step"]): number {
+  return step === "data" ? dialogue.timeouts.dataMs : dialogue.timeouts.commandMs;
+}

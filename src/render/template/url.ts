@@ -1,0 +1,72 @@
+/**
+ * Outputs of templates of URLs: each is percent-encoded as one component, unless it ends in `| raw`.
+ *
+ * A render yields parts, so that the one who builds the URL can tell the template's own text from
+ * text of the data.
+ */
+
+import { Drop, type Liquid } from "liquidjs";
+import { BoundedEmitter, guarded, toText } from "./limits.ts";
+
+export type UrlPart =
+  | { readonly kind: "literal"; readonly text: string }
+  /** An output; `value` is its text before it was encoded. */
+  | { readonly kind: "encoded" | "raw"; readonly text: string; readonly value: string };
+
+/** A value that stands in a URL as it is: already encoded, or raw because the template asks for it. */
+export class UrlText extends Drop {
+  readonly #part: UrlPart;
+
+  constructor(part: UrlPart) {
+    super();
+    this.#part = part;
+  }
+
+  part(): UrlPart {
+    return this.#part;
+  }
+
+  override valueOf(): string {
+    return this.#part.text;
+  }
+}
+
+/** RFC 3986 §2.3: all but the unreserved characters, the sub-delimiters `!'()*` included. */
+export function encodeComponent(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** The output of a value without `| raw`. What `url_encode` made is not encoded twice. */
+export function toUrlText(value: unknown): UrlText {
+  return value instanceof UrlText && value.part().kind === "encoded" ? value : encoded(value);
+}
+
+function encoded(value: unknown): UrlText {
+  const text = toText(value);
+  return new UrlText({ kind: "encoded", text: encodeComponent(text), value: text });
+}
+
+export function rawUrlText(value: unknown): UrlText {
+  const text = toText(value);
+  return new UrlText({ kind: "raw", text, value: text });
+}
+
+export function registerUrlFilters(engine: Liquid): void {
+  engine.registerFilter("raw", { raw: true, handler: guarded(rawUrlText) });
+  for (const name of ["url_encode", "cgi_escape"]) engine.registerFilter(name, guarded(encoded));
+}
+
+/** Collects the parts of a URL. */
+export class UrlEmitter extends BoundedEmitter {
+  readonly parts: UrlPart[] = [];
+
+  override write(value: unknown): void {
+    super.write(value);
+    this.parts.push(
+      value instanceof UrlText ? value.part() : { kind: "literal", text: toText(value) },
+    );
+  }
+}

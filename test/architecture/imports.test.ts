@@ -1,0 +1,143 @@
+/** Imports point down: each layer of src/ uses only the layers below it. */
+
+import { describe, expect, test } from "bun:test";
+import { type Import, imports, packagesOf, sources } from "../support/sources.ts";
+
+/** Each layer with the layers that it may use besides itself. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  protocols: ["lib"],
+  db: ["lib"],
+  "config.ts": ["protocols", "lib"],
+  events: ["db", "lib"],
+  render: ["protocols", "db", "lib"],
+  http: ["render", "protocols", "db", "lib"],
+  outbox: ["events", "render", "protocols", "db", "config.ts", "lib"],
+  modules: ["http", "outbox", "events", "render", "protocols", "db", "config.ts", "lib"],
+  /** The files in src/ itself, which create the modules. */
+  app: ["modules", "http", "outbox", "events", "render", "protocols", "db", "config.ts", "lib"],
+  /** Commands create the parts that they need, as app.ts does. */
+  cli: [
+    "app",
+    "modules",
+    "http",
+    "outbox",
+    "events",
+    "render",
+    "protocols",
+    "db",
+    "config.ts",
+    "lib",
+  ],
+  "main.ts": ["cli", "lib"],
+};
+
+const files = new Set(sources.map(({ file }) => file));
+const show = ({ from, to }: Import) => `${from} imports ${to}`;
+
+function layerOf(file: string): string {
+  const [first = ""] = file.split("/");
+  return LAYERS[first] === undefined && first === file ? "app" : first;
+}
+
+test("the imports of each file are found, as many as the transpiler finds", () => {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  for (const { file, text } of sources) {
+    const expected = transpiler.scanImports(text).filter(({ path }) => path.startsWith("."));
+    const found = imports.filter(({ from }) => from === file).length;
+    const isComplete = found >= new Set(expected.map(({ path }) => path)).size;
+    expect([file, isComplete]).toEqual([file, true]);
+  }
+  expect(imports.length).toBeGreaterThan(100);
+});
+
+test("every import names an existing file with its extension", () => {
+  const unknown = imports.filter(({ to }) => !to.startsWith("..") && !files.has(to));
+  expect(unknown.map(show)).toEqual([]);
+});
+
+describe("imports point down", () => {
+  test("every file belongs to a layer", () => {
+    expect([...files].filter((file) => LAYERS[layerOf(file)] === undefined)).toEqual([]);
+  });
+
+  for (const [layer, below] of Object.entries(LAYERS)) {
+    test(`${layer} imports ${below.join(", ") || "nothing"}`, () => {
+      const wrong = imports.filter(
+        ({ from, to }) =>
+          layerOf(from) === layer &&
+          !to.startsWith("..") && // The version is read from package.json.
+          ![layer, ...below].includes(layerOf(to)),
+      );
+      expect(wrong.map(show)).toEqual([]);
+    });
+  }
+});
+
+test("only http and modules use the HTTP framework; lib and protocols use no database", () => {
+  const usersOf = (pattern: RegExp, layers: readonly string[]) =>
+    sources
+      .filter((source) => layers.includes(layerOf(source.file)))
+      .filter((source) => packagesOf(source).some((name) => pattern.test(name)))
+      .map(({ file }) => file);
+  expect(usersOf(/^elysia$/, ["lib", "protocols", "db", "events", "render", "outbox"])).toEqual([]);
+  expect(usersOf(/sqlite|drizzle/, ["lib", "protocols", "render"])).toEqual([]);
+});
+
+describe("there are no circles", () => {
+  test("between files, by values", () => {
+    expect(firstCircle(imports.filter(({ isType }) => !isType))).toBeNull();
+  });
+
+  test("between modules, by values or types", () => {
+    const moduleOf = (file: string) => file.split("/")[1] ?? "";
+    const between = imports
+      .filter(({ from, to }) => layerOf(from) === "modules" && layerOf(to) === "modules")
+      .map(({ from, to }) => ({ from: moduleOf(from), to: moduleOf(to) }))
+      .filter(({ from, to }) => from !== to);
+    expect(firstCircle(between)).toBeNull();
+  });
+
+  test("a circle is found", () => {
+    const edges = [
+      { from: "a", to: "b" },
+      { from: "b", to: "c" },
+      { from: "c", to: "b" },
+    ];
+    expect(firstCircle(edges)).toEqual(["b", "c"]);
+  });
+});
+
+test("routes are imported by app.ts alone, and no file only exports other files", () => {
+  const intoRoutes = imports.filter(
+    ({ from, to }) => to.endsWith("/routes.ts") && from !== "app.ts",
+  );
+  expect(intoRoutes.map(show)).toEqual([]);
+  expect([...files].filter((file) => /(^|\/)index\.tsx?$/.test(file))).toEqual([]);
+});
+
+/** The files of one circle in order, or null if there is none. */
+function firstCircle(edges: readonly { from: string; to: string }[]): string[] | null {
+  const targets = Map.groupBy(edges, ({ from }) => from);
+  const done = new Set<string>();
+  const path: string[] = [];
+
+  function visit(file: string): string[] | null {
+    if (path.includes(file)) return path.slice(path.indexOf(file));
+    if (done.has(file)) return null;
+    path.push(file);
+    for (const { to } of targets.get(file) ?? []) {
+      const circle = visit(to);
+      if (circle !== null) return circle;
+    }
+    path.pop();
+    done.add(file);
+    return null;
+  }
+
+  for (const file of targets.keys()) {
+    const circle = visit(file);
+    if (circle !== null) return circle;
+  }
+  return null;
+}

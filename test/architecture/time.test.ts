@@ -1,0 +1,91 @@
+/**
+ * Time comes through a Clock: the platform's time is read in one file, and the clock of the system is
+ * used directly only by the files listed here. All other code is given a clock, so that a test can
+ * set it, and so that a step of the system clock is handled in one place.
+ */
+
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const SRC = join(import.meta.dir, "../../src");
+
+const PLATFORM_TIME =
+  /\b(?:performance\.(?:now|timeOrigin)|Date\.now|process\.hrtime|Bun\.nanoseconds|new Date\(\))/;
+
+/** Reads the time of the platform. */
+const CLOCK_FILE = "lib/clock.ts";
+
+/** Commands and defaults of the program itself: they make the clock that the other code is given. */
+const MAKES_THE_CLOCK = [
+  "cli/check.ts",
+  "cli/doctor.ts",
+  "cli/doctor/sntp.ts",
+  "cli/domain.ts",
+  "cli/key.ts",
+  "cli/send.ts",
+  "cli/serve.ts",
+  "cli/store.ts",
+  "db/migrate.ts",
+  "lib/log.ts",
+];
+
+/**
+ * Work on the event loop that ends after some milliseconds or whose cost is measured. A clock that a
+ * test holds would let it run for ever.
+ */
+const MEASURES_WORK = [
+  "db/writer.ts",
+  "outbox/attempt.ts",
+  "lib/yield.ts",
+  "lib/loop-watch.ts",
+  "lib/slices.ts",
+  "render/render-budget.ts",
+  "render/template/limits.ts",
+  "render/template/template.ts",
+  "modules/campaigns/expand.ts",
+  "modules/contacts/bulk/run.ts",
+  "modules/contacts/fields.ts",
+  "modules/contacts/import/run.ts",
+  "modules/emails/accept.ts",
+  "modules/retention/service.ts",
+  "modules/segments/sql/scan.ts",
+  "modules/webhooks/feed.ts",
+  "modules/workflows/run/runner.ts",
+];
+
+/** Timeouts of sockets and of locks: the other side does not wait for a clock that a test holds. */
+const WAITS_FOR_A_PEER = [
+  "db/folder.ts",
+  "protocols/smtp/deadline.ts",
+  "protocols/smtp/dialogue.ts",
+  "protocols/smtp/pool.ts",
+  "outbox/transports/direct.ts",
+  "protocols/dns/exchange.ts",
+];
+
+const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".d.ts"))
+  .map((file) => file.replaceAll("\\", "/"))
+  .map((file) => ({ file, source: readFileSync(join(SRC, file), "utf8") }));
+
+function filesThat(matches: (source: string) => boolean): string[] {
+  return sources
+    .filter(({ source }) => matches(source))
+    .map(({ file }) => file)
+    .toSorted();
+}
+
+test("the time of the platform is read in one file", () => {
+  expect(filesThat((source) => PLATFORM_TIME.test(source))).toEqual([CLOCK_FILE]);
+});
+
+test("the clock of the system is used directly only where the lists above say so", () => {
+  const listed = [CLOCK_FILE, ...MAKES_THE_CLOCK, ...MEASURES_WORK, ...WAITS_FOR_A_PEER];
+  expect(filesThat((source) => source.includes("systemClock"))).toEqual(listed.toSorted());
+});
+
+test("only what makes the clock reads dates from it; the others measure intervals", () => {
+  const users = filesThat((source) => /systemClock\.now\b|clock: systemClock/.test(source));
+  expect(users.filter((file) => !MAKES_THE_CLOCK.includes(file))).toEqual([]);
+});

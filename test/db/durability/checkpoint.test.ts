@@ -1,0 +1,277 @@
+import { Database } from "bun:sqlite";
+import { afterEach, expect, test } from "bun:test";
+import {
+  closeSync,
+  copyFileSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createCheckpoints } from "../../../src/db/durability/checkpoint.ts";
+import { type LogFile, openLogFile } from "../../../src/db/durability/wal-file.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { eventually, quiet } from "../../support/eventually.ts";
+
+const PAGE_BYTES = 4096;
+const SIZES = { round: 20, longLog: 100, few: 10 };
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function inFile() {
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-checkpoint-"));
+  folders.push(folder);
+  const file = join(folder, "test.db");
+  const { sqlite, fault } = openDatabase(file);
+  sqlite.run("PRAGMA wal_autocheckpoint = 0");
+  sqlite.run("CREATE TABLE things (bytes BLOB)");
+  const log = openLogFile(`${file}-wal`, PAGE_BYTES);
+  const failures: unknown[] = [];
+  const failed = (error: unknown) => void failures.push(error);
+  const ensureSound = () => fault.check();
+  const start = (used: LogFile) =>
+    createCheckpoints({ sqlite, log: used, fault, ensureSound, failed, sizes: SIZES });
+  const write = (pages: number) =>
+    sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * PAGE_BYTES]);
+  const databaseBytes = () => statSync(file).size;
+  return { file, sqlite, log, failures, start, write, databaseBytes };
+}
+
+/** A log that is on disk when the test says so. */
+function slowLog(log: LogFile) {
+  const waiting: (() => void)[] = [];
+  const sync = () => new Promise<void>((resolve) => waiting.push(resolve));
+  return { slow: { ...log, sync }, finish: () => waiting.shift()?.() };
+}
+
+/** So long that it is to begin anew: its first round waits for the disk. */
+function withLongLog() {
+  const world = inFile();
+  const { slow, finish } = slowLog(world.log);
+  const checkpoints = world.start(slow);
+  const generation = world.log.generation();
+  world.write(SIZES.longLog + 10);
+  checkpoints.consider();
+  return { ...world, checkpoints, finish, generation };
+}
+
+const blocksOf = (bytes: Buffer) =>
+  Array.from({ length: Math.ceil(bytes.length / PAGE_BYTES) }, (_, i) => i * PAGE_BYTES);
+
+const blockAt = (bytes: Buffer, at: number) => bytes.subarray(at, at + PAGE_BYTES);
+
+test("little is left where it is", async () => {
+  const { log, start, write, databaseBytes } = inFile();
+  const checkpoints = start(log);
+  const before = databaseBytes();
+  write(SIZES.round / 2);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(databaseBytes()).toBe(before);
+});
+
+test("nothing is copied before the log is on disk, and nothing that came later", async () => {
+  const { log, start, write, databaseBytes } = inFile();
+  const { slow, finish } = slowLog(log);
+  const checkpoints = start(slow);
+  const before = databaseBytes();
+  write(30);
+  checkpoints.consider();
+  write(50);
+  await quiet();
+  expect(databaseBytes()).toBe(before);
+  finish();
+  await checkpoints.close();
+  expect(databaseBytes()).toBeGreaterThan(30 * PAGE_BYTES);
+  expect(databaseBytes()).toBeLessThan(50 * PAGE_BYTES);
+});
+
+test("a log that is long begins anew, however often", async () => {
+  const { file, log, start, write, sqlite } = inFile();
+  const checkpoints = start(log);
+  const generations = new Set<string>();
+  for (let i = 0; i < 100; i++) {
+    write(15);
+    generations.add(log.generation());
+    checkpoints.consider();
+    await checkpoints.close();
+  }
+  expect(generations.size).toBeGreaterThan(5);
+  expect(statSync(`${file}-wal`).size).toBeLessThan(3 * SIZES.longLog * PAGE_BYTES);
+  expect(sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 100 });
+  expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+});
+
+test("it begins anew without the loop's waiting: what is left is copied while nothing is written", async () => {
+  const { log, write, databaseBytes, checkpoints, finish, generation } = withLongLog();
+  write(SIZES.few / 2);
+  finish(); // The round.
+  await eventually(() => checkpoints.pause() !== null);
+  const paused = checkpoints.pause();
+  const copied = databaseBytes();
+  finish(); // What is left.
+  await eventually(() => log.generation() !== generation);
+  expect(databaseBytes()).toBeGreaterThan(copied);
+  expect(log.hasPage(2)).toBe(false);
+  expect(checkpoints.pause()).toBe(paused);
+  const closed = checkpoints.close();
+  finish(); // Its begin.
+  await paused;
+  expect(checkpoints.pause()).toBeNull();
+  await closed;
+});
+
+test("whatever of its begin a power cut keeps, all is there", async () => {
+  const { file, log, checkpoints, finish, generation } = withLongLog();
+  const before = readFileSync(`${file}-wal`);
+  finish();
+  await eventually(() => checkpoints.pause() !== null);
+  finish();
+  await eventually(() => log.generation() !== generation);
+  const after = readFileSync(`${file}-wal`);
+  const changed = blocksOf(after).filter((at) => !blockAt(before, at).equals(blockAt(after, at)));
+  expect(changed).toEqual([0]); // The header and the page; its end is as it was.
+  for (const wal of [before, after]) {
+    const left = `${file}-left`;
+    copyFileSync(file, left);
+    writeFileSync(`${left}-wal`, wal);
+    const copy = new Database(left);
+    expect(copy.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 1 });
+    expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+    copy.close();
+    rmSync(left);
+  }
+  finish();
+  await checkpoints.close();
+});
+
+test("a log that somebody reads does not begin anew, and writing goes on", async () => {
+  const { file, log, start, write, sqlite } = inFile();
+  const checkpoints = start(log);
+  write(SIZES.longLog);
+  const reader = new Database(file);
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM things").get();
+  const generation = log.generation();
+  for (let i = 0; i < 10; i++) {
+    write(15);
+    checkpoints.consider();
+    await checkpoints.close();
+    expect(checkpoints.pause()).toBeNull();
+  }
+  expect(log.generation()).toBe(generation);
+  reader.close();
+  write(SIZES.round);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(log.generation()).not.toBe(generation);
+  expect(sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 12 });
+  expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+});
+
+test("what a process leaves behind in the middle of a round is whole", async () => {
+  const { file, log, start, write } = inFile();
+  const { slow, finish } = slowLog(log);
+  const checkpoints = start(slow);
+  write(30);
+  checkpoints.consider();
+  write(40);
+  await quiet();
+  const left = `${file}-left`;
+  for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
+  finish();
+  await checkpoints.close();
+  const copy = new Database(left);
+  expect(copy.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 2 });
+  expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
+});
+
+test("a reader that stays is not tried again with every write, and all is copied after it", async () => {
+  const { file, log, start, write, databaseBytes } = inFile();
+  let syncs = 0;
+  const counted = { ...log, sync: () => (syncs++, log.sync()) };
+  const checkpoints = start(counted);
+  const reader = new Database(file);
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM things").get();
+  const before = databaseBytes();
+  for (let i = 0; i < 20; i++) {
+    write(5);
+    checkpoints.consider();
+    await checkpoints.close();
+  }
+  // A round for each 20 of some 160 pages, not for each write.
+  expect(syncs).toBeLessThan(12);
+  expect(databaseBytes()).toBe(before);
+  expect(reader.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 0 });
+  reader.close();
+  for (let i = 0; i < 20; i++) {
+    write(5);
+    checkpoints.consider();
+    await checkpoints.close();
+  }
+  expect(databaseBytes()).toBeGreaterThan(20 * 5 * PAGE_BYTES);
+});
+
+test("a disk that fails is told of", async () => {
+  const { log, start, write, failures } = inFile();
+  const broken = { ...log, sync: () => Promise.reject(new Error("EIO")) };
+  const checkpoints = start(broken);
+  write(30);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(failures).toEqual([new Error("EIO")]);
+});
+
+test("what SQLite cannot do now is done later, and no fault of the disk", async () => {
+  const { log, sqlite, start, write, failures, databaseBytes } = inFile();
+  let isFull = true;
+  const sync = async () => {
+    if (isFull) sqlite.run("INSERT INTO nowhere VALUES (1)");
+    await log.sync();
+  };
+  const checkpoints = start({ ...log, sync });
+  const before = databaseBytes();
+  write(30);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect([databaseBytes(), failures]).toEqual([before, []]);
+  isFull = false;
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(databaseBytes()).toBeGreaterThan(30 * PAGE_BYTES);
+});
+
+test("without file descriptors nothing is copied, and all of it once there are some", async () => {
+  const { log, start, write, failures, databaseBytes } = inFile();
+  const checkpoints = start(log);
+  const before = databaseBytes();
+  write(30);
+  log.generation(); // The log is open already, as it is in a server.
+  const held = takeAllDescriptors();
+  checkpoints.consider();
+  await quiet();
+  for (const file of held) closeSync(file);
+  expect([databaseBytes(), failures]).toEqual([before, []]);
+  checkpoints.consider();
+  await checkpoints.close();
+  expect(databaseBytes()).toBeGreaterThan(before + 25 * PAGE_BYTES);
+});
+
+function takeAllDescriptors(): number[] {
+  const held: number[] = [];
+  try {
+    for (;;) held.push(openSync("/dev/null", "r"));
+  } catch (error) {
+    if (!(error instanceof Error && Reflect.get(error, "code") === "EMFILE")) throw error;
+    return held;
+  }
+}

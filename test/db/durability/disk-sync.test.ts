@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createDiskSync, type DiskSync } from "../../../src/db/durability/disk-sync.ts";
+import { type Db, openDatabase } from "../../../src/db/open.ts";
+import { createWriter } from "../../../src/db/writer.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { quiet } from "../../support/eventually.ts";
+
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function inFile() {
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-disk-"));
+  folders.push(folder);
+  const file = join(folder, "test.db");
+  return { file, db: withTable(openDatabase(file)) };
+}
+
+function withTable(db: Db): Db {
+  db.sqlite.run("CREATE TABLE IF NOT EXISTS things (name TEXT)");
+  return db;
+}
+
+/** A disk that is done when the test says so. */
+function slowDisk() {
+  const waiting: (() => void)[] = [];
+  let syncs = 0;
+  const disk: DiskSync = {
+    sync() {
+      syncs++;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    verify: () => true,
+    pause: () => pause?.promise ?? null,
+    async release() {},
+  };
+  let pause: PromiseWithResolvers<void> | null = null;
+  return {
+    disk,
+    syncs: () => syncs,
+    finish: () => waiting.shift()?.(),
+    beginPause: () => void (pause = Promise.withResolvers()),
+    endPause() {
+      pause?.resolve();
+      pause = null;
+    },
+  };
+}
+
+function writingTo(db: Db, disk: DiskSync) {
+  const writer = createWriter(db, silentLog, disk);
+  const answered: string[] = [];
+  return {
+    writer,
+    answered,
+    write: (name: string) =>
+      void writer
+        .write(() => {
+          db.sqlite.run("INSERT INTO things VALUES (?)", [name]);
+          writer.afterCommit(() => answered.push(`effect of ${name}`));
+        })
+        .then(() => answered.push(name)),
+  };
+}
+
+describe("a write", () => {
+  test("is answered when the disk has it, and so are its effects", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish } = slowDisk();
+    const { write, answered } = writingTo(db, disk);
+    write("a");
+    await quiet();
+    expect(db.sqlite.query("SELECT name FROM things").all()).toEqual([{ name: "a" }]);
+    expect(answered).toEqual([]);
+    finish();
+    await quiet();
+    expect(answered).toEqual(["effect of a", "a"]);
+  });
+
+  test("that comes while the disk is busy waits for the next sync, which all such share", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, syncs, finish } = slowDisk();
+    const { write, answered } = writingTo(db, disk);
+    write("a");
+    await quiet();
+    for (const name of ["b", "c"]) {
+      write(name);
+      await quiet();
+    }
+    expect(syncs()).toBe(1);
+    finish();
+    await quiet();
+    expect(answered).toEqual(["effect of a", "a"]);
+    expect(syncs()).toBe(2);
+    finish();
+    await quiet();
+    expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b", "c"]);
+  });
+
+  test("gathers while the disk is busy: one commit for all of that time, or for many", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish } = slowDisk();
+    const { write } = writingTo(db, disk);
+    const countRows = () => db.sqlite.query("SELECT count(*) FROM things").values()[0]?.[0];
+    write("first");
+    await quiet();
+    for (let i = 0; i < 31; i++) write(String(i));
+    await quiet();
+    expect(countRows()).toBe(1);
+    write("enough");
+    await quiet();
+    expect(countRows()).toBe(33);
+    write("late");
+    await quiet();
+    expect(countRows()).toBe(33);
+    finish();
+    await quiet();
+    expect(countRows()).toBe(34);
+  });
+
+  test("waits while nothing may be written, in its place", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish, beginPause, endPause } = slowDisk();
+    const { write, writer, answered } = writingTo(db, disk);
+    const names = () => db.sqlite.query("SELECT name FROM things").values().flat();
+    write("a");
+    await quiet();
+    beginPause();
+    for (let i = 0; i < 40; i++) write(String(i));
+    const pressing = writer.commit(() => db.sqlite.run("INSERT INTO things VALUES ('z')").changes);
+    await quiet();
+    finish();
+    await quiet();
+    expect([names(), answered]).toEqual([["a"], ["effect of a", "a"]]);
+    endPause();
+    await pressing;
+    expect(names()).toEqual(["a", ...Array.from({ length: 40 }, (_, i) => String(i)), "z"]);
+    const drained = writer.drain();
+    finish();
+    await drained;
+    expect(answered).toHaveLength(2 * 41);
+  });
+
+  test("whose maker has something to do meanwhile is told of its commit, and of the disk", async () => {
+    const db = withTable(openDatabase(":memory:"));
+    const { disk, finish } = slowDisk();
+    const { writer, write, answered } = writingTo(db, disk);
+    const names = () => db.sqlite.query("SELECT name FROM things").values().flat();
+    write("a");
+    await quiet();
+    write("b");
+    await quiet();
+    expect(names()).toEqual(["a"]);
+    const insert = () => db.sqlite.run("INSERT INTO things VALUES ('c')").changes;
+    const { value, onDisk } = await writer.commit(insert);
+    expect([value, names()]).toEqual([1, ["a", "b", "c"]]);
+    void onDisk.then(() => answered.push("c"));
+    const told = () => answered.filter((line) => !line.startsWith("effect"));
+    finish();
+    await quiet();
+    expect(told()).toEqual(["a"]);
+    finish();
+    await quiet();
+    expect(told()).toEqual(["a", "b", "c"]);
+  });
+
+  test("whose maker has something to do meanwhile rejects like any other", async () => {
+    const { writer } = writingTo(withTable(openDatabase(":memory:")), slowDisk().disk);
+    const refused = writer.commit(() => {
+      throw new Error("refused");
+    });
+    expect(refused).rejects.toThrow("refused");
+    await quiet();
+  });
+
+  test("that was refused does not wait for the disk", async () => {
+    const { disk, syncs } = slowDisk();
+    const { writer } = writingTo(withTable(openDatabase(":memory:")), disk);
+    const refused = writer.write(() => {
+      throw new Error("refused");
+    });
+    expect(refused).rejects.toThrow("refused");
+    await quiet();
+    expect(syncs()).toBe(0);
+  });
+
+  test("is waited for by drain until the disk has it", async () => {
+    const { disk, finish } = slowDisk();
+    const { writer, write } = writingTo(withTable(openDatabase(":memory:")), disk);
+    write("a");
+    let isDrained = false;
+    const drained = writer.drain().then(() => (isDrained = true));
+    await quiet();
+    expect(isDrained).toBe(false);
+    finish();
+    await drained;
+  });
+});
+
+test("a fault that is found after the commit refuses what was committed, and runs no effect", async () => {
+  const db = withTable(openDatabase(":memory:"));
+  const { disk } = slowDisk();
+  const fault = { kind: "displaced", file: "/data/test.db", finding: "test" } as const;
+  disk.sync = () => Promise.reject(db.fault.raise(fault));
+  const { writer } = writingTo(db, disk);
+  const effects: string[] = [];
+  const change = () => writer.afterCommit(() => effects.push("effect"));
+  const written = writer.write(change).catch((error: unknown) => error);
+  const { onDisk } = await writer.commit(change);
+  const error = db.fault.error();
+  expect(error).toMatchObject({ status: 503, fault });
+  expect(await written).toBe(error);
+  expect(await onDisk.catch((reason: unknown) => reason)).toBe(error);
+  expect(effects).toEqual([]);
+});
+
+describe("a database in a file", () => {
+  test("is synced beside the event loop, and SQLite does not wait for the disk as well", async () => {
+    const { file, db } = inFile();
+    const writer = createWriter(db, silentLog);
+    expect(db.sqlite.query("PRAGMA synchronous").get()).toEqual({ synchronous: 1 });
+    await writer.write(() => void db.sqlite.run("INSERT INTO things VALUES ('a')"));
+    await writer.drain();
+    db.sqlite.close();
+    expect(openDatabase(file).sqlite.query("SELECT name FROM things").all()).toEqual([
+      { name: "a" },
+    ]);
+  });
+
+  test("can be written to after drain let go of its log", async () => {
+    const { db } = inFile();
+    const writer = createWriter(db, silentLog);
+    for (const name of ["a", "b"]) {
+      await writer.write(() => void db.sqlite.run("INSERT INTO things VALUES (?)", [name]));
+      await writer.drain();
+    }
+    expect(db.sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 2 });
+  });
+
+  test("survives that its log starts anew", async () => {
+    const { file, db } = inFile();
+    const writer = createWriter(db, silentLog);
+    for (const name of ["a", "b", "c"]) {
+      await writer.write(() => void db.sqlite.run("INSERT INTO things VALUES (?)", [name]));
+      db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    }
+    const other = openDatabase(file);
+    expect(other.sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 3 });
+  });
+
+  test("in memory has no disk to wait for", () => {
+    expect(createDiskSync(openDatabase(":memory:"))).toBeNull();
+  });
+});
+
+test("a disk that fails ends the process: nobody knows what it has", async () => {
+  const script = `
+    import { openDatabase } from "./src/db/open.ts";
+    import { createWriter } from "./src/db/writer.ts";
+    import { createLog } from "./src/lib/log.ts";
+    const sync = () => Promise.reject(new Error("EIO"));
+    const disk = { sync, verify: () => true, pause: () => null, async release() {} };
+    const writer = createWriter(
+      openDatabase(":memory:"), createLog({ level: "error", format: "json" }), disk);
+    void writer.write(() => 1).then(() => console.log("answered"));
+    setTimeout(() => console.log("still there"), 200);`;
+  const child = Bun.spawn([process.execPath, "-e", script], {
+    cwd: join(import.meta.dir, "..", ".."),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  expect(await child.exited).toBe(1);
+  expect(await child.stdout.text()).toBe("");
+  expect(await child.stderr.text()).toContain("EIO");
+});

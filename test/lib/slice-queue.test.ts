@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { createTurns } from "../../src/lib/slice-queue.ts";
+
+const TURNS = 6;
+
+/** Notes its name at each of its turns. */
+async function read(turns: { next(): Promise<void> }, name: string, taken: string[]) {
+  for (let i = 0; i < TURNS; i++) {
+    await turns.next();
+    taken.push(name);
+  }
+}
+
+test("many reads of one owner delay a read of another by one turn each", async () => {
+  const turns = createTurns();
+  const taken: string[] = [];
+  const hog = Array.from({ length: 50 }, () => read(turns.of(1), "hog", taken));
+  const other = read(turns.of(2), "other", taken);
+  await other;
+  expect(taken.filter((name) => name === "other")).toHaveLength(TURNS);
+  expect(taken.length).toBeLessThanOrEqual(2 * TURNS + 1);
+  await Promise.all(hog);
+  expect(taken).toHaveLength(51 * TURNS);
+});
+
+test("the reads of an owner take turns among each other", async () => {
+  const turns = createTurns();
+  const taken: string[] = [];
+  await Promise.all(["a", "b", "c"].map((name) => read(turns.of(1), name, taken)));
+  expect(taken.slice(0, 9).join("")).toBe("abcabcabc");
+});
+
+test("each round of the event loop gives one turn, whatever the number of owners", async () => {
+  const turns = createTurns();
+  let round = 0;
+  let isOver = false;
+  const beat = () => {
+    round++;
+    if (!isOver) setImmediate(beat);
+  };
+  setImmediate(beat);
+  const rounds: number[] = [];
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, i) => {
+      await turns.of(i % 4).next();
+      rounds.push(round);
+    }),
+  );
+  isOver = true;
+  expect(new Set(rounds).size).toBe(20);
+});

@@ -1,0 +1,287 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { captureTransport } from "../../src/outbox/transports/capture.ts";
+import { testApp, type TestApp } from "../support/app.ts";
+import { withoutSignatures } from "../support/dkim.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
+
+const HOUR = 60 * 60_000;
+
+const apps: TestApp[] = [];
+
+afterEach(async () => {
+  for (const t of apps.splice(0)) await t.close();
+});
+
+/** An application that accepts mail but does not send yet: `t.deliver()` does. */
+async function accepting(answer = ACCEPTED) {
+  const transport = testTransport({ answer });
+  const t = await testApp({ transport });
+  apps.push(t);
+  const run = (sql: string, ...values: (string | number)[]) => t.db.sqlite.run(sql, values);
+
+  return {
+    t,
+    transport,
+    run,
+
+    /** Id of the email record. */
+    send: (body: object = {}) =>
+      t.create(
+        "/v1/send",
+        {
+          to: "ada@example.net",
+          from: "hello@acme.test",
+          subject: "Hi",
+          body: "<p>Hello {{ name }}</p>",
+          ...body,
+        },
+        "emails.0.email",
+      ),
+
+    marketingTemplate: () =>
+      t.create(
+        "/templates",
+        {
+          name: "News",
+          type: "MARKETING",
+          subject: "News",
+          body: "<p>News</p>",
+          from: "news@acme.test",
+        },
+        "data.id",
+      ),
+
+    async email(id: string) {
+      const answer = await t.call("GET", `/emails/${id}`);
+      return {
+        status: answer.text("data.status"),
+        lastError: answer.at("data.lastError"),
+        attempts: answer.at("data.attempts"),
+        nextAttemptAt: answer.at("data.nextAttemptAt"),
+      };
+    },
+
+    /** Moves to the next attempt and lets it happen. */
+    async retry(id: string): Promise<void> {
+      const next = Date.parse((await t.call("GET", `/emails/${id}`)).text("data.nextAttemptAt"));
+      t.clock.advance(next - t.clock.now());
+      await t.deliver();
+    },
+  };
+}
+
+describe("mail that is not wanted any more", () => {
+  test("is SUPPRESSED if its address was suppressed meanwhile", async () => {
+    const { t, transport, run, send, email } = await accepting();
+    const id = await send();
+    run(
+      "INSERT INTO suppressions (project_seq, email, reason, created_at) VALUES (1, 'ada@example.net', 'COMPLAINT', 0)",
+    );
+    await t.deliver();
+    expect(await email(id)).toEqual({
+      status: "SUPPRESSED",
+      lastError: "COMPLAINT",
+      attempts: [],
+      nextAttemptAt: null,
+    });
+    expect(t.eventNames()).toContain("email.suppressed");
+    expect(transport.handed).toHaveLength(0);
+  });
+
+  test("is CANCELLED if it is marketing and the recipient has unsubscribed meanwhile", async () => {
+    const { t, transport, send, marketingTemplate, email } = await accepting();
+    const template = await marketingTemplate();
+    const sent = await send({ template, to: "grace@example.net", subscribed: true });
+    const unwanted = await send({ template, subscribed: true });
+    const contact = (await t.call("GET", "/contacts?search=ada")).text("contacts.0.id");
+    await t.call("PATCH", `/contacts/${contact}`, { subscribed: false });
+    await t.deliver();
+    expect(await email(unwanted)).toEqual({
+      status: "CANCELLED",
+      lastError: "The recipient is not subscribed any more.",
+      attempts: [],
+      nextAttemptAt: null,
+    });
+    expect((await email(sent)).status).toBe("SENT");
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("is sent if it is transactional, subscribed or not", async () => {
+    const { t, send, email } = await accepting();
+    const id = await send({ subscribed: false });
+    await t.deliver();
+    expect((await email(id)).status).toBe("SENT");
+  });
+
+  test("is CANCELLED if its contact was deleted while it waited for another attempt", async () => {
+    const { t, transport, send, email } = await accepting();
+    transport.answer = null;
+    const id = await send();
+    await t.app.start();
+    await eventually(() => transport.open().length === 1);
+    const contact = (await t.call("GET", "/contacts")).text("contacts.0.id");
+    await t.call("DELETE", `/contacts/${contact}`);
+    transport.open()[0]?.end(DEFERRED);
+    await eventually(() => transport.open().length === 0);
+    await quiet();
+    t.clock.advance(HOUR);
+    await quiet();
+    expect(await email(id)).toMatchObject({ status: "CANCELLED", nextAttemptAt: null });
+    expect(transport.handed).toHaveLength(1);
+  });
+});
+
+describe("mail that waits for the operator", () => {
+  const cases = [
+    {
+      name: "while the sender's domain is not verified any more",
+      fault: "UPDATE domains SET status = 'FAILED'",
+      mended: "UPDATE domains SET status = 'VERIFIED'",
+      reason: "The sender's domain acme.test is not verified any more.",
+    },
+    {
+      name: "while the sender's domain belongs to the project no more",
+      fault: "UPDATE domains SET domain = 'sub.acme.test'",
+      mended: "UPDATE domains SET domain = 'acme.test'",
+      reason: "The sender's domain acme.test is not verified any more.",
+    },
+  ];
+
+  test.each(cases)("is held $name, and sent when that is mended", async (each) => {
+    const { t, transport, run, send, retry } = await accepting();
+    const id = await send();
+    run(each.fault);
+    await t.deliver();
+    const held = t.db.sqlite
+      .query("SELECT status, last_error AS lastError FROM emails WHERE id = ?")
+      .get(id);
+    expect(held).toEqual({ status: "QUEUED", lastError: each.reason });
+    expect(transport.handed).toHaveLength(0);
+    run(each.mended);
+    await retry(id);
+    const answer = await t.call("GET", `/emails/${id}`);
+    expect(answer.text("data.status")).toBe("SENT");
+    expect(answer.at("data.attempts")).toMatchObject([
+      { number: 1, outcome: "deferred", class: "infrastructure", reason: each.reason },
+      { number: 2, outcome: "accepted" },
+    ]);
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("of a disabled project is not tried, however long that is, and loses no time", async () => {
+    const { t, transport, run, send, email } = await accepting();
+    const id = await send();
+    run("UPDATE projects SET is_enabled = 0");
+    await t.app.start();
+    t.clock.advance(30 * 24 * HOUR);
+    await quiet();
+    expect([transport.handed.length, t.countRows("attempts")]).toEqual([0, 0]);
+    run("UPDATE projects SET is_enabled = 1");
+    await send();
+    await eventually(() => transport.handed.length === 2);
+    await eventually(() => t.countRows("attempts") === 2);
+    expect((await email(id)).status).toBe("SENT");
+  });
+});
+
+describe("mail that cannot be made", () => {
+  test.each([
+    ["the template is broken", "UPDATE messages SET html = '{% if %}'", "rendered"],
+    [
+      "the rendered body has a NUL",
+      `UPDATE emails SET variables = '{"name":"\\u0000"}'`,
+      "rendered",
+    ],
+    [
+      "a header would break out",
+      `UPDATE messages SET headers = '[["X-A","a\\r\\nBcc: b"]]'`,
+      "composed",
+    ],
+    ["the subject has a line break", "UPDATE emails SET subject = char(65, 10, 66)", "composed"],
+  ])("has FAILED for good: %s", async (_, fault, step) => {
+    const { t, transport, run, send, email } = await accepting();
+    const id = await send();
+    run(fault);
+    await t.deliver();
+    expect(await email(id)).toMatchObject({
+      status: "FAILED",
+      lastError: expect.stringContaining(`cannot be ${step}`),
+      attempts: [{ outcome: "failed", class: "content" }],
+      nextAttemptAt: null,
+    });
+    expect(t.eventNames()).toContain("email.failed");
+    expect(transport.handed).toHaveLength(0);
+  });
+
+  test("does not stop the others", async () => {
+    const { t, run, send, email } = await accepting();
+    const bad = await send();
+    run("UPDATE messages SET html = '{% if %}'");
+    const good = await send({ body: "<p>Another</p>" });
+    await t.deliver();
+    expect([(await email(bad)).status, (await email(good)).status]).toEqual(["FAILED", "SENT"]);
+  });
+});
+
+describe("the message", () => {
+  test("goes from the sender to the recipient, rendered", async () => {
+    const { t, transport, send } = await accepting();
+    await send({ data: { name: "Ada & Co" } });
+    await t.deliver();
+    const { envelope, message } = transport.handed[0]?.dispatch ?? {};
+    expect(envelope).toEqual({ from: "hello@acme.test", to: "ada@example.net" });
+    expect(new TextDecoder().decode(message)).toContain("<p>Hello Ada &amp; Co</p>");
+  });
+
+  test("is the same on every attempt, byte for byte but for its signatures", async () => {
+    const { t, transport, send, retry } = await accepting(DEFERRED);
+    const id = await send({ data: { name: "Ada" } });
+    await t.deliver();
+    await retry(id);
+    transport.answer = ACCEPTED;
+    await retry(id);
+    const messages = transport.handed.map(({ dispatch }) =>
+      withoutSignatures(new TextDecoder().decode(dispatch.message)),
+    );
+    expect(messages).toHaveLength(3);
+    expect(messages[1]).toBe(messages[0] ?? "");
+    expect(messages[2]).toBe(messages[0] ?? "");
+    expect(messages[0]).toContain(`\r\nMessage-ID: <${id}@acme.test>\r\n`);
+  });
+
+  test("renders with the contact's data of the moment where the mail has none of its own", async () => {
+    const { t, transport, run, send } = await accepting();
+    await send({ data: { name: "then" } });
+    run("UPDATE emails SET variables = NULL");
+    const contact = (await t.call("GET", "/contacts")).text("contacts.0.id");
+    await t.call("PATCH", `/contacts/${contact}`, { data: { name: "now" } });
+    await t.deliver();
+    const { message } = transport.handed[0]?.dispatch ?? {};
+    expect(new TextDecoder().decode(message)).toContain("<p>Hello now</p>");
+  });
+
+  test("is kept whole where mail is captured", async () => {
+    const t = await testApp({ transport: captureTransport() });
+    apps.push(t);
+    const id = await t.create(
+      "/v1/send",
+      {
+        to: "ada@example.net",
+        from: "hello@acme.test",
+        subject: "Hi",
+        body: "<p>Hello</p>",
+      },
+      "emails.0.email",
+    );
+    expect((await t.call("GET", `/emails/${id}/raw`)).status).toBe(404);
+    await t.deliver();
+    const raw = await t.call("GET", `/emails/${id}/raw`);
+    expect(raw.headers.get("content-type")).toBe("message/rfc822");
+    expect(raw.body).toContain(`Message-ID: <${id}@acme.test>\r\n`);
+    expect(raw.body).toEndWith("--\r\n");
+    expect(await t.call("GET", `/emails/${id}`)).toMatchObject({
+      body: { data: { status: "SENT", attempts: [{ outcome: "accepted", conversations: [] }] } },
+    });
+  });
+});

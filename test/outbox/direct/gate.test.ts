@@ -1,0 +1,403 @@
+import { describe, expect, test } from "bun:test";
+import { Gate, type Admission } from "../../../src/outbox/direct/gate.ts";
+import type { DirectSlot } from "../../../src/outbox/direct/slot.ts";
+import { type ManualClock, manualClock } from "../../support/clock.ts";
+
+function makeGate(slots = 50) {
+  const clock = manualClock(0);
+  return { clock, gate: new Gate({ slots, clock }) };
+}
+
+function slotOf(admission: Admission): DirectSlot {
+  if (admission.kind !== "slot") throw new Error(`no slot: ${admission.reason}`);
+  return admission;
+}
+
+/** Acquires a connection slot and a slot of the site for a mail to a domain. */
+async function enter(gate: Gate, domain: string, site = domain): Promise<DirectSlot> {
+  const slot = slotOf(gate.admit(domain));
+  const { kind } = await slot.enter(site);
+  if (kind !== "entered") throw new Error(`no slot of the site: ${kind}`);
+  return slot;
+}
+
+/** Delivers one mail that takes `ms`, so that the speed of the site is known. */
+async function deliverOne({ gate, clock }: ReturnType<typeof makeGate>, site: string, ms: number) {
+  const slot = await enter(gate, site);
+  clock.advance(ms);
+  slot.end({ kind: "accepted" });
+}
+
+describe("the slots of a site", () => {
+  test("are two at first: two more mails wait briefly, the fifth learns when to ask again", async () => {
+    const { gate, clock } = makeGate();
+    const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
+    const waiting = [slotOf(gate.admit("d.test")), slotOf(gate.admit("d.test"))];
+    const entries = waiting.map((slot) => slot.enter("d.test"));
+    expect(gate.admit("d.test")).toEqual({
+      kind: "busy",
+      why: "full",
+      retryAfterMs: 50,
+      waitList: "d.test",
+      reason: "2 mails to its site are under way",
+    });
+    expect(gate.admit("e.test").kind).toBe("slot");
+    inside[0]?.end({ kind: "answered" });
+    expect(await entries[0]).toEqual({ kind: "entered" });
+    clock.advance(500);
+    expect(await entries[1]).toMatchObject({ kind: "busy" });
+    expect(gate.active).toBe(3);
+  });
+
+  test("are granted in order to many waiting mails if the site is known to be fast", async () => {
+    const both = makeGate();
+    await deliverOne(both, "d.test", 10);
+    const { gate } = both;
+    const order: number[] = [];
+    const visits = Array.from({ length: 22 }, async (_, i) => {
+      const slot = slotOf(gate.admit("d.test"));
+      expect(await slot.enter("d.test")).toEqual({ kind: "entered" });
+      order.push(i);
+      slot.end({ kind: "accepted" });
+    });
+    expect(gate.admit("d.test").kind).toBe("busy");
+    await Promise.all(visits);
+    expect(order).toEqual(Array.from({ length: 22 }, (_, i) => i));
+    expect(gate.active).toBe(0);
+  });
+
+  test("are not waited for if the site is known to be slow", async () => {
+    const both = makeGate();
+    await deliverOne(both, "d.test", 5_000);
+    await enter(both.gate, "d.test");
+    await enter(both.gate, "d.test");
+    expect(both.gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 2_500 });
+  });
+
+  test("are not waited for any more once a mail has waited for two seconds", async () => {
+    const both = makeGate();
+    await deliverOne(both, "d.test", 10);
+    await enter(both.gate, "d.test");
+    await enter(both.gate, "d.test");
+    expect(both.gate.admit("d.test").kind).toBe("slot");
+    both.clock.advance(2_000);
+    expect(both.gate.admit("d.test").kind).toBe("busy");
+  });
+
+  test("are shared by all domains of the site, once the site is known", async () => {
+    const { gate } = makeGate();
+    for (const domain of ["a.test", "b.test"]) await enter(gate, domain, "mx.test");
+    const waiting = ["c.test", "d.test"].map((domain) => slotOf(gate.admit(domain)));
+    for (const slot of waiting) void slot.enter("mx.test");
+    expect(await slotOf(gate.admit("e.test")).enter("mx.test")).toMatchObject({ kind: "busy" });
+    expect(gate.active).toBe(4);
+    // From now on the domain is refused at admission.
+    expect(gate.admit("e.test").kind).toBe("busy");
+  });
+
+  test("limit the DNS lookups while the site of a domain is not known", () => {
+    const { gate } = makeGate();
+    const kinds = Array.from({ length: 50 }, () => gate.admit("slow-dns.test").kind);
+    expect(kinds.filter((kind) => kind === "slot").length).toBe(4);
+  });
+
+  test("are released once, even if `end` and `release` are called again", async () => {
+    const { gate } = makeGate();
+    const slot = await enter(gate, "d.test");
+    slot.end({ kind: "accepted" });
+    slot.end({ kind: "failed" });
+    slot.release();
+    expect(gate.active).toBe(0);
+    await enter(gate, "d.test");
+    await enter(gate, "d.test");
+    expect(gate.active).toBe(2);
+  });
+
+  test("are granted to the next mail if a waiting mail is withdrawn", async () => {
+    const { gate } = makeGate();
+    const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
+    const waiting = slotOf(gate.admit("d.test"));
+    const entry = waiting.enter("d.test");
+    waiting.release();
+    for (const slot of inside) slot.release();
+    expect(await entry).toMatchObject({ kind: "busy" });
+    const again = [await enter(gate, "d.test"), await enter(gate, "d.test")];
+    const late = slotOf(gate.admit("d.test"));
+    const lateEntry = late.enter("d.test");
+    for (const slot of again) slot.release();
+    late.release();
+    expect(await lateEntry).toMatchObject({ kind: "busy" });
+    expect(gate.active).toBe(0);
+    for (let i = 0; i < 4; i++) slotOf(gate.admit("d.test"));
+    expect(gate.admit("d.test").kind).toBe("busy");
+  });
+
+  test("are refused to new and waiting mails if the site could not be reached", async () => {
+    const { gate } = makeGate();
+    const fail = (slot: DirectSlot) => slot.end({ kind: "unreachable", reason: "refused" });
+    for (let i = 0; i < 2; i++) fail(await enter(gate, "d.test"));
+    const last = await enter(gate, "d.test");
+    const waiting = slotOf(gate.admit("d.test")).enter("d.test");
+    fail(last);
+    expect(await waiting).toEqual({ kind: "suspended", reason: "refused" });
+    expect(gate.active).toBe(0);
+  });
+
+  test("are refused to new and waiting mails, with the time, while the site is paused", async () => {
+    const { gate, clock } = makeGate();
+    const inside = [await enter(gate, "d.test"), await enter(gate, "d.test")];
+    const waiting = slotOf(gate.admit("d.test")).enter("d.test");
+    inside[0]?.end({ kind: "limited", retryAfterMs: 90_000 });
+    expect(await waiting).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
+    clock.advance(30_000);
+    expect(gate.admit("d.test")).toMatchObject({ retryAfterMs: 60_000 });
+    inside[1]?.end({ kind: "answered" });
+    clock.advance(60_000);
+    expect(gate.admit("d.test").kind).toBe("slot");
+  });
+});
+
+describe("connection slots over all sites", () => {
+  /** Admits mails to different sites while there are slots; `stopped` gets the interrupted ones. */
+  async function admitAll(gate: Gate, name: string, stopped: string[] = []): Promise<DirectSlot[]> {
+    for (const slots: DirectSlot[] = []; ;) {
+      const domain = `${name}${slots.length}.test`;
+      const admission = gate.admit(domain);
+      if (admission.kind === "busy") return slots;
+      await admission.enter(domain);
+      admission.onPreempted(() => void stopped.push(domain));
+      slots.push(admission);
+    }
+  }
+
+  /** Admits mails to different sites that do not answer for `ms`. */
+  async function admitSilent(
+    gate: Gate,
+    clock: ManualClock,
+    name: string,
+    ms = 2_000,
+  ): Promise<DirectSlot[]> {
+    const slots = await admitAll(gate, name);
+    clock.advance(ms);
+    return slots;
+  }
+
+  test("never exceed the limit", async () => {
+    const both = makeGate(10);
+    for (let i = 0; i < 20; i++) await deliverOne(both, `fast${i}.test`, 10);
+    expect(await admitAll(both.gate, "fast")).toHaveLength(10);
+    expect(both.gate.admit("fast11.test")).toMatchObject({ kind: "busy", retryAfterMs: 100 });
+  });
+
+  test("are limited for sites that are not known", async () => {
+    const both = makeGate();
+    await deliverOne(both, "fast.test", 10);
+    expect(await admitAll(both.gate, "new")).toHaveLength(40);
+    expect(both.gate.admit("fast.test").kind).toBe("slot");
+  });
+
+  test("are limited for slow sites, for any number of them", async () => {
+    const both = makeGate();
+    for (let i = 0; i < 60; i++) await deliverOne(both, `slow${i}.test`, 5_000);
+    await deliverOne(both, "fast.test", 10);
+    expect(await admitAll(both.gate, "slow")).toHaveLength(25);
+    expect(both.gate.admit("fast.test").kind).toBe("slot");
+    expect(both.gate.admit("new.test").kind).toBe("slot");
+  });
+
+  test("are at least one for each speed", async () => {
+    const both = makeGate(1);
+    await deliverOne(both, "slow.test", 5_000);
+    expect(both.gate.admit("slow.test").kind).toBe("slot");
+  });
+
+  test("count against the current speed of the site, so unknown sites get slots again", async () => {
+    const { gate, clock } = makeGate();
+    await admitSilent(gate, clock, "tarpit", 1_999);
+    expect(gate.admit("new.test")).toMatchObject({ waitList: "# unknown", retryAfterMs: 1 });
+    clock.advance(1);
+    expect(await admitAll(gate, "new")).toHaveLength(40);
+    expect(gate.active).toBe(80);
+  });
+
+  test("count as slow while a mail waits at a fast site, and as fast afterwards", async () => {
+    const both = makeGate(2);
+    for (const site of ["a.test", "b.test"]) await deliverOne(both, site, 10);
+    const first = await enter(both.gate, "a.test");
+    const second = await enter(both.gate, "a.test");
+    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
+    both.clock.advance(2_000);
+    slotOf(both.gate.admit("b.test")).release();
+    first.end({ kind: "failed" });
+    second.end({ kind: "accepted" });
+    for (let i = 0; i < 5; i++) await deliverOne(both, "a.test", 10);
+    await enter(both.gate, "a.test");
+    await enter(both.gate, "a.test");
+    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
+  });
+
+  test("are few for sites that never answered, and separate from those of slow sites", async () => {
+    const both = makeGate();
+    const { gate, clock } = both;
+    for (const slot of await admitSilent(gate, clock, "tarpit")) slot.end({ kind: "failed" });
+    expect(await admitAll(gate, "tarpit")).toHaveLength(10);
+    await admitSilent(gate, clock, "tarpits of later");
+    for (let i = 0; i < 60; i++) await deliverOne(both, `slow${i}.test`, 5_000);
+    expect(await admitAll(gate, "slow")).toHaveLength(25);
+  });
+
+  test("count as unresponsive for mails with slow lookups, but their site does not", async () => {
+    const both = makeGate(5);
+    const { gate, clock } = both;
+    for (let i = 0; i < 4; i++) slotOf(gate.admit(`lookup${i}.test`));
+    expect(gate.admit("new.test").kind).toBe("busy");
+    clock.advance(2_000);
+    const late = slotOf(gate.admit("new.test"));
+    expect(await late.enter("new.test")).toEqual({ kind: "entered" });
+  });
+
+  test("are taken from the mail that has waited longest when all are used", async () => {
+    const { gate, clock } = makeGate(10);
+    const stopped: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      await admitAll(gate, `tarpit${i}-`, stopped);
+      clock.advance(2_000);
+    }
+    expect(gate.active).toBe(40);
+    await admitAll(gate, "new", stopped);
+    expect(stopped).toEqual(Array.from({ length: 8 }, (_, i) => `tarpit0-${i}.test`));
+    expect(gate.active).toBe(40);
+  });
+
+  test("cannot be released again after an interruption, which counts as a failure of the site", async () => {
+    const { gate, clock } = makeGate(1);
+    const slots: DirectSlot[] = [];
+    for (let i = 0; i < 4; i++) slots.push(...(await admitSilent(gate, clock, `tarpit${i}-`)));
+    await enter(gate, "new.test");
+    slots[0]?.end({ kind: "accepted" });
+    slots[0]?.release();
+    expect(gate.active).toBe(4);
+    for (const slot of slots.slice(1)) slot.release();
+    expect(gate.active).toBe(1);
+    expect(slotOf(gate.admit("tarpit0-0.test")).isHurried()).toBe(true);
+  });
+
+  test("are taken from a site that answered before only after 30 seconds", async () => {
+    const both = makeGate(1);
+    const { gate, clock } = both;
+    const stopped: string[] = [];
+    for (let i = 0; i < 4; i++) await deliverOne(both, `fast${i}.test`, 10);
+    for (let i = 0; i < 4; i++) {
+      const slot = await enter(gate, `fast${i}.test`);
+      slot.onPreempted(() => void stopped.push(`fast${i}.test`));
+      clock.advance(2_000);
+    }
+    expect(gate.admit("new.test")).toMatchObject({ kind: "busy", waitList: null });
+    clock.advance(21_999);
+    expect(gate.admit("new.test").kind).toBe("busy");
+    clock.advance(1);
+    expect(gate.admit("new.test").kind).toBe("slot");
+    expect(stopped).toEqual(["fast0.test"]);
+  });
+
+  test("are scarce while a fifth of them is used by sites that never answered", async () => {
+    const both = makeGate(10);
+    const { gate, clock } = both;
+    await deliverOne(both, "fast.test", 10);
+    const first = await enter(gate, "tarpit0.test");
+    clock.advance(2_000);
+    const third = slotOf(gate.admit("new.test"));
+    expect(third.isHurried()).toBe(false);
+    const second = await enter(gate, "tarpit1.test");
+    clock.advance(2_000);
+    const hurried = slotOf(gate.admit("new2.test"));
+    expect(hurried.isHurried()).toBe(true);
+    expect(slotOf(gate.admit("fast.test")).isHurried()).toBe(false);
+    for (const slot of [first, second, third]) slot.release();
+    expect(hurried.isHurried()).toBe(false);
+  });
+});
+
+describe("steps of the wall clock", () => {
+  test.each([-3_600_000, 3_600_000])("by %i ms change neither pauses nor speeds", async (ms) => {
+    const both = makeGate();
+    const { gate, clock } = both;
+    await deliverOne(both, "fast.test", 10);
+    await enter(gate, "fast.test");
+    const slot = await enter(gate, "paused.test");
+    slot.end({ kind: "limited", retryAfterMs: 90_000 });
+    clock.stepWall(ms);
+    expect(gate.admit("paused.test")).toMatchObject({ kind: "busy", retryAfterMs: 90_000 });
+    for (let i = 0; i < 3; i++) expect(gate.admit("fast.test").kind).toBe("slot");
+    clock.advanceElapsed(90_000);
+    expect(gate.admit("paused.test").kind).toBe("slot");
+  });
+});
+
+describe("connections to one address", () => {
+  const ADDRESS = "192.0.2.1";
+  const WAIT_LIST = "@ 192.0.2.1";
+
+  test("are at most two over all sites that never answered", async () => {
+    const { gate } = makeGate();
+    const slots = [];
+    for (let i = 0; i < 3; i++) slots.push(await enter(gate, `tarpit${i}.test`));
+    const found = slots.map((slot) => slot.reserve(ADDRESS));
+    expect(found).toEqual([
+      null,
+      null,
+      expect.objectContaining({ kind: "busy", waitList: WAIT_LIST }),
+    ]);
+    expect(slots[2]?.reserve("192.0.2.2")).toBeNull();
+  });
+
+  test("are limited at admission, before any lookup, if the site was dialled before", async () => {
+    const { gate } = makeGate();
+    const first = await enter(gate, "a.test", "mx.a.test");
+    expect(first.reserve(ADDRESS)).toBeNull();
+    const second = await enter(gate, "b.test", "mx.b.test");
+    expect(second.reserve(ADDRESS)).toBeNull();
+    expect(gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: WAIT_LIST });
+    expect(first.secondWaitList).toBe(WAIT_LIST);
+    first.release();
+    // One connection is free, so one mail is admitted, even if its lookups are slow.
+    expect(gate.admit("b.test").kind).toBe("slot");
+    expect(gate.admit("a.test")).toMatchObject({ kind: "busy", waitList: WAIT_LIST });
+  });
+
+  test("are not limited for a site that has answered", async () => {
+    const both = makeGate();
+    for (let i = 0; i < 5; i++) await deliverOne(both, `good${i}.test`, 10);
+    for (let i = 0; i < 5; i++) {
+      expect((await enter(both.gate, `good${i}.test`)).reserve(ADDRESS)).toBeNull();
+    }
+  });
+
+  test("follow the mail from address to address", async () => {
+    const { gate } = makeGate();
+    const [one, two, three] = [
+      await enter(gate, "a.test"),
+      await enter(gate, "b.test"),
+      await enter(gate, "c.test"),
+    ];
+    expect([one.reserve(ADDRESS), two.reserve(ADDRESS)]).toEqual([null, null]);
+    expect(one.reserve(ADDRESS)).toBeNull();
+    expect(one.reserve("192.0.2.2")).toBeNull();
+    expect(three.reserve(ADDRESS)).toBeNull();
+    for (const slot of [one, two, three]) slot.end({ kind: "failed" });
+    for (const site of ["d.test", "e.test"]) {
+      expect((await enter(gate, site)).reserve(ADDRESS)).toBeNull();
+    }
+  });
+
+  test("are counted by /64 for IPv6", async () => {
+    const { gate } = makeGate();
+    const reserve = async (site: string, address: string) =>
+      (await enter(gate, site)).reserve(address)?.waitList ?? null;
+    expect(await reserve("a.test", "2001:db8:0:1::1")).toBeNull();
+    expect(await reserve("b.test", "2001:db8:0:1:ffff::2")).toBeNull();
+    expect(await reserve("c.test", "2001:db8:0:1:abc::3")).toBe("@ 20010db800000001/64");
+    expect(await reserve("d.test", "2001:db8:0:2::1")).toBeNull();
+    expect(await reserve("e.test", "::ffff:192.0.2.1")).toBeNull();
+  });
+});

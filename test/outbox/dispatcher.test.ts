@@ -1,0 +1,547 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { DiskSync } from "../../src/db/durability/disk-sync.ts";
+import { StorageFaultError } from "../../src/db/fault.ts";
+import { createWriter } from "../../src/db/writer.ts";
+import { createDispatcher } from "../../src/outbox/dispatcher.ts";
+import { createLoader } from "../../src/outbox/load-mail.ts";
+import type { Transport } from "../../src/outbox/outcome.ts";
+import { createPace } from "../../src/outbox/pace.ts";
+import { createQueue } from "../../src/outbox/lease.ts";
+import { createSettle } from "../../src/outbox/record.ts";
+import { createLog, silentLog } from "../../src/lib/log.ts";
+import { testApp, type TestApp } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { openOutbox } from "../support/outbox.ts";
+import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
+
+const MINUTE = 60_000;
+const STORAGE_PAUSE_MS = 1000;
+
+const apps: TestApp[] = [];
+
+afterEach(async () => {
+  for (const t of apps.splice(0)) {
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    const stopped = t.close();
+    await quiet();
+    t.clock.advance(MINUTE); // Over any pause and the grace of what still hangs.
+    await stopped;
+  }
+});
+
+/** A running application with its transport, its log and readers of its rows. */
+async function running(options: Parameters<typeof testTransport>[0] = {}) {
+  const transport = testTransport(options);
+  const lines: string[] = [];
+  const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
+  const t = await testApp({ transport, log });
+  apps.push(t);
+  await t.app.start();
+
+  /** Ids of the email records. */
+  async function send(count = 1): Promise<string[]> {
+    const to = Array.from({ length: count }, () => `${crypto.randomUUID()}@example.net`);
+    const answer = await t.call("POST", "/v1/send", {
+      to,
+      from: "hello@acme.test",
+      subject: "Hi",
+      body: "<p>Hello</p>",
+    });
+    expect(answer.status).toBe(200);
+    return to.map((_, i) => answer.text(`emails.${i}.email`));
+  }
+
+  return {
+    t,
+    transport,
+    send,
+    logged: (message: string) => lines.filter((line) => line.includes(message)).length,
+    stored: (id: string) =>
+      t.db.sqlite
+        .query<{ status: string; attempts: number; nextAt: number }, [string]>(
+          "SELECT status, attempts, next_at AS nextAt FROM emails WHERE id = ?",
+        )
+        .get(id),
+    statuses: () =>
+      t.db.sqlite
+        .query<{ status: string }, []>("SELECT status FROM emails ORDER BY seq")
+        .all()
+        .map(({ status }) => status),
+  };
+}
+
+/** A running application for a test with a single mail. */
+async function runningWithOne(options: Parameters<typeof testTransport>[0] = {}) {
+  const parts = await running(options);
+  const [id = ""] = await parts.send();
+  return { ...parts, id, one: () => parts.stored(id) };
+}
+
+describe("mail that is due", () => {
+  test("is sent as soon as it is accepted", async () => {
+    const { one, transport } = await runningWithOne({ answer: ACCEPTED });
+    await eventually(() => one()?.status === "SENT");
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("is sent at the start if it waited while no process ran", async () => {
+    const transport = testTransport({ answer: ACCEPTED });
+    const t = await testApp({ transport });
+    apps.push(t);
+    await t.call("POST", "/v1/send", {
+      to: "b@example.net",
+      from: "hello@acme.test",
+      subject: "Hi",
+      body: "<p>Hello</p>",
+    });
+    await quiet();
+    expect(transport.handed).toHaveLength(0);
+    await t.app.start();
+    await eventually(() => transport.handed.length === 1);
+  });
+
+  test("is under way at most as often as the transport's concurrency limit", async () => {
+    const { send, transport, statuses } = await running({ concurrency: 2 });
+    await send(5);
+    await eventually(() => transport.open().length === 2);
+    await quiet();
+    expect(transport.handed).toHaveLength(2);
+    // Two more are prefetched.
+    expect(statuses().toSorted()).toEqual(["QUEUED", "SENDING", "SENDING", "SENDING", "SENDING"]);
+    while (transport.open().length > 0) {
+      transport.open()[0]?.end(ACCEPTED);
+      await quiet();
+      expect(transport.open().length).toBeLessThanOrEqual(2);
+    }
+    expect(statuses()).toEqual(["SENT", "SENT", "SENT", "SENT", "SENT"]);
+    expect(transport.handed).toHaveLength(5);
+  });
+
+  test("is sent next if it is transactional, before prefetched campaign mail", async () => {
+    const { t, send, transport } = await running({ concurrency: 1 });
+    await t.app.stop();
+    await send(5);
+    t.db.sqlite.run(
+      `INSERT INTO campaigns (seq, id, project_seq, name, subject, body, from_address,
+         audience_type, status, created_at, updated_at)
+       VALUES (1, 'c', 1, 'News', 'Hi', 'Hi', 'news@acme.test', 'ALL', 'SENDING', 0, 0)`,
+    );
+    t.db.sqlite.run("UPDATE emails SET priority = 1, campaign_seq = 1");
+    await t.app.start();
+    await eventually(() => transport.open().length === 1);
+    await quiet();
+    await send(1);
+    await quiet();
+    transport.answer = ACCEPTED;
+    transport.open()[0]?.end(ACCEPTED);
+    await eventually(() => transport.handed.length === 6);
+    const recipients = t.db.sqlite
+      .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq")
+      .all()
+      .map(({ to }) => to);
+    const order = transport.handed.map(({ dispatch }) => recipients.indexOf(dispatch.envelope.to));
+    // The first was under way; the second was prefetched and is overtaken.
+    expect(order).toEqual([0, 5, 1, 2, 3, 4]);
+  });
+});
+
+test("mails that wait for a connection delay others by at most a fifth of a second", async () => {
+  const base = testTransport({ answer: ACCEPTED });
+  const connecting: string[] = [];
+  const transport: Transport = {
+    ...base,
+    send(dispatch) {
+      const { to } = dispatch.envelope;
+      if (!to.endsWith("@silent.test")) return base.send(dispatch);
+      connecting.push(to);
+      return new Promise(() => {});
+    },
+  };
+  const t = await testApp({ transport, config: { sendRate: 14 } });
+  apps.push(t);
+  const silent = Array.from({ length: 19 }, (_, i) => `p${i}@silent.test`);
+  const to = [...silent, "b@example.net"];
+  await t.call("POST", "/v1/send", { to, from: "hello@acme.test", subject: "Hi", body: "Hello" });
+  await t.app.start();
+  for (const prefetched of [6, 12, 18]) {
+    await quiet();
+    expect([connecting.length, base.handed.length]).toEqual([prefetched, 0]);
+    t.clock.advance(200);
+  }
+  await eventually(() => base.handed.length === 1);
+});
+
+describe("mail that is due later", () => {
+  test("is retried at its due time and not before", async () => {
+    const { t, one, transport } = await runningWithOne({ answer: DEFERRED });
+    await eventually(() => one()?.status === "QUEUED" && one()?.attempts === 1);
+    const waitMs = (one()?.nextAt ?? 0) - t.clock.now();
+    expect(waitMs).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
+    await quiet();
+    t.clock.advance(waitMs - 1);
+    await quiet();
+    expect(transport.handed).toHaveLength(1);
+    transport.answer = ACCEPTED;
+    t.clock.advance(1);
+    await eventually(() => one()?.status === "SENT");
+    expect(transport.handed).toHaveLength(2);
+    expect(one()?.attempts).toBe(2);
+  });
+
+  test("wakes the dispatcher at the earliest due time, in any order of arrival", async () => {
+    const { t, send, stored, transport } = await running({ answer: DEFERRED });
+    const ids = [...(await send()), ...(await send())];
+    await eventually(() => ids.every((id) => stored(id)?.attempts === 1));
+    await eventually(() => ids.every((id) => stored(id)?.status === "QUEUED"));
+    await quiet();
+    const times = ids.map((id) => stored(id)?.nextAt ?? 0);
+    transport.answer = ACCEPTED;
+    t.clock.advance(Math.min(...times) - t.clock.now());
+    await eventually(() => ids.filter((id) => stored(id)?.status === "SENT").length === 1);
+    t.clock.advance(Math.max(...times) - t.clock.now());
+    await eventually(() => ids.every((id) => stored(id)?.status === "SENT"));
+  });
+
+  test("does not wait for an attempt that never ends", async () => {
+    const { t, send, stored, transport } = await running({ answer: DEFERRED });
+    const [later = ""] = await send();
+    await eventually(() => stored(later)?.status === "QUEUED" && stored(later)?.attempts === 1);
+    transport.answer = null;
+    await send();
+    await eventually(() => transport.open().length === 1);
+    await quiet();
+    t.clock.advance((stored(later)?.nextAt ?? 0) - t.clock.now());
+    await eventually(() => transport.open().length === 2);
+    expect(stored(later)).toMatchObject({ status: "SENDING", attempts: 2 });
+  });
+});
+
+describe("an attempt that throws", () => {
+  test("defers the mail and logs the error", async () => {
+    const { t, one, id, transport, logged } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    transport.open()[0]?.fail(new Error("a defect"));
+    await eventually(() => one()?.status === "QUEUED");
+    expect((one()?.nextAt ?? 0) - t.clock.now()).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
+    const answer = await t.call("GET", `/emails/${id}`);
+    expect(answer.at("data.attempts")).toMatchObject([
+      { outcome: "deferred", class: "infrastructure" },
+    ]);
+    expect(JSON.stringify(answer.body)).not.toContain("a defect");
+    expect(logged("an attempt failed unexpectedly")).toBe(1);
+  });
+});
+
+describe("storage that refuses writes", () => {
+  test("delays an outcome until it can be stored, exactly once", async () => {
+    const { t, one, transport, logged } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    transport.open()[0]?.end(ACCEPTED);
+    for (let i = 0; i < 3; i++) {
+      await quiet();
+      expect(one()?.status).toBe("SENDING");
+      t.clock.advance(STORAGE_PAUSE_MS);
+    }
+    await quiet();
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await eventually(() => one()?.status === "SENT");
+    await quiet();
+    expect(t.countRows("attempts")).toBe(1);
+    expect(t.eventNames().filter((name) => name === "email.sent")).toHaveLength(1);
+    expect(transport.handed).toHaveLength(1);
+    expect(logged("an outcome could not be stored")).toBe(1);
+  });
+
+  test("stops sending, tries once a second, and resumes when it works again", async () => {
+    const { t, send, statuses, transport, logged } = await running({ answer: ACCEPTED });
+    await t.app.stop();
+    await send(3);
+    await t.app.start();
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    await quiet();
+    for (let seconds = 1; seconds <= 3; seconds++) {
+      expect(logged("no mail is sent")).toBe(seconds);
+      t.clock.advance(STORAGE_PAUSE_MS);
+      await quiet();
+    }
+    expect(transport.handed).toHaveLength(0);
+    expect(statuses()).toEqual(["QUEUED", "QUEUED", "QUEUED"]);
+    t.db.sqlite.run("PRAGMA query_only = OFF");
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await eventually(() => statuses().every((status) => status === "SENT"));
+    expect(transport.handed).toHaveLength(3);
+  });
+
+  test("does not end the dispatcher if reading fails as well", async () => {
+    const { t, send, statuses } = await running({ answer: ACCEPTED });
+    await t.app.stop();
+    await send(1);
+    await t.app.start();
+    t.db.sqlite.run("ALTER TABLE emails RENAME TO emails_elsewhere");
+    await quiet();
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await quiet();
+    t.db.sqlite.run("ALTER TABLE emails_elsewhere RENAME TO emails");
+    t.clock.advance(STORAGE_PAUSE_MS);
+    await eventually(() => statuses().every((status) => status === "SENT"));
+  });
+
+  test("does not stop other mails if one row cannot be written", async () => {
+    const { t, send, stored, transport, logged } = await running({ concurrency: 1 });
+    const [bad = ""] = await send();
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run(
+      `CREATE TRIGGER defect BEFORE INSERT ON attempts
+       WHEN new.email_seq = (SELECT seq FROM emails WHERE id = '${bad}')
+       BEGIN SELECT raise(ABORT, 'a defect'); END`,
+    );
+    transport.answer = ACCEPTED;
+    transport.open()[0]?.end(ACCEPTED);
+    const [good = ""] = await send();
+    await eventually(() => stored(good)?.status === "SENT");
+    expect(stored(bad)?.status).toBe("SENDING");
+    expect(logged("an outcome could not be stored")).toBe(1);
+  });
+
+  test("stores outcomes of contacts that were deleted meanwhile", async () => {
+    const { t, one, transport } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    const contacts = await t.call("GET", "/contacts");
+    await t.call("DELETE", `/contacts/${contacts.text("contacts.0.id")}`);
+    transport.open()[0]?.end(ACCEPTED);
+    await eventually(() => one()?.status === "SENT");
+    expect(t.eventNames()).toContain("email.sent");
+  });
+});
+
+describe("stopping", () => {
+  test("waits for mails under way and starts no others", async () => {
+    const { t, send, statuses, transport } = await running({ concurrency: 1 });
+    await send(2);
+    await eventually(() => transport.open().length === 1);
+    const stopped = t.app.stop();
+    await quiet();
+    transport.open()[0]?.end(ACCEPTED);
+    await stopped;
+    expect(statuses()).toEqual(["SENT", "QUEUED"]);
+    t.clock.advance(24 * 60 * MINUTE);
+    await quiet();
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("waits ten seconds for a mail that hangs, then returns its lease", async () => {
+    const { t, one, transport } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    let isStopped = false;
+    const stopped = t.app.stop().then(() => (isStopped = true));
+    await quiet();
+    t.clock.advance(9_999);
+    await quiet();
+    expect(isStopped).toBe(false);
+    t.clock.advance(1);
+    await stopped;
+    expect(one()).toMatchObject({ status: "QUEUED", attempts: 1 });
+    expect((one()?.nextAt ?? 0) - t.clock.now()).toBe(20_000);
+  });
+
+  test("ignores an outcome that comes after the lease was returned", async () => {
+    const { t, one, transport, logged } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    const stopped = t.app.stop();
+    await quiet();
+    t.clock.advance(10_000);
+    await stopped;
+    const before = one();
+    transport.open()[0]?.end(ACCEPTED);
+    await quiet();
+    expect(one()).toEqual(before);
+    expect(t.countRows("attempts")).toBe(0);
+    expect(logged("after its lease was lost")).toBe(1);
+  });
+
+  test("does not wait for a storage that refuses an outcome", async () => {
+    const { t, one, transport } = await runningWithOne();
+    await eventually(() => transport.open().length === 1);
+    t.db.sqlite.run("PRAGMA query_only = ON");
+    transport.open()[0]?.end(ACCEPTED);
+    await quiet();
+    const stopped = t.app.stop().catch(String);
+    await quiet();
+    t.clock.advance(STORAGE_PAUSE_MS);
+    expect(await stopped).toContain("cannot store anything");
+    expect(one()?.status).toBe("SENDING");
+  });
+
+  test("can be followed by another start", async () => {
+    const { t, send, statuses } = await running({ answer: ACCEPTED });
+    await t.app.stop();
+    await send(2);
+    await quiet();
+    expect(statuses()).toEqual(["QUEUED", "QUEUED"]);
+    await t.app.start();
+    await eventually(() => statuses().every((status) => status === "SENT"));
+  });
+});
+
+test("a captured mail is logged once, with recipient, subject and link", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
+  const t = await testApp({ log });
+  apps.push(t);
+  const id = await t.create(
+    "/v1/send",
+    { to: "ada@example.net", from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" },
+    "emails.0.email",
+  );
+  await t.deliver();
+  const told = lines.filter((line) => line.includes("captured a mail"));
+  expect(told.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      level: "info",
+      to: "ada@example.net",
+      subject: "Hi",
+      see: `http://127.0.0.1:3000/emails/${id}/raw`,
+    }),
+  ]);
+});
+
+describe("a quiet queue", () => {
+  /** A real dispatcher that counts the polls of the queue and the timers. */
+  async function counting(options: { isStuck?: boolean; disk?: DiskSync } = {}) {
+    const { isStuck = false, disk = null } = options;
+    const outbox = openOutbox();
+    const queue = createQueue(outbox.db, () => null);
+    const clock = manualClock();
+    const transport = testTransport({ answer: ACCEPTED });
+    const counts = { questions: 0, timers: 0 };
+    const dispatcher = createDispatcher({
+      queue: {
+        ...queue,
+        lease: (limit, now) =>
+          isStuck ? { leases: [], mayHaveMore: false } : queue.lease(limit, now),
+        nextDueAt() {
+          counts.questions++;
+          return queue.nextDueAt();
+        },
+      },
+      pace: createPace({ ratePerSecond: 0, concurrency: 20, clock }),
+      paceIntervalMs: 0,
+      load: createLoader(outbox.db),
+      attempt: (_, leave) =>
+        transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0), leave }),
+      settle: createSettle({
+        db: outbox.db,
+        random: () => 0.5,
+        recordFact: () => {},
+        noteCancelled: () => {},
+        suppress: () => {},
+      }),
+      writer: createWriter(outbox.db, silentLog, disk),
+      clock: {
+        ...clock,
+        after(delayMs, run) {
+          counts.timers++;
+          return clock.after(delayMs, run);
+        },
+      },
+      log: silentLog,
+      url: "http://localhost",
+    });
+    await dispatcher.start();
+    await quiet();
+    return { outbox, clock, transport, dispatcher, counts };
+  }
+
+  test("is not polled and sets no timer while it is empty", async () => {
+    const { clock, counts } = await counting();
+    expect(counts).toEqual({ questions: 1, timers: 0 });
+    clock.advance(24 * 60 * MINUTE);
+    await quiet();
+    expect(counts).toEqual({ questions: 1, timers: 0 });
+  });
+
+  test("sleeps on one timer until the earliest due time", async () => {
+    const { outbox, clock, dispatcher, transport, counts } = await counting();
+    const due = clock.now() + 60 * MINUTE;
+    for (const nextAt of [due + 1, due, due + 2]) outbox.add({ nextAt });
+    dispatcher.wake();
+    await quiet();
+    expect(counts).toEqual({ questions: 2, timers: 1 });
+    clock.advance(60 * MINUTE - 1);
+    await quiet();
+    expect(counts).toEqual({ questions: 2, timers: 1 });
+    expect(transport.handed).toHaveLength(0);
+    clock.advance(1);
+    await quiet();
+    expect(transport.handed).toHaveLength(1);
+  });
+
+  test("is not polled in a busy loop if due mail cannot be leased", async () => {
+    const { outbox, clock, dispatcher, counts, transport } = await counting({ isStuck: true });
+    outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    for (let seconds = 1; seconds <= 3; seconds++) {
+      expect(counts.questions).toBe(1 + seconds);
+      clock.advance(1000);
+      await quiet();
+    }
+    expect(transport.handed).toHaveLength(0);
+  });
+
+  test("is polled once for many wake-ups at the same time", async () => {
+    const { dispatcher, counts } = await counting();
+    for (let i = 0; i < 100; i++) dispatcher.wake();
+    await quiet();
+    expect(counts.questions).toBe(2);
+  });
+
+  test("sends no mail whose lease was written to a file that is lost", async () => {
+    const lost = new StorageFaultError({ kind: "displaced", file: "/data/x.db", finding: "test" });
+    let isLost = false;
+    const disk: DiskSync = {
+      sync: () => (isLost ? Promise.reject(lost) : Promise.resolve()),
+      verify: () => true,
+      pause: () => null,
+      release: () => Promise.resolve(),
+    };
+    const { outbox, clock, dispatcher, transport } = await counting({ disk });
+    isLost = true;
+    const mail = outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    expect([outbox.row(mail).attempts, transport.handed.length]).toEqual([1, 0]);
+  });
+
+  test("sends a mail only after its lease is on disk, and releases its slot before its outcome is", async () => {
+    const waiting: (() => void)[] = [];
+    let isSlow = false;
+    const disk: DiskSync = {
+      sync: () => (isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
+      verify: () => true,
+      pause: () => null,
+      release: () => Promise.resolve(),
+    };
+    const { outbox, clock, dispatcher, transport } = await counting({ disk });
+    isSlow = true;
+    const first = outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENDING", 0]);
+    waiting.shift()?.();
+    await quiet();
+    expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENT", 1]);
+    // The outcome is not on disk yet, but the next mail is leased.
+    const second = outbox.add({ nextAt: clock.now() });
+    dispatcher.wake();
+    await quiet();
+    expect([waiting.length, outbox.row(second)?.status]).toEqual([1, "SENDING"]);
+    isSlow = false;
+    waiting.shift()?.();
+    await quiet();
+    expect(transport.handed).toHaveLength(2);
+  });
+});

@@ -1,0 +1,315 @@
+import { describe, expect, test } from "bun:test";
+import { createPace, type Pace } from "../../src/outbox/pace.ts";
+import { systemClock } from "../../src/lib/clock.ts";
+import { type ManualClock, manualClock, stepSystemClock } from "../support/clock.ts";
+import { createRandom } from "../../scripts/seed/random.ts";
+
+const SECOND_MS = 1000;
+const HOUR_MS = 60 * 60 * SECOND_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Runs promises and their continuations while no time passes. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+async function pass(clock: ManualClock, ms: number): Promise<void> {
+  await settle();
+  for (let i = 0; i < ms; i++) {
+    clock.advance(1);
+    await settle();
+  }
+}
+
+function paced(options: { ratePerSecond: number; concurrency?: number }) {
+  const clock = manualClock();
+  return { clock, pace: createPace({ concurrency: 20, clock, ...options }) };
+}
+
+/** Runs `count` tasks; returns the monotonic times at which they start. */
+function startsOf(
+  { pace, clock }: { pace: Pace; clock: ManualClock },
+  count: number,
+  task = () => Promise.resolve(),
+): number[] {
+  const starts: number[] = [];
+  for (let i = 0; i < count; i++) {
+    void pace.run(() => {
+      starts.push(clock.elapsed());
+      return task();
+    });
+  }
+  return starts;
+}
+
+function mostInAnySecond(starts: readonly number[], windowMs = SECOND_MS): number {
+  const sorted = starts.toSorted((a, b) => a - b);
+  let most = 0;
+  let from = 0;
+  sorted.forEach((at, i) => {
+    while (at - (sorted[from] ?? at) >= windowMs) from++;
+    most = Math.max(most, i - from + 1);
+  });
+  return most;
+}
+
+describe("the rate", () => {
+  test.each([
+    [14, 14, 70],
+    [1, 1, 5],
+    [14.5, 14, 70],
+    [100, 100, 500],
+  ])("%d per second: never more than %d in any second", async (ratePerSecond, most, total) => {
+    const { pace, clock } = paced({ ratePerSecond });
+    const starts = startsOf({ pace, clock }, total);
+    await pass(clock, 5 * SECOND_MS + 500);
+    expect(starts).toHaveLength(total);
+    expect(mostInAnySecond(starts)).toBe(most);
+  });
+
+  test("is spread, so that a burst takes half of its second", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 10 });
+    const starts = startsOf({ pace, clock }, 20);
+    await pass(clock, 2 * SECOND_MS);
+    const first = Array.from({ length: 10 }, (_, i) => i * 50);
+    expect(starts).toEqual([...first, ...first.map((at) => 1_000 + at)]);
+  });
+
+  test.each([
+    ["4 ms", 4, 1_004],
+    ["10 ms", 10, 1_010],
+    ["half a second", 500, 1_010],
+  ])("counts a task of %s from its end, at most 10 ms after its start", async (_, taskMs, next) => {
+    const { pace, clock } = paced({ ratePerSecond: 10 });
+    const task = () => new Promise<void>((resolve) => clock.after(taskMs, resolve));
+    const starts = startsOf({ pace, clock }, 11, task);
+    await pass(clock, 2 * SECOND_MS);
+    expect(starts[10]).toBe(next);
+  });
+
+  test("below one allows a mail every 1/rate seconds", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 0.5 });
+    const starts = startsOf({ pace, clock }, 3);
+    await pass(clock, 4_100);
+    expect(starts).toEqual([0, 2_020, 4_040]);
+  });
+
+  test("holds after a pause and for tasks that come at any time", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 14 });
+    const groups: number[][] = [];
+    for (const waitMs of [900, 50, 50, 300, 5_000, 700, 100, 250, 1]) {
+      groups.push(startsOf({ pace, clock }, 9));
+      await pass(clock, waitMs);
+    }
+    await pass(clock, 4 * SECOND_MS);
+    expect(groups.flat()).toHaveLength(81);
+    expect(mostInAnySecond(groups.flat())).toBe(14);
+  });
+
+  test("counts starts, so slow tasks that end together do not cause a burst", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 10, concurrency: 5 });
+    const task = () => new Promise<void>((resolve) => clock.after(400, resolve));
+    const starts = startsOf({ pace, clock }, 40, task);
+    await pass(clock, 6 * SECOND_MS);
+    expect(starts).toHaveLength(40);
+    expect(mostInAnySecond(starts)).toBeLessThanOrEqual(10);
+  });
+
+  test("of zero means no limit", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 0 });
+    const starts = startsOf({ pace, clock }, 1000);
+    for (let i = 0; i < 200; i++) await settle();
+    expect(starts).toHaveLength(1000);
+    expect(clock.elapsed()).toBe(0);
+  });
+
+  test("lets an urgent task start before others that came earlier and wait", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 14 });
+    const starts: string[] = [];
+    const run = (name: string, urgency: number) =>
+      void pace.run(() => Promise.resolve(starts.push(name)), urgency);
+    for (let i = 0; i < 20; i++) run(`campaign ${i}`, 0);
+    await pass(clock, 100);
+    expect(starts).toHaveLength(3);
+    run("transactional", 1);
+    await pass(clock, 10);
+    expect(starts.slice(3)).toEqual(["transactional"]);
+    // The window is full after 14 starts.
+    await pass(clock, 600);
+    expect(starts).toHaveLength(14);
+    run("transactional too", 1);
+    await pass(clock, 300);
+    expect(starts[14]).toBe("transactional too");
+  });
+});
+
+describe("a step of the wall clock", () => {
+  const steps: [why: string, ms: number][] = [
+    ["an hour back", -HOUR_MS],
+    ["an hour forward", HOUR_MS],
+    ["a day back", -DAY_MS],
+    ["a day forward", DAY_MS],
+  ];
+  test.each(steps)("%s changes nothing about the starts", async (_, stepMs) => {
+    for (const ratePerSecond of [14, 0.5]) {
+      const steady = paced({ ratePerSecond });
+      const stepped = paced({ ratePerSecond });
+      const expected = startsOf(steady, 40);
+      const starts = startsOf(stepped, 40);
+      for (let i = 0; i < 6; i++) {
+        await pass(steady.clock, 613);
+        await pass(stepped.clock, 613);
+        stepped.clock.stepWall(stepMs);
+      }
+      expect(starts).toEqual(expected);
+      expect(starts.length).toBe(ratePerSecond === 14 ? 40 : 2);
+    }
+  });
+});
+
+describe("a step of the clock of the machine", () => {
+  test.each([
+    ["back", -HOUR_MS],
+    ["forward", HOUR_MS],
+  ])("by an hour %s keeps the rate and delays no mail", async (_, stepMs) => {
+    const pace = createPace({ ratePerSecond: 60, concurrency: 20, clock: systemClock });
+    const starts: number[] = [];
+    const run = () => pace.run(() => Promise.resolve(starts.push(performance.now())));
+    await Promise.all(Array.from({ length: 20 }, run));
+    const restore = stepSystemClock(stepMs);
+    const rest = Promise.all(Array.from({ length: 70 }, run));
+    await Promise.race([rest, Bun.sleep(3 * SECOND_MS)]);
+    restore();
+    expect(starts).toHaveLength(90);
+    expect(mostInAnySecond(starts)).toBeLessThanOrEqual(60);
+  });
+});
+
+describe("random arrivals, urgencies, durations and late timers", () => {
+  const seeds = Array.from({ length: 12 }, (_, i) => i + 1);
+  test.each(seeds)("keep the rate, the order and the full pace (seed %d)", async (seed) => {
+    const { bits } = createRandom(seed);
+    const random = () => bits() / 2 ** 32;
+    const ratePerSecond = [0.7, 1, 2.5, 14, 33, 120][seed % 6] ?? 14;
+    const clock = manualClock();
+    const lateMs = () => (random() < 0.02 ? random() * 50 : random());
+    const late = {
+      ...clock,
+      after: (delayMs: number, run: () => void) => clock.after(delayMs + lateMs(), run),
+    };
+    const pace = createPace({ ratePerSecond, concurrency: 20, clock: late });
+    const arrived: { urgency: number; arrivedAt: number; startedAt: number }[] = [];
+    const starts: typeof arrived = [];
+
+    function arrive(): void {
+      const mail = { urgency: random() < 0.2 ? 1 : 0, arrivedAt: clock.elapsed(), startedAt: -1 };
+      arrived.push(mail);
+      const taskMs = random() < 0.1 ? random() * 700 : random() * 20;
+      void pace.run(() => {
+        mail.startedAt = clock.elapsed();
+        starts.push(mail);
+        return new Promise<void>((resolve) => clock.after(taskMs, resolve));
+      }, mail.urgency);
+    }
+
+    const endsAt = 30_000;
+    while (clock.elapsed() < endsAt) {
+      // On average slightly more arrivals than the rate, in bursts with quiet times between them.
+      if (random() < 0.02)
+        for (let i = random() * ratePerSecond * 0.8; i > 0; i--) if (arrived.length < 900) arrive();
+      clock.advance(random() < 0.01 ? random() * 80 : 2 * random());
+      if (random() < 0.01) clock.stepWall((random() - 0.5) * DAY_MS);
+      await settle();
+    }
+    const most = Math.max(1, Math.floor(ratePerSecond));
+    const windowMs = Math.max(SECOND_MS, SECOND_MS / ratePerSecond);
+    expect(
+      mostInAnySecond(
+        starts.map((mail) => mail.startedAt),
+        windowMs,
+      ),
+    ).toBeLessThanOrEqual(most);
+
+    // No starvation: as long as mail waits, it starts at nearly the full rate.
+    await pass(clock, Math.ceil((arrived.length * windowMs * 1.15) / most + 2_000));
+    expect(starts).toHaveLength(arrived.length);
+    expect(
+      mostInAnySecond(
+        starts.map((mail) => mail.startedAt),
+        windowMs,
+      ),
+    ).toBeLessThanOrEqual(most);
+
+    // Among mails that wait at the same time, the urgent ones start first, then the earlier ones.
+    starts.forEach((mail, i) => {
+      const overtaken = starts
+        .slice(i + 1)
+        .find(
+          (other) =>
+            other.arrivedAt < mail.startedAt &&
+            (other.urgency > mail.urgency ||
+              (other.urgency === mail.urgency && other.arrivedAt < mail.arrivedAt)),
+        );
+      expect(overtaken).toBeUndefined();
+    });
+  });
+});
+
+describe("the concurrency", () => {
+  test("lets at most `concurrency` tasks be under way at once", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 0, concurrency: 3 });
+    const ends: (() => void)[] = [];
+    const task = () => new Promise<void>((resolve) => ends.push(resolve));
+    const starts = startsOf({ pace, clock }, 5, task);
+    expect(starts).toHaveLength(3);
+    ends[0]?.();
+    await settle();
+    expect(starts).toHaveLength(4);
+  });
+
+  test("is kept when the pause of the rate ends", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 14, concurrency: 3 });
+    const ends: (() => void)[] = [];
+    const task = () => new Promise<void>((resolve) => ends.push(resolve));
+    const starts = startsOf({ pace, clock }, 5, task);
+    await pass(clock, 5_000);
+    expect(starts).toHaveLength(3);
+    ends[0]?.();
+    await settle();
+    expect(starts).toHaveLength(4);
+  });
+});
+
+describe("a task", () => {
+  test("hands its result or its error to the caller", async () => {
+    const { pace, clock } = paced({ ratePerSecond: 14, concurrency: 3 });
+    expect(await pace.run(() => Promise.resolve("sent"))).toBe("sent");
+    clock.advance(SECOND_MS);
+    const failed = pace.run(() => Promise.reject(new Error("not sent")));
+    expect(await failed.catch(String)).toBe("Error: not sent");
+  });
+});
+
+describe("the prefetch", () => {
+  test.each([
+    [0, 20, 10],
+    [0, 1, 1],
+    [14, 20, 5],
+    [1, 20, 1],
+    [0.1, 20, 1],
+    [1000, 20, 10],
+    [14, 2, 1],
+  ])("at rate %d and %d at once is %d mails", (ratePerSecond, concurrency, ahead) => {
+    expect(paced({ ratePerSecond, concurrency }).pace.prefetchLimit(0)).toBe(ahead);
+  });
+
+  test("grows by as many mails as start while one is prepared", () => {
+    const { pace } = paced({ ratePerSecond: 14, concurrency: 50 });
+    expect([0, 500, 1_000].map(pace.prefetchLimit)).toEqual([5, 12, 19]);
+  });
+
+  test("is `mostAhead` where there is no rate limit", () => {
+    const options = { ratePerSecond: 0, concurrency: 50, mostAhead: 50, clock: manualClock() };
+    expect(createPace(options).prefetchLimit(0)).toBe(50);
+  });
+});

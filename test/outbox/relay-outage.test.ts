@@ -1,0 +1,253 @@
+/** A relay that goes away and comes back, through the whole application. */
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { relayTransport } from "../../src/outbox/transports/relay.ts";
+import type { Relay } from "../../src/protocols/smtp/relay-url.ts";
+import { createLog } from "../../src/lib/log.ts";
+import { testApp } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
+import { eventually, quiet } from "../support/eventually.ts";
+import { type Script, startScript } from "../support/smtp-script.ts";
+import { type Sink, startSink } from "../support/smtp-sink.ts";
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const DAY = 24 * 60 * MINUTE;
+/** Nobody else listens here: the port is still free when the relay comes back. */
+const ADDRESS = "127.0.9.1";
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function sinkAt(port = 0): Promise<Sink> {
+  const sink = await startSink({ address: ADDRESS, port });
+  closers.push(() => sink.close());
+  return sink;
+}
+
+/** A port at which nobody listens. */
+async function deadPort(): Promise<number> {
+  const sink = await sinkAt();
+  await sink.close();
+  return sink.port;
+}
+
+/** An application whose mail leaves through this relay, once it is started. */
+async function relaying(relay: Partial<Relay> & { port: number }) {
+  const clock = manualClock();
+  const lines: string[] = [];
+  const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
+  const transport = relayTransport({
+    relay: { host: ADDRESS, tls: "none", ...relay },
+    hostname: "sender.test",
+    clock,
+    log,
+  });
+  const t = await testApp({ transport, clock, log });
+  closers.push(() => t.close());
+  const logged = (text: string) => lines.filter((line) => line.includes(text)).length;
+
+  /** Lets time pass second by second, at most so much, until it is so. */
+  async function passTime(mostMs: number, isOver: () => boolean = () => false): Promise<void> {
+    const until = clock.now() + mostMs;
+    while (!isOver() && clock.now() < until) {
+      clock.advance(SECOND);
+      await quiet();
+    }
+  }
+
+  return {
+    t,
+    clock,
+    logged,
+    passTime,
+    isAway: () => logged("no mail is sent until it answers") > 0,
+
+    /** As many mails, each to an address of its own; a request takes a hundred. */
+    async send(count: number): Promise<string[]> {
+      const to = Array.from({ length: count }, (_, i) => `${i}-${crypto.randomUUID()}@example.net`);
+      const ids: string[] = [];
+      for (let i = 0; i < count; i += 100) {
+        const some = to.slice(i, i + 100);
+        const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
+        const answer = await t.call("POST", "/v1/send", { ...mail, to: some });
+        expect(answer.status).toBe(200);
+        ids.push(...some.map((_, j) => answer.text(`emails.${j}.email`)));
+      }
+      return ids;
+    },
+
+    /** How many mails have each status. */
+    statuses: (): Record<string, number> =>
+      Object.fromEntries(
+        t.db.sqlite
+          .query<{ status: string; n: number }, []>(
+            "SELECT status, count(*) AS n FROM emails GROUP BY status",
+          )
+          .all()
+          .map(({ status, n }) => [status, n]),
+      ),
+    /** Attempts that mails are said to have made, whether recorded or not. */
+    attemptsCounted: (): number =>
+      t.db.sqlite.query<{ n: number }, []>("SELECT sum(attempts) AS n FROM emails").get()?.n ?? 0,
+  };
+}
+
+describe("while the relay is down", () => {
+  test("one mail makes an attempt and one line warns, however many wait and however long", async () => {
+    const { t, send, statuses, attemptsCounted, logged, isAway, passTime } = await relaying({
+      port: await deadPort(),
+    });
+    await send(200);
+    await t.app.start();
+    await eventually(isAway);
+    await passTime(3 * MINUTE);
+    await eventually(() => statuses()["QUEUED"] === 200);
+    expect([t.countRows("attempts"), attemptsCounted()]).toEqual([1, 1]);
+    expect(logged("no mail is sent until it answers")).toBe(1);
+    expect(logged("delivery needs attention")).toBe(1);
+    expect(logged("the relay is back")).toBe(0);
+  });
+
+  test("the record of the mail that found out has the conversation", async () => {
+    const { t, send, isAway } = await relaying({ port: await deadPort() });
+    const [id = ""] = await send(1);
+    await t.app.start();
+    await eventually(() => isAway() && t.countRows("attempts") === 1);
+    const { at } = await t.call("GET", `/emails/${id}`);
+    expect(at("data")).toMatchObject({
+      status: "QUEUED",
+      lastError: expect.stringContaining("connection refused"),
+      attempts: [{ number: 1, class: "infrastructure", conversations: [{ host: ADDRESS }] }],
+    });
+  });
+
+  test("a mail whose time is up bounces, tried or not, and its address is not to blame", async () => {
+    const { t, clock, send, statuses, isAway, passTime } = await relaying({
+      port: await deadPort(),
+    });
+    await send(3);
+    await t.app.start();
+    await eventually(isAway);
+    clock.advance(4 * DAY);
+    await quiet();
+    await passTime(3 * MINUTE, () => statuses()["BOUNCED"] === 3);
+    await eventually(() => statuses()["BOUNCED"] === 3);
+    expect(t.countRows("attempts")).toBe(1);
+    expect(t.countRows("suppressions")).toBe(0);
+    const { at } = await t.call("GET", "/events");
+    expect(at("data.items.0.data.reason")).toMatch(/^4\.4\.7 .*the relay cannot be reached/);
+  });
+
+  test("a password that is refused is tried once a minute, by one mail", async () => {
+    const script: Script = { auth: { code: 535, text: "5.7.8 Wrong user or password" } };
+    const server = await startScript({ script });
+    closers.push(() => server.close());
+    const { t, clock, send, statuses, isAway, passTime } = await relaying({
+      host: "127.0.0.1",
+      port: server.port,
+      user: "user",
+      pass: "geheim",
+    });
+    await send(100);
+    await t.app.start();
+    await eventually(isAway);
+    await eventually(() => statuses()["QUEUED"] === 100);
+    const logins = () => server.transcripts.flat().filter((line) => line.startsWith("AUTH")).length;
+    const before = logins();
+    for (let minutes = 1; minutes <= 3; minutes++) {
+      clock.advance(50 * SECOND);
+      await quiet();
+      expect(logins()).toBe(before + minutes - 1);
+      await passTime(10 * SECOND);
+      await eventually(() => logins() === before + minutes && statuses()["QUEUED"] === 100);
+    }
+    expect(t.countRows("attempts")).toBe(1);
+  });
+});
+
+describe("when the relay is back", () => {
+  test("all that waited leaves within the wait for the next probe, once", async () => {
+    const before = await sinkAt();
+    const parts = await relaying({ port: before.port });
+    const { t, clock, send, statuses, attemptsCounted, logged, isAway, passTime } = parts;
+    await send(1);
+    await t.app.start();
+    await eventually(() => statuses()["SENT"] === 1);
+    await before.close();
+    await send(200);
+    await eventually(isAway);
+    // Two probes fail, after 2 and 4 seconds; the next one is due in 8.
+    await passTime(7 * SECOND);
+    await eventually(() => statuses()["QUEUED"] === 200);
+    const after = await sinkAt(before.port);
+    const backAt = clock.now();
+    await passTime(20 * SECOND, () => statuses()["SENT"] === 201);
+    await eventually(() => statuses()["SENT"] === 201);
+    expect(clock.now() - backAt).toBeLessThan(12 * SECOND);
+    expect(after.messages).toHaveLength(200);
+    expect(new Set(after.messages.flatMap(({ to }) => to)).size).toBe(200);
+    // One for each that left, and one for the mail that found the relay away.
+    expect([t.countRows("attempts"), attemptsCounted()]).toEqual([202, 202]);
+    expect(logged("no mail is sent until it answers")).toBe(1);
+    expect(logged("the relay is back")).toBe(1);
+  });
+
+  test("mails that came back untried leave before those that were queued after them", async () => {
+    const port = await deadPort();
+    const { t, send, statuses, isAway, passTime } = await relaying({ port });
+    await send(10);
+    await t.app.start();
+    await eventually(() => isAway() && statuses()["QUEUED"] === 10);
+    await send(190);
+    const after = await sinkAt(port);
+    await passTime(20 * SECOND, () => statuses()["SENT"] === 200);
+    await eventually(() => statuses()["SENT"] === 200);
+    const first = t.db.sqlite
+      .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq LIMIT 10")
+      .all();
+    const early = new Set(after.messages.slice(0, 100).flatMap(({ to }) => to));
+    // All but the one that found the relay away: its attempt counts, and it is due when it is due.
+    expect(first.filter(({ to }) => early.has(to))).toHaveLength(9);
+  });
+});
+
+describe("a reply about a mail", () => {
+  const replies = [
+    { step: "mail", code: 451 },
+    { step: "rcpt", code: 450 },
+    { step: "data", code: 451 },
+    { step: "dot", code: 452 },
+    { step: "mail", code: 421 },
+    { step: "rcpt", code: 550 },
+    { step: "dot", code: 554 },
+  ] as const;
+
+  test.each(replies)("$code to $step does not keep the others", async ({ step, code }) => {
+    const server = await startScript({ script: { [step]: { code } } });
+    closers.push(() => server.close());
+    const { t, send, isAway } = await relaying({ host: "127.0.0.1", port: server.port });
+    await send(5);
+    await t.app.start();
+    await eventually(() => t.countRows("attempts") === 5);
+    expect(isAway()).toBe(false);
+  });
+});
+
+test("a relay that turns away only further sessions is busy, not away", async () => {
+  // The first session takes mail, and so keeps the place of a mail that hangs.
+  const busy: Script = { greeting: { code: 421, text: "4.7.0 Too many connections" } };
+  const server = await startScript({ script: [{ dot: "hang" }, busy] });
+  closers.push(() => server.close());
+  const { t, send, statuses, isAway } = await relaying({ host: "127.0.0.1", port: server.port });
+  await t.app.start();
+  await send(1);
+  await eventually(() => server.bodies.length === 1);
+  await send(1);
+  await eventually(() => t.countRows("attempts") === 1);
+  expect([isAway(), statuses()]).toEqual([false, { QUEUED: 1, SENDING: 1 }]);
+  server.drop();
+});

@@ -1,0 +1,556 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Outcome } from "../../../src/outbox/outcome.ts";
+import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import { busyOf } from "../../../src/outbox/record.ts";
+import type { DirectOptions } from "../../../src/outbox/transports/direct.ts";
+import type { DnsFailure, TestRecords } from "../../support/dns-server.ts";
+import { startMailNet, type MailNet } from "../../support/mail-net.ts";
+import type { Script, ScriptOptions } from "../../support/smtp-script.ts";
+import { makeCertificate } from "../../support/tls.ts";
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+type Records = Record<string, TestRecords>;
+
+async function mailNet(records: Records, failures: Record<string, DnsFailure> = {}) {
+  const net = await startMailNet({ records, failures });
+  closers.push(() => net.close());
+  return net;
+}
+
+function mail(to = "b@d.test", text = "Subject: a\r\n\r\nb\r\n"): Dispatch {
+  return { envelope: { from: "a@sender.test", to }, message: Buffer.from(text) };
+}
+
+function hostsOf(outcome: Outcome): string[] {
+  return outcome.conversations.map(({ host }) => host);
+}
+
+function addressesOf(outcome: Outcome): (string | null)[] {
+  return outcome.conversations.map(({ address }) => address);
+}
+
+/** Two hosts, a and b, at 127.0.0.2 and 127.0.0.3, that behave as told. */
+const TWO: Records = {
+  "d.test": { MX: ["10 a.d.test", "20 b.d.test"] },
+  "a.d.test": { A: ["127.0.0.2"] },
+  "b.d.test": { A: ["127.0.0.3"] },
+};
+
+async function twoHosts(first: Script | ScriptOptions, second: Script = {}) {
+  const net = await mailNet(TWO);
+  const a = await net.script(2, isOptions(first) ? first : { script: first });
+  const b = await net.script(3, { script: second });
+  return { net, a, b };
+}
+
+function isOptions(one: Script | ScriptOptions): one is ScriptOptions {
+  return "script" in one || "tls" in one || "extensions" in one;
+}
+
+async function outcomeOf(net: MailNet, options: Partial<DirectOptions> = {}): Promise<Outcome> {
+  return net.transport(options).send(mail());
+}
+
+describe("direct delivery", () => {
+  test("goes to the recipient's own server, which is final", async () => {
+    const net = await mailNet(TWO);
+    const sink = await net.sink(2);
+    const transport = net.transport();
+    expect(transport).toMatchObject({ name: "direct", concurrency: 50 });
+    const outcome = await transport.send(mail("B@D.test"));
+    expect(outcome).toMatchObject({
+      kind: "accepted",
+      class: "accepted",
+      final: true,
+      reason: "a.d.test accepted it: 250 2.0.0 Ok: taken",
+      conversations: [{ host: "a.d.test", address: "127.0.0.2", port: net.port, reused: false }],
+    });
+    expect(outcome.conversations[0]?.steps[2]).toMatchObject({ command: "EHLO sender.test" });
+    expect(sink.messages).toMatchObject([{ from: "a@sender.test", to: ["B@D.test"] }]);
+  });
+
+  test("uses one connection for all domains of a host", async () => {
+    const domains = Array.from({ length: 20 }, (_, i) => `d${i}.test`);
+    const records = Object.fromEntries(domains.map((name) => [name, { MX: ["10 mx.test"] }]));
+    const net = await mailNet({ ...records, "mx.test": { A: ["127.0.0.2"] } });
+    const sink = await net.sink(2);
+    const transport = net.transport();
+    for (const domain of domains) {
+      expect((await transport.send(mail(`b@${domain}`))).kind).toBe("accepted");
+    }
+    expect(sink.counts).toEqual({ messages: 20, connections: 1 });
+  });
+
+  test("leaves from the source addresses in turn", async () => {
+    const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
+    const host = await net.script(2, { script: { greeting: { code: 421 } } });
+    const transport = net.transport({ sourceAddresses: ["127.0.0.8", "127.0.0.9", "::1"] });
+    for (let i = 0; i < 3; i++) await transport.send(mail());
+    expect(host.peers).toEqual(["127.0.0.8", "127.0.0.9", "127.0.0.8"]);
+  });
+
+  test("does not dial a family that has no source address", async () => {
+    const records = { "d.test": { A: ["127.0.0.2"], AAAA: ["::1"] } };
+    const net = await mailNet(records);
+    const outcome = await outcomeOf(net, { sourceAddresses: ["::1"] });
+    expect(addressesOf(outcome)).toEqual(["::1"]);
+  });
+
+  test("does not take a domain of another family for one without an address", async () => {
+    const net = await mailNet({ "d.test": { AAAA: ["::1"] } });
+    const outcome = await outcomeOf(net, { sourceAddresses: ["127.0.0.8"] });
+    expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
+    expect(outcome.reason).toContain("mail is sent by IPv4 only");
+  });
+
+  test("takes an address that is none, or no domain, as ours to mend", async () => {
+    const net = await mailNet(TWO);
+    await net.sink(2);
+    const transport = net.transport();
+    for (const to of ["b@[127.0.0.2]", "b@localhost", "b", "b c@d.test", "b@d.test>\r\nDATA"]) {
+      expect(await transport.send(mail(to))).toMatchObject({ kind: "failed", class: "content" });
+    }
+  });
+
+  test("ends what is under way when it is closed", async () => {
+    const net = await mailNet(TWO);
+    const host = await net.script(2, { script: { greeting: "hang" } });
+    const transport = net.transport();
+    const sending = transport.send(mail());
+    while (host.transcripts.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    await transport.close();
+    expect(await sending).toMatchObject({ kind: "deferred", class: "infrastructure" });
+    expect(await transport.send(mail())).toMatchObject({ kind: "deferred" });
+  });
+});
+
+const NO_WAY: [what: string, records: Records, failure: DnsFailure | null, expected: string][] = [
+  ["null MX", { "d.test": { MX: ["0 ."] } }, null, "bounced no_such_recipient 5.1.10"],
+  ["no such domain", {}, null, "bounced no_such_recipient 5.1.2"],
+  ["neither MX nor address", { "d.test": { TXT: ["x"] } }, null, "bounced no_such_recipient 5.1.2"],
+  ["SERVFAIL", TWO, "servfail", "deferred infrastructure 4.4.3"],
+  ["REFUSED", TWO, "refused", "deferred infrastructure 4.4.3"],
+  ["a silent name server", TWO, "timeout", "deferred infrastructure 4.4.3"],
+  ["a malformed answer", TWO, "malformed", "deferred infrastructure 4.4.3"],
+  ["our own host", { "d.test": { MX: ["10 sender.test"] } }, null, "bounced infrastructure 5.4.6"],
+  ["a host that is missing", { "d.test": { MX: ["1 x.test"] } }, null, "deferred temporary 4.4.4"],
+  [
+    "an address for a host",
+    { "d.test": { MX: ["1 127.0.0.2"] } },
+    null,
+    "deferred temporary 4.4.4",
+  ],
+];
+
+describe("the DNS says that there is no way:", () => {
+  test.each(NO_WAY)("%s", async (_, records, failure, expected) => {
+    const net = await mailNet(records, failure === null ? {} : { "d.test": failure });
+    const sink = await net.sink(2);
+    const outcome = await outcomeOf(net);
+    const code = /\d\.\d+\.\d+/.exec(outcome.reason)?.[0];
+    expect(`${outcome.kind} ${outcome.class} ${code}`).toBe(expected);
+    expect(sink.counts.connections).toBe(0);
+  });
+
+  test("a host whose address nobody knows", async () => {
+    const net = await mailNet(TWO, { "a.d.test": "servfail", "b.d.test": "servfail" });
+    const outcome = await outcomeOf(net);
+    expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
+    expect(outcome.reason).toContain("4.4.3");
+    expect(outcome.conversations[0]).toMatchObject({ host: "a.d.test", address: null });
+  });
+
+  test("MX exist and fail: never the domain's own address (W3)", async () => {
+    const net = await mailNet({ "d.test": { MX: ["10 gone.test"], A: ["127.0.0.2"] } });
+    const sink = await net.sink(2);
+    expect((await outcomeOf(net)).kind).toBe("deferred");
+    expect(sink.counts.connections).toBe(0);
+  });
+});
+
+const WAYS: [what: string, records: Records, failure: DnsFailure | null][] = [
+  ["MX records", TWO, null],
+  ["no MX: the domain's own address", { "d.test": { A: ["127.0.0.2"] } }, null],
+  ["a truncated answer", TWO, "truncate"],
+  ["a name server without EDNS", TWO, "no-edns"],
+  [
+    "an alias for the domain",
+    { ...TWO, "d.test": { CNAME: "e.test" }, "e.test": { MX: ["10 a.d.test"] } },
+    null,
+  ],
+  [
+    "an alias for the host",
+    {
+      "d.test": { MX: ["1 c.test"] },
+      "c.test": { CNAME: "e.test" },
+      "e.test": { A: ["127.0.0.2"] },
+    },
+    null,
+  ],
+  [
+    "our own host behind others",
+    { ...TWO, "d.test": { MX: ["10 a.d.test", "20 sender.test", "30 b.d.test"] } },
+    null,
+  ],
+  [
+    "40 MX",
+    {
+      "d.test": { MX: Array.from({ length: 40 }, (_, i) => `${i} mx${i}.test`) },
+      "mx0.test": { A: ["127.0.0.2"] },
+    },
+    null,
+  ],
+  [
+    "a family that nobody can be asked about",
+    { "d.test": { MX: ["1 a.d.test"] }, "a.d.test": { A: ["127.0.0.2"] } },
+    null,
+  ],
+];
+
+describe("the DNS shows the way:", () => {
+  test.each(WAYS)("%s", async (_, records, failure) => {
+    const failures: Record<string, DnsFailure> = { "a.d.test AAAA": "servfail" };
+    const net = await mailNet(records, { ...failures, ...(failure && { "d.test": failure }) });
+    await net.sink(2);
+    expect(await outcomeOf(net)).toMatchObject({ kind: "accepted", final: true });
+  });
+
+  test("equal preferences share the mails", async () => {
+    const net = await mailNet({
+      "d.test": { MX: ["10 a.d.test", "10 b.d.test", "20 c.d.test"] },
+      "a.d.test": { A: ["127.0.0.2"] },
+      "b.d.test": { A: ["127.0.0.3"] },
+      "c.d.test": { A: ["127.0.0.4"] },
+    });
+    const sinks = [await net.sink(2), await net.sink(3), await net.sink(4)];
+    const transport = net.transport();
+    for (let i = 0; i < 400; i++) await transport.send(mail());
+    const [a = 0, b = 0, c] = sinks.map(({ counts }) => counts.messages);
+    // Five standard deviations.
+    expect(Math.abs(a - b)).toBeLessThan(100);
+    expect([a + b, c]).toEqual([400, 0]);
+  });
+});
+
+describe("the next address is tried", () => {
+  test("where the first host is dead, and the dead one last from then on", async () => {
+    const net = await mailNet(TWO);
+    const sink = await net.sink(3);
+    const transport = net.transport();
+    const first = await transport.send(mail());
+    expect([first.kind, ...addressesOf(first)]).toEqual(["accepted", "127.0.0.2", "127.0.0.3"]);
+    const second = await transport.send(mail());
+    expect([second.kind, ...addressesOf(second)]).toEqual(["accepted", "127.0.0.3"]);
+    net.clock.advance(300_000);
+    const third = await transport.send(mail());
+    expect(addressesOf(third)).toEqual(["127.0.0.2", "127.0.0.3"]);
+    expect(sink.counts.messages).toBe(3);
+  });
+
+  test("of both families in turn, at most five", async () => {
+    const net = await mailNet({
+      "d.test": { MX: ["10 a.d.test"] },
+      "a.d.test": {
+        A: ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"],
+        AAAA: ["::1", "::ffff:127.0.0.6", "::ffff:127.0.0.7"],
+      },
+    });
+    const outcome = await outcomeOf(net, { random: () => 0.999 });
+    expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
+    expect(addressesOf(outcome)).toEqual([
+      "127.0.0.2",
+      "::1",
+      "127.0.0.3",
+      expect.stringContaining("::ffff:"),
+      "127.0.0.4",
+    ]);
+    expect(outcome.reason).toMatch(/a\.d\.test failed at connect: 127\.0\.0\.4:\d+ connection re/);
+  });
+
+  test("of 40 MX the best, at most five", async () => {
+    const names = Array.from({ length: 40 }, (_, i) => `mx${i}.test`);
+    const addresses = names.map((name, i) => [name, { A: [`127.0.0.${i + 2}`] }] as const);
+    const net = await mailNet({
+      ...Object.fromEntries(addresses),
+      "d.test": { MX: names.map((name, i) => `${i} ${name}`) },
+    });
+    expect(hostsOf(await outcomeOf(net))).toEqual(names.slice(0, 5));
+  });
+
+  test("of one host at most three, so that the next host has its turn", async () => {
+    const many = ["127.0.0.2", "127.0.0.4", "127.0.0.5", "127.0.0.6", "127.0.0.7"];
+    const net = await mailNet({ ...TWO, "a.d.test": { A: many } });
+    await net.sink(3);
+    const outcome = await outcomeOf(net);
+    expect([outcome.kind, outcome.conversations.length]).toEqual(["accepted", 4]);
+  });
+
+  test("where this machine has no way to the first, which counts for nothing", async () => {
+    const net = await mailNet({ "d.test": { A: ["127.0.0.2"], AAAA: ["2001:db8::1"] } });
+    // With a source of this machine only, there is no way to another one.
+    const options = { sourceAddresses: ["::1", "127.0.0.1"], timeouts: { connectMs: 100 } };
+    await net.sink(2);
+    expect((await outcomeOf(net, options)).kind).toBe("accepted");
+  });
+});
+
+describe("private addresses (W6)", () => {
+  const REFUSED = { kind: "deferred", class: "infrastructure" } as const;
+
+  test.each([
+    "127.0.0.2",
+    "10.0.0.1",
+    "169.254.169.254",
+    "::1",
+    "::ffff:127.0.0.2",
+    "64:ff9b::7f00:2",
+  ])("%s is not dialled, and the mail waits", async (address) => {
+    const type = address.includes(":") ? "AAAA" : "A";
+    const net = await mailNet({ "d.test": { [type]: [address] } });
+    const sink = await net.sink(2);
+    const outcome = await outcomeOf(net, { allowPrivateAddresses: false });
+    expect(outcome).toMatchObject(REFUSED);
+    expect(outcome.reason).toContain("not a public address");
+    expect(outcome.conversations[0]?.steps).toMatchObject([{ step: "connect", code: null }]);
+    expect(sink.counts.connections).toBe(0);
+  });
+
+  test("count for nothing beside one that may be dialled", async () => {
+    const net = await mailNet({
+      "d.test": { MX: ["10 a.d.test", "20 b.d.test"] },
+      "a.d.test": { A: ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"] },
+      "b.d.test": { A: ["192.0.2.1"] },
+    });
+    const outcome = await outcomeOf(net, { allowPrivateAddresses: false });
+    expect(hostsOf(outcome).filter((host) => host === "b.d.test").length).toBe(1);
+  });
+});
+
+const LATER = { kind: "deferred", class: "infrastructure" } as const;
+
+describe("the next host is tried", () => {
+  test.each<[what: string, script: Script]>([
+    ["greeting 421", { greeting: "closing" }],
+    ["greeting 554", { greeting: { code: 554, text: "5.7.1 No" } }],
+    ["no greeting", { greeting: "hang" }],
+    ["a connection that closes", { connect: "close" }],
+    ["EHLO 550", { ehlo: { code: 550 } }],
+    ["EHLO 421", { ehlo: "closing" }],
+    ["MAIL 451", { mail: { code: 451, text: "4.3.0 Trouble" } }],
+    ["RCPT 421", { rcpt: "closing" }],
+    ["RCPT 452 4.3.1", { rcpt: { code: 452, text: "4.3.1 Disk full" } }],
+    ["a connection that breaks at RCPT", { rcpt: "close" }],
+    ["garbage at DATA", { data: "garbage" }],
+  ])("after %s", async (_, script) => {
+    const { net, b } = await twoHosts(script);
+    const outcome = await outcomeOf(net, { timeouts: { greetingMs: 100 } });
+    expect(outcome).toMatchObject({ kind: "accepted", final: true });
+    expect(hostsOf(outcome)).toEqual(["a.d.test", "b.d.test"]);
+    expect(b.bodies.length).toBe(1);
+  });
+
+  test.each<[what: string, script: Script, kind: string]>([
+    ["no such recipient", { rcpt: { code: 550, text: "5.1.1 No" } }, "bounced no_such_recipient"],
+    ["policy", { mail: { code: 554, text: "5.7.1 No" } }, "bounced policy"],
+    ["greylisting", { rcpt: { code: 450, text: "4.2.0 Greylisted" } }, "deferred greylisted"],
+    ["a full mailbox", { rcpt: { code: 452, text: "4.2.2 Full" } }, "deferred mailbox_full"],
+    ["a rate limit", { mail: { code: 451, text: "4.7.0 Rate limit" } }, "deferred rate_limited"],
+    ["4xx after the message", { dot: { code: 451, text: "4.3.0 No" } }, "deferred temporary"],
+    ["silence after the message", { dot: "hang" }, "deferred infrastructure"],
+    ["a break after the message", { dot: "close" }, "deferred infrastructure"],
+  ])("not after %s: that is decided", async (_, script, kind) => {
+    const { net, b } = await twoHosts(script);
+    const outcome = await outcomeOf(net, { timeouts: { dotMs: 100 } });
+    expect(`${outcome.kind} ${outcome.class}`).toBe(kind);
+    expect(hostsOf(outcome)).toEqual(["a.d.test"]);
+    expect(b.transcripts).toEqual([]);
+  });
+
+  test("at most two sessions in one attempt", async () => {
+    const net = await mailNet({
+      ...TWO,
+      "d.test": { MX: ["1 a.d.test", "2 b.d.test", "3 c.d.test"] },
+      "c.d.test": { A: ["127.0.0.4"] },
+    });
+    const hosts = [
+      await net.script(2, { script: { mail: "close" } }),
+      await net.script(3, { script: { mail: "close" } }),
+      await net.script(4),
+    ];
+    const outcome = await outcomeOf(net);
+    expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("b.d.test failed") });
+    expect(hosts.map(({ transcripts }) => transcripts.length)).toEqual([1, 1, 0]);
+  });
+});
+
+describe("a greeting of 5xx (S3)", () => {
+  const NO = { greeting: { code: 554, text: "5.7.1 Blocked" } } as const;
+
+  test("is final if every host says so", async () => {
+    const { net } = await twoHosts(NO, NO);
+    expect(await outcomeOf(net)).toMatchObject({
+      kind: "bounced",
+      reason: "b.d.test refused at greeting: 554 5.7.1 Blocked",
+    });
+  });
+
+  test("is final from the only host", async () => {
+    const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
+    await net.script(2, { script: NO });
+    expect((await outcomeOf(net)).kind).toBe("bounced");
+  });
+
+  test.each<[what: string, script: Script]>([
+    ["is busy", { greeting: "closing" }],
+    ["breaks off", { greeting: "close" }],
+  ])("is not final if another host %s", async (_, script) => {
+    const { net } = await twoHosts(NO, script);
+    expect((await outcomeOf(net)).kind).toBe("deferred");
+    const other = await twoHosts(script, NO);
+    const outcome = await outcomeOf(other.net);
+    expect(outcome).toMatchObject({
+      kind: "deferred",
+      reason: expect.stringContaining("554 5.7.1 Blocked; not every host"),
+    });
+  });
+
+  test("is not final if another host is dead", async () => {
+    const net = await mailNet(TWO);
+    await net.script(2, { script: NO });
+    const outcome = await outcomeOf(net);
+    expect(outcome.kind).toBe("deferred");
+    expect(outcome.reason).toStartWith("a.d.test refused at greeting: 554");
+    expect(hostsOf(outcome)).toEqual(["a.d.test", "b.d.test"]);
+  });
+});
+
+describe("TLS (T1–T3)", () => {
+  const valid = makeCertificate(["a.d.test"]);
+  const wrong = makeCertificate(["other.test"]);
+
+  test("is used where it is offered, and what it was is recorded", async () => {
+    const { net, a } = await twoHosts({ tls: valid });
+    const outcome = await outcomeOf(net, { ca: valid.ca });
+    expect(outcome.conversations[0]?.tls).toMatchObject({ version: "TLSv1.3", verified: true });
+    expect(a.transcripts[0]?.slice(0, 3)).toEqual([
+      "EHLO sender.test",
+      "STARTTLS",
+      "EHLO sender.test",
+    ]);
+    expect(a.serverNames).toEqual(["a.d.test"]);
+  });
+
+  test("does not need a valid certificate", async () => {
+    const { net } = await twoHosts({ tls: wrong });
+    const outcome = await outcomeOf(net);
+    expect(outcome.kind).toBe("accepted");
+    expect(outcome.conversations[0]?.tls?.verified).toBe(false);
+  });
+
+  test.each<[what: string, options: ScriptOptions]>([
+    ["STARTTLS is refused", { tls: valid, script: { starttls: { code: 454 } } }],
+    ["the connection ends instead", { tls: valid, script: { starttls: "close" } }],
+    ["the handshake fails", { script: { starttls: { raw: "220 Go\r\n\r\nno TLS at all\r\n" } } }],
+    ["nothing comes", { tls: valid, script: { starttls: "hang" } }],
+  ])("is left out for an hour where %s", async (_, options) => {
+    const extensions = ["PIPELINING", "STARTTLS"];
+    const { net, a } = await twoHosts({ extensions, ...options });
+    const transport = net.transport({ timeouts: { commandMs: 200, tlsMs: 200 } });
+    const first = await transport.send(mail());
+    expect(first).toMatchObject({ kind: "accepted", conversations: [{}, { tls: null }] });
+    expect(addressesOf(first)).toEqual(["127.0.0.2", "127.0.0.2"]);
+    const lines = (connection: number) => a.transcripts[connection] ?? [];
+    expect([lines(0)[1], lines(1)[1]?.slice(0, 9)]).toEqual(["STARTTLS", "MAIL FROM"]);
+    // The connection that was opened in clear serves the next mail.
+    expect((await transport.send(mail())).conversations.length).toBe(1);
+    net.clock.advance(3_600_000);
+    expect((await transport.send(mail())).conversations.length).toBe(2);
+  });
+});
+
+describe("a mail that is too large or beyond ASCII for the server (S4)", () => {
+  test("is refused for good, without DATA", async () => {
+    const { net, a } = await twoHosts({ extensions: ["SIZE 5"] });
+    const outcome = await outcomeOf(net);
+    expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
+    expect(outcome.reason).toContain("5.3.4");
+    expect(a.transcripts[0]).toEqual(["EHLO sender.test"]);
+  });
+
+  test("needs SMTPUTF8", async () => {
+    const { net } = await twoHosts({});
+    const outcome = await net.transport().send(mail("jürgen@d.test"));
+    expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
+    expect(outcome.reason).toContain("5.6.7");
+  });
+});
+
+describe("a site", () => {
+  const RATE = { code: 451, text: "4.7.0 Rate limit exceeded" } as const;
+
+  test("that asked for a pause gets one: other mails are turned back untried", async () => {
+    const net = await mailNet({
+      ...TWO,
+      "e.test": { MX: ["5 a.d.test"] },
+      "f.test": { A: ["127.0.0.3"] },
+    });
+    const a = await net.script(2, { script: { mail: [RATE] } });
+    await net.sink(3);
+    const transport = net.transport();
+    const tried = await transport.send(mail());
+    expect([tried.class, busyOf(tried)]).toEqual(["rate_limited", null]);
+    for (const to of ["b@d.test", "b@e.test"]) {
+      const outcome = await transport.send(mail(to));
+      expect(busyOf(outcome)?.why).toBe("paused");
+      expect(outcome).toMatchObject({ retryAfterMs: 60_000, conversations: [] });
+      expect(transport.admit(to)).toMatchObject({ kind: "busy", retryAfterMs: 60_000 });
+    }
+    expect((await transport.send(mail("b@f.test"))).kind).toBe("accepted");
+    net.clock.advance(60_000);
+    expect((await transport.send(mail("b@e.test"))).kind).toBe("accepted");
+    expect(a.transcripts.flat().filter((line) => line.startsWith("MAIL")).length).toBe(2);
+  });
+
+  test("is paused for as long as it asked", async () => {
+    const text = "4.7.0 Rate limit exceeded, try again in 600 seconds";
+    const { net } = await twoHosts({ mail: { code: 451, text } });
+    const transport = net.transport();
+    await transport.send(mail());
+    expect(transport.admit("b@d.test")).toMatchObject({ retryAfterMs: 600_000 });
+  });
+
+  test.each<[what: string, script: Script]>([
+    ["greylisting", { rcpt: { code: 451, text: "4.7.1 Greylisted" } }],
+    ["no such recipient", { rcpt: { code: 550, text: "5.1.1 No" } }],
+    ["a full mailbox", { rcpt: { code: 452, text: "4.2.2 Full" } }],
+    [
+      "a mailbox that gets too much",
+      { rcpt: { code: 450, text: "4.2.1 Rate limit for this user" } },
+    ],
+  ])("is not paused by %s", async (_, script) => {
+    const { net } = await twoHosts(script);
+    const transport = net.transport();
+    await transport.send(mail());
+    expect(transport.admit("b@d.test").kind).toBe("slot");
+  });
+
+  test("that could not be reached three times in a row is left alone for a minute", async () => {
+    const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
+    const transport = net.transport();
+    for (let i = 0; i < 3; i++) {
+      expect((await transport.send(mail())).conversations.length).toBe(1);
+    }
+    const spared = await transport.send(mail());
+    expect(spared).toMatchObject({ ...LATER, conversations: [] });
+    expect(spared.reason).toContain("connection refused");
+    expect(busyOf(spared)).toBeNull();
+    await net.sink(2);
+    net.clock.advance(60_000);
+    expect((await transport.send(mail())).kind).toBe("accepted");
+  });
+});

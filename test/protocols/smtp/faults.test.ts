@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import { Session } from "../../../src/protocols/smtp/session.ts";
+import type { Timeouts } from "../../../src/protocols/smtp/timeouts.ts";
+import {
+  startScript,
+  type Action,
+  type Script,
+  type ScriptStep,
+} from "../../support/smtp-script.ts";
+
+/** What becomes of one mail, opening and sending taken together. */
+type End = "accepted" | "refused" | "unopened" | "broken" | "unknown";
+
+const ACTIONS = [
+  { code: 450, text: "4.3.0 Later" },
+  { code: 550, text: "5.3.0 Never" },
+  "closing",
+  "close",
+  "reset",
+  "hang",
+  "garbage",
+  "oversized",
+  "trickle",
+  "multiline",
+  "huge",
+] as const satisfies readonly Action[];
+
+const STEPS = [
+  "greeting",
+  "ehlo",
+  "auth",
+  "mail",
+  "rcpt",
+  "data",
+  "body",
+  "dot",
+  "rset",
+  "quit",
+] as const;
+
+type Cell = { step: ScriptStep; action: Action; end: End };
+
+const REPLIES_AS_USUAL = new Set<unknown>(["trickle", "multiline", "huge"]);
+
+/** The rule behind the table: what an action at a step must end in. */
+function expectedEnd(step: ScriptStep, action: Action): End {
+  if (step === "rset") return "refused";
+  if (step === "quit") return "accepted";
+  const isRefusal = typeof action === "object" || action === "closing";
+  if (step === "greeting" || step === "ehlo" || step === "auth") {
+    return REPLIES_AS_USUAL.has(action) ? "accepted" : "unopened";
+  }
+  // The reply as usual, but before the message is through: no acceptance.
+  if (step === "body") return isRefusal ? "refused" : "broken";
+  if (REPLIES_AS_USUAL.has(action)) return "accepted";
+  if (isRefusal) return "refused";
+  return step === "dot" ? "unknown" : "broken";
+}
+
+const SMALL = Buffer.from("Subject: a\r\n\r\nb\r\n");
+const LARGE = Buffer.alloc(16_000_000, "x");
+
+async function endOf(session: Session, message: Uint8Array): Promise<End> {
+  if ((await session.open()) !== null) return "unopened";
+  const envelope = { from: "a@example.com", to: "b@example.net" };
+  const { delivery } = await session.send({ envelope, message });
+  if (delivery.kind === "unsendable") throw new Error(delivery.message);
+  return delivery.kind === "broken" && delivery.isUnknown ? "unknown" : delivery.kind;
+}
+
+const SHORT_MS = 100;
+
+/** Only what waits for the silent step is in a hurry, so that a busy machine changes nothing. */
+function timeoutsFor(step: ScriptStep, action: Action): Partial<Timeouts> {
+  if (action !== "hang") return {};
+  const ms = { [step]: SHORT_MS };
+  return {
+    greetingMs: ms["greeting"] ?? 5_000,
+    commandMs: ms["ehlo"] ?? ms["auth"] ?? ms["mail"] ?? ms["rcpt"] ?? 5_000,
+    dataMs: ms["data"] ?? 5_000,
+    blockMs: ms["body"] ?? 5_000,
+    dotMs: ms["dot"] ?? 5_000,
+    resetMs: ms["rset"] ?? 5_000,
+    quitMs: ms["quit"] ?? 5_000,
+  };
+}
+
+async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: boolean }> {
+  const { step, action } = cell;
+  const extensions = ["SIZE 50000000", "AUTH PLAIN", ...(pipelining ? ["PIPELINING"] : [])];
+  // RSET is only said after a refusal.
+  const refusal: Script = step === "rset" ? { rcpt: { code: 550 } } : {};
+  const server = await startScript({ script: { ...refusal, [step]: action }, extensions });
+  const session = new Session({
+    host: "127.0.0.1",
+    port: server.port,
+    hostname: "client.test",
+    tls: { mode: "none" },
+    credentials: { user: "user", pass: "slot" },
+    timeouts: timeoutsFor(step, action),
+  });
+  const end = await endOf(session, step === "body" ? LARGE : SMALL);
+  const left = session.isUsable;
+  await session.quit();
+  await server.close();
+  return { end, left };
+}
+
+/** A session is used again only where both sides know where they are. */
+function isLeft({ step, action, end }: Cell): boolean {
+  if (step === "rset") return REPLIES_AS_USUAL.has(action);
+  const isRefusal = end === "refused" && typeof action === "object";
+  return (end === "accepted" || isRefusal) && step !== "body";
+}
+
+for (const pipelining of [true, false]) {
+  describe(`every fault at every step, ${pipelining ? "pipelined" : "in turn"}`, () => {
+    for (const step of STEPS) {
+      for (const action of ACTIONS) {
+        const cell: Cell = { step, action, end: expectedEnd(step, action) };
+        const name = typeof action === "object" ? action.code : action;
+        test(`${step}: ${name}`, async () => {
+          expect(await run(cell, pipelining)).toEqual({ end: cell.end, left: isLeft(cell) });
+        });
+      }
+    }
+  });
+}

@@ -1,0 +1,321 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import { Pool, type Destination, type PoolOptions } from "../../../src/protocols/smtp/pool.ts";
+import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
+import { stepSystemClock } from "../../support/clock.ts";
+import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
+import { startSink } from "../../support/smtp-sink.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function scripted(options: ScriptOptions = {}) {
+  const server = await startScript(options);
+  closers.push(() => server.close());
+  return server;
+}
+
+async function sink() {
+  const server = await startSink();
+  closers.push(() => server.close());
+  return server;
+}
+
+function pool(options: Partial<PoolOptions> = {}): Pool {
+  const created = new Pool({ maxConnections: 20, graceMs: 20, ...options });
+  closers.push(() => created.close());
+  return created;
+}
+
+function to(port: number, options: Partial<SessionOptions> = {}): Destination {
+  const all: SessionOptions = {
+    host: "127.0.0.1",
+    port,
+    hostname: "client.test",
+    tls: { mode: "none" },
+    ...options,
+  };
+  return { key: String(port), connect: () => new Session(all) };
+}
+
+const MAIL: Dispatch = {
+  envelope: { from: "a@example.com", to: "b@example.net" },
+  message: Buffer.from("a\r\n"),
+};
+
+async function kindOf(delivering: ReturnType<Pool["deliver"]>): Promise<string> {
+  return (await delivering).delivery.kind;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+describe("the pool", () => {
+  test("sends one mail after the other over one connection", async () => {
+    const server = await sink();
+    const sessions = pool();
+    for (let i = 0; i < 10; i++) {
+      const { conversations } = await sessions.deliver(to(server.port), MAIL);
+      expect(conversations).toMatchObject([{ reused: i > 0 }]);
+    }
+    expect(server.counts).toEqual({ messages: 10, connections: 1 });
+  });
+
+  test("opens no more connections than allowed, and serves all who wait", async () => {
+    const server = await sink();
+    const sessions = pool({ maxConnections: 3 });
+    const mails = Array.from({ length: 50 }, () => kindOf(sessions.deliver(to(server.port), MAIL)));
+    expect(new Set(await Promise.all(mails))).toEqual(new Set(["accepted"]));
+    expect(server.counts).toEqual({ messages: 50, connections: 3 });
+  });
+
+  test("keeps destinations apart", async () => {
+    const [one, two] = [await sink(), await sink()];
+    const sessions = pool({ maxConnections: 1 });
+    for (const server of [one, two, one, two]) await sessions.deliver(to(server.port), MAIL);
+    expect(one.counts).toEqual({ messages: 2, connections: 1 });
+    expect(two.counts).toEqual({ messages: 2, connections: 1 });
+  });
+
+  test("ends a connection after its share of messages, with QUIT", async () => {
+    const server = await scripted();
+    const sessions = pool({ maxMessages: 3, maxConnections: 1 });
+    for (let i = 0; i < 7; i++) {
+      expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+    }
+    const mails = server.transcripts.map((lines) => lines.filter((line) => line === "DATA").length);
+    expect(mails).toEqual([3, 3, 1]);
+    expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT", "DATA"]);
+  });
+
+  test("ends an idle connection after its time, with QUIT", async () => {
+    const server = await scripted();
+    const sessions = pool({ idleMs: 15 });
+    await Promise.all([1, 2].map(() => sessions.deliver(to(server.port), MAIL)));
+    await until(() => server.ended === 2);
+    expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT"]);
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+  });
+
+  test.each([
+    ["back", -24 * HOUR_MS],
+    ["forward", 24 * HOUR_MS],
+  ])("counts idle time although the clock is set %s by a day", async (_, stepMs) => {
+    const server = await scripted();
+    const sessions = pool({ idleMs: 300 });
+    await sessions.deliver(to(server.port), MAIL);
+    const startedAt = performance.now();
+    const restore = stepSystemClock(stepMs);
+    const { conversations } = await sessions.deliver(to(server.port), MAIL);
+    expect(conversations).toMatchObject([{ reused: true }]);
+    await until(() => server.ended === 1);
+    restore();
+    const idleMs = performance.now() - startedAt;
+    expect(idleMs).toBeGreaterThanOrEqual(295);
+    expect(idleMs).toBeLessThan(5_000);
+  });
+
+  test("keeps no more idle connections than allowed, over all destinations", async () => {
+    const servers = [await scripted(), await scripted(), await scripted()];
+    const sessions = pool({ maxIdle: 2 });
+    for (const server of servers) await sessions.deliver(to(server.port), MAIL);
+    await until(() => servers[2]?.ended === 1);
+    expect(servers.map(({ transcripts }) => transcripts[0]?.at(-1))).toEqual([
+      "DATA",
+      "DATA",
+      "QUIT",
+    ]);
+  });
+
+  test("does not use a connection again after 421", async () => {
+    const server = await scripted({ script: [{ rcpt: "closing" }, {}] });
+    const sessions = pool();
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("refused");
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+    expect(server.transcripts.length).toBe(2);
+  });
+
+  test("keeps a connection after a refusal", async () => {
+    const server = await scripted({ script: { rcpt: [{ code: 550 }] } });
+    const sessions = pool();
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("refused");
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+    expect(server.transcripts.length).toBe(1);
+  });
+
+  test("gives the place of a failed connection to the next who waits", async () => {
+    const server = await scripted({ script: [{ greeting: { code: 554 } }, { mail: "close" }, {}] });
+    const sessions = pool({ maxConnections: 1 });
+    const mails = [1, 2, 3].map(() => kindOf(sessions.deliver(to(server.port), MAIL)));
+    expect(await Promise.all(mails)).toEqual(["unopened", "broken", "accepted"]);
+  });
+});
+
+describe("a connection that went stale", () => {
+  test.each(["close", "reset", "closing", "garbage"] as const)(
+    "with %s at its next MAIL is replaced within the attempt",
+    async (action) => {
+      const server = await scripted({ script: [{ mail: [null, action] }, {}] });
+      const sessions = pool();
+      await sessions.deliver(to(server.port), MAIL);
+      const { delivery, conversations } = await sessions.deliver(to(server.port), MAIL);
+      expect(delivery.kind).toBe("accepted");
+      expect(conversations.map(({ reused }) => reused)).toEqual([true, false]);
+      expect(conversations[0]?.steps.map(({ step }) => step)).toEqual(["mail"]);
+      expect(server.bodies.length).toBe(2);
+    },
+  );
+
+  test("while idle is not even tried", async () => {
+    const server = await scripted();
+    const sessions = pool();
+    await sessions.deliver(to(server.port), MAIL);
+    server.drop();
+    await until(() => server.ended === 1);
+    const { delivery, conversations } = await sessions.deliver(to(server.port), MAIL);
+    expect(delivery.kind).toBe("accepted");
+    expect(conversations.map(({ reused }) => reused)).toEqual([false]);
+  });
+
+  test("is not replaced where it used up its time in silence", async () => {
+    const server = await scripted({ script: [{ mail: [null, "hang"] }, {}] });
+    const sessions = pool();
+    const destination = to(server.port, { timeouts: { commandMs: 150 } });
+    await sessions.deliver(destination, MAIL);
+    const { delivery } = await sessions.deliver(destination, MAIL);
+    expect(delivery).toMatchObject({ kind: "broken", failure: { cause: { kind: "timeout" } } });
+    expect(server.transcripts.length).toBe(1);
+  });
+
+  test("is replaced once, not again and again", async () => {
+    const server = await scripted({ script: [{ mail: [null, "close"] }, { mail: "close" }] });
+    const sessions = pool();
+    await sessions.deliver(to(server.port), MAIL);
+    const { delivery } = await sessions.deliver(to(server.port), MAIL);
+    expect(delivery).toMatchObject({ kind: "broken", isUnknown: false });
+    expect(server.transcripts.length).toBe(2);
+  });
+
+  test("is not replaced once a command was accepted", async () => {
+    const server = await scripted({ extensions: [], script: [{ rcpt: [null, "close"] }, {}] });
+    const sessions = pool();
+    await sessions.deliver(to(server.port), MAIL);
+    const { delivery, conversations } = await sessions.deliver(to(server.port), MAIL);
+    expect(delivery).toMatchObject({ kind: "broken", failure: { step: "rcpt" } });
+    expect(conversations.length).toBe(1);
+  });
+
+  test("is never replaced after the final dot: the mail may have arrived", async () => {
+    const server = await scripted({ script: [{ dot: [null, "close"] }, {}] });
+    const sessions = pool();
+    await sessions.deliver(to(server.port), MAIL);
+    const { delivery } = await sessions.deliver(to(server.port), MAIL);
+    expect(delivery).toMatchObject({ kind: "broken", isUnknown: true });
+    expect(server.bodies.length).toBe(2);
+    expect(server.transcripts.length).toBe(1);
+  });
+
+  test("is not what a fresh connection is, failing in the same way", async () => {
+    const server = await scripted({ script: [{ mail: "close" }, {}] });
+    expect(await kindOf(pool().deliver(to(server.port), MAIL))).toBe("broken");
+    expect(server.transcripts.length).toBe(1);
+  });
+});
+
+describe("a mail whose signal is aborted", () => {
+  test.each([
+    ["greeting", "unopened", 0, 0],
+    ["ehlo", "unopened", 1, 0],
+    ["mail", "broken", 2, 0],
+    ["dot", "broken", 4, 1],
+  ] as const)("ends at once where it hangs at %s", async (step, kind, lines, bodies) => {
+    const server = await scripted({ script: { [step]: "hang" } });
+    const stop = new AbortController();
+    const delivering = pool().deliver(to(server.port), { ...MAIL, signal: stop.signal });
+    const { transcripts } = server;
+    await until(() => transcripts[0]?.length === lines && server.bodies.length === bodies);
+    stop.abort();
+    const { delivery, conversations } = await delivering;
+    expect(delivery).toMatchObject({
+      kind,
+      failure: { step, cause: { kind: "timeout" } },
+    });
+    expect(conversations[0]?.steps.at(-1)?.text).toStartWith("interrupted: ");
+    await until(() => server.ended === 1);
+  });
+
+  test("does not connect any more", async () => {
+    const server = await scripted();
+    const signal = AbortSignal.abort();
+    expect(await kindOf(pool().deliver(to(server.port), { ...MAIL, signal }))).toBe("unopened");
+    expect(server.transcripts).toEqual([]);
+  });
+
+  test("leaves its session alone where the mail has ended before", async () => {
+    const server = await scripted();
+    const sessions = pool();
+    const stop = new AbortController();
+    await sessions.deliver(to(server.port), { ...MAIL, signal: stop.signal });
+    stop.abort();
+    expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("accepted");
+    expect(server.transcripts.length).toBe(1);
+  });
+});
+
+describe("closing the pool", () => {
+  test("says QUIT on idle connections", async () => {
+    const server = await scripted();
+    const sessions = pool({ graceMs: 60_000 });
+    await Promise.all([1, 2, 3].map(() => sessions.deliver(to(server.port), MAIL)));
+    await sessions.close();
+    expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT", "QUIT"]);
+  });
+
+  test("lets mails under way finish, and turns away those who wait", async () => {
+    const server = await scripted();
+    const sessions = pool({ maxConnections: 1, graceMs: 60_000 });
+    const mails = [1, 2].map(() => kindOf(sessions.deliver(to(server.port), MAIL)));
+    await until(() => server.transcripts[0]?.includes("DATA") === true);
+    await sessions.close();
+    expect(await Promise.all(mails)).toEqual(["accepted", "unopened"]);
+    expect(server.transcripts[0]?.at(-1)).toBe("QUIT");
+  });
+
+  test.each([
+    ["greeting", "unopened", 0],
+    ["mail", "broken", 2],
+    ["dot", "broken", 4],
+  ] as const)("drops what hangs at %s after the grace", async (step, kind, lines) => {
+    const server = await scripted({ script: { [step]: "hang" } });
+    const sessions = pool({ graceMs: 10 });
+    const delivering = sessions.deliver(to(server.port), MAIL);
+    await until(() => server.transcripts[0]?.length === lines);
+    await sessions.close();
+    const { delivery } = await delivering;
+    expect(delivery).toMatchObject({
+      kind,
+      failure: { cause: { kind: "closed", message: "we closed the connection" } },
+    });
+  });
+
+  test("takes nothing any more", async () => {
+    const server = await scripted();
+    const sessions = pool();
+    await sessions.close();
+    const { delivery, conversations } = await sessions.deliver(to(server.port), MAIL);
+    expect(delivery).toMatchObject({ kind: "unopened", failure: { cause: { kind: "closed" } } });
+    expect(conversations).toEqual([]);
+    expect(server.transcripts).toEqual([]);
+  });
+
+  test("can be asked for twice", async () => {
+    const sessions = pool();
+    await Promise.all([sessions.close(), sessions.close()]);
+  });
+});

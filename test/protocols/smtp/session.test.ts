@@ -1,0 +1,519 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Dispatch } from "../../../src/protocols/smtp/dispatch.ts";
+import type { Conversation } from "../../../src/protocols/smtp/conversation.ts";
+import type { Failure } from "../../../src/protocols/smtp/failure.ts";
+import { Session, type SessionOptions } from "../../../src/protocols/smtp/session.ts";
+import { startScript, type ScriptOptions } from "../../support/smtp-script.ts";
+import { startSink, type SinkOptions } from "../../support/smtp-sink.ts";
+
+const closers: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+async function scripted(options: ScriptOptions = {}) {
+  const server = await startScript(options);
+  closers.push(() => server.close());
+  return server;
+}
+
+async function sink(options: SinkOptions = {}) {
+  const server = await startSink(options);
+  closers.push(() => server.close());
+  return server;
+}
+
+function session(port: number, options: Partial<SessionOptions> = {}): Session {
+  const created = new Session({
+    host: "127.0.0.1",
+    port,
+    hostname: "client.test",
+    tls: { mode: "none" },
+    ...options,
+  });
+  closers.push(() => created.close());
+  return created;
+}
+
+async function opened(port: number, options: Partial<SessionOptions> = {}): Promise<Session> {
+  const created = session(port, options);
+  expect(await created.open()).toBeNull();
+  return created;
+}
+
+function mail(message: string | Uint8Array = "Subject: a\r\n\r\nb\r\n"): Dispatch {
+  const bytes = typeof message === "string" ? Buffer.from(message) : message;
+  return { envelope: { from: "a@example.com", to: "b@example.net" }, message: bytes };
+}
+
+function stepsOf({ steps }: Conversation): string[] {
+  return steps.map(({ step, code }) => (code === null ? step : `${step} ${code}`));
+}
+
+function causeOf(failure: Failure | null): string {
+  if (failure === null) return "none";
+  const { step, cause } = failure;
+  return cause.kind === "reply" ? `${step} ${cause.code}` : `${step} ${cause.kind}`;
+}
+
+const SHORT = { timeouts: { dotMs: 60 } };
+
+describe("opening a session", () => {
+  test("connects, is greeted and says EHLO", async () => {
+    const server = await scripted();
+    const client = await opened(server.port);
+    expect(stepsOf(client.conversation)).toEqual(["connect", "greeting 220", "ehlo 250"]);
+    expect(client.conversation).toMatchObject({
+      host: "127.0.0.1",
+      address: "127.0.0.1",
+      port: server.port,
+      tls: null,
+      reused: false,
+    });
+    expect(client.conversation.steps[2]).toMatchObject({
+      command: "EHLO client.test",
+      enhanced: null,
+      text: expect.stringContaining("PIPELINING"),
+    });
+    expect(client.extensions).toMatchObject({ pipelining: true, maxSizeBytes: 50_000_000 });
+  });
+
+  test.each([500, 502, 504])("falls back to HELO after %i", async (code) => {
+    const server = await scripted({ script: { ehlo: { code } } });
+    const client = await opened(server.port);
+    expect(server.transcripts[0]).toEqual(["EHLO client.test", "HELO client.test"]);
+    expect(client.extensions.pipelining).toBe(false);
+    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+  });
+
+  test.each([421, 450, 501, 550, 554])("does not fall back to HELO after %i", async (code) => {
+    const server = await scripted({ script: { ehlo: { code } } });
+    expect(causeOf(await session(server.port).open())).toBe(`ehlo ${code}`);
+    expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
+  });
+
+  test("fails where HELO is refused too", async () => {
+    const server = await scripted({ script: { ehlo: { code: 502 }, helo: { code: 550 } } });
+    expect(causeOf(await session(server.port).open())).toBe("helo 550");
+  });
+
+  test("fails where nobody listens", async () => {
+    const server = await startScript();
+    await server.close();
+    const client = session(server.port);
+    expect(causeOf(await client.open())).toBe("connect network");
+    expect(client.conversation.steps).toMatchObject([
+      { step: "connect", command: null, code: null, text: expect.stringContaining("refused") },
+    ]);
+  });
+
+  test("fails where the name does not resolve", async () => {
+    const resolve = () => Promise.reject(new Error("queryA SERVFAIL"));
+    const client = session(25, { host: "mx.test", resolve });
+    expect(await client.open()).toEqual({
+      step: "connect",
+      cause: { kind: "dns", message: "mx.test: queryA SERVFAIL" },
+    });
+    const empty = session(25, { host: "mx.test", resolve: () => Promise.resolve([]) });
+    expect(causeOf(await empty.open())).toBe("connect dns");
+  });
+
+  test("gives up on a resolver that does not answer", async () => {
+    const resolve = () => new Promise<string[]>(() => {});
+    const client = session(25, { host: "mx.test", resolve, timeouts: { connectMs: 20 } });
+    expect(causeOf(await client.open())).toBe("connect dns");
+  });
+
+  test("tries every address, at most five, and records each", async () => {
+    const server = await scripted();
+    const refused = ["127.0.0.2", "127.0.0.3", "127.0.0.4", "127.0.0.5"];
+    const resolve = () => Promise.resolve([...refused, "127.0.0.1"]);
+    const client = await opened(server.port, { host: "mx.test", resolve });
+    expect(stepsOf(client.conversation).slice(0, 6)).toEqual([
+      ...Array(5).fill("connect"),
+      "greeting 220",
+    ]);
+    expect(client.conversation).toMatchObject({ host: "mx.test", address: "127.0.0.1" });
+
+    const tooMany = () => Promise.resolve([...refused, "127.0.0.6", "127.0.0.1"]);
+    const other = session(server.port, { host: "mx.test", resolve: tooMany });
+    expect(causeOf(await other.open())).toBe("connect network");
+  });
+
+  test("asks about every address before it is dialled", async () => {
+    const server = await scripted();
+    const asked: string[] = [];
+    const checkAddress = (address: string): string | null => {
+      asked.push(address);
+      return "a private address";
+    };
+    const resolve = () => Promise.resolve(["127.0.0.1", "::1"]);
+    const client = session(server.port, { host: "mx.test", resolve, checkAddress });
+    expect(await client.open()).toMatchObject({
+      step: "connect",
+      cause: { kind: "address", message: `[::1]:${server.port} a private address` },
+    });
+    expect(asked).toEqual(["127.0.0.1", "::1"]);
+    expect(server.transcripts).toEqual([]);
+  });
+
+  test("dials the address given, and keeps the host for the record", async () => {
+    const server = await scripted();
+    const client = await opened(server.port, { host: "mx.test", address: "127.0.0.1" });
+    expect(client.conversation).toMatchObject({ host: "mx.test", address: "127.0.0.1" });
+  });
+
+  test("can leave from a local address of choice", async () => {
+    const server = await scripted();
+    await opened(server.port, { localAddress: "127.0.0.9" });
+    const elsewhere = session(server.port, { localAddress: "192.0.2.77" });
+    expect(causeOf(await elsewhere.open())).toBe("connect unroutable");
+  });
+
+  test("records the time of every step", async () => {
+    const client = await opened((await scripted({ script: { greeting: "trickle" } })).port);
+    for (const { ms } of client.conversation.steps) expect(ms).toBeGreaterThanOrEqual(0);
+  });
+
+  test("can be closed while it waits", async () => {
+    const server = await scripted({ script: { greeting: "hang" } });
+    const client = session(server.port);
+    const opening = client.open();
+    queueMicrotask(() => client.close());
+    expect(causeOf(await opening)).toMatch(/ closed$/);
+  });
+
+  test("waits a shorter time for the greeting, as soon as it is hurried", async () => {
+    const server = await scripted({ script: { greeting: "hang" } });
+    const asked: number[] = [];
+    const client = session(server.port, {
+      timeouts: { greetingMs: 60_000, hurriedGreetingMs: 50 },
+      isHurried: () => asked.push(asked.length) === 3,
+    });
+    expect(await client.open()).toMatchObject({
+      step: "greeting",
+      cause: { kind: "timeout", message: "no answer within 0.05 s" },
+    });
+    expect(asked).toEqual([0, 1, 2]);
+    expect(client.conversation.steps.at(-1)).toMatchObject({ step: "greeting", code: null });
+  });
+
+  test("is not hurried any more once the greeting has come", async () => {
+    const server = await scripted({ script: { ehlo: "hang" } });
+    const client = session(server.port, {
+      timeouts: { commandMs: 200, hurriedGreetingMs: 50 },
+      isHurried: () => true,
+    });
+    expect(await client.open()).toMatchObject({
+      step: "ehlo",
+      cause: { message: "no answer within 0.2 s" },
+    });
+  });
+
+  test("shares the watchdog with the first mail", async () => {
+    const server = await scripted({ script: { greeting: "trickle", mail: "hang" } });
+    const client = await opened(server.port, { timeouts: { totalMs: 200 } });
+    expect((await client.send(mail())).delivery).toMatchObject({
+      kind: "broken",
+      failure: { step: "mail", cause: { message: "no answer within 0.2 s" } },
+    });
+  });
+
+  test("the watchdog ends an opening in which every step is quick enough", async () => {
+    const script = { ehlo: "hang" } as const;
+    const server = await scripted({ script });
+    const client = session(server.port, { timeouts: { totalMs: 150 } });
+    expect(await client.open()).toMatchObject({
+      step: "ehlo",
+      cause: { kind: "timeout", message: "no answer within 0.15 s" },
+    });
+  });
+});
+
+describe("sending a mail", () => {
+  test.each([true, false])("ends in acceptance, pipelining %p", async (pipelining) => {
+    const server = await sink({ pipelining });
+    const client = await opened(server.port);
+    const { delivery, conversation } = await client.send(mail("a\r\n"));
+    expect(delivery).toMatchObject({ kind: "accepted", reply: { code: 250, enhanced: "2.0.0" } });
+    expect(stepsOf(conversation).slice(3)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
+    expect(conversation.steps.slice(3).map(({ command }) => command)).toEqual([
+      "MAIL FROM:<a@example.com> SIZE=3",
+      "RCPT TO:<b@example.net>",
+      "DATA",
+      ".",
+    ]);
+    expect(server.messages).toMatchObject([{ from: "a@example.com", to: ["b@example.net"] }]);
+    expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe("a\r\n");
+  });
+
+  test("sends the three commands together only where PIPELINING is offered", async () => {
+    for (const [extensions, seen] of [
+      [["PIPELINING"], 3],
+      [[], 1],
+    ] as const) {
+      const server = await scripted({ extensions, script: { mail: "hang" } });
+      const client = await opened(server.port, { timeouts: { commandMs: 150 } });
+      await client.send(mail());
+      // The server stops reading lines at MAIL; what came with it shows in the size of the write.
+      expect(server.transcripts[0]?.length).toBe(2);
+      expect(server.pendingLines()).toBe(seen - 1);
+    }
+  });
+
+  test("reuses the session for further mails", async () => {
+    const server = await sink();
+    const client = await opened(server.port);
+    await client.send(mail("1\r\n"));
+    const { conversation } = await client.send(mail("2\r\n"));
+    expect(conversation.reused).toBe(true);
+    expect(stepsOf(conversation)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
+    expect(server.counts).toEqual({ messages: 2, connections: 1 });
+    expect(client.messages).toBe(2);
+  });
+
+  test.each(["\r\n.\r\n.\r\n..\r\nend", ".", ".\r\n", "a\r\n.", "", "a\n.\r\nb\r\n", "x\r\n.\r\n"])(
+    "delivers %j whole",
+    async (text) => {
+      const server = await sink();
+      const client = await opened(server.port);
+      expect((await client.send(mail(text))).delivery.kind).toBe("accepted");
+      const expected = text === "" || text.endsWith("\r\n") ? text : `${text}\r\n`;
+      // A dot after a bare LF is doubled for safety; no message of ours has one.
+      const doubled = expected.replace("a\n.", "a\n..");
+      expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe(doubled);
+      // The session is still in step.
+      expect((await client.send(mail("next\r\n"))).delivery.kind).toBe("accepted");
+    },
+  );
+
+  test("delivers 10 MB byte by byte the same", async () => {
+    const server = await sink();
+    const client = await opened(server.port);
+    const lines = Array.from(
+      { length: 140_000 },
+      (_, i) => `${".".repeat(i % 4)}${i} ${"x".repeat(70)}`,
+    );
+    const message = Buffer.from(`${lines.join("\r\n")}\r\n`);
+    expect(message.length).toBeGreaterThan(10_000_000);
+    expect((await client.send(mail(message))).delivery.kind).toBe("accepted");
+    expect(Buffer.compare(Buffer.from(server.messages[0]?.data ?? []), message)).toBe(0);
+  });
+
+  test("never sends DATA for a message larger than announced", async () => {
+    const server = await scripted({ extensions: ["SIZE 10", "PIPELINING"] });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail("more than ten octets"));
+    expect(delivery).toMatchObject({ kind: "unsendable", enhanced: "5.3.4" });
+    expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
+    expect((await client.send(mail("short\r\n"))).delivery.kind).toBe("accepted");
+  });
+
+  test("asks for SMTPUTF8 only where it is needed", async () => {
+    const server = await sink();
+    const client = await opened(server.port);
+    const envelope = { from: "a@example.com", to: "jürgen@example.net" };
+    const { conversation } = await client.send({ ...mail("a\r\n"), envelope });
+    expect(conversation.steps[3]?.command).toBe("MAIL FROM:<a@example.com> SIZE=3 SMTPUTF8");
+    expect(server.messages[0]?.to).toEqual(["jürgen@example.net"]);
+  });
+
+  test("limits the recorded text to 1,024 characters", async () => {
+    const server = await scripted({ script: { dot: { code: 250, text: "x".repeat(3_000) } } });
+    const { conversation } = await (await opened(server.port)).send(mail());
+    expect(conversation.steps.at(-1)?.text.length).toBe(1_024);
+  });
+});
+
+describe("a refused mail", () => {
+  const steps = ["mail", "rcpt", "data", "dot"] as const;
+  const modes = [["PIPELINING"], []];
+  const cases = steps.flatMap((step) =>
+    [450, 550].flatMap((code) => modes.map((extensions) => ({ step, code, extensions }))),
+  );
+
+  test.each(cases)("at $step with $code $extensions leaves the session usable", async (row) => {
+    const { step, code, extensions } = row;
+    const server = await scripted({
+      extensions,
+      script: { [step]: [{ code, text: "4.2.0 as told" }] },
+    });
+    const client = await opened(server.port);
+    const { delivery, conversation } = await client.send(mail());
+    expect(delivery).toMatchObject({ kind: "refused", step, reply: { code } });
+    expect(stepsOf(conversation).at(-1)).toBe("rset 250");
+    expect(conversation.steps.find((entry) => entry.step === step)?.code).toBe(code);
+    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+  });
+
+  test("is ended with a lone dot where DATA was granted all the same (RFC 2920)", async () => {
+    const script = { rcpt: [{ code: 550 }], data: [{ code: 354 }] };
+    const server = await scripted({ script });
+    const client = await opened(server.port);
+    const { delivery, conversation } = await client.send(mail("secret\r\n"));
+    expect(delivery).toMatchObject({ kind: "refused", step: "rcpt", reply: { code: 550 } });
+    expect(stepsOf(conversation).slice(3)).toEqual([
+      "mail 250",
+      "rcpt 550",
+      "data 354",
+      "dot 554",
+      "rset 250",
+    ]);
+    expect(server.bodies).toEqual([".\r\n"]);
+    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+  });
+
+  test("stays refused where the lone dot is not answered", async () => {
+    const script = { mail: [{ code: 550 }], data: [{ code: 354 }], dot: "close" } as const;
+    const server = await scripted({
+      script: { ...script, mail: [...script.mail], data: [...script.data] },
+    });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail());
+    expect(delivery).toMatchObject({ kind: "refused", step: "mail" });
+    expect(client.isUsable).toBe(false);
+  });
+
+  test.each(steps)("with 421 at %s ends the session", async (step) => {
+    const server = await scripted({ script: { [step]: "closing" } });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail());
+    expect(delivery).toMatchObject({
+      kind: "refused",
+      step,
+      reply: { code: 421, enhanced: "4.3.2" },
+    });
+    expect(client.isUsable).toBe(false);
+  });
+
+  test.each([{ code: 500 }, "close", "garbage", "hang"] as const)(
+    "stays refused where RSET ends in %j",
+    async (rset) => {
+      const server = await scripted({ script: { rcpt: { code: 550 }, rset } });
+      const client = await opened(server.port, { timeouts: { resetMs: 30 } });
+      const { delivery } = await client.send(mail());
+      expect(delivery).toMatchObject({ kind: "refused", step: "rcpt" });
+      expect(client.isUsable).toBe(false);
+    },
+  );
+
+  test("can be refused in the middle of the message", async () => {
+    const body = { code: 552, text: "5.3.4 Too much" };
+    const server = await scripted({ script: { body } });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail(Buffer.alloc(20_000_000, "x")));
+    expect(delivery).toMatchObject({ kind: "refused", step: "dot", reply: { enhanced: "5.3.4" } });
+    expect(client.isUsable).toBe(false);
+  });
+});
+
+describe("a session that breaks", () => {
+  test.each(["mail", "rcpt", "data", "body"] as const)("at %s has sent nothing", async (step) => {
+    const server = await scripted({ script: { [step]: "close" } });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail(Buffer.alloc(20_000_000, "x")));
+    expect(delivery).toMatchObject({ kind: "broken", isUnknown: false });
+    expect(client.isUsable).toBe(false);
+  });
+
+  test.each(["close", "reset", "hang", "garbage"] as const)(
+    "after the final dot with %s does not know",
+    async (dot) => {
+      const server = await scripted({ script: { dot } });
+      const client = await opened(server.port, SHORT);
+      const { delivery, conversation } = await client.send(mail());
+      expect(delivery).toMatchObject({ kind: "broken", isUnknown: true, failure: { step: "dot" } });
+      expect(conversation.steps.at(-1)).toMatchObject({ step: "dot", command: ".", code: null });
+      expect(client.isUsable).toBe(false);
+    },
+  );
+
+  test("does not take a reply that came too early for an acceptance", async () => {
+    const data = { raw: "354 Go ahead\r\n250 2.0.0 Taken\r\n" };
+    const server = await scripted({ script: { data } });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail());
+    expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "dot" } });
+    expect(server.bodies).toEqual([]);
+  });
+
+  test.each([
+    ["mail", 354],
+    ["rcpt", 354],
+    ["data", 250],
+    ["dot", 354],
+  ] as const)("at %s with %i is out of step", async (step, code) => {
+    const server = await scripted({ script: { [step]: { code } }, extensions: [] });
+    const client = await opened(server.port);
+    const { delivery } = await client.send(mail());
+    expect(delivery).toMatchObject({
+      kind: "broken",
+      isUnknown: step === "dot",
+      failure: { step },
+    });
+    expect(client.isUsable).toBe(false);
+  });
+
+  test("is given up where the network takes no more of the message", async () => {
+    const server = await scripted({ script: { body: "hang" } });
+    const client = await opened(server.port, { timeouts: { blockMs: 60 } });
+    const { delivery } = await client.send(mail(Buffer.alloc(40_000_000, "x")));
+    expect(delivery).toMatchObject({
+      kind: "broken",
+      isUnknown: false,
+      failure: { cause: { kind: "timeout" } },
+    });
+  });
+
+  test.each(["drop", "say"] as const)(
+    "notices a server that leaves between mails by %s",
+    async (how) => {
+      const server = await scripted();
+      const client = await opened(server.port);
+      await client.send(mail());
+      const lost = new Promise<void>((resolve) => {
+        client.onLost = resolve;
+      });
+      server[how]("421 4.4.2 Idle too long\r\n");
+      await lost;
+      expect(client.isUsable).toBe(false);
+    },
+  );
+
+  test("is not used again where one reply too many came", async () => {
+    const dot = { raw: "250 2.0.0 Taken\r\n250 2.0.0 Taken\r\n" };
+    const client = await opened((await scripted({ script: { dot } })).port);
+    expect((await client.send(mail())).delivery.kind).toBe("accepted");
+    expect(client.isUsable).toBe(false);
+  });
+
+  test("gives every further mail back unsent", async () => {
+    const server = await scripted({ script: { dot: "close" } });
+    const client = await opened(server.port);
+    await client.send(mail());
+    const { delivery, conversation } = await client.send(mail());
+    expect(delivery).toMatchObject({ kind: "broken", isUnknown: false, failure: { step: "mail" } });
+    expect(conversation.reused).toBe(true);
+  });
+});
+
+describe("quitting", () => {
+  test("says QUIT and closes", async () => {
+    const server = await scripted();
+    const client = await opened(server.port);
+    const { conversation } = await client.send(mail());
+    const before = conversation.steps.length;
+    await client.quit();
+    expect(server.transcripts[0]?.at(-1)).toBe("QUIT");
+    expect(client.isUsable).toBe(false);
+    expect(conversation.steps.length).toBe(before);
+  });
+
+  test.each(["hang", "close", "garbage"] as const)("does not mind %s", async (quit) => {
+    const server = await scripted({ script: { quit } });
+    const client = await opened(server.port, { timeouts: { quitMs: 20 } });
+    await client.quit();
+    expect(client.isUsable).toBe(false);
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { htmlToText } from "../../src/render/text.ts";
+import { threadMs } from "../support/growth.ts";
+
+describe("the text of an HTML body", () => {
+  const cases: [what: string, html: string, text: string][] = [
+    ["nothing", "", ""],
+    ["no tags", "just text", "just text"],
+    ["paragraphs", "<p>one</p><p>two</p>", "one\n\ntwo"],
+    ["a heading as it is written", "<h1>Über uns</h1><p>x</p>", "Über uns\n\nx"],
+    ["line breaks", "a<br>b<br/>c", "a\nb\nc"],
+    ["entities", "A &amp; B &lt; &euro; &#x1F44B;", "A & B < € 👋"],
+    ["blanks", "a \n\t b&nbsp;&nbsp;c", "a b c"],
+    ["a link", '<a href="https://x.example/a">shop</a>', "shop [https://x.example/a]"],
+    [
+      "a link that shows its url",
+      '<a href="https://x.example">https://x.example</a>',
+      "https://x.example",
+    ],
+    ["a link around nothing", '<a href="https://x.example"></a>', "https://x.example"],
+    [
+      "a link around an image",
+      '<a href="https://x.example"><img alt="Shop"></a>',
+      "Shop [https://x.example]",
+    ],
+    ["an anchor within the page", '<a href="#top">up</a>', "up"],
+    ["an image with text", 'a<img src="x.png" alt="our logo">b', "a our logo b"],
+    ["a tracking pixel", '<p>a</p><img src="https://x.example/o.gif" width=1>', "a"],
+    ["an unordered list", "<ul><li>one</li><li>two</li></ul>", "* one\n * two"],
+    ["an ordered list", "<ol><li>one</li><li>two</li></ol>", "1. one\n 2. two"],
+    ["a quotation", "<blockquote>a<br>b</blockquote>", "> a\n> b"],
+    ["preformatted text", "<pre>a  b\n  c</pre>", "a  b\n  c"],
+    [
+      "a table of data",
+      "<table><tr><th>Item</th><th>Price</th></tr><tr><td>A</td><td><b>10</b></td></tr></table>",
+      "Item | Price\nA | 10",
+    ],
+    [
+      "cells without content",
+      "<table><tr><td></td><td>a</td><td>&nbsp;</td><td>b</td></tr></table>",
+      "a | b",
+    ],
+    [
+      "a table for layout",
+      "<table><tr><td><p>left</p></td><td><table><tr><td>right</td></tr></table></td></tr></table>",
+      "left\n\nright",
+    ],
+    [
+      "head, style and script",
+      "<head><title>t</title><style>s</style></head><script>j</script><p>a</p>",
+      "a",
+    ],
+    ["comments", "a<!-- b --><!--[if mso]>c<![endif]-->d", "ad"],
+    [
+      "padding of a preview text",
+      `<div>Sale${"&#847;&zwnj;&nbsp;".repeat(30)}</div>Hi`,
+      "Sale\nHi",
+    ],
+    ["joiners that mean something", "می‌خواهم 👨‍👩‍👧", "می‌خواهم 👨‍👩‍👧"],
+    ["broken markup", "<p>a<div>b</p></b>c<", "a\n\nb\n\nc<"],
+    ["a lone surrogate", "a\ud800b", "a\ufffdb"],
+  ];
+
+  for (const [what, html, text] of cases) {
+    test(what, () => expect(htmlToText(html)).toBe(text));
+  }
+
+  test("wraps at 78, but no url", () => {
+    const url = `https://x.example/${"a".repeat(100)}`;
+    const lines = htmlToText(`<p>${"word ".repeat(100)}<a href="${url}">x</a></p>`).split("\n");
+    const words = lines.filter((line) => !line.includes("http"));
+    expect(Math.max(...words.map((line) => line.length))).toBeLessThanOrEqual(78);
+    expect(lines.join("\n")).toContain(`[${url}]`);
+  });
+});
+
+describe("hostile bodies take bounded time", () => {
+  const bodies: [what: string, html: string][] = [
+    ["deep elements", "<div>".repeat(200_000)],
+    ["deep elements closed by others", "<b>".repeat(100_000) + "</i>".repeat(100_000)],
+    ["deep tables", "<table><tr><td>".repeat(60_000)],
+    ["deep lists", "<ul><li>".repeat(100_000)],
+    ["deep quotations of a long text", "<blockquote>".repeat(90) + "hello world ".repeat(80_000)],
+    ["nested links", "<a href=x>y".repeat(100_000)],
+    ["many cells", `<table><tr>${"<td>a</td>".repeat(100_000)}</tr></table>`],
+    ["a long word", "x".repeat(5_000_000)],
+    ["open angles", "<".repeat(1_000_000)],
+    ["open comments", "<!--".repeat(250_000)],
+    ["many attributes", `<p ${"a=b ".repeat(200_000)}>x`],
+    ["invisible characters", "&zwnj; ".repeat(100_000)],
+  ];
+
+  for (const [what, html] of bodies) {
+    test(what, () => {
+      const before = threadMs();
+      const text = htmlToText(html);
+      expect(threadMs() - before).toBeLessThan(2_000);
+      expect(text.length).toBeLessThanOrEqual(512 * 1024);
+    });
+  }
+
+  // The parser looks through all open elements at each end tag.
+  test.each([
+    ["elements", "<b>".repeat(12_500) + "</x>".repeat(12_500)],
+    ["cells", "<p><td>".repeat(6_000) + "</x>".repeat(12_500)],
+    ["foreign content", "<svg>".repeat(12_500) + "</x>".repeat(12_500)],
+  ])("deep %s with end tags of others take hardly any", (_, html) => {
+    const before = threadMs();
+    htmlToText(html);
+    expect(threadMs() - before).toBeLessThan(60);
+  });
+
+  test("text in front of an element that nests too deeply is kept", () => {
+    const text = htmlToText(`<p>Hello</p>${"<div>".repeat(501)}lost`);
+    expect([text.slice(0, 5), text.includes("lost")]).toEqual(["Hello", false]);
+    expect(htmlToText(`<p>Hello</p>${"<p>a".repeat(600)}`)).toEndWith("a");
+  });
+});
