@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { removeFolder, ROOT, type Server, startServer, temporaryFolder } from "./bench/children.ts";
-import { at, textAt } from "../test/support/json.ts";
+import { valueAt, stringAt } from "../test/support/json.ts";
 
 const CHROMIUM_PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const FLAGS = [
@@ -95,22 +95,22 @@ function createApi(server: Server, key: string) {
       });
       const sent = await call("POST", "/v1/send", {
         to: { name: "Ada", email: READER },
-        template: textAt(template, "data.id"),
+        template: stringAt(template, "data.id"),
         subscribed: true,
       });
-      const id = textAt(sent, "emails.0.email");
+      const id = stringAt(sent, "emails.0.email");
       for (;;) {
-        const status = textAt(await call("GET", `/emails/${id}`), "data.status");
+        const status = stringAt(await call("GET", `/emails/${id}`), "data.status");
         if (status === "SENT") break;
         await Bun.sleep(20);
       }
       return parseMail(id, String(await call("GET", `/emails/${id}/raw`)));
     },
 
-    isSubscribed: async () => at(await call("GET", "/contacts"), "contacts.0.subscribed"),
+    isSubscribed: async () => valueAt(await call("GET", "/contacts"), "contacts.0.subscribed"),
     lastEvent: async () => {
-      const event = at(await call("GET", "/events?limit=1"), "data.items.0");
-      return [textAt(event, "name"), textAt(event, "emailId"), at(event, "data.via")];
+      const event = valueAt(await call("GET", "/events?limit=1"), "data.items.0");
+      return [stringAt(event, "name"), stringAt(event, "emailId"), valueAt(event, "data.via")];
     },
   };
 }
@@ -261,7 +261,7 @@ async function run(executablePath: string): Promise<void> {
 }
 
 function keysIn(answer: unknown): { secretKey: string } {
-  return { secretKey: textAt(answer, "secretKey") };
+  return { secretKey: stringAt(answer, "secretKey") };
 }
 
 setTimeout(() => {

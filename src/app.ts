@@ -15,8 +15,8 @@ import { databaseSiteStore } from "./outbox/direct/site-store.ts";
 import type { Transport } from "./outbox/outcome.ts";
 import { databasePolicyStore } from "./outbox/direct/mta-sts-store.ts";
 import { createPace } from "./outbox/pace.ts";
-import { createQueue } from "./outbox/lease.ts";
-import { createSettle } from "./outbox/record.ts";
+import { createLeaseQueue } from "./outbox/lease.ts";
+import { createRecordOutcome } from "./outbox/record.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createBodies } from "./http/bodies.ts";
 import { defineFormats } from "./http/formats.ts";
@@ -33,13 +33,13 @@ import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
 import { serveMetrics } from "./lib/metrics.ts";
 import { metricsOf } from "./metrics.ts";
 import { deriveKey } from "./lib/crypto.ts";
-import { createBreather } from "./lib/yield.ts";
+import { createYield } from "./lib/yield.ts";
 import { createDns, type Dns } from "./protocols/dns/client.ts";
 import { systemDnsServers } from "./protocols/dns/servers.ts";
 import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded/fetch-guarded.ts";
 import { describeError, type Log, withoutErrors } from "./lib/log.ts";
 import { createSteadyClock } from "./lib/steady-clock.ts";
-import { createTurns } from "./lib/slice-queue.ts";
+import { createFairScheduler } from "./lib/slice-queue.ts";
 import { domainOf } from "./protocols/mime/address.ts";
 import { type DkimKeyPair, generateDkimKeys } from "./protocols/dkim/keys.ts";
 import { makeReturnPath } from "./outbox/return-path.ts";
@@ -48,7 +48,7 @@ import { bulkRoutes } from "./modules/contacts/bulk/routes.ts";
 import { importRoutes } from "./modules/contacts/import/routes.ts";
 import { createContactParts } from "./modules/contacts/module.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
-import { createCampaignParts } from "./modules/campaigns/module.ts";
+import { createCampaignModule } from "./modules/campaigns/module.ts";
 import { campaignRoutes } from "./modules/campaigns/routes.ts";
 import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
@@ -65,9 +65,9 @@ import { createEmailRecords } from "./modules/emails/records.ts";
 import { createEmailStore } from "./outbox/enqueue.ts";
 import { createEventList } from "./modules/events/list.ts";
 import { createEventNameList } from "./modules/events/names-list.ts";
-import { createEventsOfContact } from "./events/contact-events.ts";
+import { createContactEvents } from "./events/contact-events.ts";
 import { eventRoutes } from "./modules/events/routes.ts";
-import { createEvents } from "./events/log.ts";
+import { createEventLog } from "./events/log.ts";
 import { createKeys } from "./modules/keys/service.ts";
 import { createProjects } from "./modules/projects/service.ts";
 import { createFilterAudience } from "./modules/segments/filter-audience.ts";
@@ -87,13 +87,13 @@ import { trackRoutes } from "./modules/track/routes.ts";
 import { verificationRoutes } from "./modules/verification/routes.ts";
 import { createVerify } from "./modules/verification/verify.ts";
 import { executionRoutes } from "./modules/workflows/execution-routes.ts";
-import { createMachinery } from "./modules/workflows/module.ts";
+import { createWorkflowModule } from "./modules/workflows/module.ts";
 import { workflowRoutes } from "./modules/workflows/routes.ts";
 import { createWorkflows } from "./modules/workflows/service.ts";
 import { createCollector } from "./modules/tracking/collector.ts";
-import { createCount } from "./modules/tracking/count.ts";
+import { createHitCounter } from "./modules/tracking/count.ts";
 import { trackingRoutes } from "./modules/tracking/routes.ts";
-import { createWebhookParts } from "./modules/webhooks/module.ts";
+import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { webhookRoutes } from "./modules/webhooks/routes.ts";
 import { createTransport } from "./outbox/transports/create-transport.ts";
 
@@ -157,7 +157,7 @@ export function createApp(options: AppOptions) {
       queuedMails: config.quotaQueuedMails,
     },
   });
-  const events = createEvents({ db, writer, usage });
+  const events = createEventLog({ db, writer, usage });
   const suppressions = createSuppressions({ db });
   const suppressionList = createSuppressionList({ db, cursors });
   const projects = createProjects({ db, clock });
@@ -193,8 +193,8 @@ export function createApp(options: AppOptions) {
     findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
   });
   /** All long reads take turns. */
-  const turns = createTurns(() => loopWatch.begin("work", "a slice of a long read"));
-  const eventsOfContact = createEventsOfContact({ db, turns });
+  const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
+  const eventsOfContact = createContactEvents({ db, scheduler });
   const remove = createRemoval({
     db,
     clock,
@@ -210,7 +210,7 @@ export function createApp(options: AppOptions) {
     cursors,
     contacts,
     events,
-    turns,
+    scheduler,
     findUsers: [
       (projectSeq, id) => campaigns.campaigns.usersOfSegment(projectSeq, id),
       (projectSeq, id) => workflows.usersOfSegment(projectSeq, id),
@@ -230,7 +230,7 @@ export function createApp(options: AppOptions) {
     audience: createFilterAudience(segments),
     mostJobsOfProject: config.quotaJobs,
     quotas,
-    turns,
+    scheduler,
   });
   const records = createEmailRecords({ db });
   const store = createEmailStore({ db });
@@ -260,7 +260,7 @@ export function createApp(options: AppOptions) {
     allowPrivateAddresses: config.allowPrivateAddresses,
   });
   const { preview, renderFor } = createPreviews({ clock, contacts, templateCache, url, linkKey });
-  const campaigns = createCampaignParts({
+  const campaigns = createCampaignModule({
     db,
     writer,
     clock,
@@ -269,7 +269,7 @@ export function createApp(options: AppOptions) {
     contacts,
     segments,
     store,
-    turns,
+    scheduler,
     renderFor,
     isSenderVerified,
     suppressionOf: suppressions.reasonFor,
@@ -281,7 +281,7 @@ export function createApp(options: AppOptions) {
     },
     wakeDispatcher: () => dispatcher.wake(),
   });
-  events.onFact(campaigns.facts.note);
+  events.onEvent(campaigns.facts.note);
 
   const siteStore = databaseSiteStore({ db, writer, clock, log });
   const transport =
@@ -293,18 +293,18 @@ export function createApp(options: AppOptions) {
       policyStore: databasePolicyStore({ db, writer, clock, log }),
       siteStore,
     });
-  const queue = createQueue(db, (to) => transport.admit?.(to) ?? null);
+  const queue = createLeaseQueue(db, (to) => transport.admit?.(to) ?? null);
   const dispatcher = createDispatcher({
     queue,
     pace: createPace({
       ratePerSecond: config.sendRate,
-      concurrency: transport.mostUnderWay ?? transport.concurrency,
+      concurrency: transport.maxUnderWay ?? transport.concurrency,
       clock,
-      mostAhead: transport.mostAhead,
+      mostAhead: transport.maxPrefetch,
     }),
     load: createLoader(db),
     attempt: createAttempt({
-      breathe: createBreather(),
+      yieldIfBusy: createYield(),
       beginWork: (emailId) => loopWatch.begin("mail", emailId),
       transport,
       templateCache,
@@ -321,7 +321,7 @@ export function createApp(options: AppOptions) {
       trackingUrl,
       trackingKey,
     }),
-    settle: createSettle({
+    settle: createRecordOutcome({
       db,
       random: Math.random,
       recordFact: events.record,
@@ -336,16 +336,16 @@ export function createApp(options: AppOptions) {
     paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
 
-  const count = createCount({
+  const count = createHitCounter({
     db,
     clock,
     record: events.record,
-    noteMachine: campaigns.facts.noteMachine,
+    recordMachineHit: campaigns.facts.noteMachine,
   });
   const collector = createCollector({ count, writer, clock, log });
   const { allowPrivateAddresses } = config;
   const fetchGuarded = options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses });
-  const automation = createMachinery({
+  const automation = createWorkflowModule({
     db,
     writer,
     clock,
@@ -390,7 +390,7 @@ export function createApp(options: AppOptions) {
     return path ?? mail.fromAddress;
   }
 
-  const webhooks = createWebhookParts({
+  const webhooks = createWebhookModule({
     db,
     writer,
     clock,
@@ -440,7 +440,7 @@ export function createApp(options: AppOptions) {
         admission,
         accept,
         bodies,
-        list: createEmailList({ db, cursors, turns, records }),
+        list: createEmailList({ db, cursors, scheduler, records }),
         records,
         writer,
         wake: dispatcher.wake,
@@ -457,7 +457,7 @@ export function createApp(options: AppOptions) {
       eventRoutes({
         admission,
         names: createEventNameList({ db, cursors }),
-        list: createEventList({ db, cursors, turns, ofContact: eventsOfContact }),
+        list: createEventList({ db, cursors, scheduler, ofContact: eventsOfContact }),
       }),
     )
     .use(verificationRoutes({ admission, verify: createVerify({ dns }) }))

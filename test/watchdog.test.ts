@@ -3,9 +3,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../src/lib/log.ts";
 import { type TestApp, type TestOptions, testApp } from "./support/app.ts";
-import { eventually } from "./support/eventually.ts";
-import { at } from "./support/json.ts";
-import { expectRefusal } from "./support/refusal.ts";
+import { waitUntil } from "./support/eventually.ts";
+import { valueAt } from "./support/json.ts";
+import { expectError } from "./support/refusal.ts";
 import { ACCEPTED, testTransport } from "./support/transport.ts";
 
 const apps: TestApp[] = [];
@@ -33,10 +33,10 @@ describe("what held the event loop", () => {
     const body = slow(60_000);
     const answer = await t.call("POST", "/v1/send", { ...mail, body });
     expect(answer.status).toBe(200);
-    const find = () => lines.find((line) => at(line, "message") === "event loop held");
-    await eventually(() => find() !== undefined);
-    expect(at(find(), "route")).toBe("POST /v1/send");
-    expect(Number(at(find(), "ms"))).toBeGreaterThan(50);
+    const find = () => lines.find((line) => valueAt(line, "message") === "event loop held");
+    await waitUntil(() => find() !== undefined);
+    expect(valueAt(find(), "route")).toBe("POST /v1/send");
+    expect(Number(valueAt(find(), "ms"))).toBeGreaterThan(50);
   });
 });
 
@@ -48,7 +48,7 @@ describe("rendering for one request", () => {
     const answer = await t.call("POST", "/v1/send", { ...mail, to, body: slow(4_000) });
     const tookMs = performance.now() - startedAt;
     const errors: [string, string][] = [["body", "invalid_value"]];
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(answer.text("error.errors.0.message")).toMatch(/longer than 1000 ms/);
     expect(tookMs).toBeLessThan(5_000);
     expect(t.countRows("emails")).toBe(0);
@@ -83,17 +83,17 @@ describe("/readyz notices mail that does not move", () => {
     for (const to of ["a@example.com", "b@example.com", "c@example.com", "d@example.com"]) {
       expect((await t.call("POST", "/v1/send", { ...mail, to })).status).toBe(200);
     }
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     expect((await ready(t)).status).toBe(200);
     t.clock.advance(59_000);
     expect((await ready(t)).status).toBe(200);
     t.clock.advance(2_000);
     const answer = await ready(t);
-    expectRefusal(answer, { status: 503, code: "SERVICE_UNAVAILABLE" });
+    expectError(answer, { status: 503, code: "SERVICE_UNAVAILABLE" });
     expect(answer.text("error.message")).toBe("Mail that is due has not moved for 61 s.");
     transport.answer = ACCEPTED;
     for (const handed of transport.open()) handed.end(ACCEPTED);
-    await eventually(() => transport.handed.length === 4);
+    await waitUntil(() => transport.handed.length === 4);
     expect((await ready(t)).status).toBe(200);
   });
 
@@ -117,7 +117,7 @@ describe("/readyz notices mail that does not move", () => {
     for (const to of ["a@example.com", "b@example.com", "c@example.com"]) {
       await t.call("POST", "/v1/send", { ...mail, to });
     }
-    await eventually(() => transport.handed.length === 1);
+    await waitUntil(() => transport.handed.length === 1);
     t.clock.advance(90_000);
     expect((await ready(t)).status).toBe(200);
   });

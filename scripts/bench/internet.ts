@@ -5,7 +5,7 @@
  */
 
 import { Type } from "@sinclair/typebox";
-import { startDns, type TestRecords } from "../../test/support/dns-server.ts";
+import { startDnsServer, type TestRecords } from "../../test/support/dns-server.ts";
 import { type Sink, startSink } from "../../test/support/smtp-sink.ts";
 import { parse } from "./children.ts";
 
@@ -40,7 +40,7 @@ for (const [name, { address, answerAfterMs }] of Object.entries(hosts)) {
     }),
   );
 }
-const dns = await startDns({ records });
+const dns = await startDnsServer({ records });
 const [first] = sinks;
 console.log(JSON.stringify({ port: first?.port, dns: `127.0.0.1:${dns.server.port}` }));
 for await (const _ of process.stdin);

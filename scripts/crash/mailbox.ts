@@ -4,7 +4,7 @@
  */
 
 import { withoutSignatures } from "../../test/support/dkim.ts";
-import { startDns } from "../../test/support/dns-server.ts";
+import { startDnsServer } from "../../test/support/dns-server.ts";
 import { startSink, type SunkMessage } from "../../test/support/smtp-sink.ts";
 import { RECIPIENT_DOMAIN } from "./sender.ts";
 
@@ -14,7 +14,7 @@ export async function openMailbox() {
   const arrivals = new Map<string, Arrival[]>();
   const sink = await startSink({ onMessage: recordArrival });
   const host = `mx.${RECIPIENT_DOMAIN}`;
-  const dns = await startDns({
+  const dns = await startDnsServer({
     records: { [RECIPIENT_DOMAIN]: { MX: [`10 ${host}`] }, [host]: { A: ["127.0.0.1"] } },
   });
 

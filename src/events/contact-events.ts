@@ -9,9 +9,9 @@
 
 import type { Db } from "../db/open.ts";
 import { startSlices } from "../lib/slices.ts";
-import type { FairTurns } from "../lib/slice-queue.ts";
+import type { FairScheduler } from "../lib/slice-queue.ts";
 
-export type EventsOfContact = ReturnType<typeof createEventsOfContact>;
+export type ContactEvents = ReturnType<typeof createContactEvents>;
 
 /** Selects the events of a contact. Without `name`, events of every name. */
 export type Whose = { projectSeq: number; contactSeq: number; name?: string | undefined };
@@ -61,8 +61,8 @@ function chainsFrom(heads: string, limited = ""): string {
       ORDER BY 1 DESC ${limited})`;
 }
 
-export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
-  const { turns } = deps;
+export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) {
+  const { scheduler } = deps;
   const { sqlite } = deps.db;
   const heads = sqlite.prepare<{ seq: number }, [number]>(
     `SELECT last_seq AS seq FROM ${SUMMARIES}`,
@@ -114,7 +114,7 @@ export function createEventsOfContact(deps: { db: Db; turns: FairTurns }) {
   /** Yields all events of the selection, in slices. */
   async function* scan(whose: Whose): AsyncGenerator<readonly Link[]> {
     let chainHeads = newestHeads(whose);
-    const slices = await startSlices(turns.of(whose.projectSeq));
+    const slices = await startSlices(scheduler.of(whose.projectSeq));
     for (;;) {
       const links = step.all(JSON.stringify(chainHeads), STEP);
       yield links;

@@ -25,7 +25,7 @@ export type StoredEvent = {
   createdAt: number;
 };
 
-export type Fact = {
+export type EventInput = {
   projectSeq: number;
   name: string;
   contactSeq: number | null;
@@ -36,17 +36,17 @@ export type Fact = {
   at: number;
 };
 
-type EventRow = Pick<Fact, "projectSeq" | "name" | "contactSeq" | "at"> & {
+type EventRow = Pick<EventInput, "projectSeq" | "name" | "contactSeq" | "at"> & {
   emailSeq: number | null;
   json: string | null;
 };
 
-export type Events = ReturnType<typeof createEvents>;
+export type EventLog = ReturnType<typeof createEventLog>;
 
 /** Largest number of event names in the cache. */
 const MAX_CACHED_NAMES = 10_000;
 
-export function createEvents(deps: {
+export function createEventLog(deps: {
   db: Db;
   writer: Pick<Writer, "afterCommit" | "tally">;
   usage: Pick<UsageCounter, "add">;
@@ -88,7 +88,7 @@ export function createEvents(deps: {
                 LEFT JOIN emails ON emails.seq = events.email_seq
     WHERE events.seq = +?`);
 
-  const handlers: ((event: Fact) => void)[] = [];
+  const handlers: ((event: EventInput) => void)[] = [];
 
   function nameSeqOf(projectSeq: number, name: string): number {
     const key = `${projectSeq}:${name}`;
@@ -125,12 +125,12 @@ export function createEvents(deps: {
 
   return {
     /** Registers a handler. It is called with every event, inside the change that writes it. */
-    onFact(handler: (event: Fact) => void): void {
+    onEvent(handler: (event: EventInput) => void): void {
       handlers.push(handler);
     },
 
     /** Runs inside a change. Appends an event, calls the handlers and returns the event's id. */
-    record(event: Fact): string {
+    record(event: EventInput): string {
       const { projectSeq, name, contactSeq, emailSeq = null, data, at } = event;
       const json = event.json ?? (data === undefined ? null : JSON.stringify(data));
       const id = append({ projectSeq, name, contactSeq, emailSeq, json, at });

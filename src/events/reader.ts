@@ -37,14 +37,14 @@ export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: strin
     INSERT INTO readers (name, seq) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET seq = excluded.seq WHERE excluded.seq > readers.seq`);
 
-  const place = () => findPosition.get(name)?.seq ?? 0;
+  const position = () => findPosition.get(name)?.seq ?? 0;
 
   return {
     /** The position: all events up to this `seq` have been processed. */
-    place,
+    place: position,
 
     /** Returns the events after `after`, in their order; an empty list at the end of the log. */
-    read: (limit: number, after = place()): LoggedEvent[] => findNext.all(after, limit),
+    read: (limit: number, after = position()): LoggedEvent[] => findNext.all(after, limit),
 
     /** Runs inside a change. Moves the position to `seq`; never moves it back. */
     advance: (seq: number): void => void setPosition.run(name, seq),
@@ -60,7 +60,7 @@ export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: strin
  * Returns the position of the reader that is furthest behind; events after it are still needed.
  * Infinity if there are no readers.
  */
-export function slowestReader({ sqlite }: Pick<Db, "sqlite">): () => number {
+export function createSlowestPosition({ sqlite }: Pick<Db, "sqlite">): () => number {
   const find = sqlite.prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM readers");
   return () => find.get()?.seq ?? Infinity;
 }

@@ -1,6 +1,6 @@
 /** Creates the parts that read request bodies: the budget, the bytes, and the JSON in them. */
 
-import { createBreather } from "../lib/yield.ts";
+import { createYield } from "../lib/yield.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createGarbage } from "../lib/garbage.ts";
 import { createArrivals } from "./body-arrival.ts";
@@ -17,15 +17,15 @@ export function createBodies(deps: {
 }) {
   const { clock, beginWork } = deps;
   const budget = createBodyBudget(clock);
-  const breathe = createBreather();
+  const yieldIfBusy = createYield();
   const arrivals = createArrivals(clock);
   const bytes = createBodyBytes({
     budget,
     arrivals,
-    breathe,
+    yieldIfBusy,
     garbage: createGarbage({ clock }),
   });
-  const json = createJsonBodies({ bytes, breathe, beginWork });
+  const json = createJsonBodies({ bytes, yieldIfBusy, beginWork });
   return {
     budget,
     arrivals,

@@ -47,10 +47,10 @@ export function createBodyBytes(deps: {
   budget: BodyBudget;
   arrivals: Arrivals;
   /** Awaited before many bytes are processed, so that other requests are answered in between. */
-  breathe: () => Promise<void>;
+  yieldIfBusy: () => Promise<void>;
   garbage: Garbage;
 }) {
-  const { budget, arrivals, breathe, garbage } = deps;
+  const { budget, arrivals, yieldIfBusy, garbage } = deps;
   const held = new WeakMap<Request, Held>();
 
   function heldBy(request: Request): Held {
@@ -103,7 +103,7 @@ export function createBodyBytes(deps: {
         last = piece;
         const needed = size + piece.byteLength;
         if (needed > limit.bytes) throw tooLarge(limit.bytes);
-        await breathe();
+        await yieldIfBusy();
         bounds.add(piece);
         if (needed > bytes.length) {
           const larger = grownShare(needed, limit.bytes);

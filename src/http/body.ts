@@ -33,11 +33,11 @@ const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), ite
 export function createJsonBodies(deps: {
   bytes: BodyBytes;
   /** Awaited before many bytes are processed, so that other requests are answered in between. */
-  breathe: () => Promise<void>;
+  yieldIfBusy: () => Promise<void>;
   /** Called with the route whose body is processed next, for the watchdog of the event loop. */
   beginWork: (name: string) => void;
 }) {
-  const { bytes, breathe, beginWork } = deps;
+  const { bytes, yieldIfBusy, beginWork } = deps;
   /** Rules by route, then by method. */
   const rules = new Map<string, Map<string, Rules>>();
   async function parseReceived(
@@ -48,7 +48,7 @@ export function createJsonBodies(deps: {
     const size = received.bytes.byteLength;
     if (size === 0) return undefined;
     await bytes.beforeParsing(request, received, holder);
-    await breathe();
+    await yieldIfBusy();
     beginWork(name);
     return size > LARGE_BYTES ? parseInSteps(received, used) : parse(received.bytes, used);
   }

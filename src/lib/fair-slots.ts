@@ -8,7 +8,7 @@ export type FairSlots = {
   /** How many slots the owner may take now. */
   available(owner: number): number;
   /** The owner takes a slot, which was available. */
-  take(owner: number): void;
+  acquire(owner: number): void;
   release(owner: number): void;
   /** An independent copy, to find out what may be taken before it is. */
   copy(): FairSlots;
@@ -17,7 +17,7 @@ export type FairSlots = {
 };
 
 /** `mostOfOwner`: the most that one owner may hold, whatever is free; 0 for no such limit. */
-type Limits = { total: number; mostOfOwner: number };
+type Limits = { total: number; maxPerOwner: number };
 
 export function createFairSlots(options: Limits): FairSlots {
   return sharing(options, new Map());
@@ -25,7 +25,7 @@ export function createFairSlots(options: Limits): FairSlots {
 
 function sharing(limits: Limits, held: Map<number, number>): FairSlots {
   const { total } = limits;
-  const mostOfOwner = limits.mostOfOwner === 0 ? total : limits.mostOfOwner;
+  const mostOfOwner = limits.maxPerOwner === 0 ? total : limits.maxPerOwner;
   let inUse = held.values().reduce((sum, own) => sum + own, 0);
 
   function available(owner: number): number {
@@ -36,7 +36,7 @@ function sharing(limits: Limits, held: Map<number, number>): FairSlots {
 
   return {
     available,
-    take(owner) {
+    acquire(owner) {
       held.set(owner, (held.get(owner) ?? 0) + 1);
       inUse++;
     },

@@ -6,20 +6,20 @@
  */
 
 /** The turns of one owner. */
-export type Turns = {
+export type SliceQueue = {
   /** Resolves when it is this caller's turn; it may then work for a few milliseconds. */
-  next(): Promise<void>;
+  nextSlice(): Promise<void>;
 };
 
-export type FairTurns = {
+export type FairScheduler = {
   /** `owner`: `seq` of a project; `NO_OWNER` for work of the service itself. */
-  of(owner: number): Turns;
+  of(owner: number): SliceQueue;
 };
 
 export const NO_OWNER = 0;
 
 /** `beginWork` is told whenever a turn begins, so that a hold of the event loop is explained. */
-export function createTurns(beginWork: () => void = () => {}): FairTurns {
+export function createFairScheduler(beginWork: () => void = () => {}): FairScheduler {
   /** In the order in which the owners are served. */
   const waiting = new Map<number, (() => void)[]>();
 
@@ -44,7 +44,7 @@ export function createTurns(beginWork: () => void = () => {}): FairTurns {
 
   return {
     of: (owner) => ({
-      next: () => new Promise((resolve) => enqueue(owner, resolve)),
+      nextSlice: () => new Promise((resolve) => enqueue(owner, resolve)),
     }),
   };
 }

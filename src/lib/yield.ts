@@ -9,7 +9,7 @@ const TURN_MS = 8;
  * To be awaited before each piece. Resolves at once as long as the pieces of this turn of the event
  * loop have taken little time; then one after the other, each in a turn of its own.
  */
-export function createBreather(turnMs = TURN_MS): () => Promise<void> {
+export function createYield(turnMs = TURN_MS): () => Promise<void> {
   let turnEndsAt = 0;
   let isTurnOpen = false;
   let last: Promise<void> = Promise.resolve();
@@ -23,7 +23,7 @@ export function createBreather(turnMs = TURN_MS): () => Promise<void> {
     });
   }
 
-  return function breathe() {
+  return function yieldIfBusy() {
     if (!isTurnOpen) openTurn();
     if (queued === 0 && systemClock.elapsed() < turnEndsAt) return Promise.resolve();
     queued++;

@@ -15,7 +15,7 @@ import { subjectFault } from "../render/subject.ts";
 import { render, type TemplateKind, type Variables } from "../render/template/template.ts";
 import type { TemplateCache } from "../render/template/cache.ts";
 import { templateVariables } from "../render/variables.ts";
-import type { Consignment } from "./load-mail.ts";
+import type { LeasedMail } from "./load-mail.ts";
 import {
   type Busy,
   type Outcome,
@@ -24,7 +24,7 @@ import {
   deferWithoutSlot,
   Withdrawn,
 } from "./outcome.ts";
-import type { Dispatch, Leave } from "../protocols/smtp/dispatch.ts";
+import type { Dispatch, WhenAllowed } from "../protocols/smtp/dispatch.ts";
 
 /**
  * The outcome of the transport, or `suppressed` or `cancelled` if the mail is not wanted any more.
@@ -41,7 +41,7 @@ export type Verdict =
 
 export type AttemptDeps = {
   /** Yields to other work of the event loop if the current iteration has taken long. */
-  breathe: () => Promise<void>;
+  yieldIfBusy: () => Promise<void>;
   /**
    * Called when synchronous work on a mail begins, so that the log can explain a blocked event
    * loop.
@@ -61,7 +61,7 @@ export type AttemptDeps = {
   /** True if rendering took too long for this campaign, so that no more of it may be rendered. */
   isTooCostly: (campaignSeq: number) => boolean;
   /** The address to which bounces are sent (docs/delivery.md#C5). */
-  returnPathOf: (mail: Consignment) => string;
+  returnPathOf: (mail: LeasedMail) => string;
   /** Base URL of the unsubscribe and preference links, and the key that signs them. */
   url: string;
   linkKey: Uint8Array;
@@ -70,7 +70,7 @@ export type AttemptDeps = {
   trackingKey: Uint8Array;
 };
 
-export type Attempt = (mail: Consignment, leave: Leave) => Promise<Verdict>;
+export type Attempt = (mail: LeasedMail, leave: WhenAllowed) => Promise<Verdict>;
 
 /**
  * The mail goes back to the queue: it is sent when its campaign is resumed, or cancelled with it.
@@ -99,7 +99,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (mail.busy !== null) return deferWithoutSlot(mail.busy);
     const blocked = whyBlocked(mail);
     if (blocked !== null) return blocked;
-    await deps.breathe();
+    await deps.yieldIfBusy();
     deps.beginWork(mail.id);
     if (mail.campaignSeq !== null && deps.isTooCostly(mail.campaignSeq)) {
       return deferWithoutSlot(WITHDRAWN);
@@ -118,7 +118,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
     const dispatch = { envelope, message: signed.message, leave: unlessWithdrawn(mail, leave) };
-    const outcome = await send(dispatch, mail.pass);
+    const outcome = await send(dispatch, mail.slot);
     return mail.campaignSeq === null ? outcome : { ...outcome, subject: subject.text };
   };
 
@@ -132,7 +132,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 
   /** A campaign may be stopped while its prepared mail waits for the pace. */
-  function unlessWithdrawn({ campaignSeq }: Consignment, leave: Leave): Leave {
+  function unlessWithdrawn({ campaignSeq }: LeasedMail, leave: WhenAllowed): WhenAllowed {
     if (campaignSeq === null) return leave;
     return (transact) =>
       leave(() => {
@@ -141,7 +141,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
       });
   }
 
-  function whyUnwanted(mail: Consignment): Verdict | null {
+  function whyUnwanted(mail: LeasedMail): Verdict | null {
     if (mail.to === null) return { kind: "cancelled", reason: "The contact was deleted." };
     const suppression = deps.suppressionOf(mail.projectSeq, mail.to);
     if (suppression !== null) return { kind: "suppressed", reason: suppression };
@@ -152,7 +152,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 
   /** Problems that the operator can fix: the mail waits until then. */
-  function whyBlocked(mail: Consignment): Verdict | null {
+  function whyBlocked(mail: LeasedMail): Verdict | null {
     if (!mail.isProjectEnabled) return deferWithoutSlot(DISABLED);
     const domain = domainOf(mail.fromAddress);
     if (deps.isSenderVerified(mail.projectSeq, domain)) return null;
@@ -160,12 +160,12 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 
   /** The subject of campaign mail is a template, rendered with the contact's current data. */
-  function subjectOf(mail: Consignment, variables: Variables) {
+  function subjectOf(mail: LeasedMail, variables: Variables) {
     if (mail.campaignSeq === null) return { ok: true as const, text: mail.subject };
     return renderSource(mail, "text", variables);
   }
 
-  function renderSource(mail: Consignment, kind: TemplateKind, variables: Variables) {
+  function renderSource(mail: LeasedMail, kind: TemplateKind, variables: Variables) {
     const source = kind === "html" ? mail.html : mail.subject;
     const compiled = deps.templateCache.compile(source, kind);
     if (!compiled.ok) return { ok: false as const, reason: compiled.message };
@@ -178,7 +178,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 
   /** The mail of a domain that has keys is never sent unsigned (docs/delivery.md#C4). */
-  async function sign(mail: Consignment, message: Uint8Array) {
+  async function sign(mail: LeasedMail, message: Uint8Array) {
     try {
       const signer = deps.signerOf(mail.projectSeq, domainOf(mail.fromAddress));
       const at = new Date(deps.clock.now());
@@ -190,7 +190,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 
   function compose(
-    mail: Consignment,
+    mail: LeasedMail,
     links: RecipientLinks,
     { subject, body }: { subject: string; body: string },
   ) {
@@ -218,7 +218,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
   }
 }
 
-function variablesOf(mail: Consignment, links: RecipientLinks): Variables {
+function variablesOf(mail: LeasedMail, links: RecipientLinks): Variables {
   return templateVariables({
     id: mail.contactId ?? "",
     email: mail.to ?? "",
@@ -228,12 +228,12 @@ function variablesOf(mail: Consignment, links: RecipientLinks): Variables {
   });
 }
 
-function isTracked({ tracking, isMarketing }: Consignment): boolean {
+function isTracked({ tracking, isMarketing }: LeasedMail): boolean {
   return tracking === "ENABLED" || (tracking === "MARKETING_ONLY" && isMarketing);
 }
 
 /** Feedback-ID, by which mailbox providers count complaints: content, project, kind, sender. */
-function feedbackId({ messageSeq, projectId }: Consignment): string {
+function feedbackId({ messageSeq, projectId }: LeasedMail): string {
   return `${messageSeq}:${projectId}:marketing:mailstead`;
 }
 

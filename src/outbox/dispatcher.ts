@@ -10,19 +10,19 @@ import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
-import type { Consignment } from "./load-mail.ts";
+import type { LeasedMail } from "./load-mail.ts";
 import { Withdrawn } from "./outcome.ts";
-import type { Leave } from "../protocols/smtp/dispatch.ts";
+import type { WhenAllowed } from "../protocols/smtp/dispatch.ts";
 import type { Pace } from "./pace.ts";
-import type { Lease, Leasing, Queue } from "./lease.ts";
-import { type Settle, type Settlement, busyOf } from "./record.ts";
+import type { Lease, Leasing, LeaseQueue } from "./lease.ts";
+import { type RecordOutcome, type AttemptResult, busyOf } from "./record.ts";
 
 export type DispatcherDeps = {
-  queue: Queue;
+  queue: LeaseQueue;
   pace: Pace;
-  load: (lease: Lease) => Consignment | null;
+  load: (lease: Lease) => LeasedMail | null;
   attempt: Attempt;
-  settle: Settle;
+  settle: RecordOutcome;
   writer: Writer;
   clock: Clock;
   log: Log;
@@ -154,8 +154,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  function releaseSlot(lease: Pick<Lease, "pass"> | undefined): void {
-    const slot = lease?.pass ?? null;
+  function releaseSlot(lease: Pick<Lease, "slot"> | undefined): void {
+    const slot = lease?.slot ?? null;
     if (slot === null) return;
     slot.release();
     queue.noteSlotReleased(slot);
@@ -166,7 +166,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (running) cancelTimer = clock.after(delayMs, refill);
   }
 
-  function start(mail: Consignment, onDisk: Promise<void>): void {
+  function start(mail: LeasedMail, onDisk: Promise<void>): void {
     const delivery = deliver(mail, onDisk).finally(() => {
       underWay.delete(delivery);
       // A retry may be due before the timer ends.
@@ -175,7 +175,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     underWay.add(delivery);
   }
 
-  async function deliver(mail: Consignment, onDisk: Promise<void>): Promise<void> {
+  async function deliver(mail: LeasedMail, onDisk: Promise<void>): Promise<void> {
     const settlement = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
     refillSoon(); // The released slot can be used before the outcome is on disk.
     await settle(settlement);
@@ -196,11 +196,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    * Attempts a mail. It is prepared while its lease is being written, and its transaction begins
    * only when the lease is on disk. The time is measured from the transaction, if there is one.
    */
-  async function attemptTimed(mail: Consignment, onDisk: Promise<void>): Promise<Settlement> {
+  async function attemptTimed(mail: LeasedMail, onDisk: Promise<void>): Promise<AttemptResult> {
     let startedAt = clock.now();
     let startedMs = clock.elapsed();
     const prefetch = reservePrefetch();
-    const leave: Leave = async (transact) => {
+    const leave: WhenAllowed = async (transact) => {
       await onDisk.catch(throwWithdrawn);
       noteLatency(clock.elapsed() - startedMs);
       prefetch.stopTimeout();
@@ -255,7 +255,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /** Logs a defect of this program; the mail is deferred. */
-  function defect(mail: Consignment, error: unknown): Verdict {
+  function defect(mail: LeasedMail, error: unknown): Verdict {
     log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
     const reason = "An unexpected error of this server; the log has the details.";
     return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
@@ -264,7 +264,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /**
    * Stores the outcome, and retries for as long as the storage refuses, because the mail was sent.
    */
-  async function settle(settlement: Settlement): Promise<void> {
+  async function settle(settlement: AttemptResult): Promise<void> {
     const endedMs = clock.elapsed();
     // Computed again for each try, because the clock may have been set meanwhile.
     const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
@@ -283,13 +283,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  function noteWaiting({ verdict }: Settlement): void {
+  function noteWaiting({ verdict }: AttemptResult): void {
     const busy = busyOf(verdict);
     if (busy !== null && busy.waitList !== null)
       queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
   }
 
-  function logUnsettled({ mail, verdict }: Settlement, error: unknown): void {
+  function logUnsettled({ mail, verdict }: AttemptResult, error: unknown): void {
     log.error("an outcome could not be stored", {
       email: mail.id,
       outcome: verdict.kind,
@@ -298,7 +298,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     });
   }
 
-  function report({ mail, verdict, durationMs }: Settlement, isOurs: boolean): void {
+  function report({ mail, verdict, durationMs }: AttemptResult, isOurs: boolean): void {
     const fields = {
       email: mail.id,
       attempt: mail.attempts,

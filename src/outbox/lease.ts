@@ -29,7 +29,7 @@ export type Lease = {
   /** The due time before the lease. */
   dueAt: number;
   /** The slot, which the holder of the lease must release; null if it needs none or got none. */
-  pass: Slot | null;
+  slot: Slot | null;
   /** Set if the mail got no slot before its lifetime ended: it leaves the queue unattempted. */
   busy: Busy | null;
 };
@@ -40,7 +40,7 @@ export type Leasing = {
   mayHaveMore: boolean;
 };
 
-export type Queue = {
+export type LeaseQueue = {
   /**
    * Change: leases up to `limit` due mails, transactional ones first. `reserved` of the limit are
    * for transactional mail only.
@@ -100,7 +100,7 @@ type Scan = {
   isCapacityFull: boolean;
 };
 
-export function createQueue(db: Db, admit: (to: string) => Slot | Busy | null): Queue {
+export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | null): LeaseQueue {
   const rows = prepareQueue(db);
   const transactionalOrder = createRoundRobin<Flow>();
   const campaignOrder = createRoundRobin<Flow>();
@@ -190,10 +190,10 @@ export function createQueue(db: Db, admit: (to: string) => Slot | Busy | null): 
   /** True if the mail was leased; otherwise it joined a wait list, or its flow has to wait. */
   function leaseOrWait(mail: Candidate, waitList: string, scan: Scan): boolean {
     const admission = admit(mail.to ?? "");
-    if (admission === null) return lease(mail, { pass: null, busy: null }, scan);
-    if (admission.kind === "slot") return lease(mail, { pass: admission, busy: null }, scan);
+    if (admission === null) return lease(mail, { slot: null, busy: null }, scan);
+    if (admission.kind === "slot") return lease(mail, { slot: admission, busy: null }, scan);
     if (isPastLifetime({ ...mail, now: scan.now })) {
-      return lease(mail, { pass: null, busy: admission }, scan);
+      return lease(mail, { slot: null, busy: admission }, scan);
     }
     return wait(mail, waitList, admission, scan);
   }
@@ -231,11 +231,11 @@ export function createQueue(db: Db, admit: (to: string) => Slot | Busy | null): 
 
   function lease(
     { seq, attempts, dueAt }: Candidate,
-    { pass, busy }: Pick<Lease, "pass" | "busy">,
+    { slot: pass, busy }: Pick<Lease, "slot" | "busy">,
     scan: Scan,
   ): true {
     const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS);
-    scan.leases.push({ seq, attempts: attempts + 1, dueAt, pass, busy });
+    scan.leases.push({ seq, attempts: attempts + 1, dueAt, slot: pass, busy });
     rows.lease.run(scan.now + orphanDelayMs, seq);
     return true;
   }
@@ -279,7 +279,7 @@ export function createQueue(db: Db, admit: (to: string) => Slot | Busy | null): 
       }
       return scan;
     } catch (error) {
-      for (const { pass } of scan.leases) pass?.release();
+      for (const { slot: pass } of scan.leases) pass?.release();
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import type { Attachment } from "../protocols/mime/message.ts";
 import type { Lease } from "./lease.ts";
 
 /** A leased mail with all the data needed to send it. */
-export type Consignment = Lease & {
+export type LeasedMail = Lease & {
   id: string;
   projectSeq: number;
   projectId: string;
@@ -42,7 +42,7 @@ export type Consignment = Lease & {
 };
 
 type Row = Omit<
-  Consignment,
+  LeasedMail,
   keyof Lease | "attachments" | "isProjectEnabled" | "isSubscribed" | "isMarketing" | "isTest"
 > & {
   isProjectEnabled: number;
@@ -61,7 +61,7 @@ type AttachmentRow = {
 };
 
 /** lease-rows.ts explains the plus signs. */
-export function createLoader({ sqlite }: Db): (lease: Lease) => Consignment | null {
+export function createLoader({ sqlite }: Db): (lease: Lease) => LeasedMail | null {
   const findEmail = sqlite.prepare<Row, [number]>(`
     SELECT e.id, e.project_seq AS projectSeq, p.id AS projectId, p.name AS projectName,
            p.is_enabled AS isProjectEnabled, e.source, p.tracking, p.language,

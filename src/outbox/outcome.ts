@@ -95,12 +95,12 @@ export type Transport<S extends Slot = Slot> = {
   /** Largest number of mails under way while none of them waits at a slow server. */
   readonly concurrency: number;
   /** The same with the mails that wait at slow servers; `concurrency` if absent. */
-  readonly mostUnderWay?: number;
+  readonly maxUnderWay?: number;
   /**
    * Largest number of mails to prefetch. It can be `concurrency` if each mail has its own slot. If
    * absent, fewer are prefetched, because prepared mails use the sessions that others need.
    */
-  readonly mostAhead?: number;
+  readonly maxPrefetch?: number;
   /** Returns a slot for one mail to this address, without I/O. If absent, mails need no slot. */
   admit?(to: string): S | Busy;
   /** Acquires a slot itself if none is given; without one, the outcome has `notAttempted`. */

@@ -6,13 +6,13 @@
 
 import type { Db } from "../db/open.ts";
 import type { Verdict } from "./attempt.ts";
-import type { Consignment } from "./load-mail.ts";
+import type { LeasedMail } from "./load-mail.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 import type { Busy, Outcome } from "./outcome.ts";
 import { isPastLifetime, nextAttemptAt } from "./retry.ts";
 
-export type Settlement = {
-  mail: Consignment;
+export type AttemptResult = {
+  mail: LeasedMail;
   verdict: Verdict;
   startedAt: number;
   durationMs: number;
@@ -28,7 +28,7 @@ export type EmailEvent = {
   at: number;
 };
 
-export type SettleDeps = {
+export type RecordDeps = {
   db: Db;
   random: () => number;
   recordFact: (fact: EmailEvent) => void;
@@ -61,9 +61,9 @@ type Recipient = { contactSeq: number | null; isDeleted: number };
 const LONGEST_REASON = 1000;
 
 /** Change. Returns false, and writes nothing, if the lease was lost meanwhile. */
-export type Settle = (settlement: Settlement) => boolean;
+export type RecordOutcome = (settlement: AttemptResult) => boolean;
 
-export function createSettle(deps: SettleDeps): Settle {
+export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
   const { sqlite } = deps.db;
   const update = sqlite.prepare<
     Recipient,
@@ -113,12 +113,12 @@ export function createSettle(deps: SettleDeps): Settle {
   };
 
   /** Start of the mail's lifetime (retry.ts), which matters only for a deferral. */
-  function lifetimeOf({ mail, verdict, startedAt }: Settlement): number {
+  function lifetimeOf({ mail, verdict, startedAt }: AttemptResult): number {
     if (mail.priority === 0 || verdict.kind !== "deferred") return mail.acceptedAt;
     return firstAttempt.get(mail.seq)?.at ?? startedAt;
   }
 
-  function recordAttempt(settlement: Settlement, outcome: Outcome): void {
+  function recordAttempt(settlement: AttemptResult, outcome: Outcome): void {
     const { mail, startedAt, durationMs } = settlement;
     insertAttempt.run(
       mail.seq,
@@ -136,7 +136,7 @@ export function createSettle(deps: SettleDeps): Settle {
   }
 
   function recordEvents(
-    { mail, now }: Settlement,
+    { mail, now }: AttemptResult,
     verdict: FinalVerdict,
     contactSeq: number | null,
   ): void {
@@ -172,7 +172,7 @@ export function busyOf(verdict: Verdict): Busy | null {
 }
 
 /** Keeps the mail's rank in its wait list, even if the clock was set back since the lease. */
-function requeueOf({ mail, now }: Settlement, { waitList, retryAfterMs }: Busy): Requeue {
+function requeueOf({ mail, now }: AttemptResult, { waitList, retryAfterMs }: Busy): Requeue {
   const { seq, attempts, dueAt } = mail;
   const nextAt = waitList === null ? now + retryAfterMs : Math.min(dueAt, now);
   return { seq, attempts, line: waitList ?? NO_WAIT_LIST, nextAt };
@@ -183,7 +183,7 @@ type FinalVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextA
 type Deferred = Extract<Outcome, { kind: "deferred" }>;
 
 function withDeadline(
-  { mail, verdict, now }: Settlement,
+  { mail, verdict, now }: AttemptResult,
   since: number,
   random: number,
 ): FinalVerdict {
@@ -205,7 +205,7 @@ function withoutPersonalData(verdict: FinalVerdict): FinalVerdict {
   return { ...rest, reason, conversations: [] };
 }
 
-function stateAfter({ now }: Settlement, verdict: FinalVerdict): State {
+function stateAfter({ now }: AttemptResult, verdict: FinalVerdict): State {
   const state = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
   if (verdict.kind === "accepted") {
     return verdict.final

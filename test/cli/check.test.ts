@@ -16,7 +16,7 @@ import { mailstead, startMailstead } from "../support/cli.ts";
 import { manualClock } from "../support/clock.ts";
 import { PAGE_BYTES } from "../support/damage.ts";
 import { fillDatabase } from "../support/filled.ts";
-import { at, listAt } from "../support/json.ts";
+import { valueAt, listAt } from "../support/json.ts";
 
 const LIMIT_MS = 60_000;
 /** The file, its schema and the usage counters are checked beside the invariants. */
@@ -257,7 +257,7 @@ describe("mailstead check", () => {
       const words = ["serve", "--data", data, "--port", "0", "--json"];
       const server = await startMailstead(words, (greeting) => greeting.endsWith("}\n"));
       const served = await mailstead(["check", "--json", "--data", data]);
-      expect([served.code, at(served.json, "failed")]).toEqual([0, 0]);
+      expect([served.code, valueAt(served.json, "failed")]).toEqual([0, 0]);
       expect(listAt(served.json, "checks")).toHaveLength(STEPS);
       expect((await server.stop()).code).toBe(0);
     },
@@ -286,8 +286,14 @@ describe("mailstead check", () => {
       expect(ran.stdout).toMatch(/^fail {2}project-usage: .*\n {8}project .*: counted .* emails/m);
       expect(ran.stdout).toMatch(/\d of \d+ checks failed\. Copy the data folder away/);
       const machine = await mailstead(["check", "--json", "--data", data]);
-      const [queue] = listAt(machine.json, "checks").filter((each) => at(each, "name") === "queue");
-      expect([machine.code, at(queue, "ok"), at(queue, "hasMore")]).toEqual([1, false, true]);
+      const [queue] = listAt(machine.json, "checks").filter(
+        (each) => valueAt(each, "name") === "queue",
+      );
+      expect([machine.code, valueAt(queue, "ok"), valueAt(queue, "hasMore")]).toEqual([
+        1,
+        false,
+        true,
+      ]);
       expect(listAt(queue, "violations")[0]).toEqual({
         id: expect.stringMatching(/^email /),
         finding: expect.stringContaining("with a next time"),

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mailstead, startMailstead } from "../support/cli.ts";
 import { cutShort, PAGE_BYTES, scramble } from "../support/damage.ts";
-import { at, listAt, textAt } from "../support/json.ts";
+import { valueAt, listAt, stringAt } from "../support/json.ts";
 
 const CHILD_LIMIT_MS = 60_000;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   killed = join(parent, "killed");
   cpSync(whole, killed, { recursive: true });
   const { greeting, child } = await serve(killed);
-  expect((await fetch(`${textAt(JSON.parse(greeting), "url")}/readyz`)).status).toBe(200);
+  expect((await fetch(`${stringAt(JSON.parse(greeting), "url")}/readyz`)).status).toBe(200);
   child.kill("SIGKILL");
   await child.exited;
   expect(statSync(join(killed, "mailstead.db-wal")).size).toBeGreaterThan(0);
@@ -237,7 +237,7 @@ describe("a start is refused with one sentence and exit code 1 on", () => {
       const { data, file } = copyOf(whole, "in JSON");
       cutShort(file, 0);
       const { code, stderr } = await mailstead(["project", "list", "--json", "--data", data]);
-      expect([code, at(JSON.parse(stderr), "error.code")]).toEqual([1, "DATA_FOLDER"]);
+      expect([code, valueAt(JSON.parse(stderr), "error.code")]).toEqual([1, "DATA_FOLDER"]);
     },
     CHILD_LIMIT_MS,
   );

@@ -13,7 +13,7 @@ import { UnreadableKeyError } from "../../src/modules/domains/keys.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import type { Domain } from "../../src/modules/domains/model.ts";
-import { startDns, type TestDns, type TestRecords } from "../support/dns-server.ts";
+import { startDnsServer, type TestDns, type TestRecords } from "../support/dns-server.ts";
 import { startSink } from "../support/smtp-sink.ts";
 
 const GIB = 1024 ** 3;
@@ -32,7 +32,7 @@ const ZONE: Record<string, TestRecords> = {
 let server: TestDns;
 let dns: Dns;
 beforeEach(async () => {
-  server = await startDns({ records: structuredClone(ZONE) });
+  server = await startDnsServer({ records: structuredClone(ZONE) });
   dns = createDns({ servers: [server.server], clock: systemClock, timeoutMs: 100, tries: 1 });
 });
 afterEach(async () => {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startDns, type TestDns } from "../support/dns-server.ts";
-import { at, listAt, textAt } from "../support/json.ts";
+import { startDnsServer, type TestDns } from "../support/dns-server.ts";
+import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { publish } from "../support/zone.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -14,10 +14,10 @@ let dns: TestDns;
 let dead: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-domain-"));
-  const gone = await startDns();
+  const gone = await startDnsServer();
   dead = `127.0.0.1:${gone.server.port}`;
   await gone.close();
-  dns = await startDns();
+  dns = await startDnsServer();
   await run("project", "create", "P");
 });
 afterAll(async () => {
@@ -53,8 +53,8 @@ async function add(domain: string): Promise<unknown[]> {
 
 async function lastCheckedAt(domain: string): Promise<unknown> {
   const listed = listAt(JSON.parse((await run("domain", "list", "--json")).out), "domains");
-  return at(
-    listed.find((some) => textAt(some, "domain") === domain),
+  return valueAt(
+    listed.find((some) => stringAt(some, "domain") === domain),
     "lastCheckedAt",
   );
 }

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli } from "../../src/cli/run.ts";
-import { at, textAt } from "../support/json.ts";
+import { valueAt, stringAt } from "../support/json.ts";
 
 let folder = "";
 let out: string[] = [];
@@ -44,7 +44,7 @@ describe("mailstead key create", () => {
       const { exit, answer } = await run("key", "create", ...words);
       expect(exit).toBe(0);
       expect(answer).toMatchObject({ key: { kind: "PUBLIC", origins: [] } });
-      expect(textAt(answer, "key.text")).toStartWith("pk_");
+      expect(stringAt(answer, "key.text")).toStartWith("pk_");
     }
   });
 
@@ -63,9 +63,9 @@ describe("mailstead key create", () => {
   ];
   test.each(given)("keeps the origins of %j", async (words, origins) => {
     const { answer } = await run("key", "create", "--public", ...words);
-    expect(at(answer, "key.origins")).toEqual(origins);
+    expect(valueAt(answer, "key.origins")).toEqual(origins);
     const listed = await run("key", "list");
-    expect(at(listed.answer, "keys.0.origins")).toEqual(origins);
+    expect(valueAt(listed.answer, "keys.0.origins")).toEqual(origins);
     const text = await humanText("key", "list");
     expect(text.split("\n")[0]).toContain(`only from ${origins.join(", ")}`);
   });
@@ -87,8 +87,8 @@ describe("mailstead key create", () => {
   test.each(refused)("refuses %j and makes no key", async (words, message) => {
     const { exit, answer } = await run("key", "create", ...words);
     expect(exit).toBe(2);
-    expect(textAt(answer, "error.message")).toMatch(message);
+    expect(stringAt(answer, "error.message")).toMatch(message);
     const listed = await run("key", "list");
-    expect(at(listed.answer, "keys.2")).toBeUndefined(); // The project's first two keys alone.
+    expect(valueAt(listed.answer, "keys.2")).toBeUndefined(); // The project's first two keys alone.
   });
 });

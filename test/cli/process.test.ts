@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answered } from "../support/app.ts";
+import { readResponse } from "../support/app.ts";
 import { mailstead, type Running, startMailstead } from "../support/cli.ts";
-import { at, listAt, textAt } from "../support/json.ts";
+import { valueAt, listAt, stringAt } from "../support/json.ts";
 
 let parent: string;
 const running: Running[] = [];
@@ -125,11 +125,11 @@ describe("a server with commands beside it", () => {
     const result = await mailstead([...words, "--json", "--data", data]);
     return {
       ...result,
-      error: result.stderr === "" ? null : at(JSON.parse(result.stderr), "error.code"),
+      error: result.stderr === "" ? null : valueAt(JSON.parse(result.stderr), "error.code"),
     };
   };
   const call = async (method: string, path: string, body: unknown, key = shop.secretKey) =>
-    answered(
+    readResponse(
       await fetch(`${url}${path}`, {
         method,
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
@@ -140,12 +140,12 @@ describe("a server with commands beside it", () => {
   beforeAll(async () => {
     data = join(parent, "served");
     server = await start(["serve", "--data", data, "--port", "0", "--json"], isJsonLine);
-    url = textAt(JSON.parse(server.greeting), "url");
+    url = stringAt(JSON.parse(server.greeting), "url");
     const { json } = await run("project", "create", "Shop");
     shop = {
-      id: textAt(json, "project.id"),
-      secretKey: textAt(json, "secretKey"),
-      publicKey: textAt(json, "publicKey"),
+      id: stringAt(json, "project.id"),
+      secretKey: stringAt(json, "secretKey"),
+      publicKey: stringAt(json, "publicKey"),
     };
     await run("domain", "add", "shop.test", "--verified");
   }, CHILD_LIMIT_MS);
@@ -192,7 +192,7 @@ describe("a server with commands beside it", () => {
         "--expires",
         "2999-01-01",
       );
-      const [id, text] = [textAt(made.json, "key.id"), textAt(made.json, "key.text")];
+      const [id, text] = [stringAt(made.json, "key.id"), stringAt(made.json, "key.text")];
       expect(text).toMatch(/^sk_[0-9A-Za-z]{43}$/);
       expect((await call("GET", "/contacts", undefined, text)).status).toBe(200);
       const listed = await run("key", "list", "--project", "Shop");
@@ -209,7 +209,10 @@ describe("a server with commands beside it", () => {
       });
       expect(listed.stdout).not.toContain(text);
       const revoked = await run("key", "revoke", id);
-      expect([revoked.code, at(revoked.json, "key.revokedAt")]).toEqual([0, expect.any(String)]);
+      expect([revoked.code, valueAt(revoked.json, "key.revokedAt")]).toEqual([
+        0,
+        expect.any(String),
+      ]);
       expect((await call("GET", "/contacts", undefined, text)).at("error.code")).toBe(
         "INVALID_API_KEY",
       );
@@ -284,10 +287,9 @@ describe("a server with commands beside it", () => {
         [0, null],
       ]);
       expect(listAt(results[1]?.json, "keys")).toHaveLength(2);
-      expect(listAt(results[3]?.json, "projects").map((project) => at(project, "name"))).toEqual([
-        "Shop",
-        "Other",
-      ]);
+      expect(
+        listAt(results[3]?.json, "projects").map((project) => valueAt(project, "name")),
+      ).toEqual(["Shop", "Other"]);
     },
     CHILD_LIMIT_MS,
   );
@@ -299,19 +301,19 @@ describe("a server with commands beside it", () => {
       const words = ["serve", "--data", own, "--port", "0", "--json", "--log-format", "json"];
       const first = await start(words, isJsonLine);
       const made = await mailstead(["project", "create", "P", "--json", "--data", own]);
-      const init = { headers: { authorization: `Bearer ${textAt(made.json, "secretKey")}` } };
+      const init = { headers: { authorization: `Bearer ${stringAt(made.json, "secretKey")}` } };
       const create = { ...init, method: "POST", body: '{"email":"ada@example.com"}' };
-      const answer = await fetch(`${textAt(JSON.parse(first.greeting), "url")}/contacts`, create);
+      const answer = await fetch(`${stringAt(JSON.parse(first.greeting), "url")}/contacts`, create);
       expect(answer.status).toBe(201);
       const { code, log } = await first.stop();
       const messages = log
         .trim()
         .split("\n")
-        .map((line): unknown => at(JSON.parse(line), "message"));
+        .map((line): unknown => valueAt(JSON.parse(line), "message"));
       expect([code, messages.slice(-2)]).toEqual([0, ["stopping", "stopped"]]);
       const second = await start(words, isJsonLine);
-      const list = await answered(
-        await fetch(`${textAt(JSON.parse(second.greeting), "url")}/contacts`, init),
+      const list = await readResponse(
+        await fetch(`${stringAt(JSON.parse(second.greeting), "url")}/contacts`, init),
       );
       expect(list.at("contacts.0.email")).toBe("ada@example.com");
       expect((await second.stop()).code).toBe(0);
@@ -327,7 +329,7 @@ test(
     const words = ["dev", "--data", data, "--port", "0"];
     const first = await start(words, (greeting) => greeting.includes("Stop with"));
     const { url, init } = readCurl(first.greeting);
-    const sent = await answered(await fetch(url, init));
+    const sent = await readResponse(await fetch(url, init));
     expect(sent.status).toBe(200);
     const id = sent.text("emails.0.email");
     const base = new URL(url).origin;

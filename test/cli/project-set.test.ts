@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli } from "../../src/cli/run.ts";
-import { at, textAt } from "../support/json.ts";
+import { valueAt, stringAt } from "../support/json.ts";
 
 let folder = "";
 let out: string[] = [];
@@ -41,7 +41,7 @@ describe("mailstead project set", () => {
     const second = await run("project", "set", "Shop", "--language", "ja");
     expect(second.answer).toMatchObject({ project: { tracking: "ENABLED", language: "ja" } });
     const listed = await run("project", "list");
-    expect(textAt(listed.answer, "projects.0.language")).toBe("ja");
+    expect(stringAt(listed.answer, "projects.0.language")).toBe("ja");
   });
 
   test("sets the default sender, shows it, and removes it", async () => {
@@ -58,16 +58,16 @@ describe("mailstead project set", () => {
     ];
     for (const [given, shown] of senders) {
       const { exit, answer } = await run("project", "set", "--from", given);
-      expect([given, exit, at(answer, "project.sender")]).toEqual([given, 0, shown]);
+      expect([given, exit, valueAt(answer, "project.sender")]).toEqual([given, 0, shown]);
     }
     await run("project", "set", "--language", "de");
     const listed = await run("project", "list");
-    expect(at(listed.answer, "projects.0.sender")).toEqual(senders.at(-1)?.[1]);
-    expect(at(listed.answer, "projects.0.usage")).toEqual({ storedBytes: 0, queuedMails: 0 });
+    expect(valueAt(listed.answer, "projects.0.sender")).toEqual(senders.at(-1)?.[1]);
+    expect(valueAt(listed.answer, "projects.0.usage")).toEqual({ storedBytes: 0, queuedMails: 0 });
     expect(await text("project", "list")).toContain("0.0 MiB stored, 0 mails queued");
     expect(await text("project", "list")).toContain("Jörg <j@xn--bcher-kva.example>");
     const removed = await run("project", "set", "--no-from");
-    expect([removed.exit, at(removed.answer, "project.sender")]).toEqual([0, null]);
+    expect([removed.exit, valueAt(removed.answer, "project.sender")]).toEqual([0, null]);
     expect(await text("project", "list")).not.toContain("bcher");
   });
 
@@ -96,7 +96,7 @@ describe("mailstead project set", () => {
       await run("project", "create", "Shop");
       const { exit, answer } = await run("project", "set", ...words);
       expect(exit).not.toBe(0);
-      expect(textAt(answer, "error.message")).toMatch(message);
+      expect(stringAt(answer, "error.message")).toMatch(message);
     });
   }
 });
@@ -117,9 +117,9 @@ describe("with several projects", () => {
       await run("project", "create", "Blog");
       const { exit, answer } = await run(...words);
       expect(exit).not.toBe(0);
-      expect(textAt(answer, "error.message")).toBe("There are several projects.");
+      expect(stringAt(answer, "error.message")).toBe("There are several projects.");
       const suggestion = `Say which with ${naming}; mailstead project list shows them.`;
-      expect(textAt(answer, "error.suggestion")).toBe(suggestion);
+      expect(stringAt(answer, "error.suggestion")).toBe(suggestion);
     });
   }
 });

@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mailstead, type Ran } from "../support/cli.ts";
-import { at } from "../support/json.ts";
+import { valueAt } from "../support/json.ts";
 
 const CHILD_LIMIT_MS = 60_000;
 const OTHER_SECRET = "x".repeat(43);
@@ -145,7 +145,7 @@ describe("a mistyped --data", () => {
         expectRefusal(ran, /no installation in the data folder .*mistyped\.$/, /--data.*serve/);
       }
       const { stderr } = await mailstead(["key", "list", "--json", "--data", data]);
-      expect(at(JSON.parse(stderr), "error.code")).toBe("DATA_FOLDER");
+      expect(valueAt(JSON.parse(stderr), "error.code")).toBe("DATA_FOLDER");
       expect(existsSync(data)).toBe(false);
     },
     CHILD_LIMIT_MS,

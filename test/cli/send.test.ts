@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
-import { startDns, type TestDns } from "../support/dns-server.ts";
-import { at, listAt, textAt } from "../support/json.ts";
+import { startDnsServer, type TestDns } from "../support/dns-server.ts";
+import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { type Script, startScript } from "../support/smtp-script.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 
@@ -16,7 +16,7 @@ let dns: TestDns;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-send-"));
   sink = await startSink();
-  dns = await startDns({
+  dns = await startDnsServer({
     records: {
       "example.net": { MX: ["10 mx.example.net"] },
       "mx.example.net": { A: ["127.0.0.1"] },
@@ -114,8 +114,8 @@ describe("mailstead send", () => {
     const { results } = await dkimVerify(Buffer.from(sink.messages[before]?.data ?? ""), {
       resolver: async (name) =>
         records
-          .filter((record) => at(record, "name") === name)
-          .map((record) => [textAt(record, "value")]),
+          .filter((record) => valueAt(record, "name") === name)
+          .map((record) => [stringAt(record, "value")]),
     });
     expect(results.map(({ status }) => status.result)).toEqual(["pass", "pass"]);
   });

@@ -5,11 +5,11 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answered } from "../support/app.ts";
+import { readResponse } from "../support/app.ts";
 import { mailstead, type Running, startMailstead } from "../support/cli.ts";
 import { PAGE_BYTES, scramble, scrambleFrames } from "../support/damage.ts";
-import { eventually } from "../support/eventually.ts";
-import { at, textAt } from "../support/json.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { valueAt, stringAt } from "../support/json.ts";
 
 const CHILD_LIMIT_MS = 60_000;
 const MAILS = 20;
@@ -31,7 +31,7 @@ async function serving() {
   });
   const made = await mailstead(["project", "create", "Shop", "--json", "--data", data]);
   await mailstead(["domain", "add", "shop.test", "--verified", "--data", data]);
-  const authorization = `Bearer ${textAt(made.json, "secretKey")}`;
+  const authorization = `Bearer ${stringAt(made.json, "secretKey")}`;
 
   async function start(): Promise<Running> {
     const words = ["serve", "--data", data, "--port", "0", "--json", "--log-format", "json"];
@@ -39,12 +39,12 @@ async function serving() {
   }
 
   async function call(method: string, path: string, body?: unknown) {
-    const response = await fetch(textAt(JSON.parse(server.greeting), "url") + path, {
+    const response = await fetch(stringAt(JSON.parse(server.greeting), "url") + path, {
       method,
       headers: { authorization, "content-type": "application/json" },
       body: body === undefined ? null : JSON.stringify(body),
     });
-    return answered(response);
+    return readResponse(response);
   }
 
   const send = async (to: string) =>
@@ -67,7 +67,7 @@ function errorsOf(log: string): unknown[] {
     .split("\n")
     .filter((line) => line !== "")
     .map((line): unknown => JSON.parse(line))
-    .filter((line) => at(line, "level") === "error");
+    .filter((line) => valueAt(line, "level") === "error");
 }
 
 test(
@@ -108,7 +108,7 @@ test(
   async () => {
     const { file, call, send, server, restart } = await serving();
     rmSync(`${file}-wal`);
-    await eventually(() => server().log().includes("nothing is stored or sent any more"));
+    await waitUntil(() => server().log().includes("nothing is stored or sent any more"));
     expect(await send("ada@example.com")).toBe(503);
     const { code, log } = await server().stop();
     expect([code, errorsOf(log).length]).toEqual([0, 1]);
@@ -124,7 +124,7 @@ test(
   async () => {
     const { data, send, server } = await serving();
     rmSync(data, { recursive: true });
-    await eventually(() => server().log().includes("nothing is stored or sent any more"));
+    await waitUntil(() => server().log().includes("nothing is stored or sent any more"));
     expect(await send("ada@example.com")).toBe(503);
     const { log } = await server().stop();
     expect(errorsOf(log)).toHaveLength(1);

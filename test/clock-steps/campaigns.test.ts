@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { TestApp } from "../support/app.ts";
 import { HOUR, MINUTE } from "../support/automation.ts";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { closeAll, countWhere, FORWARD, mail, mailing, pass, setClock, STEPS } from "./setup.ts";
 
 const SECOND = 1000;
@@ -20,7 +20,7 @@ describe("campaigns", () => {
   async function settled(t: TestApp): Promise<void> {
     for (let i = 0; i < 3; i++) {
       await t.app.campaigns.tick();
-      await quiet();
+      await settleEventLoop();
     }
   }
 
@@ -49,7 +49,7 @@ describe("campaigns", () => {
       const scheduledFor = new Date(t.clock.now() + ms - MINUTE).toISOString();
       await t.call("POST", `/campaigns/${id}/send`, { scheduledFor });
       await setClock(t, ms);
-      await eventually(() => countWhere(t, "status = 'SENT'") === 3);
+      await waitUntil(() => countWhere(t, "status = 'SENT'") === 3);
       expect(await statusOf(t, id)).toBe("SENDING");
     },
   );
@@ -58,7 +58,7 @@ describe("campaigns", () => {
     const { t, handedMs } = await mailing();
     const id = await campaign(t, 10, { rate: 1 });
     await t.call("POST", `/campaigns/${id}/send`);
-    await eventually(() => countWhere(t, "campaign_seq IS NOT NULL") === 10);
+    await waitUntil(() => countWhere(t, "campaign_seq IS NOT NULL") === 10);
     await pass(t, 3 * SECOND, 100);
     expect([2, 3, 4]).toContain(handedMs.length);
     await setClock(t, ms);

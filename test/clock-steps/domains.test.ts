@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { DAY, HOUR, MINUTE } from "../support/automation.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { BACK, closeAll, FORWARD, opened, setClock } from "./setup.ts";
 
 afterEach(closeAll);
@@ -12,7 +12,7 @@ describe("checks of a domain", () => {
     await t.call("POST", "/domains", { domain: "shop.example" });
     const of = "WHERE domain = 'shop.example'";
     const first = `SELECT misses FROM domains ${of}`;
-    await eventually(() => t.db.sqlite.query<{ misses: number }, []>(first).get()?.misses === 1);
+    await waitUntil(() => t.db.sqlite.query<{ misses: number }, []>(first).get()?.misses === 1);
     t.db.sqlite.run(`UPDATE domains SET next_check_at = ${t.clock.now() + 3 * HOUR} ${of}`);
     const waitMs = () => {
       const sql = `SELECT next_check_at AS at FROM domains ${of}`;

@@ -3,7 +3,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { testApp, type TestApp } from "../support/app.ts";
 import { HOUR, MINUTE } from "../support/automation.ts";
 import { manualClock } from "../support/clock.ts";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { ACCEPTED, DEFERRED, testTransport, type TestTransport } from "../support/transport.ts";
 import {
   BACK,
@@ -42,7 +42,7 @@ describe("the queue", () => {
     const { t, transport } = await mailing();
     transport.answer = DEFERRED;
     await send(t, 1);
-    await eventually(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
+    await waitUntil(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
     transport.answer = ACCEPTED;
     return { t, transport };
   }
@@ -61,7 +61,7 @@ describe("the queue", () => {
   test.each(FORWARD)("retries at once when the clock is set %s", async (_, ms) => {
     const { t, transport } = await deferred();
     await setClock(t, ms);
-    await eventually(() => transport.handed.length === 2);
+    await waitUntil(() => transport.handed.length === 2);
   });
 
   test.each(BACK)("delivers what was due and what an earlier process left: %s", async (_, ms) => {
@@ -69,9 +69,9 @@ describe("the queue", () => {
     const first = await testApp({ transport });
     await first.app.start();
     await send(first, 20);
-    await eventually(() => transport.handed.length === 2);
+    await waitUntil(() => transport.handed.length === 2);
     const closed = first.close();
-    await quiet();
+    await settleEventLoop();
     const queued = countWhere(first, "status = 'QUEUED'");
     // The transport never answers, so the leases are given back after a while.
     first.clock.advance(10 * SECOND);
@@ -79,7 +79,7 @@ describe("the queue", () => {
     expect(queued).toBeGreaterThan(10);
     const clock = manualClock(first.clock.now() + ms);
     const { t, handedMs } = await mailing({}, { db: first.db, clock });
-    await eventually(() => handedMs.length === queued);
+    await waitUntil(() => handedMs.length === queued);
     // A lease that was given back is due 30 s after it was taken.
     await pass(t, 19 * SECOND, SECOND);
     expect(handedMs).toHaveLength(queued);
@@ -93,16 +93,16 @@ describe("the queue", () => {
       const { t, transport } = await mailing();
       transport.answer = null;
       await send(t, 1);
-      await eventually(() => transport.open().length === 1);
+      await waitUntil(() => transport.open().length === 1);
       t.db.sqlite.run("PRAGMA query_only = ON");
       transport.open()[0]?.end(DEFERRED);
-      await quiet();
+      await settleEventLoop();
       t.clock.stepWall(ms);
       t.db.sqlite.run("PRAGMA query_only = OFF");
       await setClock(t, 0);
       // The outcome is stored at the next try, a second after the storage refused it.
       t.clock.advance(SECOND);
-      await eventually(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
+      await waitUntil(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
       const [waitMs = 0] = t.db.sqlite
         .query<{ at: number }, []>("SELECT next_at AS at FROM emails")
         .all()
@@ -150,6 +150,6 @@ describe("the queue", () => {
     expect(dueAt()).toBe(before.dueAt - HOUR);
     await send(t, 1);
     expect(countWhere(t, `created_at = ${t.clock.now()}`)).toBe(1);
-    await eventually(() => transport.handed.length === 3);
+    await waitUntil(() => transport.handed.length === 3);
   });
 });

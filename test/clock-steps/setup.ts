@@ -4,7 +4,7 @@ import type { Config } from "../../src/config.ts";
 import { testApp, type TestApp, type TestOptions } from "../support/app.ts";
 import { DAY, HOUR } from "../support/automation.ts";
 import { manualClock } from "../support/clock.ts";
-import { quiet } from "../support/eventually.ts";
+import { settleEventLoop } from "../support/eventually.ts";
 import { ACCEPTED, testTransport } from "../support/transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
@@ -32,14 +32,14 @@ export const FORWARD = STEPS.filter(([, ms]) => ms > 0);
 export async function setClock(t: TestApp, ms: number): Promise<void> {
   t.clock.stepWall(ms);
   await t.app.clockSteps.check();
-  await quiet();
+  await settleEventLoop();
 }
 
 /** Lets time pass in pieces, with everything that happens in between. */
 export async function pass(t: TestApp, ms: number, pieceMs = 5): Promise<void> {
   for (let passed = 0; passed < ms; passed += pieceMs) {
     t.clock.advance(pieceMs);
-    await quiet();
+    await settleEventLoop();
   }
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { startWebServer } from "../support/web-server.ts";
 import { BACK, closeAll, closeAtEnd, FORWARD, opened, setClock } from "./setup.ts";
 
@@ -19,7 +19,7 @@ describe("webhooks", () => {
           "SELECT max(next_at) AS at FROM webhook_deliveries WHERE attempts = 1",
         )
         .get()?.at ?? null;
-    await eventually(() => nextAt() !== null);
+    await waitUntil(() => nextAt() !== null);
     status = 200;
     const waitMs = (nextAt() ?? 0) - t.clock.now();
     return { t, server, waitMs };
@@ -32,10 +32,10 @@ describe("webhooks", () => {
       const { length } = server.requests;
       await setClock(t, ms);
       t.clock.advance(waitMs - 100);
-      await quiet();
+      await settleEventLoop();
       expect(server.requests).toHaveLength(length);
       t.clock.advance(100);
-      await eventually(() => server.requests.length > length);
+      await waitUntil(() => server.requests.length > length);
     },
   );
 
@@ -43,6 +43,6 @@ describe("webhooks", () => {
     const { t, server } = await failing();
     const { length } = server.requests;
     await setClock(t, ms);
-    await eventually(() => server.requests.length > length);
+    await waitUntil(() => server.requests.length > length);
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { type Automation, DAY, HOUR, MINUTE, startAutomation } from "../support/automation.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { startWebServer } from "../support/web-server.ts";
 import { chain, delay, graph, step, trigger } from "../modules/workflows/graphs.ts";
 import { BACK, closeAll, closeAtEnd, FORWARD, setClock, STEPS } from "./setup.ts";
@@ -133,7 +133,7 @@ describe("workflows", () => {
     const id = await a.workflow(chain(call, step("end", "EXIT", { reason: "called" })));
     const body = { event: "signed-up", email: "ada@example.net" };
     await a.t.call("POST", "/v1/track", body);
-    await eventually(() => answers.length === 1);
+    await waitUntil(() => answers.length === 1);
     await setClock(a.t, ms);
     answers[0]?.();
     await a.settle();

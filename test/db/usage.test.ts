@@ -13,8 +13,8 @@ import { createIdempotency } from "../../src/http/idempotency.ts";
 import { createRetention } from "../../src/modules/retention/service.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { startAutomation } from "../support/automation.ts";
-import { eventually } from "../support/eventually.ts";
-import { textAt } from "../support/json.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { stringAt } from "../support/json.ts";
 import { startWebServer } from "../support/web-server.ts";
 import { imported } from "../modules/contacts/upload.ts";
 import { chain, delay, step } from "../modules/workflows/graphs.ts";
@@ -276,7 +276,7 @@ describe("the counters are right after", () => {
     const condition = { field: "email", operator: "endsWith", value: "@x.io" };
     const filter = { logic: "AND", groups: [{ filters: [condition] }] };
     await t.call("POST", "/contacts/bulk", { action: "delete", filter });
-    await eventually(() => t.countRows("jobs WHERE finished_at IS NOT NULL") === 2);
+    await waitUntil(() => t.countRows("jobs WHERE finished_at IS NOT NULL") === 2);
     expect(t.countRows("contacts")).toBe(1);
     expectChanged(t, usage, "less");
   });
@@ -319,7 +319,7 @@ describe("the counters are right after", () => {
     };
     const tracked = await t.create("/segments", dynamic, "data.id");
     await t.app.segments.recompute();
-    await eventually(() => t.countRows("segment_members") === 3);
+    await waitUntil(() => t.countRows("segment_members") === 3);
     usage = expectChanged(t, usage, "more");
     await t.call("DELETE", `/segments/${tracked}`);
     for (let i = 0; i < 10 && t.countRows("segments") > 0; i++) await t.app.segments.recompute();
@@ -331,13 +331,13 @@ describe("the counters are right after", () => {
     usage = expectChanged(t, usage, "more");
     await t.app.start();
     await t.call("POST", `/campaigns/${id}/send`);
-    await eventually(() => t.countRows("emails") === 3);
+    await waitUntil(() => t.countRows("emails") === 3);
     usage = expectChanged(t, usage, "more");
     // Mails of campaigns are not in the quota of queued mails.
     expect(usage).toMatchObject({ emails: 3, queuedMails: 0 });
     await t.call("POST", `/campaigns/${id}/cancel`);
     await t.app.campaigns.tick();
-    await eventually(() => t.countRows("emails WHERE next_at IS NOT NULL") === 0);
+    await waitUntil(() => t.countRows("emails WHERE next_at IS NOT NULL") === 0);
     await t.call("DELETE", `/campaigns/${id}`);
     expect(t.countRows("campaigns")).toBe(0);
     expectChanged(t, usage, "less");
@@ -398,7 +398,7 @@ describe("the counters are right after", () => {
     const id = await t.create("/webhooks", hook, "data.id");
     usage = expectChanged(t, usage, "more");
     await t.call("POST", "/v1/track", { email: "ada@example.com", event: "bought" });
-    await eventually(() => t.countRows("webhook_deliveries WHERE status = 'SUCCEEDED'") === 2);
+    await waitUntil(() => t.countRows("webhook_deliveries WHERE status = 'SUCCEEDED'") === 2);
     usage = expectChanged(t, usage, "more");
     await t.call("DELETE", `/webhooks/${id}`);
     await purge(t);
@@ -489,7 +489,7 @@ function copyInto(old: Database, from: Database): void {
     const columns = old
       .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${name}')`)
       .all()
-      .map((column) => textAt(column, "name"));
+      .map((column) => stringAt(column, "name"));
     const insert = old.prepare(
       `INSERT OR REPLACE INTO ${name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
     );

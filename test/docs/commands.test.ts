@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { at } from "../support/json.ts";
+import { valueAt } from "../support/json.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 /** Installing is what `./scripts/start` and `./scripts/test` do; a test must not run itself. */
@@ -62,9 +62,9 @@ beforeAll(async () => {
   server = started;
   const facts = await firstLine(started.stdout);
   Object.assign(environment, {
-    URL: String(at(facts, "url")),
-    SECRET_KEY: String(at(facts, "secretKey")),
-    PUBLIC_KEY: String(at(facts, "publicKey")),
+    URL: String(valueAt(facts, "url")),
+    SECRET_KEY: String(valueAt(facts, "secretKey")),
+    PUBLIC_KEY: String(valueAt(facts, "publicKey")),
   });
   environment["TEMPLATE_ID"] = await makeTemplate();
 }, 30_000);
@@ -93,7 +93,7 @@ async function makeTemplate(): Promise<string> {
     },
     body: JSON.stringify({ name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" }),
   });
-  return String(at(await answer.json(), "data.id"));
+  return String(valueAt(await answer.json(), "data.id"));
 }
 
 test("there are blocks to run", () => {

@@ -1,9 +1,9 @@
 /** Compares the events of a contact, read from their chains, with a scan of the whole log. */
 
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
-import { createTurns } from "../../src/lib/slice-queue.ts";
+import { createFairScheduler } from "../../src/lib/slice-queue.ts";
 import {
-  createEventsOfContact,
+  createContactEvents,
   type PageOptions,
   type Whose,
 } from "../../src/events/contact-events.ts";
@@ -65,7 +65,7 @@ async function readAll(
   limit: () => number,
   isWithin?: PageOptions["isWithin"],
 ): Promise<{ seqs: number[]; totals: Set<number> }> {
-  const { look } = createEventsOfContact({ db: t.db, turns: createTurns() });
+  const { look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
   const seqs: number[] = [];
   const totals = new Set<number>();
   for (let after: PageOptions["after"] = null; ;) {
@@ -110,7 +110,7 @@ describe("the events of a contact", () => {
 
   test("end where older events were deleted, also between two pages", async () => {
     fill(randomFrom(9));
-    const { look } = createEventsOfContact({ db: t.db, turns: createTurns() });
+    const { look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
     for (const contactSeq of PEOPLE) {
       const first = await look({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
       t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [1000 * contactSeq]);
@@ -163,7 +163,7 @@ describe("the events of a contact", () => {
 test("no statement scans the whole log", () => {
   const { db } = openOutbox();
   const prepare = spyOn(db.sqlite, "prepare");
-  createEventsOfContact({ db, turns: createTurns() });
+  createContactEvents({ db, scheduler: createFairScheduler() });
   const statements = prepare.mock.calls.map(([sql]) => sql);
   prepare.mockRestore();
   expect(statements).toHaveLength(7);

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { createReader, slowestReader } from "../../src/events/reader.ts";
+import { createReader, createSlowestPosition } from "../../src/events/reader.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 
 const apps: TestApp[] = [];
@@ -20,7 +20,7 @@ async function setUp() {
   const [one, two] = ["one", "two"].map((name) => createReader({ db: t.db, name }));
   if (one === undefined || two === undefined) throw new Error("two readers");
   const { writer } = t.app;
-  return { t, one, two, writer, slowest: slowestReader(t.db) };
+  return { t, one, two, writer, slowest: createSlowestPosition(t.db) };
 }
 
 const names = (events: { name: string }[]) => events.map(({ name }) => name);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -69,7 +69,7 @@ describe("a request without a usable key", () => {
       const headers: Record<string, string> = authorization === null ? {} : { authorization };
       for (const body of [mail, { to: 3 }, undefined]) {
         const answer = await t.call("POST", "/v1/send", body, { key: null, headers });
-        expectRefusal(answer, { status, code });
+        expectError(answer, { status, code });
         expect(answer.headers.get("www-authenticate")).toBe(status === 401 ? "Bearer" : null);
         expect(answer.headers.get("ratelimit-limit")).toBeNull();
       }
@@ -136,7 +136,7 @@ describe("the order of checks", () => {
       for (const key of [null, "sk_unknown"]) {
         const answer = await t.call("POST", "/v1/send", undefined, { key, raw, headers: json });
         const code = key === null ? "MISSING_AUTH" : "INVALID_API_KEY";
-        expectRefusal(answer, { status: 401, code });
+        expectError(answer, { status: 401, code });
         expect(JSON.stringify(answer.body)).not.toContain("subject");
       }
     });
@@ -144,14 +144,14 @@ describe("the order of checks", () => {
     test(`a public key with ${what} hears 403`, async () => {
       const rest = { key: t.publicKey, raw, headers: json };
       const answer = await t.call("POST", "/v1/send", undefined, rest);
-      expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+      expectError(answer, { status: 403, code: "FORBIDDEN" });
     });
 
     test(`beyond the rate limit, ${what} is not read: 429`, async () => {
       t.clock.advance(MINUTE_MS);
       expect((await t.call("GET", "/contacts")).status).toBe(200);
       const answer = await t.call("POST", "/v1/send", undefined, { raw, headers: json });
-      expectRefusal(answer, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+      expectError(answer, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
     });
   }
 
@@ -170,7 +170,7 @@ describe("the order of checks", () => {
     test(`${method} ${path} is ${status} before anybody asks for a key`, async () => {
       const answer = await t.call(method, path, undefined, { key: null });
       const code = status === 404 ? "ROUTE_NOT_FOUND" : "METHOD_NOT_ALLOWED";
-      expectRefusal(answer, { status, code });
+      expectError(answer, { status, code });
       expect(answer.headers.get("allow")).toBe(allow);
     });
   }
@@ -179,14 +179,14 @@ describe("the order of checks", () => {
     t.clock.advance(MINUTE_MS);
     const rest = { raw: "{", headers: json };
     const answer = await t.call("PATCH", "/contacts/nobody", undefined, rest);
-    expectRefusal(answer, { status: 400, code: "INVALID_JSON" });
+    expectError(answer, { status: 400, code: "INVALID_JSON" });
   });
 
   test("validation comes before the handler looks anything up", async () => {
     t.clock.advance(MINUTE_MS);
     const answer = await t.call("PATCH", "/contacts/nobody", { email: 3 });
     const errors = [["email", "invalid_type"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 });
 
@@ -281,7 +281,7 @@ describe("failed authentication", () => {
       t.call("POST", "/v1/send", {}, { key: i % 2 === 0 ? null : `sk_guess${i}` });
     for (let i = 0; i < 20; i++) expect((await guess(i)).status).toBe(401);
     const refused = await guess(20);
-    expectRefusal(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expectError(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
     expect(refused.headers.get("retry-after")).toBe("60");
     expect((await t.call("GET", "/contacts")).status).toBe(200);
     t.clock.advance(MINUTE_MS - 1);

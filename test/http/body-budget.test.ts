@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type OpenRequest, openRequest, readRaw } from "../support/raw-http.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -54,45 +54,45 @@ async function small(key = t.secretKey): Promise<number> {
 
 test("a body takes its length before it arrives, and gives it back with the answer", async () => {
   const request = begin({ length: 3 * MIB });
-  await eventually(() => taken() === 3 * MIB);
+  await waitUntil(() => taken() === 3 * MIB);
   request.write(padded(3 * MIB));
   expect(await statusOf(request)).toBe(200);
-  await eventually(() => taken() === 0);
+  await waitUntil(() => taken() === 0);
 });
 
 test("a body of unknown length takes more as it grows", async () => {
   const request = begin({ length: "chunked" });
   request.write(chunk(10));
-  await eventually(() => taken() === 1.25 * MIB);
+  await waitUntil(() => taken() === 1.25 * MIB);
   request.write(chunk(64 * KIB));
-  await eventually(() => taken() === MIB);
+  await waitUntil(() => taken() === MIB);
   request.write(chunk(MIB));
-  await eventually(() => taken() === LARGE);
+  await waitUntil(() => taken() === LARGE);
   request.write(chunk(LARGE - MIB - 64 * KIB - 10));
   request.write(chunk(1));
-  expectRefusal(readRaw(await request.next()), { status: 413, code: "PAYLOAD_TOO_LARGE" });
-  await eventually(() => taken() === 0);
+  expectError(readRaw(await request.next()), { status: 413, code: "PAYLOAD_TOO_LARGE" });
+  await waitUntil(() => taken() === 0);
 });
 
 test("a body that grew gives back what it does not need", async () => {
   const request = begin({ length: "chunked" });
   request.write(chunk(2 * MIB));
-  await eventually(() => taken() === LARGE);
+  await waitUntil(() => taken() === LARGE);
   const before = t.contents();
   request.write("0\r\n\r\n");
   expect(await statusOf(request)).toBe(400);
   expect(t.contents()).toEqual(before);
-  await eventually(() => taken() === 0);
+  await waitUntil(() => taken() === 0);
 });
 
 describe("large bodies that do not arrive", () => {
   test("let small ones pass, and those of other projects", async () => {
     for (let i = 0; i < 4; i++) begin({});
-    await eventually(() => taken() === 2 * LARGE);
+    await waitUntil(() => taken() === 2 * LARGE);
     expect(await small()).toBe(200);
     const other = await t.makeProject("other");
     const large = begin({ key: other.secretKey });
-    await eventually(() => taken() === 3 * LARGE);
+    await waitUntil(() => taken() === 3 * LARGE);
     const from = mail.replace("acme.test", "other.test");
     large.write(from.padEnd(LARGE, " "));
     expect(await statusOf(large)).toBe(200);
@@ -100,28 +100,28 @@ describe("large bodies that do not arrive", () => {
 
   test("lose what they took after ten seconds: 408, and the connection is closed", async () => {
     const [first, second] = [begin({}), begin({})];
-    await eventually(() => taken() === 2 * LARGE);
+    await waitUntil(() => taken() === 2 * LARGE);
     const third = begin({});
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(10_000);
     for (const request of [first, second]) {
       const answer = readRaw(await request.next());
-      expectRefusal(answer, { status: 408, code: "REQUEST_TIMEOUT" });
+      expectError(answer, { status: 408, code: "REQUEST_TIMEOUT" });
       expect(answer.headers.get("connection")).toBe("close");
       await request.closed;
     }
     third.write(padded(LARGE));
     expect(await statusOf(third)).toBe(200);
-    await eventually(() => taken() === 0);
+    await waitUntil(() => taken() === 0);
   });
 
   test("are 408 where they come too slowly, and accepted at 64 KiB a second", async () => {
     const [slow, fast] = [begin({ length: 2 * MIB }), begin({ length: 2 * MIB })];
-    await eventually(() => taken() === 4 * MIB);
+    await waitUntil(() => taken() === 4 * MIB);
     const text = padded(2 * MIB);
     const sendTo = async (request: OpenRequest, from: number, to: number) => {
       request.write(text.slice(from, to));
-      await quiet();
+      await settleEventLoop();
     };
     for (let second = 0; second < 16; second++) {
       await sendTo(fast, second * 128 * KIB, (second + 1) * 128 * KIB);
@@ -139,11 +139,11 @@ describe("large bodies that do not arrive", () => {
   test("wait in order, and beyond a number of them are 503 with Retry-After", async () => {
     begin({});
     begin({});
-    await eventually(() => taken() === 2 * LARGE);
+    await waitUntil(() => taken() === 2 * LARGE);
     const waiting = Array.from({ length: 25 }, () => begin({}));
-    await quiet();
+    await settleEventLoop();
     const refused = readRaw(await begin({}).next());
-    expectRefusal(refused, { status: 503, code: "SERVICE_UNAVAILABLE" });
+    expectError(refused, { status: 503, code: "SERVICE_UNAVAILABLE" });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     for (const request of open.slice(0, 2)) request.destroy();
     const firstTwo = waiting.slice(0, 2).map(async (request) => {
@@ -155,27 +155,27 @@ describe("large bodies that do not arrive", () => {
 
   test("are 503 after fifteen seconds of waiting", async () => {
     const holders = [begin({}), begin({})];
-    await eventually(() => taken() === 2 * LARGE);
+    await waitUntil(() => taken() === 2 * LARGE);
     const late = begin({});
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(8_000);
     // The holders go on: nothing becomes free.
     for (const holder of holders) holder.write(padded(LARGE).slice(0, MIB));
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(7_000);
     expect(await statusOf(late)).toBe(503);
   });
 
   test("free their place when their clients leave", async () => {
     const [first, second] = [begin({}), begin({})];
-    await eventually(() => taken() === 2 * LARGE);
+    await waitUntil(() => taken() === 2 * LARGE);
     const [third, fourth] = [begin({}), begin({})];
-    await quiet();
+    await settleEventLoop();
     third.destroy();
-    await quiet();
+    await settleEventLoop();
     first.destroy();
     second.destroy();
-    await eventually(() => taken() === LARGE);
+    await waitUntil(() => taken() === LARGE);
     fourth.write(padded(LARGE));
     expect(await statusOf(fourth)).toBe(200);
   });
@@ -186,7 +186,7 @@ describe("bodies with a public key", () => {
 
   test("keep out neither those with secret keys nor those of other projects", async () => {
     for (let i = 0; i < 60; i++) begin({ ...track, key: t.publicKey });
-    await eventually(() => taken() === 42 * 256 * KIB);
+    await waitUntil(() => taken() === 42 * 256 * KIB);
     expect(await small()).toBe(200);
     const other = await t.makeProject("other");
     const event = '{"event":"e","email":"a@b.co"}';
@@ -197,7 +197,7 @@ describe("bodies with a public key", () => {
 
   test("have five seconds to begin", async () => {
     const request = begin({ ...track, key: t.publicKey });
-    await eventually(() => taken() === 256 * KIB);
+    await waitUntil(() => taken() === 256 * KIB);
     t.clock.advance(5_000);
     expect(await statusOf(request)).toBe(408);
   });
@@ -226,9 +226,9 @@ describe("data for many recipients", () => {
   test("may take 32 MiB in all copies", async () => {
     const answer = await send(mailTo(1000, 0, 33 * KIB));
     const errors = [["data", "too_big"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(t.countRows("emails")).toBe(0);
-    await eventually(() => taken() === 0);
+    await waitUntil(() => taken() === 0);
   });
 });
 

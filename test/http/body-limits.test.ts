@@ -2,15 +2,15 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS, sizeText } from "../../src/http/body-limits.ts";
-import { type Answered, type TestApp, testApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { at } from "../support/json.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { valueAt } from "../support/json.ts";
+import { expectError } from "../support/refusal.ts";
 
 const json = { "content-type": "application/json" };
 
 let t: TestApp;
-let document: Answered;
+let document: TestResponse;
 beforeAll(async () => {
   t = await testApp();
   document = await t.call("GET", "/openapi.json", undefined, { key: null });
@@ -24,7 +24,7 @@ const entriesOf = (value: unknown) => Object.entries<unknown>(Object(value));
 function routes(): Route[] {
   return entriesOf(document.at("paths")).flatMap(([path, item]) =>
     entriesOf(item).flatMap(([method, operation]) => {
-      const content = at(operation, "requestBody.content");
+      const content = valueAt(operation, "requestBody.content");
       const [media] = entriesOf(content).map(([, value]) => value);
       if (media === undefined) return [];
       return [
@@ -32,8 +32,8 @@ function routes(): Route[] {
           name: `${method.toUpperCase()} ${path}`,
           method: method.toUpperCase(),
           path: path.replaceAll(/\{\w+\}/g, "unknown"),
-          maxBytes: at(media, "schema.x-max-body-bytes"),
-          maxValues: at(media, "schema.x-max-json-values"),
+          maxBytes: valueAt(media, "schema.x-max-body-bytes"),
+          maxValues: valueAt(media, "schema.x-max-json-values"),
         },
       ];
     }),
@@ -74,7 +74,7 @@ describe("a body", () => {
           ? { "content-type": "multipart/form-data; boundary=x", "content-length": `${limit + 1}` }
           : announced(limit + 1);
       const answer = await t.call(method, path, undefined, { raw: "{", headers });
-      expectRefusal(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
+      expectError(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
       expect([name, answer.text("error.message")]).toEqual([
         name,
         expect.stringContaining(`larger than ${sizeText(limit)}.`),
@@ -107,7 +107,7 @@ describe("a body", () => {
       const list = (count: number) => `{"unknown":[${"0,".repeat(count - 1)}0]}`;
       const raw = list(maxValues - 1);
       const answer = await t.call(method, path, undefined, { raw, headers: json });
-      expectRefusal(answer, {
+      expectError(answer, {
         status: 422,
         code: "VALIDATION_ERROR",
         errors: [["", "too_big"]],
@@ -150,7 +150,7 @@ describe("a body", () => {
     for (const { method, path } of routes()) {
       for (const raw of bodies) await t.call(method, path, undefined, { raw, headers: json });
     }
-    await eventually(() => t.app.bodyBudget.takenBytes() === 0);
+    await waitUntil(() => t.app.bodyBudget.takenBytes() === 0);
     expect(t.app.bodyBudget.takenValues()).toBe(0);
   });
 });
@@ -162,7 +162,7 @@ describe("a compressed body is 415", () => {
       const headers = { ...json, "content-encoding": encoding };
       const raw = Bun.gzipSync('{"email":"zip@example.com"}');
       const answer = await t.call("POST", "/contacts", undefined, { raw, headers });
-      expectRefusal(answer, { status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
+      expectError(answer, { status: 415, code: "UNSUPPORTED_MEDIA_TYPE" });
       expect(answer.headers.get("accept-encoding")).toBe("identity");
       expect(t.countRows("contacts")).toBe(0);
     });
@@ -237,7 +237,7 @@ describe("a NUL, a lone surrogate and an infinite number in an unknown field", (
     const raw = `{"unknown":${bad},"email":"nul@example.com","data":{"unknown":${bad}}}`;
     const answer = await t.call("POST", "/contacts", undefined, { raw, headers: json });
     const errors = [["data.unknown", "invalid_format"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
   test("are refused in conditions and steps, but not in what these do not know", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ describe("a body that is no JSON is 400 INVALID_JSON and changes nothing", () =>
   for (const [why, raw] of cases) {
     test(why, async () => {
       const before = t.contents();
-      expectRefusal(await postContact(raw), { status: 400, code: "INVALID_JSON" });
+      expectError(await postContact(raw), { status: 400, code: "INVALID_JSON" });
       expect(t.contents()).toEqual(before);
     });
   }
@@ -69,7 +69,7 @@ describe("a body that is JSON but no object is 422", () => {
         ...(headers === undefined ? {} : { headers }),
       });
       const errors = [["", "invalid_type"]] as const;
-      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     });
   }
 });
@@ -131,7 +131,7 @@ describe("a number that no double holds is 422 and names its place", () => {
         const raw = `{${fields},"data":${data}}`;
         const answer = await t.call(method, path(), undefined, { raw, headers: json });
         const errors = [[field, "invalid_type"]] as const;
-        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+        expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
         expect(t.contents()).toEqual(before);
       });
     }
@@ -230,7 +230,7 @@ describe("the limit of a contact, 512 KiB", () => {
     test(`one byte more ${why} is 413`, async () => {
       const before = t.contents();
       const answer = await postContact(raw(), { ...json, ...headers });
-      expectRefusal(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
+      expectError(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
       expect(t.contents()).toEqual(before);
     });
   }

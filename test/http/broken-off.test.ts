@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type OpenRequest, openRequest } from "../support/raw-http.ts";
 
 let t: TestApp;
@@ -26,8 +26,8 @@ const requestLines = () => lines.filter((line) => line.includes('"message":"requ
 
 /** Only `debug` lines, of which none has a stack; nothing was stored and nothing is held. */
 async function expectQuiet(before: Record<string, unknown[]>): Promise<void> {
-  await eventually(() => pendingRequests() === 0 && t.app.bodyBudget.takenBytes() === 0);
-  await quiet();
+  await waitUntil(() => pendingRequests() === 0 && t.app.bodyBudget.takenBytes() === 0);
+  await settleEventLoop();
   expect(lines.filter((line) => !/"level":"debug"|"event loop held"/.test(line))).toEqual([]);
   expect(lines.filter((line) => /\bat .*:\d+|[Ee]rror/.test(line))).toEqual([]);
   expect(t.contents()).toEqual(before);
@@ -57,8 +57,8 @@ const part =
 async function begin(head: string[], first: string): Promise<OpenRequest> {
   const request = openRequest({ port, head });
   request.write(first);
-  await eventually(() => pendingRequests() > 0 || requestLines().length > 0);
-  await quiet();
+  await waitUntil(() => pendingRequests() > 0 || requestLines().length > 0);
+  await settleEventLoop();
   return request;
 }
 
@@ -99,7 +99,7 @@ describe("a client that disconnects in mid-body", () => {
     const before = t.contents();
     const head = ["POST /v1/send HTTP/1.1", authorization(), `Content-Length: ${20 * MIB}`];
     const requests = [1, 2, 3].map(() => openRequest({ port, head }));
-    await eventually(() => pendingRequests() === 3);
+    await waitUntil(() => pendingRequests() === 3);
     for (const request of requests.toReversed()) request.destroy();
     await expectQuiet(before);
   });
@@ -120,7 +120,7 @@ describe("a malformed chunk", () => {
         const before = t.contents();
         const request = openRequest({ port, head: [...head(), "Transfer-Encoding: chunked"] });
         request.write(`1\r\n${name.endsWith("import") ? "-" : "{"}\r\n`);
-        await quiet();
+        await settleEventLoop();
         request.write(chunk);
         expect(await request.next()).toStartWith("HTTP/1.1 400");
         await request.closed;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
 const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
@@ -23,11 +23,11 @@ describe("health, without a key", () => {
   test("/readyz is 503 before the queue runs, 200 while it does, 503 after the stop", async () => {
     const t = await testApp();
     const ready = () => t.call("GET", "/readyz", undefined, { key: null });
-    expectRefusal(await ready(), unavailable);
+    expectError(await ready(), unavailable);
     await t.app.start();
     expect(await ready()).toMatchObject({ status: 200, body: { status: "ok" } });
     await t.close();
-    expectRefusal(await ready(), unavailable);
+    expectError(await ready(), unavailable);
   });
 });
 
@@ -77,7 +77,7 @@ for (const { name, strike, mend } of faults) {
       test(`${method} ${path().replace(/undefined/, "{id}")} is 503 and changes nothing`, async () => {
         const before = t.contents();
         const answer = await t.call(method, path(), body, { headers: { "idempotency-key": "k" } });
-        expectRefusal(answer, unavailable);
+        expectError(answer, unavailable);
         expect(answer.headers.get("retry-after")).toBe("5");
         expect(t.contents()).toEqual(before);
       });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { canonicalPath } from "../../src/http/route-path.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
-import { type Answered, type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
+import { expectError } from "../support/refusal.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
@@ -23,7 +23,7 @@ afterEach(() => t.close());
 
 const send = (key: string, body: unknown = mail, app: TestApp = t) =>
   app.call("POST", "/v1/send", body, { headers: { "idempotency-key": key } });
-const isReplay = (answer: Answered) => answer.headers.get("idempotency-replayed") === "true";
+const isReplay = (answer: TestResponse) => answer.headers.get("idempotency-replayed") === "true";
 
 describe("the same key again", () => {
   test("is answered as before, without a second mail", async () => {
@@ -49,7 +49,7 @@ describe("the same key again", () => {
     await send("order 1");
     const before = t.contents();
     const answer = await send("order 1", { ...mail, subject: "Ho" });
-    expectRefusal(answer, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" });
+    expectError(answer, { status: 409, code: "IDEMPOTENCY_KEY_REUSED" });
     expect(t.contents()).toEqual(before);
   });
 
@@ -247,7 +247,7 @@ describe("what a key may be", () => {
   for (const key of ["", "x".repeat(256), "ü", "a\tb"]) {
     test(`${JSON.stringify(key.slice(0, 20))} is refused`, async () => {
       const errors = [["Idempotency-Key", "invalid_format"]] as const;
-      expectRefusal(await send(key), { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(await send(key), { status: 422, code: "VALIDATION_ERROR", errors });
       expect(t.countRows("emails")).toBe(0);
     });
   }

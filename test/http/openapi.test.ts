@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Answered, type TestApp, testApp } from "../support/app.ts";
-import { at, listAt, textAt } from "../support/json.ts";
+import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
+import { valueAt, listAt, stringAt } from "../support/json.ts";
 
 let t: TestApp;
-let answer: Answered;
+let answer: TestResponse;
 beforeAll(async () => {
   t = await testApp();
   answer = await t.call("GET", "/openapi.json", undefined, { key: null });
@@ -54,7 +54,7 @@ test("the document is OpenAPI 3.1, open to everybody, and a few dozen kilobytes"
 
 test("every route is in it, and nothing else", () => {
   const registered = t.app.http.routes
-    .filter(({ hooks }) => at(hooks, "detail.hide") !== true)
+    .filter(({ hooks }) => valueAt(hooks, "detail.hide") !== true)
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, "{$1}")}`);
   const documented = operations().map(({ method, path }) => `${method} ${path}`);
   expect(documented.sort()).toEqual(registered.sort());
@@ -64,9 +64,13 @@ test("every route is in it, and nothing else", () => {
 describe("every operation", () => {
   test("has a summary, a tag and a name of its own", () => {
     const ids = operations().map(({ path, method, operation }) => {
-      expect([path, method, typeof at(operation, "summary")]).toEqual([path, method, "string"]);
+      expect([path, method, typeof valueAt(operation, "summary")]).toEqual([
+        path,
+        method,
+        "string",
+      ]);
       expect(listAt(operation, "tags")).toHaveLength(1);
-      return textAt(operation, "operationId");
+      return stringAt(operation, "operationId");
     });
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -74,37 +78,37 @@ describe("every operation", () => {
   test("declares its parameters: those of the path, and known places", () => {
     for (const { path, method, operation } of operations()) {
       const parameters =
-        at(operation, "parameters") === undefined ? [] : listAt(operation, "parameters");
-      const inPath = parameters.filter((parameter) => at(parameter, "in") === "path");
+        valueAt(operation, "parameters") === undefined ? [] : listAt(operation, "parameters");
+      const inPath = parameters.filter((parameter) => valueAt(parameter, "in") === "path");
       const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      expect([method, path, inPath.map((p) => at(p, "name"))]).toEqual([method, path, names]);
-      for (const parameter of inPath) expect(at(parameter, "required")).toBe(true);
+      expect([method, path, inPath.map((p) => valueAt(p, "name"))]).toEqual([method, path, names]);
+      for (const parameter of inPath) expect(valueAt(parameter, "required")).toBe(true);
       for (const parameter of parameters) {
-        expect(["path", "query", "header"]).toContain(textAt(parameter, "in"));
-        expect(at(parameter, "schema")).toBeObject();
+        expect(["path", "query", "header"]).toContain(stringAt(parameter, "in"));
+        expect(valueAt(parameter, "schema")).toBeObject();
       }
     }
   });
 
   test("describes each response, with a schema unless there is no body", () => {
     for (const { path, method, operation } of operations()) {
-      const responses = members(at(operation, "responses"));
+      const responses = members(valueAt(operation, "responses"));
       expect(responses.length).toBeGreaterThan(0);
       for (const [status, response] of responses) {
         const where = `${method} ${path} ${status}`;
         expect([where, status]).toEqual([where, expect.stringMatching(/^[2345]\d\d$/)]);
-        expect([where, textAt(response, "description").length > 3]).toEqual([where, true]);
-        const content = members(at(response, "content"));
+        expect([where, stringAt(response, "description").length > 3]).toEqual([where, true]);
+        const content = members(valueAt(response, "content"));
         expect([where, content.length]).toEqual([where, /^(204|3..)$/.test(status) ? 0 : 1]);
         for (const [, media] of content)
-          expect([where, at(media, "schema")]).toEqual([where, expect.any(Object)]);
+          expect([where, valueAt(media, "schema")]).toEqual([where, expect.any(Object)]);
       }
     }
   });
 
   test("tells a success and, where a key is needed, every refusal, all in the one error shape", () => {
     for (const { path, method, operation } of operations()) {
-      const statuses = members(at(operation, "responses")).map(([status]) => status);
+      const statuses = members(valueAt(operation, "responses")).map(([status]) => status);
       const where = `${method} ${path}`;
       expect([where, statuses.some((status) => /^[23]/.test(status))]).toEqual([where, true]);
       const isOpen = listAtOrNull(operation, "security")?.length === 0;
@@ -113,7 +117,7 @@ describe("every operation", () => {
         : ["400", "401", "403", "404", "408", "409", "413", "415", "422", "429", "500", "503"];
       expect([where, needed.filter((status) => !statuses.includes(status))]).toEqual([where, []]);
       for (const status of statuses.filter((text) => text >= "400")) {
-        const schema = at(operation, `responses.${status}.content`);
+        const schema = valueAt(operation, `responses.${status}.content`);
         expect([where, schema]).toEqual([where, isPage(path) ? HTML_PAGE : ERROR_BODY]);
       }
     }
@@ -123,10 +127,10 @@ describe("every operation", () => {
     const withBody = operations().filter(({ operation }) => "requestBody" in operation);
     for (const { path, method, operation } of withBody) {
       const where = `${method} ${path}`;
-      expect([where, at(operation, "requestBody.required")]).toEqual([where, true]);
-      for (const [, media] of members(at(operation, "requestBody.content"))) {
-        expect([where, at(media, "schema.type")]).toEqual([where, "object"]);
-        expect([where, at(media, "schema.additionalProperties")]).toEqual([where, true]);
+      expect([where, valueAt(operation, "requestBody.required")]).toEqual([where, true]);
+      for (const [, media] of members(valueAt(operation, "requestBody.content"))) {
+        expect([where, valueAt(media, "schema.type")]).toEqual([where, "object"]);
+        expect([where, valueAt(media, "schema.additionalProperties")]).toEqual([where, true]);
       }
     }
     expect(withBody.map(({ path }) => path)).toContain("/v1/send");
@@ -135,10 +139,14 @@ describe("every operation", () => {
   test("that takes a body says which, in one media type", () => {
     const withBody = operations().filter(({ operation }) => "requestBody" in operation);
     for (const { path, method, operation } of withBody) {
-      const content = members(at(operation, "requestBody.content"));
+      const content = members(valueAt(operation, "requestBody.content"));
       expect([method, path, content.length]).toEqual([method, path, 1]);
       for (const [, media] of content)
-        expect([method, path, at(media, "schema")]).toEqual([method, path, expect.any(Object)]);
+        expect([method, path, valueAt(media, "schema")]).toEqual([
+          method,
+          path,
+          expect.any(Object),
+        ]);
     }
   });
 
@@ -180,7 +188,7 @@ describe("security", () => {
   test("/v1/track takes either; only health and what recipients click on is open", () => {
     const departing = operations()
       .filter(({ operation }) => "security" in operation)
-      .map(({ path, operation }): [string, unknown] => [path, at(operation, "security")]);
+      .map(({ path, operation }): [string, unknown] => [path, valueAt(operation, "security")]);
     const { "/v1/track": track, ...open } = Object.fromEntries(departing);
     expect(track).toEqual([{ publicKey: [] }, { secretKey: [] }]);
     for (const [path, security] of Object.entries(open)) {
@@ -231,7 +239,7 @@ test("schemas speak JSON Schema 2020-12: known types, nothing of OpenAPI 3.0, no
       expect([path, types]).toEqual([path, expect.arrayContaining([value.type])]);
     expect([path, "nullable" in value]).toEqual([path, false]);
     if ("required" in value && Array.isArray(value.required)) {
-      const properties = members(at(value, "properties")).map(([name]) => name);
+      const properties = members(valueAt(value, "properties")).map(([name]) => name);
       expect([path, properties]).toEqual([path, expect.arrayContaining(value.required)]);
     }
     if ("enum" in value || "anyOf" in value) {
@@ -277,5 +285,5 @@ describe("the page", () => {
 });
 
 function listAtOrNull(value: unknown, path: string): unknown[] | null {
-  return at(value, path) === undefined ? null : listAt(value, path);
+  return valueAt(value, path) === undefined ? null : listAt(value, path);
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createCursors } from "../../src/http/pagination.ts";
 import { deriveKey } from "../../src/lib/crypto.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { at, listAt } from "../support/json.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { valueAt, listAt } from "../support/json.ts";
+import { expectError } from "../support/refusal.ts";
 
 type Page = { ids: unknown[]; cursor: unknown; hasMore: unknown; total: unknown };
 
@@ -14,10 +14,10 @@ async function readPage(t: TestApp, path: string, key = t.secretKey): Promise<Pa
   const isContacts = answer.at("contacts") !== undefined;
   const list = isContacts ? answer.body : answer.at("data");
   return {
-    ids: listAt(list, isContacts ? "contacts" : "items").map((item) => at(item, "id")),
-    cursor: at(list, isContacts ? "cursor" : "nextCursor"),
-    hasMore: at(list, "hasMore"),
-    total: at(list, "total"),
+    ids: listAt(list, isContacts ? "contacts" : "items").map((item) => valueAt(item, "id")),
+    cursor: valueAt(list, isContacts ? "cursor" : "nextCursor"),
+    hasMore: valueAt(list, "hasMore"),
+    total: valueAt(list, "total"),
   };
 }
 
@@ -78,7 +78,7 @@ for (const [path, create] of lists) {
     for (const [limit, code] of badLimits) {
       test(`limit ${JSON.stringify(limit)} is 422`, async () => {
         const answer = await t.call("GET", `${path}?limit=${limit}`);
-        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["limit", code]] });
+        expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["limit", code]] });
       });
     }
 
@@ -126,7 +126,7 @@ for (const [path, create] of lists) {
       for (const text of bad) {
         const answer = await t.call("GET", `${path}?cursor=${text}`);
         const errors = [["cursor", "invalid_value"]] as const;
-        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+        expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
       }
       expect((await t.call("GET", `${path}?cursor=${good}`)).status).toBe(200);
     });

@@ -5,7 +5,7 @@ import { parseAddressRange } from "../../src/lib/address-ranges.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type TestApp, testApp, type TestOptions } from "../support/app.ts";
 import { rawRequest, readRaw } from "../support/raw-http.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -92,7 +92,7 @@ describe("the rate limit of public keys", () => {
     await track();
     const rest = { key: t.publicKey, raw: "{", headers: { "content-type": "application/json" } };
     const answer = await t.call("POST", "/v1/track", undefined, rest);
-    expectRefusal(answer, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expectError(answer, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
   });
 });
 
@@ -141,7 +141,7 @@ describe("a public key with allowed origins", () => {
       const before = t.contents();
       for (const path of ["/v1/track", "/v1/track/"]) {
         const answer = await from(key, origin, path);
-        expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+        expectError(answer, { status: 403, code: "FORBIDDEN" });
         expect(answer.text("error.message")).toContain("Origin");
         // A browser lets the page read why.
         expect(cors(answer.headers)).toEqual(["*", "Origin"]);
@@ -160,7 +160,7 @@ describe("a public key with allowed origins", () => {
   test("is told on other routes that it is a public key", async () => {
     const key = await keyFor(SHOP);
     const answer = await t.call("GET", "/contacts", undefined, { key, headers: { origin: SHOP } });
-    expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+    expectError(answer, { status: 403, code: "FORBIDDEN" });
     expect(cors(answer.headers)).toEqual([null, null]);
   });
 
@@ -213,7 +213,7 @@ describe("on a socket", () => {
     expect([first.status, ...budget(first.headers)]).toEqual([200, "2", "1", "60"]);
     expect((await request("127.0.0.2")).status).toBe(200);
     const refused = await request("127.0.0.2");
-    expectRefusal(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
+    expectError(refused, { status: 429, code: "RATE_LIMIT_EXCEEDED" });
     expect(budget(refused.headers)).toEqual(["2", "0", "60"]);
     expect(refused.headers.get("retry-after")).toBe("60");
     expect((await request("127.0.0.3")).status).toBe(200);

@@ -4,9 +4,9 @@ import { Type } from "@sinclair/typebox";
 import { createRoot } from "../../src/http/server.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { createLog } from "../../src/lib/log.ts";
-import { answered, type TestApp, testApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { readResponse, type TestApp, testApp } from "../support/app.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -138,7 +138,7 @@ describe("paths", () => {
   test("one whose escapes are broken is 400, not a fault of ours", async () => {
     for (const id of ["%E0%A4%A", "%ff", "%", "%zz"]) {
       const answer = await t.call("GET", `/contacts/${id}`);
-      expectRefusal(answer, { status: 400, code: "BAD_REQUEST" });
+      expectError(answer, { status: 400, code: "BAD_REQUEST" });
     }
   });
 
@@ -149,7 +149,7 @@ describe("paths", () => {
 
   test("percent-encoding a letter of a literal segment names no route", async () => {
     const answer = await t.call("POST", "/v1/tr%61ck", {});
-    expectRefusal(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
   });
 
   test("HEAD answers as GET does, without a body", async () => {
@@ -163,7 +163,7 @@ describe("paths", () => {
   test("names of JavaScript are no routes", async () => {
     for (const path of ["/__proto__", "/constructor", "/contacts/__proto__/x", "//", "/%2e%2e/x"]) {
       const answer = await t.call("GET", path, undefined, { key: null });
-      expectRefusal(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
+      expectError(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
     }
   });
 });
@@ -220,7 +220,7 @@ describe("a method that a route does not have", () => {
     async (method, path, allow) => {
       const before = t.contents();
       const answer = await t.call(method, path, undefined);
-      expectRefusal(answer, { status: 405, code: "METHOD_NOT_ALLOWED" });
+      expectError(answer, { status: 405, code: "METHOD_NOT_ALLOWED" });
       expect(answer.headers.get("allow")).toBe(allow);
       expect(t.contents()).toEqual(before);
     },
@@ -238,7 +238,7 @@ describe("a method that a route does not have", () => {
 
   test("a literal segment that leads to no route leaves the path to the parameter", async () => {
     const answer = await t.call("GET", "/contacts/fields/activity");
-    expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
   });
 });
 
@@ -297,7 +297,7 @@ describe("errors of every origin", () => {
       }),
   );
   const get = async (path: string) =>
-    answered(
+    readResponse(
       await app.handle(
         new Request(`http://localhost${path}`, { headers: { "x-request-id": "rid" } }),
       ),
@@ -307,7 +307,7 @@ describe("errors of every origin", () => {
     test(`${path}: an opaque 500; only the log knows more`, async () => {
       lines.length = 0;
       const answer = await get(path);
-      expectRefusal(answer, { status: 500, code: "INTERNAL_SERVER_ERROR" });
+      expectError(answer, { status: 500, code: "INTERNAL_SERVER_ERROR" });
       expect(JSON.stringify(answer.body)).not.toContain("hunter2");
       const [line] = lines.filter((text) => text.includes('"error"'));
       expect(JSON.parse(line ?? "{}")).toMatchObject({ level: "error", requestId: "rid", path });
@@ -339,7 +339,7 @@ test("every request is on the log once, with its id and without its key", async 
   await logged.call("GET", "/contacts/nobody", undefined, { headers });
   await logged.call("PUT", "/contacts/nobody", undefined, { headers });
   await logged.call("GET", "/nowhere", undefined, { headers });
-  await eventually(() => lines.length >= 4);
+  await waitUntil(() => lines.length >= 4);
   const requests = lines.map((line): unknown => JSON.parse(line));
   expect(requests).toMatchObject([
     { requestId: "rid", method: "GET", route: "/contacts", status: 200 },

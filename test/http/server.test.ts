@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
-import { answered, type TestApp, testApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
+import { readResponse, type TestApp, testApp } from "../support/app.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { rawRequest, readRaw } from "../support/raw-http.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 let port: number;
@@ -30,7 +30,7 @@ const headLines = () => [
   ...Object.entries(headers()).map((line) => line.join(": ")),
 ];
 const post = async (body: Uint8Array | ReadableStream) =>
-  answered(await fetch(`${url}/contacts`, { method: "POST", headers: headers(), body }));
+  readResponse(await fetch(`${url}/contacts`, { method: "POST", headers: headers(), body }));
 
 function* chunked(count: number): Generator<Uint8Array | string> {
   const piece = new Uint8Array(MIB).fill(0x20);
@@ -57,12 +57,12 @@ describe("a body larger than its route takes is the structured 413", () => {
 
   test("fetched with a length", async () => {
     for (const size of [CAP_BYTES + 1, 45 * MIB]) {
-      expectRefusal(await post(new Uint8Array(size)), tooLarge);
+      expectError(await post(new Uint8Array(size)), tooLarge);
     }
   });
 
   test("fetched in chunks", async () => {
-    for (const count of [21, 45]) expectRefusal(await post(stream(count)), tooLarge);
+    for (const count of [21, 45]) expectError(await post(stream(count)), tooLarge);
   });
 
   test("announced on a socket and never sent", async () => {
@@ -71,13 +71,13 @@ describe("a body larger than its route takes is the structured 413", () => {
         port,
         head: [...headLines(), `Content-Length: ${length}`],
       });
-      expectRefusal(readRaw(answer), tooLarge);
+      expectError(readRaw(answer), tooLarge);
     }
   });
 
   test("sent in chunks on a socket", async () => {
     const head = [...headLines(), "Transfer-Encoding: chunked"];
-    expectRefusal(readRaw(await rawRequest({ port, head, body: chunked(45) })), tooLarge);
+    expectError(readRaw(await rawRequest({ port, head, body: chunked(45) })), tooLarge);
   });
 
   test("and stored nothing; the server goes on", async () => {
@@ -92,7 +92,7 @@ test("a stranger's body is not read", async () => {
   t.clock.advance(60_000);
   const head = ["POST /contacts HTTP/1.1", "Transfer-Encoding: chunked"];
   const answer = readRaw(await rawRequest({ port, head, body: chunked(45) }));
-  expectRefusal(answer, { status: 401, code: "MISSING_AUTH" });
+  expectError(answer, { status: 401, code: "MISSING_AUTH" });
 });
 
 test("failed authentication is limited by address; nobody else is held up", async () => {
@@ -124,7 +124,7 @@ describe("a template that never ends", () => {
       body: JSON.stringify(mail),
     });
     const errors = [["body", "invalid_value"]] as const;
-    expectRefusal(await answered(response), { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(await readResponse(response), { status: 422, code: "VALIDATION_ERROR", errors });
     expect(await longestWait()).toBeLessThan(4000); // One render, and whatever else runs here.
     expect(t.countRows("emails")).toBe(0);
   });
@@ -135,7 +135,7 @@ describe("a template that never ends", () => {
       headers: headers(),
       body: JSON.stringify({ ...mail, subject: mail.body, body: "b" }),
     });
-    expect((await answered(response)).at("error.errors.0.field")).toBe("subject");
+    expect((await readResponse(response)).at("error.errors.0.field")).toBe("subject");
   });
 
   /** Asks again and again; the returned function stops and tells the longest wait. */
@@ -172,7 +172,7 @@ test("a stop lets requests in flight finish, and then nobody is answered any mor
     headers: { authorization: `Bearer ${own.secretKey}` },
     body: new Response(body()).body,
   });
-  await eventually(() => (own.app.http.server?.pendingRequests ?? 0) > 0);
+  await waitUntil(() => (own.app.http.server?.pendingRequests ?? 0) > 0);
   const stopped = own.app.stop().then(() => own.countRows("contacts"));
   release();
   expect((await answer).status).toBe(201);

@@ -17,9 +17,9 @@ import { openDatabase } from "../../src/db/open.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { cutShort, PAGE_BYTES, scramble, scrambleFrames } from "../support/damage.ts";
-import { quiet } from "../support/eventually.ts";
-import { at } from "../support/json.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { settleEventLoop } from "../support/eventually.ts";
+import { valueAt } from "../support/json.ts";
+import { expectError } from "../support/refusal.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -77,7 +77,7 @@ async function running() {
     errors: () =>
       lines
         .map((line): unknown => JSON.parse(line))
-        .filter((line) => at(line, "level") === "error"),
+        .filter((line) => valueAt(line, "level") === "error"),
   };
 }
 
@@ -87,16 +87,16 @@ type Running = Awaited<ReturnType<typeof running>>;
 async function expectEnd(world: Running, reason: string): Promise<void> {
   const { t, transport, ready, errors } = world;
   const answer = await ready();
-  expectRefusal(answer, unavailable);
+  expectError(answer, unavailable);
   expect(answer.text("error.message")).toBe(reason);
   expect((await t.call("GET", "/livez", undefined, { key: null })).status).toBe(200);
   for (const path of ["/v1/send", "/v1/track", "/contacts"]) {
     const body = { ...mail, event: "x", email: "new@example.com" };
-    expectRefusal(await t.call("POST", path, body), unavailable);
+    expectError(await t.call("POST", path, body), unavailable);
   }
   const handed = transport.handed.length;
   t.clock.advance(DAY);
-  await quiet();
+  await settleEventLoop();
   expect(transport.handed.length).toBe(handed);
   expect(errors()).toHaveLength(1);
 }
@@ -139,11 +139,11 @@ describe("a database file with", () => {
       );
       await strike(world);
       forget();
-      expectRefusal(await t.call("POST", "/v1/send", mail), unavailable);
+      expectError(await t.call("POST", "/v1/send", mail), unavailable);
       await expectEnd(world, "The database is damaged.");
       const [line] = world.errors();
-      expect(at(line, "file")).toStartWith(file);
-      expect(at(line, "recovery")).toContain("mailstead check");
+      expect(valueAt(line, "file")).toStartWith(file);
+      expect(valueAt(line, "recovery")).toContain("mailstead check");
       for (const [path, bytes] of sound) writeFileSync(path, bytes, { flag: "r+" });
       forget();
       await expectEnd(world, "The database is damaged.");
@@ -157,7 +157,7 @@ describe("a database file with", () => {
       await strike(world);
       if (name.includes("log")) await world.t.call("POST", "/v1/send", mail);
       world.t.app.writer.verifyFiles(); // As once a second.
-      expectRefusal(await world.t.call("POST", "/v1/send", mail), unavailable);
+      expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
       await expectEnd(world, "The database is damaged.");
     });
   }
@@ -169,7 +169,7 @@ test("damage that a read finds is a refusal without details, and ends all writin
   scramble(world.file, PAGE_BYTES);
   world.forget();
   const answer = await world.t.call("GET", "/contacts?limit=100");
-  expectRefusal(answer, unavailable);
+  expectError(answer, unavailable);
   expect(JSON.stringify(answer.body)).not.toMatch(/sqlite|malformed|mailstead\.db/i);
   await expectEnd(world, "The database is damaged.");
 });
@@ -198,7 +198,7 @@ describe("after", () => {
       const world = await running();
       await strike(world);
       if (!AT_ONCE.test(name)) world.t.app.writer.verifyFiles(); // As once a second.
-      expectRefusal(await world.t.call("POST", "/v1/send", mail), unavailable);
+      expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
       await expectEnd(world, "A file of the database was deleted, moved or replaced.");
     });
   }
@@ -211,16 +211,16 @@ test("mail that is ready does not leave any more, and reading goes on", async ()
   for (let n = 0; n < 30; n++) {
     expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
   }
-  await quiet();
+  await settleEventLoop();
   const [first] = transport.open();
   const handed = transport.handed.length;
   expect(t.countRows("emails WHERE status = 'QUEUED' OR status = 'SENDING'")).toBeGreaterThan(
     handed,
   );
   rmSync(join(folder, "mailstead.db"));
-  expectRefusal(await world.ready(), unavailable);
+  expectError(await world.ready(), unavailable);
   first?.end(ACCEPTED);
-  await quiet();
+  await settleEventLoop();
   expect(transport.handed.length).toBe(handed);
   expect((await t.call("GET", "/contacts")).status).toBe(200);
   for (const each of transport.open()) each.end(ACCEPTED);
@@ -231,7 +231,7 @@ test("/readyz says it where the data folder cannot be examined", async () => {
   ends.push(t.close);
   await t.app.start();
   const answer = await t.call("GET", "/readyz", undefined, { key: null });
-  expectRefusal(answer, unavailable);
+  expectError(answer, unavailable);
   expect(answer.text("error.message")).toBe("The data folder cannot be examined.");
 });
 

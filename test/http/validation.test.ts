@@ -11,7 +11,7 @@ import {
 } from "../../src/http/validation.ts";
 import { AppError } from "../../src/lib/errors.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 type Violation = readonly [field: string, code: string];
 
@@ -444,7 +444,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
     test(why, async () => {
       const before = t.contents();
       const answer = await t.call("POST", path, body);
-      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
       expect(t.contents()).toEqual(before);
     });
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createFairPool, PoolExhaustedError, type Share } from "../../src/lib/fair-pool.ts";
 import { manualClock } from "../support/clock.ts";
-import { quiet } from "../support/eventually.ts";
+import { settleEventLoop } from "../support/eventually.ts";
 
 const WAIT_MS = 1_000;
 const NEVER = new AbortController().signal;
@@ -56,13 +56,13 @@ describe("a fair pool", () => {
     await ask("second", 6, 2);
     void ask("large", 6, 3);
     void ask("small", 1, 4);
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["first", "second"]);
     first?.shrinkTo(5);
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["first", "second"]); // The small one does not overtake the large one.
     first?.release();
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["first", "second", "large"]);
   });
 
@@ -71,10 +71,10 @@ describe("a fair pool", () => {
     const share = await ask("a1", 8, 1);
     void ask("a2", 1, 1);
     void ask("b1", 3, 2);
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["a1", "b1"]);
     share?.release();
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["a1", "b1", "a2"]);
   });
 
@@ -90,7 +90,7 @@ describe("a fair pool", () => {
     await ask("full 2", 6, 9);
     for (let i = 0; i < 5; i++) void ask(`a${i}`, 1, 1);
     for (let i = 0; i < 3; i++) void ask(`b${i}`, 1, 2);
-    await quiet();
+    await settleEventLoop();
     expect(order.slice(2)).toEqual(["a4: exhausted", "b2: exhausted"]);
     expect(pool.waiting()).toBe(6);
   });
@@ -100,10 +100,10 @@ describe("a fair pool", () => {
     const share = await ask("full", 8, 1);
     void ask("late", 8, 1);
     clock.advance(WAIT_MS - 1);
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["full"]);
     clock.advance(1);
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["full", "late: exhausted"]);
     share?.release();
     expect(pool.taken()).toBe(0);
@@ -115,10 +115,10 @@ describe("a fair pool", () => {
     const gone = new AbortController();
     void ask("gone", 12, 2, gone.signal);
     void ask("next", 4, 3);
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["full"]);
     gone.abort("gone");
-    await quiet();
+    await settleEventLoop();
     expect(order).toEqual(["full", "gone: gone", "next"]);
     expect(pool.taken()).toBe(12);
     expect(pool.waiting()).toBe(0);

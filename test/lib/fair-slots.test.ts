@@ -4,23 +4,23 @@ import { createFairSlots, type FairSlots } from "../../src/lib/fair-slots.ts";
 /** Takes as many as the owner gets, one at a time; how many those were. */
 function takeAll(slots: FairSlots, owner: number): number {
   let taken = 0;
-  for (; slots.available(owner) > 0; taken++) slots.take(owner);
+  for (; slots.available(owner) > 0; taken++) slots.acquire(owner);
   return taken;
 }
 
 describe("one owner", () => {
   test("gets half of the slots", () => {
-    expect(takeAll(createFairSlots({ total: 96, mostOfOwner: 0 }), 1)).toBe(48);
-    expect(takeAll(createFairSlots({ total: 1, mostOfOwner: 0 }), 1)).toBe(1);
+    expect(takeAll(createFairSlots({ total: 96, maxPerOwner: 0 }), 1)).toBe(48);
+    expect(takeAll(createFairSlots({ total: 1, maxPerOwner: 0 }), 1)).toBe(1);
   });
 
   test("gets at most what a single owner may hold", () => {
-    expect(takeAll(createFairSlots({ total: 96, mostOfOwner: 32 }), 1)).toBe(32);
+    expect(takeAll(createFairSlots({ total: 96, maxPerOwner: 32 }), 1)).toBe(32);
   });
 
   test("is told beforehand how many it will get", () => {
     for (let total = 1; total < 40; total++) {
-      const slots = createFairSlots({ total, mostOfOwner: 0 });
+      const slots = createFairSlots({ total, maxPerOwner: 0 });
       takeAll(slots, 1);
       for (const owner of [2, 1, 3]) {
         const told = slots.available(owner);
@@ -31,13 +31,13 @@ describe("one owner", () => {
 });
 
 test("each further owner gets half of the rest", () => {
-  const slots = createFairSlots({ total: 96, mostOfOwner: 0 });
+  const slots = createFairSlots({ total: 96, maxPerOwner: 0 });
   expect([1, 2, 3, 4, 5, 6].map((owner) => takeAll(slots, owner))).toEqual([48, 24, 12, 6, 3, 2]);
   expect([takeAll(slots, 7), slots.inUse()]).toEqual([1, 96]);
 });
 
 test("owners that release and take again come to hold the same share", () => {
-  const slots = createFairSlots({ total: 96, mostOfOwner: 0 });
+  const slots = createFairSlots({ total: 96, maxPerOwner: 0 });
   const held = [1, 2, 3].map((owner) => takeAll(slots, owner));
   for (let round = 0; round < 100; round++) {
     const owner = (round % 3) + 1;
@@ -49,7 +49,7 @@ test("owners that release and take again come to hold the same share", () => {
 });
 
 test("what is released is free for the others first", () => {
-  const slots = createFairSlots({ total: 12, mostOfOwner: 0 });
+  const slots = createFairSlots({ total: 12, maxPerOwner: 0 });
   expect([takeAll(slots, 1), takeAll(slots, 2)]).toEqual([6, 3]);
   slots.release(1);
   slots.release(1);
@@ -59,15 +59,15 @@ test("what is released is free for the others first", () => {
 });
 
 test("what is taken from a copy is still available", () => {
-  const slots = createFairSlots({ total: 12, mostOfOwner: 0 });
-  slots.take(1);
+  const slots = createFairSlots({ total: 12, maxPerOwner: 0 });
+  slots.acquire(1);
   const copy = slots.copy();
   expect([takeAll(copy, 1), copy.inUse()]).toEqual([5, 6]);
   expect([slots.available(1), slots.inUse()]).toEqual([5, 1]);
 });
 
 test("owners that take and release in any order never hold more than there are", () => {
-  const slots = createFairSlots({ total: 20, mostOfOwner: 8 });
+  const slots = createFairSlots({ total: 20, maxPerOwner: 8 });
   const held = [0, 0, 0, 0];
   let seed = 1;
   for (let round = 0; round < 5_000; round++) {
@@ -78,7 +78,7 @@ test("owners that take and release in any order never hold more than there are",
       slots.release(owner);
       held[owner] = own - 1;
     } else if (slots.available(owner) > 0) {
-      slots.take(owner);
+      slots.acquire(owner);
       held[owner] = own + 1;
     }
     const sum = held.reduce((total, each) => total + each, 0);

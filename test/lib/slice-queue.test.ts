@@ -1,21 +1,21 @@
 import { expect, test } from "bun:test";
-import { createTurns } from "../../src/lib/slice-queue.ts";
+import { createFairScheduler } from "../../src/lib/slice-queue.ts";
 
 const TURNS = 6;
 
 /** Notes its name at each of its turns. */
-async function read(turns: { next(): Promise<void> }, name: string, taken: string[]) {
+async function read(scheduler: { nextSlice(): Promise<void> }, name: string, taken: string[]) {
   for (let i = 0; i < TURNS; i++) {
-    await turns.next();
+    await scheduler.nextSlice();
     taken.push(name);
   }
 }
 
 test("many reads of one owner delay a read of another by one turn each", async () => {
-  const turns = createTurns();
+  const scheduler = createFairScheduler();
   const taken: string[] = [];
-  const hog = Array.from({ length: 50 }, () => read(turns.of(1), "hog", taken));
-  const other = read(turns.of(2), "other", taken);
+  const hog = Array.from({ length: 50 }, () => read(scheduler.of(1), "hog", taken));
+  const other = read(scheduler.of(2), "other", taken);
   await other;
   expect(taken.filter((name) => name === "other")).toHaveLength(TURNS);
   expect(taken.length).toBeLessThanOrEqual(2 * TURNS + 1);
@@ -24,14 +24,14 @@ test("many reads of one owner delay a read of another by one turn each", async (
 });
 
 test("the reads of an owner take turns among each other", async () => {
-  const turns = createTurns();
+  const scheduler = createFairScheduler();
   const taken: string[] = [];
-  await Promise.all(["a", "b", "c"].map((name) => read(turns.of(1), name, taken)));
+  await Promise.all(["a", "b", "c"].map((name) => read(scheduler.of(1), name, taken)));
   expect(taken.slice(0, 9).join("")).toBe("abcabcabc");
 });
 
 test("each round of the event loop gives one turn, whatever the number of owners", async () => {
-  const turns = createTurns();
+  const scheduler = createFairScheduler();
   let round = 0;
   let isOver = false;
   const beat = () => {
@@ -42,7 +42,7 @@ test("each round of the event loop gives one turn, whatever the number of owners
   const rounds: number[] = [];
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
-      await turns.of(i % 4).next();
+      await scheduler.of(i % 4).nextSlice();
       rounds.push(round);
     }),
   );

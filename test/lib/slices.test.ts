@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { startSlices } from "../../src/lib/slices.ts";
-import { createTurns, type Turns } from "../../src/lib/slice-queue.ts";
+import { createFairScheduler, type SliceQueue } from "../../src/lib/slice-queue.ts";
 
 const JOBS = 5;
 const SLICES = 3;
 
 /** Notes the round of the event loop of each of its slices, the first one included. */
-async function work(turns: Turns, rounds: number[], round: () => number): Promise<void> {
-  const slices = await startSlices(turns);
+async function work(queue: SliceQueue, rounds: number[], round: () => number): Promise<void> {
+  const slices = await startSlices(queue);
   for (let i = 0; i < SLICES; i++) {
     rounds.push(round());
     while (!slices.isOver());
@@ -16,7 +16,7 @@ async function work(turns: Turns, rounds: number[], round: () => number): Promis
 }
 
 test("however many work at once, each round of the event loop has one slice", async () => {
-  const turns = createTurns().of(1);
+  const queue = createFairScheduler().of(1);
   const rounds: number[] = [];
   let round = 0;
   let isOver = false;
@@ -25,7 +25,7 @@ test("however many work at once, each round of the event loop has one slice", as
     if (!isOver) setImmediate(beat);
   };
   setImmediate(beat);
-  await Promise.all(Array.from({ length: JOBS }, () => work(turns, rounds, () => round)));
+  await Promise.all(Array.from({ length: JOBS }, () => work(queue, rounds, () => round)));
   isOver = true;
   expect(rounds).toHaveLength(JOBS * SLICES);
   expect(new Set(rounds).size).toBe(JOBS * SLICES);

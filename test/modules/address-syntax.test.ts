@@ -1,7 +1,7 @@
 /** Every endpoint that takes an address accepts the same texts and stores the same spelling. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { listAt } from "../support/json.ts";
 import { contactsOf, imported } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
@@ -91,7 +91,7 @@ type Endpoint = (text: string) => Promise<Verdict>;
 /** Sends a body; `read` finds the stored address where the answer is a success. */
 async function verdict(
   request: [method: string, path: string, body?: unknown],
-  read: (answer: Answered) => Promise<Verdict> | Verdict,
+  read: (answer: TestResponse) => Promise<Verdict> | Verdict,
 ): Promise<Verdict> {
   const answer = await t.call(...request);
   if (answer.status < 300) return read(answer);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Answered, type TestApp, testApp } from "../support/app.ts";
-import { at, listAt } from "../support/json.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
+import { valueAt, listAt } from "../support/json.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -17,7 +17,8 @@ const post = (body: object) => t.call("POST", "/contacts", body);
 const create = (body: object) => t.create("/contacts", body, "id");
 const get = (id: string) => t.call("GET", `/contacts/${id}`);
 const patch = (id: string, body: object) => t.call("PATCH", `/contacts/${id}`, body);
-const emailsOf = (answer: Answered) => listAt(answer.body, "contacts").map((c) => at(c, "email"));
+const emailsOf = (answer: TestResponse) =>
+  listAt(answer.body, "contacts").map((c) => valueAt(c, "email"));
 
 describe("POST /contacts", () => {
   test("creates: 201, the bare contact, subscribed, and the event", async () => {
@@ -126,7 +127,7 @@ describe("POST /contacts", () => {
     expect(answers.filter((answer) => answer.status === 201)).toHaveLength(1);
     expect(t.countRows("contacts")).toBe(1);
     const { body } = await get(answers[0]?.text("id") ?? "");
-    expect(Object.keys(Object(at(body, "data")))).toHaveLength(20);
+    expect(Object.keys(Object(valueAt(body, "data")))).toHaveLength(20);
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
   });
 
@@ -201,12 +202,12 @@ describe("data", () => {
     const errors = [["data", "too_big"]] as const;
     const refusal = { status: 422, code: "VALIDATION_ERROR", errors };
     const id = await create({ email: "ada@example.com", data: sized(65_536) });
-    expectRefusal(await post({ email: "new@example.com", data: sized(65_537) }), refusal);
-    expectRefusal(await patch(id, { data: { y: 1 } }), refusal);
-    expectRefusal(await post({ email: "ada@example.com", data: { y: 1 } }), refusal);
+    expectError(await post({ email: "new@example.com", data: sized(65_537) }), refusal);
+    expectError(await patch(id, { data: { y: 1 } }), refusal);
+    expectError(await post({ email: "ada@example.com", data: { y: 1 } }), refusal);
     expect((await patch(id, { data: { x: null, y: 1 } })).at("data")).toEqual({ y: 1 });
     const wide = { x: "ü".repeat(32_765) };
-    expectRefusal(await patch(id, { data: wide }), refusal);
+    expectError(await patch(id, { data: wide }), refusal);
     expect(t.countRows("contacts")).toBe(1);
   });
 });
@@ -227,7 +228,7 @@ describe("GET and PATCH /contacts/{id}", () => {
   test("an id in other letters is no id", async () => {
     const id = await create({ email: "ada@example.com" });
     const answer = await get(id.toUpperCase());
-    expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
   });
 
   for (const id of [
@@ -249,7 +250,7 @@ describe("GET and PATCH /contacts/{id}", () => {
           path,
           method === "PATCH" ? { subscribed: false } : undefined,
         );
-        expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+        expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
       }
       expect(t.countRows("contacts")).toBe(1);
     });
@@ -290,7 +291,7 @@ describe("GET and PATCH /contacts/{id}", () => {
     await create({ email: "bob@example.com" });
     const before = t.contents();
     const answer = await patch(id, { email: "BOB@example.com", subscribed: false, data: { a: 1 } });
-    expectRefusal(answer, { status: 409, code: "CONFLICT" });
+    expectError(answer, { status: 409, code: "CONFLICT" });
     expect(t.contents()).toEqual(before);
   });
 
@@ -312,7 +313,7 @@ describe("GET and PATCH /contacts/{id}", () => {
       ["email", "invalid_type"],
       ["subscribed", "invalid_type"],
     ] as const;
-    expectRefusal(await patch(id, { email: null, subscribed: null }), {
+    expectError(await patch(id, { email: null, subscribed: null }), {
       status: 422,
       code: "VALIDATION_ERROR",
       errors,
@@ -383,7 +384,7 @@ describe("GET /contacts", () => {
   for (const value of ["1", "yes", "TRUE", ""]) {
     test(`subscribed=${value} is 422`, async () => {
       const answer = await t.call("GET", `/contacts?subscribed=${value}`);
-      expectRefusal(answer, {
+      expectError(answer, {
         status: 422,
         code: "VALIDATION_ERROR",
         errors: [["subscribed", "invalid_type"]],
@@ -393,7 +394,7 @@ describe("GET /contacts", () => {
 
   test("a search longer than any address is 422", async () => {
     const answer = await t.call("GET", `/contacts?search=${"x".repeat(321)}`);
-    expectRefusal(answer, {
+    expectError(answer, {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["search", "too_big"]],
@@ -418,7 +419,7 @@ describe("DELETE /contacts/{id}", () => {
       null,
     ]);
     for (const method of ["GET", "DELETE"]) {
-      expectRefusal(await t.call(method, `/contacts/${id}`), {
+      expectError(await t.call(method, `/contacts/${id}`), {
         status: 404,
         code: "CONTACT_NOT_FOUND",
       });
@@ -458,7 +459,7 @@ describe("DELETE /contacts/{id}", () => {
     const seq = t.db.sqlite.query("SELECT seq FROM emails").get();
     t.db.sqlite.run(
       "UPDATE emails SET last_error = '550 <ada@example.com> is unknown' WHERE seq = ?",
-      [Number(at(seq, "seq"))],
+      [Number(valueAt(seq, "seq"))],
     );
     t.db.sqlite.run(
       "UPDATE attempts SET reason = 'ada@example.com', conversations = '[\"ada@example.com\"]'",
@@ -477,7 +478,7 @@ describe("DELETE /contacts/{id}", () => {
       lastError: null,
       sentAt: START,
     });
-    expectRefusal(await t.call("GET", `/emails/${sent}/raw`), {
+    expectError(await t.call("GET", `/emails/${sent}/raw`), {
       status: 404,
       code: "EMAIL_NOT_FOUND",
     });
@@ -497,7 +498,7 @@ describe("DELETE /contacts/{id}", () => {
     await t.deliver();
     const statuses = [];
     for (const email of listAt(answer.body, "emails")) {
-      const record = await t.call("GET", `/emails/${String(at(email, "email"))}`);
+      const record = await t.call("GET", `/emails/${String(valueAt(email, "email"))}`);
       statuses.push([record.at("data.status"), record.at("data.nextAttemptAt")]);
     }
     expect(statuses).toEqual([

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { isEventName, trimmedEventName } from "../../src/lib/event-name.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { listAt } from "../support/json.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -83,7 +83,7 @@ describe("a name with blanks around it", () => {
       const before = t.contents();
       const answer = await t.call("POST", "/v1/track", { event, email: ada });
       const errors = [["event", "reserved_event"]] as const;
-      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
       expect(t.contents()).toEqual(before);
     }
   });

@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
-import { listAt, textAt } from "../support/json.ts";
+import { listAt, stringAt } from "../support/json.ts";
 import { summarizeLog } from "../support/log.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -20,7 +20,7 @@ async function names(query = ""): Promise<unknown[]> {
   expect(answer.status).toBe(200);
   const items = listAt(answer.body, "data.items");
   expect(answer.at("data.total")).toBe(items.length);
-  return items.map((item) => textAt(item, "name"));
+  return items.map((item) => stringAt(item, "name"));
 }
 
 describe("GET /events", () => {
@@ -110,7 +110,7 @@ describe("GET /events", () => {
       await track("meanwhile");
     } while (cursor !== null);
     const expected = ["e6", "e5", "e4", "e3", "e2", "e1", "e0", "contact.subscribed"];
-    expect(found.map((item) => textAt(item, "name"))).toEqual(expected);
+    expect(found.map((item) => stringAt(item, "name"))).toEqual(expected);
   });
 
   const faults: [query: string, field: string, code: string][] = [
@@ -123,7 +123,7 @@ describe("GET /events", () => {
   ];
   test.each(faults)("refuses ?%s with 422", async (query, field, code) => {
     const answer = await t.call("GET", `/events?${query}`);
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
   });
 
   test("does not show events of another project", async () => {

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
-import { eventually } from "../support/eventually.ts";
+import { waitUntil } from "../support/eventually.ts";
 import { listAt } from "../support/json.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 let stranger: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const findDelivery = t.db.sqlite.query<{ id: string }, []>(
     "SELECT id FROM webhook_deliveries WHERE attempts = 1",
   );
-  await eventually(() => findDelivery.get() !== null);
+  await waitUntil(() => findDelivery.get() !== null);
   theirs.delivery = findDelivery.get()?.id ?? "";
   await t.app.stop(); // Recurring work would change rows of its own.
 });
@@ -67,7 +67,7 @@ describe("what belongs to another project is not found, and stays as it is", () 
       expect((await t.call("GET", readable)).status).toBe(200);
       const before = t.contents();
       const answer = await t.call(method, fill(path), body, { key: stranger });
-      expectRefusal(answer, { status: 404, code });
+      expectError(answer, { status: 404, code });
       expect(t.contents()).toEqual(before);
     });
   }
@@ -84,7 +84,7 @@ describe("what belongs to another project is not found, and stays as it is", () 
     const before = t.contents();
     const mail = { to: "a@b.co", from: "a@stranger.test", template: theirs.template };
     const answer = await t.call("POST", "/v1/send", mail, { key: stranger });
-    expectRefusal(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
     expect(t.contents()).toEqual(before);
   });
 });

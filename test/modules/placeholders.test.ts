@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { type Automation, startAutomation } from "../support/automation.ts";
-import { quiet } from "../support/eventually.ts";
+import { settleEventLoop } from "../support/eventually.ts";
 import { startWebServer, type WebServer } from "../support/web-server.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
@@ -94,7 +94,7 @@ describe("keys of the data are rendered", () => {
     expect((await a.t.call("POST", `/campaigns/${campaign}/send`, {})).status).toBe(204);
     for (let i = 0; i < 5; i++) {
       await a.t.app.campaigns.tick();
-      await quiet();
+      await settleEventLoop();
     }
     await expectMail("Ada <3 7", "none ada@example.net []</p>");
   });

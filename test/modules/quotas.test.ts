@@ -2,11 +2,11 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SETTINGS } from "../../src/config.ts";
-import { type Answered, type TestApp, testApp } from "../support/app.ts";
+import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { type Automation, MINUTE, startAutomation } from "../support/automation.ts";
 import { createLog } from "../../src/lib/log.ts";
-import { eventually } from "../support/eventually.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { waitUntil } from "../support/eventually.ts";
+import { expectError } from "../support/refusal.ts";
 import { DEFERRED, testTransport } from "../support/transport.ts";
 import { imported, upload } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
@@ -16,16 +16,16 @@ const MIB = 1024 * 1024;
 
 let t: TestApp;
 
-function expectQueueExceeded(answer: Answered, most: number): void {
-  expectRefusal(answer, { status: 429, code: "QUOTA_EXCEEDED" });
+function expectQueueExceeded(answer: TestResponse, most: number): void {
+  expectError(answer, { status: 429, code: "QUOTA_EXCEEDED" });
   expect(answer.text("error.message")).toBe(
     `The project has reached its quota of ${most} queued mails (--quota-queued-mails).`,
   );
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
 }
 
-function expectStorageExceeded(answer: Answered): void {
-  expectRefusal(answer, { status: 409, code: "QUOTA_EXCEEDED" });
+function expectStorageExceeded(answer: TestResponse): void {
+  expectError(answer, { status: 409, code: "QUOTA_EXCEEDED" });
   expect(answer.text("error.message")).toBe(
     "The project has reached its quota of 1 MiB of stored data (--quota-storage).",
   );
@@ -102,7 +102,7 @@ describe("queued mails", () => {
     expectQueueExceeded(await t.call("POST", `/campaigns/${id}/test`, address), 3);
     expect((await t.call("POST", `/campaigns/${id}/send`)).status).toBe(204);
     await t.app.campaigns.start();
-    await eventually(() => t.countRows("emails WHERE campaign_seq IS NOT NULL") === 2);
+    await waitUntil(() => t.countRows("emails WHERE campaign_seq IS NOT NULL") === 2);
     expectQueueExceeded(await send(), 3);
   });
 });
@@ -258,7 +258,7 @@ describe("stored data", () => {
     await t.app.start();
     const bulk = { action: "delete", ids: ids.slice(1) };
     expect((await t.call("POST", "/contacts/bulk", bulk)).status).toBe(202);
-    await eventually(() => t.countRows("contacts") === 2);
+    await waitUntil(() => t.countRows("contacts") === 2);
     expect((await t.call("POST", "/contacts", { email: "new@x.io" })).status).toBe(201);
     expect((await t.call("DELETE", `/contacts/${ids[0] ?? ""}`)).status).toBe(204);
   });

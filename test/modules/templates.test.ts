@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -92,7 +92,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
         await post({ ...least, [field]: source }),
         await patch(id, { [field]: source }),
       ]) {
-        expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+        expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
         expect(answer.text("error.errors.0.message")).toContain(position);
       }
       expect(t.contents()).toEqual(before);
@@ -105,7 +105,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
       ["subject", "invalid_format"],
       ["body", "invalid_format"],
     ] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
   test("a line break in the subject is refused, in the sender's name too", async () => {
@@ -120,7 +120,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
       ["fromName", "invalid_format"],
       ["replyTo", "invalid_format"],
     ] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
   test("a body of more than 1 MiB is refused", async () => {
@@ -188,7 +188,7 @@ describe("GET and DELETE /templates/{id}", () => {
       const path = `/templates/${id.includes("%") ? id : encodeURIComponent(id)}`;
       for (const method of ["GET", "PATCH", "DELETE"]) {
         const answer = await t.call(method, path, method === "PATCH" ? { name: "x" } : undefined);
-        expectRefusal(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+        expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
       }
       expect(t.countRows("templates")).toBe(1);
     });
@@ -198,7 +198,7 @@ describe("GET and DELETE /templates/{id}", () => {
     const [id, other] = [await create(), await create()];
     const answer = await t.call("DELETE", `/templates/${id}`);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
-    expectRefusal(await get(id), { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    expectError(await get(id), { status: 404, code: "TEMPLATE_NOT_FOUND" });
     const list = await t.call("GET", "/templates");
     expect([list.at("data.total"), list.at("data.items.0.id")]).toEqual([1, other]);
   });
@@ -244,7 +244,7 @@ describe("POST /templates/{id}/preview", () => {
       body: "{% for i in (1..n) %}{% for j in (1..n) %}x{% endfor %}{% endfor %}",
     });
     const answer = await preview(id, { data: { n: 9_000_000 } });
-    expectRefusal(answer, {
+    expectError(answer, {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["body", "invalid_value"]],
@@ -256,8 +256,8 @@ describe("POST /templates/{id}/preview", () => {
     const other = await t.makeProject("other");
     const key = { key: other.secretKey };
     const contactId = await t.create("/contacts", { email: "x@example.net" }, "id", key);
-    expectRefusal(await preview(id, { contactId }), { status: 404, code: "CONTACT_NOT_FOUND" });
+    expectError(await preview(id, { contactId }), { status: 404, code: "CONTACT_NOT_FOUND" });
     const theirs = await t.call("POST", `/templates/${id}/preview`, {}, key);
-    expectRefusal(theirs, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    expectError(theirs, { status: 404, code: "TEMPLATE_NOT_FOUND" });
   });
 });

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
-import { expectRefusal } from "../support/refusal.ts";
+import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -183,7 +183,7 @@ describe("refuses, and changes nothing:", () => {
   test.each(cases)("%s", async (_, body, ...errors) => {
     const before = t.contents();
     const answer = await t.call("POST", "/v1/track", body);
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(t.contents()).toEqual(before);
   });
 
@@ -191,7 +191,7 @@ describe("refuses, and changes nothing:", () => {
     await tracked({ data: { x: filled(40_000) } });
     const before = t.contents();
     const body = { event: "more", email: ada, data: { y: filled(40_000) } };
-    expectRefusal(await t.call("POST", "/v1/track", body), {
+    expectError(await t.call("POST", "/v1/track", body), {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["data", "too_big"]],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createDns, type Dns } from "../../src/protocols/dns/client.ts";
 import { type TestApp, testApp } from "../support/app.ts";
-import { startDns, type TestDns } from "../support/dns-server.ts";
+import { startDnsServer, type TestDns } from "../support/dns-server.ts";
 import { listAt } from "../support/json.ts";
 
 let names: TestDns;
@@ -10,7 +10,7 @@ let dns: Dns;
 let t: TestApp;
 
 beforeAll(async () => {
-  names = await startDns({
+  names = await startDnsServer({
     records: {
       "gmail.com": { MX: ["5 mx.google.test"], A: ["192.0.2.1"] },
       "gmial.com": { MX: ["5 mx.typo.test"] },

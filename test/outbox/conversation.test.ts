@@ -7,7 +7,7 @@ import { silentLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { withoutSignatures } from "../support/dkim.ts";
-import { at, listAt } from "../support/json.ts";
+import { valueAt, listAt } from "../support/json.ts";
 import { type Script, type ScriptOptions, startScript } from "../support/smtp-script.ts";
 import { startSink } from "../support/smtp-sink.ts";
 import { makeCertificate } from "../support/tls.ts";
@@ -55,7 +55,7 @@ async function relaying(port: number, relay: Partial<Relay> = {}) {
     async retried(email: unknown): Promise<unknown> {
       t.clock.advance(waitOf(t, email));
       await t.deliver();
-      return (await t.call("GET", `/emails/${String(at(email, "id"))}`)).at("data");
+      return (await t.call("GET", `/emails/${String(valueAt(email, "id"))}`)).at("data");
     },
   };
 }
@@ -67,13 +67,13 @@ async function sentThrough(script: Script): Promise<unknown> {
 }
 
 function waitOf(t: { clock: { now(): number } }, email: unknown): number {
-  return Date.parse(String(at(email, "nextAttemptAt"))) - t.clock.now();
+  return Date.parse(String(valueAt(email, "nextAttemptAt"))) - t.clock.now();
 }
 
 /** `step code` of each step of a conversation of the record. */
 function stepsOf(email: unknown, attempt = 0, conversation = 0): string[] {
   const steps = listAt(email, `attempts.${attempt}.conversations.${conversation}.steps`);
-  return steps.map((step) => `${String(at(step, "step"))} ${String(at(step, "code"))}`);
+  return steps.map((step) => `${String(valueAt(step, "step"))} ${String(valueAt(step, "code"))}`);
 }
 
 describe("a relay that takes the mail", () => {
@@ -105,7 +105,7 @@ describe("a relay that takes the mail", () => {
       "data 354",
       "dot 250",
     ]);
-    expect(at(email, "attempts.0.conversations.0.steps.4")).toEqual({
+    expect(valueAt(email, "attempts.0.conversations.0.steps.4")).toEqual({
       step: "rcpt",
       command: "RCPT TO:<ada@example.net>",
       code: 250,
@@ -116,7 +116,7 @@ describe("a relay that takes the mail", () => {
     expect(sink.messages).toMatchObject([{ from: "hello@acme.test", to: ["ada@example.net"] }]);
 
     const second = await sent("grace@example.net");
-    expect(at(second, "attempts.0.conversations.0.reused")).toBe(true);
+    expect(valueAt(second, "attempts.0.conversations.0.reused")).toBe(true);
     expect(stepsOf(second)).toEqual(["mail 250", "rcpt 250", "data 354", "dot 250"]);
   });
 });
@@ -139,20 +139,28 @@ describe("a relay that cannot be used", () => {
 
   test("because its certificate is not trusted: no mail and no password reach it", async () => {
     const server = await scripted({ tls: CERTIFICATE });
-    const { sent } = await relaying(server.port, { tls: "starttls", user: "u", pass: "geheim" });
+    const { sent } = await relaying(server.port, {
+      tls: "starttls",
+      user: "u",
+      password: "geheim",
+    });
     const email = await sent();
     expect(email).toMatchObject({
       status: "QUEUED",
       attempts: [{ outcome: "deferred", class: "infrastructure" }],
     });
-    expect(String(at(email, "lastError"))).toMatch(/certificate/i);
+    expect(String(valueAt(email, "lastError"))).toMatch(/certificate/i);
     expect(stepsOf(email).at(-1)).toBe("tls null");
     expect(server.transcripts.flat()).toEqual(["EHLO sender.test", "STARTTLS"]);
   });
 
   test("because it offers no STARTTLS: neither", async () => {
     const server = await scripted({});
-    const { sent } = await relaying(server.port, { tls: "starttls", user: "u", pass: "geheim" });
+    const { sent } = await relaying(server.port, {
+      tls: "starttls",
+      user: "u",
+      password: "geheim",
+    });
     expect(await sent()).toMatchObject({
       status: "QUEUED",
       attempts: [{ class: "infrastructure" }],
@@ -164,7 +172,7 @@ describe("a relay that cannot be used", () => {
     const server = await scripted({
       script: { auth: { code: 535, text: "5.7.8 Wrong user or password" } },
     });
-    const { t, sent } = await relaying(server.port, { user: "user", pass: "geheim" });
+    const { t, sent } = await relaying(server.port, { user: "user", password: "geheim" });
     const email = await sent();
     expect(email).toMatchObject({
       status: "QUEUED",
@@ -277,6 +285,6 @@ describe("a connection that is lost", () => {
     expect(server.bodies).toHaveLength(2);
     const [first = "", second = ""] = server.bodies.map(withoutSignatures);
     expect(second).toBe(first);
-    expect(first).toContain(`Message-ID: ${String(at(email, "messageId"))}`);
+    expect(first).toContain(`Message-ID: ${String(valueAt(email, "messageId"))}`);
   });
 });

@@ -6,12 +6,12 @@ import { createDispatcher } from "../../src/outbox/dispatcher.ts";
 import { createLoader } from "../../src/outbox/load-mail.ts";
 import type { Transport } from "../../src/outbox/outcome.ts";
 import { createPace } from "../../src/outbox/pace.ts";
-import { createQueue } from "../../src/outbox/lease.ts";
-import { createSettle } from "../../src/outbox/record.ts";
+import { createLeaseQueue } from "../../src/outbox/lease.ts";
+import { createRecordOutcome } from "../../src/outbox/record.ts";
 import { createLog, silentLog } from "../../src/lib/log.ts";
 import { testApp, type TestApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { openOutbox } from "../support/outbox.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../support/transport.ts";
 
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const t of apps.splice(0)) {
     t.db.sqlite.run("PRAGMA query_only = OFF");
     const stopped = t.close();
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(MINUTE); // Over any pause and the grace of what still hangs.
     await stopped;
   }
@@ -81,7 +81,7 @@ async function runningWithOne(options: Parameters<typeof testTransport>[0] = {})
 describe("mail that is due", () => {
   test("is sent as soon as it is accepted", async () => {
     const { one, transport } = await runningWithOne({ answer: ACCEPTED });
-    await eventually(() => one()?.status === "SENT");
+    await waitUntil(() => one()?.status === "SENT");
     expect(transport.handed).toHaveLength(1);
   });
 
@@ -95,23 +95,23 @@ describe("mail that is due", () => {
       subject: "Hi",
       body: "<p>Hello</p>",
     });
-    await quiet();
+    await settleEventLoop();
     expect(transport.handed).toHaveLength(0);
     await t.app.start();
-    await eventually(() => transport.handed.length === 1);
+    await waitUntil(() => transport.handed.length === 1);
   });
 
   test("is under way at most as often as the transport's concurrency limit", async () => {
     const { send, transport, statuses } = await running({ concurrency: 2 });
     await send(5);
-    await eventually(() => transport.open().length === 2);
-    await quiet();
+    await waitUntil(() => transport.open().length === 2);
+    await settleEventLoop();
     expect(transport.handed).toHaveLength(2);
     // Two more are prefetched.
     expect(statuses().toSorted()).toEqual(["QUEUED", "SENDING", "SENDING", "SENDING", "SENDING"]);
     while (transport.open().length > 0) {
       transport.open()[0]?.end(ACCEPTED);
-      await quiet();
+      await settleEventLoop();
       expect(transport.open().length).toBeLessThanOrEqual(2);
     }
     expect(statuses()).toEqual(["SENT", "SENT", "SENT", "SENT", "SENT"]);
@@ -129,13 +129,13 @@ describe("mail that is due", () => {
     );
     t.db.sqlite.run("UPDATE emails SET priority = 1, campaign_seq = 1");
     await t.app.start();
-    await eventually(() => transport.open().length === 1);
-    await quiet();
+    await waitUntil(() => transport.open().length === 1);
+    await settleEventLoop();
     await send(1);
-    await quiet();
+    await settleEventLoop();
     transport.answer = ACCEPTED;
     transport.open()[0]?.end(ACCEPTED);
-    await eventually(() => transport.handed.length === 6);
+    await waitUntil(() => transport.handed.length === 6);
     const recipients = t.db.sqlite
       .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq")
       .all()
@@ -165,26 +165,26 @@ test("mails that wait for a connection delay others by at most a fifth of a seco
   await t.call("POST", "/v1/send", { to, from: "hello@acme.test", subject: "Hi", body: "Hello" });
   await t.app.start();
   for (const prefetched of [6, 12, 18]) {
-    await quiet();
+    await settleEventLoop();
     expect([connecting.length, base.handed.length]).toEqual([prefetched, 0]);
     t.clock.advance(200);
   }
-  await eventually(() => base.handed.length === 1);
+  await waitUntil(() => base.handed.length === 1);
 });
 
 describe("mail that is due later", () => {
   test("is retried at its due time and not before", async () => {
     const { t, one, transport } = await runningWithOne({ answer: DEFERRED });
-    await eventually(() => one()?.status === "QUEUED" && one()?.attempts === 1);
+    await waitUntil(() => one()?.status === "QUEUED" && one()?.attempts === 1);
     const waitMs = (one()?.nextAt ?? 0) - t.clock.now();
     expect(waitMs).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(waitMs - 1);
-    await quiet();
+    await settleEventLoop();
     expect(transport.handed).toHaveLength(1);
     transport.answer = ACCEPTED;
     t.clock.advance(1);
-    await eventually(() => one()?.status === "SENT");
+    await waitUntil(() => one()?.status === "SENT");
     expect(transport.handed).toHaveLength(2);
     expect(one()?.attempts).toBe(2);
   });
@@ -192,27 +192,27 @@ describe("mail that is due later", () => {
   test("wakes the dispatcher at the earliest due time, in any order of arrival", async () => {
     const { t, send, stored, transport } = await running({ answer: DEFERRED });
     const ids = [...(await send()), ...(await send())];
-    await eventually(() => ids.every((id) => stored(id)?.attempts === 1));
-    await eventually(() => ids.every((id) => stored(id)?.status === "QUEUED"));
-    await quiet();
+    await waitUntil(() => ids.every((id) => stored(id)?.attempts === 1));
+    await waitUntil(() => ids.every((id) => stored(id)?.status === "QUEUED"));
+    await settleEventLoop();
     const times = ids.map((id) => stored(id)?.nextAt ?? 0);
     transport.answer = ACCEPTED;
     t.clock.advance(Math.min(...times) - t.clock.now());
-    await eventually(() => ids.filter((id) => stored(id)?.status === "SENT").length === 1);
+    await waitUntil(() => ids.filter((id) => stored(id)?.status === "SENT").length === 1);
     t.clock.advance(Math.max(...times) - t.clock.now());
-    await eventually(() => ids.every((id) => stored(id)?.status === "SENT"));
+    await waitUntil(() => ids.every((id) => stored(id)?.status === "SENT"));
   });
 
   test("does not wait for an attempt that never ends", async () => {
     const { t, send, stored, transport } = await running({ answer: DEFERRED });
     const [later = ""] = await send();
-    await eventually(() => stored(later)?.status === "QUEUED" && stored(later)?.attempts === 1);
+    await waitUntil(() => stored(later)?.status === "QUEUED" && stored(later)?.attempts === 1);
     transport.answer = null;
     await send();
-    await eventually(() => transport.open().length === 1);
-    await quiet();
+    await waitUntil(() => transport.open().length === 1);
+    await settleEventLoop();
     t.clock.advance((stored(later)?.nextAt ?? 0) - t.clock.now());
-    await eventually(() => transport.open().length === 2);
+    await waitUntil(() => transport.open().length === 2);
     expect(stored(later)).toMatchObject({ status: "SENDING", attempts: 2 });
   });
 });
@@ -220,9 +220,9 @@ describe("mail that is due later", () => {
 describe("an attempt that throws", () => {
   test("defers the mail and logs the error", async () => {
     const { t, one, id, transport, logged } = await runningWithOne();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     transport.open()[0]?.fail(new Error("a defect"));
-    await eventually(() => one()?.status === "QUEUED");
+    await waitUntil(() => one()?.status === "QUEUED");
     expect((one()?.nextAt ?? 0) - t.clock.now()).toBeWithin(4 * MINUTE, 6 * MINUTE + 1);
     const answer = await t.call("GET", `/emails/${id}`);
     expect(answer.at("data.attempts")).toMatchObject([
@@ -236,19 +236,19 @@ describe("an attempt that throws", () => {
 describe("storage that refuses writes", () => {
   test("delays an outcome until it can be stored, exactly once", async () => {
     const { t, one, transport, logged } = await runningWithOne();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     t.db.sqlite.run("PRAGMA query_only = ON");
     transport.open()[0]?.end(ACCEPTED);
     for (let i = 0; i < 3; i++) {
-      await quiet();
+      await settleEventLoop();
       expect(one()?.status).toBe("SENDING");
       t.clock.advance(STORAGE_PAUSE_MS);
     }
-    await quiet();
+    await settleEventLoop();
     t.db.sqlite.run("PRAGMA query_only = OFF");
     t.clock.advance(STORAGE_PAUSE_MS);
-    await eventually(() => one()?.status === "SENT");
-    await quiet();
+    await waitUntil(() => one()?.status === "SENT");
+    await settleEventLoop();
     expect(t.countRows("attempts")).toBe(1);
     expect(t.eventNames().filter((name) => name === "email.sent")).toHaveLength(1);
     expect(transport.handed).toHaveLength(1);
@@ -261,17 +261,17 @@ describe("storage that refuses writes", () => {
     await send(3);
     await t.app.start();
     t.db.sqlite.run("PRAGMA query_only = ON");
-    await quiet();
+    await settleEventLoop();
     for (let seconds = 1; seconds <= 3; seconds++) {
       expect(logged("no mail is sent")).toBe(seconds);
       t.clock.advance(STORAGE_PAUSE_MS);
-      await quiet();
+      await settleEventLoop();
     }
     expect(transport.handed).toHaveLength(0);
     expect(statuses()).toEqual(["QUEUED", "QUEUED", "QUEUED"]);
     t.db.sqlite.run("PRAGMA query_only = OFF");
     t.clock.advance(STORAGE_PAUSE_MS);
-    await eventually(() => statuses().every((status) => status === "SENT"));
+    await waitUntil(() => statuses().every((status) => status === "SENT"));
     expect(transport.handed).toHaveLength(3);
   });
 
@@ -281,18 +281,18 @@ describe("storage that refuses writes", () => {
     await send(1);
     await t.app.start();
     t.db.sqlite.run("ALTER TABLE emails RENAME TO emails_elsewhere");
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(STORAGE_PAUSE_MS);
-    await quiet();
+    await settleEventLoop();
     t.db.sqlite.run("ALTER TABLE emails_elsewhere RENAME TO emails");
     t.clock.advance(STORAGE_PAUSE_MS);
-    await eventually(() => statuses().every((status) => status === "SENT"));
+    await waitUntil(() => statuses().every((status) => status === "SENT"));
   });
 
   test("does not stop other mails if one row cannot be written", async () => {
     const { t, send, stored, transport, logged } = await running({ concurrency: 1 });
     const [bad = ""] = await send();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     t.db.sqlite.run(
       `CREATE TRIGGER defect BEFORE INSERT ON attempts
        WHEN new.email_seq = (SELECT seq FROM emails WHERE id = '${bad}')
@@ -301,18 +301,18 @@ describe("storage that refuses writes", () => {
     transport.answer = ACCEPTED;
     transport.open()[0]?.end(ACCEPTED);
     const [good = ""] = await send();
-    await eventually(() => stored(good)?.status === "SENT");
+    await waitUntil(() => stored(good)?.status === "SENT");
     expect(stored(bad)?.status).toBe("SENDING");
     expect(logged("an outcome could not be stored")).toBe(1);
   });
 
   test("stores outcomes of contacts that were deleted meanwhile", async () => {
     const { t, one, transport } = await runningWithOne();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     const contacts = await t.call("GET", "/contacts");
     await t.call("DELETE", `/contacts/${contacts.text("contacts.0.id")}`);
     transport.open()[0]?.end(ACCEPTED);
-    await eventually(() => one()?.status === "SENT");
+    await waitUntil(() => one()?.status === "SENT");
     expect(t.eventNames()).toContain("email.sent");
   });
 });
@@ -321,25 +321,25 @@ describe("stopping", () => {
   test("waits for mails under way and starts no others", async () => {
     const { t, send, statuses, transport } = await running({ concurrency: 1 });
     await send(2);
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     const stopped = t.app.stop();
-    await quiet();
+    await settleEventLoop();
     transport.open()[0]?.end(ACCEPTED);
     await stopped;
     expect(statuses()).toEqual(["SENT", "QUEUED"]);
     t.clock.advance(24 * 60 * MINUTE);
-    await quiet();
+    await settleEventLoop();
     expect(transport.handed).toHaveLength(1);
   });
 
   test("waits ten seconds for a mail that hangs, then returns its lease", async () => {
     const { t, one, transport } = await runningWithOne();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     let isStopped = false;
     const stopped = t.app.stop().then(() => (isStopped = true));
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(9_999);
-    await quiet();
+    await settleEventLoop();
     expect(isStopped).toBe(false);
     t.clock.advance(1);
     await stopped;
@@ -349,14 +349,14 @@ describe("stopping", () => {
 
   test("ignores an outcome that comes after the lease was returned", async () => {
     const { t, one, transport, logged } = await runningWithOne();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     const stopped = t.app.stop();
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(10_000);
     await stopped;
     const before = one();
     transport.open()[0]?.end(ACCEPTED);
-    await quiet();
+    await settleEventLoop();
     expect(one()).toEqual(before);
     expect(t.countRows("attempts")).toBe(0);
     expect(logged("after its lease was lost")).toBe(1);
@@ -364,12 +364,12 @@ describe("stopping", () => {
 
   test("does not wait for a storage that refuses an outcome", async () => {
     const { t, one, transport } = await runningWithOne();
-    await eventually(() => transport.open().length === 1);
+    await waitUntil(() => transport.open().length === 1);
     t.db.sqlite.run("PRAGMA query_only = ON");
     transport.open()[0]?.end(ACCEPTED);
-    await quiet();
+    await settleEventLoop();
     const stopped = t.app.stop().catch(String);
-    await quiet();
+    await settleEventLoop();
     t.clock.advance(STORAGE_PAUSE_MS);
     expect(await stopped).toContain("cannot store anything");
     expect(one()?.status).toBe("SENDING");
@@ -379,10 +379,10 @@ describe("stopping", () => {
     const { t, send, statuses } = await running({ answer: ACCEPTED });
     await t.app.stop();
     await send(2);
-    await quiet();
+    await settleEventLoop();
     expect(statuses()).toEqual(["QUEUED", "QUEUED"]);
     await t.app.start();
-    await eventually(() => statuses().every((status) => status === "SENT"));
+    await waitUntil(() => statuses().every((status) => status === "SENT"));
   });
 });
 
@@ -413,7 +413,7 @@ describe("a quiet queue", () => {
   async function counting(options: { isStuck?: boolean; disk?: DiskSync } = {}) {
     const { isStuck = false, disk = null } = options;
     const outbox = openOutbox();
-    const queue = createQueue(outbox.db, () => null);
+    const queue = createLeaseQueue(outbox.db, () => null);
     const clock = manualClock();
     const transport = testTransport({ answer: ACCEPTED });
     const counts = { questions: 0, timers: 0 };
@@ -431,8 +431,12 @@ describe("a quiet queue", () => {
       paceIntervalMs: 0,
       load: createLoader(outbox.db),
       attempt: (_, leave) =>
-        transport.send({ envelope: { from: "", to: "" }, message: Buffer.alloc(0), leave }),
-      settle: createSettle({
+        transport.send({
+          envelope: { from: "", to: "" },
+          message: Buffer.alloc(0),
+          whenAllowed: leave,
+        }),
+      settle: createRecordOutcome({
         db: outbox.db,
         random: () => 0.5,
         recordFact: () => {},
@@ -451,7 +455,7 @@ describe("a quiet queue", () => {
       url: "http://localhost",
     });
     await dispatcher.start();
-    await quiet();
+    await settleEventLoop();
     return { outbox, clock, transport, dispatcher, counts };
   }
 
@@ -459,7 +463,7 @@ describe("a quiet queue", () => {
     const { clock, counts } = await counting();
     expect(counts).toEqual({ questions: 1, timers: 0 });
     clock.advance(24 * 60 * MINUTE);
-    await quiet();
+    await settleEventLoop();
     expect(counts).toEqual({ questions: 1, timers: 0 });
   });
 
@@ -468,14 +472,14 @@ describe("a quiet queue", () => {
     const due = clock.now() + 60 * MINUTE;
     for (const nextAt of [due + 1, due, due + 2]) outbox.add({ nextAt });
     dispatcher.wake();
-    await quiet();
+    await settleEventLoop();
     expect(counts).toEqual({ questions: 2, timers: 1 });
     clock.advance(60 * MINUTE - 1);
-    await quiet();
+    await settleEventLoop();
     expect(counts).toEqual({ questions: 2, timers: 1 });
     expect(transport.handed).toHaveLength(0);
     clock.advance(1);
-    await quiet();
+    await settleEventLoop();
     expect(transport.handed).toHaveLength(1);
   });
 
@@ -483,11 +487,11 @@ describe("a quiet queue", () => {
     const { outbox, clock, dispatcher, counts, transport } = await counting({ isStuck: true });
     outbox.add({ nextAt: clock.now() });
     dispatcher.wake();
-    await quiet();
+    await settleEventLoop();
     for (let seconds = 1; seconds <= 3; seconds++) {
       expect(counts.questions).toBe(1 + seconds);
       clock.advance(1000);
-      await quiet();
+      await settleEventLoop();
     }
     expect(transport.handed).toHaveLength(0);
   });
@@ -495,7 +499,7 @@ describe("a quiet queue", () => {
   test("is polled once for many wake-ups at the same time", async () => {
     const { dispatcher, counts } = await counting();
     for (let i = 0; i < 100; i++) dispatcher.wake();
-    await quiet();
+    await settleEventLoop();
     expect(counts.questions).toBe(2);
   });
 
@@ -512,7 +516,7 @@ describe("a quiet queue", () => {
     isLost = true;
     const mail = outbox.add({ nextAt: clock.now() });
     dispatcher.wake();
-    await quiet();
+    await settleEventLoop();
     expect([outbox.row(mail).attempts, transport.handed.length]).toEqual([1, 0]);
   });
 
@@ -529,19 +533,19 @@ describe("a quiet queue", () => {
     isSlow = true;
     const first = outbox.add({ nextAt: clock.now() });
     dispatcher.wake();
-    await quiet();
+    await settleEventLoop();
     expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENDING", 0]);
     waiting.shift()?.();
-    await quiet();
+    await settleEventLoop();
     expect([outbox.row(first)?.status, transport.handed.length]).toEqual(["SENT", 1]);
     // The outcome is not on disk yet, but the next mail is leased.
     const second = outbox.add({ nextAt: clock.now() });
     dispatcher.wake();
-    await quiet();
+    await settleEventLoop();
     expect([waiting.length, outbox.row(second)?.status]).toEqual([1, "SENDING"]);
     isSlow = false;
     waiting.shift()?.();
-    await quiet();
+    await settleEventLoop();
     expect(transport.handed).toHaveLength(2);
   });
 });

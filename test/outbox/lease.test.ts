@@ -2,7 +2,7 @@ import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createQueue, type Queue } from "../../src/outbox/lease.ts";
+import { createLeaseQueue, type LeaseQueue } from "../../src/outbox/lease.ts";
 import type { Busy } from "../../src/outbox/outcome.ts";
 import { openOutbox, planOf } from "../support/outbox.ts";
 
@@ -22,10 +22,10 @@ afterEach(() => {
 
 function queued() {
   const outbox = openOutbox();
-  return { outbox, queue: createQueue(outbox.db, anybody) };
+  return { outbox, queue: createLeaseQueue(outbox.db, anybody) };
 }
 
-function leased(queue: Queue, limit: number, now: number) {
+function leased(queue: LeaseQueue, limit: number, now: number) {
   return queue.lease(limit, now).leases.map(({ seq, attempts }) => ({ seq, attempts }));
 }
 
@@ -84,7 +84,7 @@ describe("leasing", () => {
   test("leases no mail twice", () => {
     const { outbox, queue } = queued();
     outbox.add();
-    const other = createQueue(outbox.db, anybody);
+    const other = createLeaseQueue(outbox.db, anybody);
     expect([...leased(queue, 1, NOW), ...leased(other, 1, NOW)]).toHaveLength(1);
   });
 });
@@ -112,11 +112,11 @@ describe("after a crash", () => {
     const before = openOutbox(file);
     const orphan = before.add();
     const waiting = before.add({ nextAt: NOW + 5 });
-    leased(createQueue(before.db, anybody), 1, NOW);
+    leased(createLeaseQueue(before.db, anybody), 1, NOW);
     before.db.sqlite.close();
 
     const after = openOutbox(file);
-    const queue = createQueue(after.db, anybody);
+    const queue = createLeaseQueue(after.db, anybody);
     expect(leased(queue, 9, NOW + 1)).toEqual([]);
     expect(queue.returnLeases()).toBe(1);
     expect(after.row(orphan)).toMatchObject({
@@ -147,7 +147,7 @@ describe("after a crash", () => {
 describe("fairness", () => {
   /** Campaigns or projects of the mails in the order of their leases, one mail at a time. */
   function order(outbox: ReturnType<typeof openOutbox>, count: number, column: string): number[] {
-    const queue = createQueue(outbox.db, anybody);
+    const queue = createLeaseQueue(outbox.db, anybody);
     return Array.from({ length: count }, () => {
       const [lease] = leased(queue, 1, NOW);
       const sql = `SELECT ${column} AS of FROM emails WHERE seq = ?`;
@@ -287,7 +287,7 @@ describe("after the clock was set", () => {
         reason: "full",
         waitList,
       };
-      const queue = createQueue(outbox.db, () => busy);
+      const queue = createLeaseQueue(outbox.db, () => busy);
       outbox.add({ nextAt: before, createdAt: before });
       expect(leased(queue, 9, before)).toHaveLength(0);
       busy = null;
@@ -302,7 +302,7 @@ describe("the statements of the queue", () => {
   test("use the partial index, do not sort, do not read the table, and stay prepared", () => {
     const outbox = openOutbox();
     const prepare = spyOn(outbox.db.sqlite, "prepare");
-    createQueue(outbox.db, anybody);
+    createLeaseQueue(outbox.db, anybody);
     // The projects table is small.
     const all = prepare.mock.calls.map(([sql]) => sql);
     const statements = all.filter((sql) => !sql.includes("FROM projects"));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { dkimVerify } from "mailauth/lib/dkim/verify";
-import { at, listAt, textAt } from "../support/json.ts";
+import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { type Mailing, type Received, startMailing } from "../support/mailing.ts";
 
 const mailings: Mailing[] = [];
@@ -48,8 +48,8 @@ describe("a marketing mail", () => {
     const { results } = await dkimVerify(Buffer.from(raw), {
       resolver: async (name) =>
         records
-          .filter((record) => at(record, "name") === name)
-          .map((record) => [textAt(record, "value")]),
+          .filter((record) => valueAt(record, "name") === name)
+          .map((record) => [stringAt(record, "value")]),
     });
     expect(results.map(({ status }) => status.result)).toEqual(["pass", "pass"]);
     const signed = [...raw.replaceAll(/\r\n[ \t]+/g, "").matchAll(/; ?h=([^;]+);/g)];

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { createUsageCounter } from "../../src/db/usage-counter.ts";
 import type { Writer } from "../../src/db/writer.ts";
 import type { Verdict } from "../../src/outbox/attempt.ts";
-import type { Consignment } from "../../src/outbox/load-mail.ts";
+import type { LeasedMail } from "../../src/outbox/load-mail.ts";
 import { type Busy, deferWithoutSlot } from "../../src/outbox/outcome.ts";
 import type { Conversation } from "../../src/protocols/smtp/conversation.ts";
-import { createSettle } from "../../src/outbox/record.ts";
-import { createEvents } from "../../src/events/log.ts";
+import { createRecordOutcome } from "../../src/outbox/record.ts";
+import { createEventLog } from "../../src/events/log.ts";
 import { createSuppressions } from "../../src/modules/suppressions/service.ts";
 import { type MailOptions, openOutbox } from "../support/outbox.ts";
 
@@ -74,12 +74,12 @@ const AT_ONCE: Pick<Writer, "afterCommit" | "tally"> = {
 function settling(outbox: ReturnType<typeof openOutbox>) {
   const { db } = outbox;
   const suppressions = createSuppressions({ db });
-  const events = createEvents({
+  const events = createEventLog({
     db,
     writer: AT_ONCE,
     usage: createUsageCounter(db, AT_ONCE),
   });
-  const settle = createSettle({
+  const settle = createRecordOutcome({
     db,
     random: () => 0.5,
     recordFact: events.record,
@@ -88,7 +88,7 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
       suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
   });
   return {
-    settle: (mail: Consignment, verdict: Verdict, now = NOW) =>
+    settle: (mail: LeasedMail, verdict: Verdict, now = NOW) =>
       settle({ mail, verdict, startedAt: STARTED, durationMs: 250, now }),
   };
 }

@@ -6,7 +6,7 @@ import type { Relay } from "../../src/protocols/smtp/relay-url.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { testApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
-import { eventually, quiet } from "../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../support/eventually.ts";
 import { type Script, startScript } from "../support/smtp-script.ts";
 import { type Sink, startSink } from "../support/smtp-sink.ts";
 
@@ -55,7 +55,7 @@ async function relaying(relay: Partial<Relay> & { port: number }) {
     const until = clock.now() + mostMs;
     while (!isOver() && clock.now() < until) {
       clock.advance(SECOND);
-      await quiet();
+      await settleEventLoop();
     }
   }
 
@@ -103,9 +103,9 @@ describe("while the relay is down", () => {
     });
     await send(200);
     await t.app.start();
-    await eventually(isAway);
+    await waitUntil(isAway);
     await passTime(3 * MINUTE);
-    await eventually(() => statuses()["QUEUED"] === 200);
+    await waitUntil(() => statuses()["QUEUED"] === 200);
     expect([t.countRows("attempts"), attemptsCounted()]).toEqual([1, 1]);
     expect(logged("no mail is sent until it answers")).toBe(1);
     expect(logged("delivery needs attention")).toBe(1);
@@ -116,7 +116,7 @@ describe("while the relay is down", () => {
     const { t, send, isAway } = await relaying({ port: await deadPort() });
     const [id = ""] = await send(1);
     await t.app.start();
-    await eventually(() => isAway() && t.countRows("attempts") === 1);
+    await waitUntil(() => isAway() && t.countRows("attempts") === 1);
     const { at } = await t.call("GET", `/emails/${id}`);
     expect(at("data")).toMatchObject({
       status: "QUEUED",
@@ -131,11 +131,11 @@ describe("while the relay is down", () => {
     });
     await send(3);
     await t.app.start();
-    await eventually(isAway);
+    await waitUntil(isAway);
     clock.advance(4 * DAY);
-    await quiet();
+    await settleEventLoop();
     await passTime(3 * MINUTE, () => statuses()["BOUNCED"] === 3);
-    await eventually(() => statuses()["BOUNCED"] === 3);
+    await waitUntil(() => statuses()["BOUNCED"] === 3);
     expect(t.countRows("attempts")).toBe(1);
     expect(t.countRows("suppressions")).toBe(0);
     const { at } = await t.call("GET", "/events");
@@ -150,20 +150,20 @@ describe("while the relay is down", () => {
       host: "127.0.0.1",
       port: server.port,
       user: "user",
-      pass: "geheim",
+      password: "geheim",
     });
     await send(100);
     await t.app.start();
-    await eventually(isAway);
-    await eventually(() => statuses()["QUEUED"] === 100);
+    await waitUntil(isAway);
+    await waitUntil(() => statuses()["QUEUED"] === 100);
     const logins = () => server.transcripts.flat().filter((line) => line.startsWith("AUTH")).length;
     const before = logins();
     for (let minutes = 1; minutes <= 3; minutes++) {
       clock.advance(50 * SECOND);
-      await quiet();
+      await settleEventLoop();
       expect(logins()).toBe(before + minutes - 1);
       await passTime(10 * SECOND);
-      await eventually(() => logins() === before + minutes && statuses()["QUEUED"] === 100);
+      await waitUntil(() => logins() === before + minutes && statuses()["QUEUED"] === 100);
     }
     expect(t.countRows("attempts")).toBe(1);
   });
@@ -176,17 +176,17 @@ describe("when the relay is back", () => {
     const { t, clock, send, statuses, attemptsCounted, logged, isAway, passTime } = parts;
     await send(1);
     await t.app.start();
-    await eventually(() => statuses()["SENT"] === 1);
+    await waitUntil(() => statuses()["SENT"] === 1);
     await before.close();
     await send(200);
-    await eventually(isAway);
+    await waitUntil(isAway);
     // Two probes fail, after 2 and 4 seconds; the next one is due in 8.
     await passTime(7 * SECOND);
-    await eventually(() => statuses()["QUEUED"] === 200);
+    await waitUntil(() => statuses()["QUEUED"] === 200);
     const after = await sinkAt(before.port);
     const backAt = clock.now();
     await passTime(20 * SECOND, () => statuses()["SENT"] === 201);
-    await eventually(() => statuses()["SENT"] === 201);
+    await waitUntil(() => statuses()["SENT"] === 201);
     expect(clock.now() - backAt).toBeLessThan(12 * SECOND);
     expect(after.messages).toHaveLength(200);
     expect(new Set(after.messages.flatMap(({ to }) => to)).size).toBe(200);
@@ -201,11 +201,11 @@ describe("when the relay is back", () => {
     const { t, send, statuses, isAway, passTime } = await relaying({ port });
     await send(10);
     await t.app.start();
-    await eventually(() => isAway() && statuses()["QUEUED"] === 10);
+    await waitUntil(() => isAway() && statuses()["QUEUED"] === 10);
     await send(190);
     const after = await sinkAt(port);
     await passTime(20 * SECOND, () => statuses()["SENT"] === 200);
-    await eventually(() => statuses()["SENT"] === 200);
+    await waitUntil(() => statuses()["SENT"] === 200);
     const first = t.db.sqlite
       .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq LIMIT 10")
       .all();
@@ -232,7 +232,7 @@ describe("a reply about a mail", () => {
     const { t, send, isAway } = await relaying({ host: "127.0.0.1", port: server.port });
     await send(5);
     await t.app.start();
-    await eventually(() => t.countRows("attempts") === 5);
+    await waitUntil(() => t.countRows("attempts") === 5);
     expect(isAway()).toBe(false);
   });
 });
@@ -245,9 +245,9 @@ test("a relay that turns away only further sessions is busy, not away", async ()
   const { t, send, statuses, isAway } = await relaying({ host: "127.0.0.1", port: server.port });
   await t.app.start();
   await send(1);
-  await eventually(() => server.bodies.length === 1);
+  await waitUntil(() => server.bodies.length === 1);
   await send(1);
-  await eventually(() => t.countRows("attempts") === 1);
+  await waitUntil(() => t.countRows("attempts") === 1);
   expect([isAway(), statuses()]).toEqual([false, { QUEUED: 1, SENDING: 1 }]);
   server.drop();
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { Busy, Slot } from "../../src/outbox/outcome.ts";
-import { createQueue, type Lease, type Queue } from "../../src/outbox/lease.ts";
+import { createLeaseQueue, type Lease, type LeaseQueue } from "../../src/outbox/lease.ts";
 import { domainOf } from "../../src/protocols/mime/address.ts";
 import { openOutbox, type Outbox } from "../support/outbox.ts";
 
@@ -56,7 +56,7 @@ function slotPool(): SlotPool {
 function open() {
   const outbox = openOutbox();
   const pool = slotPool();
-  const queue = createQueue(outbox.db, pool.admit);
+  const queue = createLeaseQueue(outbox.db, pool.admit);
   return { outbox, pool, queue };
 }
 
@@ -67,7 +67,7 @@ function addMany(outbox: Outbox, domain: string, count: number, rest = {}): numb
 }
 
 /** Leases `limit` mails at a time until no more can be leased at this moment. */
-function leaseAll(queue: Queue, now = NOW, limit = 20): Lease[] {
+function leaseAll(queue: LeaseQueue, now = NOW, limit = 20): Lease[] {
   const leases: Lease[] = [];
   for (;;) {
     const found = queue.lease(limit, now);
@@ -95,7 +95,7 @@ function changes(outbox: Outbox): number {
 }
 
 /** Releases the slot of a lease, as at the end of its mail. */
-function release(pool: SlotPool, queue: Queue, { pass: slot }: Lease): void {
+function release(pool: SlotPool, queue: LeaseQueue, { slot: slot }: Lease): void {
   if (slot === null) throw new Error("the lease has no slot");
   slot.release();
   queue.noteSlotReleased(slot);
@@ -255,7 +255,7 @@ describe("a wait list", () => {
     pool.set("other.test", 0);
     const all = [...addMany(outbox, "slow.test", 2), ...addMany(outbox, "other.test", 2)];
     leaseAll(queue);
-    const next = createQueue(outbox.db, slotPool().admit);
+    const next = createLeaseQueue(outbox.db, slotPool().admit);
     expect(next.nextDueAt()).toBe(0);
     expect(seqs(leaseAll(next)).toSorted((a, b) => a - b)).toEqual(all);
     expect(next.nextDueAt()).toBeNull();

@@ -11,12 +11,12 @@ import type { FetchGuarded } from "../../src/protocols/fetch-guarded/fetch-guard
 import { type Log, silentLog } from "../../src/lib/log.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
 import { dkimPairs } from "./dkim.ts";
-import { NO_DNS } from "./dns.ts";
-import { at, textAt } from "./json.ts";
+import { FAILING_DNS } from "./dns.ts";
+import { valueAt, stringAt } from "./json.ts";
 
 export type TestApp = Awaited<ReturnType<typeof testApp>>;
 
-export type Answered = {
+export type TestResponse = {
   status: number;
   headers: Headers;
   /** The parsed JSON, the text of other media types, or undefined for an empty body. */
@@ -69,7 +69,7 @@ export async function testApp(options: TestOptions = {}) {
     secret: "a secret for tests, long enough to be taken",
     clock,
     log: options.log ?? silentLog,
-    dns: options.dns ?? NO_DNS,
+    dns: options.dns ?? FAILING_DNS,
     makeDkimKeys: () => (hasDkimKeys ? dkimPairs() : Promise.resolve([])),
     ...(options.transport === undefined ? {} : { transport: options.transport }),
     ...(options.fetchGuarded === undefined ? {} : { fetchGuarded: options.fetchGuarded }),
@@ -85,7 +85,7 @@ export async function testApp(options: TestOptions = {}) {
     path: string,
     body?: unknown,
     { key = first.secretKey, headers, raw }: CallOptions = {},
-  ): Promise<Answered> {
+  ): Promise<TestResponse> {
     const content = raw ?? (body === undefined ? null : JSON.stringify(body));
     const request = new Request(`http://localhost${path}`, {
       method,
@@ -97,7 +97,7 @@ export async function testApp(options: TestOptions = {}) {
       },
       body: content,
     });
-    return answered(await app.handle(request));
+    return readResponse(await app.handle(request));
   }
 
   /** Returns the rows of all tables except SQLite's own and the one of the readiness check. */
@@ -172,7 +172,7 @@ function lengthOf(content: CallOptions["raw"] | null): Record<string, string> {
 }
 
 /** Reads the whole body of a response. */
-export async function answered(response: Response): Promise<Answered> {
+export async function readResponse(response: Response): Promise<TestResponse> {
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") ?? false;
   const body: unknown = text === "" ? undefined : isJson ? JSON.parse(text) : text;
@@ -180,8 +180,8 @@ export async function answered(response: Response): Promise<Answered> {
     status: response.status,
     headers: response.headers,
     body,
-    at: (path) => at(body, path),
-    text: (path) => textAt(body, path),
+    at: (path) => valueAt(body, path),
+    text: (path) => stringAt(body, path),
   };
 }
 

@@ -1,6 +1,6 @@
 /** Creates an application that runs workflows, with functions that act on them as a user would. */
 
-import { at, listAt, textAt } from "./json.ts";
+import { valueAt, listAt, stringAt } from "./json.ts";
 import { testApp, type TestOptions } from "./app.ts";
 
 export type Automation = Awaited<ReturnType<typeof startAutomation>>;
@@ -32,23 +32,23 @@ export async function startAutomation(options: TestOptions = {}) {
   /** Returns the fields of an execution that tests compare. */
   async function execution(workflowId: string, id: string): Promise<Walked> {
     const { body } = await t.call("GET", `/workflows/${workflowId}/executions/${id}`);
-    const data = at(body, "data");
+    const data = valueAt(body, "data");
     const steps = listAt(data, "steps");
-    const nullable = (name: string) => (at(data, name) === null ? null : textAt(data, name));
+    const nullable = (name: string) => (valueAt(data, name) === null ? null : stringAt(data, name));
     return {
       id,
-      status: textAt(data, "status"),
+      status: stringAt(data, "status"),
       contactId: nullable("contactId"),
       currentStepId: nullable("currentStepId"),
-      context: at(data, "context"),
+      context: valueAt(data, "context"),
       exitReason: nullable("exitReason"),
       error: nullable("error"),
       steps: steps.map((step) => {
-        const branch = at(step, "branch");
-        const name = `${textAt(step, "stepId")} ${textAt(step, "outcome")}`;
-        return branch === null ? name : `${name}:${textAt(step, "branch")}`;
+        const branch = valueAt(step, "branch");
+        const name = `${stringAt(step, "stepId")} ${stringAt(step, "outcome")}`;
+        return branch === null ? name : `${name}:${stringAt(step, "branch")}`;
       }),
-      details: steps.map((step) => at(step, "detail")),
+      details: steps.map((step) => valueAt(step, "detail")),
     };
   }
 
@@ -93,7 +93,7 @@ export async function startAutomation(options: TestOptions = {}) {
     /** Returns all executions of a workflow, oldest first. */
     async executions(workflowId: string): Promise<Walked[]> {
       const { body } = await t.call("GET", `/workflows/${workflowId}/executions?limit=100`);
-      const ids = listAt(body, "data.items").map((item) => textAt(item, "id"));
+      const ids = listAt(body, "data.items").map((item) => stringAt(item, "id"));
       return Promise.all(ids.toReversed().map((id) => execution(workflowId, id)));
     },
 

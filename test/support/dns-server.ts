@@ -80,7 +80,7 @@ export type TestDns = {
   close(): Promise<void>;
 };
 
-export async function startDns(options: TestDnsOptions = {}): Promise<TestDns> {
+export async function startDnsServer(options: TestDnsOptions = {}): Promise<TestDns> {
   const sockets = new Set<net.Socket>();
   const { udp, tcp, port } = await bind();
   const forger = dgram.createSocket("udp4");

@@ -2,7 +2,7 @@
 
 import type { Dns } from "../../src/protocols/dns/client.ts";
 
-export const NO_DNS: Dns = {
+export const FAILING_DNS: Dns = {
   resolve: async () => ({ kind: "failed", reason: "there is no DNS in this test" }),
   reverse: async () => ({ kind: "failed", reason: "there is no DNS in this test" }),
   close: () => {},

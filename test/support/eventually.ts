@@ -4,7 +4,7 @@ const LIMIT_MS = 15_000;
 const QUIET_YIELDS = 40;
 
 /** Resolves once `isTrue` returns true, which is checked at every iteration of the event loop. */
-export async function eventually(isTrue: () => boolean): Promise<void> {
+export async function waitUntil(isTrue: () => boolean): Promise<void> {
   const deadline = performance.now() + LIMIT_MS;
   while (!isTrue()) {
     if (performance.now() > deadline)
@@ -14,7 +14,7 @@ export async function eventually(isTrue: () => boolean): Promise<void> {
 }
 
 /** Lets all pending work of the event loop run that needs no time to pass. */
-export async function quiet(): Promise<void> {
+export async function settleEventLoop(): Promise<void> {
   for (let i = 0; i < QUIET_YIELDS; i++) await yieldToLoop();
 }
 

@@ -5,7 +5,7 @@ import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
 import { FASTEST_PERSON_MS } from "../../src/modules/tracking/machines.ts";
 import type { Db } from "../../src/db/open.ts";
 import { type TestApp, testApp } from "./app.ts";
-import { eventually, quiet } from "./eventually.ts";
+import { waitUntil, settleEventLoop } from "./eventually.ts";
 import { BROWSER, received } from "./mailing.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "./transport.ts";
 import { startWebServer } from "./web-server.ts";
@@ -63,9 +63,9 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   const settle = async () => {
     for (let i = 0; i < 5; i++) {
       await t.app.campaigns.tick();
-      await quiet();
+      await settleEventLoop();
     }
-    await eventually(() => t.countRows("emails WHERE status = 'SENDING'") === 0);
+    await waitUntil(() => t.countRows("emails WHERE status = 'SENDING'") === 0);
     await t.app.automation.idle();
     await t.app.campaigns.tick();
   };
@@ -201,7 +201,7 @@ async function visit(t: TestApp, raw: (to: string) => string): Promise<void> {
   /** Visits are counted together, a second later. */
   const counted = (clicks: number) => {
     t.clock.advance(2 * SECOND);
-    return eventually(() => t.countRows("events WHERE name = 'email.clicked'") === clicks);
+    return waitUntil(() => t.countRows("events WHERE name = 'email.clicked'") === clicks);
   };
   const linksOf = async (to: string) => {
     const { hrefs, pixel, unsubscribe } = await received(to, raw(to));

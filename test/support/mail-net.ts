@@ -11,7 +11,7 @@ import {
   type DirectTransport,
 } from "../../src/outbox/transports/direct.ts";
 import { manualClock, type ManualClock } from "./clock.ts";
-import { startDns, type TestDns, type TestDnsOptions } from "./dns-server.ts";
+import { startDnsServer, type TestDns, type TestDnsOptions } from "./dns-server.ts";
 import { startScript, type ScriptOptions, type ScriptServer } from "./smtp-script.ts";
 import { startSink, type Sink, type SinkOptions } from "./smtp-sink.ts";
 
@@ -40,7 +40,7 @@ export type MailNetOptions = TestDnsOptions & {
 
 export async function startMailNet(options: MailNetOptions = {}): Promise<MailNet> {
   const clock = manualClock();
-  const server = await startDns(options);
+  const server = await startDnsServer(options);
   const resolver = (): Dns =>
     createDns({
       servers: [server.server],

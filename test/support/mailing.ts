@@ -2,7 +2,7 @@
 
 import { type ParsedMail, simpleParser } from "mailparser";
 import type { TrackingMode } from "../../src/db/schema/projects.ts";
-import { type Answered, answered, testApp, type TestOptions } from "./app.ts";
+import { type TestResponse, readResponse, testApp, type TestOptions } from "./app.ts";
 
 export type Mailing = Awaited<ReturnType<typeof startMailing>>;
 
@@ -40,13 +40,13 @@ export async function startMailing(options: TestOptions = {}) {
     method: string,
     path: string,
     rest: { headers?: Record<string, string>; body?: string } = {},
-  ): Promise<Answered> {
+  ): Promise<TestResponse> {
     const request = new Request(new URL(path, "http://localhost").href, {
       method,
       headers: { "user-agent": BROWSER, ...rest.headers },
       body: rest.body ?? null,
     });
-    return answered(await t.app.handle(request));
+    return readResponse(await t.app.handle(request));
   }
 
   return {

@@ -3,7 +3,7 @@
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { EmailStatus } from "../../src/db/schema/emails.ts";
-import { createLoader, type Consignment } from "../../src/outbox/load-mail.ts";
+import { createLoader, type LeasedMail } from "../../src/outbox/load-mail.ts";
 
 export type Outbox = ReturnType<typeof openOutbox>;
 
@@ -130,17 +130,17 @@ export function openOutbox(file = ":memory:") {
     },
 
     /** Adds a mail that is leased for its first attempt, so that its outcome can be recorded. */
-    addLeased(options: MailOptions = {}): Consignment {
+    addLeased(options: MailOptions = {}): LeasedMail {
       const seq = this.add({ status: "SENDING", attempts: 1, ...options });
       return this.loaded(seq);
     },
 
-    loaded(seq: number): Consignment {
+    loaded(seq: number): LeasedMail {
       const mail = loadMail({
         seq,
         attempts: this.row(seq).attempts,
         dueAt: 0,
-        pass: null,
+        slot: null,
         busy: null,
       });
       if (mail === null) throw new Error(`no email ${seq}`);

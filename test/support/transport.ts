@@ -3,7 +3,7 @@
 import type { Outcome, Transport } from "../../src/outbox/outcome.ts";
 import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
 
-export type Handed = {
+export type HandedMail = {
   dispatch: Dispatch;
   /** Ends the attempt with this outcome. */
   end(outcome: Outcome): void;
@@ -15,9 +15,9 @@ export type TestTransport = Transport & {
   /** Adds the mail to `handed`; `send` calls it as soon as the mail may leave. */
   hand(dispatch: Dispatch): Promise<Outcome>;
   /** All mails that the transport received, oldest first. */
-  handed: Handed[];
+  handed: HandedMail[];
   /** Returns the mails that have no outcome yet. */
-  open(): Handed[];
+  open(): HandedMail[];
   /** Outcome of all mails from now on; null if each mail waits for the test to end it. */
   answer: Outcome | null;
 };
@@ -40,8 +40,8 @@ export const DEFERRED: Outcome = {
 export function testTransport(
   options: { concurrency?: number; answer?: Outcome } = {},
 ): TestTransport {
-  const handed: Handed[] = [];
-  const open = new Set<Handed>();
+  const handed: HandedMail[] = [];
+  const open = new Set<HandedMail>();
   return {
     name: "relay",
     concurrency: options.concurrency ?? 20,
@@ -50,11 +50,11 @@ export function testTransport(
     answer: options.answer ?? null,
     send(dispatch) {
       const hand = () => this.hand(dispatch);
-      return dispatch.leave === undefined ? hand() : dispatch.leave(hand);
+      return dispatch.whenAllowed === undefined ? hand() : dispatch.whenAllowed(hand);
     },
     hand(dispatch) {
       const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-      const mail: Handed = {
+      const mail: HandedMail = {
         dispatch,
         end(outcome) {
           open.delete(mail);

@@ -5,7 +5,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Fact } from "../../events/log.ts";
+import type { EventInput } from "../../events/log.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
 
@@ -17,9 +17,9 @@ export type Limits = {
   afterMails: number;
 };
 
-export type CampaignFacts = ReturnType<typeof createCampaignFacts>;
+export type CampaignHandlers = ReturnType<typeof createCampaignHandlers>;
 
-export function createCampaignFacts(deps: {
+export function createCampaignHandlers(deps: {
   db: Db;
   log: Log;
   stats: Stats;
@@ -45,7 +45,7 @@ export function createCampaignFacts(deps: {
     return emailSeq === undefined ? null : (findCampaign.get(emailSeq)?.campaignSeq ?? null);
   }
 
-  function noteClick(campaignSeq: number, { emailSeq = 0, data, at }: Fact): void {
+  function noteClick(campaignSeq: number, { emailSeq = 0, data, at }: EventInput): void {
     const url = urlOf(data);
     // The click itself is in the log already.
     const clicks = countClicks.get(url, emailSeq);
@@ -58,7 +58,7 @@ export function createCampaignFacts(deps: {
   }
 
   /** Who comes and goes by the links of one mail is one person. */
-  function noteUnsubscribed(campaignSeq: number, { emailSeq = 0 }: Fact): void {
+  function noteUnsubscribed(campaignSeq: number, { emailSeq = 0 }: EventInput): void {
     if (countUnsubscribed.get(emailSeq)?.n === 1) stats.add(campaignSeq, "unsubscribed");
   }
 
@@ -81,7 +81,7 @@ export function createCampaignFacts(deps: {
 
   return {
     /** Part of a change: called for every fact, right after it was written. */
-    note(fact: Fact): void {
+    note(fact: EventInput): void {
       const campaignSeq = campaignOf(fact.emailSeq);
       if (campaignSeq === null) return;
       switch (fact.name) {

@@ -6,7 +6,7 @@ import { normalizedAddress } from "../../http/formats.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
@@ -16,7 +16,7 @@ import type { Segments } from "../segments/service.ts";
 import type { Previews } from "../templates/preview.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
-import { createCampaignFacts, type Limits } from "./event-handlers.ts";
+import { createCampaignHandlers, type Limits } from "./event-handlers.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { createRunner } from "./runner.ts";
 import { createCampaigns } from "./service.ts";
@@ -24,9 +24,9 @@ import { createStats } from "./stats.ts";
 import { createRecipients } from "./recipients.ts";
 import { createTestMails } from "./test-mail.ts";
 
-export type CampaignParts = ReturnType<typeof createCampaignParts>;
+export type CampaignModule = ReturnType<typeof createCampaignModule>;
 
-export function createCampaignParts(deps: {
+export function createCampaignModule(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
@@ -35,7 +35,7 @@ export function createCampaignParts(deps: {
   contacts: Contacts;
   segments: Segments;
   store: EmailStore;
-  turns: FairTurns;
+  scheduler: FairScheduler;
   renderFor: Previews["renderFor"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   suppressionOf: (projectSeq: number, address: string) => string | null;
@@ -45,7 +45,7 @@ export function createCampaignParts(deps: {
   wakeDispatcher: () => void;
 }) {
   const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
-  const { turns, renderFor, isSenderVerified, suppressionOf, quotas, limits, wakeDispatcher } =
+  const { scheduler, renderFor, isSenderVerified, suppressionOf, quotas, limits, wakeDispatcher } =
     deps;
   const wake = () => writer.afterCommit(wakeDispatcher);
   const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
@@ -60,10 +60,10 @@ export function createCampaignParts(deps: {
 
   return {
     campaigns,
-    recipients: createRecipients({ db, cursors, turns, stats }),
+    recipients: createRecipients({ db, cursors, scheduler, stats }),
     stats,
     lifecycle,
-    facts: createCampaignFacts({ db, log, stats, lifecycle, limits }),
+    facts: createCampaignHandlers({ db, log, stats, lifecycle, limits }),
     cost: createCost({ writer, lifecycle, log }),
     testMails: createTestMails({
       clock,

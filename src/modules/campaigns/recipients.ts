@@ -10,7 +10,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Recipient, RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./service.ts";
 import type { Stats } from "./stats.ts";
@@ -26,10 +26,10 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export function createRecipients(deps: {
   db: Db;
   cursors: Cursors;
-  turns: FairTurns;
+  scheduler: FairScheduler;
   stats: Pick<Stats, "recipients">;
 }) {
-  const { cursors, turns, stats } = deps;
+  const { cursors, scheduler, stats } = deps;
   const { sqlite } = deps.db;
   const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(`
     SELECT seq FROM emails INDEXED BY emails_campaign
@@ -61,7 +61,7 @@ export function createRecipients(deps: {
     status: EmailStatus,
     { before, limit }: { before: number; limit: number },
   ): Promise<Found> {
-    const slices = await startSlices(turns.of(projectSeq));
+    const slices = await startSlices(scheduler.of(projectSeq));
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {

@@ -7,7 +7,7 @@ import { events } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { EventsOfContact, Found, Whose } from "../../events/contact-events.ts";
+import type { ContactEvents, Found, Whose } from "../../events/contact-events.ts";
 import type { Activity } from "./model.ts";
 import type { Contacts } from "./service.ts";
 
@@ -31,7 +31,7 @@ export function createActivity(deps: {
   db: Db;
   cursors: Cursors;
   contacts: Contacts;
-  eventsOfContact: EventsOfContact;
+  eventsOfContact: ContactEvents;
 }): ListActivity {
   const { db, cursors, contacts, eventsOfContact } = deps;
 

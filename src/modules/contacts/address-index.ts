@@ -15,7 +15,7 @@
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 
 export type AddressQuery = {
   /** As addresses are kept: lower case, NFC. Not empty. */
@@ -60,10 +60,10 @@ type Packed = { version: number; text: string; sizeBytes: number };
 export function createAddressIndex(deps: {
   db: Db;
   clock: Clock;
-  turns: FairTurns;
+  scheduler: FairScheduler;
   mostBytes?: number;
 }): AddressIndex {
-  const { clock, turns, mostBytes = MOST_BYTES } = deps;
+  const { clock, scheduler, mostBytes = MOST_BYTES } = deps;
   const { sqlite } = deps.db;
   const readVersions = sqlite.prepare<unknown, [number]>(
     "SELECT block, version FROM contact_blocks WHERE project_seq = ? ORDER BY block DESC",
@@ -130,7 +130,7 @@ export function createAddressIndex(deps: {
 
   /** Exact at the moment it returns: what changed while others had their turn is counted again. */
   async function countAll(projectSeq: number, query: AddressQuery): Promise<Counted[]> {
-    const slices = await startSlices(turns.of(projectSeq));
+    const slices = await startSlices(scheduler.of(projectSeq));
     const known = new Map<number, Counted>();
     memory.touch(projectSeq);
     for (let round = 1; ; round++) {

@@ -5,7 +5,7 @@
 
 import type { Db } from "../../db/open.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { writeCell, writeRecord } from "./import/cells.ts";
 import { columnName } from "./import/columns.ts";
 import { parseData } from "./data.ts";
@@ -23,8 +23,13 @@ const PAGE = 500;
 type StoredContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 type Write = (contact: ContactRow) => string;
 
-export function createExports(deps: { db: Db; turns: FairTurns; fields: Fields; quota: JobQuota }) {
-  const { db, turns, fields, quota } = deps;
+export function createExports(deps: {
+  db: Db;
+  scheduler: FairScheduler;
+  fields: Fields;
+  quota: JobQuota;
+}) {
+  const { db, scheduler, fields, quota } = deps;
   const readPage = db.sqlite.prepare<StoredContact, [number, number, number]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
       created_at AS createdAt, updated_at AS updatedAt
@@ -34,7 +39,7 @@ export function createExports(deps: { db: Db; turns: FairTurns; fields: Fields; 
     const { head, write } =
       query.format === "ndjson" ? { head: "", write: writeLine } : await csvWriter(projectSeq);
     const isWanted = matcher(query);
-    const slices = await startSlices(turns.of(projectSeq));
+    const slices = await startSlices(scheduler.of(projectSeq));
     let text = head;
     let after = 0;
     for (;;) {

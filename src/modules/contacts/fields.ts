@@ -9,7 +9,7 @@
 import type { Db } from "../../db/open.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { parseData } from "./data.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 
@@ -27,15 +27,15 @@ const KEPT_TIMES = 20;
 const LONGEST_KEPT_MS = 60_000;
 const MOST_PROJECTS = 100;
 
-export function createFields(deps: { db: Db; turns: FairTurns }) {
-  const { turns } = deps;
+export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
+  const { scheduler } = deps;
   const { sqlite } = deps.db;
   const readPage = sqlite.prepare<unknown, [number, number, number]>(`
     SELECT seq, data FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
   const kept = new Map<number, { survey: Promise<Survey>; until: number }>();
 
   async function count(projectSeq: number): Promise<Counts> {
-    const slices = await startSlices(turns.of(projectSeq));
+    const slices = await startSlices(scheduler.of(projectSeq));
     const counts: Counts = { contacts: 0, keys: new Map() };
     let after = 0;
     for (;;) {

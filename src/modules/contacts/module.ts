@@ -5,10 +5,10 @@ import type { Writer } from "../../db/writer.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { Events } from "../../events/log.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Quotas } from "../quotas/service.ts";
-import type { EventsOfContact } from "../../events/contact-events.ts";
+import type { ContactEvents } from "../../events/contact-events.ts";
 import { createActivity } from "./activity.ts";
 import { createAddressIndex } from "./address-index.ts";
 import { createBulkActions } from "./bulk/actions.ts";
@@ -37,24 +37,24 @@ export function createContactParts(deps: {
   clock: Clock;
   log: Log;
   cursors: Cursors;
-  events: Events;
+  events: EventLog;
   contacts: Contacts;
   remove: RemoveContact;
   audience: FindAudience;
-  turns: FairTurns;
-  eventsOfContact: EventsOfContact;
+  scheduler: FairScheduler;
+  eventsOfContact: ContactEvents;
   /** Imports, exports and bulk actions of one project at once; 0 for no limit. */
   mostJobsOfProject: number;
   quotas: Pick<Quotas, "ensureStorage">;
 }) {
-  const { db, folder, writer, clock, log, cursors, turns } = deps;
+  const { db, folder, writer, clock, log, cursors, scheduler } = deps;
   const { events, eventsOfContact, contacts, remove, audience, quotas } = deps;
-  const addresses = createAddressIndex({ db, clock, turns });
-  const fields = createFields({ db, turns });
+  const addresses = createAddressIndex({ db, clock, scheduler });
+  const fields = createFields({ db, scheduler });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
   const quota = createJobQuota({ db, most: deps.mostJobsOfProject });
-  const imports = createImports({ files, jobs, quota, quotas, clock, turns });
+  const imports = createImports({ files, jobs, quota, quotas, clock, scheduler });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
     jobs,
@@ -65,7 +65,7 @@ export function createContactParts(deps: {
         rows: createRowWriter({ db, clock, events }),
         quotas,
         writer,
-        turns,
+        scheduler,
       }),
       BULK: createBulkRunner({ db, jobs, actions, audience, writer }),
     },
@@ -79,7 +79,7 @@ export function createContactParts(deps: {
   return {
     list: createContactList({ db, cursors, addresses }),
     fields,
-    exports: createExports({ db, turns, fields, quota }),
+    exports: createExports({ db, scheduler, fields, quota }),
     activity: createActivity({ db, cursors, contacts, eventsOfContact }),
     imports,
     bulk: createBulk({ db, jobs, quota, audience }),

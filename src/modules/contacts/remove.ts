@@ -6,7 +6,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { EventsOfContact } from "../../events/contact-events.ts";
+import type { ContactEvents } from "../../events/contact-events.ts";
 
 /** Part of a change. */
 export type RemoveContact = (contactSeq: number) => void;
@@ -41,7 +41,7 @@ export function createRemoval(deps: {
   clock: Clock;
   /** Campaigns count their mails. */
   noteCancelled: (emailSeq: number) => void;
-  events: Pick<EventsOfContact, "detach">;
+  events: Pick<ContactEvents, "detach">;
 }): RemoveContact {
   const { clock } = deps;
   const { sqlite } = deps.db;

@@ -7,7 +7,7 @@ import type { Change } from "../../db/writer.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch } from "./model.ts";
 import type { RemoveContact } from "./remove.ts";
@@ -38,7 +38,7 @@ export type Cause = { emailSeq: number; data: JsonObject };
 export function createContacts(deps: {
   db: Db;
   clock: Clock;
-  events: Events;
+  events: EventLog;
   remove: RemoveContact;
 }) {
   const { db, clock, events, remove } = deps;

@@ -28,7 +28,7 @@ import {
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
 import type { Domains } from "../domains/service.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
@@ -46,7 +46,7 @@ export type AcceptDeps = {
   clock: Clock;
   contacts: Contacts;
   domains: Domains;
-  events: Events;
+  events: EventLog;
   store: EmailStore;
   suppressions: Suppressions;
   templateCache: TemplateCache;

@@ -9,7 +9,7 @@ import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns, Turns } from "../../lib/slice-queue.ts";
+import type { FairScheduler, SliceQueue } from "../../lib/slice-queue.ts";
 import { parseAddressFilter } from "../../http/address-filter.ts";
 import type { Email, EmailQuery } from "./model.ts";
 import type { EmailRecords } from "./records.ts";
@@ -34,10 +34,10 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 export function createEmailList(deps: {
   db: Db;
   cursors: Cursors;
-  turns: FairTurns;
+  scheduler: FairScheduler;
   records: Pick<EmailRecords, "bySeqs">;
 }): ListEmails {
-  const { cursors, turns, records } = deps;
+  const { cursors, scheduler, records } = deps;
   const { sqlite } = deps.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
@@ -83,7 +83,7 @@ export function createEmailList(deps: {
   async function walk(
     { source, criteria }: { source: Source; criteria: readonly Criterion[] },
     { before, limit }: Part,
-    ownTurns: Turns,
+    ownTurns: SliceQueue,
   ): Promise<Found> {
     const rows = `FROM emails e INDEXED BY ${source.index} WHERE ${source.sql} AND e.seq < +?`;
     const matching = ["e.seq >= +?", ...criteria.map(({ sql }) => sql)].join(" AND ");
@@ -120,7 +120,7 @@ export function createEmailList(deps: {
     if (source === null) return NOTHING;
     const criteria = criteriaOf(query);
     const isAll = criteria.length === 0 && source.index === "emails_page";
-    return isAll ? all(projectSeq, part) : walk({ source, criteria }, part, turns.of(projectSeq));
+    return isAll ? all(projectSeq, part) : walk({ source, criteria }, part, scheduler.of(projectSeq));
   }
 
   return async (projectSeq, query) => {

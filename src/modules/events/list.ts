@@ -11,10 +11,10 @@ import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageRequest } from "../../http/pagination.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { startSlices } from "../../lib/slices.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { storedAddress } from "../../protocols/mime/address.ts";
 import type { Event, EventQuery } from "./model.ts";
-import type { EventsOfContact, Whose } from "../../events/contact-events.ts";
+import type { ContactEvents, Whose } from "../../events/contact-events.ts";
 import type { StoredEvent } from "../../events/log.ts";
 import { presentEvent } from "./present.ts";
 
@@ -51,10 +51,10 @@ const WITHIN = "(created_at, seq) > (?, ?) AND (created_at, seq) < (?, ?)";
 export function createEventList(deps: {
   db: Db;
   cursors: Cursors;
-  turns: FairTurns;
-  ofContact: EventsOfContact;
+  scheduler: FairScheduler;
+  ofContact: ContactEvents;
 }): EventList {
-  const { cursors, turns, ofContact } = deps;
+  const { cursors, scheduler, ofContact } = deps;
   const { sqlite } = deps.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
@@ -112,7 +112,7 @@ export function createEventList(deps: {
     const countRest = sqlite.query<{ total: number }, (string | number)[]>(
       `SELECT count(*) AS total ${entries}`,
     );
-    const slices = await startSlices(turns.of(projectSeq));
+    const slices = await startSlices(scheduler.of(projectSeq));
     let total = 0;
     let { after } = period;
     for (;;) {

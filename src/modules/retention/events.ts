@@ -5,7 +5,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import { slowestReader } from "../../events/reader.ts";
+import { createSlowestPosition } from "../../events/reader.ts";
 import type { Purge } from "./purge.ts";
 
 type Row = {
@@ -20,7 +20,7 @@ const PAGE = 100;
 
 export function createEventPurge(db: Db): Purge {
   const { sqlite } = db;
-  const placeOfSlowest = slowestReader(db);
+  const placeOfSlowest = createSlowestPosition(db);
   const oldest = sqlite.prepare<Row, [number]>(`
     SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, name, created_at AS createdAt
     FROM events ORDER BY seq LIMIT ?`);

@@ -22,7 +22,7 @@ import { type Clock, isoTime } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contact } from "../contacts/model.ts";
 import { type Contacts, presentContact } from "../contacts/service.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
 import { parseCondition } from "./condition/condition.ts";
@@ -35,7 +35,7 @@ import type { ResolvedTest } from "./condition/references.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
 import { createTracking } from "./membership/tracking.ts";
-import type { FairTurns } from "../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
 
@@ -46,17 +46,17 @@ export function createSegments(deps: {
   log: Log;
   cursors: Cursors;
   contacts: Contacts;
-  events: Events;
-  turns: FairTurns;
+  events: EventLog;
+  scheduler: FairScheduler;
   /** Further users of segments; segments that refer to segments are always found. */
   findUsers?: readonly FindUsers[];
 }) {
-  const { db, writer, clock, log, cursors, contacts, events, turns, findUsers = [] } = deps;
-  const audiences = createAudiences({ db, turns });
+  const { db, writer, clock, log, cursors, contacts, events, scheduler, findUsers = [] } = deps;
+  const audiences = createAudiences({ db, scheduler });
   const definitions = createDefinitions({ db, clock });
   const memberRows = createMemberRows({ db, clock, events });
-  const changes = createChangeReader({ sqlite: db.sqlite, turns, clock });
-  const evaluator = createEvaluator({ db, writer, clock, turns, audiences, memberRows });
+  const changes = createChangeReader({ sqlite: db.sqlite, scheduler, clock });
+  const evaluator = createEvaluator({ db, writer, clock, scheduler, audiences, memberRows });
   const cleanUp = createCleanup({ db, writer, memberRows });
   const tracking = createTracking({ db, clock, log, changes, definitions, evaluator, cleanUp });
   const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });

@@ -22,7 +22,7 @@ import {
   withoutNulls,
 } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import { TrackedMembers, TrackInput } from "./model.ts";
 
 /** Largest data that a public key sends at once, as JSON. */
@@ -32,7 +32,7 @@ export function trackRoutes(deps: {
   admission: Admission;
   clock: Clock;
   contacts: Contacts;
-  events: Events;
+  events: EventLog;
 }) {
   const { admission, clock, contacts, events } = deps;
 

@@ -4,7 +4,7 @@ import type { Db } from "../../db/open.ts";
 import type { TrackingMode } from "../../db/schema/projects.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
-import type { Fact } from "../../events/log.ts";
+import type { EventInput } from "../../events/log.ts";
 import { FASTEST_PERSON_MS } from "./machines.ts";
 
 /** One open or click as the tracking server received it. */
@@ -36,12 +36,12 @@ type Row = {
 const REPEATED_CLICK_MS = 10_000;
 const MAX_RECENT_CLICKS = 20_000;
 
-export function createCount(deps: {
+export function createHitCounter(deps: {
   db: Db;
   clock: Clock;
-  record: (fact: Fact) => void;
+  record: (fact: EventInput) => void;
   /** Called for the first open and the first click of a mail by a machine. */
-  noteMachine: (emailSeq: number, kind: Hit["kind"]) => void;
+  recordMachineHit: (emailSeq: number, kind: Hit["kind"]) => void;
 }): CountHit {
   const { record } = deps;
   const { sqlite } = deps.db;
@@ -75,7 +75,7 @@ export function createCount(deps: {
     if (email === null || isNotTracked(email)) return;
     if (hit.isMachine || isTooFast(hit, email)) {
       const noted = noteMachine[hit.kind].get(hit.at, email.seq);
-      if (noted !== null) deps.noteMachine(email.seq, hit.kind);
+      if (noted !== null) deps.recordMachineHit(email.seq, hit.kind);
       return;
     }
     // A click implies an open, even if the mail program does not load the pixel.
@@ -113,7 +113,7 @@ function isTooFast({ kind, at }: Hit, { sentAt }: Row): boolean {
   return sentAt === null || at - sentAt < FASTEST_PERSON_MS[kind];
 }
 
-function eventOf(name: string, { url, at }: Hit, { seq, projectSeq, contactSeq }: Row): Fact {
+function eventOf(name: string, { url, at }: Hit, { seq, projectSeq, contactSeq }: Row): EventInput {
   const data = url === null || name !== "email.clicked" ? {} : { data: { url } };
   return { projectSeq, name, contactSeq, emailSeq: seq, ...data, at };
 }

@@ -122,7 +122,7 @@ export function createWebhookDispatcher(deps: {
   }
 
   function start(queue: WebhookQueue, { url, projectSeq }: CachedWebhook, delivery: Due): void {
-    slots.take(projectSeq);
+    slots.acquire(projectSeq);
     queue.underWay.add(delivery.seq);
     const work = deliver(queue, url, delivery).finally(() => {
       slots.release(projectSeq);

@@ -20,7 +20,7 @@ import { createFairSlots } from "../../lib/fair-slots.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Log } from "../../lib/log.ts";
 import { createReader } from "../../events/reader.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import { presentEvent } from "../events/present.ts";
 import { createAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
@@ -38,13 +38,13 @@ import { createSendTest } from "./send-test.ts";
  */
 const MAX_CONCURRENT_DELIVERIES = 128;
 
-export function createWebhookParts(deps: {
+export function createWebhookModule(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
   log: Log;
   cursors: Cursors;
-  events: Events;
+  events: EventLog;
   fetchGuarded: FetchGuarded;
   sealKey: Uint8Array;
   random: () => number;
@@ -67,7 +67,7 @@ export function createWebhookParts(deps: {
       return event === null ? null : presentEvent(event);
     },
     attempt,
-    slots: createFairSlots({ total: MAX_CONCURRENT_DELIVERIES, mostOfOwner: mostCallsOfProject }),
+    slots: createFairSlots({ total: MAX_CONCURRENT_DELIVERIES, maxPerOwner: mostCallsOfProject }),
     webhooks,
     writer,
     clock,
@@ -75,7 +75,7 @@ export function createWebhookParts(deps: {
     random,
   });
   const feed = createFeed({ reader, cache, rows, writer, clock, log, onRows: dispatcher.wake });
-  events.onFact(feed.onEvent);
+  events.onEvent(feed.onEvent);
 
   return {
     webhooks,

@@ -26,7 +26,7 @@ export function createSendTest(deps: {
   mostCallsOfProject: number;
 }): SendTest {
   const { attempt, clock, mostCallsOfProject } = deps;
-  const slots = createFairSlots({ total: MAX_CONCURRENT_CALLS, mostOfOwner: mostCallsOfProject });
+  const slots = createFairSlots({ total: MAX_CONCURRENT_CALLS, maxPerOwner: mostCallsOfProject });
   const mostOfProject = slots.available(0);
 
   async function send({ seq, url }: WebhookRow): Promise<TestResult> {
@@ -56,7 +56,7 @@ export function createSendTest(deps: {
   return async (webhook) => {
     const { projectSeq } = webhook;
     if (slots.available(projectSeq) === 0) throw tooManyTests(mostOfProject);
-    slots.take(projectSeq);
+    slots.acquire(projectSeq);
     return send(webhook).finally(() => slots.release(projectSeq));
   };
 }

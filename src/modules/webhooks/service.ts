@@ -12,7 +12,7 @@ import { AppError, notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { newId } from "../../lib/id.ts";
 import type { Reader } from "../../events/reader.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Webhook, WebhookInput, WebhookPatch, WebhookWithSecret } from "./model.ts";
 import type { WebhookCache } from "./cache.ts";
 import { isFailingTooLong } from "./schedule.ts";
@@ -29,7 +29,7 @@ export function createWebhooks(deps: {
   db: Db;
   clock: Clock;
   cursors: Cursors;
-  events: Pick<Events, "record">;
+  events: Pick<EventLog, "record">;
   reader: Reader;
   cache: WebhookCache;
   secrets: Secrets;

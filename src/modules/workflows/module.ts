@@ -23,9 +23,9 @@ import type { Log } from "../../lib/log.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { EventsOfContact } from "../../events/contact-events.ts";
+import type { ContactEvents } from "../../events/contact-events.ts";
 import { createReader } from "../../events/reader.ts";
-import type { Events } from "../../events/log.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
@@ -51,15 +51,15 @@ type ProjectRow = { name: string; fromAddress: string | null; fromName: string |
 
 const NO_PROJECT: ProjectRow = { name: "", fromAddress: null, fromName: null };
 
-export type MachineryDeps = {
+export type WorkflowModuleDeps = {
   db: Db;
   writer: Writer;
   clock: Clock;
   log: Log;
   cursors: Cursors;
   contacts: Contacts;
-  events: Events;
-  eventsOfContact: EventsOfContact;
+  events: EventLog;
+  eventsOfContact: ContactEvents;
   segments: Segments;
   store: EmailStore;
   suppressions: Suppressions;
@@ -78,7 +78,7 @@ export type MachineryDeps = {
   linkKey: Uint8Array;
 };
 
-export function createMachinery(deps: MachineryDeps) {
+export function createWorkflowModule(deps: WorkflowModuleDeps) {
   const { db, writer, clock, log, contacts, segments, workflows, templateCache } = deps;
   const { sqlite } = db;
   const findProject = sqlite.prepare<ProjectRow, [number]>(`
@@ -171,7 +171,7 @@ export function createMachinery(deps: MachineryDeps) {
     writer,
   });
   // Called within the change that records the event: if it is rolled back, the runner is not woken.
-  deps.events.onFact(() => writer.afterCommit(runner.wake));
+  deps.events.onEvent(() => writer.afterCommit(runner.wake));
   const executions = createExecutions({
     db,
     executionRows,

@@ -10,7 +10,7 @@ import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { notFound, summaryOf, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import type { Checked } from "../segments/condition/input.ts";
+import type { CheckResult } from "../segments/condition/input.ts";
 import type { Segments } from "../segments/service.ts";
 import { assemble } from "./graph/assemble.ts";
 import { createDeletion } from "./deletion.ts";
@@ -257,7 +257,7 @@ export function createWorkflows(deps: {
 type StepChange = { stepId: string; patch: StepPatch };
 type TransitionChange = { transitionId: string; patch: TransitionPatch };
 
-function valueOf(checked: Checked<Graph>): Graph {
+function valueOf(checked: CheckResult<Graph>): Graph {
   if (!checked.ok) throw validationError(checked.errors);
   return checked.value;
 }

@@ -10,7 +10,7 @@ export function captureTransport(): Transport {
     concurrency: CONCURRENCY,
     send: (dispatch) => {
       const capture = () => Promise.resolve(capturedOutcome(dispatch.message));
-      return dispatch.leave === undefined ? capture() : dispatch.leave(capture);
+      return dispatch.whenAllowed === undefined ? capture() : dispatch.whenAllowed(capture);
     },
     close: async () => {},
   };

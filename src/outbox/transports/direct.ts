@@ -116,8 +116,8 @@ export function directTransport(options: DirectOptions): DirectTransport {
   return {
     name: "direct",
     concurrency,
-    mostUnderWay: gate.limit,
-    mostAhead: concurrency,
+    maxUnderWay: gate.limit,
+    maxPrefetch: concurrency,
     admit,
     async send(dispatch, slot) {
       const domain = recipientDomain(dispatch.envelope.to);

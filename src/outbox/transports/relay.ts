@@ -55,14 +55,14 @@ export function relayTransport(options: RelayTransportOptions): Transport {
   const destination: Destination = { key: "relay", connect: () => new Session(sessionOptions) };
   let isClosing = false;
 
-  async function sendWith(pass: Slot, dispatch: Dispatch): Promise<Outcome> {
+  async function sendWith(slot: Slot, dispatch: Dispatch): Promise<Outcome> {
     const result = await pool.deliver(destination, dispatch);
     const { delivery } = result;
-    if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(pass);
+    if (delivery.kind === "accepted" || delivery.kind === "refused") gate.noteAnswer(slot);
     const outcome = outcomeOf(name, result);
     if (delivery.kind !== "unopened" || !showsOutage(delivery.failure)) return outcome;
     const isFirst = !gate.isDown();
-    const busy = gate.noteFailure(pass, delivery.failure);
+    const busy = gate.noteFailure(slot, delivery.failure);
     if (!isFirst) return deferWithoutSlot(busy);
     // It waits as long as the others, unless the relay named a time.
     const { retryAfterMs } = busy;
@@ -83,8 +83,8 @@ export function relayTransport(options: RelayTransportOptions): Transport {
     name: "relay",
     concurrency,
     admit: gate.admit,
-    async send(dispatch, pass) {
-      const admission = pass ?? gate.admit();
+    async send(dispatch, slot) {
+      const admission = slot ?? gate.admit();
       if (admission.kind === "busy") return deferWithoutSlot(admission);
       try {
         return await sendWith(admission, dispatch);
@@ -120,10 +120,10 @@ function sessionOptionsOf({
   ca,
   resolve,
 }: RelayOptions): SessionOptions {
-  const { host, port, user, pass = "" } = relay;
+  const { host, port, user, password = "" } = relay;
   const tls: TlsPolicy =
     relay.tls === "none" ? { mode: "none" } : { mode: relay.tls, verify: true, ca };
-  const credentials = user === undefined ? undefined : { user, pass };
+  const credentials = user === undefined ? undefined : { user, password };
   const isCleartextLogin = relay.tls === "none" && credentials !== undefined;
   return {
     host,

@@ -5,7 +5,7 @@ import type { Extensions } from "./extensions.ts";
 import type { Failure, Fault } from "./failure.ts";
 import type { Reply } from "./reply.ts";
 
-export type Credentials = { user: string; pass: string };
+export type Credentials = { user: string; password: string };
 
 export async function authenticate(
   dialogue: Dialogue,
@@ -21,7 +21,7 @@ export async function authenticate(
 }
 
 async function authPlain(dialogue: Dialogue, credentials: Credentials): Promise<Failure | null> {
-  const response = base64(`\0${credentials.user}\0${credentials.pass}`);
+  const response = base64(`\0${credentials.user}\0${credentials.password}`);
   const reply = await send(dialogue, credentials, `AUTH PLAIN ${response}`, "AUTH PLAIN");
   return expect(reply, 235);
 }
@@ -31,11 +31,11 @@ async function authLogin(dialogue: Dialogue, credentials: Credentials): Promise<
   if (!isCode(challenge, 334)) return expect(challenge, 334);
   const user = await send(dialogue, credentials, base64(credentials.user), "(user name)");
   if (!isCode(user, 334)) return expect(user, 334);
-  return expect(await send(dialogue, credentials, base64(credentials.pass), "(password)"), 235);
+  return expect(await send(dialogue, credentials, base64(credentials.password), "(password)"), 235);
 }
 
 function send(dialogue: Dialogue, credentials: Credentials, command: string, recorded: string) {
-  const { user, pass } = credentials;
+  const { user, password: pass } = credentials;
   const secrets = [base64(`\0${user}\0${pass}`), base64(user), base64(pass), pass];
   return dialogue.ask({
     step: "auth",

@@ -10,10 +10,10 @@ export type Dispatch = {
    * the transaction is all that is left to do, so that the pace limits the mails that arrive. If it
    * is absent, the transaction may run at once.
    */
-  leave?: Leave | undefined;
+  whenAllowed?: WhenAllowed | undefined;
   /** Aborted if other mail needs the connection: the session then fails at once. */
   signal?: AbortSignal | undefined;
 };
 
 /** Rejects with `Withdrawn`, before the transaction begins, if the mail must not be sent now. */
-export type Leave = <T>(transact: () => Promise<T>) => Promise<T>;
+export type WhenAllowed = <T>(transact: () => Promise<T>) => Promise<T>;

@@ -214,7 +214,7 @@ async function deliverOver(session: Session, dispatch: Dispatch): Promise<PoolDe
   const failure = session.isOpen ? null : await session.open();
   if (failure !== null) return unopened(failure, [session.conversation]);
   const transact = () => session.send(dispatch);
-  const { leave } = dispatch;
+  const { whenAllowed: leave } = dispatch;
   const { delivery, conversation } = await (leave === undefined ? transact() : leave(transact));
   return { delivery, conversations: [conversation] };
 }

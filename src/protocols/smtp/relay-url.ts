@@ -8,7 +8,7 @@ export type Relay = {
   port: number;
   /** Without a user there is no AUTH. */
   user?: string | undefined;
-  pass?: string | undefined;
+  password?: string | undefined;
   tls: "implicit" | "starttls" | "none";
 };
 
@@ -72,7 +72,7 @@ function readCredentials(url: URL): Partial<Credentials> | { message: string } {
   if (url.username === "" && url.password === "") return {};
   if (url.username === "") return { message: "has a password but no user" };
   try {
-    return { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) };
+    return { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
   } catch {
     return { message: "has a % in user or password that is not encoded as %25" };
   }

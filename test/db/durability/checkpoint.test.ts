@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { createCheckpoints } from "../../../src/db/durability/checkpoint.ts";
 import { type LogFile, openLogFile } from "../../../src/db/durability/wal-file.ts";
 import { openDatabase } from "../../../src/db/open.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 
 const PAGE_BYTES = 4096;
 const SIZES = { round: 20, longLog: 100, few: 10 };
@@ -86,7 +86,7 @@ test("nothing is copied before the log is on disk, and nothing that came later",
   write(30);
   checkpoints.consider();
   write(50);
-  await quiet();
+  await settleEventLoop();
   expect(databaseBytes()).toBe(before);
   finish();
   await checkpoints.close();
@@ -114,11 +114,11 @@ test("it begins anew without the loop's waiting: what is left is copied while no
   const { log, write, databaseBytes, checkpoints, finish, generation } = withLongLog();
   write(SIZES.few / 2);
   finish(); // The round.
-  await eventually(() => checkpoints.pause() !== null);
+  await waitUntil(() => checkpoints.pause() !== null);
   const paused = checkpoints.pause();
   const copied = databaseBytes();
   finish(); // What is left.
-  await eventually(() => log.generation() !== generation);
+  await waitUntil(() => log.generation() !== generation);
   expect(databaseBytes()).toBeGreaterThan(copied);
   expect(log.hasPage(2)).toBe(false);
   expect(checkpoints.pause()).toBe(paused);
@@ -133,9 +133,9 @@ test("whatever of its begin a power cut keeps, all is there", async () => {
   const { file, log, checkpoints, finish, generation } = withLongLog();
   const before = readFileSync(`${file}-wal`);
   finish();
-  await eventually(() => checkpoints.pause() !== null);
+  await waitUntil(() => checkpoints.pause() !== null);
   finish();
-  await eventually(() => log.generation() !== generation);
+  await waitUntil(() => log.generation() !== generation);
   const after = readFileSync(`${file}-wal`);
   const changed = blocksOf(after).filter((at) => !blockAt(before, at).equals(blockAt(after, at)));
   expect(changed).toEqual([0]); // The header and the page; its end is as it was.
@@ -184,7 +184,7 @@ test("what a process leaves behind in the middle of a round is whole", async () 
   write(30);
   checkpoints.consider();
   write(40);
-  await quiet();
+  await settleEventLoop();
   const left = `${file}-left`;
   for (const ending of ["", "-wal"]) copyFileSync(file + ending, left + ending);
   finish();
@@ -258,7 +258,7 @@ test("without file descriptors nothing is copied, and all of it once there are s
   log.generation(); // The log is open already, as it is in a server.
   const held = takeAllDescriptors();
   checkpoints.consider();
-  await quiet();
+  await settleEventLoop();
   for (const file of held) closeSync(file);
   expect([databaseBytes(), failures]).toEqual([before, []]);
   checkpoints.consider();

@@ -6,7 +6,7 @@ import { createDiskSync, type DiskSync } from "../../../src/db/durability/disk-s
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 
 const folders: string[] = [];
 
@@ -74,11 +74,11 @@ describe("a write", () => {
     const { disk, finish } = slowDisk();
     const { write, answered } = writingTo(db, disk);
     write("a");
-    await quiet();
+    await settleEventLoop();
     expect(db.sqlite.query("SELECT name FROM things").all()).toEqual([{ name: "a" }]);
     expect(answered).toEqual([]);
     finish();
-    await quiet();
+    await settleEventLoop();
     expect(answered).toEqual(["effect of a", "a"]);
   });
 
@@ -87,18 +87,18 @@ describe("a write", () => {
     const { disk, syncs, finish } = slowDisk();
     const { write, answered } = writingTo(db, disk);
     write("a");
-    await quiet();
+    await settleEventLoop();
     for (const name of ["b", "c"]) {
       write(name);
-      await quiet();
+      await settleEventLoop();
     }
     expect(syncs()).toBe(1);
     finish();
-    await quiet();
+    await settleEventLoop();
     expect(answered).toEqual(["effect of a", "a"]);
     expect(syncs()).toBe(2);
     finish();
-    await quiet();
+    await settleEventLoop();
     expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b", "c"]);
   });
 
@@ -108,18 +108,18 @@ describe("a write", () => {
     const { write } = writingTo(db, disk);
     const countRows = () => db.sqlite.query("SELECT count(*) FROM things").values()[0]?.[0];
     write("first");
-    await quiet();
+    await settleEventLoop();
     for (let i = 0; i < 31; i++) write(String(i));
-    await quiet();
+    await settleEventLoop();
     expect(countRows()).toBe(1);
     write("enough");
-    await quiet();
+    await settleEventLoop();
     expect(countRows()).toBe(33);
     write("late");
-    await quiet();
+    await settleEventLoop();
     expect(countRows()).toBe(33);
     finish();
-    await quiet();
+    await settleEventLoop();
     expect(countRows()).toBe(34);
   });
 
@@ -129,13 +129,13 @@ describe("a write", () => {
     const { write, writer, answered } = writingTo(db, disk);
     const names = () => db.sqlite.query("SELECT name FROM things").values().flat();
     write("a");
-    await quiet();
+    await settleEventLoop();
     beginPause();
     for (let i = 0; i < 40; i++) write(String(i));
     const pressing = writer.commit(() => db.sqlite.run("INSERT INTO things VALUES ('z')").changes);
-    await quiet();
+    await settleEventLoop();
     finish();
-    await quiet();
+    await settleEventLoop();
     expect([names(), answered]).toEqual([["a"], ["effect of a", "a"]]);
     endPause();
     await pressing;
@@ -152,9 +152,9 @@ describe("a write", () => {
     const { writer, write, answered } = writingTo(db, disk);
     const names = () => db.sqlite.query("SELECT name FROM things").values().flat();
     write("a");
-    await quiet();
+    await settleEventLoop();
     write("b");
-    await quiet();
+    await settleEventLoop();
     expect(names()).toEqual(["a"]);
     const insert = () => db.sqlite.run("INSERT INTO things VALUES ('c')").changes;
     const { value, onDisk } = await writer.commit(insert);
@@ -162,10 +162,10 @@ describe("a write", () => {
     void onDisk.then(() => answered.push("c"));
     const told = () => answered.filter((line) => !line.startsWith("effect"));
     finish();
-    await quiet();
+    await settleEventLoop();
     expect(told()).toEqual(["a"]);
     finish();
-    await quiet();
+    await settleEventLoop();
     expect(told()).toEqual(["a", "b", "c"]);
   });
 
@@ -175,7 +175,7 @@ describe("a write", () => {
       throw new Error("refused");
     });
     expect(refused).rejects.toThrow("refused");
-    await quiet();
+    await settleEventLoop();
   });
 
   test("that was refused does not wait for the disk", async () => {
@@ -185,7 +185,7 @@ describe("a write", () => {
       throw new Error("refused");
     });
     expect(refused).rejects.toThrow("refused");
-    await quiet();
+    await settleEventLoop();
     expect(syncs()).toBe(0);
   });
 
@@ -195,7 +195,7 @@ describe("a write", () => {
     write("a");
     let isDrained = false;
     const drained = writer.drain().then(() => (isDrained = true));
-    await quiet();
+    await settleEventLoop();
     expect(isDrained).toBe(false);
     finish();
     await drained;

@@ -1,7 +1,7 @@
 /** An application that runs, and what tests of campaigns do with it again and again. */
 
 import { type TestApp, testApp, type TestOptions } from "../../support/app.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 
 export type CampaignApp = Awaited<ReturnType<typeof campaignApp>>;
 
@@ -52,9 +52,9 @@ export async function campaignApp(options: TestOptions = {}) {
     async settle(): Promise<void> {
       for (let i = 0; i < 5; i++) {
         await t.app.campaigns.tick();
-        await quiet();
+        await settleEventLoop();
       }
-      await eventually(() => count("status = 'SENDING'") === 0);
+      await waitUntil(() => count("status = 'SENDING'") === 0);
       await t.app.campaigns.tick();
     },
 

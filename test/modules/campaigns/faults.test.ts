@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../../src/lib/log.ts";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
-import { eventually } from "../../support/eventually.ts";
-import { textAt } from "../../support/json.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { stringAt } from "../../support/json.ts";
 import { ACCEPTED, DEFERRED, testTransport } from "../../support/transport.ts";
 import type { TestOptions } from "../../support/app.ts";
 import { type CampaignApp, campaignApp } from "./campaign-app.ts";
@@ -182,7 +182,7 @@ describe("a process that ends", () => {
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
-    await eventually(() => t.count("campaign_seq = 1") === 2500);
+    await waitUntil(() => t.count("campaign_seq = 1") === 2500);
     await t.act(id, "cancel");
     const next = await restarted(t);
     await next.settle();
@@ -198,8 +198,8 @@ describe("mail that is ready and waits for its turn", () => {
     t.crowd(5);
     const id = await t.campaign();
     await t.act(id, "send");
-    await eventually(() => transport.handed.length === 1);
-    await eventually(() => t.count("status = 'SENDING'") > 0);
+    await waitUntil(() => transport.handed.length === 1);
+    await waitUntil(() => t.count("status = 'SENDING'") > 0);
     return { t, id, transport };
   }
 
@@ -365,7 +365,7 @@ describe("what it needs goes away", () => {
     t.crowd(1);
     const id = await t.campaign();
     const domains = await t.call("GET", "/domains");
-    const domain = textAt(domains.body, "data.items.0.id");
+    const domain = stringAt(domains.body, "data.items.0.id");
     const refused = await t.call("DELETE", `/domains/${domain}`);
     expect([refused.status, refused.at("error.code")]).toEqual([409, "CONFLICT"]);
     expect(refused.text("error.message")).toContain("Spring");
@@ -396,10 +396,10 @@ describe("what it needs goes away", () => {
     await t.settle();
     const of = async () => {
       const { body } = await t.call("GET", "/emails?status=SENT");
-      return [textAt(body, "data.items.0.id"), body] as const;
+      return [stringAt(body, "data.items.0.id"), body] as const;
     };
     const [emailId, before] = await of();
-    expect(textAt(before, "data.items.0.campaignId")).toBe(id);
+    expect(stringAt(before, "data.items.0.campaignId")).toBe(id);
     await t.act(id, "cancel");
     await t.settle();
     expect((await t.call("DELETE", `/campaigns/${id}`)).status).toBe(204);

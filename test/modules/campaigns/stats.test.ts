@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 import { BROWSER, type Received, received } from "../../support/mailing.ts";
 import { type CampaignApp, campaignApp } from "./campaign-app.ts";
 
@@ -33,7 +33,7 @@ async function visit(url: string, { method = "GET", agent = BROWSER } = {}): Pro
   });
   await t.app.handle(request);
   t.clock.advance(2 * MINUTE);
-  await quiet();
+  await settleEventLoop();
 }
 
 const linkTo = (letter: Received | undefined, position: number): string =>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 let id: string;
@@ -21,7 +21,7 @@ const send = () =>
     "data.emails.0.email",
   );
 const brief = (items: unknown[]) =>
-  items.map((item) => at(item, "event.name") ?? at(item, "email.subject"));
+  items.map((item) => valueAt(item, "event.name") ?? valueAt(item, "email.subject"));
 
 test("is events and mails in one line of time, newest first", async () => {
   t.clock.advance(1000);
@@ -40,7 +40,7 @@ test("is events and mails in one line of time, newest first", async () => {
     event: {
       id: expect.any(String),
       name: "email.sent",
-      data: at(items[0], "event.data"),
+      data: valueAt(items[0], "event.data"),
       emailId: email,
     },
     email: null,
@@ -52,7 +52,7 @@ test("is events and mails in one line of time, newest first", async () => {
     email: {
       id: email,
       subject: "Hello",
-      status: at(items[1], "email.status"),
+      status: valueAt(items[1], "email.status"),
       source: "TRANSACTIONAL",
       templateId: null,
     },
@@ -82,7 +82,7 @@ test("every page holds what follows, of the same millisecond too; new things rep
       if (seen.length < 6) t.clock.advance(1);
       if (seen.length < 6) await track("later");
     } while (cursor !== null);
-    expect(seen.filter((item) => at(item, "event.name") !== "later")).toEqual(whole);
+    expect(seen.filter((item) => valueAt(item, "event.name") !== "later")).toEqual(whole);
   }
 });
 
@@ -112,19 +112,19 @@ test("is the contact's own", async () => {
 
 test("of no contact, or of another project's: 404", async () => {
   const refusal = { status: 404, code: "CONTACT_NOT_FOUND" };
-  expectRefusal(await activity("", "nope"), refusal);
+  expectError(await activity("", "nope"), refusal);
   const other = await t.makeProject("other");
   const answer = await t.call("GET", `/contacts/${id}/activity`, undefined, {
     key: other.secretKey,
   });
-  expectRefusal(answer, refusal);
+  expectError(answer, refusal);
 });
 
 test("a cursor of another contact: 422", async () => {
   await track("login");
   const page = await activity("?limit=1");
   const bob = await t.create("/contacts", { email: "bob@x.io" }, "id");
-  expectRefusal(await activity(`?cursor=${page.text("data.nextCursor")}`, bob), {
+  expectError(await activity(`?cursor=${page.text("data.nextCursor")}`, bob), {
     status: 422,
     code: "VALIDATION_ERROR",
     errors: [["cursor", "invalid_value"]],

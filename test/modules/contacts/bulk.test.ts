@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { expectError } from "../../support/refusal.ts";
 import { contactsOf, ended } from "./upload.ts";
 
 let t: TestApp;
@@ -128,7 +128,7 @@ test("delete leaves the same as the single request", async () => {
   for (const email of EMAILS) await t.call("POST", "/v1/track", { ...rest, email });
   const mail = { to: EMAILS, from: "shop@acme.test", subject: "Hello", body: "<p>Hi</p>" };
   expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
-  await eventually(() => t.countRows("emails WHERE status <> 'SENT'") === 0);
+  await waitUntil(() => t.countRows("emails WHERE status <> 'SENT'") === 0);
   await t.call("DELETE", `/contacts/${ids[0]}`);
   await done({ action: "delete", ids: [ids[1]] });
   const left = (table: string, columns: string) =>
@@ -184,18 +184,18 @@ describe("refuses", () => {
     ],
   ];
   test.each(cases)("%s", async (_, body, errors) => {
-    expectRefusal(await bulk(body), { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(await bulk(body), { status: 422, code: "VALIDATION_ERROR", errors });
     expect(t.countRows("jobs")).toBe(0);
   });
 
   test("the progress of a job that is not there: 404", async () => {
     const answer = await t.call("GET", "/contacts/bulk/nope");
-    expectRefusal(answer, { status: 404, code: "JOB_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "JOB_NOT_FOUND" });
   });
 
   test("a public key: 403", async () => {
     const answer = await t.call("POST", "/contacts/bulk", {}, { key: t.publicKey });
-    expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+    expectError(answer, { status: 403, code: "FORBIDDEN" });
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 import { contactsOf, imported } from "./upload.ts";
 
 let t: TestApp;
@@ -88,7 +88,7 @@ test("another project's contacts are not in it", async () => {
 });
 
 test("an unknown format: 422", async () => {
-  expectRefusal(await t.call("GET", "/contacts/export?format=xml"), {
+  expectError(await t.call("GET", "/contacts/export?format=xml"), {
     status: 422,
     code: "VALIDATION_ERROR",
     errors: [["format", "invalid_value"]],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { CsvItem } from "../../../src/lib/csv.ts";
-import { createTurns } from "../../../src/lib/slice-queue.ts";
+import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { readRecords } from "../../../src/modules/contacts/import/records.ts";
 
 const MIB = 1024 * 1024;
@@ -37,7 +37,10 @@ async function readLong(before: string, after: string) {
   let mostBytes = 0;
   const look = () => (mostBytes = Math.max(mostBytes, heldBytes() - atFirst));
   const bytes = longLine(before, after, look);
-  for await (const batch of readRecords({ bytes, encoding: "utf-8" }, createTurns().of(1))) {
+  for await (const batch of readRecords(
+    { bytes, encoding: "utf-8" },
+    createFairScheduler().of(1),
+  )) {
     items.push(...batch);
   }
   return { items, mostBytes };

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { contactsOf, ended, imported, upload } from "./upload.ts";
 
 let root: string;
@@ -98,7 +98,7 @@ describe("an import", () => {
       for (let reached = 0; ; crashes++) {
         await app.app.start();
         const before = reached;
-        await eventually(() => processed(app) > before);
+        await waitUntil(() => processed(app) > before);
         reached = processed(app);
         if (reached >= LINES - 1000) break;
         crashImage(String(crashes), String(crashes + 1));
@@ -120,7 +120,7 @@ describe("an import", () => {
     const first = await openIn("a");
     const answer = await upload(first, file());
     await first.app.start();
-    await eventually(() => processed(first) > 0);
+    await waitUntil(() => processed(first) > 0);
     await first.close();
     const reached = processed(first);
     expect(reached).toBeLessThan(LINES);
@@ -158,7 +158,7 @@ describe("uploaded files", () => {
     expect(names(folder)).toEqual([`${answer.text("data.jobId")}.csv`]);
     await app.app.start();
     await ended(app, answer.text("data.jobId"));
-    await eventually(() => names(folder).length === 0);
+    await waitUntil(() => names(folder).length === 0);
   });
 
   test("that were refused leave nothing behind", async () => {
@@ -186,7 +186,7 @@ describe("uploaded files", () => {
     const second = await openIn("b");
     await second.app.start();
     expect((await ended(second, answer.text("data.jobId"))).at("data.status")).toBe("COMPLETED");
-    await eventually(() => !existsSync(join(root, "b", "imports", "broken-off.csv")));
+    await waitUntil(() => !existsSync(join(root, "b", "imports", "broken-off.csv")));
   });
 });
 
@@ -205,7 +205,7 @@ test("a bulk action goes on where it was", async () => {
     first.db.sqlite
       .query<{ n: number }, []>("SELECT processed AS n FROM jobs WHERE kind = 'BULK'")
       .get()?.n ?? 0;
-  await eventually(() => done() > 0);
+  await waitUntil(() => done() > 0);
   const reached = done();
   crashImage("a", "b");
   const second = await openIn("b");

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 import { listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 import { contactsOf, ended, imported, upload } from "./upload.ts";
 
 let t: TestApp;
@@ -306,7 +306,7 @@ describe("progress", () => {
     const bulk = await t.call("POST", "/contacts/bulk", { action: "delete", ids: ["x"] });
     for (const id of ["nothing", bulk.text("data.jobId")]) {
       const refusal = { status: 404, code: "JOB_NOT_FOUND" };
-      expectRefusal(await t.call("GET", `/contacts/import/${id}`), refusal);
+      expectError(await t.call("GET", `/contacts/import/${id}`), refusal);
     }
   });
 });
@@ -362,7 +362,7 @@ describe("POST /contacts/import refuses", () => {
     ["a header that is never closed", 'email,"plan\nada@x.io\n', [["file", "invalid_format"]]],
   ];
   test.each(files)("%s", async (_, file, errors) => {
-    expectRefusal(await upload(t, file), invalid(errors));
+    expectError(await upload(t, file), invalid(errors));
     expect(t.countRows("jobs")).toBe(0);
   });
 
@@ -395,7 +395,7 @@ describe("POST /contacts/import refuses", () => {
     ["a mapping of 100 kB", { mapping: " ".repeat(100_000) }, [["mapping", "too_big"]]],
   ];
   test.each(forms)("%s", async (_, fields, errors) => {
-    expectRefusal(await upload(t, valid, { fields }), invalid(errors));
+    expectError(await upload(t, valid, { fields }), invalid(errors));
     expect(t.countRows("jobs")).toBe(0);
   });
 
@@ -405,7 +405,7 @@ describe("POST /contacts/import refuses", () => {
 
   test("JSON: 400", async () => {
     const answer = await send({ "content-type": "application/json" }, "{}");
-    expectRefusal(answer, { status: 400, code: "BAD_REQUEST" });
+    expectError(answer, { status: 400, code: "BAD_REQUEST" });
   });
 
   test.each([
@@ -413,26 +413,26 @@ describe("POST /contacts/import refuses", () => {
     ["without its boundary", { "content-type": "multipart/form-data; a=b" }, "x"],
     ["that is none", boundary, "hello"],
   ])("a form %s: 400", async (_, headers, raw) => {
-    expectRefusal(await send({ ...headers }, raw), { status: 400, code: "BAD_REQUEST" });
+    expectError(await send({ ...headers }, raw), { status: 400, code: "BAD_REQUEST" });
     expect(t.countRows("jobs")).toBe(0);
   });
 
   test("no body, or a form without a file: 422", async () => {
     const refusal = invalid([["file", "required"]]);
-    expectRefusal(await t.call("POST", "/contacts/import"), refusal);
+    expectError(await t.call("POST", "/contacts/import"), refusal);
     const form = '--xx\r\ncontent-disposition: form-data; name="other"\r\n\r\nx\r\n--xx--\r\n';
-    expectRefusal(await send(boundary, form), refusal);
+    expectError(await send(boundary, form), refusal);
   });
 
   test("two files: 422", async () => {
     const part = '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nemail\n\r\n';
     const refusal = invalid([["file", "invalid_value"]]);
-    expectRefusal(await send(boundary, `${part}${part}--xx--\r\n`), refusal);
+    expectError(await send(boundary, `${part}${part}--xx--\r\n`), refusal);
   });
 
   test("a file that is announced too large: 413, unread", async () => {
     const headers = { ...boundary, "content-length": String(200 * MIB) };
-    expectRefusal(await send(headers, "x"), { status: 413, code: "PAYLOAD_TOO_LARGE" });
+    expectError(await send(headers, "x"), { status: 413, code: "PAYLOAD_TOO_LARGE" });
   });
 
   test("a file that turns out too large: 413", async () => {
@@ -445,15 +445,15 @@ describe("POST /contacts/import refuses", () => {
       },
     });
     const answer = await t.call("POST", "/contacts/import", undefined, { headers: boundary, raw });
-    expectRefusal(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
+    expectError(answer, { status: 413, code: "PAYLOAD_TOO_LARGE" });
     expect(sent).toBeLessThan(110);
   });
 
   test("no key, a public key: before anything is read", async () => {
     const before = { status: 401, code: "MISSING_AUTH" };
-    expectRefusal(await upload(t, "not a csv", { key: null }), before);
+    expectError(await upload(t, "not a csv", { key: null }), before);
     const forbidden = { status: 403, code: "FORBIDDEN" };
-    expectRefusal(await upload(t, "not a csv", { key: t.publicKey }), forbidden);
+    expectError(await upload(t, "not a csv", { key: t.publicKey }), forbidden);
   });
 });
 
@@ -468,16 +468,16 @@ describe("Idempotency-Key", () => {
     const again = await upload(t, file, { headers });
     expect([again.status, again.body]).toEqual([202, first.body]);
     expect(again.headers.get("idempotency-replayed")).toBe("true");
-    await quiet();
+    await settleEventLoop();
     expect(t.countRows("jobs")).toBe(1);
   });
 
   test("another file, or another mapping: 409", async () => {
     await upload(t, file, { headers });
     const refusal = { status: 409, code: "IDEMPOTENCY_KEY_REUSED" };
-    expectRefusal(await upload(t, `${file}bob@x.io\n`, { headers }), refusal);
+    expectError(await upload(t, `${file}bob@x.io\n`, { headers }), refusal);
     const fields = { subscribed: "false" };
-    expectRefusal(await upload(t, file, { headers, fields }), refusal);
+    expectError(await upload(t, file, { headers, fields }), refusal);
     expect(t.countRows("jobs")).toBe(1);
   });
 

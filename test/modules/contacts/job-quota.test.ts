@@ -5,9 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Answered, answered, type TestApp, testApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { type TestResponse, readResponse, type TestApp, testApp } from "../../support/app.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { expectError } from "../../support/refusal.ts";
 import { ended, upload } from "./upload.ts";
 
 let t: TestApp;
@@ -28,8 +28,8 @@ const bulk = (key = t.secretKey, headers: Record<string, string> = {}) =>
 const file = (rows: number) =>
   `email\n${Array.from({ length: rows }, (_, i) => `person-${i}@x.io`).join("\n")}\n`;
 
-function expectExceeded(answer: Answered, quota: number): void {
-  expectRefusal(answer, { status: 429, code: "QUOTA_EXCEEDED" });
+function expectExceeded(answer: TestResponse, quota: number): void {
+  expectError(answer, { status: 429, code: "QUOTA_EXCEEDED" });
   expect(answer.text("error.message")).toBe(
     `The project has reached its quota of ${quota} imports, exports and bulk actions at once (--quota-jobs).`,
   );
@@ -113,7 +113,7 @@ test("an upload counts while its file is received, and no longer once it breaks 
     raw: body,
   });
   const imports = join(folder, "imports");
-  await eventually(() => existsSync(imports) && readdirSync(imports).length === 1);
+  await waitUntil(() => existsSync(imports) && readdirSync(imports).length === 1);
   expectExceeded(await bulk(), 1);
   expectExceeded(await upload(t, file(1)), 1);
   breakOff();
@@ -125,7 +125,7 @@ describe("an export", () => {
   test("counts until it was read to its end, or is given up", async () => {
     await open(1);
     const response = await t.app.handle(exportRequest());
-    expectExceeded(await answered(await t.app.handle(exportRequest())), 1);
+    expectExceeded(await readResponse(await t.app.handle(exportRequest())), 1);
     expectExceeded(await bulk(), 1);
     expect(await response.text()).toStartWith("email");
     const given = await t.app.handle(exportRequest());
@@ -196,7 +196,7 @@ test("jobs of another project do not wait for the jobs of this one", async () =>
   const statusOf = t.db.sqlite.query<{ status: string }, [string]>(
     "SELECT status FROM jobs WHERE id = ?",
   );
-  await eventually(() => statusOf.get(small)?.status === "COMPLETED");
+  await waitUntil(() => statusOf.get(small)?.status === "COMPLETED");
   expect(jobs.map((id) => statusOf.get(id)?.status)).toEqual(["RUNNING", "QUEUED"]);
   for (const job of jobs) expect((await ended(t, job)).at("data.status")).toBe("COMPLETED");
   expect(t.countRows("contacts")).toBe(30_000);

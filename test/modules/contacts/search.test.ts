@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createTurns } from "../../../src/lib/slice-queue.ts";
+import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { createAddressIndex } from "../../../src/modules/contacts/address-index.ts";
-import { type Answered, type TestApp, testApp } from "../../support/app.ts";
-import { listAt, textAt } from "../../support/json.ts";
+import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
+import { listAt, stringAt } from "../../support/json.ts";
 import { imported } from "./upload.ts";
 
 let t: TestApp;
@@ -13,8 +13,8 @@ afterEach(() => t.close());
 
 const search = (term: string, rest = "") =>
   t.call("GET", `/contacts?search=${encodeURIComponent(term)}${rest}`);
-const emailsOf = (answer: Answered) =>
-  listAt(answer.body, "contacts").map((contact) => textAt(contact, "email"));
+const emailsOf = (answer: TestResponse) =>
+  listAt(answer.body, "contacts").map((contact) => stringAt(contact, "email"));
 const found = async (term: string, rest = "") => {
   const answer = await search(term, rest);
   expect(answer.status).toBe(200);
@@ -214,10 +214,10 @@ describe("across many contacts", () => {
   test.each(room)(
     "the same where only %p bytes of addresses fit into memory",
     async (mostBytes) => {
-      const turns = createTurns();
+      const scheduler = createFairScheduler();
       const { clock } = t;
-      const whole = createAddressIndex({ db: t.db, clock, turns });
-      const bounded = createAddressIndex({ db: t.db, clock, turns, mostBytes });
+      const whole = createAddressIndex({ db: t.db, clock, scheduler });
+      const bounded = createAddressIndex({ db: t.db, clock, scheduler, mostBytes });
       for (const [term, flag] of cases) {
         const isSubscribed = flag === null ? undefined : flag === "true";
         for (const before of [undefined, 2500]) {

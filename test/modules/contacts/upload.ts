@@ -1,8 +1,8 @@
 /** Sends files to POST /contacts/import and waits for jobs. */
 
-import type { Answered, TestApp } from "../../support/app.ts";
-import { answered } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
+import type { TestResponse, TestApp } from "../../support/app.ts";
+import { readResponse } from "../../support/app.ts";
+import { waitUntil } from "../../support/eventually.ts";
 
 export type UploadOptions = {
   fields?: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export async function upload(
   app: TestApp,
   file: string | Uint8Array,
   { fields = {}, query = "", headers = {}, key = app.secretKey }: UploadOptions = {},
-): Promise<Answered> {
+): Promise<TestResponse> {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
   form.set("file", new Blob([Buffer.from(file)], { type: "text/csv" }), "contacts.csv");
@@ -24,7 +24,7 @@ export async function upload(
     headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...headers },
     body: form,
   });
-  return answered(await app.app.handle(request));
+  return readResponse(await app.app.handle(request));
 }
 
 /** The progress of a job once it has ended. */
@@ -32,8 +32,8 @@ export async function ended(
   app: TestApp,
   jobId: string,
   kind: "import" | "bulk" = "import",
-): Promise<Answered> {
-  await eventually(() => hasEnded(app, jobId));
+): Promise<TestResponse> {
+  await waitUntil(() => hasEnded(app, jobId));
   return app.call("GET", `/contacts/${kind}/${jobId}`);
 }
 
@@ -49,7 +49,7 @@ export async function imported(
   app: TestApp,
   file: string | Uint8Array,
   options: UploadOptions = {},
-): Promise<Answered> {
+): Promise<TestResponse> {
   await app.app.start();
   const answer = await upload(app, file, options);
   if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 import { statuses } from "../../support/zone.ts";
 
 let t: TestApp;
@@ -44,7 +44,7 @@ describe("POST /domains", () => {
     const answer = await add(" trimmed.example.com.\t");
     expect([answer.status, answer.at("data.domain")]).toEqual([201, "trimmed.example.com"]);
     for (const text of ["x.example.com\r\n", "\u00a0x.example.com", "\ufeffx.example.com"]) {
-      expectRefusal(await add(text), {
+      expectError(await add(text), {
         status: 422,
         code: "VALIDATION_ERROR",
         errors: [["domain", "invalid_format"]],
@@ -90,7 +90,7 @@ describe("POST /domains", () => {
     const one = await add("one.example.com");
     const two = await add("two.example.com");
     const selector = (answer: { body: unknown }) =>
-      String(at(answer.body, "data.records.0.name")).split(".")[0];
+      String(valueAt(answer.body, "data.records.0.name")).split(".")[0];
     expect(selector(one)).not.toBe(selector(two));
   });
 
@@ -108,9 +108,9 @@ describe("POST /domains", () => {
     const other = await t.makeProject("other");
     expect((await add("mine.example.com")).status).toBe(201);
     const answer = await add("mine.example.com", { key: other.secretKey });
-    expectRefusal(answer, { status: 409, code: "CONFLICT" });
+    expectError(answer, { status: 409, code: "CONFLICT" });
     const list = await t.call("GET", "/domains", undefined, { key: other.secretKey });
-    expect(listAt(list.body, "data.items").map((item) => at(item, "domain"))).toEqual([
+    expect(listAt(list.body, "data.items").map((item) => valueAt(item, "domain"))).toEqual([
       "other.test",
     ]);
   });
@@ -136,13 +136,13 @@ describe("POST /domains", () => {
   test.each(refused)("refuses %s", async (_, body, code) => {
     const before = t.countRows("domains");
     const answer = await t.call("POST", "/domains", body);
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["domain", code]] });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["domain", code]] });
     expect(t.countRows("domains")).toBe(before);
   });
 
   test("refuses a stranger and a public key", async () => {
-    expectRefusal(await add("x.example.com", { key: null }), { status: 401, code: "MISSING_AUTH" });
+    expectError(await add("x.example.com", { key: null }), { status: 401, code: "MISSING_AUTH" });
     const publicKey = await add("x.example.com", { key: t.publicKey });
-    expectRefusal(publicKey, { status: 403, code: "FORBIDDEN" });
+    expectError(publicKey, { status: 403, code: "FORBIDDEN" });
   });
 });

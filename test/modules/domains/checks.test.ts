@@ -4,9 +4,9 @@ import { createDns } from "../../../src/protocols/dns/client.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
-import { startDns, type TestDns } from "../../support/dns-server.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
-import { listAt, textAt } from "../../support/json.ts";
+import { startDnsServer, type TestDns } from "../../support/dns-server.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
+import { listAt, stringAt } from "../../support/json.ts";
 import { publish } from "../../support/zone.ts";
 
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ let t: TestApp;
 let lines: string[];
 
 beforeEach(async () => {
-  dns = await startDns();
+  dns = await startDnsServer();
   clock = manualClock();
   lines = [];
   t = await start();
@@ -54,16 +54,16 @@ function row(domain: string): Row {
 
 /** The timer looks at the rows once a minute at least; a round that comes late, a second after. */
 async function pass(ms: number): Promise<void> {
-  await quiet();
+  await settleEventLoop();
   clock.advance(ms);
-  await quiet();
+  await settleEventLoop();
   clock.advance(1000);
   await settled();
 }
 
 /** No look is due any more. */
 function settled(): Promise<void> {
-  return eventually(() => {
+  return waitUntil(() => {
     const due = t.db.sqlite
       .query<{ n: number }, [number]>("SELECT count(*) AS n FROM domains WHERE next_check_at <= ?")
       .get(clock.now());
@@ -81,7 +81,7 @@ describe("the running server", () => {
       nextCheckAt: clock.now() + MINUTE,
     });
     publish(dns.records, listAt(added.body, "data.records"));
-    await quiet();
+    await settleEventLoop();
     clock.advance(MINUTE);
     await settled();
     expect(row("example.com")).toMatchObject({
@@ -94,8 +94,8 @@ describe("the running server", () => {
   test("warns once when a key is lost, and once when that is too long ago", async () => {
     const added = await t.call("POST", "/domains", { domain: "example.com" });
     publish(dns.records, listAt(added.body, "data.records"));
-    await t.call("POST", `/domains/${textAt(added.body, "data.id")}/verify`);
-    delete dns.records[textAt(added.body, "data.records.0.name")];
+    await t.call("POST", `/domains/${stringAt(added.body, "data.id")}/verify`);
+    delete dns.records[stringAt(added.body, "data.records.0.name")];
     for (let days = 0; days < 6; days++) {
       await pass(DAY);
     }
@@ -103,7 +103,7 @@ describe("the running server", () => {
     const warnings = lines.filter(
       (line) => line.includes('"warn"') && line.includes("example.com"),
     );
-    expect(warnings.map((line) => textAt(JSON.parse(line), "message"))).toEqual([
+    expect(warnings.map((line) => stringAt(JSON.parse(line), "message"))).toEqual([
       "a verified domain lost its key in the DNS",
       "a domain may not send any more: its key is gone",
     ]);
@@ -112,7 +112,7 @@ describe("the running server", () => {
   test("does not undo what the operator did while it looked", async () => {
     dns.failures["*"] = "timeout";
     await t.call("POST", "/domains", { domain: "example.com" });
-    await quiet();
+    await settleEventLoop();
     await t.app.writer.write(
       await t.app.domains.add({
         projectSeq: t.project.seq,
@@ -120,12 +120,12 @@ describe("the running server", () => {
         isByWord: true,
       }),
     );
-    await eventually(() => row("example.com").nextCheckAt > clock.now());
+    await waitUntil(() => row("example.com").nextCheckAt > clock.now());
     expect(row("example.com").status).toBe("VERIFIED");
   });
 
   test("notices within a minute what a command added", async () => {
-    await quiet();
+    await settleEventLoop();
     await t.app.writer.write(
       await t.app.domains.add({
         projectSeq: t.project.seq,
@@ -148,7 +148,7 @@ describe("the running server", () => {
   test("stops in the middle of a look, and goes on after a restart", async () => {
     dns.failures["*"] = "timeout";
     await t.call("POST", "/domains", { domain: "example.com" });
-    await quiet();
+    await settleEventLoop();
     const before = performance.now();
     await t.close();
     expect(performance.now() - before).toBeLessThan(2000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(() => t.close());
 async function names(query: string): Promise<unknown[]> {
   const answer = await t.call("GET", `/domains${query}`);
   expect(answer.status).toBe(200);
-  return listAt(answer.body, "data.items").map((item) => at(item, "domain"));
+  return listAt(answer.body, "data.items").map((item) => valueAt(item, "domain"));
 }
 
 describe("GET /domains", () => {
@@ -38,7 +38,7 @@ describe("GET /domains", () => {
 
   test("refuses an unknown status", async () => {
     const answer = await t.call("GET", "/domains?status=DONE");
-    expectRefusal(answer, {
+    expectError(answer, {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["status", "invalid_value"]],
@@ -62,7 +62,7 @@ describe("GET /domains/{id}", () => {
       ["/domains/nothing", {}],
     ] as const) {
       const answer = await t.call("GET", path, undefined, rest);
-      expectRefusal(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
+      expectError(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
     }
   });
 });

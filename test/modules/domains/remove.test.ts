@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ describe("DELETE /domains/{id}", () => {
     expect([answer.status, answer.body]).toEqual([204, undefined]);
     expect(t.countRows("dkim_keys")).toBe(keys - 2);
     const again = await t.call("DELETE", `/domains/${id}`);
-    expectRefusal(again, { status: 404, code: "DOMAIN_NOT_FOUND" });
+    expectError(again, { status: 404, code: "DOMAIN_NOT_FOUND" });
   });
 
   test("lets another project have it, with other keys", async () => {
@@ -39,7 +39,7 @@ describe("DELETE /domains/{id}", () => {
       "data.id",
     );
     const refused = await t.call("DELETE", `/domains/${id}`);
-    expectRefusal(refused, { status: 409, code: "CONFLICT" });
+    expectError(refused, { status: 409, code: "CONFLICT" });
     expect(refused.text("error.message")).toContain("“Welcome”");
     await t.call("DELETE", `/templates/${template}`);
     expect((await t.call("DELETE", `/domains/${id}`)).status).toBe(204);
@@ -62,7 +62,7 @@ describe("DELETE /domains/{id}", () => {
     const other = await t.makeProject("fourth");
     const id = await t.create("/domains", { domain: "kept.example" }, "data.id");
     const answer = await t.call("DELETE", `/domains/${id}`, undefined, { key: other.secretKey });
-    expectRefusal(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
     expect((await t.call("GET", `/domains/${id}`)).status).toBe(200);
   });
 });

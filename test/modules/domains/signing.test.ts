@@ -6,8 +6,8 @@ import { createDns } from "../../../src/protocols/dns/client.ts";
 import { createLog } from "../../../src/lib/log.ts";
 import { openReturnPath } from "../../../src/outbox/return-path.ts";
 import { type TestApp, type TestOptions, testApp } from "../../support/app.ts";
-import { startDns } from "../../support/dns-server.ts";
-import { at, listAt, textAt } from "../../support/json.ts";
+import { startDnsServer } from "../../support/dns-server.ts";
+import { valueAt, listAt, stringAt } from "../../support/json.ts";
 import { ACCEPTED, type TestTransport, testTransport } from "../../support/transport.ts";
 import { publish } from "../../support/zone.ts";
 
@@ -46,8 +46,8 @@ async function verdicts(message: Uint8Array, domain: unknown): Promise<string[]>
   const { results } = await dkimVerify(Buffer.from(message), {
     resolver: async (name) =>
       listAt(domain, "records")
-        .filter((record) => at(record, "name") === name)
-        .map((record) => [textAt(record, "value")]),
+        .filter((record) => valueAt(record, "name") === name)
+        .map((record) => [stringAt(record, "value")]),
   });
   return results.map(({ status, algo }) => `${algo} ${status.result}`);
 }
@@ -130,7 +130,7 @@ describe("the return path", () => {
     ["relay", false],
   ];
   test.each(ready)("names the mail once it is, with --transport %s: %p", async (mode, isUsed) => {
-    const dns = await startDns();
+    const dns = await startDnsServer();
     closers.push(() => dns.close());
     const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
     const { t, transport, domain } = await setUp({
@@ -138,7 +138,7 @@ describe("the return path", () => {
       dns: createDns({ servers: [dns.server], clock: systemClock }),
     });
     publish(dns.records, listAt(domain, "records"));
-    await t.call("POST", `/domains/${textAt(domain, "id")}/verify`);
+    await t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
     const id = await send(t, "hello@example.com");
     await t.deliver();
     const from = transport.handed[0]?.dispatch.envelope.from ?? "";

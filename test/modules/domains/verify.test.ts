@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createDns } from "../../../src/protocols/dns/client.ts";
-import { type Answered, type TestApp, testApp } from "../../support/app.ts";
+import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { startDns, type TestDns } from "../../support/dns-server.ts";
-import { at, listAt, textAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { startDnsServer, type TestDns } from "../../support/dns-server.ts";
+import { valueAt, listAt, stringAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 import { publish, statuses } from "../../support/zone.ts";
 
 const HOUR = 3_600_000;
@@ -15,7 +15,7 @@ let t: TestApp;
 let domain: unknown;
 
 beforeEach(async () => {
-  dns = await startDns({ records: { "example.com": { TXT: ["site-verification=1"] } } });
+  dns = await startDnsServer({ records: { "example.com": { TXT: ["site-verification=1"] } } });
   const clock = manualClock();
   t = await testApp({
     clock,
@@ -30,11 +30,11 @@ afterEach(async () => {
 });
 
 function records(purpose: string): unknown[] {
-  return listAt(domain, "records").filter((record) => at(record, "purpose") === purpose);
+  return listAt(domain, "records").filter((record) => valueAt(record, "purpose") === purpose);
 }
 
-function verify(): Promise<Answered> {
-  return t.call("POST", `/domains/${textAt(domain, "id")}/verify`);
+function verify(): Promise<TestResponse> {
+  return t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
 }
 
 async function send(): Promise<number> {
@@ -86,7 +86,7 @@ describe("POST /domains/{id}/verify", () => {
   });
 
   test("shows what is there instead", async () => {
-    const name = textAt(domain, "records.0.name");
+    const name = stringAt(domain, "records.0.name");
     dns.records[name] = { TXT: ["v=DKIM1; k=rsa; p=AAAA"] };
     dns.records["example.com"] = { TXT: ["v=spf1 mx -all"] };
     const answer = await verify();
@@ -109,7 +109,7 @@ describe("POST /domains/{id}/verify", () => {
   });
 
   test("follows an alias to the key", async () => {
-    const name = textAt(domain, "records.0.name");
+    const name = stringAt(domain, "records.0.name");
     publish(dns.records, [{ ...Object(records("DKIM")[0]), name: "key.provider.test" }]);
     dns.records[name] = { CNAME: "key.provider.test" };
     expect((await verify()).at("data.status")).toBe("VERIFIED");
@@ -164,7 +164,7 @@ describe("POST /domains/{id}/verify", () => {
 
   test("is a look as soon as one record is answered for", async () => {
     await verify();
-    dns.failures[`${textAt(domain, "records.0.name")} TXT`] = "servfail";
+    dns.failures[`${stringAt(domain, "records.0.name")} TXT`] = "servfail";
     t.clock.advance(HOUR);
     expect((await verify()).at("data.lastCheckedAt")).toBe("2026-03-02T11:00:00.000Z");
   });
@@ -180,7 +180,7 @@ describe("POST /domains/{id}/verify", () => {
   test("a lost key fails the domain only after 72 hours, and a found one mends it", async () => {
     publish(dns.records, listAt(domain, "records"));
     await verify();
-    const name = textAt(domain, "records.0.name");
+    const name = stringAt(domain, "records.0.name");
     const kept = dns.records[name];
     delete dns.records[name];
     const lost = await verify();
@@ -201,9 +201,9 @@ describe("POST /domains/{id}/verify", () => {
 
   test("knows no other project's domain", async () => {
     const other = await t.makeProject("other");
-    const path = `/domains/${textAt(domain, "id")}/verify`;
+    const path = `/domains/${stringAt(domain, "id")}/verify`;
     const answer = await t.call("POST", path, undefined, { key: other.secretKey });
-    expectRefusal(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
   });
 
   test("two at once ask the DNS once", async () => {

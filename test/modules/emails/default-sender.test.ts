@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { startAutomation } from "../../support/automation.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 import { chain, step } from "../workflows/graphs.ts";
 
 let t: TestApp;
@@ -65,7 +65,7 @@ describe("POST /v1/send", () => {
     await setSender({ ...SHOP, address: "orders@elsewhere.test" });
     const before = t.contents();
     const answer = await t.call("POST", "/v1/send", mail);
-    expectRefusal(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });
+    expectError(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });
     expect(t.contents()).toEqual(before);
     expect(t.eventNames()).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe("POST /v1/send", () => {
     const { secretKey: key } = await t.makeProject("other");
     const answer = await t.call("POST", "/v1/send", mail, { key });
     const errors = [["from", "required"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
   test("requires a sender again once the default sender is removed", async () => {
@@ -82,20 +82,20 @@ describe("POST /v1/send", () => {
     const errors = [["from", "required"]] as const;
     for (const fields of [{}, { template: await t.create("/templates", TEMPLATE, "data.id") }]) {
       const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
-      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     }
   });
 
   test("names a missing sender beside other faults only where there is no default sender", async () => {
     const faulty = { to: "ada@example.com", subject: 5, body: "b" };
     const of = async () => t.call("POST", "/v1/send", faulty);
-    expectRefusal(await of(), {
+    expectError(await of(), {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["subject", "invalid_type"]],
     });
     await setSender(null);
-    expectRefusal(await of(), {
+    expectError(await of(), {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [
@@ -111,7 +111,7 @@ describe("the domain of the default sender", () => {
     await setSender({ address: "orders@shop.test", name: null });
     const id = await t.create("/domains", { domain: "shop.test" }, "data.id");
     const refused = await t.call("DELETE", `/domains/${id}`);
-    expectRefusal(refused, { status: 409, code: "CONFLICT" });
+    expectError(refused, { status: 409, code: "CONFLICT" });
     expect(refused.text("error.message")).toContain("the default sender of the project");
     await setSender(null);
     expect((await t.call("DELETE", `/domains/${id}`)).status).toBe(204);

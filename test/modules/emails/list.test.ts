@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../../src/db/schema/emails.ts";
 import { addDomain, type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt, textAt } from "../../support/json.ts";
+import { valueAt, listAt, stringAt } from "../../support/json.ts";
 import { planOf } from "../../support/outbox.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 let stranger: string;
@@ -65,7 +65,7 @@ async function pagesOf(query: string, limit: number, key = t.secretKey): Promise
       key,
     });
     const items = listAt(answer.body, "data.items");
-    ids.push(...items.map((item) => at(item, "id")));
+    ids.push(...items.map((item) => valueAt(item, "id")));
     expect([answer.status, answer.at("data.hasMore")]).toEqual([200, ids.length < totalOf(answer)]);
     if (answer.at("data.hasMore") !== true) {
       expect(ids.length).toBe(totalOf(answer));
@@ -75,12 +75,12 @@ async function pagesOf(query: string, limit: number, key = t.secretKey): Promise
   }
 }
 
-const totalOf = ({ body }: { body: unknown }) => Number(at(body, "data.total"));
+const totalOf = ({ body }: { body: unknown }) => Number(valueAt(body, "data.total"));
 
 async function all(): Promise<Email[]> {
   const { body } = await t.call("GET", "/emails?limit=100");
   const nullable = (item: unknown, name: keyof Email) =>
-    at(item, name) === null ? null : textAt(item, name);
+    valueAt(item, name) === null ? null : stringAt(item, name);
   return listAt(body, "data.items").map((item) => ({
     id: nullable(item, "id"),
     to: nullable(item, "to"),
@@ -198,7 +198,7 @@ describe("a value that is none is refused", () => {
   test.each(faults)("%s", async (query, field, code) => {
     const answer = await t.call("GET", `/emails?${query}`);
     const errors = [[field, code]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 });
 

@@ -5,8 +5,8 @@ import { simpleParser } from "mailparser";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 import { testTransport } from "../../support/transport.ts";
 
 let t: TestApp;
@@ -108,7 +108,7 @@ describe("an email record", () => {
       const found = await get(id, own);
       expect(found).toMatchObject({ ...record, attempts: [{ number: 1, outcome: outcome.kind }] });
       expect(own.eventNames()).toEqual(events);
-      expect(at(found, "nextAttemptAt") !== null).toBe(outcome.kind === "deferred");
+      expect(valueAt(found, "nextAttemptAt") !== null).toBe(outcome.kind === "deferred");
       await own.close();
     });
   }
@@ -141,7 +141,7 @@ describe("an email record", () => {
     const own = await testApp({ transport: testTransport({ answer }) });
     const id = await send({}, own);
     await own.deliver();
-    expect(at(await get(id, own), "attempts.0.conversations")).toEqual([conversation]);
+    expect(valueAt(await get(id, own), "attempts.0.conversations")).toEqual([conversation]);
     await own.close();
   });
 
@@ -150,7 +150,7 @@ describe("an email record", () => {
       await send();
       const path = `/emails/${id.includes("%") ? id : encodeURIComponent(id)}`;
       for (const suffix of ["", "/raw"]) {
-        expectRefusal(await t.call("GET", path + suffix), { status: 404, code: "EMAIL_NOT_FOUND" });
+        expectError(await t.call("GET", path + suffix), { status: 404, code: "EMAIL_NOT_FOUND" });
       }
     });
   }
@@ -172,7 +172,7 @@ describe("GET /emails", () => {
   const list = async (query = "") => {
     const answer = await t.call("GET", `/emails${query}`);
     return {
-      ids: listAt(answer.body, "data.items").map((item) => at(item, "id")),
+      ids: listAt(answer.body, "data.items").map((item) => valueAt(item, "id")),
       total: answer.at("data.total"),
     };
   };
@@ -181,12 +181,12 @@ describe("GET /emails", () => {
     const { sent, suppressed, queued } = await three();
     expect(await list()).toEqual({ ids: [queued, suppressed, sent], total: 3 });
     const { body } = await t.call("GET", "/emails");
-    expect(at(body, "data.items.2")).toEqual(await get(sent));
+    expect(valueAt(body, "data.items.2")).toEqual(await get(sent));
   });
 
   test("filters by status and by contact, and counts what it filtered", async () => {
     const { sent, suppressed, queued } = await three();
-    const contactId = String(at(await get(sent), "contactId"));
+    const contactId = String(valueAt(await get(sent), "contactId"));
     expect(await list("?status=SENT")).toEqual({ ids: [sent], total: 1 });
     expect(await list("?status=SUPPRESSED")).toEqual({ ids: [suppressed], total: 1 });
     expect(await list(`?contactId=${contactId}`)).toEqual({ ids: [queued, sent], total: 2 });
@@ -203,7 +203,7 @@ describe("GET /emails", () => {
     test(`status=${status} is 422`, async () => {
       const answer = await t.call("GET", `/emails?status=${status}`);
       const errors = [["status", "invalid_value"]] as const;
-      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     });
   }
 });
@@ -256,7 +256,7 @@ describe("GET /emails/{id}/raw", () => {
 
   test("is 404 before the mail was sent, and where the transport keeps nothing", async () => {
     const id = await send();
-    expectRefusal(await t.call("GET", `/emails/${id}/raw`), {
+    expectError(await t.call("GET", `/emails/${id}/raw`), {
       status: 404,
       code: "EMAIL_NOT_FOUND",
     });
@@ -270,7 +270,7 @@ describe("GET /emails/{id}/raw", () => {
     const own = await testApp({ transport: testTransport({ answer }) });
     const sent = await send({}, own);
     await own.deliver();
-    expectRefusal(await own.call("GET", `/emails/${sent}/raw`), {
+    expectError(await own.call("GET", `/emails/${sent}/raw`), {
       status: 404,
       code: "EMAIL_NOT_FOUND",
     });

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 let template: string;
@@ -21,7 +21,7 @@ type Violation = readonly [field: string, code: string];
 async function expectRefused(fields: object, errors: readonly Violation[]): Promise<void> {
   const before = t.contents();
   const answer = await t.call("POST", "/v1/send", { ...mail, ...fields });
-  expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   expect(t.contents()).toEqual(before);
 }
 
@@ -381,7 +381,7 @@ describe("templates that cannot be rendered", () => {
     test(`${why}: 422 with line and column`, async () => {
       const before = t.contents();
       const answer = await t.call("POST", "/v1/send", { ...mail, body: `<p>\n\n  ${body}</p>` });
-      expectRefusal(answer, {
+      expectError(answer, {
         status: 422,
         code: "VALIDATION_ERROR",
         errors: [["body", "invalid_format"]],
@@ -440,5 +440,5 @@ test("all violations at once, each named, in an answer of bounded size", async (
   const answer = await t.call("POST", "/v1/send", { to });
   const errors = listAt(answer.body, "error.errors");
   expect(errors).toHaveLength(100);
-  expect(at(errors[99], "field")).toBe("to.99");
+  expect(valueAt(errors[99], "field")).toBe("to.99");
 });

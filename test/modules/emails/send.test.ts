@@ -3,9 +3,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
 import { createSuppressions } from "../../../src/modules/suppressions/service.ts";
-import { addDomain, type Answered, type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt, textAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { addDomain, type TestResponse, type TestApp, testApp } from "../../support/app.ts";
+import { valueAt, listAt, stringAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -53,21 +53,21 @@ describe("the answer", () => {
     expect(answer.at("success")).toBe(true);
     expect(answer.at("data.timestamp")).toBe("2026-03-02T10:00:00.000Z");
     const emails = listAt(answer.body, "data.emails");
-    const addresses = emails.map((email) => at(email, "contact.email"));
+    const addresses = emails.map((email) => valueAt(email, "contact.email"));
     expect(addresses).toEqual(["b@example.com", "c@example.com", "a@example.com"]);
     for (const email of emails) {
       expect(Object.keys(Object(email)).sort()).toEqual(["contact", "email"]);
-      expect(textAt(email, "email")).toMatch(UUID);
-      const { body } = await t.call("GET", `/contacts/${textAt(email, "contact.id")}`);
-      expect(at(body, "email")).toBe(at(email, "contact.email"));
-      const record = await t.call("GET", `/emails/${textAt(email, "email")}`);
-      expect(record.at("data.to")).toBe(at(email, "contact.email"));
+      expect(stringAt(email, "email")).toMatch(UUID);
+      const { body } = await t.call("GET", `/contacts/${stringAt(email, "contact.id")}`);
+      expect(valueAt(body, "email")).toBe(valueAt(email, "contact.email"));
+      const record = await t.call("GET", `/emails/${stringAt(email, "email")}`);
+      expect(record.at("data.to")).toBe(valueAt(email, "contact.email"));
     }
   });
 
   test("repeats the members of data at top level, for clients of the older shape", async () => {
     const { body } = await send();
-    const data = at(body, "data");
+    const data = valueAt(body, "data");
     expect(body).toEqual({ success: true, data, ...Object(data) });
   });
 
@@ -105,15 +105,15 @@ describe("recipients", () => {
       expect(parsed.to).toMatchObject({
         value: [{ address: "ada@example.com", name: name ?? "" }],
       });
-      expect(at(await contact(), "data")).toEqual(name === undefined ? {} : { name });
+      expect(valueAt(await contact(), "data")).toEqual(name === undefined ? {} : { name });
     });
   }
 
   test("each gets a message of its own that names nobody else", async () => {
     const answer = await send({ to: ["a@example.com", "b@example.com"] });
     for (const email of listAt(answer.body, "emails")) {
-      const parsed = await rawMail(textAt(email, "email"));
-      expect(parsed.to).toMatchObject({ text: textAt(email, "contact.email") });
+      const parsed = await rawMail(stringAt(email, "email"));
+      expect(parsed.to).toMatchObject({ text: stringAt(email, "contact.email") });
       expect([parsed.cc, parsed.bcc]).toEqual([undefined, undefined]);
     }
   });
@@ -121,12 +121,12 @@ describe("recipients", () => {
   test("given twice get two mails, and stay one contact", async () => {
     const answer = await send({ to: ["ada@example.com", "bob@example.com", "ADA@example.com"] });
     const emails = listAt(answer.body, "emails");
-    expect(emails.map((email) => at(email, "contact.email"))).toEqual([
+    expect(emails.map((email) => valueAt(email, "contact.email"))).toEqual([
       "ada@example.com",
       "bob@example.com",
       "ada@example.com",
     ]);
-    expect(new Set(emails.map((email) => at(email, "email"))).size).toBe(3);
+    expect(new Set(emails.map((email) => valueAt(email, "email"))).size).toBe(3);
     expect([t.countRows("emails"), t.countRows("contacts")]).toEqual([3, 2]);
   });
 
@@ -164,7 +164,7 @@ describe("what becomes of the contact", () => {
       }
       const known = t.eventNames().length;
       await send(subscribed === undefined ? {} : { subscribed });
-      expect(at(await contact(), "subscribed")).toBe(after);
+      expect(valueAt(await contact(), "subscribed")).toBe(after);
       expect(t.eventNames().slice(known)).toEqual(events);
     });
   }
@@ -175,7 +175,7 @@ describe("what becomes of the contact", () => {
     await send({
       data: { old: null, nested: { b: 3 }, list: ["x"], plan: "pro", zero: 0, no: false },
     });
-    expect(at(await contact(), "data")).toEqual({
+    expect(valueAt(await contact(), "data")).toEqual({
       keep: 1,
       nested: { b: 3 },
       list: ["x"],
@@ -196,7 +196,7 @@ describe("what becomes of the contact", () => {
       },
     });
     expect(parsed.subject).toBe('123 {"a":1} x |');
-    expect(at(await contact(), "data")).toEqual({
+    expect(valueAt(await contact(), "data")).toEqual({
       plan: { a: 1 },
       odd: { value: "x", persistent: "yes" },
     });
@@ -211,7 +211,7 @@ describe("what becomes of the contact", () => {
       manageUrl: "x",
     };
     const answer = await send({ subject: "{{ email }}", data: { ...own, ok: 1 } });
-    expect(at(await contact(), "data")).toEqual({ ok: 1 });
+    expect(valueAt(await contact(), "data")).toEqual({ ok: 1 });
     const parsed = await rawMail(answer.text("emails.0.email"));
     expect(parsed.subject).toBe("ada@example.com");
   });
@@ -221,7 +221,7 @@ describe("what becomes of the contact", () => {
       "data":{"__proto__":{"polluted":1},"constructor":"c","toString":"t"}}`;
     const headers = { "content-type": "application/json" };
     expect((await t.call("POST", "/v1/send", undefined, { raw, headers })).status).toBe(200);
-    expect(at(await contact(), "data")).toEqual({ constructor: "c", toString: "t" });
+    expect(valueAt(await contact(), "data")).toEqual({ constructor: "c", toString: "t" });
     expect(Reflect.get({}, "polluted")).toBeUndefined();
   });
 });
@@ -268,7 +268,7 @@ describe("the sender", () => {
   test("neither the request nor the template names one: 422 on from", async () => {
     const answer = await send({ from: undefined, template: await makeTemplate() });
     const errors = [["from", "required"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 });
 
@@ -288,7 +288,7 @@ describe("the sender's domain must be exactly a verified one of the project", ()
       await addDomain(t.app, t.project.seq, "pending.test");
       t.db.sqlite.run("UPDATE domains SET status = 'PENDING' WHERE domain = 'pending.test'");
       const before = t.contents();
-      expectRefusal(await send({ from }), { status: 403, code: "DOMAIN_NOT_VERIFIED" });
+      expectError(await send({ from }), { status: 403, code: "DOMAIN_NOT_VERIFIED" });
       expect(t.contents()).toEqual(before);
     });
   }
@@ -296,7 +296,7 @@ describe("the sender's domain must be exactly a verified one of the project", ()
   test("of a template's sender too", async () => {
     const id = await makeTemplate({ from: "a@elsewhere.test" });
     const answer = await send({ template: id, from: undefined });
-    expectRefusal(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });
+    expectError(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });
   });
 
   test("in any case, and in its own letters", async () => {
@@ -340,14 +340,14 @@ describe("a template", () => {
   for (const id of ["nope", crypto.randomUUID(), "", "'; DROP TABLE emails; --"]) {
     test(`that is not there (${JSON.stringify(id)}) is 404`, async () => {
       const answer = await send({ template: id });
-      expectRefusal(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+      expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
     });
   }
 
   test("of another project is 404", async () => {
     const other = await t.makeProject("other");
     const id = await t.create("/templates", template, "data.id", { key: other.secretKey });
-    expectRefusal(await send({ template: id }), { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    expectError(await send({ template: id }), { status: 404, code: "TEMPLATE_NOT_FOUND" });
   });
 
   test("with a syntax error is 422 with line and column, inline", async () => {
@@ -356,7 +356,7 @@ describe("a template", () => {
       ["subject", "invalid_format"],
       ["body", "invalid_format"],
     ] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(answer.at("error.errors.0.message")).toMatch(
       /^has a syntax error in line 1, column 4: /,
     );
@@ -371,7 +371,7 @@ describe("a template", () => {
     const before = t.contents();
     const answer = await send({ template: id, body: undefined });
     const errors = [["body", "invalid_format"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(answer.at("error.errors.0.message")).toMatch(
       /^has a syntax error in line 2, column 3: /,
     );
@@ -423,7 +423,7 @@ describe("rendering", () => {
     });
     const subjects = [];
     for (const email of listAt(answer.body, "emails")) {
-      const record = await t.call("GET", `/emails/${textAt(email, "email")}`);
+      const record = await t.call("GET", `/emails/${stringAt(email, "email")}`);
       subjects.push(record.at("data.subject"));
     }
     expect(subjects).toEqual(["Hi A", "Hi B", "Hi you"]);
@@ -468,7 +468,7 @@ describe("a MARKETING template", () => {
       const template = await makeTemplate(marketing);
       const stored = t.contents();
       const answer = await send({ template, data: { new: 1 }, ...fields });
-      expectRefusal(answer, { status: 400, code: "RECIPIENT_UNSUBSCRIBED" });
+      expectError(answer, { status: 400, code: "RECIPIENT_UNSUBSCRIBED" });
       expect(t.contents()).toEqual(stored);
     });
   }
@@ -480,7 +480,7 @@ describe("a MARKETING template", () => {
     const template = await makeTemplate(marketing);
     const stored = t.contents();
     const answer = await send({ to, template, data: { changed: true } });
-    expectRefusal(answer, { status: 400, code: "RECIPIENT_UNSUBSCRIBED" });
+    expectError(answer, { status: 400, code: "RECIPIENT_UNSUBSCRIBED" });
     expect(answer.text("error.message")).toContain("m399@example.com");
     expect(t.contents()).toEqual(stored);
   });
@@ -498,11 +498,11 @@ describe("a suppressed address", () => {
     await t.deliver();
     const statuses = [];
     for (const email of listAt(answer.body, "emails")) {
-      const { body } = await t.call("GET", `/emails/${textAt(email, "email")}`);
+      const { body } = await t.call("GET", `/emails/${stringAt(email, "email")}`);
       statuses.push([
-        at(body, "data.status"),
-        at(body, "data.nextAttemptAt"),
-        at(body, "data.sentAt"),
+        valueAt(body, "data.status"),
+        valueAt(body, "data.nextAttemptAt"),
+        valueAt(body, "data.sentAt"),
       ]);
     }
     expect(statuses).toEqual([
@@ -644,7 +644,7 @@ describe("attachments and headers arrive as they were sent", () => {
   });
 
   test("Message-ID and Date are those of acceptance", async () => {
-    const answer: Answered = await send();
+    const answer: TestResponse = await send();
     t.clock.advance(5000);
     const parsed = await rawMail(answer.text("emails.0.email"));
     expect(parsed.messageId).toBe(`<${answer.text("emails.0.email")}@acme.test>`);

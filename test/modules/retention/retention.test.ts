@@ -4,7 +4,7 @@ import { createWriter } from "../../../src/db/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { createReader } from "../../../src/events/reader.ts";
 import { createRetention, type RetentionDays } from "../../../src/modules/retention/service.ts";
-import { eventually } from "../../support/eventually.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { type Mailing, startMailing } from "../../support/mailing.ts";
 
 const DAY = 24 * 60 * 60_000;
@@ -281,10 +281,10 @@ describe("deliveries to webhooks", () => {
     const path = `/webhooks/${await t.create("/webhooks", HOOK, "data.id")}`;
     const track = (event: string) => t.call("POST", "/v1/track", { event, email: "a@b.example" });
     await track("a");
-    await eventually(() => t.countRows("webhook_deliveries") === 1);
+    await waitUntil(() => t.countRows("webhook_deliveries") === 1);
     t.clock.advance(7 * DAY);
     await track("b");
-    await eventually(() => t.countRows("webhook_deliveries") === 2);
+    await waitUntil(() => t.countRows("webhook_deliveries") === 2);
     await t.call("PATCH", path, { enabled: false });
     return { ...kept, path };
   }

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ type Fault = readonly [field: string, code: string];
 async function expectRefused(condition: unknown, errors: readonly Fault[]) {
   const before = t.contents();
   const answer = await t.call("POST", "/segments", { name: "s", condition });
-  expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+  expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   expect(t.contents()).toEqual(before);
 }
 
@@ -155,7 +155,7 @@ describe("an invalid filter is refused", () => {
     const raw = `{"name":"s","condition":{"logic":"AND","groups":[{"filters":[{"field":"data.a","operator":"equals","value":1e999}]}]}}`;
     const headers = { "content-type": "application/json" };
     const answer = await t.call("POST", "/segments", undefined, { raw, headers });
-    expectRefusal(answer, {
+    expectError(answer, {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [[`${FIRST}.value`, "invalid_type"]],
@@ -269,7 +269,7 @@ describe("an invalid condition is refused", () => {
 
   test("with INVALID_JSON when it is nested extremely deep", async () => {
     const answer = await t.call("POST", "/segments", { name: "s", condition: nested(60) });
-    expectRefusal(answer, { status: 400, code: "INVALID_JSON" });
+    expectError(answer, { status: 400, code: "INVALID_JSON" });
   });
 
   test("above 256 KiB", async () => {
@@ -323,7 +323,7 @@ describe("a reference is refused", () => {
     const before = t.contents();
     for (const id of [a, b, c]) {
       const answer = await patch(a, { logic: "OR", groups: [{ filters: [valid, member(id)] }] });
-      expectRefusal(answer, {
+      expectError(answer, {
         status: 422,
         code: "VALIDATION_ERROR",
         errors: [["condition.groups.0.filters.1.field", "invalid_value"]],
@@ -356,7 +356,7 @@ describe("a reference is refused", () => {
     const inner = await create("inner", wrap(valid));
     await create("outer", wrap(member(inner), ...Array.from({ length: 150 }, () => valid)));
     const answer = await patch(inner, wrap(...Array.from({ length: 100 }, () => valid)));
-    expectRefusal(answer, {
+    expectError(answer, {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["condition", "too_big"]],

@@ -1,7 +1,7 @@
 /** Inserts contacts directly into the database, and finds those that meet a condition. */
 
 import { expect } from "bun:test";
-import { createTurns } from "../../../src/lib/slice-queue.ts";
+import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { newId } from "../../../src/lib/id.ts";
 import { parseCondition } from "../../../src/modules/segments/condition/condition.ts";
 import { planJointCounts } from "../../../src/modules/segments/sql/joint-count.ts";
@@ -77,7 +77,7 @@ export async function countJointly(t: TestApp, audiences: readonly Audience[]): 
   const { sqlite } = t.db;
   const totals = new Map<Audience, number>();
   for (const count of planJointCounts(audiences)) {
-    for await (const found of scan({ sqlite, turns: createTurns().of(1) }, () =>
+    for await (const found of scan({ sqlite, queue: createFairScheduler().of(1) }, () =>
       count.open(sqlite),
     )) {
       count.audiences.forEach((audience, i) =>

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type Answered, type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal, type Refusal } from "../../support/refusal.ts";
+import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError, type ExpectedError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -28,11 +28,12 @@ const get = (id: string) => t.call("GET", `/segments/${id}`);
 const patch = (id: string, body: object) => t.call("PATCH", `/segments/${id}`, body);
 const remove = (id: string) => t.call("DELETE", `/segments/${id}`);
 const contact = (email: string, data: object = {}) => t.create("/contacts", { email, data }, "id");
-const emailsOf = (answer: Answered) => listAt(answer.body, "data.items").map((c) => at(c, "email"));
+const emailsOf = (answer: TestResponse) =>
+  listAt(answer.body, "data.items").map((c) => valueAt(c, "email"));
 const segmentEvents = () => t.eventNames().filter((name) => name.startsWith("segment."));
 
 type RefusedCase = [why: string, body: unknown, ...errors: (readonly [string, string])[]];
-const refusalOf = (errors: readonly (readonly [string, string])[]): Refusal => ({
+const refusalOf = (errors: readonly (readonly [string, string])[]): ExpectedError => ({
   status: 422,
   code: "VALIDATION_ERROR",
   errors,
@@ -171,7 +172,7 @@ describe("POST /segments", () => {
   ];
   for (const [why, body, ...errors] of refusedCases) {
     test(`refuses ${why}`, async () => {
-      expectRefusal(await t.call("POST", "/segments", body), refusalOf(errors));
+      expectError(await t.call("POST", "/segments", body), refusalOf(errors));
       expect(t.countRows("segments")).toBe(0);
     });
   }
@@ -233,7 +234,7 @@ describe("PATCH /segments/{id}", () => {
     test(`refuses ${why} for a ${type} segment`, async () => {
       const id = await create(type === "STATIC" ? { type } : { condition: pro });
       const before = t.contents();
-      expectRefusal(await t.call("PATCH", `/segments/${id}`, body), refusalOf(errors));
+      expectError(await t.call("PATCH", `/segments/${id}`, body), refusalOf(errors));
       expect(t.contents()).toEqual(before);
     });
   }
@@ -247,8 +248,8 @@ describe("DELETE /segments/{id}", () => {
     const events = t.eventNames();
     const answer = await remove(id);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
-    expectRefusal(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
-    expectRefusal(await remove(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expectError(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expectError(await remove(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
     expect([
       t.countRows("segments"),
       t.countRows("segment_members"),
@@ -273,7 +274,7 @@ describe("DELETE /segments/{id}", () => {
     });
     const outer = await create({ name: "Outer one", condition: uses(inner) });
     const answer = await remove(inner);
-    expectRefusal(answer, { status: 409, code: "CONFLICT" });
+    expectError(answer, { status: 409, code: "CONFLICT" });
     expect(answer.text("error.message")).toContain('segment "Outer one"');
     expect((await patch(outer, { condition: pro })).status).toBe(200);
     expect((await remove(inner)).status).toBe(204);
@@ -286,7 +287,7 @@ describe("DELETE /segments/{id}", () => {
       await t.call("POST", `/segments/${id}/members`, { emails: half, createMissing: true });
     }
     expect((await remove(id)).status).toBe(204);
-    expectRefusal(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
+    expectError(await get(id), { status: 404, code: "SEGMENT_NOT_FOUND" });
     expect((await t.call("GET", "/segments")).at("data.total")).toBe(0);
     expect((await post({ name: "Large", type: "STATIC" })).at("data.slug")).toBe("large");
     await t.app.segments.recompute();
@@ -306,7 +307,7 @@ describe("GET /segments", () => {
     await t.call("POST", `/segments/${ids[2]}/members`, { emails: ["bob@example.com"] });
     const first = await t.call("GET", "/segments?limit=2");
     expect(
-      listAt(first.body, "data.items").map((s) => [at(s, "id"), at(s, "memberCount")]),
+      listAt(first.body, "data.items").map((s) => [valueAt(s, "id"), valueAt(s, "memberCount")]),
     ).toEqual([
       [ids[2], 1],
       [ids[1], 2],
@@ -414,7 +415,7 @@ describe("GET /segments/{id}/contacts", () => {
     test(`refuses ?${query}`, async () => {
       const id = await create({ condition: pro });
       for (const path of ["/segments", `/segments/${id}/contacts`]) {
-        expectRefusal(await t.call("GET", `${path}?${query}`), refusalOf([[field, code]]));
+        expectError(await t.call("GET", `${path}?${query}`), refusalOf([[field, code]]));
       }
     });
   }
@@ -431,7 +432,7 @@ describe("GET /segments/{id}/contacts", () => {
       "GET",
       `/segments/${b}/contacts?cursor=${page.text("data.nextCursor")}`,
     );
-    expectRefusal(answer, refusalOf([["cursor", "invalid_value"]]));
+    expectError(answer, refusalOf([["cursor", "invalid_value"]]));
   });
 });
 
@@ -542,7 +543,7 @@ describe("members of a STATIC segment", () => {
   test("are refused with 409 for a DYNAMIC segment", async () => {
     const id = await create({ condition: pro });
     for (const act of [add, drop]) {
-      expectRefusal(await act(id, { emails: ["a@b.co"] }), { status: 409, code: "CONFLICT" });
+      expectError(await act(id, { emails: ["a@b.co"] }), { status: 409, code: "CONFLICT" });
     }
     await add(id, { emails: ["a@b.co"], createMissing: true });
     expect(t.countRows("contacts")).toBe(0);
@@ -569,14 +570,14 @@ describe("members of a STATIC segment", () => {
   for (const [why, body, ...errors] of refusedCases) {
     test(`refuses ${why}`, async () => {
       const id = await create({ type: "STATIC" });
-      for (const act of [add, drop]) expectRefusal(await act(id, body), refusalOf(errors));
+      for (const act of [add, drop]) expectError(await act(id, body), refusalOf(errors));
     });
   }
 
   test("refuses createMissing as text", async () => {
     const id = await create({ type: "STATIC" });
     const answer = await add(id, { emails: ["a@b.co"], createMissing: "true" });
-    expectRefusal(answer, refusalOf([["createMissing", "invalid_type"]]));
+    expectError(answer, refusalOf([["createMissing", "invalid_type"]]));
   });
 });
 
@@ -600,7 +601,7 @@ describe("another project", () => {
       for (const unknown of [id, "nobody", "'; DROP TABLE segments; --"]) {
         const url = `/segments/${encodeURIComponent(unknown)}${path}`;
         const answer = await t.call(method, url, body, { key: secretKey });
-        expectRefusal(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
+        expectError(answer, { status: 404, code: "SEGMENT_NOT_FOUND" });
       }
       expect(t.contents()).toEqual(before);
     });

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parseCondition } from "../../../src/modules/segments/condition/condition.ts";
-import { createTurns } from "../../../src/lib/slice-queue.ts";
+import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { addContact, NOW } from "./crowd.ts";
 
@@ -101,11 +101,11 @@ test("a scan ignores contacts created meanwhile and reads changed ones as they a
 
 describe("slices of long reads", () => {
   test("are given one at a time, in the order of the requests", async () => {
-    const turns = createTurns().of(1);
+    const scheduler = createFairScheduler().of(1);
     const order: string[] = [];
     const work = async (name: string) => {
       for (let i = 0; i < 3; i++) {
-        await turns.next();
+        await scheduler.nextSlice();
         order.push(name);
       }
     };
@@ -114,7 +114,7 @@ describe("slices of long reads", () => {
   });
 
   test("are given in separate rounds of the event loop", async () => {
-    const turns = createTurns().of(1);
+    const scheduler = createFairScheduler().of(1);
     const rounds: number[] = [];
     let round = 0;
     let isOver = false;
@@ -124,7 +124,7 @@ describe("slices of long reads", () => {
     };
     setImmediate(countRounds);
     const work = async () => {
-      await turns.next();
+      await scheduler.nextSlice();
       rounds.push(round);
     };
     await Promise.all(Array.from({ length: 10 }, work));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Answered, type TestApp, testApp } from "../../support/app.ts";
-import { at, listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
+import { valueAt, listAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeAll(async () => {
@@ -9,15 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => t.close());
 
-const add = (body: unknown, rest = {}): Promise<Answered> =>
+const add = (body: unknown, rest = {}): Promise<TestResponse> =>
   t.call("POST", "/suppressions", body, rest);
-const remove = (email: string): Promise<Answered> =>
+const remove = (email: string): Promise<TestResponse> =>
   t.call("DELETE", `/suppressions/${encodeURIComponent(email)}`);
 
 async function emails(query: string): Promise<unknown[]> {
   const answer = await t.call("GET", `/suppressions${query}`);
   expect(answer.status).toBe(200);
-  return listAt(answer.body, "data.items").map((item) => at(item, "email"));
+  return listAt(answer.body, "data.items").map((item) => valueAt(item, "email"));
 }
 
 async function statusOfMailTo(to: string): Promise<unknown> {
@@ -66,7 +66,7 @@ describe("POST /suppressions", () => {
   ];
   test.each(refused)("refuses %s", async (_, body, field, code) => {
     const answer = await add(body);
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
   });
 });
 
@@ -88,7 +88,7 @@ describe("DELETE /suppressions/{email}", () => {
 
   test.each(["never@example.net", "no address", "%"])("answers 404 for %s", async (email) => {
     const answer = await remove(email);
-    expectRefusal(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
   });
 
   test("answers 404 for a suppression of another project", async () => {
@@ -96,7 +96,7 @@ describe("DELETE /suppressions/{email}", () => {
     await add({ email: "kept@example.net" });
     const path = "/suppressions/kept@example.net";
     const answer = await t.call("DELETE", path, undefined, { key: other.secretKey });
-    expectRefusal(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "SUPPRESSION_NOT_FOUND" });
     expect(await statusOfMailTo("kept@example.net")).toBe("SUPPRESSED");
   });
 });
@@ -131,7 +131,7 @@ describe("GET /suppressions", () => {
     }
     const cursor = (await t.call("GET", "/templates?limit=1")).text("data.nextCursor");
     const answer = await t.call("GET", `/suppressions?cursor=${cursor}`);
-    expectRefusal(answer, {
+    expectError(answer, {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["cursor", "invalid_value"]],

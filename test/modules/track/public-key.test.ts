@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -135,7 +135,7 @@ describe("data", () => {
   test("of null is refused, since it would clear everything", async () => {
     await contact({ data: known });
     const errors = [["data", "invalid_type"]] as const;
-    expectRefusal(await track({ data: null }), { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(await track({ data: null }), { status: 422, code: "VALIDATION_ERROR", errors });
     expect((await stored()).data).toEqual(known);
   });
 
@@ -170,7 +170,7 @@ describe("data", () => {
     const before = t.contents();
     const answer = await track({ data });
     const errors = [["data", "too_big"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     expect(answer.text("error.errors.0.message")).toContain("16 KiB");
     expect(t.contents()).toEqual(before);
     expect((await track({ data }, t.secretKey)).status).toBe(200);

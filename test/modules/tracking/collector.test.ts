@@ -5,7 +5,7 @@ import { createLog, silentLog } from "../../../src/lib/log.ts";
 import { createCollector } from "../../../src/modules/tracking/collector.ts";
 import type { CountHit, Hit } from "../../../src/modules/tracking/count.ts";
 import { manualClock } from "../../support/clock.ts";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 
 function startCollector(count?: CountHit) {
   const clock = manualClock();
@@ -34,20 +34,20 @@ test("counts hits after a second, in their order", async () => {
   collector.add(hit("a"));
   clock.advance(999);
   collector.add(hit("b"));
-  await quiet();
+  await settleEventLoop();
   expect(counted).toEqual([]);
   clock.advance(1);
-  await quiet();
+  await settleEventLoop();
   expect(counted).toEqual(["a", "b"]);
 });
 
 test("counts at once when 500 hits are queued", async () => {
   const { collector, counted } = startCollector();
   for (let i = 0; i < 499; i++) collector.add(hit(`${i}`));
-  await quiet();
+  await settleEventLoop();
   expect(counted).toHaveLength(0);
   collector.add(hit("499"));
-  await quiet();
+  await settleEventLoop();
   expect(counted).toHaveLength(500);
 });
 
@@ -79,9 +79,9 @@ test("drops hits above the limit while the storage refuses, and logs their numbe
   });
   db.sqlite.run("PRAGMA query_only = ON");
   for (let i = 0; i < 20_200; i++) collector.add(hit(`${i}`));
-  await quiet();
+  await settleEventLoop();
   clock.advance(1_000);
-  await quiet();
+  await settleEventLoop();
   expect(lines.join()).toMatch(/"lost":1\d\d\D/);
   db.sqlite.run("PRAGMA query_only = OFF");
   clock.advance(1_000);

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { FASTEST_PERSON_MS } from "../../../src/modules/tracking/machines.ts";
 import type { TestOptions } from "../../support/app.ts";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 import { type Mailing, type Received, startMailing } from "../../support/mailing.ts";
 
 const mailings: Mailing[] = [];
@@ -31,7 +31,7 @@ async function sendTracked(options: TestOptions = {}, agoMs = MINUTE) {
     /** Advances the clock by the second after which hits are counted. */
     async flushHits(): Promise<void> {
       t.clock.advance(1_000);
-      await quiet();
+      await settleEventLoop();
     },
 
     storedHits: () =>
@@ -355,7 +355,7 @@ describe("queued hits are counted", () => {
   test("at once when there are 500 of them", async () => {
     const { fetchAs, pixel, storedHits } = await sendTracked();
     for (let i = 0; i < 500; i++) await fetchAs("GET", pixel);
-    await quiet();
+    await settleEventLoop();
     expect(storedHits()).toMatchObject({ status: "OPENED" });
   });
 

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { createDns } from "../../../src/protocols/dns/client.ts";
 import { VERSION } from "../../../src/lib/version.ts";
-import { startDns } from "../../support/dns-server.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
-import { at } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { startDnsServer } from "../../support/dns-server.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
+import { valueAt } from "../../support/json.ts";
+import { expectError } from "../../support/refusal.ts";
 import {
   receivedTypes,
   closeAll,
@@ -32,10 +32,10 @@ describe("an event", () => {
     const [request] = server.requests;
     if (request === undefined) throw new Error("nothing receivedTypes");
     const event = (await t.call("GET", "/events?event=bought")).at("data.items.0");
-    expect(at(event, "id")).toBe(eventId);
+    expect(valueAt(event, "id")).toBe(eventId);
     expect(verifiedBody(secret, request)).toEqual({
       type: "bought",
-      timestamp: at(event, "createdAt"),
+      timestamp: valueAt(event, "createdAt"),
       data: event,
     });
     expect(request).toMatchObject({
@@ -58,7 +58,7 @@ describe("an event", () => {
     await t.deliver();
     await attempted(1);
     expect(receivedTypes(server)).toEqual(["email.sent"]);
-    expect(at(JSON.parse(server.requests[0]?.body ?? ""), "data")).toMatchObject({
+    expect(valueAt(JSON.parse(server.requests[0]?.body ?? ""), "data")).toMatchObject({
       emailId,
       contactEmail: "ada@example.net",
     });
@@ -75,7 +75,7 @@ describe("an event", () => {
     await t.call("POST", "/webhooks", { url: strangers.origin, events: ["*"] }, { key });
     for (const event of ["order.made", "order.paid", "left", "ordered"]) await track(event);
     await attempted(4);
-    await quiet();
+    await settleEventLoop();
     expect(receivedTypes(server)).toEqual(["order.made", "order.paid"]);
     expect(receivedTypes(named).toSorted()).toEqual(["left", "order.paid"]);
     expect([disabled, strangers].flatMap(receivedTypes)).toEqual([]);
@@ -96,7 +96,7 @@ describe("an event", () => {
     await t.call("PATCH", path, { enabled: true });
     await track("b");
     await attempted(2);
-    await quiet();
+    await settleEventLoop();
     expect(receivedTypes(server)).toEqual(["a", "b"]);
   });
 
@@ -125,7 +125,7 @@ describe("an event", () => {
     const contact = (await t.call("GET", "/contacts")).text("contacts.0.id");
     expect((await t.call("DELETE", `/contacts/${contact}`)).status).toBe(204);
     await advanceToNextTry();
-    const data = at(JSON.parse(server.requests[1]?.body ?? ""), "data");
+    const data = valueAt(JSON.parse(server.requests[1]?.body ?? ""), "data");
     expect(data).toMatchObject({ name: "a", data: null, contactId: null, contactEmail: null });
   });
 });
@@ -157,7 +157,7 @@ describe("a delivery that fails", () => {
       "too new",
     );
     t.clock.advance(3 * DAY);
-    await quiet();
+    await settleEventLoop();
     expect(server.requests.length).toBe(8);
   });
 
@@ -202,7 +202,7 @@ describe("a delivery that fails", () => {
   });
 
   test("does not reach a private address by a host name", async () => {
-    const dnsServer = await startDns({ records: { "hook.test": { A: ["127.0.0.1"] } } });
+    const dnsServer = await startDnsServer({ records: { "hook.test": { A: ["127.0.0.1"] } } });
     const inside = await startReceiver();
     const dns = createDns({ servers: [dnsServer.server], clock: systemClock });
     const t = await webhookApp({ config: { allowPrivateAddresses: false }, dns });
@@ -231,7 +231,7 @@ describe("events of one contact", () => {
     await attempted(1);
     await track("b");
     await track("c");
-    await quiet();
+    await settleEventLoop();
     expect(rows().map(({ nextAt }) => nextAt !== null)).toEqual([true, false, false]);
     await advanceToNextTry();
     expect(receivedTypes(server)).toEqual(["a", "a"]);
@@ -281,7 +281,7 @@ describe("events of one contact", () => {
       answer: () => ({ write: (response) => (answer = () => response.writeHead(410).end()) }),
     });
     for (const event of ["a", "b", "c"]) await track(event);
-    await eventually(() => server.requests.length === 1 && rows().length === 3);
+    await waitUntil(() => server.requests.length === 1 && rows().length === 3);
     answer();
     await attempted(1);
     server.answer = () => ({});
@@ -297,7 +297,7 @@ describe("a webhook that fails", () => {
     const fine = await startReceiver();
     await t.call("POST", "/webhooks", { url: fine.origin, events: ["e"] });
     for (let i = 0; i < 150; i++) await track("e", `person-${i}@example.net`);
-    await eventually(() => fine.requests.length === 150);
+    await waitUntil(() => fine.requests.length === 150);
     // The initial concurrency limit of a webhook.
     expect(server.requests.length).toBe(8);
     await server.close();
@@ -321,13 +321,13 @@ describe("a webhook that fails", () => {
     await attempted(3);
     expect((await t.call("GET", path)).at("data.enabled")).toBe(true);
     t.clock.advance(MINUTE);
-    await eventually(() => watcher.requests.length === 1);
+    await waitUntil(() => watcher.requests.length === 1);
     expect((await t.call("GET", path)).at("data")).toMatchObject({
       enabled: false,
       disabledReason: "FAILING",
       failingSince: since,
     });
-    expect(at(JSON.parse(watcher.requests[0]?.body ?? ""), "data")).toMatchObject({
+    expect(valueAt(JSON.parse(watcher.requests[0]?.body ?? ""), "data")).toMatchObject({
       name: "webhook.disabled",
       contactId: null,
       data: { webhookId: id, url: `${server.origin}/hook`, reason: "FAILING" },
@@ -338,12 +338,12 @@ describe("a webhook that fails", () => {
     const before = server.requests.length;
     await track("a", "cleo@example.net");
     t.clock.advance(DAY);
-    await quiet();
+    await settleEventLoop();
     expect(server.requests.length).toBe(before);
     server.answer = () => ({});
     const enabled = await t.call("PATCH", path, { enabled: true });
     expect(enabled.at("data")).toMatchObject({ disabledReason: null, failingSince: null });
-    await eventually(() => rows().every(({ status }) => status === "SUCCEEDED"));
+    await waitUntil(() => rows().every(({ status }) => status === "SUCCEEDED"));
     expect(rows().filter(({ event }) => event === "a").length).toBe(2);
   });
 
@@ -376,10 +376,10 @@ describe("a webhook that fails", () => {
       disabledReason: "GONE",
     });
     await track("a");
-    await quiet();
+    await settleEventLoop();
     expect(server.requests.length).toBe(1);
     const retry = await t.call("POST", `/webhooks/${id}/deliveries/${rows()[0]?.id}/retry`);
-    expectRefusal(retry, { status: 409, code: "INVALID_STATE" });
+    expectError(retry, { status: 409, code: "INVALID_STATE" });
   });
 
   test("receives nothing after it is deleted", async () => {
@@ -392,7 +392,7 @@ describe("a webhook that fails", () => {
     await t.call("DELETE", `/webhooks/${id}`);
     await track("a");
     t.clock.advance(DAY);
-    await quiet();
+    await settleEventLoop();
     expect([server.requests.length, rows().length]).toEqual([1, 1]);
   });
 });
@@ -434,7 +434,7 @@ describe("requests of the API", () => {
     await attempted(1);
     const answer = await t.call("POST", `/webhooks/${id}/deliveries/${rows()[1]?.id}/retry`);
     expect(answer.at("data")).toMatchObject({ status: "PENDING", nextAttemptAt: null });
-    await quiet();
+    await settleEventLoop();
     expect(rows()[1]?.attempts).toBe(0);
   });
 
@@ -445,7 +445,7 @@ describe("requests of the API", () => {
     const input = { url: "https://a.test/", events: ["b"] };
     const other = await t.create("/webhooks", input, "data.id");
     const answer = await t.call("POST", `/webhooks/${other}/deliveries/${rows()[0]?.id}/retry`);
-    expectRefusal(answer, { status: 404, code: "DELIVERY_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "DELIVERY_NOT_FOUND" });
   });
 
   test("send a test message and return its result", async () => {

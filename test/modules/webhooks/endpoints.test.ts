@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 import { closeAll, webhookApp, startWebhook } from "./setup.ts";
 
 afterEach(closeAll);
@@ -91,7 +91,7 @@ describe("webhooks", () => {
     const id = await t.create("/webhooks", INPUT, "data.id");
     expect((await t.call("DELETE", `/webhooks/${id}`)).status).toBe(204);
     expect((await t.call("GET", "/webhooks")).at("data.total")).toBe(0);
-    expectRefusal(await t.call("GET", `/webhooks/${id}`), {
+    expectError(await t.call("GET", `/webhooks/${id}`), {
       status: 404,
       code: "WEBHOOK_NOT_FOUND",
     });
@@ -102,7 +102,7 @@ describe("webhooks", () => {
     for (let i = 0; i < 50; i++) await t.create("/webhooks", INPUT, "data.id");
     const before = t.contents();
     const refused = await t.call("POST", "/webhooks", INPUT);
-    expectRefusal(refused, { status: 409, code: "CONFLICT" });
+    expectError(refused, { status: 409, code: "CONFLICT" });
     expect(t.contents()).toEqual(before);
     const page = await t.call("GET", "/webhooks?limit=30");
     const rest = await t.call("GET", `/webhooks?limit=30&cursor=${page.text("data.nextCursor")}`);
@@ -163,8 +163,8 @@ describe("invalid input", () => {
     const refusal = { status: 422, code: "VALIDATION_ERROR", errors };
     test(`refuses ${JSON.stringify(body).slice(0, 70)}: ${errors.join("; ")}`, async () => {
       const before = t.contents();
-      expectRefusal(await t.call("PATCH", `/webhooks/${id}`, body), refusal);
-      expectRefusal(await t.call("POST", "/webhooks", { ...INPUT, ...Object(body) }), refusal);
+      expectError(await t.call("PATCH", `/webhooks/${id}`, body), refusal);
+      expectError(await t.call("POST", "/webhooks", { ...INPUT, ...Object(body) }), refusal);
       expect(t.contents()).toEqual(before);
     });
   }
@@ -175,7 +175,7 @@ describe("invalid input", () => {
       ["events", "required"],
     ] as const;
     const refused = await t.call("POST", "/webhooks", {});
-    expectRefusal(refused, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(refused, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
   const unknown: [method: string, path: string, code: string][] = [
@@ -191,7 +191,7 @@ describe("invalid input", () => {
   test.each(unknown)("%s %s responds 404 %s", async (method, path, code) => {
     const body = method === "PATCH" ? {} : undefined;
     const answer = await t.call(method, path.replace("{id}", id), body);
-    expectRefusal(answer, { status: 404, code });
+    expectError(answer, { status: 404, code });
   });
 
   test.each([
@@ -200,7 +200,7 @@ describe("invalid input", () => {
     ["cursor=abc", "cursor", "invalid_value"],
   ])("refuses deliveries?%s", async (query, field, code) => {
     const answer = await t.call("GET", `/webhooks/${id}/deliveries?${query}`);
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
   });
 
   test.each(["webhook.disabled", "webhook.test"])(
@@ -208,7 +208,7 @@ describe("invalid input", () => {
     async (event) => {
       const answer = await t.call("POST", "/v1/track", { event, email: "ada@example.net" });
       const errors = [["event", "reserved_event"]] as const;
-      expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+      expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
     },
   );
 });

@@ -1,9 +1,9 @@
 /** Webhooks of one project whose receiver never answers do not delay the events of another project. */
 
 import { afterEach, expect, test } from "bun:test";
-import { eventually, quiet } from "../../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 import type { TestApp } from "../../support/app.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 import { receivedTypes, closeAll, webhookApp, startReceiver, observe } from "./setup.ts";
 
 afterEach(closeAll);
@@ -32,7 +32,7 @@ async function withHangingWebhooks(t: TestApp, project: string, count: number) {
 async function untilSteady(count: () => number): Promise<void> {
   for (let before = -1; before !== count();) {
     before = count();
-    await quiet();
+    await settleEventLoop();
   }
 }
 
@@ -40,7 +40,7 @@ test("50 webhooks that hang use only the slots of their project", async () => {
   const t = await webhookApp({ config: { quotaWebhookCalls: 32 } });
   await t.deliver();
   const hanging = await withHangingWebhooks(t, "hog", 50);
-  await eventually(() => hanging.requests.length >= 32);
+  await waitUntil(() => hanging.requests.length >= 32);
   await untilSteady(() => hanging.requests.length);
   expect(hanging.requests.length).toBe(32);
 
@@ -48,7 +48,7 @@ test("50 webhooks that hang use only the slots of their project", async () => {
   await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
   const startedAt = performance.now();
   await observe(t).track("bought");
-  await eventually(() => server.requests.length > 0);
+  await waitUntil(() => server.requests.length > 0);
   expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
   expect(receivedTypes(server)[0]).toBe("contact.subscribed");
 });
@@ -60,14 +60,14 @@ test("several projects with hanging webhooks leave a slot free for the next proj
   for (const name of ["hog", "boar", "sow"]) {
     hanging.push(await withHangingWebhooks(t, name, 50));
     const counted = hanging.at(-1);
-    await eventually(() => (counted?.requests.length ?? 0) > 0);
+    await waitUntil(() => (counted?.requests.length ?? 0) > 0);
     await untilSteady(() => counted?.requests.length ?? 0);
   }
   const server = await startReceiver();
   await t.create("/webhooks", { url: server.origin, events: ["*"] }, "data.id");
   const startedAt = performance.now();
   await observe(t).track("bought");
-  await eventually(() => server.requests.length > 0);
+  await waitUntil(() => server.requests.length > 0);
   expect(performance.now() - startedAt).toBeLessThan(DELIVERED_WITHIN_MS);
 });
 
@@ -77,9 +77,9 @@ test("test calls that hang are limited per project, and the error names the quot
   const url = `${hanging.origin}/hook`;
   const id = await t.create("/webhooks", { url, events: ["*"] }, "data.id");
   const underWay = [1, 2, 3].map(() => t.call("POST", `/webhooks/${id}/test`));
-  await eventually(() => hanging.requests.length === 3);
+  await waitUntil(() => hanging.requests.length === 3);
   const refused = await t.call("POST", `/webhooks/${id}/test`);
-  expectRefusal(refused, { status: 429, code: "QUOTA_EXCEEDED" });
+  expectError(refused, { status: 429, code: "QUOTA_EXCEEDED" });
   expect(refused.text("error.message")).toBe(
     "The project has reached its quota of 3 webhook test calls at once (--quota-webhook-calls).",
   );

@@ -4,7 +4,7 @@ import { createReader } from "../../../src/events/reader.ts";
 import { createFeed } from "../../../src/modules/webhooks/feed.ts";
 import { createWebhookCache } from "../../../src/modules/webhooks/cache.ts";
 import { createDeliveryRows } from "../../../src/modules/webhooks/rows.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 import { closeAll, webhookApp, SECOND, observe } from "./setup.ts";
 
 afterEach(closeAll);
@@ -41,7 +41,7 @@ test("skips events that no webhook needs without a write, and stores the positio
   await listenTo("x");
   for (let i = 0; i < 450; i++) await track("a");
   feed.start();
-  await quiet();
+  await settleEventLoop();
   expect(reader.place()).toBe(0);
   await feed.advancePosition();
   expect(reader.place()).toBe(451);
@@ -50,8 +50,8 @@ test("skips events that no webhook needs without a write, and stores the positio
   await feed.stop();
   expect([rows().length, found]).toEqual([0, []]);
   feed.start();
-  await eventually(() => rows().length === 1);
-  await eventually(() => found.length === 1);
+  await waitUntil(() => rows().length === 1);
+  await waitUntil(() => found.length === 1);
   expect(reader.place()).toBe(452);
   await feed.stop();
 });
@@ -66,7 +66,7 @@ test("skips the log while no webhook exists, and stores its position when it sto
   await track("a");
   await feed.stop();
   feed.start();
-  await quiet();
+  await settleEventLoop();
   expect(reader.place()).toBe(2);
   await feed.stop();
   expect(reader.place()).toBe(3);
@@ -83,13 +83,13 @@ test("repeats a failed slice as a whole after a pause", async () => {
   for (const email of ["a@b.example", "b@b.example", "c@b.example"]) await track("x", email);
   feed.start();
   for (const count of [1, 2]) {
-    await eventually(() => lines.length === count);
-    await quiet();
+    await waitUntil(() => lines.length === count);
+    await settleEventLoop();
     expect([rows().length, reader.place(), lines.length]).toEqual([0, 0, count]);
     t.clock.advance(SECOND);
     if (count === 1) calls.length = 1;
   }
-  await eventually(() => rows().length === 3);
+  await waitUntil(() => rows().length === 3);
   expect(lines[0]).toContain("events could not be read for webhooks");
   await feed.stop();
 });

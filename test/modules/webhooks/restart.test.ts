@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import type { TestApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 import {
   receivedTypes,
   closeAll,
@@ -40,7 +40,7 @@ test("a delivery under way is sent again with the same id and a valid signature"
   const before = await startWebhook({ events: ["a"], answer: () => ({ write: () => {} }) });
   const { t, server, secret, track } = before;
   await track("a");
-  await eventually(() => server.requests.length === 1);
+  await waitUntil(() => server.requests.length === 1);
   const after = await afterCrash(t);
   server.answer = () => ({});
   await after.t.deliver();
@@ -59,18 +59,18 @@ test("a stop waits a few seconds for a delivery under way, which is still due af
   const started = await startWebhook({ events: ["a"], answer: () => ({ write: () => {} }) });
   const { t, server, track, rows } = started;
   await track("a");
-  await eventually(() => server.requests.length === 1);
+  await waitUntil(() => server.requests.length === 1);
   const startedAt = t.clock.now();
   let isStopped = false;
   const stopping = t.app.stop().then(() => (isStopped = true));
-  await eventually(() => {
+  await waitUntil(() => {
     t.clock.advance(100);
     return isStopped;
   });
   await stopping;
   expect(t.clock.now() - startedAt).toBeGreaterThanOrEqual(3_000);
   expect(rows()).toMatchObject([{ status: "PENDING", attempts: 0, nextAt: startedAt }]);
-  await eventually(() => server.connections() === 0);
+  await waitUntil(() => server.connections() === 0);
 });
 
 test("events that were not read before the crash are delivered once", async () => {
@@ -87,7 +87,7 @@ test("events that were not read before the crash are delivered once", async () =
   expect(receivedTypes(server)).toEqual(["a", "b", "a"]);
   const again = await afterCrash(after.t);
   await again.t.deliver();
-  await quiet();
+  await settleEventLoop();
   expect([again.rows().length, server.requests.length]).toEqual([3, 3]);
 });
 
@@ -114,12 +114,12 @@ test("retries, order and disabled webhooks survive a crash", async () => {
   await attempted(2);
   const after = await afterCrash(t);
   await after.t.deliver();
-  await quiet();
+  await settleEventLoop();
   expect(after.totalAttempts()).toBe(2);
   server.requests.length = 0;
   server.answer = () => ({});
   after.t.clock.advance(MINUTE);
-  await eventually(() => after.rows().every(({ status }) => status === "SUCCEEDED"));
+  await waitUntil(() => after.rows().every(({ status }) => status === "SUCCEEDED"));
   const order = receivedTypes(server);
   expect(order.indexOf("a")).toBeLessThan(order.indexOf("b"));
   expect(order.length).toBe(3);
@@ -127,6 +127,6 @@ test("retries, order and disabled webhooks survive a crash", async () => {
   const later = await afterCrash(after.t);
   await later.t.deliver();
   await later.track("a");
-  await quiet();
+  await settleEventLoop();
   expect(server.requests.length).toBe(3);
 });

@@ -4,8 +4,8 @@ import { Webhook } from "standardwebhooks";
 import type { Config } from "../../../src/config.ts";
 import { testApp, type TestApp, type TestOptions } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { eventually } from "../../support/eventually.ts";
-import { textAt } from "../../support/json.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { stringAt } from "../../support/json.ts";
 import { startWebServer, type WebRequest, type WebServer } from "../../support/web-server.ts";
 
 export type DeliveryRow = {
@@ -85,11 +85,11 @@ export function observe(t: TestApp) {
       ),
 
     /** Waits until the stored number of tries of all deliveries is `count`. */
-    attempted: (count: number) => eventually(() => totalAttempts() === count),
+    attempted: (count: number) => waitUntil(() => totalAttempts() === count),
 
     /** Waits until there are `count` deliveries and none of them is due. */
     settled: (count: number) =>
-      eventually(() => {
+      waitUntil(() => {
         const all = rows();
         const now = t.clock.now();
         return all.length === count && all.every(({ nextAt }) => nextAt === null || nextAt > now);
@@ -100,7 +100,7 @@ export function observe(t: TestApp) {
       const times = rows().flatMap(({ nextAt }) => (nextAt === null ? [] : [nextAt]));
       const before = totalAttempts();
       t.clock.advance(Math.max(0, Math.min(...times) - t.clock.now()));
-      await eventually(() => totalAttempts() > before);
+      await waitUntil(() => totalAttempts() > before);
     },
   };
 }
@@ -121,4 +121,4 @@ export function verifiedBody(secret: string, { headers, body }: WebRequest): unk
 
 /** The types of the received events, in order. */
 export const receivedTypes = (server: WebServer): string[] =>
-  server.requests.map(({ body }) => textAt(JSON.parse(body), "type"));
+  server.requests.map(({ body }) => stringAt(JSON.parse(body), "type"));

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { startAutomation } from "../../support/automation.ts";
-import { eventually, quiet } from "../../support/eventually.ts";
+import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 import { startWebServer } from "../../support/web-server.ts";
 import { chain, step } from "./graphs.ts";
 
@@ -26,14 +26,14 @@ test("workflows whose calls hang use only the slots of their project", async () 
     await t.create("/workflows", calling(hanging.origin), "data.id", { key });
   }
   for (let i = 0; i < 20; i++) await track(`person-${i}@example.net`, { key });
-  await eventually(() => hanging.requests.length >= 24);
-  await quiet();
+  await waitUntil(() => hanging.requests.length >= 24);
+  await settleEventLoop();
   expect(hanging.requests.length).toBe(24);
 
   await t.create("/workflows", calling(server.origin), "data.id");
   const startedAt = performance.now();
   await track("ada@example.net");
-  await eventually(() => server.requests.length > 0);
+  await waitUntil(() => server.requests.length > 0);
   expect(performance.now() - startedAt).toBeLessThan(CALLED_WITHIN_MS);
 
   // The hanging calls end with their connections, and the other calls of the project are made.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Answered, type TestApp, testApp } from "../../support/app.ts";
-import { listAt, textAt } from "../../support/json.ts";
-import { expectRefusal, type Refusal } from "../../support/refusal.ts";
+import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
+import { listAt, stringAt } from "../../support/json.ts";
+import { expectError, type ExpectedError } from "../../support/refusal.ts";
 import { chain, delay, type Given, graph, step, trigger } from "./graphs.ts";
 
 let t: TestApp;
@@ -23,10 +23,10 @@ const make = (body: object = chain(delay("wait"))) =>
 const read = async (id: string) => (await t.call("GET", `/workflows/${id}`)).at("data");
 
 /** The transitions of a response in the notation of graphs.ts: `start>a`, `c>b:yes`. */
-function transitionsOf(answer: Answered): string[] {
+function transitionsOf(answer: TestResponse): string[] {
   return listAt(answer.body, "data.transitions").map((edge) => {
     const branch = Reflect.get(Object(edge), "branch");
-    const ends = `${textAt(edge, "from")}>${textAt(edge, "to")}`;
+    const ends = `${stringAt(edge, "from")}>${stringAt(edge, "to")}`;
     return branch === null ? ends : `${ends}:${String(branch)}`;
   });
 }
@@ -36,16 +36,16 @@ async function expectRefused(
   method: string,
   path: string,
   body: unknown,
-  refusal: Refusal,
-): Promise<Answered> {
+  refusal: ExpectedError,
+): Promise<TestResponse> {
   const before = t.contents();
   const answer = await t.call(method, path, body);
-  expectRefusal(answer, refusal);
+  expectError(answer, refusal);
   expect(t.contents()).toEqual(before);
   return answer;
 }
 
-const invalid = (...errors: [string, string][]): Refusal => ({
+const invalid = (...errors: [string, string][]): ExpectedError => ({
   status: 422,
   code: "VALIDATION_ERROR",
   errors,
@@ -137,7 +137,7 @@ describe("POST /workflows", () => {
     test(`accepts a trigger that is given ${name}`, async () => {
       const answer = await t.call("POST", "/workflows", { name: "W", ...body });
       expect(answer.status).toBe(201);
-      const ids = listAt(answer.body, "data.steps").map((each) => textAt(each, "id"));
+      const ids = listAt(answer.body, "data.steps").map((each) => stringAt(each, "id"));
       expect([ids, transitionsOf(answer)]).toEqual([steps, transitions]);
       expect(answer.at("data.trigger")).toEqual(paid);
     });
@@ -238,7 +238,7 @@ describe("POST /workflows", () => {
     const { secretKey: key } = await t.makeProject("stranger");
     const body = { name: "W", ...chain(mail("m")) };
     const answer = await t.call("POST", "/workflows", body, { key });
-    expectRefusal(answer, invalid(["steps.1.config.templateId", "unknown_reference"]));
+    expectError(answer, invalid(["steps.1.config.templateId", "unknown_reference"]));
   });
 
   const lost = { field: "segment.gone", operator: "memberOf" };
@@ -327,7 +327,7 @@ describe("GET /workflows", () => {
     }
     const idsAt = async (query: string) => {
       const answer = await own.call("GET", `/workflows${query}`);
-      const items = listAt(answer.body, "data.items").map((item) => textAt(item, "id"));
+      const items = listAt(answer.body, "data.items").map((item) => stringAt(item, "id"));
       return { items, total: answer.at("data.total"), next: answer.at("data.nextCursor") };
     };
     expect(await idsAt("")).toEqual({ items: ids, total: 5, next: null });
@@ -779,7 +779,7 @@ describe("a workflow of another project is not found and not changed", () => {
       const { secretKey: key } = await t.makeProject("stranger");
       const before = t.contents();
       const answer = await t.call(method, `/workflows/${id}${rest}`, body, { key });
-      expectRefusal(answer, { status: 404, code: "WORKFLOW_NOT_FOUND" });
+      expectError(answer, { status: 404, code: "WORKFLOW_NOT_FOUND" });
       expect(t.contents()).toEqual(before);
     });
   }
@@ -793,6 +793,6 @@ describe("a workflow of another project is not found and not changed", () => {
 
   test("a public key is refused", async () => {
     const answer = await t.call("GET", "/workflows", undefined, { key: t.publicKey });
-    expectRefusal(answer, { status: 403, code: "FORBIDDEN" });
+    expectError(answer, { status: 403, code: "FORBIDDEN" });
   });
 });

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Automation, HOUR, startAutomation } from "../../support/automation.ts";
 import { listAt } from "../../support/json.ts";
-import { expectRefusal } from "../../support/refusal.ts";
+import { expectError } from "../../support/refusal.ts";
 import { chain, delay, step } from "./graphs.ts";
 
 let a: Automation;
@@ -60,7 +60,7 @@ describe("GET /workflows/{id}/executions", () => {
     const id = await waiting();
     const answer = await a.t.call("GET", `/workflows/${id}/executions?status=DONE`);
     const errors = [["status", "invalid_value"]] as const;
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 });
 
@@ -127,9 +127,9 @@ describe("POST /workflows/{id}/executions", () => {
     const id = await waiting();
     const contactId = await contact();
     await begin(id, { contactId });
-    expectRefusal(await begin(id, { contactId }), { status: 409, code: "CONFLICT" });
+    expectError(await begin(id, { contactId }), { status: 409, code: "CONFLICT" });
     await a.t.call("PATCH", `/workflows/${id}`, { allowReentry: true });
-    expectRefusal(await begin(id, { contactId }), { status: 409, code: "CONFLICT" });
+    expectError(await begin(id, { contactId }), { status: 409, code: "CONFLICT" });
     await a.settle();
     await a.track("bought");
     expect((await begin(id, { contactId })).status).toBe(201);
@@ -138,7 +138,7 @@ describe("POST /workflows/{id}/executions", () => {
   test("responds 409 if the workflow is not enabled", async () => {
     const id = await a.workflow(chain(step("end", "EXIT")), { enabled: false });
     const answer = await begin(id, { contactId: await contact() });
-    expectRefusal(answer, { status: 409, code: "INVALID_STATE" });
+    expectError(answer, { status: 409, code: "INVALID_STATE" });
   });
 
   test.each([
@@ -154,13 +154,13 @@ describe("POST /workflows/{id}/executions", () => {
   ] as const)("refuses %s", async (_, body, field, code) => {
     const id = await waiting();
     const answer = await begin(id, body);
-    expectRefusal(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
+    expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [[field, code]] });
     expect(a.t.countRows("workflow_executions")).toBe(0);
   });
 
   test("responds 404 for an unknown contact", async () => {
     const answer = await begin(await waiting(), { contactId: "x" });
-    expectRefusal(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
   });
 });
 
@@ -180,7 +180,7 @@ describe("a request to cancel", () => {
       exitReason: "Cancelled by hand.",
       completedAt: "2026-03-02T10:00:00.000Z",
     });
-    expectRefusal(await a.t.call("POST", path), { status: 409, code: "INVALID_STATE" });
+    expectError(await a.t.call("POST", path), { status: 409, code: "INVALID_STATE" });
     await a.advance(HOUR);
     expect(a.mails()).toEqual([]);
   });
@@ -213,7 +213,7 @@ test("another project cannot read or change executions", async () => {
   ];
   for (const [method, path, body] of cases) {
     const answer = await a.t.call(method, path, body, { key });
-    expectRefusal(answer, { status: 404, code: "WORKFLOW_NOT_FOUND" });
+    expectError(answer, { status: 404, code: "WORKFLOW_NOT_FOUND" });
   }
   expect(a.t.contents()).toEqual(before);
   // A workflow of the other project does not help either.
@@ -223,9 +223,9 @@ test("another project cannot read or change executions", async () => {
     "data.id",
     { key },
   );
-  expectRefusal(await begin(own, { contactId }, key), { status: 404, code: "CONTACT_NOT_FOUND" });
+  expectError(await begin(own, { contactId }, key), { status: 404, code: "CONTACT_NOT_FOUND" });
   const foreign = await a.t.call("GET", `/workflows/${own}/executions/${executionId}`, undefined, {
     key,
   });
-  expectRefusal(foreign, { status: 404, code: "EXECUTION_NOT_FOUND" });
+  expectError(foreign, { status: 404, code: "EXECUTION_NOT_FOUND" });
 });

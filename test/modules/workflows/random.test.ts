@@ -10,8 +10,8 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
-import { quiet } from "../../support/eventually.ts";
-import { at, listAt, textAt } from "../../support/json.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
+import { valueAt, listAt, stringAt } from "../../support/json.ts";
 import { plain } from "../segments/crowd.ts";
 import { type Random, seeded } from "../segments/seeded.ts";
 import { KEYS, type Material, randomGraph, VALUES } from "./generate.ts";
@@ -194,7 +194,7 @@ async function executionIds(id: string): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ""; ;) {
     const answer = await t.call("GET", `/workflows/${id}/executions?limit=100${cursor}`);
-    ids.push(...listAt(answer.body, "data.items").map((item) => textAt(item, "id")));
+    ids.push(...listAt(answer.body, "data.items").map((item) => stringAt(item, "id")));
     if (answer.at("data.hasMore") !== true) return ids.toReversed();
     cursor = `&cursor=${answer.text("data.nextCursor")}`;
   }
@@ -206,13 +206,13 @@ async function observed({ id, naive, contacts }: Run): Promise<unknown> {
   const executions = await Promise.all(
     (await executionIds(id)).map(async (executionId) => {
       const { body } = await t.call("GET", `/workflows/${id}/executions/${executionId}`);
-      const status = textAt(body, "data.status");
+      const status = stringAt(body, "data.status");
       return {
-        contact: emails.get(String(at(body, "data.contactId"))) ?? null,
+        contact: emails.get(String(valueAt(body, "data.contactId"))) ?? null,
         status,
-        at: status === "WAITING" ? at(body, "data.currentStepId") : null,
-        context: at(body, "data.context"),
-        exitReason: status === "EXITED" ? at(body, "data.exitReason") : null,
+        at: status === "WAITING" ? valueAt(body, "data.currentStepId") : null,
+        context: valueAt(body, "data.context"),
+        exitReason: status === "EXITED" ? valueAt(body, "data.exitReason") : null,
         trail: listAt(body, "data.steps").map(trailOf),
       };
     }),
@@ -220,16 +220,16 @@ async function observed({ id, naive, contacts }: Run): Promise<unknown> {
   const people = await Promise.all(
     [...naive.contacts.keys()].map(async (email) => {
       const { body } = await t.call("GET", `/contacts/${contacts.get(email)}`);
-      return { email, subscribed: at(body, "subscribed"), data: at(body, "data") };
+      return { email, subscribed: valueAt(body, "subscribed"), data: valueAt(body, "data") };
     }),
   );
   return { executions, people, mails: mailsOf(id) };
 }
 
 function trailOf(step: unknown): string {
-  const branch = at(step, "branch");
-  const mark = { COMPLETED: "", SKIPPED: "!", FAILED: "x" }[textAt(step, "outcome")];
-  return `${textAt(step, "stepId")}${branch === null ? "" : `:${textAt(step, "branch")}`}${mark}`;
+  const branch = valueAt(step, "branch");
+  const mark = { COMPLETED: "", SKIPPED: "!", FAILED: "x" }[stringAt(step, "outcome")];
+  return `${stringAt(step, "stepId")}${branch === null ? "" : `:${stringAt(step, "branch")}`}${mark}`;
 }
 
 function mailsOf(workflowId: string): string[] {
@@ -318,7 +318,7 @@ test(`the engine agrees with the naive implementation in ${RUNS} random runs`, a
 /** Resolves when the engine has no work left. */
 async function settle(): Promise<void> {
   for (let i = 0; i < 3; i++) {
-    await quiet();
+    await settleEventLoop();
     await t.app.automation.idle();
   }
 }

@@ -10,8 +10,8 @@ import { type ParsedMail, simpleParser } from "mailparser";
 import { Webhook } from "standardwebhooks";
 import { type Automation, DAY, MINUTE, startAutomation } from "../../support/automation.ts";
 import { manualClock } from "../../support/clock.ts";
-import { eventually } from "../../support/eventually.ts";
-import { listAt, textAt } from "../../support/json.ts";
+import { waitUntil } from "../../support/eventually.ts";
+import { listAt, stringAt } from "../../support/json.ts";
 import { BROWSER } from "../../support/mailing.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
 
@@ -46,7 +46,7 @@ async function series(): Promise<string> {
 async function mailsTo(email: string): Promise<ParsedMail[]> {
   await a.t.deliver();
   const list = await a.t.call("GET", `/emails?contactId=${a.contactId(email)}`);
-  const ids = listAt(list.body, "data.items").map((mail) => textAt(mail, "id"));
+  const ids = listAt(list.body, "data.items").map((mail) => stringAt(mail, "id"));
   return Promise.all(
     ids.toReversed().map(async (id) => {
       const raw = (await a.t.call("GET", `/emails/${id}/raw`)).text("");
@@ -110,12 +110,15 @@ test("the workflow of docs/workflows.md does what the page says", async () => {
 
   const [lead, ...others] = server.requests.filter(({ path }) => path === "/leads");
   expect([lead?.method, others]).toEqual(["POST", []]);
-  expect(textAt(JSON.parse(lead?.body ?? ""), "contact.email")).toBe(BOB);
+  expect(stringAt(JSON.parse(lead?.body ?? ""), "contact.email")).toBe(BOB);
 
-  await eventually(() => server.requests.some(({ path }) => path === "/events"));
+  await waitUntil(() => server.requests.some(({ path }) => path === "/events"));
   const request = server.requests.find(({ path }) => path === "/events");
   const event = new Webhook(secret).verify(request?.body ?? "", Object(request?.headers));
-  expect([textAt(event, "type"), textAt(event, "data.contactEmail")]).toEqual(["email.sent", BOB]);
+  expect([stringAt(event, "type"), stringAt(event, "data.contactEmail")]).toEqual([
+    "email.sent",
+    BOB,
+  ]);
 });
 
 /** Returns `opened COMPLETED:yes` for `opened:yes`. */

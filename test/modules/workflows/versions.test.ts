@@ -5,7 +5,7 @@ import { createVersions } from "../../../src/modules/workflows/versions.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { startAutomation } from "../../support/automation.ts";
-import { eventually } from "../../support/eventually.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { startWebServer } from "../../support/web-server.ts";
 import { chain, delay, step } from "./graphs.ts";
 
@@ -206,7 +206,7 @@ describe("DELETE /workflows/{id}", () => {
     expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
     expect(t.app.workflows.findTriggered(1, "signed-up")).toEqual([]);
     await t.app.workflows.sweep();
-    await eventually(() => t.countRows("workflow_versions") === 0);
+    await waitUntil(() => t.countRows("workflow_versions") === 0);
     expect(t.countRows("workflow_executions")).toBe(0);
   });
 });
@@ -247,7 +247,7 @@ test("a workflow can be deleted during its webhook call, and the response is ign
     chain(step("call", "WEBHOOK", { url, method: "POST" }), delay("d")),
   );
   await a.t.call("POST", "/v1/track", { event: "signed-up", email: "ada@example.net" });
-  await eventually(() => server.requests.length === 1);
+  await waitUntil(() => server.requests.length === 1);
   expect((await a.t.call("DELETE", `/workflows/${flow}`)).status).toBe(204);
   answer();
   await a.settle();

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createFetchGuarded } from "../../../src/protocols/fetch-guarded/fetch-guarded.ts";
 import type { TestOptions } from "../../support/app.ts";
 import { type Automation, DAY, HOUR, MINUTE, startAutomation } from "../../support/automation.ts";
-import { NO_DNS } from "../../support/dns.ts";
-import { at } from "../../support/json.ts";
+import { FAILING_DNS } from "../../support/dns.ts";
+import { valueAt } from "../../support/json.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
 import { chain, delay, step } from "./graphs.ts";
 
@@ -27,7 +27,7 @@ const webhook = (config: Record<string, unknown> = {}) =>
 /** Treats the address of the test server as the only public one. */
 const guarded = (rest: { timeoutMs?: number } = {}): TestOptions => ({
   fetchGuarded: createFetchGuarded({
-    dns: NO_DNS,
+    dns: FAILING_DNS,
     allowPrivateAddresses: false,
     isPublic: (address) => address === "127.0.0.1",
     ...rest,
@@ -252,7 +252,7 @@ describe("a host", () => {
     ["with metadata", "http://169.254.169.254/latest/meta-data/"],
     ["with metadata, IPv6", "http://[fd00:ec2::254]/"],
   ])("%s is never called, and the step fails", async (_, url) => {
-    const fetchGuarded = createFetchGuarded({ dns: NO_DNS, allowPrivateAddresses: false });
+    const fetchGuarded = createFetchGuarded({ dns: FAILING_DNS, allowPrivateAddresses: false });
     await start(() => ({}), { fetchGuarded });
     const id = await a.workflow(chain(webhook({ url })));
     await a.track("signed-up");
@@ -379,6 +379,6 @@ test("the details of the step do not contain the request", async () => {
   const id = await a.workflow(chain(webhook({ headers: { Authorization: "Bearer secret" } })));
   await a.track("signed-up");
   const execution = await a.only(id);
-  expect(at(execution.details[1], "body")).toBe("no such thing");
+  expect(valueAt(execution.details[1], "body")).toBe("no such thing");
   expect(JSON.stringify(execution)).not.toContain("Bearer secret");
 });

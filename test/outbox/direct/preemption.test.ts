@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
 import type { DirectOptions } from "../../../src/outbox/transports/direct.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { eventually } from "../../support/eventually.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import type { ScriptOptions } from "../../support/smtp-script.ts";
 import {
   openConnections,
@@ -39,7 +39,7 @@ describe("a silent server", () => {
           envelope: { from: "a@sender.test", to: `b@tarpit${tarpit}.test` },
           message: Buffer.from("Subject: a\r\n\r\nb\r\n"),
         });
-        await eventually(() => servers[tarpit]?.transcripts.at(-1)?.length === lines);
+        await waitUntil(() => servers[tarpit]?.transcripts.at(-1)?.length === lines);
         return { outcome };
       },
     };
@@ -80,7 +80,7 @@ describe("a silent server", () => {
     // Nothing else is tried, and TLS is not blamed for it.
     expect(outcome?.conversations).toHaveLength(1);
     expect(logged).toEqual([]);
-    await eventually(() => servers[0]?.ended === 1);
+    await waitUntil(() => servers[0]?.ended === 1);
     expect(openConnections(servers)).toBe(4);
   });
 });

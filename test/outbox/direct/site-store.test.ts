@@ -6,7 +6,7 @@ import { databaseSiteStore } from "../../../src/outbox/direct/site-store.ts";
 import { Site, type SiteResult } from "../../../src/outbox/direct/site.ts";
 import { type Log, silentLog } from "../../../src/lib/log.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 import { planOf } from "../../support/outbox.ts";
 
 const DAY_MS = 86_400_000;
@@ -48,9 +48,9 @@ function open(db = migrated(), clock: ManualClock = manualClock(), log: Log = si
     /** Until the changes that were noted are written. */
     async written(): Promise<void> {
       clock.advance(WRITE_DELAY_MS);
-      await quiet();
+      await settleEventLoop();
       await drain();
-      await quiet();
+      await settleEventLoop();
     },
   };
 }

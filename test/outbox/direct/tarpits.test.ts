@@ -7,7 +7,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openDatabase, type Db } from "../../../src/db/open.ts";
 import { testApp } from "../../support/app.ts";
-import { eventually } from "../../support/eventually.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import type { MailNet } from "../../support/mail-net.ts";
 import {
   GOOD,
@@ -199,7 +199,7 @@ describe("after a restart", () => {
     while (connections() < 60) await before.pass(1);
     await before.pass(10_000);
     await before.stop();
-    await eventually(() => servers.every((each) => each.ended === each.transcripts.length));
+    await waitUntil(() => servers.every((each) => each.ended === each.transcripts.length));
 
     db.sqlite.run("UPDATE emails SET next_at = 0 WHERE status = 'QUEUED'");
     const app = await startApp(net, db);

@@ -6,7 +6,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { DirectTransport } from "../../../src/outbox/transports/direct.ts";
 import { testApp } from "../../support/app.ts";
 import type { TestRecords } from "../../support/dns-server.ts";
-import { quiet } from "../../support/eventually.ts";
+import { settleEventLoop } from "../../support/eventually.ts";
 import { startMailNet } from "../../support/mail-net.ts";
 import type { ScriptOptions } from "../../support/smtp-script.ts";
 
@@ -106,11 +106,11 @@ test("mails to a site that asked for a pause are no attempts, and leave after it
   const { net, t, send, host, count, until } = await running({ script });
   await send("slow.test", 100);
   await until(() => t.countRows("attempts") === 2);
-  await quiet();
+  await settleEventLoop();
   expect(count(`${OF_SLOW} AND attempts = 0 AND last_error IS NULL`)).toBe(98);
   expect(t.eventNames()).not.toContain("email.bounced");
   net.clock.advance(58_000);
-  await quiet();
+  await settleEventLoop();
   expect(host.transcripts.length).toBe(2);
   await until(() => count(`${OF_SLOW} AND status = 'DELIVERED'`) === 98);
   expect(count(`${OF_SLOW} AND status = 'DELIVERED' AND attempts = 1`)).toBe(98);

@@ -97,7 +97,7 @@ describe("the relay transport", () => {
     const server = await scripted({ tls: { ...CERTIFICATE, implicit: tls === "implicit" } });
     const relay = transport(
       server.port,
-      { tls, user: "user", pass: "slot" },
+      { tls, user: "user", password: "slot" },
       { ca: CERTIFICATE.ca },
     );
     const outcome = await relay.send(mail());
@@ -132,7 +132,7 @@ describe("the relay transport", () => {
   test("logs in without TLS on this machine", async () => {
     const server = await scripted();
     for (const host of ["127.0.0.1", "localhost"]) {
-      const relay = transport(server.port, { host, user: "user", pass: "slot" });
+      const relay = transport(server.port, { host, user: "user", password: "slot" });
       expect((await relay.send(mail())).kind).toBe("accepted");
     }
     expect(server.transcripts.at(-1)?.[1]).toStartWith("AUTH PLAIN");
@@ -251,7 +251,7 @@ describe("what the relay says", () => {
 
   test.each([454, 535, 554])("AUTH refused with %i is the operator's matter", async (code) => {
     const server = await scripted({ script: { auth: { code, text: "5.1.1 No such user" } } });
-    const outcome = await transport(server.port, { user: "user", pass: "secret" }).send(mail());
+    const outcome = await transport(server.port, { user: "user", password: "secret" }).send(mail());
     expect(outcome).toMatchObject(LATER);
     expect(outcome.reason).toContain(`auth was answered ${code}`);
     expect(JSON.stringify(outcome)).not.toContain("secret");
@@ -368,22 +368,22 @@ const URLS: [url: string, relay: Relay][] = [
   ["smtps://mx.test?tls=implicit", { host: "mx.test", port: 465, tls: "implicit" }],
   [
     "smtp://me%40example.com:p%40ss%3A%2F%25@mx.test",
-    { host: "mx.test", port: 587, user: "me@example.com", pass: "p@ss:/%", tls: "starttls" },
+    { host: "mx.test", port: 587, user: "me@example.com", password: "p@ss:/%", tls: "starttls" },
   ],
   [
     "smtp://apikey:@mx.test",
-    { host: "mx.test", port: 587, user: "apikey", pass: "", tls: "starttls" },
+    { host: "mx.test", port: 587, user: "apikey", password: "", tls: "starttls" },
   ],
   [
     "smtp://apikey@mx.test",
-    { host: "mx.test", port: 587, user: "apikey", pass: "", tls: "starttls" },
+    { host: "mx.test", port: 587, user: "apikey", password: "", tls: "starttls" },
   ],
   ["smtp://[::1]:25", { host: "::1", port: 25, tls: "starttls" }],
   ["smtps://[2001:db8::25]", { host: "2001:db8::25", port: 465, tls: "implicit" }],
-  ["smtp://u:p@[::1]?tls=none", { host: "::1", port: 587, user: "u", pass: "p", tls: "none" }],
+  ["smtp://u:p@[::1]?tls=none", { host: "::1", port: 587, user: "u", password: "p", tls: "none" }],
   [
     "smtp://u:p@127.0.0.1?tls=none",
-    { host: "127.0.0.1", port: 587, user: "u", pass: "p", tls: "none" },
+    { host: "127.0.0.1", port: 587, user: "u", password: "p", tls: "none" },
   ],
 ];
 

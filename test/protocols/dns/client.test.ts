@@ -8,7 +8,7 @@ import {
 } from "../../../src/protocols/dns/client.ts";
 import type { DnsServer } from "../../../src/protocols/dns/servers.ts";
 import { manualClock } from "../../support/clock.ts";
-import { startDns, type TestDnsOptions } from "../../support/dns-server.ts";
+import { startDnsServer, type TestDnsOptions } from "../../support/dns-server.ts";
 
 const closers: (() => unknown)[] = [];
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 async function nameServer(options: TestDnsOptions = {}) {
-  const server = await startDns(options);
+  const server = await startDnsServer(options);
   closers.push(() => server.close());
   return server;
 }
@@ -36,7 +36,7 @@ async function both(options: TestDnsOptions, clientOptions: Partial<DnsOptions> 
 
 /** A port where nobody listens. */
 async function deadServer(): Promise<DnsServer> {
-  const server = await startDns();
+  const server = await startDnsServer();
   await server.close();
   return server.server;
 }

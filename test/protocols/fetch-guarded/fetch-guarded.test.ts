@@ -13,8 +13,8 @@ import {
 import { FetchRefused, type RefusalReason } from "../../../src/protocols/fetch-guarded/refusal.ts";
 import { VERSION } from "../../../src/lib/version.ts";
 import { manualClock } from "../../support/clock.ts";
-import { startDns, type TestRecords } from "../../support/dns-server.ts";
-import { eventually } from "../../support/eventually.ts";
+import { startDnsServer, type TestRecords } from "../../support/dns-server.ts";
+import { waitUntil } from "../../support/eventually.ts";
 import { portOf } from "../../support/smtp-sink.ts";
 import { makeCertificate } from "../../support/tls.ts";
 import { startWebServer, type WebServerOptions } from "../../support/web-server.ts";
@@ -38,7 +38,7 @@ const RECORDS: Record<string, TestRecords> = {
 
 async function setUp(options: Partial<FetchGuardedOptions> = {}) {
   const clock = manualClock();
-  const dnsServer = await startDns({
+  const dnsServer = await startDnsServer({
     records: RECORDS,
     failures: { "broken.test": "servfail", "silent.test": "timeout" },
     ttlSeconds: 5,
@@ -128,7 +128,7 @@ describe("a request", () => {
     const { get } = await setUp();
     const server = await web();
     await get(`http://hook.test:${server.port}/`);
-    await eventually(() => server.connections() === 0);
+    await waitUntil(() => server.connections() === 0);
   });
 
   test("takes no proxy from the environment", async () => {
@@ -374,7 +374,7 @@ describe("an answer", () => {
     const response = await get(`http://hook.test:${server.port}/`);
     expect([response.status, response.body.length]).toEqual([200, 65_536]);
     expect(response.isTruncated).toBe(true);
-    await eventually(() => server.connections() === 0);
+    await waitUntil(() => server.connections() === 0);
     expect(written).toBeLessThan(50e6);
   });
 
@@ -403,7 +403,7 @@ describe("an answer", () => {
     const refused = await refusal(get(`http://hook.test:${server.port}/`));
     expect(refused).toMatchObject({ reason: "timeout", isTemporary: true });
     expect(refused.message).toBe("Timed out: no answer within 0.15 s.");
-    await eventually(() => server.connections() === 0);
+    await waitUntil(() => server.connections() === 0);
   });
 
   test("is not waited for when the caller gives up, before or meanwhile", async () => {
@@ -413,10 +413,10 @@ describe("an answer", () => {
     expect((await refusal(get(url, { signal: AbortSignal.abort() }))).reason).toBe("aborted");
     const ender = new AbortController();
     const underWay = refusal(get(url, { signal: ender.signal }));
-    await eventually(() => server.requests.length > 0);
+    await waitUntil(() => server.requests.length > 0);
     ender.abort();
     expect(await underWay).toMatchObject({ reason: "aborted", isTemporary: true });
-    await eventually(() => server.connections() === 0);
+    await waitUntil(() => server.connections() === 0);
   });
 
   test.each([

@@ -174,7 +174,7 @@ describe("a certificate", () => {
       const client = session(server.port, {
         ...options,
         tls,
-        credentials: { user: USER, pass: PASS },
+        credentials: { user: USER, password: PASS },
       });
       const failure = await client.open();
       expect(causeOf(failure)).toBe("tls tls");
@@ -201,7 +201,7 @@ describe("a certificate", () => {
 describe("STARTTLS", () => {
   test("that is required and not offered ends the session before AUTH", async () => {
     const server = await scripted({});
-    const client = session(server.port, { credentials: { user: USER, pass: PASS } });
+    const client = session(server.port, { credentials: { user: USER, password: PASS } });
     expect(causeOf(await client.open())).toBe("starttls tls");
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });
@@ -224,7 +224,7 @@ describe("STARTTLS", () => {
     const server = await scripted({});
     const client = session(server.port, {
       tls: { mode: "opportunistic", verify: false },
-      credentials: { user: USER, pass: PASS },
+      credentials: { user: USER, password: PASS },
     });
     expect(causeOf(await client.open())).toBe("auth auth");
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
@@ -244,7 +244,7 @@ describe("STARTTLS", () => {
           tls: CERTIFICATE,
           script: { starttls: { raw: injected } },
         });
-        const client = session(server.port, { credentials: { user: USER, pass: PASS } });
+        const client = session(server.port, { credentials: { user: USER, password: PASS } });
         const failure = await client.open();
         expect(causeOf(failure)).toBe("tls protocol");
         expect(failure && describeFailure(failure)).toMatch(/RFC 3207|not an SMTP reply/);
@@ -288,7 +288,7 @@ describe("STARTTLS", () => {
 describe("AUTH with a real server", () => {
   test.each(["PLAIN", "LOGIN"])("%s logs in and leaves no secret behind", async (method) => {
     const server = await realServer({ authMethods: [method] });
-    const client = session(server.port, { credentials: { user: USER, pass: PASS } });
+    const client = session(server.port, { credentials: { user: USER, password: PASS } });
     expect(await client.open()).toBeNull();
     expect(server.logins).toEqual([method]);
     const auth = client.conversation.steps.filter(({ step }) => step === "auth");
@@ -300,7 +300,7 @@ describe("AUTH with a real server", () => {
 
   test.each(["PLAIN", "LOGIN"])("%s that is refused ends the session", async (method) => {
     const server = await realServer({ authMethods: [method] });
-    const client = session(server.port, { credentials: { user: USER, pass: `${PASS}!` } });
+    const client = session(server.port, { credentials: { user: USER, password: `${PASS}!` } });
     const failure = await client.open();
     expect(causeOf(failure)).toBe("auth 535");
     expectNoSecrets([failure, client.conversation]);
@@ -308,7 +308,7 @@ describe("AUTH with a real server", () => {
 
   test("in clear is possible only where TLS is off on purpose", async () => {
     const server = await realServer({ hideSTARTTLS: true, allowInsecureAuth: true });
-    const credentials = { user: USER, pass: PASS };
+    const credentials = { user: USER, password: PASS };
     const client = session(server.port, { tls: { mode: "none" }, credentials });
     expect(await client.open()).toBeNull();
     expect(server.logins).toEqual(["PLAIN"]);
@@ -316,7 +316,7 @@ describe("AUTH with a real server", () => {
 });
 
 describe("AUTH", () => {
-  const credentials = { user: USER, pass: PASS };
+  const credentials = { user: USER, password: PASS };
   const tls = { mode: "none" } as const;
 
   test("fails where no mechanism is in common", async () => {

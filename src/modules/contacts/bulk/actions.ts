@@ -2,7 +2,7 @@
 
 import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Events } from "../../../events/log.ts";
+import type { EventLog } from "../../../events/log.ts";
 import type { BulkAction } from "./model.ts";
 import type { RemoveContact } from "../remove.ts";
 
@@ -12,7 +12,7 @@ export type Act = (projectSeq: number, contactSeq: number) => boolean;
 export function createBulkActions(deps: {
   db: Db;
   clock: Clock;
-  events: Events;
+  events: EventLog;
   remove: RemoveContact;
 }): Readonly<Record<BulkAction, Act>> {
   const { db, clock, events, remove } = deps;

@@ -10,7 +10,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { guessEncoding } from "../../../lib/text-encoding.ts";
-import type { FairTurns } from "../../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import { type Mapping, readHeader } from "./columns.ts";
 import type { ImportFiles, Receiving } from "./files.ts";
@@ -42,9 +42,9 @@ export function createImports(deps: {
   quota: JobQuota;
   quotas: Pick<Quotas, "ensureStorage">;
   clock: Clock;
-  turns: FairTurns;
+  scheduler: FairScheduler;
 }) {
-  const { files, jobs, quota, quotas, clock, turns } = deps;
+  const { files, jobs, quota, quotas, clock, scheduler } = deps;
 
   async function storeFile(upload: Upload, receiving: Receiving) {
     const guess = guessEncoding();
@@ -72,7 +72,7 @@ export function createImports(deps: {
   ): Promise<void> {
     const bytes = await files.read(id);
     if (bytes === null) throw new Error("a file that was received is gone");
-    const records = readRecords({ bytes, encoding }, turns.of(projectSeq));
+    const records = readRecords({ bytes, encoding }, scheduler.of(projectSeq));
     try {
       const { header } = await splitHeader(records);
       const errors = headerErrors(header, mapping);

@@ -4,7 +4,7 @@ import type { CsvItem, CsvReader } from "../../../lib/csv.ts";
 import { createCsvReader, detectDialect } from "../../../lib/csv.ts";
 import { startSlices } from "../../../lib/slices.ts";
 import type { TextEncoding } from "../../../lib/text-encoding.ts";
-import type { Turns } from "../../../lib/slice-queue.ts";
+import type { SliceQueue } from "../../../lib/slice-queue.ts";
 
 export type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: TextEncoding };
 
@@ -12,8 +12,8 @@ export type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: TextEncodin
  * Yields batches that took a few milliseconds each; between them the event loop goes on. The
  * batches are the same each time the file is read.
  */
-export async function* readRecords(file: TextFile, turns: Turns): AsyncGenerator<CsvItem[]> {
-  const slices = await startSlices(turns);
+export async function* readRecords(file: TextFile, queue: SliceQueue): AsyncGenerator<CsvItem[]> {
+  const slices = await startSlices(queue);
   for await (const batches of read(file)) {
     for (const items of batches) {
       yield items;

@@ -3,7 +3,7 @@
 import { Value } from "@sinclair/typebox/value";
 import type { Writer } from "../../../db/writer.ts";
 import { systemClock } from "../../../lib/clock.ts";
-import type { FairTurns } from "../../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import { readHeader } from "./columns.ts";
 import { type Batch, inBatches } from "./batches.ts";
@@ -31,9 +31,9 @@ export function createImportRunner(deps: {
   rows: RowWriter;
   quotas: Pick<Quotas, "ensureStorage">;
   writer: Writer;
-  turns: FairTurns;
+  scheduler: FairScheduler;
 }): JobRunner {
-  const { files, jobs, rows: rowWriter, quotas, writer, turns } = deps;
+  const { files, jobs, rows: rowWriter, quotas, writer, scheduler } = deps;
 
   /** The change that writes the next rows for a while; it returns how far that came. */
   function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
@@ -90,7 +90,7 @@ export function createImportRunner(deps: {
   /** Records and faults after the header. */
   async function countRecords(projectSeq: number, file: TextFile): Promise<number> {
     let count = 0;
-    for await (const items of readRecords(file, turns.of(projectSeq))) {
+    for await (const items of readRecords(file, scheduler.of(projectSeq))) {
       count += items.filter((item) => item.kind !== "end").length;
     }
     return Math.max(0, count - 1);
@@ -110,7 +110,7 @@ export function createImportRunner(deps: {
       }
       const bytes = await files.read(job.id);
       if (bytes === null) return { is: "failed", message: FILE_GONE };
-      const records = readRecords({ bytes, encoding: input.encoding }, turns.of(job.projectSeq));
+      const records = readRecords({ bytes, encoding: input.encoding }, scheduler.of(job.projectSeq));
       try {
         const { header, rest } = await splitHeader(records);
         const read = readHeader(header, input.mapping);

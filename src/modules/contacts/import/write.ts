@@ -8,7 +8,7 @@ import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
-import type { Events } from "../../../events/log.ts";
+import type { EventLog } from "../../../events/log.ts";
 import { mergeData, parseData, serializeData } from "../data.ts";
 
 export type RowTarget = {
@@ -34,7 +34,7 @@ export type RowWriter = {
   record(target: RowTarget, changes: SubscriptionChanges): void;
 };
 
-export function createRowWriter(deps: { db: Db; clock: Clock; events: Events }): RowWriter {
+export function createRowWriter(deps: { db: Db; clock: Clock; events: EventLog }): RowWriter {
   const { clock, events } = deps;
   const { sqlite } = deps.db;
   const insert = sqlite.prepare<

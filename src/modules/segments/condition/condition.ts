@@ -12,7 +12,7 @@ import {
   validationError,
 } from "../../../lib/errors.ts";
 import { checkFilter, type Filter, type WireFilter } from "./filter.ts";
-import type { Checked } from "./input.ts";
+import type { CheckResult } from "./input.ts";
 
 export const LOGICS = ["AND", "OR"] as const;
 export type Logic = (typeof LOGICS)[number];
@@ -25,19 +25,19 @@ export const DEEPEST_CONDITION = 10;
 export const MOST_FILTERS = 200;
 
 /** Checks one filter; `at` is its path in the request. */
-export type CheckOne<F> = (given: unknown, at: string) => Checked<F>;
+export type CheckOne<F> = (given: unknown, at: string) => CheckResult<F>;
 
 /** Checks a condition; `at` is its path in the request, such as `condition`. */
-export function checkCondition(given: unknown, at: string): Checked<Condition<Filter>> {
-  return checkConditionOf(given, at, checkFilter);
+export function checkCondition(given: unknown, at: string): CheckResult<Condition<Filter>> {
+  return checkConditionWith(given, at, checkFilter);
 }
 
 /** Checks a condition whose filters are checked by `checkOne`. */
-export function checkConditionOf<F>(
+export function checkConditionWith<F>(
   given: unknown,
   at: string,
   checkOne: CheckOne<F>,
-): Checked<Condition<F>> {
+): CheckResult<Condition<F>> {
   const check: Check<F> = { errors: [], filters: 0, checkOne };
   const condition = readCondition(check, given, { at, depth: 1 });
   return condition === null || check.errors.length > 0

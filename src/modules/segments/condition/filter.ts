@@ -3,7 +3,7 @@
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import type { Target } from "./fields.ts";
-import { type Checked, type FilterInput, createFilterInput } from "./input.ts";
+import { type CheckResult, type FilterInput, createFilterInput } from "./input.ts";
 import {
   EQUALITY,
   HISTORY,
@@ -38,7 +38,7 @@ export const OPERATORS = [
 const WITHOUT_VALUE: readonly string[] = [...PRESENCE, ...HISTORY, ...MEMBERSHIP];
 const WITH_UNIT: readonly string[] = [...RELATIVE, ...RECENCY];
 
-export function checkFilter(given: unknown, at: string): Checked<Filter> {
+export function checkFilter(given: unknown, at: string): CheckResult<Filter> {
   if (!isRecord(given)) {
     return {
       ok: false,

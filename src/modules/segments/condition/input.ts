@@ -6,7 +6,7 @@ import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
 import { parseField, type Target } from "./fields.ts";
 import type { Scalar } from "./operators.ts";
 
-export type Checked<T> =
+export type CheckResult<T> =
   | { ok: true; value: T }
   /** All violations, each with the path of the faulty filter. */
   | { ok: false; errors: FieldError[] };

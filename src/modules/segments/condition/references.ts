@@ -7,7 +7,7 @@
 import type { FieldError, FieldErrorCode } from "../../../lib/errors.ts";
 import { type Condition, DEEPEST_CONDITION, type Group, MOST_FILTERS } from "./condition.ts";
 import type { Filter } from "./filter.ts";
-import type { Checked } from "./input.ts";
+import type { CheckResult } from "./input.ts";
 import type { SegmentTest, Test } from "./operators.ts";
 
 /** A stored segment as a filter refers to it. */
@@ -38,7 +38,7 @@ export function resolve(
   condition: Condition<Filter>,
   find: FindDefinition,
   self?: Pick<Definition, "id" | "name">,
-): Checked<Resolved> {
+): CheckResult<Resolved> {
   const run: Run = { find, errors: [], filters: 0 };
   const chain = self === undefined ? [] : [self];
   const resolved = resolveCondition(run, condition, { depth: 1, chain, at: null });

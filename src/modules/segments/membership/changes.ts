@@ -6,7 +6,7 @@
 import type { Database } from "bun:sqlite";
 import type { Clock } from "../../../lib/clock.ts";
 import { SMALLEST_STEP_MS } from "../../../lib/steady-clock.ts";
-import { type FairTurns, NO_OWNER } from "../../../lib/slice-queue.ts";
+import { type FairScheduler, NO_OWNER } from "../../../lib/slice-queue.ts";
 
 /** Changes of one project, as values of `contacts.seq`. */
 export type Changes = {
@@ -39,10 +39,10 @@ const MAX_CHANGES = 200_000;
 
 export function createChangeReader(deps: {
   sqlite: Database;
-  turns: FairTurns;
+  scheduler: FairScheduler;
   clock: Clock;
 }): ChangeReader {
-  const { sqlite, turns, clock } = deps;
+  const { sqlite, scheduler, clock } = deps;
   const newestEvent = sqlite.prepare<{ seq: number }, []>(
     "SELECT coalesce(max(seq), 0) AS seq FROM events",
   );
@@ -64,7 +64,7 @@ export function createChangeReader(deps: {
   async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
     let position = afterSeq;
     for (let count = 0; count < MAX_CHANGES; count += STEP) {
-      await turns.of(NO_OWNER).next();
+      await scheduler.of(NO_OWNER).nextSlice();
       const rows = eventsAfter.all(position, STEP);
       for (const { projectSeq, name, contactSeq } of rows) {
         const events = found.get(projectSeq)?.events;
@@ -83,7 +83,7 @@ export function createChangeReader(deps: {
   async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
     let position = { at: fromMs, seq: 0 };
     while (found.contacts.size < MAX_CHANGES) {
-      await turns.of(projectSeq).next();
+      await scheduler.of(projectSeq).nextSlice();
       const { at, seq } = position;
       const rows = contactsSince.all(projectSeq, at, at, seq, STEP);
       for (const row of rows) found.contacts.add(row.seq);

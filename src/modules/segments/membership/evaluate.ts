@@ -20,7 +20,7 @@ import type { SegmentRow } from "../definitions.ts";
 import { type Audience, audienceOf, conjunctsOf } from "../sql/plan.ts";
 import type { Resolved } from "../condition/references.ts";
 import type { MemberRows } from "./member-rows.ts";
-import type { FairTurns } from "../../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
 
 export type Evaluator = ReturnType<typeof createEvaluator>;
 
@@ -40,11 +40,11 @@ export function createEvaluator(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
-  turns: FairTurns;
+  scheduler: FairScheduler;
   audiences: Audiences;
   memberRows: MemberRows;
 }) {
-  const { db, writer, clock, turns, audiences, memberRows } = deps;
+  const { db, writer, clock, scheduler, audiences, memberRows } = deps;
   const findTracked = db
     .select()
     .from(segments)
@@ -144,7 +144,7 @@ export function createEvaluator(deps: {
     async evaluateContacts(tracked: TrackedSegment, seqs: readonly number[]): Promise<boolean> {
       const audience = audienceFor(tracked);
       for (const chunk of chunksOf(seqs, CHUNK_WITH_EVENTS)) {
-        await turns.of(tracked.segment.projectSeq).next();
+        await scheduler.of(tracked.segment.projectSeq).nextSlice();
         const { entering, leaving } = compareMembers(audience, tracked.segment.seq, chunk);
         const changed = [...entering, ...leaving];
         if (changed.length > 0 && !(await applyDifference(tracked, audience, changed)))

@@ -2,7 +2,7 @@
 
 import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Events } from "../../../events/log.ts";
+import type { EventLog } from "../../../events/log.ts";
 import type { SegmentRow } from "../definitions.ts";
 
 export type MemberRows = ReturnType<typeof createMemberRows>;
@@ -10,7 +10,15 @@ export type MemberRows = ReturnType<typeof createMemberRows>;
 /** `hasEvents` is false while the first members of a segment are recorded. */
 type EventOptions = { hasEvents: boolean };
 
-export function createMemberRows({ db, clock, events }: { db: Db; clock: Clock; events: Events }) {
+export function createMemberRows({
+  db,
+  clock,
+  events,
+}: {
+  db: Db;
+  clock: Clock;
+  events: EventLog;
+}) {
   const { sqlite } = db;
   const insert = sqlite.prepare<{ seq: number }, [number, string]>(`
     INSERT OR IGNORE INTO segment_members (segment_seq, contact_seq)

@@ -8,7 +8,7 @@ import { bind, type Bound } from "./bind.ts";
 import { createCounts } from "./counts.ts";
 import type { Audience } from "./plan.ts";
 import { memberSlices } from "./slices.ts";
-import type { FairTurns } from "../../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import { scan } from "./scan.ts";
 
 export type ContactRow = typeof contacts.$inferSelect;
@@ -16,10 +16,10 @@ const MAX_CACHED_STATEMENTS = 50;
 
 export type Audiences = ReturnType<typeof createAudiences>;
 
-export function createAudiences({ db, turns }: { db: Db; turns: FairTurns }) {
-  const counts = createCounts({ sqlite: db.sqlite, turns });
+export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairScheduler }) {
+  const counts = createCounts({ sqlite: db.sqlite, scheduler });
   const statements = createStatementCache(db.sqlite);
-  const depsOf = ({ projectSeq }: Audience) => ({ sqlite: db.sqlite, turns: turns.of(projectSeq) });
+  const depsOf = ({ projectSeq }: Audience) => ({ sqlite: db.sqlite, queue: scheduler.of(projectSeq) });
 
   return {
     /** Returns the exact number of contacts. */

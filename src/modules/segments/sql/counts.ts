@@ -9,15 +9,15 @@ import { startSlices } from "../../../lib/slices.ts";
 import type { Audience } from "./plan.ts";
 import { planJointCounts } from "./joint-count.ts";
 import { countSlices, isNarrow, type Slices } from "./slices.ts";
-import type { FairTurns } from "../../../lib/slice-queue.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import { scan } from "./scan.ts";
 
 type Count = { version: string; total: Promise<number> };
 
 const MAX_CACHED_COUNTS = 500;
 
-export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
-  const { sqlite, turns } = deps;
+export function createCounts(deps: { sqlite: Database; scheduler: FairScheduler }) {
+  const { sqlite, scheduler } = deps;
   const cached = new Map<string, Count>();
   // total_changes() counts changes by this connection, data_version those by other connections.
   const readVersion = sqlite.prepare<{ version: string }, []>(
@@ -31,7 +31,7 @@ export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
   /** Scans all slices and adds up their numbers, one total for each audience. */
   async function sum(projectSeq: number, open: () => Slices): Promise<number[]> {
     let totals: number[] = [];
-    for await (const found of scan({ sqlite, turns: turns.of(projectSeq) }, open)) {
+    for await (const found of scan({ sqlite, queue: scheduler.of(projectSeq) }, open)) {
       totals = found.map((number, i) => number + (totals[i] ?? 0));
     }
     return totals;
@@ -61,7 +61,7 @@ export function createCounts(deps: { sqlite: Database; turns: FairTurns }) {
     projectSeq: number,
     audiences: readonly Audience[],
   ): Promise<Audience[]> {
-    const slices = await startSlices(turns.of(projectSeq));
+    const slices = await startSlices(scheduler.of(projectSeq));
     const found: Audience[] = [];
     for (const audience of audiences) {
       if (isNarrow(sqlite, audience)) found.push(audience);

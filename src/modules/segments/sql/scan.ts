@@ -7,7 +7,7 @@
 import type { Database } from "bun:sqlite";
 import { systemClock } from "../../../lib/clock.ts";
 import type { Range, Slices } from "./slices.ts";
-import type { Turns } from "../../../lib/slice-queue.ts";
+import type { SliceQueue } from "../../../lib/slice-queue.ts";
 
 /** After this time the scan lets other work run before it continues. */
 const YIELD_AFTER_MS = 8;
@@ -23,11 +23,11 @@ const LARGEST_WIDTH = 2048;
  * descending scan this is the largest one. The consumer may wait between two results.
  */
 export async function* scan(
-  { sqlite, turns }: { sqlite: Database; turns: Turns },
+  { sqlite, queue }: { sqlite: Database; queue: SliceQueue },
   open: () => Slices,
   from?: number,
 ): AsyncGenerator<number[]> {
-  await turns.next();
+  await queue.nextSlice();
   let yieldAt = systemClock.elapsed() + YIELD_AFTER_MS;
   const slices = open();
   try {
@@ -35,7 +35,7 @@ export async function* scan(
     let left = wholeRange(sqlite, slices, from);
     for (;;) {
       if (systemClock.elapsed() > yieldAt) {
-        await turns.next();
+        await queue.nextSlice();
         yieldAt = systemClock.elapsed() + YIELD_AFTER_MS;
       }
       const startedAt = systemClock.elapsed();

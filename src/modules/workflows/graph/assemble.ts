@@ -6,7 +6,7 @@
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import { trimmedEventName } from "../../../lib/event-name.ts";
-import type { Checked } from "../../segments/condition/input.ts";
+import type { CheckResult } from "../../segments/condition/input.ts";
 import type { Graph } from "./graph.ts";
 import { checkGraph, freeId } from "./validate.ts";
 
@@ -17,7 +17,7 @@ type Given = {
 };
 
 /** Returns the whole graph, or every violation. `current` is null for a new workflow. */
-export function assemble(given: Given, current: Graph | null): Checked<Graph> {
+export function assemble(given: Given, current: Graph | null): CheckResult<Graph> {
   const { steps = current?.steps ?? [], transitions = current?.transitions ?? [] } = given;
   if (!Array.isArray(steps) || !Array.isArray(transitions)) {
     return refusedBySchema;
@@ -78,7 +78,7 @@ function withTrigger(
   steps: readonly unknown[],
   transitions: readonly unknown[],
   { eventName, keptTrigger }: { eventName: string; keptTrigger: ReturnType<typeof triggerOf> },
-): Checked<Graph> {
+): CheckResult<Graph> {
   const taken = new Set(steps.flatMap((step) => textOf(step, "id")));
   const mentioned = transitions.flatMap((edge) => textOf(edge, "from"));
   const named = keptTrigger?.id ?? "trigger";
@@ -103,7 +103,7 @@ function withTrigger(
 }
 
 /** The schema of the request refuses it already, so no second error is reported. */
-const refusedBySchema: Checked<Graph> = { ok: true, value: { steps: [], transitions: [] } };
+const refusedBySchema: CheckResult<Graph> = { ok: true, value: { steps: [], transitions: [] } };
 
 const noTrigger: FieldError = {
   field: "trigger",

@@ -13,7 +13,7 @@
 
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
-import { checkConditionOf, wireCondition } from "../../segments/condition/condition.ts";
+import { checkConditionWith, wireCondition } from "../../segments/condition/condition.ts";
 import { checkStepFilter, fieldProblem } from "../steps/step-condition.ts";
 import type { ConditionConfig } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
@@ -42,7 +42,7 @@ export function readCondition(
 }
 
 function readLong(given: unknown, at: string, errors: FieldError[]): ConditionConfig | null {
-  const checked = checkConditionOf(given, at, checkStepFilter);
+  const checked = checkConditionWith(given, at, checkStepFilter);
   if (checked.ok) return { condition: wireCondition(checked.value) };
   errors.push(...checked.errors);
   return null;

@@ -5,7 +5,7 @@
 
 import { isRecord, MOST_ERRORS } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
-import type { Checked } from "../../segments/condition/input.ts";
+import type { CheckResult } from "../../segments/condition/input.ts";
 import { type Head, readStep } from "./config.ts";
 import type { Graph, Step, Transition } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
@@ -23,7 +23,7 @@ const MAX_GRAPH_BYTES = 1024 * 1024;
 export function checkGraph(
   given: { steps: unknown; transitions: unknown },
   checked: Graph | null = null,
-): Checked<Graph> {
+): CheckResult<Graph> {
   const errors = [
     ...listErrors(given.steps, "steps", MAX_STEPS),
     ...listErrors(given.transitions, "transitions", MAX_TRANSITIONS),

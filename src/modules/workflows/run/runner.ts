@@ -17,7 +17,7 @@ import type { DueShift } from "../../../lib/steady-clock.ts";
 import type { Db } from "../../../db/open.ts";
 import { DUE_FOR, type DueFor } from "../../../db/schema/workflows.ts";
 import { parseData } from "../../contacts/data.ts";
-import type { EventsOfContact } from "../../../events/contact-events.ts";
+import type { ContactEvents } from "../../../events/contact-events.ts";
 import type { LoggedEvent, Reader } from "../../../events/reader.ts";
 import type { ExecutionRows, Execution } from "./execution-rows.ts";
 import type { WebhookCall, WebhookCalls } from "../steps/webhook-calls.ts";
@@ -55,7 +55,7 @@ export function createWorkflowRunner(deps: {
   calls: WebhookCalls;
   clock: Clock;
   advancer: Advancer;
-  eventsOfContact: Pick<EventsOfContact, "hasSince">;
+  eventsOfContact: Pick<ContactEvents, "hasSince">;
   log: Log;
   reader: Reader;
   triggers: Triggers;

@@ -19,7 +19,7 @@ import type { ContactRow, Contacts } from "../../contacts/service.ts";
 import { senderNotVerified } from "../../domains/not-verified.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
 import { subjectFault } from "../../../render/subject.ts";
-import type { Events } from "../../../events/log.ts";
+import type { EventLog } from "../../../events/log.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import type { Suppressions } from "../../suppressions/service.ts";
 import type { TemplateRow, Templates } from "../../templates/service.ts";
@@ -29,7 +29,7 @@ import type { StepInput } from "./run-step.ts";
 
 export type SendEmailDeps = {
   contacts: Contacts;
-  events: Events;
+  events: EventLog;
   store: EmailStore;
   suppressions: Suppressions;
   templateCache: TemplateCache;

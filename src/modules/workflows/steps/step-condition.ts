@@ -7,13 +7,13 @@
 import { isRecord } from "../../../http/validation.ts";
 import { type FieldError, validationError } from "../../../lib/errors.ts";
 import {
-  checkConditionOf,
+  checkConditionWith,
   type Condition,
   type Group,
 } from "../../segments/condition/condition.ts";
 import { parseField } from "../../segments/condition/fields.ts";
 import { checkFilter, type Filter } from "../../segments/condition/filter.ts";
-import type { Checked } from "../../segments/condition/input.ts";
+import type { CheckResult } from "../../segments/condition/input.ts";
 import type { ShortCondition } from "../graph/graph.ts";
 
 /** `source` says what the filter tests. A filter on the context has a test of kind `data`. */
@@ -22,7 +22,7 @@ export type StepFilter = Filter & { source: "contact" | "context" };
 const CONTEXT = "context.";
 
 /** Checks one filter; `at` is its path in the request. */
-export function checkStepFilter(given: unknown, at: string): Checked<StepFilter> {
+export function checkStepFilter(given: unknown, at: string): CheckResult<StepFilter> {
   const { field } = isRecord(given) ? given : {};
   const contextFieldPath = typeof field === "string" ? contextPath(field) : null;
   if (contextFieldPath === null || !isRecord(given)) {
@@ -54,7 +54,7 @@ export function parseStepCondition(
   at: string,
 ): Condition<StepFilter> {
   if ("condition" in config) {
-    return valueOf(checkConditionOf(config.condition, `${at}.condition`, checkStepFilter));
+    return valueOf(checkConditionWith(config.condition, `${at}.condition`, checkStepFilter));
   }
   const filter = valueOf(checkStepFilter(config, at));
   return { logic: "AND", groups: [{ filters: [filter], conditions: null }] };
@@ -102,7 +102,7 @@ function contextPath(field: string): string | null {
   return field.startsWith(CONTEXT) ? field.slice(CONTEXT.length) : null;
 }
 
-function valueOf<T>(checked: Checked<T>): T {
+function valueOf<T>(checked: CheckResult<T>): T {
   if (!checked.ok) throw validationError(checked.errors);
   return checked.value;
 }

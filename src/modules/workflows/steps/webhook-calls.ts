@@ -66,7 +66,7 @@ export function createWebhookCalls(deps: {
   /** The owners of the slots are projects. */
   const slots = createFairSlots({
     total: MAX_CONCURRENT_CALLS,
-    mostOfOwner: deps.mostCallsOfProject,
+    maxPerOwner: deps.mostCallsOfProject,
   });
   let abortController = new AbortController();
   let lastWorkflowSeq = 0;
@@ -206,7 +206,7 @@ export function createWebhookCalls(deps: {
           const call = leaseOne(execution, now, hasTime);
           if (call === null) isCut = true;
           else {
-            freeSlots.take(workflow.projectSeq);
+            freeSlots.acquire(workflow.projectSeq);
             leased.push(call);
           }
         }
@@ -218,7 +218,7 @@ export function createWebhookCalls(deps: {
     start(calls: readonly WebhookCall[]): void {
       for (const call of calls) {
         const { seq, workflowSeq, projectSeq } = call.execution;
-        slots.take(projectSeq);
+        slots.acquire(projectSeq);
         const end = makeCall(call).finally(() => {
           slots.release(projectSeq);
           underWay.delete(seq);
