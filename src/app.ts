@@ -300,7 +300,7 @@ export function createApp(options: AppOptions) {
       ratePerSecond: config.sendRate,
       concurrency: transport.maxUnderWay ?? transport.concurrency,
       clock,
-      mostAhead: transport.maxPrefetch,
+      maxPrefetch: transport.maxPrefetch,
     }),
     load: createLoader(db),
     attempt: createAttempt({

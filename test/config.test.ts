@@ -8,7 +8,7 @@ import { parseAddressRange } from "../src/lib/address-ranges.ts";
 type Name = keyof Config;
 type Row = [name: Name, flag: string, env: string, fallback: unknown, text: string, value: unknown];
 
-const relay = { host: "smtp.example.com", port: 587, user: "u", pass: "p:@", tls: "starttls" };
+const relay = { host: "smtp.example.com", port: 587, user: "u", password: "p:@", tls: "starttls" };
 const secret = "0123456789abcdefghijklmnopqrstuv";
 
 /** The settings as the README tells them. */

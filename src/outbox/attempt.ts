@@ -117,7 +117,11 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     const signed = await sign(mail, composed.message);
     if (!signed.ok) return deferred(`The message cannot be signed: ${signed.reason}`);
     const envelope = { from: deps.returnPathOf(mail), to: mail.to ?? "" };
-    const dispatch = { envelope, message: signed.message, leave: unlessWithdrawn(mail, leave) };
+    const dispatch = {
+      envelope,
+      message: signed.message,
+      whenAllowed: unlessWithdrawn(mail, leave),
+    };
     const outcome = await send(dispatch, mail.slot);
     return mail.campaignSeq === null ? outcome : { ...outcome, subject: subject.text };
   };

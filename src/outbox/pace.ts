@@ -40,9 +40,9 @@ export function createPace(options: {
   concurrency: number;
   clock: Clock;
   /** Upper limit of the prefetch; half of the concurrency by default. */
-  mostAhead?: number | undefined;
+  maxPrefetch?: number | undefined;
 }): Pace {
-  const { ratePerSecond, concurrency, clock, mostAhead = Math.ceil(concurrency / 2) } = options;
+  const { ratePerSecond, concurrency, clock, maxPrefetch = Math.ceil(concurrency / 2) } = options;
   const queue = new PQueue({ concurrency });
   const starts = ratePerSecond === 0 ? null : createStartRecord(ratePerSecond);
 
@@ -66,9 +66,9 @@ export function createPace(options: {
     run: (task, urgency = 0) =>
       queue.add(starts === null ? task : () => start(task, starts), { priority: urgency }),
     prefetchLimit(prepareMs) {
-      if (ratePerSecond === 0) return mostAhead;
+      if (ratePerSecond === 0) return maxPrefetch;
       const seconds = PREFETCH_SECONDS + prepareMs / SECOND_MS;
-      return Math.min(mostAhead, Math.ceil(ratePerSecond * seconds));
+      return Math.min(maxPrefetch, Math.ceil(ratePerSecond * seconds));
     },
     concurrency,
   };

@@ -308,8 +308,8 @@ describe("the prefetch", () => {
     expect([0, 500, 1_000].map(pace.prefetchLimit)).toEqual([5, 12, 19]);
   });
 
-  test("is `mostAhead` where there is no rate limit", () => {
-    const options = { ratePerSecond: 0, concurrency: 50, mostAhead: 50, clock: manualClock() };
+  test("is `maxPrefetch` where there is no rate limit", () => {
+    const options = { ratePerSecond: 0, concurrency: 50, maxPrefetch: 50, clock: manualClock() };
     expect(createPace(options).prefetchLimit(0)).toBe(50);
   });
 });

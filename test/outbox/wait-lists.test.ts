@@ -154,7 +154,7 @@ describe("a mail without a slot", () => {
     const seq = outbox.add({ to: "a@slow.test", nextAt: 1, createdAt: 1 });
     expect(leaseAll(queue)).toEqual([]);
     const [lease] = leaseAll(queue, 1 + 4 * DAY);
-    expect(lease).toMatchObject({ seq, pass: null, busy: { waitList: "slow.test" } });
+    expect(lease).toMatchObject({ seq, slot: null, busy: { waitList: "slow.test" } });
   });
 
   test("is not moved while the whole capacity is in use", () => {

@@ -120,7 +120,9 @@ export function createEmailList(deps: {
     if (source === null) return NOTHING;
     const criteria = criteriaOf(query);
     const isAll = criteria.length === 0 && source.index === "emails_page";
-    return isAll ? all(projectSeq, part) : walk({ source, criteria }, part, scheduler.of(projectSeq));
+    return isAll
+      ? all(projectSeq, part)
+      : walk({ source, criteria }, part, scheduler.of(projectSeq));
   }
 
   return async (projectSeq, query) => {

@@ -270,7 +270,7 @@ test("a disk that fails ends the process: nobody knows what it has", async () =>
     void writer.write(() => 1).then(() => console.log("answered"));
     setTimeout(() => console.log("still there"), 200);`;
   const child = Bun.spawn([process.execPath, "-e", script], {
-    cwd: join(import.meta.dir, "..", ".."),
+    cwd: join(import.meta.dir, "../../.."),
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -28,7 +28,7 @@ class Dispatcher {
   readonly #transport: DirectTransport;
   readonly #lines = new Map<string, Line>();
   #underWay = 0;
-  mostUnderWay = 0;
+  maxUnderWay = 0;
   questions = 0;
 
   constructor({ clock }: MailNet, transport: DirectTransport) {
@@ -74,7 +74,7 @@ class Dispatcher {
       return false;
     }
     line.waiting--;
-    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.#underWay);
+    this.maxUnderWay = Math.max(this.maxUnderWay, ++this.#underWay);
     void this.#send(line, admission);
     return true;
   }
@@ -112,7 +112,7 @@ test("1,000 mails to a host that never answers do not delay 1,000 to a fast one"
   await run.runUntilAccepted("fast.test", 1_000);
   expect(run.outcomes("slow.test")).toEqual([]);
   expect(slow.transcripts.length).toBe(2);
-  expect(run.mostUnderWay).toBeLessThanOrEqual(50);
+  expect(run.maxUnderWay).toBeLessThanOrEqual(50);
 });
 
 test("1,000 mails to a site that asked for a pause do not even connect", async () => {
@@ -143,7 +143,7 @@ test("slow sites, however many, leave places to a fast one", async () => {
   await run.runUntilAccepted("fast.test", 500);
   // Four fifths of the house at most.
   expect(host.transcripts.length).toBeLessThanOrEqual(40);
-  expect(run.mostUnderWay).toBeLessThanOrEqual(50);
+  expect(run.maxUnderWay).toBeLessThanOrEqual(50);
 });
 
 test("a dead name server of one domain does not delay the others", async () => {

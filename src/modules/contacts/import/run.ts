@@ -110,7 +110,10 @@ export function createImportRunner(deps: {
       }
       const bytes = await files.read(job.id);
       if (bytes === null) return { is: "failed", message: FILE_GONE };
-      const records = readRecords({ bytes, encoding: input.encoding }, scheduler.of(job.projectSeq));
+      const records = readRecords(
+        { bytes, encoding: input.encoding },
+        scheduler.of(job.projectSeq),
+      );
       try {
         const { header, rest } = await splitHeader(records);
         const read = readHeader(header, input.mapping);

@@ -19,7 +19,10 @@ export type Audiences = ReturnType<typeof createAudiences>;
 export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairScheduler }) {
   const counts = createCounts({ sqlite: db.sqlite, scheduler });
   const statements = createStatementCache(db.sqlite);
-  const depsOf = ({ projectSeq }: Audience) => ({ sqlite: db.sqlite, queue: scheduler.of(projectSeq) });
+  const depsOf = ({ projectSeq }: Audience) => ({
+    sqlite: db.sqlite,
+    queue: scheduler.of(projectSeq),
+  });
 
   return {
     /** Returns the exact number of contacts. */
