@@ -122,7 +122,7 @@ describe("the relay transport", () => {
 
   test("refuses to be made with a password in clear over a network", () => {
     const options = { hostname: "client.test", clock: manualClock(), log: silentLog };
-    const relay = { host: "mx.test", port: 25, user: "u", pass: "p", tls: "none" } as const;
+    const relay = { host: "mx.test", port: 25, user: "u", password: "p", tls: "none" } as const;
     expect(() => relayTransport({ ...options, relay })).toThrow("password without TLS");
     expect(() =>
       relayTransport({ ...options, relay: { ...relay, user: undefined } }),
@@ -141,7 +141,7 @@ describe("the relay transport", () => {
   test("does not log in without TLS where localhost is another machine", async () => {
     const server = await scripted();
     const resolve = () => Promise.resolve(["192.0.2.1"]);
-    const relay = { host: "localhost", user: "user", pass: "slot" };
+    const relay = { host: "localhost", user: "user", password: "slot" };
     const outcome = await transport(server.port, relay, { resolve }).send(mail());
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
     expect(outcome.reason).toContain("no password in cleartext");
