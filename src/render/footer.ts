@@ -1,10 +1,13 @@
-/** The end of a marketing mail: why it came, and the way out (docs/interface.md#tracking). */
+/**
+ * Footer of marketing mail: why the recipient gets it, and the unsubscribe link
+ * (docs/interface.md#tracking).
+ */
 
 import { chooseTexts, fill } from "./language.ts";
 
 export type Footer = { html: string; text: string };
 
-/** In the project's language. */
+/** The footer as HTML and as text, in the project's language. */
 export function unsubscribeFooter(mail: {
   unsubscribeUrl: string;
   projectName: string;
@@ -22,13 +25,18 @@ export function unsubscribeFooter(mail: {
   };
 }
 
-/** Whether the body offers the link itself, written as a template writes it; nobody sees a comment. */
+/**
+ * True if the body contains the unsubscribe link itself, plain or HTML-escaped. A link inside an
+ * HTML comment does not count, because the recipient cannot see it.
+ */
 export function offersUnsubscribe(html: string, unsubscribeUrl: string): boolean {
-  const seen = html.includes("<!--") ? html.replace(/<!--.*?(?:-->|$)/gs, "") : html;
-  return seen.includes(unsubscribeUrl) || seen.includes(Bun.escapeHTML(unsubscribeUrl));
+  const visible = html.includes("<!--") ? html.replace(/<!--.*?(?:-->|$)/gs, "") : html;
+  return visible.includes(unsubscribeUrl) || visible.includes(Bun.escapeHTML(unsubscribeUrl));
 }
 
-/** Mail programs know no style sheets; clear of floats and tables left open above. */
+/**
+ * Inline, because many mail programs ignore style sheets; `clear` puts it below floats of the body.
+ */
 const BLOCK_STYLE =
   "clear:both;margin:32px 0 0;padding:16px;border-top:1px solid #cccccc;text-align:center;" +
   "font-family:sans-serif;font-size:13px;line-height:1.5;color:#666666";

@@ -1,6 +1,6 @@
 /**
- * What recipients read, in the languages there are: the footer of marketing mail and the pages
- * behind its links. A new language is one file in `languages/` and one line here.
+ * Texts that recipients read, in all supported languages: the footer of marketing mail and the
+ * pages that its links open. To add a language, add one file to `languages/` and list it in `ALL`.
  */
 
 import { de } from "./languages/de.ts";
@@ -15,29 +15,33 @@ import { pt } from "./languages/pt.ts";
 
 export type PageText = { title: string; text: string };
 
-/** `{project}` and `{email}` stand for the project's name and the recipient's address. */
+/** In each text, `{project}` is the project's name and `{email}` is the recipient's address. */
 export type Texts = {
-  /** BCP 47. */
+  /** Language tag (BCP 47). */
   language: string;
-  /** Words on buttons and links. */
+  /** Label of the button or link that unsubscribes. */
   unsubscribe: string;
+  /** Label of the button that subscribes. */
   subscribe: string;
+  /** Page that asks for confirmation. */
   askUnsubscribe: PageText;
+  /** Page that asks for confirmation. */
   askSubscribe: PageText;
-  /** How it is, whether it has just become so or was so before. */
+  /** Page that states the contact's state, whether it changed just now or earlier. */
   unsubscribed: PageText;
+  /** Page that states the contact's state, whether it changed just now or earlier. */
   subscribed: PageText;
-  /** Title of the page that shows how it is and offers to change it. */
+  /** Title of the page that shows the contact's state and offers to change it. */
   manage: string;
-  /** Goes with the end of a subscription: other mail may still come. */
+  /** Note for a contact who unsubscribes: transactional mail may still arrive. */
   note: string;
-  /** The contact was deleted. */
+  /** Page for a contact that was deleted. */
   gone: PageText;
-  /** The link is not one of ours, or not all of it. */
+  /** Page for a link that is incomplete or was not signed by this installation. */
   badLink: PageText;
-  /** A fault of ours. */
+  /** Page for an error of the server. */
   trouble: PageText;
-  /** Why this mail came; goes with a link `unsubscribe`. */
+  /** Reason why the recipient gets this mail; a link labelled `unsubscribe` follows it. */
   footer: string;
 };
 
@@ -46,36 +50,37 @@ const BY_LANGUAGE: ReadonlyMap<string, Texts> = new Map(
   ALL.map((texts) => [texts.language, texts]),
 );
 
-/** Languages there are texts in. */
+/** Tags of all supported languages. */
 export const LANGUAGES: readonly string[] = ALL.map((texts) => texts.language);
 
-/** Texts in a language such as `pt-BR`, by its first part; null where there are none. */
+/** The texts in a language such as `pt-BR`, found by its first subtag; null if there are none. */
 export function textsIn(language: string): Texts | null {
   return BY_LANGUAGE.get(language.toLowerCase().split("-", 1)[0] ?? "") ?? null;
 }
 
 /**
- * The language of the project, which is that of its mail. Where that is not known: the one that
- * the reader likes best (RFC 9110 §12.5.4), else English.
+ * The texts in the project's language, which its mail is written in. If that language is null or
+ * not supported: in the first choice of the `Accept-Language` header (RFC 9110 §12.5.4), else in
+ * English.
  */
 export function chooseTexts(language: string | null, acceptLanguage: string | null): Texts {
   const own = language === null ? null : textsIn(language);
-  return own ?? accepted(acceptLanguage ?? "") ?? en;
+  return own ?? preferredTexts(acceptLanguage ?? "") ?? en;
 }
 
-const LONGEST_HEADER = 500;
+const MAX_HEADER_LENGTH = 500;
 
-function accepted(header: string): Texts | null {
-  const wishes = header
-    .slice(0, LONGEST_HEADER)
+function preferredTexts(header: string): Texts | null {
+  const preferences = header
+    .slice(0, MAX_HEADER_LENGTH)
     .split(",")
-    .map((wish) => {
-      const [range = "", ...parameters] = wish.split(";").map((part) => part.trim());
+    .map((preference) => {
+      const [range = "", ...parameters] = preference.split(";").map((part) => part.trim());
       return { texts: textsIn(range), quality: qualityIn(parameters) };
     })
     .filter(({ texts, quality }) => texts !== null && quality > 0);
-  // Sorting is stable: of equal wishes the first counts.
-  return wishes.sort((a, b) => b.quality - a.quality)[0]?.texts ?? null;
+  // The sort is stable, so the first of several languages with equal quality is chosen.
+  return preferences.sort((a, b) => b.quality - a.quality)[0]?.texts ?? null;
 }
 
 function qualityIn(parameters: readonly string[]): number {
@@ -84,7 +89,9 @@ function qualityIn(parameters: readonly string[]): number {
   return Number.isNaN(quality) ? 0 : quality;
 }
 
-/** Puts values in place of `{project}` and `{email}`; what a value contains is not looked at again. */
+/**
+ * Replaces `{project}` and `{email}` by their values. Braces inside of a value are not replaced.
+ */
 export function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }

@@ -1,9 +1,10 @@
 /**
- * Links that work without logging in (docs/interface.md#tracking). A token names the email record, which
- * names the contact, and is signed with a key of the installation: API keys have no part in it.
+ * Links that work without a login (docs/interface.md#tracking). A token contains the id of the
+ * email record, which refers to the contact. It is signed with a key of the installation, not with
+ * an API key.
  *
- * Recipient links and tracking links are signed with different keys, so that what a redirect leaks
- * into logs and histories unsubscribes nobody.
+ * Recipient links and tracking links are signed with different keys. A token of a redirect, which
+ * may leak into logs and browser histories, can therefore not unsubscribe a contact.
  */
 
 import { hmac, isSameBytes } from "../lib/crypto.ts";
@@ -12,9 +13,9 @@ export type RecipientLinks = { unsubscribeUrl: string; subscribeUrl: string; man
 
 const ID_BYTES = 16;
 const SIGNATURE_BYTES = 12;
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
-/** `base` has no slash at its end. */
+/** The links of one email record. `base` has no trailing slash. */
 export function recipientLinks(base: string, key: Uint8Array, emailId: string): RecipientLinks {
   const token = issueToken(key, emailId);
   return {
@@ -24,17 +25,20 @@ export function recipientLinks(base: string, key: Uint8Array, emailId: string): 
   };
 }
 
-/** Address of the pixel that tells that a mail was opened. */
+/** URL of the pixel whose request counts as an open. */
 export function pixelUrl(base: string, key: Uint8Array, emailId: string): string {
   return `${base}/o/${issueToken(key, emailId)}.gif`;
 }
 
-/** What all redirects of tracked links begin with. */
+/** Prefix of the URLs of all tracked links. */
 export function redirectBase(base: string): string {
   return `${base}/c/`;
 }
 
-/** Address that counts a click and leads to `target`. The token covers both mail and target. */
+/**
+ * URL that counts a click and redirects to `target`. The token signs both the email id and the
+ * target.
+ */
 export function redirectUrl(
   base: string,
   key: Uint8Array,
@@ -45,7 +49,10 @@ export function redirectUrl(
   return `${redirectBase(base)}${token}/${target.toString("base64url")}`;
 }
 
-/** What a redirect of ours stands for, or null: nobody can make one that leads elsewhere. */
+/**
+ * The email id and target of a tracked link; null if its signature is wrong, so no target can be
+ * forged.
+ */
 export function openRedirect(
   key: Uint8Array,
   token: string,
@@ -56,21 +63,23 @@ export function openRedirect(
   return target === null || emailId === null ? null : { emailId, target: target.toString() };
 }
 
-/** 38 characters of base64url: email id and signature. `covered` is signed with it. */
+/**
+ * A token of 38 base64url characters: email id and signature. The signature also covers `covered`.
+ */
 export function issueToken(
   key: Uint8Array,
   emailId: string,
-  covered: Uint8Array = NOTHING,
+  covered: Uint8Array = NO_BYTES,
 ): string {
   const id = Buffer.from(emailId.replaceAll("-", ""), "hex");
   return Buffer.concat([id, sign(key, id, covered)]).toString("base64url");
 }
 
-/** The email id in a token of ours, or null. */
+/** The email id in a token; null if the token is malformed or its signature is wrong. */
 export function openToken(
   key: Uint8Array,
   token: string,
-  covered: Uint8Array = NOTHING,
+  covered: Uint8Array = NO_BYTES,
 ): string | null {
   const bytes = exactBytes(token);
   if (bytes?.byteLength !== ID_BYTES + SIGNATURE_BYTES) return null;
@@ -82,12 +91,14 @@ export function openToken(
     .join("-");
 }
 
-/** The id has a fixed length, so what follows cannot be mistaken for part of it. */
+/** The id has a fixed length, so the boundary between it and `covered` is unambiguous. */
 function sign(key: Uint8Array, id: Uint8Array, covered: Uint8Array): Uint8Array {
   return hmac(key, Buffer.concat([id, covered])).subarray(0, SIGNATURE_BYTES);
 }
 
-/** The decoder overlooks characters that are none of its own: of each link there is one spelling. */
+/**
+ * The decoder ignores invalid characters; this accepts only the one canonical encoding, else null.
+ */
 function exactBytes(encoded: string): Buffer | null {
   const bytes = Buffer.from(encoded, "base64url");
   return bytes.toString("base64url") === encoded ? bytes : null;

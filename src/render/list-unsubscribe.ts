@@ -1,4 +1,4 @@
-/** Headers that let a mail program offer "unsubscribe" by itself (RFC 2369, RFC 8058;
+/** Headers with which a mail program can show its own unsubscribe button (RFC 2369, RFC 8058;
  * docs/delivery.md#C6). */
 
 import { ONE_CLICK } from "../protocols/mime/headers.ts";
@@ -6,26 +6,27 @@ import { ONE_CLICK } from "../protocols/mime/headers.ts";
 export type Header = readonly [name: string, value: string];
 
 /**
- * The headers of a marketing mail: ours, then those that the caller brought. What a caller brings
- * takes the place of ours; with a List-Unsubscribe of its own, one-click is the caller's to offer.
+ * The headers of a marketing mail: the service's, then the caller's. A caller's header replaces the
+ * service's header of the same name. If the caller sends its own List-Unsubscribe, the service adds
+ * no List-Unsubscribe-Post, because only the caller knows whether its URL supports one-click.
  */
 export function withListHeaders(
-  own: readonly Header[],
+  callerHeaders: readonly Header[],
   list: {
     unsubscribeUrl: string;
-    /** Tells mails of one content from others, the same for all its recipients. */
+    /** Identifies the content, so it is the same for all recipients of one campaign. */
     feedbackId: string;
   },
 ): Header[] {
-  const names = new Set(own.map(([name]) => name.toLowerCase()));
+  const names = new Set(callerHeaders.map(([name]) => name.toLowerCase()));
   const has = (name: string) => names.has(name.toLowerCase());
-  const ours: Header[] = [];
+  const headers: Header[] = [];
   if (!has(LIST_UNSUBSCRIBE)) {
-    ours.push([LIST_UNSUBSCRIBE, `<${list.unsubscribeUrl}>`]);
-    if (!has(LIST_UNSUBSCRIBE_POST)) ours.push([LIST_UNSUBSCRIBE_POST, ONE_CLICK]);
+    headers.push([LIST_UNSUBSCRIBE, `<${list.unsubscribeUrl}>`]);
+    if (!has(LIST_UNSUBSCRIBE_POST)) headers.push([LIST_UNSUBSCRIBE_POST, ONE_CLICK]);
   }
-  if (!has(FEEDBACK_ID)) ours.push([FEEDBACK_ID, list.feedbackId]);
-  return [...ours, ...own];
+  if (!has(FEEDBACK_ID)) headers.push([FEEDBACK_ID, list.feedbackId]);
+  return [...headers, ...callerHeaders];
 }
 
 const LIST_UNSUBSCRIBE = "List-Unsubscribe";

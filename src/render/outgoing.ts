@@ -1,9 +1,14 @@
 /**
- * What a rendered body becomes when it leaves (docs/delivery.md#C6, docs/delivery.md#C7): marketing mail gets its
- * footer and list headers, tracked mail its redirects and pixel. Pure, so that every attempt
- * carries the same bytes; before signing, so that the signature covers all of it.
+ * From a template to the parts of a mail. In this order: `template/` compiles the subject and the
+ * body and renders them with the recipient's variables (`variables.ts`), within the time limit of a
+ * request (`render-budget.ts`); the rendered subject is checked (`subject.ts`); then
+ * `prepareOutgoing` adds the footer to marketing mail (`footer.ts`), rewrites links and adds the
+ * tracking pixel (`rewrite.ts`, `links.ts`), makes the text alternative (`text.ts`) and adds the
+ * list headers (`list-unsubscribe.ts`; docs/delivery.md#C6, docs/delivery.md#C7).
  *
- * The text alternative shows the links as they were written: people read them there.
+ * The function is pure, so that every attempt sends the same bytes. It runs before the mail is
+ * signed, so that the DKIM signature covers its result. The text alternative keeps the original
+ * links, because recipients can see the URLs there.
  */
 
 import { type Footer, offersUnsubscribe, unsubscribeFooter } from "./footer.ts";
@@ -19,9 +24,9 @@ export type OutgoingInput = {
   /** The caller's headers. */
   headers: readonly Header[];
   links: RecipientLinks;
-  /** Null: mail that was asked for; it gets neither footer nor list headers. */
+  /** Null for transactional mail, which gets neither footer nor list headers. */
   marketing: { projectName: string; language: string; feedbackId: string } | null;
-  /** Null: links stay, and there is no pixel. */
+  /** Null if the mail is not tracked: links are not rewritten and no pixel is added. */
   tracking: { url: string; key: Uint8Array } | null;
 };
 
@@ -36,10 +41,10 @@ export function prepareOutgoing(input: OutgoingInput): Outgoing {
       : unsubscribeFooter({ unsubscribeUrl, ...marketing });
   return {
     html: rewriteHtml(html, {
-      redirect: redirecting(input),
-      ending: (footer?.html ?? "") + pixel(input),
+      redirect: createRedirect(input),
+      ending: (footer?.html ?? "") + pixelHtml(input),
     }),
-    text: textOf(html, footer),
+    text: textAlternative(html, footer),
     headers:
       marketing === null
         ? headers
@@ -47,30 +52,33 @@ export function prepareOutgoing(input: OutgoingInput): Outgoing {
   };
 }
 
-function textOf(html: string, footer: Footer | null): string {
+function textAlternative(html: string, footer: Footer | null): string {
   const text = htmlToText(html);
   if (footer === null) return text;
   return text === "" ? footer.text : `${text}\n\n--\n${footer.text}`;
 }
 
-/** The way out is never tracked, and what is a redirect of ours already stays one. */
-function redirecting({ emailId, links, tracking }: OutgoingInput) {
+/**
+ * Maps a target to its tracked link; null for recipient links and for links that are tracked
+ * already.
+ */
+function createRedirect({ emailId, links, tracking }: OutgoingInput) {
   if (tracking === null) return null;
   const { url, key } = tracking;
-  const untouched = [...Object.values(links), redirectBase(url)].map(asWritten);
+  const untrackedPrefixes = [...Object.values(links), redirectBase(url)].map(normalizeUrl);
   return (target: string): string | null =>
-    untouched.some((start) => target.startsWith(start))
+    untrackedPrefixes.some((prefix) => target.startsWith(prefix))
       ? null
       : redirectUrl(url, key, { emailId, target });
 }
 
-/** As the targets are written, which a parser has been through. */
-function asWritten(url: string): string {
+/** The URL in the form in which a parser writes it, because the targets were parsed too. */
+function normalizeUrl(url: string): string {
   return URL.parse(url)?.href ?? url;
 }
 
-/** Not hidden: programs do not load images that are. */
-function pixel({ emailId, tracking }: OutgoingInput): string {
+/** The tracking pixel. It is not hidden, because mail programs do not load hidden images. */
+function pixelHtml({ emailId, tracking }: OutgoingInput): string {
   if (tracking === null) return "";
   const source = Bun.escapeHTML(pixelUrl(tracking.url, tracking.key, emailId));
   return `<img src="${source}" width="1" height="1" alt="" style="display:block;border:0">`;

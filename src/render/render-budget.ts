@@ -1,6 +1,6 @@
 /**
- * The time that one request may spend on rendering. While a template is rendered, everything else in
- * the process waits, so the renders of a request share one limit however many recipients it names.
+ * The time that one request may spend on rendering. All other work of the process waits while a
+ * template is rendered, so all renders of a request share one limit, even with many recipients.
  */
 
 import { systemClock } from "../lib/clock.ts";
@@ -8,7 +8,7 @@ import { render, type Rendered, type Template, type Variables } from "./template
 import { RENDER_LIMIT_MS } from "./template/limits.ts";
 
 export type RenderBudget = {
-  /** Renders within the time that is left; without any, the result is a reason. */
+  /** Renders within the remaining time; fails with a reason if no time is left. */
   render(template: Template, variables: Variables): Rendered;
 };
 

@@ -1,27 +1,27 @@
 /**
- * Rewrites the HTML of a mail as it leaves, in one pass: links lead through our redirect, and
- * footer and pixel stand at the end of the body (docs/delivery.md#C7).
+ * Rewrites the HTML of a mail before it is sent, in one streaming pass: web links become tracked
+ * links, and the footer and the pixel are added at the end of the body (docs/delivery.md#C7).
  *
- * Links inside comments stay as they are, those in Outlook's conditional comments among them.
+ * Links inside comments, including Outlook's conditional comments, are not rewritten.
  */
 
 import { decodeHTMLAttribute } from "entities/decode";
 import { parseUrl } from "../lib/url.ts";
 
 export type Rewriting = {
-  /** The address to put in place of a web address, null to leave that link; null: all stay. */
+  /** Returns the replacement of a web URL, or null to keep that link; null to keep all links. */
   redirect: ((target: string) => string | null) | null;
-  /** HTML for the end of the body. */
+  /** HTML to add at the end of the body; empty to add nothing. */
   ending: string;
 };
 
-/** Longer ones would not survive every mail client once they are encoded. */
+/** Longest target that is tracked, in UTF-16 units: some mail clients break longer encoded URLs. */
 const LONGEST_TARGET = 2000;
 
 const LINKS = "a[href], area[href]";
 const UNTRACKED = "data-no-track";
 
-/** The same HTML with `rewriting` applied; never throws, whatever the HTML is. */
+/** Applies `rewriting` to the HTML. It accepts malformed HTML and never throws. */
 export function rewriteHtml(html: string, rewriting: Rewriting): string {
   const { redirect, ending } = rewriting;
   if (redirect === null && ending === "") return html;
@@ -35,23 +35,25 @@ export function rewriteHtml(html: string, rewriting: Rewriting): string {
 
 function rewriteLink(link: HTMLRewriterTypes.Element, redirect: (target: string) => string | null) {
   if (link.hasAttribute(UNTRACKED)) return;
-  const target = webAddress(link.getAttribute("href") ?? "");
+  const target = webUrl(link.getAttribute("href") ?? "");
   const replacement = target === null ? null : redirect(target);
   if (replacement !== null) link.setAttribute("href", replacement);
 }
 
 /**
- * The address that a browser would go to, or null where it is none of the web: anchors, mailto,
- * tel, and what is relative to nothing.
+ * The normalized web URL of an `href`. Null for anchors, mailto, tel and relative URLs, and for
+ * URLs that are too long to track.
  */
-function webAddress(attribute: string): string | null {
+function webUrl(attribute: string): string | null {
   const text = attribute.includes("&") ? decodeHTMLAttribute(attribute) : attribute;
   if (!/^\s*https?:/i.test(text)) return null;
   const href = parseUrl(text)?.href;
   return href === undefined || href.length > LONGEST_TARGET ? null : href;
 }
 
-/** Before the end tag of the body; at the end of the document where there is none. */
+/**
+ * Inserts before the end tag of the body, or at the end of the document if there is no such tag.
+ */
 function appendToBody(rewriter: HTMLRewriter, ending: string): void {
   let isAppended = false;
   rewriter.on("body", {

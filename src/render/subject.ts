@@ -1,11 +1,15 @@
-/** What a rendered subject may be (docs/interface.md#send). */
+/** Checks a rendered subject (docs/interface.md#send). */
 
 import type { FieldErrorCode } from "../lib/errors.ts";
 import { isHeaderText } from "../protocols/mime/headers.ts";
 
+/** Longest subject, in UTF-16 units. */
 const LONGEST_SUBJECT = 998;
 
-/** Why no mail can have this subject, as a predicate of the field `subject`; null where one can. */
+/**
+ * The error of the field `subject`, worded to follow the field's name; null if the subject is
+ * valid.
+ */
 export function subjectFault(subject: string): { code: FieldErrorCode; message: string } | null {
   if (!isHeaderText(subject)) {
     const message = "contains a line break or another control character once it is rendered";

@@ -3,55 +3,61 @@
 import { compile, type DomNode, type FormatCallback } from "html-to-text";
 import { offsetOfDepth } from "./html-depth.ts";
 
-/** What is read of a body, and the most that is written, in UTF-16 units. */
-const LONGEST = 512 * 1024;
+/** Longest part of a body that is read, and longest text that is written, in UTF-16 units. */
+const MAX_LENGTH = 512 * 1024;
 
-/** Tags that are read of a body. */
-const MOST_TAGS = 25_000;
+/** A body is read up to this number of tags. */
+const MAX_TAGS = 25_000;
 
-/** A body is read up to the element that nests deeper: the parser takes the more time the deeper. */
-const DEEPEST_PARSED = 500;
+/** A body is read up to the first element nested deeper: the parser's time grows with the depth. */
+const MAX_PARSED_DEPTH = 500;
 
-/** Elements within elements that are converted; layout tables in real mail stay below fifty. */
-const DEEPEST = 100;
+/**
+ * Elements nested deeper are not converted; layout tables in real mail nest less than fifty deep.
+ */
+const MAX_CONVERTED_DEPTH = 100;
 
 const LINE_LENGTH = 78;
 
 /**
- * Readable text: links as `text [url]`, images by their alternative text, table rows as lines.
- * Never throws; a body of any size or depth takes bounded time.
+ * Converts HTML to readable text: links become `text [url]`, images their alternative text, and
+ * table rows lines. It never throws, and it takes bounded time for a body of any size and depth.
  */
 export function htmlToText(html: string): string {
-  const start = bounded(html);
+  const start = truncateHtml(html);
   try {
-    return tidy(convert(start).slice(0, LONGEST)).trim().toWellFormed();
+    return tidy(convert(start).slice(0, MAX_LENGTH)).trim().toWellFormed();
   } catch {
     return withoutTags(start).trim().toWellFormed();
   }
 }
 
-function bounded(html: string): string {
-  const end = offsetOfTag(html, MOST_TAGS);
-  const start = html.slice(0, end === -1 ? LONGEST : Math.min(end, LONGEST));
-  if (offsetOfTag(start, DEEPEST_PARSED) === -1) return start;
-  const deep = offsetOfDepth(start, DEEPEST_PARSED);
+/** The beginning of a body, within the limits of length, tags and depth. */
+function truncateHtml(html: string): string {
+  const end = offsetOfTag(html, MAX_TAGS);
+  const start = html.slice(0, end === -1 ? MAX_LENGTH : Math.min(end, MAX_LENGTH));
+  if (offsetOfTag(start, MAX_PARSED_DEPTH) === -1) return start;
+  const deep = offsetOfDepth(start, MAX_PARSED_DEPTH);
   return deep === -1 ? start : start.slice(0, deep);
 }
 
-/** Where the tag with this number begins, counted from 0; -1 if there are not so many. */
+/** The offset of the tag with this number, counted from 0; -1 if there are fewer tags. */
 function offsetOfTag(html: string, number: number): number {
   let at = html.length <= 3 * number ? -1 : html.indexOf("<");
   for (let tags = 0; at !== -1 && tags < number; tags++) at = html.indexOf("<", at + 1);
   return at;
 }
 
-/** The image's alternative text; an image without one says nothing (a tracking pixel, a spacer). */
+/** Writes the image's alternative text. An image without one, such as a spacer, writes nothing. */
 const image: FormatCallback = (element, _walk, builder) => {
   const alt: unknown = element.attribs?.alt;
   if (typeof alt === "string") builder.addInline(` ${alt} `);
 };
 
-/** A row of short cells is a line of data; cells with blocks inside are layout: one by one. */
+/**
+ * A row of inline cells is data, written as one line; a row with block cells is layout, one line
+ * per cell.
+ */
 const row: FormatCallback = (element, walk, builder) => {
   const cells = element.children.filter(({ name }) => name === "td" || name === "th");
   const isData = cells.length > 1 && !cells.some((cell) => hasBlock(cell, 0));
@@ -73,7 +79,7 @@ const BLOCKS: ReadonlySet<string> = new Set(
 );
 
 function hasBlock(element: DomNode, depth: number): boolean {
-  if (depth > DEEPEST) return true;
+  if (depth > MAX_CONVERTED_DEPTH) return true;
   return (element.children ?? []).some(
     (child) => BLOCKS.has(child.name ?? "") || hasBlock(child, depth + 1),
   );
@@ -87,13 +93,14 @@ const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 const paragraph = { leadingLineBreaks: 2, trailingLineBreaks: 2 };
 const heading = { ...paragraph, uppercase: false };
 
-/** Compiled once: putting the options together takes longer than converting a mail. */
+/** Compiled once, because preparing the options takes longer than converting a mail. */
 const convert = compile({
   wordwrap: LINE_LENGTH,
-  limits: { maxDepth: DEEPEST },
-  // No search for the body: the whole document is converted, but for what is skipped below.
+  limits: { maxDepth: MAX_CONVERTED_DEPTH },
+  // Convert the whole document, except the elements that are skipped below, without a search for
+  // the body.
   baseElements: { selectors: [], returnDomByDefault: true },
-  // No-break spaces included: nobody needs them here, and spacers are full of them.
+  // Treat no-break spaces as white space: text does not need them, and spacers contain many.
   whitespaceCharacters: " \t\r\n\f\u200b\u00a0",
   formatters: { image, row },
   selectors: [
@@ -108,7 +115,7 @@ const convert = compile({
   ],
 });
 
-/** Takes out the invisible characters that keep a preview text short, and piles of empty lines. */
+/** Removes the runs of invisible characters that pad a preview text, and repeated empty lines. */
 function tidy(text: string): string {
   return text
     .replace(INVISIBLE_RUN, (run) => ((run.match(INVISIBLE)?.length ?? 0) >= 3 ? "\n" : run))

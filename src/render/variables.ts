@@ -1,4 +1,4 @@
-/** The variables of a template, and which of two values with one name is used. */
+/** The variables of a template, and the precedence of two values with the same name. */
 
 import type { RecipientLinks } from "./links.ts";
 import type { Variables } from "./template/template.ts";
@@ -7,20 +7,22 @@ export type Recipient = {
   /** Contact id. */
   id: string;
   email: string;
-  /** The contact's data with the request's over it. */
+  /** The contact's data, overlaid by the data of the request. */
   data: Variables;
   links: RecipientLinks;
   projectName: string;
 };
 
-/** The data at the top level and as `data`; the variables of the service hide keys of the data. */
+/**
+ * The data, at the top level and as `data`; variables of the service hide keys of the same name.
+ */
 export function templateVariables(recipient: Recipient): Variables {
   const { id, email, data, links, projectName } = recipient;
   return overlaid(data, {
     data,
     id,
     email,
-    // The names that templates of Plunk use.
+    // Names for templates that were written for Plunk.
     plunk_id: id,
     plunk_email: email,
     ...links,
@@ -29,8 +31,9 @@ export function templateVariables(recipient: Recipient): Variables {
 }
 
 /**
- * Variables with others over them. A variable `order` also hides a key `order.total` below it, which
- * `{{ order.total }}` would render otherwise: a contact cannot choose what a request's data means.
+ * Merges two sets of variables; those in `above` win. A variable `order` in `above` also removes a
+ * key `order.total` of `below`: otherwise `{{ order.total }}` would render the contact's key
+ * instead of the value that the request sent.
  */
 export function overlaid(below: Variables, above: Variables): Variables {
   const variables: Record<string, unknown> = { ...below, ...above };

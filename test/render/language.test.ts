@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chooseTexts, fill, LANGUAGES, textsIn } from "../../src/render/language.ts";
 
-test("there are nine languages", () => {
+test("nine languages are supported", () => {
   expect([...LANGUAGES].sort()).toEqual(["de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt"]);
 });
 
@@ -11,7 +11,7 @@ describe("the texts in", () => {
     if (texts === null) throw new Error(`no texts in ${language}`);
     const { askUnsubscribe, askSubscribe, unsubscribed, subscribed } = texts;
 
-    test(`${language} name project and address where they should`, () => {
+    test(`${language} contain the placeholders for project and address`, () => {
       for (const { title, text } of [askUnsubscribe, askSubscribe, unsubscribed, subscribed]) {
         expect(title).not.toContain("{");
         expect(text.match(/\{\w+\}/g)?.sort()).toEqual(["{email}", "{project}"]);
@@ -30,7 +30,7 @@ describe("the texts in", () => {
     });
 
     if (language !== "en") {
-      test(`${language} are not the English ones`, () => {
+      test(`${language} differ from the English texts`, () => {
         const english = textsIn("en");
         expect(texts.note).not.toBe(english?.note ?? "");
         expect(texts.footer).not.toBe(english?.footer ?? "");
@@ -40,7 +40,7 @@ describe("the texts in", () => {
   }
 });
 
-describe("the language is", () => {
+describe("chooseTexts chooses", () => {
   const cases: [project: string | null, accepted: string | null, language: string][] = [
     ["de", "fr", "de"],
     ["pt-BR", "fr", "pt"],
@@ -60,13 +60,13 @@ describe("the language is", () => {
   ];
 
   for (const [project, accepted, language] of cases) {
-    test(`${language} for ${project} and "${accepted?.slice(0, 40)}"`, () => {
+    test(`${language} for project language ${project} and Accept-Language "${accepted?.slice(0, 40)}"`, () => {
       expect(chooseTexts(project, accepted).language).toBe(language);
     });
   }
 });
 
-test("filling in does not look at what it filled in", () => {
+test("fill does not replace placeholders inside of a value", () => {
   const values = { project: "{email}", email: "a@b.test" };
   expect(fill("{project} to {email} {other}", values)).toBe("{email} to a@b.test {other}");
 });

@@ -7,30 +7,34 @@ const POST: Header = ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"];
 const FEEDBACK: Header = ["Feedback-ID", "1:2:marketing:me"];
 
 describe("the headers of a marketing mail", () => {
-  const cases: [what: string, own: Header[], expected: Header[]][] = [
-    ["are three", [], [UNSUBSCRIBE, POST, FEEDBACK]],
-    ["come before the caller's", [["X-A", "1"]], [UNSUBSCRIBE, POST, FEEDBACK, ["X-A", "1"]]],
+  const cases: [what: string, callerHeaders: Header[], expected: Header[]][] = [
     [
-      "give way to the caller's List-Unsubscribe, and one-click with it",
+      "are List-Unsubscribe, List-Unsubscribe-Post and Feedback-ID",
+      [],
+      [UNSUBSCRIBE, POST, FEEDBACK],
+    ],
+    ["precede the caller's headers", [["X-A", "1"]], [UNSUBSCRIBE, POST, FEEDBACK, ["X-A", "1"]]],
+    [
+      "leave out List-Unsubscribe and one-click if the caller sends List-Unsubscribe",
       [["list-unsubscribe", "<mailto:off@acme.test>"]],
       [FEEDBACK, ["list-unsubscribe", "<mailto:off@acme.test>"]],
     ],
     [
-      "keep the caller's pair",
+      "contain the caller's List-Unsubscribe and one-click",
       [["List-Unsubscribe", "<https://acme.test/off>"], POST],
       [FEEDBACK, ["List-Unsubscribe", "<https://acme.test/off>"], POST],
     ],
-    ["have one-click once", [POST], [UNSUBSCRIBE, FEEDBACK, POST]],
+    ["contain one-click only once", [POST], [UNSUBSCRIBE, FEEDBACK, POST]],
     [
-      "give way to the caller's Feedback-ID",
+      "leave out Feedback-ID if the caller sends it",
       [["FEEDBACK-ID", "a:b"]],
       [UNSUBSCRIBE, POST, ["FEEDBACK-ID", "a:b"]],
     ],
   ];
 
-  for (const [what, own, expected] of cases) {
+  for (const [what, callerHeaders, expected] of cases) {
     test(what, () => {
-      expect(withListHeaders(own, LIST)).toEqual(expected);
+      expect(withListHeaders(callerHeaders, LIST)).toEqual(expected);
     });
   }
 });

@@ -24,8 +24,8 @@ function prepare(html: string, change: Partial<OutgoingInput> = {}) {
 const redirectTo = (target: string) =>
   redirectUrl(TRACKING.url, TRACKING_KEY, { emailId: EMAIL, target });
 
-describe("mail that was asked for and is not tracked", () => {
-  test("leaves as it was rendered", () => {
+describe("transactional mail that is not tracked", () => {
+  test("is sent exactly as it was rendered", () => {
     const html = `<p><a href="https://example.com/">x</a></p>`;
     const outgoing = prepare(html, { marketing: null, tracking: null });
     expect(outgoing.html).toBe(html);
@@ -35,7 +35,7 @@ describe("mail that was asked for and is not tracked", () => {
 });
 
 describe("the text alternative", () => {
-  test("shows the links as they were written", () => {
+  test("shows the original links", () => {
     const { html, text } = prepare(`<p><a href="https://example.com/a">x</a></p>`);
     expect(html).toContain(redirectTo("https://example.com/a"));
     expect(text).toStartWith("x [https://example.com/a]\n");
@@ -49,7 +49,7 @@ describe("the text alternative", () => {
     );
   });
 
-  test("is the footer where the body has no text", () => {
+  test("is only the footer if the body has no text", () => {
     expect(prepare("<img src=x>").text).toStartWith("You receive this email");
   });
 });
@@ -64,13 +64,25 @@ describe("the footer", () => {
   });
 
   const offers: [what: string, html: string, hasFooter: boolean][] = [
-    ["the link itself", `<a href="${LINKS.unsubscribeUrl}">off</a>`, false],
-    ["the link as text", `<p>${LINKS.unsubscribeUrl}</p>`, false],
-    ["only the link to manage", `<a href="${LINKS.manageUrl}">manage</a>`, true],
-    ["the link of another mail", `<a href="https://m.test/unsubscribe/x">off</a>`, true],
-    ["the link in a comment", `<!-- <a href="${LINKS.unsubscribeUrl}">off</a> --><p>x</p>`, true],
-    ["the link between comments", `<!-- a --><p>${LINKS.unsubscribeUrl}</p><!-- b -->`, false],
-    ["nothing", "<p>x</p>", true],
+    ["the unsubscribe link", `<a href="${LINKS.unsubscribeUrl}">off</a>`, false],
+    ["the unsubscribe link as text", `<p>${LINKS.unsubscribeUrl}</p>`, false],
+    ["only the manage link", `<a href="${LINKS.manageUrl}">manage</a>`, true],
+    [
+      "the unsubscribe link of another mail",
+      `<a href="https://m.test/unsubscribe/x">off</a>`,
+      true,
+    ],
+    [
+      "the unsubscribe link in a comment",
+      `<!-- <a href="${LINKS.unsubscribeUrl}">off</a> --><p>x</p>`,
+      true,
+    ],
+    [
+      "the unsubscribe link between comments",
+      `<!-- a --><p>${LINKS.unsubscribeUrl}</p><!-- b -->`,
+      false,
+    ],
+    ["no link", "<p>x</p>", true],
   ];
 
   for (const [what, html, hasFooter] of offers) {
@@ -80,13 +92,13 @@ describe("the footer", () => {
     });
   }
 
-  test("is not in mail that was asked for", () => {
+  test("is not added to transactional mail", () => {
     expect(prepare("<p>x</p>", { marketing: null }).html).not.toContain("You receive");
   });
 });
 
 describe("tracking", () => {
-  const untouched = [
+  const untracked = [
     LINKS.unsubscribeUrl,
     LINKS.subscribeUrl,
     LINKS.manageUrl,
@@ -94,19 +106,19 @@ describe("tracking", () => {
     redirectTo("https://example.com/"),
   ];
 
-  for (const url of untouched) {
-    test(`leaves ${url.slice(0, 30)}… alone`, () => {
+  for (const url of untracked) {
+    test(`does not rewrite ${url.slice(0, 30)}…`, () => {
       expect(prepare(`<a href="${url}">x</a>`).html).toContain(`<a href="${url}">x</a>`);
     });
   }
 
-  test("leaves them alone under a base that a parser writes otherwise", () => {
+  test("does not rewrite recipient links whose base a URL parser would normalize", () => {
     const links = recipientLinks("http://M.test:80", LINK_KEY, EMAIL);
     const { html } = prepare(`<a href="${links.manageUrl}">x</a>`, { links });
     expect(html).toContain(`<a href="${links.manageUrl}">x</a>`);
   });
 
-  test("puts one pixel at the very end, where programs load it", () => {
+  test("adds one visible pixel at the end of the body", () => {
     const { html } = prepare("<body>x</body>");
     expect(html).toMatch(
       /<\/div><img src="https:\/\/t\.test\/o\/[\w-]{38}\.gif" width="1" height="1" alt="" style="[^"]*"><\/body>$/,
@@ -114,21 +126,21 @@ describe("tracking", () => {
     expect(html).not.toContain("display:none");
   });
 
-  test("may be off while there is a footer", () => {
+  test("does not affect the footer when it is off", () => {
     const { html } = prepare(`<a href="https://example.com/">x</a>`, { tracking: null });
     expect(html).toContain(`<a href="https://example.com/">x</a>`);
     expect(html).toContain("You receive this email");
     expect(html).not.toContain("<img");
   });
 
-  test("may be on in mail that was asked for", () => {
+  test("also rewrites transactional mail", () => {
     const { html, headers } = prepare(`<a href="https://example.com/">x</a>`, { marketing: null });
     expect(html).toContain(redirectTo("https://example.com/"));
     expect(html).toContain(".gif");
     expect(headers).toEqual([["X-A", "1"]]);
   });
 
-  test("makes the same of the same mail every time", () => {
+  test("returns the same result for the same mail", () => {
     const html = `<body><a href="https://example.com/">x</a></body>`;
     expect(prepare(html)).toEqual(prepare(html));
   });

@@ -8,7 +8,7 @@ function compiled(source: string): Template {
   return result.template;
 }
 
-test("the renders of one request share the limit, and the last one is cut short", () => {
+test("all renders of one request share the time limit, and a render beyond it fails", () => {
   const slow = compiled("{% for i in (1..100) %}{{ i | times: 2 }}{% endfor %}");
   const budget = createRenderBudget(200);
   const startedAt = performance.now();

@@ -7,12 +7,12 @@ function rewrite(html: string, ending = ""): string {
   return rewriteHtml(html, { redirect, ending });
 }
 
-/** Where the first link leads. */
+/** The `href` of the first link. */
 function hrefIn(html: string): string {
   return /href="([^"]*)"/i.exec(html)?.[1] ?? "";
 }
 
-describe("links that are rewritten, and the address they stand for", () => {
+describe("rewriteHtml replaces the href of a web link by the redirect of its target", () => {
   const cases: [html: string, target: string][] = [
     [`<a href="https://example.com">x</a>`, "https://example.com/"],
     [`<a href='http://example.com/a'>x</a>`, "http://example.com/a"],
@@ -42,7 +42,7 @@ describe("links that are rewritten, and the address they stand for", () => {
     });
   }
 
-  test("several in one mail", () => {
+  test("in several links of one mail", () => {
     const html = `<a href="https://a.test/">a</a><a href="#top">b</a><a href="https://c.test/">c</a>`;
     expect(rewrite(html)).toBe(
       `<a href="${redirect("https://a.test/")}">a</a><a href="#top">b</a>` +
@@ -51,7 +51,7 @@ describe("links that are rewritten, and the address they stand for", () => {
   });
 });
 
-describe("what stays as it is", () => {
+describe("rewriteHtml does not change", () => {
   const cases = [
     `<a href="#top">x</a>`,
     `<a href="">x</a>`,
@@ -84,19 +84,19 @@ describe("what stays as it is", () => {
   ];
 
   for (const html of cases) {
-    test(html.slice(0, 80) || "nothing", () => {
+    test(html.slice(0, 80) || "an empty body", () => {
       expect(rewrite(html)).toBe(html);
     });
   }
 
-  test("a link for which there is no redirect", () => {
+  test("a link that has no redirect", () => {
     const html = `<a href="https://example.com/?a&amp;b">x</a>`;
     expect(rewriteHtml(html, { redirect: () => null, ending: "" })).toBe(html);
     expect(rewriteHtml(html, { redirect: null, ending: "" })).toBe(html);
   });
 });
 
-describe("the ending", () => {
+describe("the ending is added at the end of the body", () => {
   const cases: [html: string, expected: string][] = [
     ["<body><p>x</p></body>", "<body><p>x</p><hr></body>"],
     [
@@ -119,17 +119,17 @@ describe("the ending", () => {
     });
   }
 
-  test("is there once, however often the body ends", () => {
+  test("once, even if there are several bodies", () => {
     expect(rewrite("<body>a</body><body>b</body>", "<hr>").split("<hr>")).toHaveLength(2);
   });
 
-  test("is not rewritten itself", () => {
+  test("and its own links are not rewritten", () => {
     const ending = `<a href="https://example.com/">x</a>`;
     expect(rewrite("<body></body>", ending)).toBe(`<body>${ending}</body>`);
   });
 });
 
-describe("any HTML at all", () => {
+describe("rewriteHtml accepts", () => {
   const pieces = [
     "<a href=",
     `<a href='https://x.test/?a&amp;b'>`,
@@ -166,7 +166,7 @@ describe("any HTML at all", () => {
     "/>",
   ];
 
-  test("is survived, and keeps its ending", () => {
+  test("random malformed HTML, and adds the ending to it", () => {
     let state = 7;
     const next = (below: number) => {
       state = (state * 48_271) % 2_147_483_647;
@@ -178,7 +178,7 @@ describe("any HTML at all", () => {
     }
   });
 
-  test("however deep or long it is", () => {
+  test("deeply nested and very long HTML", () => {
     const link = `<a href="https://example.com/">x</a>`;
     const deep = `${"<div>".repeat(20_000)}${link}`;
     expect(rewrite(deep)).toEndWith(`<a href="${redirect("https://example.com/")}">x</a>`);

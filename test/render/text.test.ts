@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { htmlToText } from "../../src/render/text.ts";
 import { threadMs } from "../support/growth.ts";
 
-describe("the text of an HTML body", () => {
+describe("htmlToText converts", () => {
   const cases: [what: string, html: string, text: string][] = [
-    ["nothing", "", ""],
-    ["no tags", "just text", "just text"],
+    ["an empty body", "", ""],
+    ["a body without tags", "just text", "just text"],
     ["paragraphs", "<p>one</p><p>two</p>", "one\n\ntwo"],
-    ["a heading as it is written", "<h1>Über uns</h1><p>x</p>", "Über uns\n\nx"],
+    ["a heading without a change of case", "<h1>Über uns</h1><p>x</p>", "Über uns\n\nx"],
     ["line breaks", "a<br>b<br/>c", "a\nb\nc"],
     ["entities", "A &amp; B &lt; &euro; &#x1F44B;", "A & B < € 👋"],
     ["blanks", "a \n\t b&nbsp;&nbsp;c", "a b c"],
@@ -17,7 +17,7 @@ describe("the text of an HTML body", () => {
       '<a href="https://x.example">https://x.example</a>',
       "https://x.example",
     ],
-    ["a link around nothing", '<a href="https://x.example"></a>', "https://x.example"],
+    ["a link without text", '<a href="https://x.example"></a>', "https://x.example"],
     [
       "a link around an image",
       '<a href="https://x.example"><img alt="Shop"></a>',
@@ -56,7 +56,7 @@ describe("the text of an HTML body", () => {
       `<div>Sale${"&#847;&zwnj;&nbsp;".repeat(30)}</div>Hi`,
       "Sale\nHi",
     ],
-    ["joiners that mean something", "می‌خواهم 👨‍👩‍👧", "می‌خواهم 👨‍👩‍👧"],
+    ["joiners inside of words and emoji", "می‌خواهم 👨‍👩‍👧", "می‌خواهم 👨‍👩‍👧"],
     ["broken markup", "<p>a<div>b</p></b>c<", "a\n\nb\n\nc<"],
     ["a lone surrogate", "a\ud800b", "a\ufffdb"],
   ];
@@ -65,7 +65,7 @@ describe("the text of an HTML body", () => {
     test(what, () => expect(htmlToText(html)).toBe(text));
   }
 
-  test("wraps at 78, but no url", () => {
+  test("lines longer than 78 characters by wrapping, but never wraps a URL", () => {
     const url = `https://x.example/${"a".repeat(100)}`;
     const lines = htmlToText(`<p>${"word ".repeat(100)}<a href="${url}">x</a></p>`).split("\n");
     const words = lines.filter((line) => !line.includes("http"));
@@ -74,18 +74,21 @@ describe("the text of an HTML body", () => {
   });
 });
 
-describe("hostile bodies take bounded time", () => {
+describe("htmlToText takes bounded time for", () => {
   const bodies: [what: string, html: string][] = [
     ["deep elements", "<div>".repeat(200_000)],
-    ["deep elements closed by others", "<b>".repeat(100_000) + "</i>".repeat(100_000)],
+    [
+      "deep elements with end tags of other elements",
+      "<b>".repeat(100_000) + "</i>".repeat(100_000),
+    ],
     ["deep tables", "<table><tr><td>".repeat(60_000)],
     ["deep lists", "<ul><li>".repeat(100_000)],
     ["deep quotations of a long text", "<blockquote>".repeat(90) + "hello world ".repeat(80_000)],
     ["nested links", "<a href=x>y".repeat(100_000)],
     ["many cells", `<table><tr>${"<td>a</td>".repeat(100_000)}</tr></table>`],
     ["a long word", "x".repeat(5_000_000)],
-    ["open angles", "<".repeat(1_000_000)],
-    ["open comments", "<!--".repeat(250_000)],
+    ["opening angle brackets", "<".repeat(1_000_000)],
+    ["comments that are not closed", "<!--".repeat(250_000)],
     ["many attributes", `<p ${"a=b ".repeat(200_000)}>x`],
     ["invisible characters", "&zwnj; ".repeat(100_000)],
   ];
@@ -99,18 +102,18 @@ describe("hostile bodies take bounded time", () => {
     });
   }
 
-  // The parser looks through all open elements at each end tag.
+  // The parser searches all open elements at each end tag.
   test.each([
     ["elements", "<b>".repeat(12_500) + "</x>".repeat(12_500)],
     ["cells", "<p><td>".repeat(6_000) + "</x>".repeat(12_500)],
     ["foreign content", "<svg>".repeat(12_500) + "</x>".repeat(12_500)],
-  ])("deep %s with end tags of others take hardly any", (_, html) => {
+  ])("deep %s with end tags of other elements (below 60 ms)", (_, html) => {
     const before = threadMs();
     htmlToText(html);
     expect(threadMs() - before).toBeLessThan(60);
   });
 
-  test("text in front of an element that nests too deeply is kept", () => {
+  test("a body with an element nested too deeply, and keeps the text before that element", () => {
     const text = htmlToText(`<p>Hello</p>${"<div>".repeat(501)}lost`);
     expect([text.slice(0, 5), text.includes("lost")]).toEqual(["Hello", false]);
     expect(htmlToText(`<p>Hello</p>${"<p>a".repeat(600)}`)).toEndWith("a");

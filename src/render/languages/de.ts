@@ -1,4 +1,4 @@
-/** German. */
+/** Texts in German. */
 
 import type { Texts } from "../language.ts";
 

@@ -1,4 +1,4 @@
-/** English. */
+/** Texts in English. */
 
 import type { Texts } from "../language.ts";
 

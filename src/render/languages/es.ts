@@ -1,4 +1,4 @@
-/** Spanish. */
+/** Texts in Spanish. */
 
 import type { Texts } from "../language.ts";
 

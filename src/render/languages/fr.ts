@@ -1,4 +1,4 @@
-/** French. */
+/** Texts in French. */
 
 import type { Texts } from "../language.ts";
 

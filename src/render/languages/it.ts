@@ -1,4 +1,4 @@
-/** Italian. */
+/** Texts in Italian. */
 
 import type { Texts } from "../language.ts";
 

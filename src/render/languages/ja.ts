@@ -1,4 +1,4 @@
-/** Japanese. */
+/** Texts in Japanese. */
 
 import type { Texts } from "../language.ts";
 

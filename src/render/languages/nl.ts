@@ -1,4 +1,4 @@
-/** Dutch. */
+/** Texts in Dutch. */
 
 import type { Texts } from "../language.ts";
 

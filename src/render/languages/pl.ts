@@ -1,4 +1,4 @@
-/** Polish. */
+/** Texts in Polish. */
 
 import type { Texts } from "../language.ts";
 

@@ -1,4 +1,4 @@
-/** Portuguese (Brazil). */
+/** Texts in Portuguese (Brazil). */
 
 import type { Texts } from "../language.ts";
 

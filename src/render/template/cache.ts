@@ -1,29 +1,35 @@
-/** Compiled templates by source, so that a body sent a thousand times is parsed once. */
+/**
+ * Cache of compiled templates by source, so that a body that is sent a thousand times is parsed
+ * once.
+ */
 
 import { type Compiled, compileTemplate, type Template, type TemplateKind } from "./template.ts";
 
 export type TemplateCache = {
-  /** As `compileTemplate`. A template with an error is compiled each time. */
+  /** Like `compileTemplate`, with a cache. A template with an error is not cached. */
   compile(source: string, kind: TemplateKind): Compiled;
   readonly entries: number;
-  /** A rough estimate of the memory that the entries take. */
+  /** Rough estimate of the memory that the entries use. */
   readonly bytes: number;
 };
 
-/** What a compiled template takes: for a character of its source, for a tag, for a character in tags. */
+/** Estimated memory of a compiled template for each UTF-16 unit of its source. */
 const BYTES_PER_UNIT = 4;
+/** Estimated memory for each output or tag. */
 const BYTES_PER_TAG = 1_300;
+/** Estimated memory for each UTF-16 unit inside outputs and tags. */
 const BYTES_PER_CODE_UNIT = 150;
+/** Estimated memory for each entry of the cache. */
 const BYTES_PER_ENTRY = 1_024;
 
-/** A cache that drops the entry that was used longest ago. */
+/** Creates a cache that evicts the least recently used entry. */
 export function templateCache(limits: { maxEntries: number; maxBytes: number }): TemplateCache {
-  const found: Record<TemplateKind, Map<string, Template>> = {
+  const templates: Record<TemplateKind, Map<string, Template>> = {
     html: new Map(),
     text: new Map(),
     url: new Map(),
   };
-  /** All kinds in order of use: the first was used longest ago. */
+  /** All entries, the least recently used one first. */
   const order = new Set<Template>();
   let bytes = 0;
 
@@ -32,14 +38,14 @@ export function templateCache(limits: { maxEntries: number; maxBytes: number }):
     order.add(template);
   }
 
-  function keep(template: Template): void {
+  function store(template: Template): void {
     if (sizeOf(template) > limits.maxBytes || limits.maxEntries < 1) return;
-    found[template.kind].set(template.source, template);
+    templates[template.kind].set(template.source, template);
     order.add(template);
     bytes += sizeOf(template);
     for (const oldest of order) {
       if (order.size <= limits.maxEntries && bytes <= limits.maxBytes) return;
-      found[oldest.kind].delete(oldest.source);
+      templates[oldest.kind].delete(oldest.source);
       order.delete(oldest);
       bytes -= sizeOf(oldest);
     }
@@ -47,13 +53,13 @@ export function templateCache(limits: { maxEntries: number; maxBytes: number }):
 
   return {
     compile(source, kind) {
-      const template = found[kind].get(source);
+      const template = templates[kind].get(source);
       if (template !== undefined) {
         touch(template);
         return { ok: true, template };
       }
       const compiled = compileTemplate(source, kind);
-      if (compiled.ok) keep(compiled.template);
+      if (compiled.ok) store(compiled.template);
       return compiled;
     },
     get entries() {

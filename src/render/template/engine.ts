@@ -1,6 +1,6 @@
 /**
- * Liquid as templates may use it: an engine each for HTML, text and URLs, without files, without
- * prototypes and with bounds on time, memory and output.
+ * The Liquid engines, one each for HTML, text and URLs. Templates cannot load files or read
+ * inherited properties, and their time, memory and output are limited.
  */
 
 import {
@@ -25,24 +25,24 @@ import {
   SingleLiquidTag,
   UnavailableTag,
 } from "./tags.ts";
-import { bounded, type BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./limits.ts";
+import { limitFilter, type BoundedEmitter, MEMORY_LIMIT, RENDER_LIMIT_MS } from "./limits.ts";
 import { registerMarkupFilters, toMarkup } from "./markup.ts";
 import { registerUrlFilters, toUrlText } from "./url.ts";
 
-/** Parses a template; throws what Liquid throws. */
+/** Parses a template. Throws the errors of Liquid. */
 export function parseNodes(engine: Liquid, source: string): Template[] {
   return engine.parser.parseTokens(readTokens(engine, source));
 }
 
-/** Splits a template into text, tags and placeholders; throws what Liquid throws. */
+/** Splits a template into text, tags and placeholders. Throws the errors of Liquid. */
 export function readTokens(engine: Liquid, source: string) {
   const tokenizer = new TemplateTokenizer(source, engine.options.operators);
   return tokenizer.readTopLevelTokens(engine.options);
 }
 
 /**
- * Renders parsed nodes into the emitter within `limitMs`; throws what Liquid throws. Variables are
- * only read.
+ * Renders parsed nodes into the emitter within `limitMs`. It does not change the variables. Throws
+ * the errors of Liquid.
  */
 export function renderNodes(
   engine: Liquid,
@@ -61,27 +61,27 @@ export type Rendering = {
   emitter: BoundedEmitter;
 };
 
-/** The last step of every output that does not end in `| raw`. */
+/** For each kind of template, the last step of every output that does not end in `| raw`. */
 const ESCAPES: Readonly<Record<"html" | "text" | "url", Escape>> = {
   html: toMarkup,
   text: (value) => value,
   url: toUrlText,
 };
 
-/** Makes the engine for one kind of template. */
+/** Creates the engine for one kind of template. */
 export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
   const isHtml = kind === "html";
   const engine = new Liquid({
     strictFilters: true,
     ownPropertyOnly: true,
-    // A map instead of the file system, in case a tag looks for a file.
+    // An empty map replaces the file system, so that no tag can read a file.
     templates: {},
     // The same time zone and language on every machine.
     timezoneOffset: 0,
     locale: "en-US",
     renderLimit: RENDER_LIMIT_MS,
     memoryLimit: MEMORY_LIMIT,
-    // The library's own tags ask for it: of these, `cycle` is left.
+    // Used by the library's own tags; `cycle` is the only one of them that is not replaced below.
     ...(isHtml ? { outputEscape: (value: unknown) => toValue(toMarkup(value)) } : {}),
   });
   for (const name of ["include", "render", "layout", "block"]) engine.registerTag(name, FileTag);
@@ -91,7 +91,7 @@ export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
   engine.registerTag("liquid", SingleLiquidTag);
   engine.registerTag("capture", isHtml ? MarkupCaptureTag : BoundedCaptureTag);
   for (const [name, filter] of Object.entries(standardFilters)) {
-    engine.registerFilter(name, bounded(filter));
+    engine.registerFilter(name, limitFilter(filter));
   }
   if (isHtml) registerMarkupFilters(engine);
   if (kind === "url") {
@@ -101,24 +101,25 @@ export function liquidEngine(kind: "html" | "text" | "url"): Liquid {
   return engine;
 }
 
-const HIGHEST_START = 1_000_000_000;
+/** Largest absolute value of the first number of a range. */
+const MAX_RANGE_START = 1_000_000_000;
 
 /**
- * Liquid bounds the length of a range, but counts up by adding 1: from 2^53 on it would never end.
- * Ranges may stand in filter arguments and even in strings, so the tokenizer is the one place that
- * can require that they begin with a small number.
+ * Requires that a range begins with a small number. Liquid limits the length of a range, but counts
+ * by adding 1, which changes nothing from 2^53 on, so the loop would never end. A range can occur
+ * in filter arguments and even in strings; only the tokenizer sees all of them.
  */
-// oxlint-disable-next-line typescript/unbound-method -- called below with the `this` it is given.
+// oxlint-disable-next-line typescript/unbound-method -- it is called below with an explicit `this`.
 const readRange = Tokenizer.prototype.readGroupOrRange;
 Tokenizer.prototype.readGroupOrRange = function (this: Tokenizer) {
   const token = readRange.call(this);
   if (!TypeGuards.isRangeToken(token)) return token;
   const start = TypeGuards.isNumberToken(token.lhs) ? token.lhs.content : Number.NaN;
-  this.assert(Math.abs(start) <= HIGHEST_START, "a range must begin with a number: (1..n)");
+  this.assert(Math.abs(start) <= MAX_RANGE_START, "a range must begin with a number: (1..n)");
   return token;
 };
 
-/** The error that a tag or filter threw, without the error of Liquid around it. */
+/** The error that a tag or filter threw, unwrapped from the error of Liquid. */
 export function causeOf(error: unknown): unknown {
   return error instanceof RenderError ? (error.originalError ?? error) : error;
 }

@@ -1,14 +1,14 @@
-/** Errors of Liquid: their place in the template, and their message without it. */
+/** The position of an error of Liquid in the template, and its message without that position. */
 
 import { LiquidError } from "liquidjs";
 
-const LONGEST_MESSAGE = 200;
+const MAX_MESSAGE_LENGTH = 200;
 
-/** From 1; the column counts UTF-16 units. */
+/** Line and column, both counted from 1; the column counts UTF-16 units. */
 export type Position = { line: number; column: number };
 
-/** The place that an error names in this template; null where it names none. */
-export function placeOf(error: unknown, source: string): Position | null {
+/** The position of an error in this template; null if the error has no position in it. */
+export function errorPosition(error: unknown, source: string): Position | null {
   if (!(error instanceof LiquidError) || error.token.input !== source) return null;
   return positionOf(error.token.begin, source);
 }
@@ -23,7 +23,7 @@ export function positionOf(offset: number, source: string): Position {
 export function plainMessage(error: unknown): string {
   const message = withoutPosition(error);
   const plain = message.endsWith(".") ? message.slice(0, -1) : message;
-  return plain.length > LONGEST_MESSAGE ? `${plain.slice(0, LONGEST_MESSAGE)}…` : plain;
+  return plain.length > MAX_MESSAGE_LENGTH ? `${plain.slice(0, MAX_MESSAGE_LENGTH)}…` : plain;
 }
 
 function withoutPosition(error: unknown): string {

@@ -1,4 +1,4 @@
-/** The bounds of a render: its time, the length of arrays and the length of the output. */
+/** Limits of a render: its time, the length of arrays and the length of the output. */
 
 import { type Emitter, type FilterImplOptions, toValue } from "liquidjs";
 import { systemClock } from "../../lib/clock.ts";
@@ -6,28 +6,33 @@ import { systemClock } from "../../lib/clock.ts";
 export type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 export type FilterThis = ThisParameterType<FilterHandler>;
 
-/** Longest result of a render, in UTF-16 units; of a `capture` too. */
+/** Longest result of a render or of a `capture`, in UTF-16 units. */
 export const LONGEST_OUTPUT = 5 * 1024 * 1024;
 
-/** Longest time of a render. */
+/** Longest time of a single render. */
 export const RENDER_LIMIT_MS = 1_000;
 
-/** Units of work by filters and ranges: about one per character or array element made. */
+/**
+ * Most units of work by filters and ranges; one unit is about one character or array element
+ * created.
+ */
 export const MEMORY_LIMIT = 1_000_000;
 
-/** Longest array that a filter takes. A filter cannot be interrupted, so its time must be short. */
-const MOST_ITEMS = 100_000;
+/**
+ * Longest array that a filter accepts. A filter cannot be interrupted, so its time must be short.
+ */
+const MAX_ITEMS = 100_000;
 
 /**
- * Items of an array times characters of a filter's arguments. Filters such as `map` and `where` read
- * a path for each item, and each step of the path takes about a tenth of a microsecond.
+ * Largest product of an array's items and the characters of a filter's arguments. Filters such as
+ * `map` and `where` read a path for each item, and each step of the path takes about 0.1 µs.
  */
-const MOST_ITEM_CHARACTERS = 2_000_000;
+const MAX_ITEM_CHARACTERS = 2_000_000;
 
-/** A render was stopped. The message is written for the template's author. */
+/** Stops a render that exceeds a limit. The message addresses the author of the template. */
 export class LimitError extends Error {}
 
-/** Collects output as Liquid's own emitter does, up to a bound. */
+/** Collects output like Liquid's own emitter, but throws when the output exceeds its limit. */
 export class BoundedEmitter implements Emitter {
   buffer = "";
 
@@ -39,7 +44,7 @@ export class BoundedEmitter implements Emitter {
   }
 }
 
-/** The text of a value: as Liquid prints it, but objects as JSON and not as "[object Object]". */
+/** The text of a value: like Liquid prints it, except that objects become JSON. */
 export function toText(value: unknown): string {
   const plain: unknown = toValue(value);
   if (typeof plain === "string") return plain;
@@ -49,13 +54,16 @@ export function toText(value: unknown): string {
   return typeof plain === "number" || typeof plain === "boolean" ? String(plain) : "";
 }
 
-/** A filter that checks the time first: Liquid itself checks it only between tags. */
-export function bounded(filter: FilterImplOptions): FilterImplOptions {
-  if (typeof filter !== "function") return { ...filter, handler: guarded(filter.handler) };
-  return guarded(filter);
+/** Adds the checks of `limitHandler` to a filter. */
+export function limitFilter(filter: FilterImplOptions): FilterImplOptions {
+  if (typeof filter !== "function") return { ...filter, handler: limitHandler(filter.handler) };
+  return limitHandler(filter);
 }
 
-export function guarded(handler: FilterHandler): FilterHandler {
+/**
+ * Checks time and arguments before each call of a filter: Liquid checks the time only between tags.
+ */
+export function limitHandler(handler: FilterHandler): FilterHandler {
   return function (this: FilterThis, value: unknown, ...args: unknown[]): unknown {
     this.context.renderLimit.check(systemClock.elapsed());
     if (Array.isArray(value)) checkItems(value.length, args);
@@ -64,13 +72,13 @@ export function guarded(handler: FilterHandler): FilterHandler {
 }
 
 function checkItems(items: number, args: readonly unknown[]): void {
-  if (items > MOST_ITEMS) throw new LimitError(`A filter takes at most ${MOST_ITEMS} items.`);
+  if (items > MAX_ITEMS) throw new LimitError(`A filter accepts at most ${MAX_ITEMS} items.`);
   let characters = 0;
   for (const arg of args) {
     const plain: unknown = toValue(arg);
     if (typeof plain === "string") characters += plain.length;
   }
-  if (items * characters > MOST_ITEM_CHARACTERS) {
+  if (items * characters > MAX_ITEM_CHARACTERS) {
     throw new LimitError("The arguments of a filter are too long for so many items.");
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Escaping in HTML templates: every output is escaped unless it is `Markup`, which the filters
- * `escape` and `raw` and the tag `capture` make. Markup passes the filters that cannot break it, so
- * that each output is escaped exactly once.
+ * Escaping in HTML templates. Every output is escaped unless it is `Markup`, the result of the
+ * filters `escape` and `raw` and of the tag `capture`. Filters that cannot break HTML return Markup
+ * for Markup, so that each output is escaped exactly once.
  */
 
 import { Drop, type Liquid } from "liquidjs";
-import { type FilterHandler, type FilterThis, guarded, toText } from "./limits.ts";
+import { type FilterHandler, type FilterThis, limitHandler, toText } from "./limits.ts";
 
-/** HTML that is not escaped again, and its text before a filter such as `newline_to_br` escaped it. */
+/** HTML that is not escaped again, and the text that it had before a filter escaped it. */
 export class Markup extends Drop {
   readonly #html: string;
   readonly #unescaped: string;
@@ -32,12 +32,13 @@ export class Markup extends Drop {
   }
 }
 
+/** Escapes a value, unless it is Markup already. */
 export function toMarkup(value: unknown): Markup {
   return value instanceof Markup ? value : new Markup(Bun.escapeHTML(toText(value)));
 }
 
-/** Filters whose result is HTML if their input was: they add no character to it. */
-const KEEPING = [
+/** Filters whose result is safe HTML if their input was, because they add no characters. */
+const MARKUP_PRESERVING = [
   "strip",
   "lstrip",
   "rstrip",
@@ -50,39 +51,42 @@ const KEEPING = [
 
 export function registerMarkupFilters(engine: Liquid): void {
   const register = (name: string, handler: FilterHandler) =>
-    engine.registerFilter(name, { raw: true, handler: guarded(handler) });
-  register("raw", (value: unknown) => (value instanceof Markup ? value.raw() : asIs(value)));
+    engine.registerFilter(name, { raw: true, handler: limitHandler(handler) });
+  register("raw", (value: unknown) =>
+    value instanceof Markup ? value.raw() : unescapedMarkup(value),
+  );
   register("escape", (value: unknown) => toMarkup(value));
   register("xml_escape", (value: unknown) => toMarkup(value));
   register("escape_once", (value: unknown) => escapeOnce(value));
-  register("newline_to_br", (value: unknown) => breakLines(value));
-  for (const name of KEEPING) wrapFilter(engine, name, keepMarkup);
+  register("newline_to_br", (value: unknown) => newlinesToBreaks(value));
+  for (const name of MARKUP_PRESERVING) wrapFilter(engine, name, preserveMarkup);
   for (const name of ["append", "prepend"]) wrapFilter(engine, name, joinMarkup);
   wrapFilter(engine, "default", defaultMarkup);
   wrapFilter(engine, "size", (value) => value.valueOf().length);
 }
 
-function asIs(value: unknown): Markup {
+/** Markup of a value that is not escaped. */
+function unescapedMarkup(value: unknown): Markup {
   return new Markup(toText(value));
 }
 
-/** Does not escape the references that `escape` makes. */
+/** Escapes a value, except the character references that `escape` writes. */
 function escapeOnce(value: unknown): Markup {
   const html = Bun.escapeHTML(toText(value));
   return new Markup(html.replace(/&amp;(?=(?:amp|lt|gt|quot|#39|#34|#x27);)/g, "&"));
 }
 
-function breakLines(value: unknown): Markup {
+function newlinesToBreaks(value: unknown): Markup {
   const [html, text] = [toMarkup(value).valueOf(), toText(value)].map((lines) =>
     lines.replace(/\r?\n/g, "<br />\n"),
   );
   return new Markup(html ?? "", text);
 }
 
-/** Calls the filter that is wrapped, with its first value and its arguments. */
+/** Calls the wrapped filter with its input value and its arguments. */
 type Call = (value: unknown, args: unknown[]) => unknown;
 
-/** Gives Markup to `wrap`, and all other values to the filter itself. */
+/** Replaces a filter: `wrap` handles Markup, the original filter handles all other values. */
 function wrapFilter(
   engine: Liquid,
   name: string,
@@ -96,13 +100,13 @@ function wrapFilter(
   });
 }
 
-function keepMarkup(value: Markup, args: unknown[], call: Call): Markup {
-  return asIs(call(value, args));
+function preserveMarkup(value: Markup, args: unknown[], call: Call): Markup {
+  return unescapedMarkup(call(value, args));
 }
 
-/** Escapes the text that becomes part of the HTML. */
+/** Escapes the text that is appended to, or put before, the HTML. */
 function joinMarkup(value: Markup, args: unknown[], call: Call): Markup {
-  return asIs(call(value, args.map(toMarkup)));
+  return unescapedMarkup(call(value, args.map(toMarkup)));
 }
 
 function defaultMarkup(value: Markup, args: unknown[], call: Call): unknown {

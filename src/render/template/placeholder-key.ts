@@ -1,39 +1,41 @@
 /**
  * Keys as placeholders: `{{ First Name }}`, or `{{ a.b }}` where `a.b` is one key of the data.
  *
- * Which keys exist is known when a mail is rendered, not when its template is stored. A template may
- * therefore name every text that could be a key, and a key that does not exist renders as nothing.
+ * The keys that exist are known when a mail is rendered, not when its template is stored. A
+ * template may therefore use each text that could be a key, and a key that does not exist renders
+ * as nothing.
  */
 
 import { type Context, Drop } from "liquidjs";
 
-/** Longest text that is taken for a key, in UTF-16 units. */
-const LONGEST_KEY = 255;
+/** Longest key, in UTF-16 units; longer text is read as Liquid. */
+const MAX_KEY_LENGTH = 255;
 
 /**
  * Text that could be a key: it begins with a letter, a digit, `_` or a currency sign, and continues
- * with letters, marks, digits, blanks, symbols such as `°`, and the punctuation `_ - . , : / & @ # ( )`.
- * An apostrophe follows a letter or digit, `+ * %` have no blanks on both sides, two dots are never
- * adjacent, and a `?` is the last character. No two alternatives match the same character at the same
- * place, as otherwise the expression would take exponential time. Quotes, brackets, `|` and comparisons are Liquid, so
- * that mistakes in them are still found.
+ * with letters, marks, digits, blanks, symbols such as `°`, and the punctuation `_ - . , : / & @ #
+ * ( )`. An apostrophe follows a letter or digit, `+ * %` have no blanks on both sides, two dots are
+ * never adjacent, and a `?` can only be the last character. No two alternatives match the same
+ * character at the same position, because the expression would take exponential time otherwise.
+ * Quotes, brackets, `|` and comparisons are Liquid, so that syntax errors in them are still found.
  */
 const KEY =
   /^[\p{L}\p{N}_\p{Sc}](?:[\p{L}\p{M}\p{N}\p{Pc}\p{Pd}\p{Sc}\p{So} ,:/&@#()’]|\.(?!\.)|(?<=[\p{L}\p{N}])'|[+*%](?! )|(?<! )[+*%](?= ))*\??$/u;
 
-/** The spellings of a key that could be meant, the most exact one first; null for text of Liquid. */
+/** The possible spellings of a key, the exact one first; null if the text cannot be a key. */
 export function keyNames(text: string): readonly string[] | null {
   const exact = trimInvisible(text);
-  if (exact.length === 0 || exact.length > LONGEST_KEY) return null;
-  // An editor may break the line within a key, and write no-break spaces for spaces.
+  if (exact.length === 0 || exact.length > MAX_KEY_LENGTH) return null;
+  // An HTML editor may wrap a line inside of a key, and write no-break spaces for spaces.
   const plain = exact.split(/\s+/).join(" ");
   if (!KEY.test(plain)) return null;
   return exact === plain ? [exact] : [exact, plain];
 }
 
 /**
- * The value of a key; undefined where there is none. At each level, the whole rest of the name is
- * looked for before its part up to the first dot. Variables that the template made hide the data.
+ * The value of a key; undefined if there is none. At each level, a key that equals the whole rest
+ * of the name wins over one that equals its part up to the first dot. Variables that the template
+ * assigned hide the data.
  */
 export function keyValue(context: Context, name: string): unknown {
   const whole = context.getSync([name]);
@@ -57,14 +59,14 @@ function innerValue(value: unknown, name: string): unknown {
   }
 }
 
-/** A property that the object has itself; undefined for lists, texts and the library's objects. */
+/** An own property of a plain object; undefined for arrays, strings and the library's objects. */
 function ownValue(scope: unknown, name: string): unknown {
   if (typeof scope !== "object" || scope === null) return undefined;
   if (Array.isArray(scope) || scope instanceof Drop) return undefined;
   return Object.hasOwn(scope, name) ? Reflect.get(scope, name) : undefined;
 }
 
-/** Trims blanks, no-break spaces, and the characters of no width that HTML editors leave behind. */
+/** Trims white space, no-break spaces, and the zero-width characters that HTML editors write. */
 function trimInvisible(text: string): string {
   let start = 0;
   let end = text.length;

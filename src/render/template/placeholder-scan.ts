@@ -1,17 +1,17 @@
 /**
  * Finds the end of a placeholder `{{ … }}` and its alternatives.
  *
- * A placeholder is `value | filters ?? value | filters ?? text | filters`. Each character is read at
- * most a fixed number of times, so that a scan takes time linear in the length of the source.
+ * A placeholder is `value | filters ?? value | filters ?? text | filters`. Each character is read
+ * at most a fixed number of times, so that a scan takes time linear in the length of the source.
  */
 
-/** One alternative, as offsets: its value, then its filters, which begin with a `|`. */
+/** Offsets of one alternative: its value, then its filters, which begin with a `|`. */
 export type Alternative = {
   readonly from: number;
-  /** The offset of the first `|`; equal to `to` where there are no filters. */
-  readonly bar: number;
+  /** The offset of the first `|`; equal to `to` if there are no filters. */
+  readonly pipe: number;
   readonly to: number;
-  /** Whether quotes enclose the whole value of an alternative behind a `??`. */
+  /** True if quotes enclose the whole value of an alternative after a `??`. */
   readonly isQuoted: boolean;
 };
 
@@ -19,11 +19,13 @@ export type Scan = {
   readonly alternatives: readonly Alternative[];
   /** The offset of the closing `}}`, or the end of the text that was scanned. */
   readonly close: number;
-  /** Whether a `&` stands outside of strings: Liquid has no such sign, HTML editors write it. */
+  /**
+   * True if a `&` occurs outside of strings: it is not Liquid, but the entity of an HTML editor.
+   */
   readonly hasAmpersand: boolean;
 };
 
-/** Scans from behind the `{{`; null where the placeholder is not closed. */
+/** Scans from the offset after the `{{`; null if the placeholder is not closed. */
 export function scanPlaceholder(source: string, from: number): Scan | null {
   return new Scanner(source, from, null).scan();
 }
@@ -37,13 +39,13 @@ export function scanContent(content: string): Scan {
 
 class Scanner {
   readonly #source: string;
-  /** Where the content ends; null: at the next `}}`. */
+  /** The offset at which the content ends; null if it ends at the next `}}`. */
   readonly #end: number | null;
   readonly #alternatives: Alternative[] = [];
   #from: number;
-  #bar: number | null = null;
+  #pipe: number | null = null;
   #isQuoted = false;
-  /** Whether quotes delimit strings: not in the text behind a `??`, up to its filters. */
+  /** True while quotes delimit strings, which they do not between a `??` and its filters. */
   #hasStrings = true;
   #hasAmpersand = false;
 
@@ -64,42 +66,46 @@ class Scanner {
     return end === null ? null : this.#finish(end);
   }
 
-  /** Reads one character, string or operator; returns the offset behind it. */
+  /** Reads one character, string or operator, and returns the offset after it. */
   #step(i: number): number {
     const source = this.#source;
     if (source.startsWith("??", i)) return this.#nextAlternative(i);
     const char = source[i];
     if (char === "|") {
-      this.#bar ??= i;
+      this.#pipe ??= i;
       this.#hasStrings = true;
     } else if (char === "&") {
       this.#hasAmpersand = true;
-    } else if (this.#hasStrings && isQuote(char) && !isWord(source.charCodeAt(i - 1))) {
+    } else if (this.#hasStrings && isQuote(char) && !isWordCharacter(source.charCodeAt(i - 1))) {
       return endOfString(source, i) ?? source.length;
     }
     return i + 1;
   }
 
-  /** Behind a `??`, quotes delimit a string only where they enclose the whole value. */
+  /**
+   * Begins an alternative at a `??`. Quotes in it delimit a string only if they enclose the whole
+   * value.
+   */
   #nextAlternative(operator: number): number {
     const source = this.#source;
     this.#push(operator);
     this.#from = operator + 2;
-    this.#bar = null;
+    this.#pipe = null;
     this.#hasStrings = false;
     this.#isQuoted = false;
     const first = endOfBlanks(source, this.#from);
-    const behind = isQuote(source[first]) ? endOfString(source, first) : null;
-    if (behind === null) return this.#from;
-    const next = endOfBlanks(source, behind);
-    const isWhole = next === this.#end || STOPS.some((stop) => source.startsWith(stop, next));
+    const afterString = isQuote(source[first]) ? endOfString(source, first) : null;
+    if (afterString === null) return this.#from;
+    const next = endOfBlanks(source, afterString);
+    const isWhole =
+      next === this.#end || ALTERNATIVE_ENDS.some((ending) => source.startsWith(ending, next));
     this.#isQuoted = isWhole;
-    return isWhole ? behind : this.#from;
+    return isWhole ? afterString : this.#from;
   }
 
   #push(to: number): void {
-    const bar = this.#bar ?? to;
-    this.#alternatives.push({ from: this.#from, bar, to, isQuoted: this.#isQuoted });
+    const pipe = this.#pipe ?? to;
+    this.#alternatives.push({ from: this.#from, pipe, to, isQuoted: this.#isQuoted });
   }
 
   #finish(close: number): Scan {
@@ -109,15 +115,17 @@ class Scanner {
   }
 }
 
-/** A text in quotes is a whole alternative if one of these follows. */
-const STOPS = ["|", "??", "}}", "-}}"];
+/** A quoted text is the whole value of an alternative if one of these follows it. */
+const ALTERNATIVE_ENDS = ["|", "??", "}}", "-}}"];
 
 function isQuote(char: string | undefined): boolean {
   return char === '"' || char === "'";
 }
 
-/** An apostrophe within a word, as in "Mother's name", opens no string. */
-function isWord(code: number): boolean {
+/**
+ * True for characters of words: an apostrophe after one, as in "Mother's name", opens no string.
+ */
+function isWordCharacter(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) ||
     (code >= 0x41 && code <= 0x5a) ||
@@ -127,7 +135,10 @@ function isWord(code: number): boolean {
   );
 }
 
-/** The offset behind the closing quote of the string that begins at `open`; null if there is none. */
+/**
+ * The offset after the closing quote of the string that begins at `open`; null if there is
+ * none.
+ */
 function endOfString(source: string, open: number): number | null {
   const quote = source[open];
   for (let i = open + 1; i < source.length; i++) {

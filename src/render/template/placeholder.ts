@@ -1,8 +1,8 @@
 /**
- * Placeholders `{{ … }}` as a tag of Liquid: read by rules of our own, then rendered with its values
- * and filters.
+ * Placeholders `{{ … }}`, implemented as a tag of Liquid. They have a syntax of their own and are
+ * rendered with Liquid's values and filters:
  *
- *   content → entities of an HTML editor → alternatives → each a key, an expression or a text
+ *   content → decode entities → alternatives, each a key, an expression or a text
  */
 
 import {
@@ -27,7 +27,10 @@ import { type Alternative, type Scan, scanContent, scanPlaceholder } from "./pla
 
 type Options = Liquid["options"];
 
-/** Splits a template into tokens as Liquid does, but finds the end of placeholders itself. */
+/**
+ * Splits a template into tokens like Liquid, but finds the end of placeholders with
+ * `scanPlaceholder`.
+ */
 export class TemplateTokenizer extends Tokenizer {
   override readOutputToken(options: Options): PlaceholderToken {
     const begin = this.p;
@@ -40,10 +43,10 @@ export class TemplateTokenizer extends Tokenizer {
   }
 }
 
-/** Under this name no template can write the tag itself. */
+/** Name of the tag. No template can write a tag with this name. */
 const TAG_NAME = "{{";
 
-/** A placeholder among the tags of a template. */
+/** The token of a placeholder. */
 export class PlaceholderToken extends TagToken {
   readonly scan: Scan;
 
@@ -52,7 +55,7 @@ export class PlaceholderToken extends TagToken {
     { begin, from, scan }: { begin: number; from: number; scan: Scan },
     options: Options,
   ) {
-    // The base class reads the name of a tag, which a placeholder does not have.
+    // The base class requires the name of a tag, which a placeholder does not have.
     super("{%x%}", 0, 5, options);
     const end = scan.alternatives.at(-1)?.to ?? scan.close;
     this.name = TAG_NAME;
@@ -66,7 +69,7 @@ export class PlaceholderToken extends TagToken {
   }
 }
 
-/** The text of a template with `output` for every placeholder, and without its tags. */
+/** The text of a template with every placeholder replaced by `output` and every tag removed. */
 export function withoutLiquid(tokens: readonly Token[], output: string): string {
   const texts = tokens.map((token) => {
     if (token instanceof PlaceholderToken) return output;
@@ -81,7 +84,7 @@ type Step = {
   readonly filters: readonly Filter[];
 };
 
-/** Lets an engine render placeholders; `escape` is the last step of those without `| raw`. */
+/** Registers placeholders at an engine. `escape` is the last step of those without `| raw`. */
 export function registerPlaceholders(engine: Liquid, escape: Escape): void {
   engine.registerTag(TAG_NAME, placeholderTag(escape));
 }
@@ -98,7 +101,10 @@ function placeholderTag(escape: Escape) {
       this.#isRaw = this.#steps.at(-1)?.filters.at(-1)?.raw ?? false;
     }
 
-    /** Writes the first alternative that has a value; filters apply to all that precedes them. */
+    /**
+     * Writes the first alternative that has a value. Filters apply to the result of all
+     * alternatives before them.
+     */
     *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
       let value: unknown;
       for (const { valueOf, filters } of this.#steps) {
@@ -110,61 +116,64 @@ function placeholderTag(escape: Escape) {
   };
 }
 
-/** The values that the filter `default` replaces. */
+/** True for the values that the filter `default` replaces. */
 function isMissing(value: unknown, context: Context): boolean {
   const plain: unknown = toValue(value);
   if (typeof plain === "string" || Array.isArray(plain)) return plain.length === 0;
   return isFalsy(plain, context);
 }
 
-/** Entities stand for their characters, unless they are part of a string of Liquid. */
+/** Compiles the alternatives. Entities are decoded, unless they are part of a string of Liquid. */
 function stepsOf(token: PlaceholderToken, liquid: Liquid): Step[] {
   const { scan, input } = token;
-  if (!scan.hasAmpersand) return scan.alternatives.map(reader(input, liquid));
+  if (!scan.hasAmpersand) return scan.alternatives.map(stepCompiler(input, liquid));
   const decoded = decodeHTMLStrict(token.content);
   try {
-    return scanContent(decoded).alternatives.map(reader(decoded, liquid));
+    return scanContent(decoded).alternatives.map(stepCompiler(decoded, liquid));
   } catch (error) {
-    // A position within the decoded text is none in the template: the whole placeholder is named.
+    // A position in the decoded text does not exist in the template: report the whole placeholder.
     throw new Error(plainMessage(error), { cause: error });
   }
 }
 
-function reader(source: string, liquid: Liquid) {
+function stepCompiler(source: string, liquid: Liquid) {
   const tokenizer = (from: number, to: number) =>
     new Tokenizer(source, liquid.options.operators, undefined, [from, to]);
 
   return (alternative: Alternative, index: number, all: readonly Alternative[]): Step => {
-    const { from, bar, to, isQuoted } = alternative;
-    const text = source.slice(from, bar);
+    const { from, pipe, to, isQuoted } = alternative;
+    const text = source.slice(from, pipe);
     const isText = index > 0 && index === all.length - 1;
-    const filters = (bar === to ? [] : tokenizer(bar, to).readFilters()).map(
-      (token) => new Filter(token, filterNamed(token.name, liquid), liquid),
+    const filters = (pipe === to ? [] : tokenizer(pipe, to).readFilters()).map(
+      (token) => new Filter(token, findFilter(token.name, liquid), liquid),
     );
-    if (!isText) return { valueOf: valueOf(text, tokenizer(from, bar)), filters };
-    // The last alternative is text as it stands, without the quotes that enclose all of it.
-    const literal = isQuoted ? tokenizer(from, bar).readQuoted()?.content : text.trim();
+    if (!isText) return { valueOf: compileValue(text, tokenizer(from, pipe)), filters };
+    // The last alternative is literal text, without the quotes that may enclose all of it.
+    const literal = isQuoted ? tokenizer(from, pipe).readQuoted()?.content : text.trim();
     return { valueOf: () => literal, filters };
   };
 }
 
-function filterNamed(name: string, { filters }: Liquid) {
+function findFilter(name: string, { filters }: Liquid) {
   if (!Object.hasOwn(filters, name)) throw new Error(`undefined filter: ${name}`);
   return filters[name];
 }
 
-/** Words that are no variables in Liquid, so that a key with this name has to be looked for. */
-const WORDS = new Set("true false nil null empty blank and or not contains".split(" "));
+/**
+ * Keywords of Liquid. They are not read as variables, so a key with such a name needs a look-up.
+ */
+const KEYWORDS = new Set("true false nil null empty blank and or not contains".split(" "));
 
-/** A key comes before an expression of Liquid; a plain variable is the same as both. */
-function valueOf(text: string, tokenizer: Tokenizer): Step["valueOf"] {
-  if (/^\s*[a-z_][\w-]*\s*$/i.test(text) && !WORDS.has(text.trim())) {
+/** Compiles a value. A key wins over an expression of Liquid; a plain variable is both. */
+function compileValue(text: string, tokenizer: Tokenizer): Step["valueOf"] {
+  if (/^\s*[a-z_][\w-]*\s*$/i.test(text) && !KEYWORDS.has(text.trim())) {
     const variable = tokenizer.readExpression();
     return (context) => variable.evaluate(context);
   }
   const names = keyNames(text);
-  const tokens = names?.some((name) => name.includes("(")) === true ? [] : expression(tokenizer);
-  const isWhole = tokenizer.end() && isProper(tokens);
+  const tokens =
+    names?.some((name) => name.includes("(")) === true ? [] : readExpression(tokenizer);
+  const isWhole = tokenizer.end() && hasOperators(tokens);
   if (names === null) {
     tokenizer.assert(tokens.length > 0, () => `invalid value expression: ${tokenizer.snapshot()}`);
     const hasTail = tokenizer.end() || [")", ","].includes(tokenizer.peek());
@@ -177,20 +186,22 @@ function valueOf(text: string, tokenizer: Tokenizer): Step["valueOf"] {
   return (context) => firstValue(context, names, value);
 }
 
-function expression(tokenizer: Tokenizer) {
+function readExpression(tokenizer: Tokenizer) {
   const tokens = [...tokenizer.readExpressionTokens()];
   tokenizer.skipBlank();
   return tokens;
 }
 
-/** Whether operators stand between all operands. Liquid itself ignores a second operand. */
-function isProper(tokens: readonly unknown[]): boolean {
+/**
+ * True if there is an operator between any two operands. Liquid itself ignores a second operand.
+ */
+function hasOperators(tokens: readonly unknown[]): boolean {
   const isOperator = tokens.map((token) => TypeGuards.isOperatorToken(token));
   const isJoined = isOperator.every((is, i) => is || i === 0 || isOperator[i - 1] === true);
   return isJoined && isOperator.at(-1) === false;
 }
 
-/** The value of the first key that exists; otherwise that of the expression. */
+/** The value of the first key that exists, or else the value of the expression. */
 function firstValue(
   context: Context,
   names: readonly string[],

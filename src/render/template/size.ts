@@ -1,25 +1,27 @@
 /**
- * Measures the Liquid in a template before it is compiled. A compiled tag takes a hundred times the
- * memory of its source and several microseconds, so a template of 1 MiB with nothing but tags would
- * take 230 MiB and most of a second.
+ * Measures the Liquid in a template before it is compiled. A compiled tag uses a hundred times the
+ * memory of its source, and its compilation takes several microseconds. A template of 1 MiB with
+ * only tags would use 230 MiB and take most of a second.
  */
 
-/** Outputs and tags of one template. */
-const MOST_TAGS = 10_000;
-/** Characters inside of all outputs and tags: one tag can hold many filters or statements. */
-const MOST_CODE = 128 * 1024;
+/** Most outputs and tags of one template. */
+const MAX_TAGS = 10_000;
+/**
+ * Most UTF-16 units inside all outputs and tags: one tag can contain many filters or statements.
+ */
+const MAX_CODE = 128 * 1024;
 
-const KINDS = [
+const DELIMITERS = [
   { open: "{{", close: "}}" },
   { open: "{%", close: "%}" },
 ] as const;
 
-/** Number of outputs and tags, and the characters inside of them. */
+/** Number of outputs and tags, and the UTF-16 units inside them. */
 export type TemplateSize = { tags: number; code: number };
 
 export function measureTemplate(source: string): TemplateSize {
   const size = { tags: 0, code: 0 };
-  for (const { open, close } of KINDS) {
+  for (const { open, close } of DELIMITERS) {
     let at = source.indexOf(open);
     while (at !== -1) {
       const found = source.indexOf(close, at + open.length);
@@ -32,10 +34,10 @@ export function measureTemplate(source: string): TemplateSize {
   return size;
 }
 
-/** What is too large about a template; null if nothing is. */
+/** The reason why a template is too large; null if it is not. */
 export function sizeFault({ tags, code }: TemplateSize): string | null {
-  if (tags > MOST_TAGS) {
-    return `the template has more than ${MOST_TAGS.toLocaleString("en-US")} outputs and tags`;
+  if (tags > MAX_TAGS) {
+    return `the template has more than ${MAX_TAGS.toLocaleString("en-US")} outputs and tags`;
   }
-  return code > MOST_CODE ? "the outputs and tags have more than 128 KiB of code" : null;
+  return code > MAX_CODE ? "the outputs and tags have more than 128 KiB of code" : null;
 }

@@ -1,13 +1,13 @@
-/** The tags that replace tags of the library, to bound their work or to keep escaping right. */
+/** Tags that replace tags of the library, to limit their work or to escape correctly. */
 
 import { CaptureTag, type Context, type Emitter, LiquidTag, Tag, TagToken, Value } from "liquidjs";
 import { BoundedEmitter } from "./limits.ts";
 import { Markup } from "./markup.ts";
 
-/** Makes of a value the text or object that is written. */
+/** Turns the value of an output into the text or object that is written. */
 export type Escape = (value: unknown) => unknown;
 
-/** Refuses tags that load other files, when the template is parsed. */
+/** Refuses, when the template is parsed, a tag that loads other files. */
 export class FileTag extends Tag {
   constructor(...args: ConstructorParameters<typeof Tag>) {
     super(...args);
@@ -17,7 +17,7 @@ export class FileTag extends Tag {
   render(): void {}
 }
 
-/** `{% # comment %}`, checked in linear time: the library's own check is quadratic. */
+/** `{% # comment %}`, checked in linear time; the library's own check takes quadratic time. */
 export class LineCommentTag extends Tag {
   constructor(...[token, tokens, liquid]: ConstructorParameters<typeof Tag>) {
     super(token, tokens, liquid);
@@ -32,29 +32,29 @@ export class LineCommentTag extends Tag {
 }
 
 /**
- * `{% liquid %}` with one tag on each line. A `liquid` tag inside of another one is refused: it
- * means the same as its lines, and a line of such tags would be read once for each of them.
+ * `{% liquid %}` with one tag on each line. A `liquid` tag inside another one is refused: it means
+ * the same as its lines, and nested tags on one line would be read once per level.
  */
 export class SingleLiquidTag extends LiquidTag {
   constructor(...args: ConstructorParameters<typeof LiquidTag>) {
     if (!(args[0] instanceof TagToken)) {
-      throw new Error('tag "liquid" cannot stand inside of another liquid tag');
+      throw new Error('tag "liquid" cannot be nested in another liquid tag');
     }
     super(...args);
   }
 }
 
-/** Refuses a tag that a kind of template does not have, when the template is parsed. */
+/** Refuses, when the template is parsed, a tag that this kind of template does not support. */
 export class UnavailableTag extends Tag {
   constructor(...args: ConstructorParameters<typeof Tag>) {
     super(...args);
-    throw new Error(`tag "${this.name}" is not available here`);
+    throw new Error(`tag "${this.name}" is not available in this kind of template`);
   }
 
   render(): void {}
 }
 
-/** Makes `{% echo x %}`, which escapes as `{{ x }}` does; the library's own tag does not always. */
+/** Creates `{% echo x %}`, which always escapes like `{{ x }}`; the library's own tag does not. */
 export function echoTag(escape: Escape) {
   return class EchoTag extends Tag {
     readonly #value: Value;
@@ -72,23 +72,23 @@ export function echoTag(escape: Escape) {
   };
 }
 
-/** `{% capture %}` with a bound on the length of its result. */
+/** `{% capture %}` with a limit on the length of its result. */
 export class BoundedCaptureTag extends CaptureTag {
   override *render(context: Context): Generator<unknown, void, string> {
     const emitter = new BoundedEmitter();
     yield this.liquid.renderer.renderTemplates(this.templates, context, emitter);
     context.memoryLimit.use(emitter.buffer.length);
-    this.keep(context, emitter.buffer);
+    this.store(context, emitter.buffer);
   }
 
-  protected keep(context: Context, text: string): void {
+  protected store(context: Context, text: string): void {
     Object.assign(context.bottom(), { [this.variable]: text });
   }
 }
 
-/** The text that was captured has been escaped already. */
+/** `{% capture %}` in HTML templates: the captured text is escaped already, so it is Markup. */
 export class MarkupCaptureTag extends BoundedCaptureTag {
-  protected override keep(context: Context, text: string): void {
+  protected override store(context: Context, text: string): void {
     Object.assign(context.bottom(), { [this.variable]: new Markup(text) });
   }
 }

@@ -1,9 +1,12 @@
 /**
- * Templates: compiled once, rendered synchronously, never throwing.
+ * Compiles and renders templates. `compileTemplate` measures the source (`size.ts`), splits it into
+ * text, tags and placeholders (`placeholder.ts`) and parses them (`engine.ts`); `templateCache`
+ * stores the result. `render` runs it with variables, within the limits of time, memory and output
+ * (`limits.ts`). Both are synchronous and return errors as values; neither throws.
  *
- * A name that is missing renders as nothing. In HTML every output is escaped, and in URLs it is
- * percent-encoded, unless it ends in `| raw`; subjects and text are not escaped. A render has at most
- * 1 s, bounded memory and 5 MiB of output.
+ * A variable that does not exist renders as nothing. In HTML every output is escaped (`markup.ts`),
+ * and in URLs it is percent-encoded (`url.ts`), unless it ends in `| raw`; subjects and text are
+ * not escaped. A render may take 1 s, limited memory and 5 MiB of output.
  */
 
 import type { Liquid, Template as LiquidNode } from "liquidjs";
@@ -18,18 +21,18 @@ import {
   renderNodes,
   type Rendering,
 } from "./engine.ts";
-import { placeOf, plainMessage, positionOf } from "./errors.ts";
+import { errorPosition, plainMessage, positionOf } from "./errors.ts";
 import { BoundedEmitter, LimitError, LONGEST_OUTPUT, RENDER_LIMIT_MS } from "./limits.ts";
 import { measureTemplate, sizeFault, type TemplateSize } from "./size.ts";
 import { UrlEmitter, type UrlPart } from "./url.ts";
 
 export type TemplateKind = "html" | "text" | "url";
 
-/** A compiled template; pass it to `render`. */
+/** A compiled template, the input of `render`. */
 export type Template = {
   readonly kind: TemplateKind;
   readonly source: string;
-  /** Null where the source has no tag and is its own result. */
+  /** Null if the source has no outputs and tags, so that it is its own result. */
   readonly nodes: LiquidNode[] | null;
   readonly size: TemplateSize;
 };
@@ -56,7 +59,7 @@ const ENGINES: Readonly<Record<TemplateKind, Liquid>> = {
 
 const NO_CODE: TemplateSize = { tags: 0, code: 0 };
 
-/** Parses a template, or names the line and column of its first error. */
+/** Parses a template, or reports the line and column of its first error. */
 export function compileTemplate(source: string, kind: TemplateKind): Compiled {
   if (Buffer.byteLength(source) > LONGEST_SOURCE) {
     return { ok: false, line: 1, column: 1, message: "the template is longer than 1 MiB" };
@@ -74,50 +77,50 @@ export function compileTemplate(source: string, kind: TemplateKind): Compiled {
     const nodes = parseNodes(ENGINES[kind], source);
     return { ok: true, template: { kind, source, nodes, size } };
   } catch (error) {
-    const place = placeOf(error, source) ?? { line: 1, column: 1 };
-    return { ok: false, ...place, message: syntaxMessage(error) };
+    const position = errorPosition(error, source) ?? { line: 1, column: 1 };
+    return { ok: false, ...position, message: syntaxMessage(error) };
   }
 }
 
 /**
- * Renders with variables that come from JSON. Every failure is a reason, never an exception.
- * `limitMs` is the time that the render may take, at most the limit of a single render.
+ * Renders with variables that come from JSON. It returns every failure as a reason and never
+ * throws. `limitMs` is the time that the render may take; the limit of a single render applies too.
  */
 export function render(
   template: Template,
   variables: Variables,
   limitMs: number = RENDER_LIMIT_MS,
 ): Rendered {
-  return attempted(limitMs, () =>
+  return renderWithRetry(limitMs, () =>
     renderOnce(template, { variables, limitMs, emitter: new BoundedEmitter() }),
   );
 }
 
-/** As `render`, in parts, for a template of the kind "url". */
+/** Like `render` for a template of the kind "url", with the result split into parts. */
 export function renderUrl(template: Template, variables: Variables): RenderedUrl {
   if (template.nodes === null) {
     return { ok: true, parts: [{ kind: "literal", text: template.source }] };
   }
   const limitMs = RENDER_LIMIT_MS;
   let emitter = new UrlEmitter();
-  const rendered = attempted(limitMs, () => {
+  const rendered = renderWithRetry(limitMs, () => {
     emitter = new UrlEmitter();
     return renderOnce(template, { variables, limitMs, emitter });
   });
   return rendered.ok ? { ok: true, parts: emitter.parts } : rendered;
 }
 
-/** The URL that a template makes where every output is `x`; its tags are left out. */
+/** The text of a URL template with every output replaced by `x` and every tag removed. */
 export function modelUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
 }
 
-/** Renders again where the time went by without the processor having worked. */
-function attempted(limitMs: number, renderOnce: () => Rendered): Rendered {
-  const before = recentWork();
+/** Renders again if the time limit passed while the process used no CPU time. */
+function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered {
+  const before = recentCpuUsage();
   const rendered = renderOnce();
   const isDone = rendered.ok || rendered.reason !== TOO_SLOW;
-  return isDone || hasWorked(before, limitMs) ? rendered : renderOnce();
+  return isDone || hasUsedCpu(before, limitMs) ? rendered : renderOnce();
 }
 
 function renderOnce(template: Template, rendering: Rendering): Rendered {
@@ -130,44 +133,51 @@ function renderOnce(template: Template, rendering: Rendering): Rendered {
   }
 }
 
-/** The processor time of this process, read at most every 20 ms: reading it takes as long as a render. */
-function recentWork(): NodeJS.CpuUsage {
+/**
+ * CPU time of this process, read at most every 20 ms because reading it takes as long as a render.
+ */
+function recentCpuUsage(): NodeJS.CpuUsage {
   const now = systemClock.elapsed();
-  if (now - workAskedAt > WORK_KEPT_MS) {
-    work = process.cpuUsage();
-    workAskedAt = now;
+  if (now - cpuUsageReadAt > CPU_USAGE_MAX_AGE_MS) {
+    cpuUsage = process.cpuUsage();
+    cpuUsageReadAt = now;
   }
-  return work;
+  return cpuUsage;
 }
 
-const WORK_KEPT_MS = 20;
-let work = process.cpuUsage();
-let workAskedAt = systemClock.elapsed();
+const CPU_USAGE_MAX_AGE_MS = 20;
+let cpuUsage = process.cpuUsage();
+let cpuUsageReadAt = systemClock.elapsed();
 
-/** False where the machine was suspended meanwhile: that is no fault of the template. */
-function hasWorked(since: NodeJS.CpuUsage, limitMs: number): boolean {
+/**
+ * False if the machine was suspended during the render, so that the template did not cause the
+ * delay.
+ */
+function hasUsedCpu(since: NodeJS.CpuUsage, limitMs: number): boolean {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000 > limitMs / 10;
 }
 
-/** The template's error as a field error of a request; empty if it can be compiled. */
+/** The template's syntax error as a field error of a request; empty if the template is valid. */
 export function checkTemplate(source: string, field: string, kind: TemplateKind): FieldError[] {
   const compiled = compileTemplate(source, kind);
   if (compiled.ok) return [];
   return [{ field, message: syntaxFault(compiled), code: "invalid_format" }];
 }
 
-/** The reason of a compilation that failed, as the message of a field error. */
+/** The message of a field error for a template that cannot be compiled. */
 export function syntaxFault({ line, column, message }: CompileFault): string {
   return `has a syntax error in line ${line}, column ${column}: ${message}`;
 }
 
-/** The reason of a render that failed, as the message of a field error. */
+/** The message of a field error for a template that cannot be rendered. */
 export function renderFault(reason: string): string {
   return `cannot be rendered: ${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, "")}`;
 }
 
-/** A message must not contain NUL (RFC 2045 §2.7), which may also come from a variable. */
+/**
+ * Checks the result. A mail must not contain NUL (RFC 2045 §2.7), which may come from a variable.
+ */
 function finish(text: string): Rendered {
   if (text.includes("\0")) return { ok: false, reason: "The result contains a NUL character." };
   if (text.length > LONGEST_OUTPUT)
@@ -186,12 +196,14 @@ function renderReason(error: unknown, template: Template): string {
   const message = plainMessage(error);
   const limit = LIMITS.find(({ pattern }) => pattern.test(message));
   if (limit !== undefined) return limit.reason;
-  const place = placeOf(error, template.source);
-  if (place === null) return `The template failed: ${message}.`;
-  return `Line ${place.line}, column ${place.column}: ${message}.`;
+  const position = errorPosition(error, template.source);
+  if (position === null) return `The template failed: ${message}.`;
+  return `Line ${position.line}, column ${position.column}: ${message}.`;
 }
 
-/** The reason of a render that took all of its time, during which the process served no request. */
+/**
+ * The reason of a render that exceeded its time limit, during which the process served no request.
+ */
 export const TOO_SLOW = `The template takes longer than ${RENDER_LIMIT_MS} ms.`;
 
 const LIMITS = [

@@ -1,19 +1,19 @@
 /**
- * Outputs of templates of URLs: each is percent-encoded as one component, unless it ends in `| raw`.
+ * Outputs of URL templates. Each is percent-encoded as one component, unless it ends in `| raw`.
  *
- * A render yields parts, so that the one who builds the URL can tell the template's own text from
- * text of the data.
+ * A render returns parts, so that the caller can distinguish the template's own text from text of
+ * the data.
  */
 
 import { Drop, type Liquid } from "liquidjs";
-import { BoundedEmitter, guarded, toText } from "./limits.ts";
+import { BoundedEmitter, limitHandler, toText } from "./limits.ts";
 
 export type UrlPart =
   | { readonly kind: "literal"; readonly text: string }
-  /** An output; `value` is its text before it was encoded. */
+  /** An output; `value` is its text before encoding. */
   | { readonly kind: "encoded" | "raw"; readonly text: string; readonly value: string };
 
-/** A value that stands in a URL as it is: already encoded, or raw because the template asks for it. */
+/** A value that is not encoded again: it is encoded already, or raw because of `| raw`. */
 export class UrlText extends Drop {
   readonly #part: UrlPart;
 
@@ -31,7 +31,10 @@ export class UrlText extends Drop {
   }
 }
 
-/** RFC 3986 §2.3: all but the unreserved characters, the sub-delimiters `!'()*` included. */
+/**
+ * Encodes all characters except the unreserved ones, also the sub-delimiters `!'()*` (RFC 3986
+ * §2.3).
+ */
 export function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -39,7 +42,7 @@ export function encodeComponent(text: string): string {
   );
 }
 
-/** The output of a value without `| raw`. What `url_encode` made is not encoded twice. */
+/** The output of a value without `| raw`. A result of `url_encode` is not encoded twice. */
 export function toUrlText(value: unknown): UrlText {
   return value instanceof UrlText && value.part().kind === "encoded" ? value : encoded(value);
 }
@@ -55,11 +58,12 @@ export function rawUrlText(value: unknown): UrlText {
 }
 
 export function registerUrlFilters(engine: Liquid): void {
-  engine.registerFilter("raw", { raw: true, handler: guarded(rawUrlText) });
-  for (const name of ["url_encode", "cgi_escape"]) engine.registerFilter(name, guarded(encoded));
+  engine.registerFilter("raw", { raw: true, handler: limitHandler(rawUrlText) });
+  for (const name of ["url_encode", "cgi_escape"])
+    engine.registerFilter(name, limitHandler(encoded));
 }
 
-/** Collects the parts of a URL. */
+/** Collects the parts of a rendered URL. */
 export class UrlEmitter extends BoundedEmitter {
   readonly parts: UrlPart[] = [];
 

@@ -22,9 +22,9 @@ describe("a placeholder that is a key renders the value of the key", () => {
     ["with trimmed blanks around it", "a {{- First Name -}} b", { "First Name": "Ada" }, "aAdab"],
     ["with a dot", "{{ a.b }}", { "a.b": 1 }, "1"],
     ["with a dot, before the path", "{{ a.b }}", { "a.b": 1, a: { b: 2 } }, "1"],
-    ["a path where there is no such key", "{{ a.b }}", { a: { b: 2 } }, "2"],
+    ["a path if there is no such key", "{{ a.b }}", { a: { b: 2 } }, "2"],
     ["the item of a list", "{{ a.0.b }} {{ a[0].b }}", { a: [{ b: 2 }] }, "2 2"],
-    ["null hides the path", "[{{ a.b }}]", { "a.b": null, a: { b: 2 } }, "[]"],
+    ["with the value null, before the path", "[{{ a.b }}]", { "a.b": null, a: { b: 2 } }, "[]"],
     ["with dots and blanks", "{{ a.b c.d }}", { "a.b c.d": 1 }, "1"],
     ["with a dash", "{{ first-name }}", { "first-name": "Ada" }, "Ada"],
     ["with spaced dashes", "{{ A - B – C }}", { "A - B – C": 1 }, "1"],
@@ -32,11 +32,11 @@ describe("a placeholder that is a key renders the value of the key", () => {
     ["with parentheses", "{{ Amount (EUR) }}", { "Amount (EUR)": 5 }, "5"],
     ["with a colon", "{{ utm:source }}", { "utm:source": "x" }, "x"],
     ["with a comma", "{{ Name, first }}", { "Name, first": "x", Name: "y" }, "x"],
-    ["with signs", "{{ 18+ / C++ & C#, 50% @ 5€ }}", { "18+ / C++ & C#, 50% @ 5€": 1 }, "1"],
+    ["with symbols", "{{ 18+ / C++ & C#, 50% @ 5€ }}", { "18+ / C++ & C#, 50% @ 5€": 1 }, "1"],
     ["with a question mark", "{{ How are you? }}", { "How are you?": "well" }, "well"],
     ["that is a number", "{{ 2024 }} {{ 5 }}", { 2024: "x" }, "x 5"],
     ["that is a literal of Liquid", "{{ empty }}{{ nil }}", { empty: "x", nil: "y" }, "xy"],
-    ["with words of Liquid", "{{ Terms and Rules }}", { "Terms and Rules": "x" }, "x"],
+    ["with keywords of Liquid", "{{ Terms and Rules }}", { "Terms and Rules": "x" }, "x"],
     ["in other scripts", "{{ Имя клиента }}{{ お名前 }}", { "Имя клиента": 1, お名前: 2 }, "12"],
     ["over two lines", "{{ First\n    Name }}", { "First Name": "Ada" }, "Ada"],
     ["with two blanks", "{{ A  B }}", { "A  B": 2, "A B": 1 }, "2"],
@@ -65,11 +65,11 @@ describe("a placeholder that is a key renders the value of the key", () => {
 
 describe("entities that an HTML editor writes are read as their characters", () => {
   const cases: [what: string, source: string, variables: Variables, html: string][] = [
-    ["blanks around", "{{&nbsp;name&nbsp;}}", { name: "Ada" }, "Ada"],
-    ["characters of blanks", "{{\u00a0name\u00a0}}", { name: "Ada" }, "Ada"],
-    ["characters of no width", "{{\u200bFirst Name\ufeff}}", { "First Name": "Ada" }, "Ada"],
-    ["numeric blanks", "{{&#160;name&#xA0;}}", { name: "Ada" }, "Ada"],
-    ["a blank within a key", "{{ First&nbsp;Name }}", { "First Name": "Ada" }, "Ada"],
+    ["no-break spaces around a key", "{{&nbsp;name&nbsp;}}", { name: "Ada" }, "Ada"],
+    ["no-break spaces as characters", "{{\u00a0name\u00a0}}", { name: "Ada" }, "Ada"],
+    ["zero-width characters", "{{\u200bFirst Name\ufeff}}", { "First Name": "Ada" }, "Ada"],
+    ["numeric entities of no-break spaces", "{{&#160;name&#xA0;}}", { name: "Ada" }, "Ada"],
+    ["a no-break space within a key", "{{ First&nbsp;Name }}", { "First Name": "Ada" }, "Ada"],
     ["a key with a no-break space", "{{ a&nbsp;b }}", { "a\u00a0b": 1, "a b": 2 }, "1"],
     ["an ampersand", "{{ R&amp;D }}", { "R&D": "x" }, "x"],
     ["a plain ampersand", "{{ R&D }}", { "R&D": "x" }, "x"],
@@ -79,9 +79,9 @@ describe("entities that an HTML editor writes are read as their characters", () 
     ["quotes of a fallback", "{{ name ?? &quot;you&quot; }}", {}, "you"],
     ["one quote of a fallback", "{{ name ?? &quot;you }}", {}, "&quot;you"],
     ["an ampersand in a fallback", "{{ name ?? you &amp; me }}", {}, "you &amp; me"],
-    ["the end of a placeholder is none", "{{ name ?? &#125;&#125; }}", {}, "}}"],
+    ["encoded braces do not close the placeholder", "{{ name ?? &#125;&#125; }}", {}, "}}"],
     ["a comparison", "{{ a &gt; 1 }}", { a: 2 }, "true"],
-    ["not in a string", "{{ 'a &amp; b' }}", {}, "a &amp;amp; b"],
+    ["an entity in a string is not decoded", "{{ 'a &amp; b' }}", {}, "a &amp;amp; b"],
     ["a value is escaped once", "{{&nbsp;First Name&nbsp;}}", { "First Name": "<&" }, "&lt;&amp;"],
     ["raw", "{{&nbsp;First Name | raw }}", { "First Name": "<b>" }, "<b>"],
   ];
@@ -91,7 +91,7 @@ describe("entities that an HTML editor writes are read as their characters", () 
   });
 });
 
-describe("only the data's own keys are rendered", () => {
+describe("inherited properties of the data are not rendered", () => {
   const sources = [
     "{{ constructor }}{{ __proto__ }}{{ toString }}",
     "{{ a.constructor }}{{ a.__proto__ }}{{ a.__proto__.toString }}",
@@ -105,7 +105,7 @@ describe("only the data's own keys are rendered", () => {
   });
 });
 
-describe("every text that could be a key can be stored", () => {
+describe("a text that could be a key is not a syntax error", () => {
   const keys = [
     "{{ First Name }}",
     "{{ Straße (privat), Nr. }}",
@@ -121,7 +121,7 @@ describe("every text that could be a key can be stored", () => {
   });
 });
 
-describe("mistakes in Liquid are still found, with line and column", () => {
+describe("syntax errors in Liquid are reported with line and column", () => {
   const mistakes: [source: string, column: number, message: RegExp][] = [
     ["{{ name | upcas }}", 1, /undefined filter: upcas/],
     ["{{ First Name | upcas }}", 1, /undefined filter: upcas/],
@@ -157,14 +157,14 @@ describe("mistakes in Liquid are still found, with line and column", () => {
   });
 });
 
-test("a text of more than 255 characters is no key, and is read as Liquid", () => {
+test("a text of more than 255 characters is read as Liquid and not as a key", () => {
   const variables = (key: string) => ({ [key]: "key", a: "Liquid" });
   const short = "a b".padEnd(255, "b");
   expect(textOf(`{{ ${short} }}`, variables(short))).toBe("key");
   expect(textOf(`{{ ${short}b }}`, variables(`${short}b`))).toBe("Liquid");
 });
 
-test("which keys exist is decided at each render, so that one compiled template serves everybody", () => {
+test("a compiled template looks its keys up at each render", () => {
   const compiled = compileTemplate("{{ First Name ?? a.b ?? none }}", "text");
   if (!compiled.ok) throw new Error(compiled.message);
   const texts = [{ "First Name": "Ada" }, { "a.b": "1" }, { a: { b: "2" } }, {}].map((variables) =>

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { compileTemplate } from "../../../src/render/template/template.ts";
 import { measureTemplate } from "../../../src/render/template/size.ts";
 
-describe("the Liquid in a template is measured", () => {
+describe("measureTemplate counts the tags and the characters inside them in", () => {
   const cases: [source: string, tags: number, code: number][] = [
     ["no tags }} %}", 0, 0],
     ["{{ a }}", 1, 3],
@@ -19,7 +19,7 @@ describe("the Liquid in a template is measured", () => {
   }
 });
 
-describe("a template with too much Liquid is refused before it is compiled", () => {
+describe("compileTemplate refuses a template with too much Liquid", () => {
   const repeated = (text: string, count: number) =>
     Array.from({ length: count }, () => text).join("");
   const tags = "the template has more than 10,000 outputs and tags";
@@ -32,7 +32,7 @@ describe("a template with too much Liquid is refused before it is compiled", () 
     ["a liquid tag of 131,000 characters", `{% liquid\n${repeated("echo a\n", 18_500)}%}`, null],
     ["a liquid tag of 140,000 characters", `{% liquid\n${repeated("echo a\n", 20_000)}%}`, code],
     ["an output with 20,000 filters", `{{ a ${repeated("|upcase", 20_000)} }}`, code],
-    ["an output that is never closed", `{{ ${repeated("a ", 100_000)}`, code],
+    ["an output that is not closed", `{{ ${repeated("a ", 100_000)}`, code],
     ["1 MiB of HTML", repeated("<p>Hello</p>", 87_000), null],
   ];
   for (const [what, source, message] of cases) {

@@ -23,7 +23,7 @@ function expectText(source: string, variables: Variables, text: string, kind?: T
 const HOSTILE = `<b>&"'`;
 const ESCAPED = "&lt;b&gt;&amp;&quot;&#x27;";
 
-describe("rendering", () => {
+describe("render outputs", () => {
   const cases: [what: string, source: string, variables: Variables, text: string][] = [
     ["text without tags", "Hello", {}, "Hello"],
     ["an empty template", "", {}, ""],
@@ -32,7 +32,7 @@ describe("rendering", () => {
     ["a variable without spaces", "{{name}}", { name: "Jane" }, "Jane"],
     ["a path", "{{ data.order.id }}", { data: { order: { id: 7 } } }, "7"],
     ["an index", "{{ items[1] }}", { items: ["a", "b"] }, "b"],
-    ["a missing name", "[{{ nobody }}]", {}, "[]"],
+    ["a missing name", "[{{ missing }}]", {}, "[]"],
     ["a missing path", "[{{ a.b.c.d }}]", {}, "[]"],
     ["null", "[{{ a }}]", { a: null }, "[]"],
     ["zero and false", "{{ a }} {{ b }}", { a: 0, b: false }, "0 false"],
@@ -62,7 +62,7 @@ describe("rendering", () => {
       "23:30 +0000 March",
     ],
     [
-      "counters without touching data",
+      "counters without a change of the data",
       "{% increment n %}{% increment n %} {{ n }}",
       { n: 5 },
       "01 2",
@@ -73,21 +73,21 @@ describe("rendering", () => {
     test(what, () => expectText(source, variables, text));
   }
 
-  test("leaves the variables as they were", () => {
+  test("does not change the variables", () => {
     const variables = { n: 1, list: [3, 1, 2], data: { a: 1 } };
     const before = structuredClone(variables);
     run("{% increment n %}{{ list | sort | push: 4 }}{% assign data = 2 %}{{ n }}", variables);
     expect(variables).toEqual(before);
   });
 
-  test("shares nothing between two renders", () => {
+  test("does not share assigned variables between two renders", () => {
     const source = "{% assign x = name %}{% capture y %}{{ name }}{% endcapture %}{{ x }}{{ y }}";
     expectText(`[{{ x }}]${source}`, { name: "a" }, "[]aa");
     expectText(`[{{ x }}]${source}`, { name: "b" }, "[]bb");
   });
 });
 
-describe("escaping in HTML", () => {
+describe("HTML templates escape", () => {
   const capture = "{% capture c %}<i>{{ a }}</i>{% endcapture %}";
   const captured = `<i>${ESCAPED}</i>`;
   const cases: [what: string, source: string, text: string][] = [
@@ -101,16 +101,16 @@ describe("escaping in HTML", () => {
     ["an assigned value", "{% assign x = a %}{{ x }}", ESCAPED],
     ["a filtered value", "{{ a | append: '<' }}", `${ESCAPED}&lt;`],
     ["an array", "{{ list }}", ESCAPED],
-    ["raw opts out", "{{ a | raw }}", HOSTILE],
-    ["raw in an echo opts out", "{% echo a | raw %}", HOSTILE],
-    ["raw in an assign opts out", "{% assign x = a | raw %}{{ x }}", HOSTILE],
+    ["not an output with raw", "{{ a | raw }}", HOSTILE],
+    ["not an echo with raw", "{% echo a | raw %}", HOSTILE],
+    ["not a value assigned with raw", "{% assign x = a | raw %}{{ x }}", HOSTILE],
     [
-      "raw that is not the last filter is lost",
+      "an output whose last filter is not raw",
       "{{ a | raw | replace: 'b', 'i' }}",
       "&lt;i&gt;&amp;&quot;&#x27;",
     ],
-    ["escape does not escape twice", "{{ a | escape }}", ESCAPED],
-    ["escape in front of a filter", "{{ a | escape | append: '<' }}", `${ESCAPED}&lt;`],
+    ["an output with escape once", "{{ a | escape }}", ESCAPED],
+    ["an output with escape before a filter", "{{ a | escape | append: '<' }}", `${ESCAPED}&lt;`],
     ["escape and raw", "{{ a | escape | raw }}", ESCAPED],
     ["escape in an assign", "{% assign x = a | escape %}{{ x }}", ESCAPED],
     ["escape in an echo", "{% echo a | escape %}", ESCAPED],
@@ -122,7 +122,7 @@ describe("escaping in HTML", () => {
       "{{ lines | escape | newline_to_br | raw }}",
       "&lt;1&gt;<br />\n2",
     ],
-    ["a captured value is not escaped twice", `${capture}{{ c }}`, captured],
+    ["a captured value once", `${capture}{{ c }}`, captured],
     ["a captured value in an echo", `${capture}{% echo c %}`, captured],
     [
       "a captured value, captured",
@@ -156,7 +156,7 @@ describe("escaping in HTML", () => {
     });
   }
 
-  test("text is not escaped, but escape works", () => {
+  test("and text templates escape only with the filter escape", () => {
     expectText("{{ a }}", { a: HOSTILE }, HOSTILE, "text");
     expectText("{{ a | raw }}", { a: HOSTILE }, HOSTILE, "text");
     expectText("{% capture c %}{{ a }}{% endcapture %}{{ c }}", { a: "<" }, "<", "text");
@@ -164,7 +164,7 @@ describe("escaping in HTML", () => {
   });
 });
 
-describe("fallbacks", () => {
+describe("the fallback operator handles", () => {
   const cases: [what: string, source: string, variables: Variables, text: string][] = [
     ["a missing name", "Dear {{ name ?? customer }},", {}, "Dear customer,"],
     ["a present name", "{{ name ?? customer }}", { name: "Jane" }, "Jane"],
@@ -179,11 +179,11 @@ describe("fallbacks", () => {
     ["double quotes around", '{{ name ?? "you" }}', {}, "you"],
     ["single quotes around", "{{ name ?? 'you' }}", {}, "you"],
     ["braces and bars in quotes", "{{ name ?? 'a | b }} c' }}", {}, "a | b }} c"],
-    ["a filter behind", "{{ name ?? you | upcase }}", {}, "YOU"],
-    ["a filter behind quotes", "{{ name ?? 'you' | upcase }}", {}, "YOU"],
-    ["a filter in front", "{{ name | upcase ?? you }}", { name: "x" }, "X"],
+    ["a filter after the text", "{{ name ?? you | upcase }}", {}, "YOU"],
+    ["a filter after quotes", "{{ name ?? 'you' | upcase }}", {}, "YOU"],
+    ["a filter before the operator", "{{ name | upcase ?? you }}", { name: "x" }, "X"],
     ["no text", "[{{ name ?? }}]", {}, "[]"],
-    ["the text behind the last operator", "{{ name ?? a ?? b }}", {}, "b"],
+    ["the text after the last operator", "{{ name ?? a ?? b }}", {}, "b"],
     ["a value between operators", "{{ name ?? a ?? b }}", { a: "A" }, "A"],
     ["the first of two values", "{{ name ?? a ?? b }}", { name: "N", a: "A" }, "N"],
     ["a path between operators", "{{ name ?? data.a ?? b }}", { data: { a: "A" } }, "A"],
@@ -195,11 +195,11 @@ describe("fallbacks", () => {
     ["an operator within the quoted text", "{{ a ?? 'b ?? c' }}", {}, "b ?? c"],
     ["an empty list", "{{ a ?? none }}", { a: [] }, "none"],
     ["false", "{{ a ?? none }}", { a: false }, "none"],
-    ["a quote in front of the text", "{{ a ?? 'tis | upcase }}", {}, "'TIS"],
+    ["a quote before the text", "{{ a ?? 'tis | upcase }}", {}, "'TIS"],
     ["a quote within the text", "{{ a ?? the 'b }}' }}", {}, "the 'b' }}"],
     ["whitespace control", "a {{- name ?? you -}} b", {}, "ayoub"],
     ["two lines", "{{ name ??\n  you }}", {}, "you"],
-    ["two of them", "{{ a ?? 1 }}{{ b ?? 2 }}", {}, "12"],
+    ["two outputs", "{{ a ?? 1 }}{{ b ?? 2 }}", {}, "12"],
     ["inside a quoted string", "{{ 'a ?? b' }}", {}, "a ?? b"],
     ["inside a raw block", "{% raw %}{{ a ?? b }}{% endraw %}{{ a ?? c }}", {}, "{{ a ?? b }}c"],
     ["in plain text", "what?? {{ a }}", { a: 1 }, "what?? 1"],
@@ -209,26 +209,32 @@ describe("fallbacks", () => {
     test(what, () => expectText(source, variables, text, "text"));
   }
 
-  test("are no operator inside a tag", () => {
+  test("no operator inside a tag", () => {
     expectText("{% assign x = a ?? b %}[{{ x }}]", {}, "[]");
   });
 });
 
-describe("errors in the source", () => {
+describe("compileTemplate reports the position of", () => {
   const cases: [what: string, source: string, line: number, column: number, message: RegExp][] = [
     ["an unknown tag", "a\nb {% foo %}", 2, 3, /tag "foo" not found/],
     ["an unknown filter", "{{ a | upcas }}", 1, 1, /undefined filter: upcas/],
-    ["an open output", "x\n\n  {{ a", 3, 3, /not closed/],
-    ["an open tag", "{% if a", 1, 1, /not closed/],
-    ["an open block", "x{% if a %}", 1, 2, /not closed/],
-    ["an open block behind fallbacks", "{{ a ?? b }}{{ c ?? 'd' }}{% if a %}", 1, 27, /not closed/],
+    ["an output that is not closed", "x\n\n  {{ a", 3, 3, /not closed/],
+    ["a tag that is not closed", "{% if a", 1, 1, /not closed/],
+    ["a block that is not closed", "x{% if a %}", 1, 2, /not closed/],
+    [
+      "a block that is not closed after fallbacks",
+      "{{ a ?? b }}{{ c ?? 'd' }}{% if a %}",
+      1,
+      27,
+      /not closed/,
+    ],
     ["a tag on the line of a fallback", "\n{{ a ?? b }} {% foo %}", 2, 14, /"foo" not found/],
     ["an include", "{% include 'x' %}", 1, 1, /cannot load other files/],
     ["a render", "{% render 'x' %}", 1, 1, /cannot load other files/],
     ["a layout", "{% layout 'x' %}", 1, 1, /cannot load other files/],
-    ["a liquid tag in another one", "{% liquid\n liquid echo a %}", 2, 2, /inside of another/],
-    ["an inline comment with a line of its own", "{% # a\n b %}", 1, 1, /must start with a '#'/],
-    ["NUL", "a\n\0", 2, 1, /NUL/],
+    ["a liquid tag in another one", "{% liquid\n liquid echo a %}", 2, 2, /nested in another/],
+    ["an inline comment with a line without #", "{% # a\n b %}", 1, 1, /must start with a '#'/],
+    ["a NUL character", "a\n\0", 2, 1, /NUL/],
     ["more than 1 MiB", "ü".repeat(600_000), 1, 1, /longer than 1 MiB/],
     ["deep nesting", "{% if a %}".repeat(9_999), 1, expect.any(Number), /nested too deeply/],
     [
@@ -239,7 +245,7 @@ describe("errors in the source", () => {
       /must begin with a number/,
     ],
     [
-      "a range that begins far out",
+      "a range that begins with a huge number",
       "{% for i in (9007199254740992..9007199254740994) %}{% endfor %}",
       1,
       expect.any(Number),
@@ -259,7 +265,7 @@ describe("errors in the source", () => {
     });
   }
 
-  test("become field errors with line and column", () => {
+  test("an error, as a field error with line and column", () => {
     expect(checkTemplate("Hi {{ name }}", "subject", "text")).toEqual([]);
     expect(checkTemplate("a\nb {% foo %}", "body", "html")).toEqual([
       {
@@ -270,21 +276,26 @@ describe("errors in the source", () => {
     ]);
   });
 
-  test("have short messages", () => {
+  test("an error in a long expression, with a short message", () => {
     const compiled = compileTemplate(`{% if ${"a or ".repeat(10_000)} b %}`, "html");
     expect(compiled.ok || compiled.message.length).toBeLessThan(250);
   });
 });
 
-describe("errors while rendering are reasons", () => {
+describe("render returns a reason for", () => {
   const cases: [what: string, source: string, variables: Variables, reason: RegExp][] = [
-    ["nonsense for a filter", "a\n{{ a | url_encode }}", { a: "\ud800" }, /^Line 2, column 1: /],
-    ["a missing argument", "{{ a | append }}", {}, /^Line 1, column 1: append/],
-    ["the position behind a fallback", "{{ a ?? b }} {{ a | append }}", {}, /^Line 1, column 14: /],
-    ["NUL from a variable", "{{ a }}", { a: "\0" }, /NUL/],
-    ["a circle", "{{ a | json }}", circle(), /circular|cyclic/i],
     [
-      "a range out of strings",
+      "an invalid input of a filter",
+      "a\n{{ a | url_encode }}",
+      { a: "\ud800" },
+      /^Line 2, column 1: /,
+    ],
+    ["a missing argument", "{{ a | append }}", {}, /^Line 1, column 1: append/],
+    ["an error after a fallback", "{{ a ?? b }} {{ a | append }}", {}, /^Line 1, column 14: /],
+    ["a NUL character from a variable", "{{ a }}", { a: "\0" }, /NUL/],
+    ["a circular object", "{{ a | json }}", circularData(), /circular|cyclic/i],
+    [
+      "a range inside a string",
       "{{ a | where: '[(9007199254740992..9007199254740994)]' }}",
       { a: [1] },
       /must begin with a number/,
@@ -300,7 +311,7 @@ describe("errors while rendering are reasons", () => {
   }
 });
 
-describe("nothing of the machine is reachable", () => {
+describe("a template cannot read inherited properties", () => {
   const sources = [
     "{{ ''.constructor }}",
     "{{ x.constructor.constructor }}",
@@ -317,7 +328,7 @@ describe("nothing of the machine is reachable", () => {
     });
   }
 
-  test("assigning __proto__ changes no object", () => {
+  test("and cannot change a prototype by an assignment to __proto__", () => {
     run(
       "{% assign __proto__ = 'x' %}{% capture __proto__ %}y{% endcapture %}{% increment __proto__ %}",
     );
@@ -338,26 +349,26 @@ describe("limits", () => {
   ];
 
   for (const [what, source] of slow) {
-    test(`${what} stop after about a second`, () => {
+    test(`stop ${what} after about a second`, () => {
       const started = performance.now();
       expect(run(source)).toEqual({ ok: false, reason: "The template takes longer than 1000 ms." });
       expect(performance.now() - started).toBeLessThan(2_500);
     });
   }
 
-  test("time in which the machine stood still does not count", () => {
+  test("do not count the time during which the machine was suspended", () => {
     const now = performance.now.bind(performance);
-    let stoodStillMs = 0;
-    const clock = spyOn(performance, "now").mockImplementation(() => now() + stoodStillMs);
+    let suspendedMs = 0;
+    const clock = spyOn(performance, "now").mockImplementation(() => now() + suspendedMs);
     const variables = {
       get name() {
-        stoodStillMs ||= 60_000; // Once: a machine that was woken up goes on.
+        suspendedMs ||= 60_000; // Only once: the machine is resumed after it.
         return "Ada";
       },
     };
     const rendered = run("{{ name }}{% for i in (1..9) %}{{ i }}{% endfor %}", variables);
     clock.mockRestore();
-    expect(stoodStillMs).toBe(60_000);
+    expect(suspendedMs).toBe(60_000);
     expect(rendered).toEqual({ ok: true, text: "Ada123456789" });
   });
 
@@ -389,12 +400,12 @@ describe("limits", () => {
   ];
 
   for (const [what, source, reason] of big) {
-    test(`${what} is refused`, () => {
+    test(`refuse ${what}`, () => {
       expect(run(source)).toEqual({ ok: false, reason: expect.stringMatching(reason) });
     });
   }
 
-  test("hostile sources are compiled or refused within 1.5 s of processor time", () => {
+  test("keep the compilation of a hostile source within 1.5 s of CPU time", () => {
     const sources = [
       "{{ ' ".repeat(100_000),
       "{{ a ?? ".repeat(100_000),
@@ -424,7 +435,7 @@ describe("limits", () => {
   });
 });
 
-describe("the cache", () => {
+describe("templateCache", () => {
   test("compiles a source once for each kind", () => {
     const cache = templateCache({ maxEntries: 10, maxBytes: 1_000_000 });
     const first = cache.compile("{{ a }}", "html");
@@ -435,7 +446,7 @@ describe("the cache", () => {
     expect(cache.entries).toBe(2);
   });
 
-  test("drops what was used longest ago", () => {
+  test("evicts the least recently used template", () => {
     const cache = templateCache({ maxEntries: 2, maxBytes: 1_000_000 });
     const first = cache.compile("1", "html");
     cache.compile("2", "html");
@@ -446,7 +457,7 @@ describe("the cache", () => {
     expect(cache.entries).toBe(2);
   });
 
-  test("holds no more bytes than it may", () => {
+  test("does not exceed its limit of bytes", () => {
     const cache = templateCache({ maxEntries: 1_000, maxBytes: 50_000 });
     for (let i = 0; i < 100; i++) cache.compile(`${i} ${"x".repeat(1_000)}`, "html");
     expect(cache.bytes).toBeLessThanOrEqual(50_000);
@@ -455,14 +466,14 @@ describe("the cache", () => {
     expect(cache.bytes).toBeLessThanOrEqual(50_000);
   });
 
-  test("keeps no faulty template", () => {
+  test("does not store a template with an error", () => {
     const cache = templateCache({ maxEntries: 10, maxBytes: 1_000_000 });
     expect(cache.compile("{{ a", "html").ok).toBe(false);
     expect(cache.entries).toBe(0);
   });
 });
 
-function circle(): Variables {
+function circularData(): Variables {
   const a: Variables = {};
   a["a"] = a;
   return { a };
