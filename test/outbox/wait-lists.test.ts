@@ -95,7 +95,7 @@ function changes(outbox: Outbox): number {
 }
 
 /** Releases the slot of a lease, as at the end of its mail. */
-function release(pool: SlotPool, queue: LeaseQueue, { slot: slot }: Lease): void {
+function release(pool: SlotPool, queue: LeaseQueue, { slot }: Lease): void {
   if (slot === null) throw new Error("the lease has no slot");
   slot.release();
   queue.noteSlotReleased(slot);
