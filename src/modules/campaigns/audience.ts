@@ -1,4 +1,4 @@
-/** Who receives a campaign: subscribed contacts that its audience names (docs/interface.md#campaigns). */
+/** The audience of a campaign: the subscribed contacts it is sent to (docs/interface.md#campaigns). */
 
 import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition/condition.ts";
@@ -8,14 +8,14 @@ import type { CampaignRow } from "./service.ts";
 
 const SUBSCRIBED = [{ kind: "subscribed", isSubscribed: true }] as const;
 
-/** 409 where its segment is not there any more, 422 where its filter names one that is not. */
+/** Throws 409 if the campaign's segment was deleted, 422 if its filter names a deleted segment. */
 export function audienceOf(
   segments: Pick<Segments, "audienceOf" | "audienceOfCondition">,
   campaign: CampaignRow,
   segmentId: string | null,
 ): Audience {
   const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
-  // Of a STATIC segment it is its members, whenever they are asked for.
+  // A STATIC segment has no condition: its current members are the audience.
   if (audienceType === "SEGMENT" && audienceCondition === null) {
     if (segmentId === null) throw segmentGone();
     return segments.audienceOf(projectSeq, segmentId, SUBSCRIBED);

@@ -1,6 +1,7 @@
 /**
- * Follows the facts of campaign mail, in the transaction that writes them: counters, links, hours,
- * and the circuit breaker that pauses a campaign which harms the sender.
+ * Handles the events of campaign mail, in the transaction that writes them: it updates the counters
+ * by campaign, link and hour, and runs the circuit breaker, which pauses a campaign whose bounces or
+ * complaints harm the reputation of the sender.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -10,10 +11,10 @@ import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
 
 export type Limits = {
-  /** Shares of the mails that left, 0 to 1; beyond them the campaign is paused. */
+  /** Shares of the mails that left, 0 to 1. A campaign that exceeds one of them is paused. */
   bounceRate: number;
   complaintRate: number;
-  /** Before that many mails, one bounce would say too much. */
+  /** The circuit breaker starts after this many mails, since one bounce of few is a large share. */
   afterMails: number;
 };
 
@@ -29,7 +30,7 @@ export function createCampaignHandlers(deps: {
   const { log, stats, lifecycle, limits } = deps;
   const { sqlite } = deps.db;
   const findCampaign = sqlite.prepare<{ campaignSeq: number }, [number]>(
-    // Mails outlive a campaign that was deleted.
+    // The join leaves out mails whose campaign was deleted: mails are stored longer than campaigns.
     `SELECT campaigns.seq AS campaignSeq FROM emails
      JOIN campaigns ON campaigns.seq = emails.campaign_seq WHERE emails.seq = +?`,
   );
@@ -47,7 +48,7 @@ export function createCampaignHandlers(deps: {
 
   function noteClick(campaignSeq: number, { emailSeq = 0, data, at }: EventInput): void {
     const url = urlOf(data);
-    // The click itself is in the log already.
+    // The log already contains this click, so a count of 1 means that it is the first.
     const clicks = countClicks.get(url, emailSeq);
     stats.click(campaignSeq, {
       at,
@@ -57,7 +58,7 @@ export function createCampaignHandlers(deps: {
     });
   }
 
-  /** Who comes and goes by the links of one mail is one person. */
+  /** Counts a mail once, even if its recipient unsubscribes and resubscribes several times. */
   function noteUnsubscribed(campaignSeq: number, { emailSeq = 0 }: EventInput): void {
     if (countUnsubscribed.get(emailSeq)?.n === 1) stats.add(campaignSeq, "unsubscribed");
   }
@@ -80,7 +81,7 @@ export function createCampaignHandlers(deps: {
   }
 
   return {
-    /** Part of a change: called for every fact, right after it was written. */
+    /** Part of a change: called for every event, right after it was written. */
     note(fact: EventInput): void {
       const campaignSeq = campaignOf(fact.emailSeq);
       if (campaignSeq === null) return;
@@ -109,13 +110,13 @@ export function createCampaignHandlers(deps: {
       }
     },
 
-    /** Part of a change: a mail that will not leave, since nobody wants it any more. */
+    /** Part of a change: counts a mail that was cancelled and will not leave. */
     noteCancelled(emailSeq: number): void {
       const campaignSeq = campaignOf(emailSeq);
       if (campaignSeq !== null) stats.add(campaignSeq, "cancelled");
     },
 
-    /** Part of a change: the first visit by a machine. */
+    /** Part of a change: counts the first open or click of a mail by a machine. */
     noteMachine(emailSeq: number, kind: "open" | "click"): void {
       const campaignSeq = campaignOf(emailSeq);
       if (campaignSeq === null) return;

@@ -1,7 +1,8 @@
 /**
- * Turns the audience of a campaign into mails, a slice at a time. The cursor is committed with the
- * rows it stands for, so a crash continues where it was; unique(campaign, contact) makes any
- * repetition harmless. First mails leave while this still runs.
+ * Writes one mail for each contact in the audience of a campaign, a slice at a time. The cursor is
+ * committed together with the rows before it, so a process that crashed continues at the next slice,
+ * and the unique index on campaign and contact makes any repetition harmless. The first mails leave
+ * while the rest of the audience is still being written.
  */
 
 import { and, eq, inArray, sql } from "drizzle-orm";
@@ -18,15 +19,15 @@ import type { CampaignRow } from "./service.ts";
 
 export type Expansion = ReturnType<typeof createExpansion>;
 
-/** Rows written in one go: about ten milliseconds of work. */
+/** Rows written in one change: about ten milliseconds of work. */
 const SLICE = 1000;
 const MOST_PENDING = 3;
-/** After a slice in whose time others wrote: an audience need only grow faster than it is mailed. */
+/** Delay after a slice if others wrote meanwhile: mails need only be written faster than sent. */
 const REST_MS = 60;
 
 type Slice = { goesOn: boolean; inserted: number };
 
-/** `suppressed` are among the `inserted`. */
+/** Numbers of rows; `suppressed` is a part of `inserted`. */
 type Inserted = { inserted: number; suppressed: number };
 
 export function createExpansion(deps: {
@@ -35,11 +36,11 @@ export function createExpansion(deps: {
   clock: Clock;
   segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
   store: Pick<EmailStore, "saveMessage">;
-  /** Part of a change: there is something to send. */
+  /** Part of a change: wakes the dispatcher, because there is mail to send. */
   wake: Change<void>;
 }) {
   const { db, writer, clock } = deps;
-  // Ids are UUIDv7 (RFC 9562 §5.7) made by SQLite: a thousand round trips a slice would cost more.
+  // SQLite generates the ids, which are UUIDv7 (RFC 9562 §5.7): one statement per slice is faster.
   const insert = db.sqlite.prepare<unknown, [InsertValues]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
                         subject, status, priority, next_at, created_at)
@@ -72,7 +73,7 @@ export function createExpansion(deps: {
                         AND suppressions.email = contacts.email)
     LIMIT 1`);
 
-  /** It goes on unless it was cancelled. */
+  /** Part of a change: writes one slice. `goesOn` is false if the campaign was cancelled. */
   function writeSlice(campaign: CampaignRow, seqs: readonly number[], cursor: number): Slice {
     const [moved] = db
       .update(campaigns)
@@ -120,7 +121,7 @@ export function createExpansion(deps: {
   }
 
   return {
-    /** True if anybody at all would receive it; 404 or 422 where its audience cannot be resolved. */
+    /** True if at least one contact would receive it; throws 404 or 422 for an unknown audience. */
     async hasRecipients(campaign: CampaignRow): Promise<boolean> {
       for await (const seqs of deps.segments.audiences.members(audience(campaign))) {
         if (findReachable.get(JSON.stringify(seqs)) !== null) return true;
@@ -129,18 +130,18 @@ export function createExpansion(deps: {
     },
 
     /**
-     * Writes the rest of a campaign's audience; `isStopping` is asked between slices. Where others
-     * write as well, they go first.
+     * Writes the rest of a campaign's audience, and stops between two slices once `isStopping`
+     * returns true. Other writers take precedence: a slice is delayed after they wrote.
      */
     async run(campaign: CampaignRow, isStopping: () => boolean): Promise<Written> {
       const { audienceCursor, audienceEnd } = campaign;
       const written: Written = { recipients: 0, workMs: 0 };
       if (audienceCursor === null || audienceEnd === null) return written;
-      /** On their way to the disk: meanwhile the next ones are read and written. */
+      /** Slices whose commit is not on disk yet, while the next ones are read and written. */
       const pending: Promise<boolean>[] = [];
       let asked = writer.asked();
 
-      /** False once there is nothing more to write for it now. */
+      /** False if the expansion should end: the campaign was cancelled or the process stops. */
       async function write(seqs: readonly number[], cursor: number): Promise<boolean> {
         pending.push(writer.write(() => timed(written, () => writeSlice(campaign, seqs, cursor))));
         asked = writer.asked();
@@ -163,14 +164,14 @@ export function createExpansion(deps: {
         await Promise.all(pending);
         return written;
       } finally {
-        // Whoever hears of the first failure must not miss the others.
+        // The caller sees the first failure; this handles the rejections of the other slices.
         await Promise.allSettled(pending);
       }
     },
   };
 }
 
-/** Of how many recipients, and how long the database was at work for them. */
+/** Number of recipients written, and how long the database worked on them, in milliseconds. */
 export type Written = { recipients: number; workMs: number };
 
 function timed(written: Written, write: () => Slice): boolean {

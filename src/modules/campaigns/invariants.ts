@@ -1,4 +1,4 @@
-/** What holds between campaigns, their mails and their counters. */
+/** Invariants between campaigns, their mails and their counters, for `mailstead check`. */
 
 import type { Invariant } from "../../db/invariant.ts";
 
@@ -17,10 +17,10 @@ const COUNTERS = {
   cancelled: "status = 'CANCELLED'",
 } as const;
 
-/** True until the first events were purged. */
+/** SQL condition that is true until the first events are purged. */
 const IS_LOG_COMPLETE = "(SELECT min(seq) = 1 FROM events)";
 
-/** Counters that are counted by events: with a log that is not complete they may be higher. */
+/** Counters of events. They may exceed the number of logged events once old events are purged. */
 const EVENT_COUNTERS = {
   clicked: `SELECT count(*) FROM emails
             WHERE campaign_seq = campaigns.seq AND clicked_at IS NOT NULL`,
@@ -34,7 +34,7 @@ const CLICKS_OF_LINKS = "SELECT sum(clicks) FROM campaign_links WHERE campaign_s
 const CLICKS_OF_HOURS = "SELECT sum(clicks) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
 const OPENS_OF_HOURS = "SELECT sum(opens) FROM campaign_hours WHERE campaign_seq = campaigns.seq";
 
-/** One row per campaign, counter and mail count that differ. */
+/** SQL that returns one row for each counter that differs from the number of its mails. */
 const differing = (rows: string, when: string) => `
   SELECT 'campaign ' || id AS id,
          format('%s: counted %s, but there are %d', counter, coalesce(counted, 'nothing'), found)
@@ -63,7 +63,7 @@ const eventCounters = Object.entries(EVENT_COUNTERS)
 export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   {
     name: "campaign-counts",
-    rule: "The counters of each campaign equal its mails.",
+    rule: "Each counter of a campaign equals the number of mails that it counts.",
     violations: `
       WITH mails AS (
         SELECT campaign_seq, ${Object.entries(COUNTERS)
@@ -74,7 +74,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-event-counts",
-    rule: "Clicks and unsubscriptions of each campaign equal those of its mails.",
+    rule: "The counted clicks and unsubscriptions of a campaign equal those of its mails.",
     violations: differing(
       eventCounters,
       `counted < found OR (counted > found AND ${IS_LOG_COMPLETE})`,
@@ -82,7 +82,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-clicks",
-    rule: "The clicks by link and by hour of each campaign have the same sum.",
+    rule: "The clicks of a campaign have the same sum by link and by hour.",
     violations: `
       SELECT 'campaign ' || id AS id,
              format('%d clicks by link, %d by hour', links, hours) AS finding
@@ -93,7 +93,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-opens",
-    rule: "The opens by hour of each campaign have the sum of its mails that were opened.",
+    rule: "The opens of a campaign by hour add up to the number of its opened mails.",
     violations: `
       SELECT 'campaign ' || id AS id,
              format('%d opens by hour, %d mails', hours, opened) AS finding
@@ -103,16 +103,16 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-link-clicks",
-    rule: "No link of a campaign has more people than clicks.",
+    rule: "No link of a campaign has more unique clicks than clicks.",
     violations: `
       SELECT 'campaign ' || campaigns.id AS id,
-             format('%s: %d people, %d clicks', url, unique_clicks, clicks) AS finding
+             format('%s: %d unique clicks, %d clicks', url, unique_clicks, clicks) AS finding
       FROM campaign_links JOIN campaigns ON campaigns.seq = campaign_links.campaign_seq
       WHERE unique_clicks > clicks OR unique_clicks < 0`,
   },
   {
     name: "campaign-audience",
-    rule: "Exactly the campaigns that have begun have an audience, and those that are SENT all of it.",
+    rule: "A campaign has an audience once it has started, and all of it is written once it is SENT.",
     violations: `
       SELECT 'campaign ' || id AS id,
              format('%s, audience up to %s of %s', status, coalesce(audience_cursor, 'none'),
@@ -126,7 +126,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-mails",
-    rule: "Mail that waits belongs to a campaign that sends it or cancels it.",
+    rule: "A campaign mail that is due belongs to a campaign that is SENDING, PAUSED or CANCELLED.",
     violations: `
       SELECT 'email ' || emails.id AS id,
              'its campaign is ' || coalesce(campaigns.status, 'missing') AS finding

@@ -1,7 +1,7 @@
 /**
- * What happens to a campaign: sent, scheduled, started, paused, resumed, cancelled, finished. Each
- * is one conditional update; mails of a campaign leave only while it is SENDING, so pausing and
- * cancelling a million of them touches one row.
+ * The actions that change the status of a campaign: send, schedule, start, pause, resume, cancel,
+ * finish. Each is one conditional update. The mails of a campaign leave only while it is SENDING, so
+ * pausing or cancelling a campaign of a million mails updates one row.
  */
 
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
@@ -19,10 +19,13 @@ import type { Stats } from "./stats.ts";
 
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
-/** The one reason to pause that goes away by itself. */
+/**
+ * Reason of a pause that ends by itself once the domain is verified again. Campaigns store this text
+ * and are compared with it, so it must not change.
+ */
 export const DOMAIN_LOST = "The sender's domain is not verified any more.";
-const NOBODY = "Nobody belonged to its audience when it was sent.";
-/** A later time is a slip of the pen. */
+const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";
+/** Longest time in advance; a later date is most likely a typing error. */
 const FURTHEST_MS = 5 * 366 * 24 * 60 * 60 * 1000;
 
 export function createLifecycle(deps: {
@@ -32,7 +35,7 @@ export function createLifecycle(deps: {
   store: Pick<EmailStore, "saveMessage">;
   stats: Pick<Stats, "forgive" | "recipients">;
   requireVerified: (projectSeq: number, from: string) => void;
-  /** Part of a change: mails may leave that might not before. */
+  /** Part of a change: wakes the dispatcher, because mails may now leave. */
   wake: Change<void>;
 }) {
   const { db, clock, store } = deps;
@@ -40,7 +43,7 @@ export function createLifecycle(deps: {
     "SELECT status FROM campaigns WHERE seq = +?",
   );
 
-  /** The one conditional update: nothing happens if the status changed meanwhile. */
+  /** Updates the campaign; throws if its status is no longer the one that was read. */
   function move(
     campaign: CampaignRow,
     action: CampaignAction,
@@ -58,7 +61,7 @@ export function createLifecycle(deps: {
     return moved;
   }
 
-  /** By its owner: it does not go on by itself any more. */
+  /** Removes the reason of a pause, so that the campaign no longer resumes by itself. */
   function keepPaused(campaign: CampaignRow): CampaignRow {
     return db
       .update(campaigns)
@@ -72,7 +75,7 @@ export function createLifecycle(deps: {
     deps.requireVerified(projectSeq, from);
   }
 
-  /** The audience is fixed now: contacts made later do not receive it. */
+  /** Starts sending and fixes the audience: contacts created later do not receive the campaign. */
   function begin(campaign: CampaignRow, action: "send" | "start"): CampaignRow {
     const now = clock.now();
     store.saveMessage(sharedMessage(campaign), now);
@@ -82,12 +85,16 @@ export function createLifecycle(deps: {
       statusReason: null,
       audienceCursor: 0,
       audienceEnd: lastContact(campaign.projectSeq),
-      audienceCondition: conditionNow(campaign),
+      audienceCondition: currentCondition(campaign),
     });
   }
 
-  /** As it is now: whoever changes the segment later changes nothing for this campaign. */
-  function conditionNow({ audienceType, audienceFilter, segmentSeq }: CampaignRow): string | null {
+  /** The current condition of the audience; later changes of the segment do not affect it. */
+  function currentCondition({
+    audienceType,
+    audienceFilter,
+    segmentSeq,
+  }: CampaignRow): string | null {
     if (audienceType !== "SEGMENT" || segmentSeq === null) return audienceFilter;
     const [segment] = db
       .select({ condition: segments.condition })
@@ -110,10 +117,10 @@ export function createLifecycle(deps: {
   return {
     requireVerified,
 
-    /** Asked for each of its mails, at its turn. */
+    /** Called for each mail of a campaign just before it is sent. */
     isSending: (seq: number): boolean => findStatus.get(seq)?.status === "SENDING",
 
-    /** Throws what `send` would, before anything is counted. */
+    /** Throws the errors of `send` and `schedule` early, before the audience is counted. */
     ensure(campaign: CampaignRow, action: CampaignAction): void {
       nextStatus(campaign.status, action);
       if (action === "send" || action === "schedule") requireVerified(campaign);
@@ -144,12 +151,12 @@ export function createLifecycle(deps: {
     pause(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
-        const wouldGoOn = campaign.status === "PAUSED" && campaign.statusReason === DOMAIN_LOST;
-        return wouldGoOn ? keepPaused(campaign) : move(campaign, "pause", { statusReason: null });
+        const wouldResume = campaign.status === "PAUSED" && campaign.statusReason === DOMAIN_LOST;
+        return wouldResume ? keepPaused(campaign) : move(campaign, "pause", { statusReason: null });
       };
     },
 
-    /** Part of a change: by the service itself, with a reason. Its id; null if it is not SENDING. */
+    /** Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING. */
     pauseBecause(seq: number, reason: string): string | null {
       const paused = db
         .update(campaigns)
@@ -178,7 +185,7 @@ export function createLifecycle(deps: {
         });
     },
 
-    /** Starts what is due: also what was missed while no process ran. */
+    /** Starts the campaigns that are due, including those that became due while no process ran. */
     startDue(): Change<CampaignRow[]> {
       return () =>
         db
@@ -189,7 +196,7 @@ export function createLifecycle(deps: {
           .map((campaign) => begin(campaign, "start"));
     },
 
-    /** When the next scheduled campaign is due; null if none waits. */
+    /** When the next scheduled campaign is due; null if none is scheduled. */
     nextDueAt(): number | null {
       const [row] = db
         .select({ at: sql<number | null>`min(${campaigns.scheduledAt})` })
@@ -201,7 +208,7 @@ export function createLifecycle(deps: {
 
     finish(campaign: CampaignRow): Change<CampaignRow> {
       return () => {
-        const statusReason = deps.stats.recipients(campaign.seq) === 0 ? NOBODY : null;
+        const statusReason = deps.stats.recipients(campaign.seq) === 0 ? EMPTY_AUDIENCE : null;
         return move(campaign, "finish", { finishedAt: clock.now(), statusReason });
       };
     },

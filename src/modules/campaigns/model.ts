@@ -53,7 +53,7 @@ const fields = {
     Nullable(
       Type.Number({
         minimum: LEAST_RATE,
-        description: "Mails per second at most; the lowest rate is one mail per minute (1/60)",
+        description: "Highest number of mails per second; at least one mail per minute (1/60)",
       }),
     ),
   ),
@@ -72,7 +72,7 @@ export const CampaignPatch = withChecks(Type.Partial(Input(fields)), (value) => 
 ]);
 export type CampaignPatch = Static<typeof CampaignPatch>;
 
-/** What each audience type needs (docs/specification.md#s2.3). */
+/** Refuses an audience that lacks a field its type requires (docs/specification.md#s2.3). */
 export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { audienceType, segmentId, audienceFilter } = value;
   if (audienceType === "SEGMENT" && typeof segmentId !== "string") {
@@ -86,14 +86,14 @@ export function audienceErrors(value: Readonly<Record<string, unknown>>): FieldE
   return [];
 }
 
-/** Whoever restricts an audience must not reach all the others as well. */
+/** Refuses a restriction that the audience type ignores: the mail would reach more contacts. */
 export function restrictionErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { audienceType } = value;
   if (typeof audienceType !== "string") return [];
   return RESTRICTIONS.filter(
     ({ field, type }) => (value[field] ?? null) !== null && audienceType !== type,
   ).map(({ field, type }) => {
-    const message = `must be left out unless audienceType is ${type}; it is ${audienceType}`;
+    const message = `must be omitted unless audienceType is ${type}, but it is ${audienceType}`;
     return { field, message, code: "invalid_value" };
   });
 }
@@ -104,8 +104,8 @@ const RESTRICTIONS = [
 ] as const;
 
 /**
- * Unknown fields are ignored (docs/interface.md#requests), but a time that is misspelt must not mean now:
- * that cannot be taken back.
+ * Unknown fields are ignored (docs/interface.md#requests), but a misspelt time is refused: without a
+ * time the campaign is sent immediately, which cannot be undone.
  */
 export const SendCampaignInput = withChecks(
   Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }),
@@ -113,7 +113,7 @@ export const SendCampaignInput = withChecks(
     Object.keys(value)
       .filter((field) => /^schedul/i.test(field) && field !== "scheduledFor")
       .map((field) => {
-        const message = "is not a field of this route: the time to send at is scheduledFor";
+        const message = "is not a field of this route; use scheduledFor for the time to send at";
         return { field, message, code: "invalid_value" };
       }),
 );
@@ -121,7 +121,7 @@ export const SendCampaignInput = withChecks(
 export const TestCampaignInput = Input({ email: EmailAddress });
 
 const Count = Type.Integer();
-const Rate = Type.Number({ description: "0 to 1 of sent" });
+const Rate = Type.Number({ description: "Share of the sent mails, 0 to 1" });
 
 /** docs/interface.md#campaigns. */
 export const CampaignStats = Type.Object({
@@ -142,7 +142,7 @@ export const CampaignStats = Type.Object({
   deliveryRate: Rate,
   openRate: Rate,
   clickRate: Rate,
-  bounceRate: Type.Number({ description: "0 to 1 of sent and bounced" }),
+  bounceRate: Type.Number({ description: "Share of the sent and bounced mails, 0 to 1" }),
   complaintRate: Rate,
   unsubscribeRate: Rate,
   links: Type.Array(Type.Object({ url: Type.String(), clicks: Count, uniqueClicks: Count })),

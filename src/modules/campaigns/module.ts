@@ -1,4 +1,10 @@
-/** What this module consists of, put together. */
+/**
+ * Campaigns: one mail to every contact of an audience. In order: a campaign is created as a DRAFT
+ * (service.ts); it is sent or scheduled (lifecycle.ts, states.ts); the runner starts it when it is
+ * due (runner.ts) and writes one mail per recipient (expand.ts, audience.ts), while the outbox
+ * already sends the first of them; events of these mails update its statistics and may pause it
+ * (event-handlers.ts, stats.ts, render-cost.ts); the runner finishes it when no mail is left.
+ */
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -41,7 +47,7 @@ export function createCampaignModule(deps: {
   suppressionOf: (projectSeq: number, address: string) => string | null;
   quotas: Pick<Quotas, "ensureQueue">;
   limits: Limits;
-  /** There is something to send. */
+  /** Wakes the dispatcher, because there is mail to send. */
   wakeDispatcher: () => void;
 }) {
   const { db, writer, clock, log, cursors, contacts, segments, store } = deps;

@@ -1,7 +1,7 @@
 /**
- * What became of the mail to each recipient, newest first, with exact totals. The whole list goes by
- * its index and the campaign's counter; of a status, all mails are looked at, some thousands at a
- * time, in turns.
+ * The recipients of a campaign with the status of their mail, newest first, with an exact total. The
+ * list without a filter reads an index and the campaign's counter. A list filtered by status scans
+ * all mails of the campaign in slices, so that other work runs in between.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -19,7 +19,7 @@ export type Recipients = ReturnType<typeof createRecipients>;
 
 type Row = Omit<Recipient, "sentAt"> & { seq: number; sentAt: number | null };
 
-/** Rows of one step: some milliseconds. */
+/** Rows of one step of a scan: a few milliseconds. */
 const STEP = 5_000;
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
@@ -51,12 +51,12 @@ export function createRecipients(deps: {
 
   type Found = { seqs: number[]; total: number };
 
-  function all(campaignSeq: number, before: number, limit: number): Found {
+  function findAll(campaignSeq: number, before: number, limit: number): Found {
     const seqs = newest.all(campaignSeq, before, limit).map(({ seq }) => seq);
     return { seqs, total: stats.recipients(campaignSeq) };
   }
 
-  async function some(
+  async function findByStatus(
     { seq: campaignSeq, projectSeq }: CampaignRow,
     status: EmailStatus,
     { before, limit }: { before: number; limit: number },
@@ -82,8 +82,8 @@ export function createRecipients(deps: {
     const limit = request.limit + 1;
     const { seqs, total } =
       query.status === undefined
-        ? all(campaign.seq, before, limit)
-        : await some(campaign, query.status, { before, limit });
+        ? findAll(campaign.seq, before, limit)
+        : await findByStatus(campaign, query.status, { before, limit });
     return cursors.page(scope, request, read.all(JSON.stringify(seqs)), {
       total,
       positionOf: bySeq,

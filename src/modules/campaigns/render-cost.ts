@@ -1,17 +1,18 @@
 /**
- * What a campaign's template costs everybody else: while one mail is rendered, all others wait, and
- * so does the API. A template that takes too long for too many recipients waits for a person.
+ * Limits the rendering time of a campaign's template. Rendering blocks the process: while one mail is
+ * rendered, all other mail and the API wait. A campaign whose template takes too long for too many
+ * recipients is paused until a person resumes it.
  */
 
 import type { Writer } from "../../db/writer.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** Of each mail; a usual template takes a hundredth of a millisecond. */
+/** Free rendering time per mail; a usual template takes a hundredth of a millisecond. */
 const FREE_MS = 20;
-/** Of one mail: more is a machine that stood still. */
+/** Longest time that counts for one mail; a longer one means that the machine was suspended. */
 const MOST_OF_ONE_MS = 1_000;
-/** Beyond what is free, of all mails of a campaign in this process. */
+/** Limit on the rendering time beyond the free time, for all mails of a campaign together. */
 const MOST_MS = 2_000;
 
 export type Cost = ReturnType<typeof createCost>;
@@ -22,22 +23,22 @@ export function createCost(deps: {
   log: Log;
 }) {
   const { writer, lifecycle, log } = deps;
-  /** Of the campaigns that have cost anything. */
+  /** Rendering time beyond the free time, by campaign, in milliseconds. */
   const spent = new Map<number, number>();
-  /** Those that were stopped for it; until that is written, and as long as it is so. */
+  /** Campaigns that exceeded the limit: "stopping" until the pause is stored, then "paused". */
   const stopped = new Map<number, "stopping" | "paused">();
 
   async function pause(campaignSeq: number, ms: number): Promise<void> {
     const reason =
-      `The template takes ${Math.round(ms)} ms to render for one recipient, ` +
-      "and all other mail waits meanwhile: it has to do less.";
+      `The template takes ${Math.round(ms)} ms to render for one recipient, and all other mail ` +
+      "waits meanwhile. Simplify the template.";
     const campaign = await writer.write(() => lifecycle.pauseBecause(campaignSeq, reason));
     stopped.set(campaignSeq, "paused");
     if (campaign !== null) log.warn("a campaign was paused", { campaign, reason });
   }
 
   return {
-    /** Rendering a mail took this long, whether it succeeded or not. */
+    /** Adds the time that rendering one mail took, whether it succeeded or not. */
     noteRendering(campaignSeq: number, ms: number): void {
       const excess = Math.min(ms, MOST_OF_ONE_MS) - FREE_MS;
       if (excess <= 0) return;
@@ -52,11 +53,11 @@ export function createCost(deps: {
       });
     },
 
-    /** Its mails that are under way already are not to be rendered either. */
+    /** True if no mail of the campaign may be rendered, not even one that is already leased. */
     isStopped(campaignSeq: number): boolean {
       const state = stopped.get(campaignSeq);
       if (state !== "paused") return state === "stopping";
-      // A person may have let it go on.
+      // A person may have resumed the campaign.
       if (lifecycle.isSending(campaignSeq)) return !stopped.delete(campaignSeq);
       return true;
     },

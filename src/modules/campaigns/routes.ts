@@ -9,7 +9,7 @@
  * POST   /campaigns/{id}/pause
  * POST   /campaigns/{id}/resume
  * POST   /campaigns/{id}/duplicate
- * POST   /campaigns/{id}/test         one mail, in no statistics
+ * POST   /campaigns/{id}/test         one mail, not counted in the statistics
  * POST   /campaigns/{id}/preview
  * GET    /campaigns/{id}/stats
  * GET    /campaigns/{id}/recipients
@@ -66,8 +66,8 @@ export function campaignRoutes(deps: {
   const { admission, campaigns, lifecycle, preview, recipients, testMails, runner, stats, writer } =
     deps;
 
-  /** A change of state, to be committed once; the runner sees to it then. */
-  function moving(change: Change<CampaignRow>) {
+  /** Runs a change of status and wakes the runner after the commit. */
+  function changeStatus(change: Change<CampaignRow>) {
     return () => {
       const campaign = change();
       writer.afterCommit(runner.wake);
@@ -75,10 +75,14 @@ export function campaignRoutes(deps: {
     };
   }
 
-  async function sending(projectSeq: number, id: string, scheduledFor: string | null | undefined) {
-    const isLater = typeof scheduledFor === "string";
-    await runner.ensureRecipients(campaigns.get(projectSeq, id), isLater ? "schedule" : "send");
-    const move = isLater
+  async function sendOrSchedule(
+    projectSeq: number,
+    id: string,
+    scheduledFor: string | null | undefined,
+  ) {
+    const isScheduled = typeof scheduledFor === "string";
+    await runner.ensureRecipients(campaigns.get(projectSeq, id), isScheduled ? "schedule" : "send");
+    const move = isScheduled
       ? lifecycle.schedule(projectSeq, id, Date.parse(scheduledFor))
       : lifecycle.sendNow(projectSeq, id);
     return () => {
@@ -150,7 +154,7 @@ export function campaignRoutes(deps: {
       async ({ project, params, body, once }) => {
         await once(() => {
           ensureChecks(SendCampaignInput, body);
-          return sending(project.seq, params.id, body?.scheduledFor);
+          return sendOrSchedule(project.seq, params.id, body?.scheduledFor);
         });
         return status(204, undefined);
       },
@@ -163,32 +167,40 @@ export function campaignRoutes(deps: {
     )
     .post(
       "/:id/cancel",
-      ({ project, params, once }) => once(() => moving(lifecycle.cancel(project.seq, params.id))),
-      {
-        params: IdParams,
-        response: withErrors({ 200: Envelope(Campaign) }),
-        detail: { tags, summary: "Cancel; nothing not yet handed to a server leaves" },
-      },
-    )
-    .post(
-      "/:id/pause",
-      ({ project, params, once }) => once(() => moving(lifecycle.pause(project.seq, params.id))),
+      ({ project, params, once }) =>
+        once(() => changeStatus(lifecycle.cancel(project.seq, params.id))),
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
         detail: {
           tags,
-          summary: "Pause a campaign that is SENDING, or keep one paused that waits for its domain",
+          summary: "Cancel a campaign; mails not yet handed to a mail server are not sent",
+        },
+      },
+    )
+    .post(
+      "/:id/pause",
+      ({ project, params, once }) =>
+        once(() => changeStatus(lifecycle.pause(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Campaign) }),
+        detail: {
+          tags,
+          summary:
+            "Pause a campaign that is SENDING, or keep a campaign paused that would resume once " +
+            "its domain is verified again",
         },
       },
     )
     .post(
       "/:id/resume",
-      ({ project, params, once }) => once(() => moving(lifecycle.resume(project.seq, params.id))),
+      ({ project, params, once }) =>
+        once(() => changeStatus(lifecycle.resume(project.seq, params.id))),
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: { tags, summary: "Go on with a paused campaign" },
+        detail: { tags, summary: "Resume a paused campaign" },
       },
     )
     .post(
@@ -216,7 +228,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         body: limited(TestCampaignInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Type.Object({ email: Type.String() })) }),
-        detail: { tags, summary: "Send one mail to look at; it counts in no statistics" },
+        detail: { tags, summary: "Send a test mail, which is not counted in the statistics" },
       },
     )
     .post(
@@ -227,7 +239,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
-        detail: { tags, summary: "Render for a contact, or with sample data" },
+        detail: { tags, summary: "Render a campaign for a contact or with sample data" },
       },
     )
     .get(
@@ -247,7 +259,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         query: RecipientQuery,
         response: withErrors({ 200: ListEnvelope(Recipient) }),
-        detail: { tags, summary: "What became of the mail to each recipient" },
+        detail: { tags, summary: "List the recipients with the status of their mail" },
       },
     );
 }

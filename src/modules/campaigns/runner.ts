@@ -1,6 +1,7 @@
 /**
- * Keeps campaigns going: starts what is due, writes audiences, finishes what is done. One timer
- * sleeps until the next scheduled start; everything it knows is in rows.
+ * Advances all campaigns: it starts those that are due, cancels mails, writes audiences, and finishes
+ * campaigns without open mails. One timer sleeps until the next scheduled start. The state of a
+ * campaign is in the database only.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -16,7 +17,7 @@ import type { Stats } from "./stats.ts";
 
 export type Runner = ReturnType<typeof createRunner>;
 
-/** Mails cancelled in one go: about ten milliseconds of work. */
+/** Mails cancelled in one change: about ten milliseconds of work. */
 const SLICE = 1000;
 
 export function createRunner(deps: {
@@ -47,14 +48,14 @@ export function createRunner(deps: {
   let isRunning = false;
   let cancelTimer = () => {};
 
-  /** Starts, expands and finishes whatever is ready for it. */
+  /** Does one round of work on all campaigns. */
   async function round(): Promise<void> {
     const started = await writer.write(lifecycle.startDue());
     for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
     for (const { seq } of findCancelled.all()) await cancelMails(seq);
     for (const campaign of lifecycle.inStatus(["PAUSED"])) {
       await resumeIfMended(campaign);
-      // Who belongs does not depend on when it goes on.
+      // The audience is fixed at the start, so it is also written while the campaign is paused.
       if (!isExpanded(campaign)) expandOnce(campaign);
     }
     for (const campaign of lifecycle.inStatus(["SENDING"])) {
@@ -69,7 +70,7 @@ export function createRunner(deps: {
     return deps.isSenderVerified(projectSeq, domainOf(from));
   }
 
-  /** The sender's domain was lost in the middle: nothing leaves until it is verified again. */
+  /** Pauses a campaign whose sender's domain lost its verification, until it is verified again. */
   async function hold(campaign: CampaignRow): Promise<void> {
     await writer.write(() => lifecycle.pauseBecause(campaign.seq, DOMAIN_LOST));
     log.warn("a campaign was paused", { campaign: campaign.id, reason: DOMAIN_LOST });
@@ -81,7 +82,7 @@ export function createRunner(deps: {
     log.info("a campaign goes on", { campaign: campaign.id });
   }
 
-  /** Nothing leaves of it any more; that every mail says so may take its time. */
+  /** Marks the mails of a cancelled campaign. They no longer leave, so this may take a while. */
   async function cancelMails(campaignSeq: number): Promise<void> {
     const cancelSlice = () => {
       const { length } = cancelSome.all(campaignSeq, SLICE);
@@ -114,7 +115,7 @@ export function createRunner(deps: {
     underWay.set(campaign.seq, work);
   }
 
-  /** A segment or filter that cannot be resolved any more is for people to mend. */
+  /** Pauses a campaign whose segment or filter was deleted: a person has to fix the audience. */
   async function failed(campaign: CampaignRow, error: unknown): Promise<void> {
     log.error("the audience of a campaign cannot be written", {
       campaign: campaign.id,
@@ -127,7 +128,7 @@ export function createRunner(deps: {
 
   async function finish(campaign: CampaignRow): Promise<void> {
     await writer.write(lifecycle.finish(campaign)).catch((error: unknown) => {
-      // Paused or cancelled in this moment: then that counts.
+      // The campaign was paused or cancelled at the same moment, which takes precedence.
       if (!(error instanceof AppError)) throw error;
     });
   }
@@ -153,10 +154,10 @@ export function createRunner(deps: {
   return {
     wake,
 
-    /** Recurring work, and for tests. */
+    /** Does one round of work; called regularly, and by tests. */
     tick,
 
-    /** 409 where nobody would receive it, as things are now. */
+    /** Throws 409 if no contact would receive the campaign at present. */
     async ensureRecipients(campaign: CampaignRow, action: "send" | "schedule"): Promise<void> {
       lifecycle.ensure(campaign, action);
       if (await expansion.hasRecipients(campaign)) return;
@@ -165,7 +166,7 @@ export function createRunner(deps: {
       });
     },
 
-    /** A start that was missed while no process ran happens now. */
+    /** Also starts campaigns that became due while no process ran. */
     start(): Promise<void> {
       isRunning = true;
       return tick();

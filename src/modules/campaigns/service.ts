@@ -1,4 +1,4 @@
-/** Campaigns as records: made, read, changed, copied, deleted. Their life is in lifecycle.ts. */
+/** Creates, reads, updates, copies and deletes campaigns. lifecycle.ts changes their status. */
 
 import { and, count, desc, eq, inArray, isNotNull, isNull, like, or, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -27,13 +27,13 @@ import { nextStatus } from "./states.ts";
 export type CampaignRow = typeof campaigns.$inferSelect;
 export type Campaigns = ReturnType<typeof createCampaigns>;
 
-/** The columns that a request decides. */
+/** The columns that a request may set. */
 type Content = Omit<
   typeof campaigns.$inferInsert,
   "seq" | "id" | "projectSeq" | "status" | "createdAt" | "updatedAt"
 >;
 
-/** Uses told of at once. */
+/** Longest list of campaign names in an error message. */
 const MOST_NAMED = 5;
 
 export function createCampaigns(deps: {
@@ -41,7 +41,7 @@ export function createCampaigns(deps: {
   clock: Clock;
   cursors: Cursors;
   segments: Pick<Segments, "ensureResolvable">;
-  /** 403 where the sender's domain is none of the project's (docs/specification.md#s2.3). */
+  /** Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3). */
   requireVerified: (projectSeq: number, from: string) => void;
 }) {
   const { db, clock, cursors } = deps;
@@ -57,7 +57,7 @@ export function createCampaigns(deps: {
     return campaign;
   }
 
-  /** What `audienceType` means for the columns; the rest of a former audience is dropped. */
+  /** The columns of an audience; columns that its type does not use are cleared. */
   function audienceColumns(projectSeq: number, audience: Audience): Partial<Content> {
     const { audienceType, segmentId, audienceFilter } = audience;
     const errors = audienceErrors(audience);
@@ -166,12 +166,12 @@ export function createCampaigns(deps: {
         const campaign = get(projectSeq, id);
         nextStatus(campaign.status, "delete");
         if (hasOpenMails(campaign.seq)) throw stillCancelling();
-        // Its mails stay as records; they name a campaign that is no more.
+        // The mails stay as records and refer to a campaign that no longer exists.
         db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
       };
     },
 
-    /** A DRAFT with the same content, whatever became of the original. */
+    /** Creates a DRAFT with the same content, from a campaign of any status. */
     duplicate(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
         const { name, description, subject, body, from, fromName, replyTo, ...rest } = get(
@@ -219,7 +219,7 @@ export function createCampaigns(deps: {
       });
     },
 
-    /** Names of unfinished campaigns that use a segment: it cannot be deleted then. */
+    /** Names of unfinished campaigns that use a segment and so prevent its deletion. */
     usersOfSegment(projectSeq: number, segmentId: string): string[] {
       const seq = findSegmentSeq(projectSeq, segmentId);
       if (seq === null) return [];
@@ -228,16 +228,16 @@ export function createCampaigns(deps: {
           eq(campaigns.projectSeq, projectSeq),
           or(
             eq(campaigns.segmentSeq, seq),
-            // Its id is one of ours, without any character that LIKE takes for another.
+            // An id that was found in the database contains no wildcard of LIKE.
             like(campaigns.audienceFilter, `%"segment.${segmentId}"%`),
           ),
         ),
       );
     },
 
-    /** Names of unfinished campaigns that send from a domain: it cannot be removed then. */
+    /** Names of unfinished campaigns that send from a domain and so prevent its removal. */
     usersOfDomain(projectSeq: number, domain: string): string[] {
-      // A domain holds no character that LIKE takes for another.
+      // A domain contains no wildcard of LIKE.
       return unfinished(
         and(eq(campaigns.projectSeq, projectSeq), like(campaigns.from, `%@${domain}`)),
       );
@@ -290,7 +290,7 @@ function mergedAudience(campaign: Campaign, patch: CampaignPatch): Audience {
   return { audienceType, segmentId, audienceFilter };
 }
 
-/** Only what was given: undefined leaves a column as it is. */
+/** The columns of the given fields; a field that is undefined leaves its column unchanged. */
 function optionalColumns(fields: CampaignPatch) {
   return {
     ...(fields.description === undefined ? {} : { description: fields.description }),

@@ -1,16 +1,18 @@
-/** The life of a campaign (docs/interface.md#campaigns): which action is possible in which state. Pure. */
+/** The actions that each status of a campaign permits (docs/interface.md#campaigns). Pure. */
 
 import type { CampaignStatus } from "../../db/schema/campaigns.ts";
 import { AppError } from "../../lib/errors.ts";
 
 /**
- * - send: now. schedule: at a time, or at another one.
- * - start: the scheduled time came. finish: every mail of it has left or will not leave.
+ * - send: send now.
+ * - schedule: set or change the time to send at.
+ * - start: the scheduled time has come.
+ * - finish: no mail of the campaign waits to be sent any longer.
  */
 export type CampaignAction =
   "edit" | "send" | "schedule" | "start" | "finish" | "pause" | "resume" | "cancel" | "delete";
 
-/** The next state; "same" where the action leaves it; absent where it is not possible. */
+/** The status after an action; "same" if it does not change; absent if the action is refused. */
 const TRANSITIONS: Readonly<
   Record<CampaignStatus, Partial<Record<CampaignAction, CampaignStatus | "same">>>
 > = {
@@ -28,7 +30,7 @@ const TRANSITIONS: Readonly<
   CANCELLED: { delete: "same" },
 };
 
-/** The state after `action`; 409 INVALID_STATE where it is not possible. */
+/** The status after `action`; throws 409 INVALID_STATE if the action is not possible. */
 export function nextStatus(status: CampaignStatus, action: CampaignAction): CampaignStatus {
   const next = TRANSITIONS[status][action];
   if (next === undefined) throw invalidState(status, action);

@@ -1,4 +1,4 @@
-/** Statistics of a campaign, read from counters that are kept with the events. */
+/** Statistics of a campaign, read from counters that are updated with each event. */
 
 import type { Statement } from "bun:sqlite";
 import { asc, desc, eq, sql } from "drizzle-orm";
@@ -18,7 +18,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const MOST_LINKS = 1000;
 
 export function createStats({ db }: { db: Db }) {
-  // One of them runs for every mail that is settled.
+  // Prepared once, because one of them runs for every mail that is settled.
   const additions = new Map<Counter, Statement<unknown, [number, number]>>();
 
   const findSinceResumed = db.sqlite.prepare<SinceResumed, [number]>(`
@@ -48,12 +48,12 @@ export function createStats({ db }: { db: Db }) {
     return row;
   }
 
-  /** What the circuit breaker judges by: who resumes a campaign has seen what was before. */
+  /** Counts for the circuit breaker, which restart when a person resumes the campaign. */
   function sinceResumed(campaignSeq: number): SinceResumed {
     return findSinceResumed.get(campaignSeq) ?? { left: 0, bounced: 0, complained: 0 };
   }
 
-  /** Part of a change. */
+  /** Part of a change: restarts the counts of the circuit breaker. */
   function forgive(campaignSeq: number): void {
     db.update(campaignCounts)
       .set({
@@ -82,23 +82,23 @@ export function createStats({ db }: { db: Db }) {
   }
 
   return {
-    /** Part of a change. */
+    /** Part of a change: adds to one counter. */
     add,
 
     sinceResumed,
 
-    /** How many there are. */
+    /** Number of recipients whose mails are written so far. */
     recipients: (campaignSeq: number): number => counts(campaignSeq).totalRecipients,
 
     forgive,
 
-    /** Part of a change: an open by a person; `isFirst` if it is their first of this mail. */
+    /** Part of a change: counts an open by a person; `isFirst` if it is the first of this mail. */
     open(campaignSeq: number, { at, isFirst }: { at: number; isFirst: boolean }): void {
       if (isFirst) add(campaignSeq, "opened");
       addHour(campaignSeq, at, "opens");
     },
 
-    /** Part of a change: a click by a person. */
+    /** Part of a change: counts a click by a person. */
     click(
       campaignSeq: number,
       click: { at: number; url: string; isFirst: boolean; isFirstOfLink: boolean },
@@ -144,7 +144,7 @@ export function createStats({ db }: { db: Db }) {
         deliveryRate: rate(delivered),
         openRate: rate(opened),
         clickRate: rate(clicked),
-        // A server that refuses a mail never took it: it is not among the sent.
+        // A mail that its server refused was never sent, so `sent` does not include it.
         bounceRate: share(bounced, sent + bounced),
         complaintRate: rate(complained),
         unsubscribeRate: rate(unsubscribed),

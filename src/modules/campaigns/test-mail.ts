@@ -1,4 +1,4 @@
-/** One mail of a campaign to look at: rendered as it would be, marked, counted nowhere. */
+/** Sends one test mail of a campaign, marked in its subject and not counted in the statistics. */
 
 import type { Change } from "../../db/writer.ts";
 import type { Project } from "../../http/admission.ts";
@@ -24,7 +24,7 @@ export function createTestMails(deps: {
   store: EmailStore;
   lifecycle: Pick<Lifecycle, "requireVerified">;
   renderFor: Previews["renderFor"];
-  /** The reason for which an address is suppressed, or null. */
+  /** The reason why an address is suppressed; null if it is not. */
   suppressionOf: (projectSeq: number, address: string) => string | null;
   quotas: Pick<Quotas, "ensureQueue">;
   wake: Change<void>;
@@ -33,8 +33,8 @@ export function createTestMails(deps: {
 
   return {
     /**
-     * As recipients get it, with the contact's data if the address is one. It leaves at once, before
-     * other mail, to whoever is asked for.
+     * Sends a mail to `address` as recipients would receive it, with the contact's data if the
+     * address belongs to a contact. It leaves before other mail. Returns the id of the mail.
      */
     send(project: Project, campaign: CampaignRow, address: string): Change<{ email: string }> {
       deps.lifecycle.requireVerified(campaign);

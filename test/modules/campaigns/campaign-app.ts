@@ -1,4 +1,4 @@
-/** An application that runs, and what tests of campaigns do with it again and again. */
+/** A running application with the actions that tests of campaigns repeat. */
 
 import { type TestApp, testApp, type TestOptions } from "../../support/app.ts";
 import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
@@ -28,8 +28,8 @@ export async function campaignApp(options: TestOptions = {}) {
     contact: (email: string, rest: Record<string, unknown> = {}) =>
       t.create("/contacts", { email, ...rest }, "id"),
 
-    /** Many contacts at once, subscribed, without events. */
-    crowd(size: number): void {
+    /** Inserts many subscribed contacts directly into the table, without events. */
+    insertContacts(size: number): void {
       t.db.sqlite.run(
         `INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
          WITH numbers (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
@@ -48,7 +48,7 @@ export async function campaignApp(options: TestOptions = {}) {
 
     stats: async (id: string) => (await t.call("GET", `/campaigns/${id}/stats`)).at("data"),
 
-    /** Brings the audience into rows and the rows out of the house, as far as they may leave now. */
+    /** Writes the audience as rows and sends all mails that may leave now. */
     async settle(): Promise<void> {
       for (let i = 0; i < 5; i++) {
         await t.app.campaigns.tick();
@@ -58,7 +58,7 @@ export async function campaignApp(options: TestOptions = {}) {
       await t.app.campaigns.tick();
     },
 
-    /** The messages that the capture transport kept, oldest first. */
+    /** The messages that the capture transport stored, oldest first. */
     received: (): string[] =>
       t.db.sqlite
         .query<{ raw: Uint8Array }, []>("SELECT raw FROM captured_messages ORDER BY email_seq")

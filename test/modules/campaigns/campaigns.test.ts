@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 describe("a campaign", () => {
-  test("is created as DRAFT and answers with its type", async () => {
+  test("is created as DRAFT and returned with its type", async () => {
     const answer = await t.call("POST", "/campaigns", CONTENT);
     expect(answer.status).toBe(201);
     expect(answer.at("data")).toMatchObject({
@@ -32,14 +32,14 @@ describe("a campaign", () => {
       "unknown_reference",
     ],
     ["no filter for FILTERED", { audienceType: "FILTERED" }, "audienceFilter", "required"],
-    ["a template that is no template", { body: "{% if %}" }, "body", "invalid_format"],
+    ["an invalid template", { body: "{% if %}" }, "body", "invalid_format"],
     [
       "a line break in the sender's name",
       { fromName: "a\r\nBcc: x@y.test" },
       "fromName",
       "invalid_format",
     ],
-    ["a rate of nothing", { rate: 0 }, "rate", "too_small"],
+    ["a rate of 0", { rate: 0 }, "rate", "too_small"],
     ["a rate of less than one mail per minute", { rate: 1 / 61 }, "rate", "too_small"],
     ["an unknown audience", { audienceType: "SOME" }, "audienceType", "invalid_value"],
     ["a segment for ALL", { segmentId: "nope" }, "segmentId", "invalid_value"],
@@ -58,7 +58,7 @@ describe("a campaign", () => {
     expect(t.countRows("campaigns")).toBe(0);
   });
 
-  test("takes a rate of one mail per minute, and keeps it where a patch names a lower one", async () => {
+  test("accepts a rate of one mail per minute and refuses to lower it further", async () => {
     const id = await t.campaign({ rate: 1 / 60 });
     const answer = await t.call("PATCH", `/campaigns/${id}`, { rate: 1 / 61 });
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "rate"]);
@@ -69,16 +69,13 @@ describe("a campaign", () => {
     ["a segment", { segmentId: "nope" }, "segmentId"],
     ["a filter", { audienceFilter: { x: 1 } }, "audienceFilter"],
     ["a segment with ALL", { audienceType: "ALL", segmentId: "nope" }, "segmentId"],
-  ])(
-    "to ALL is not restricted by %s alone: who said so would reach everybody",
-    async (_, patch, field) => {
-      const id = await t.campaign();
-      const answer = await t.call("PATCH", `/campaigns/${id}`, { ...patch, name: "Other" });
-      expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
-      const same = { ...patch, segmentId: null, audienceFilter: null, name: "Other" };
-      expect((await t.call("PATCH", `/campaigns/${id}`, same)).at("data.name")).toBe("Other");
-    },
-  );
+  ])("with the audienceType ALL refuses a patch with %s", async (_, patch, field) => {
+    const id = await t.campaign();
+    const answer = await t.call("PATCH", `/campaigns/${id}`, { ...patch, name: "Other" });
+    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, field]);
+    const same = { ...patch, segmentId: null, audienceFilter: null, name: "Other" };
+    expect((await t.call("PATCH", `/campaigns/${id}`, same)).at("data.name")).toBe("Other");
+  });
 
   test("reaches every subscribed contact once, rendered with their data", async () => {
     await t.contact("ada@x.test", { data: { name: "Ada" } });
@@ -105,7 +102,7 @@ describe("a campaign", () => {
     expect(t.received()).toHaveLength(2);
   });
 
-  test("to a filter or a segment reaches those whom it names", async () => {
+  test("with a filter or a segment reaches the contacts that match it", async () => {
     await t.contact("pro@x.test", { data: { plan: "pro" } });
     await t.contact("free@x.test", { data: { plan: "free" } });
     const condition = {
@@ -129,7 +126,7 @@ describe("a campaign", () => {
     expect((await t.call("DELETE", `/segments/${segment.text("data.id")}`)).status).toBe(204);
   });
 
-  test("leaves out who is suppressed or unsubscribed by then, and counts them", async () => {
+  test("skips contacts that were suppressed, unsubscribed or deleted, and counts them", async () => {
     await t.contact("ada@x.test");
     const gone = await t.contact("gone@x.test");
     const deleted = await t.contact("deleted@x.test");
@@ -155,14 +152,14 @@ describe("a campaign", () => {
     expect(t.received().join("")).not.toContain("sup@x.test");
   });
 
-  test("without anybody to reach is refused", async () => {
+  test("without any contact to reach is refused", async () => {
     const id = await t.campaign();
     const answer = await t.act(id, "send");
     expect([answer.status, answer.at("error.code")]).toEqual([409, "INVALID_STATE"]);
     expect(await t.statusOf(id)).toBe("DRAFT");
   });
 
-  test("from a domain that is not verified is refused, at once and when that is lost", async () => {
+  test("is refused from a domain that is not verified or no longer verified", async () => {
     const refusal = [403, "DOMAIN_NOT_VERIFIED"];
     const made = await t.call("POST", "/campaigns", { ...CONTENT, from: "news@sub.acme.test" });
     expect([made.status, made.at("error.code")]).toEqual(refusal);
@@ -175,7 +172,7 @@ describe("a campaign", () => {
     expect([sent.status, sent.at("error.code")]).toEqual(refusal);
   });
 
-  test("to nobody but suppressed addresses is refused", async () => {
+  test("is refused if all its recipients are suppressed", async () => {
     await t.contact("sup@x.test");
     await t.call("POST", "/suppressions", { email: "sup@x.test" });
     const id = await t.campaign();
@@ -197,7 +194,7 @@ describe("a campaign", () => {
   );
 
   test.each(["scheduledAt", "scheduledfor", "scheduled_for", "schedule"])(
-    "is not sent at once where its time is misspelt: %s",
+    "is not sent immediately if the field of its time is misspelt: %s",
     async (field) => {
       await t.contact("ada@x.test");
       const id = await t.campaign();
@@ -207,7 +204,7 @@ describe("a campaign", () => {
     },
   );
 
-  test("is sent whatever else its request holds", async () => {
+  test("is sent although its request has unknown fields", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     expect((await t.act(id, "send", { note: "x" })).status).toBe(204);
@@ -225,7 +222,7 @@ describe("a campaign", () => {
     expect(second.body).toBeUndefined();
   });
 
-  test("fails for those for whom the subject is empty or too long, and for nobody else", async () => {
+  test("fails only for recipients whose rendered subject is empty or too long", async () => {
     await t.contact("pro@x.test", { data: { plan: "pro" } });
     await t.contact("free@x.test");
     await t.contact("long@x.test", { data: { plan: "x".repeat(2000) } });
@@ -239,8 +236,8 @@ describe("a campaign", () => {
       items: [{ email: "long@x.test" }, { email: "free@x.test" }],
     });
     expect(failed.text("data.items.1.lastError")).toContain("subject");
-    const shown = await t.act(id, "preview", {});
-    expect([shown.status, shown.at("error.errors.0.field")]).toEqual([422, "subject"]);
+    const preview = await t.act(id, "preview", {});
+    expect([preview.status, preview.at("error.errors.0.field")]).toEqual([422, "subject"]);
   });
 
   test("goes to the address that a contact has when its mail leaves", async () => {
@@ -256,7 +253,7 @@ describe("a campaign", () => {
     expect(t.received().join("")).not.toContain("old@x.test");
   });
 
-  test("that fails to render for some goes on for the others", async () => {
+  test("that fails to render for one recipient is sent to the others", async () => {
     await t.contact("bad@x.test", { data: { n: 9_000_000 } });
     await t.contact("good@x.test", { data: { n: 1 } });
     const id = await t.campaign({
@@ -270,10 +267,10 @@ describe("a campaign", () => {
   });
 });
 
-describe("its time", () => {
+describe("a scheduled time", () => {
   const at = (ms: number) => new Date(t.clock.now() + ms).toISOString();
 
-  test("is waited for, and a missed one is made up for at the start", async () => {
+  test("starts the campaign when it has come", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     expect((await t.act(id, "send", { scheduledFor: at(60_000) })).status).toBe(204);
@@ -285,7 +282,7 @@ describe("its time", () => {
     expect(await t.statusOf(id)).toBe("SENT");
   });
 
-  test("may be moved, and taken with any offset", async () => {
+  test("may be changed and have any offset", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor: at(60_000) });
@@ -298,7 +295,7 @@ describe("its time", () => {
     ["in the past", "2020-01-01T00:00:00Z"],
     ["too far away", "9999-01-01T00:00:00Z"],
     ["without an offset", "2026-06-01T00:00:00"],
-    ["that is no time", "soon"],
+    ["that is not a time", "soon"],
     ["that is a number", 5],
   ];
   test.each(wrong)("%s is refused", async (name, scheduledFor) => {
@@ -313,7 +310,7 @@ describe("its time", () => {
   });
 });
 
-describe("every action in every state", () => {
+describe("each action in each status", () => {
   const STATES = ["DRAFT", "SCHEDULED", "SENDING", "PAUSED", "SENT", "CANCELLED"] as const;
   const POSSIBLE: Record<string, Partial<Record<(typeof STATES)[number], string>>> = {
     send: { DRAFT: "SENDING", SCHEDULED: "SENDING" },
@@ -361,7 +358,7 @@ describe("every action in every state", () => {
 });
 
 describe("paused and cancelled", () => {
-  test("nothing leaves until it is resumed, then nobody gets it twice", async () => {
+  test("a paused campaign sends nothing until it is resumed, and then each mail once", async () => {
     for (let i = 0; i < 5; i++) await t.contact(`c${i}@x.test`);
     const id = await t.campaign();
     await t.act(id, "send");
@@ -373,7 +370,7 @@ describe("paused and cancelled", () => {
     expect([t.received().length, await t.statusOf(id)]).toEqual([5, "SENT"]);
   });
 
-  test("a cancelled one leaves nothing and says so of every mail", async () => {
+  test("a cancelled campaign sends nothing more and marks each of its mails", async () => {
     for (let i = 0; i < 5; i++) await t.contact(`c${i}@x.test`);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
@@ -386,7 +383,7 @@ describe("paused and cancelled", () => {
     expect(stats.at("data")).toMatchObject({ sent: 1, cancelled: 4, queued: 0 });
   });
 
-  test("a domain that is lost in the middle pauses it, and its return resumes it", async () => {
+  test("a domain that loses its verification pauses the campaign, and its return resumes it", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     await t.act(id, "send");
@@ -401,7 +398,7 @@ describe("paused and cancelled", () => {
     expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 1]);
   });
 
-  test("one that waits for its domain is kept by whoever pauses it", async () => {
+  test("a campaign that waits for its domain stays paused if a person pauses it", async () => {
     await t.contact("ada@x.test");
     const id = await t.campaign();
     await t.act(id, "send");
@@ -420,8 +417,8 @@ describe("paused and cancelled", () => {
   });
 });
 
-describe("looking at it first", () => {
-  test("a preview renders for a contact with data over it", async () => {
+describe("preview and test mail", () => {
+  test("a preview renders for a contact, and given data overrides the contact's", async () => {
     const contactId = await t.contact("ada@x.test", { data: { name: "Ada" } });
     const id = await t.campaign();
     const own = await t.act(id, "preview", { contactId });
@@ -431,7 +428,7 @@ describe("looking at it first", () => {
     expect(t.countRows("emails")).toBe(0);
   });
 
-  test("a test mail is as recipients get it, leaves at once, is marked, and counts nowhere", async () => {
+  test("a test mail has the content recipients get, a marked subject, and is not counted", async () => {
     const id = await t.campaign();
     const answer = await t.act(id, "test", { email: "me@x.test" });
     expect(answer.status).toBe(200);
@@ -454,7 +451,7 @@ test("a test mail to an address that is suppressed is refused", async () => {
   expect(t.countRows("emails")).toBe(0);
 });
 
-test("a campaign of another project is not found, whatever is asked of it", async () => {
+test("no route finds a campaign of another project", async () => {
   const id = await t.campaign();
   const other = await t.makeProject("other");
   const key = { key: other.secretKey };

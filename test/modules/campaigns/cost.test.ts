@@ -1,4 +1,4 @@
-/** What rendering may cost: when a campaign is stopped for it, and when it goes on. */
+/** Limits of the rendering time: when they stop a campaign, and when it continues. */
 
 import { beforeEach, expect, test } from "bun:test";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -29,13 +29,13 @@ const render = (ms: number, times: number, campaignSeq = 1) => {
 };
 
 test.each([
-  ["a usual template, for a million", 0.02, 1_000_000, 0],
-  ["one that takes just what is free", 20, 10_000, 0],
-  ["a dear one, for a few", 200, 11, 0],
-  ["a dear one, for one more", 200, 12, 1],
-  ["one that takes its whole second, twice", 1_000, 2, 0],
-  ["one that takes its whole second, three times", 1_000, 3, 1],
-  ["a machine that stood still for a night, twice", 30_000_000, 2, 0],
+  ["ignores a usual template with a million recipients", 0.02, 1_000_000, 0],
+  ["ignores a template that takes exactly the free time", 20, 10_000, 0],
+  ["permits a slow template for 11 recipients", 200, 11, 0],
+  ["stops a slow template at the twelfth recipient", 200, 12, 1],
+  ["permits a template that takes a whole second twice", 1_000, 2, 0],
+  ["stops a template that takes a whole second three times", 1_000, 3, 1],
+  ["counts only one second while the machine was suspended", 30_000_000, 2, 0],
 ])("%s", async (_, ms, times, pauses) => {
   render(ms, times);
   await Bun.sleep(0);
@@ -46,7 +46,7 @@ test.each([
   }
 });
 
-test("each campaign counts for itself", async () => {
+test("counts the rendering time of each campaign separately", async () => {
   render(200, 11, 1);
   render(200, 11, 2);
   render(200, 1, 1);
@@ -55,9 +55,9 @@ test("each campaign counts for itself", async () => {
   expect([cost.isStopped(1), cost.isStopped(2)]).toEqual([true, false]);
 });
 
-test("nothing more is rendered while that is being written; a person lets it go on", async () => {
+test("renders nothing while the pause is being written or stored, until a person resumes it", async () => {
   render(1_000, 3);
-  isSending = true; // As long as nothing is written.
+  isSending = true; // The pause is not stored yet.
   expect(cost.isStopped(1)).toBe(true);
   isSending = false;
   await Bun.sleep(0);

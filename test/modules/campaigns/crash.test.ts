@@ -11,9 +11,9 @@ import { isCampaignKept, runCampaignCrash } from "../../../scripts/crash/campaig
 const HOUR = 60 * 60_000;
 const LIMIT_MS = 90_000;
 
-/** The short form of scripts/crash-campaign.ts: after each kill it is an hour later. */
+/** A short version of scripts/crash-campaign.ts; the clock advances an hour after each kill. */
 test(
-  "a campaign survives kill -9: everybody has it, and twice only what was under way",
+  "a campaign survives kill -9: each recipient gets it, twice only if it was being sent",
   async () => {
     const data = temporaryFolder();
     const report = await runCampaignCrash({
@@ -22,10 +22,10 @@ test(
       recipients: 400,
       data,
       key: await prepareStore(data, 0),
-      launch: (life, { port, relayPort }) =>
+      launch: (run, { port, relayPort }) =>
         startServer({
           binary: null,
-          program: [process.execPath, "test/support/server-ahead.ts", String(life * HOUR)],
+          program: [process.execPath, "test/support/server-ahead.ts", String(run * HOUR)],
           data,
           port,
           args: relayTo(relayPort, 0),

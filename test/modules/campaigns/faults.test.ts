@@ -19,7 +19,7 @@ async function open(options: TestOptions = {}): Promise<CampaignApp> {
   return t;
 }
 
-/** The same installation, in another process. */
+/** Restarts the application with the same database and clock. */
 async function restarted(t: CampaignApp, options: TestOptions = {}): Promise<CampaignApp> {
   opened.splice(opened.indexOf(t), 1);
   await t.close();
@@ -35,10 +35,10 @@ const BOUNCED: Outcome = {
 };
 
 describe("while the relay is down", () => {
-  test("mails wait, and every one arrives once when it is back an hour later", async () => {
+  test("mails wait, and each arrives once when the relay is back an hour later", async () => {
     const transport = testTransport({ answer: DEFERRED });
     const t = await open({ transport });
-    t.crowd(30);
+    t.insertContacts(30);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.settle();
@@ -52,8 +52,8 @@ describe("while the relay is down", () => {
     t.clock.advance(5 * HOUR_MS);
     await t.settle();
     expect(await t.statusOf(id)).toBe("SENT");
-    const arrived = transport.handed.slice(before).map(({ dispatch }) => dispatch.envelope.to);
-    expect([arrived.length, new Set(arrived).size]).toEqual([30, 30]);
+    const recipients = transport.handed.slice(before).map(({ dispatch }) => dispatch.envelope.to);
+    expect([recipients.length, new Set(recipients).size]).toEqual([30, 30]);
     expect(await t.stats(id)).toMatchObject({ sent: 30, queued: 0, failed: 0 });
   });
 });
@@ -63,12 +63,12 @@ describe("the circuit breaker", () => {
   const log = createLog({ level: "warn", format: "json", write: (line) => void lines.push(line) });
   const config = { campaignLimitAfter: 20, campaignBounceLimit: 0.1 };
 
-  test("pauses what bounces too much, says why, and goes on when a person says so", async () => {
+  test("pauses a campaign that bounces too much, with a reason, until a person resumes it", async () => {
     const transport = testTransport();
     const t = await open({ transport, config, log });
     let handed = 0;
     transport.hand = () => Promise.resolve(handed++ % 5 === 0 ? BOUNCED : ACCEPTED);
-    t.crowd(100);
+    t.insertContacts(100);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.settle();
@@ -81,18 +81,18 @@ describe("the circuit breaker", () => {
     expect(leftBefore).toBeLessThan(80);
     await t.act(id, "resume");
     await t.settle();
-    // What was before the person looked does not count again, what comes after it does.
+    // The counts restart when the campaign is resumed.
     const leftAfter = 100 - t.count("status = 'QUEUED'");
     expect(leftAfter - leftBefore).toBeGreaterThanOrEqual(20);
     expect(await t.statusOf(id)).toBe("PAUSED");
   });
 
-  test("remembers bounces that came before it may judge", async () => {
+  test("counts the bounces that came before its minimum number of mails", async () => {
     const transport = testTransport();
     const t = await open({ transport, config });
     let handed = 0;
     transport.hand = () => Promise.resolve(handed++ < 10 ? BOUNCED : ACCEPTED);
-    t.crowd(100);
+    t.insertContacts(100);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.settle();
@@ -100,9 +100,9 @@ describe("the circuit breaker", () => {
     expect(t.count("status = 'QUEUED'")).toBeGreaterThan(40);
   });
 
-  test("pauses what holds everybody up: a template that takes its whole second", async () => {
+  test("pauses a campaign whose template takes a whole second and delays all other mail", async () => {
     const t = await open();
-    t.crowd(20);
+    t.insertContacts(20);
     const body =
       "{% for i in (1..9999) %}{% for j in (1..9999) %}{% assign x = j %}{% endfor %}{% endfor %}";
     const id = await t.campaign({ body });
@@ -115,9 +115,9 @@ describe("the circuit breaker", () => {
     expect(t.count("status = 'QUEUED'")).toBe(17);
   }, 30_000);
 
-  test("does nothing before enough mails have left", async () => {
+  test("does nothing below its minimum number of mails", async () => {
     const t = await open({ transport: testTransport({ answer: BOUNCED }), config });
-    t.crowd(19);
+    t.insertContacts(19);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.settle();
@@ -127,9 +127,9 @@ describe("the circuit breaker", () => {
 });
 
 describe("a process that ends", () => {
-  test("in the middle of sending: the next one sends the rest, nobody twice", async () => {
+  test("while it sends: the next process sends the rest, and no mail twice", async () => {
     const t = await open();
-    t.crowd(20);
+    t.insertContacts(20);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
@@ -142,13 +142,13 @@ describe("a process that ends", () => {
     expect(new Set(to).size).toBe(20);
   });
 
-  test("in the middle of the expansion: the next one goes on at the cursor", async () => {
+  test("while it writes the audience: the next process continues at the cursor", async () => {
     const t = await open();
-    t.crowd(50);
+    t.insertContacts(50);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.settle();
-    // As if the process had died after the first 20: rows and cursor are of one transaction.
+    // The state after a crash behind row 20: rows and cursor are written in one transaction.
     t.db.sqlite.run(`DELETE FROM captured_messages`);
     t.db.sqlite.run("DELETE FROM emails WHERE contact_seq > 20");
     t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING', audience_cursor = 20");
@@ -158,9 +158,9 @@ describe("a process that ends", () => {
     expect(next.count("status = 'SENT'")).toBe(50);
   });
 
-  test("before its time: a start that was missed is made up for", async () => {
+  test("before a scheduled start: the next process starts the campaign late", async () => {
     const t = await open();
-    t.crowd(1);
+    t.insertContacts(1);
     const id = await t.campaign();
     const scheduledFor = new Date(t.clock.now() + HOUR_MS).toISOString();
     await t.act(id, "send", { scheduledFor });
@@ -176,9 +176,9 @@ describe("a process that ends", () => {
     expect(last.received()).toHaveLength(1);
   });
 
-  test("while it is cancelled: the rest is cancelled by the next one", async () => {
+  test("while it cancels a campaign: the next process cancels the rest", async () => {
     const t = await open();
-    t.crowd(2500);
+    t.insertContacts(2500);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
@@ -190,12 +190,12 @@ describe("a process that ends", () => {
   });
 });
 
-describe("mail that is ready and waits for its turn", () => {
-  /** At two mails a minute: one has left, the next one waits. */
+describe("a prepared mail that waits for the send rate", () => {
+  /** At two mails per minute, one mail has left and the next one waits. */
   async function waiting() {
     const transport = testTransport({ answer: ACCEPTED });
     const t = await open({ transport, config: { sendRate: 1 / 30 } });
-    t.crowd(5);
+    t.insertContacts(5);
     const id = await t.campaign();
     await t.act(id, "send");
     await waitUntil(() => transport.handed.length === 1);
@@ -210,7 +210,7 @@ describe("mail that is ready and waits for its turn", () => {
     expect(transport.handed).toHaveLength(1);
   });
 
-  test("does not leave if that happens right before its turn, and was not tried", async () => {
+  test("does not leave, without an attempt, if the campaign is cancelled just before it", async () => {
     const transport = testTransport({ answer: ACCEPTED });
     const t = await open({ transport });
     const send = transport.send.bind(transport);
@@ -218,7 +218,7 @@ describe("mail that is ready and waits for its turn", () => {
       t.db.sqlite.run("UPDATE campaigns SET status = 'CANCELLED'");
       return send(dispatch);
     };
-    t.crowd(1);
+    t.insertContacts(1);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.settle();
@@ -226,7 +226,7 @@ describe("mail that is ready and waits for its turn", () => {
     expect(await t.stats(id)).toMatchObject({ sent: 0, cancelled: 1, queued: 0 });
   });
 
-  test("is back in the queue, untried, when the process ends", async () => {
+  test("returns to the queue without an attempt when the process ends", async () => {
     const { t, transport } = await waiting();
     opened.splice(opened.indexOf(t), 1);
     await t.close();
@@ -235,25 +235,25 @@ describe("mail that is ready and waits for its turn", () => {
   });
 });
 
-describe("a time of day", () => {
+describe("a scheduled time of day", () => {
   const offsets: [name: string, given: string, utc: string][] = [
     ["before the clocks go forward", "2026-03-29T01:30:00+01:00", "2026-03-29T00:30:00.000Z"],
     ["after the clocks went forward", "2026-03-29T03:30:00+02:00", "2026-03-29T01:30:00.000Z"],
     [
-      "the first half past two of the night they go back",
+      "the first 02:30 of the night when the clocks go back",
       "2026-10-25T02:30:00+02:00",
       "2026-10-25T00:30:00.000Z",
     ],
-    ["the second half past two of it", "2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00.000Z"],
+    ["the second 02:30 of that night", "2026-10-25T02:30:00+01:00", "2026-10-25T01:30:00.000Z"],
     [
       "with a quarter of an hour in its offset",
       "2026-06-01T00:00:00+05:45",
       "2026-05-31T18:15:00.000Z",
     ],
   ];
-  test.each(offsets)("%s is the moment that its offset says", async (_, scheduledFor, utc) => {
+  test.each(offsets)("%s is converted by its offset", async (_, scheduledFor, utc) => {
     const t = await open();
-    t.crowd(1);
+    t.insertContacts(1);
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor });
     expect((await t.call("GET", `/campaigns/${id}`)).at("data.scheduledAt")).toBe(utc);
@@ -265,9 +265,9 @@ describe("a time of day", () => {
     expect(await t.statusOf(id)).toBe("SENT");
   });
 
-  test("is met although its timer was set before the clock was set forward", async () => {
+  test("is met when the clock is set forward after the timer was set", async () => {
     const t = await open();
-    t.crowd(1);
+    t.insertContacts(1);
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor: new Date(t.clock.now() + HOUR_MS).toISOString() });
     t.clock.stepWall(2 * HOUR_MS);
@@ -277,10 +277,10 @@ describe("a time of day", () => {
   });
 });
 
-describe("what it needs goes away", () => {
-  test("a segment cannot be deleted before it has ended", async () => {
+describe("the objects that a campaign needs", () => {
+  test("include its segment, which cannot be deleted before the campaign ended", async () => {
     const t = await open();
-    t.crowd(1);
+    t.insertContacts(1);
     const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
     const id = await t.campaign({ audienceType: "SEGMENT", segmentId: segment });
     const refused = await t.call("DELETE", `/segments/${segment}`);
@@ -290,7 +290,7 @@ describe("what it needs goes away", () => {
     expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
   });
 
-  test("nor one that its filter names", async () => {
+  test("include a segment that its filter names, which cannot be deleted either", async () => {
     const t = await open();
     const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
     const filter = { field: `segment.${segment}`, operator: "notMemberOf" };
@@ -302,9 +302,9 @@ describe("what it needs goes away", () => {
     expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
   });
 
-  test("a segment that is changed after the start changes nothing for a campaign", async () => {
+  test("do not include later changes of its segment: the audience is that of the start", async () => {
     const t = await open();
-    t.crowd(5);
+    t.insertContacts(5);
     const isOneOf = (count: number) => ({
       logic: "OR",
       groups: Array.from({ length: count }, (_, i) => ({
@@ -320,30 +320,30 @@ describe("what it needs goes away", () => {
     if ((await t.statusOf(id)) === "PAUSED") await t.act(id, "resume");
     await t.settle();
     expect(await t.stats(id)).toMatchObject({ totalRecipients: 2, sent: 2 });
-    // And as if none of it had been written when the segment was changed.
+    // The same holds if the segment changed before any mail was written.
     t.db.sqlite.run("DELETE FROM emails");
     t.db.sqlite.run("UPDATE campaigns SET status = 'SENDING', audience_cursor = 0");
     await t.settle();
     expect(t.count("campaign_seq IS NOT NULL")).toBe(2);
   });
 
-  test("the audience is written while it is paused", async () => {
+  test("the audience of a paused campaign is still written", async () => {
     const t = await open();
-    t.crowd(5);
+    t.insertContacts(5);
     const id = await t.campaign();
     await t.act(id, "send");
     await t.act(id, "pause");
     await t.settle();
-    // Whatever was written before the pause: it is written now.
+    // Removes the mails that were written before the pause.
     t.db.sqlite.run("DELETE FROM emails");
     t.db.sqlite.run("UPDATE campaigns SET audience_cursor = 0");
     await t.settle();
     expect([await t.statusOf(id), t.count("status = 'QUEUED'")]).toEqual(["PAUSED", 5]);
   });
 
-  test("a copy of one whose segment was deleted since is not sent, and says why", async () => {
+  test("a copy of a campaign whose segment was deleted is not sent, with a reason", async () => {
     const t = await open();
-    t.crowd(2);
+    t.insertContacts(2);
     const filter = { field: "email", operator: "contains", value: "@" };
     const condition = { logic: "AND", groups: [{ filters: [filter] }] };
     const segmentId = await t.create("/segments", { name: "All", condition }, "data.id");
@@ -360,9 +360,9 @@ describe("what it needs goes away", () => {
     expect(await t.statusOf(copy)).toBe("DRAFT");
   });
 
-  test("nor can the sender's domain", async () => {
+  test("include the sender's domain, which cannot be removed before the campaign ended", async () => {
     const t = await open();
-    t.crowd(1);
+    t.insertContacts(1);
     const id = await t.campaign();
     const domains = await t.call("GET", "/domains");
     const domain = stringAt(domains.body, "data.items.0.id");
@@ -374,9 +374,9 @@ describe("what it needs goes away", () => {
     expect((await t.call("DELETE", `/domains/${domain}`)).status).toBe(204);
   });
 
-  test("all recipients unsubscribed after it was scheduled: it ends, and nothing leaves", async () => {
+  test("a scheduled campaign whose recipients all unsubscribed ends without sending", async () => {
     const t = await open();
-    t.crowd(3);
+    t.insertContacts(3);
     const id = await t.campaign();
     await t.act(id, "send", { scheduledFor: new Date(t.clock.now() + HOUR_MS).toISOString() });
     t.db.sqlite.run("UPDATE contacts SET is_subscribed = 0");
@@ -385,27 +385,27 @@ describe("what it needs goes away", () => {
     expect([await t.statusOf(id), t.received().length]).toEqual(["SENT", 0]);
     expect(await t.stats(id)).toMatchObject({ totalRecipients: 0 });
     const answer = await t.call("GET", `/campaigns/${id}`);
-    expect(answer.text("data.statusReason")).toContain("Nobody");
+    expect(answer.text("data.statusReason")).toContain("audience was empty");
   });
 
-  test("a campaign that is deleted leaves the records of its mails", async () => {
+  test("a deleted campaign leaves the records of its mails", async () => {
     const t = await open();
-    t.crowd(5);
+    t.insertContacts(5);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();
-    const of = async () => {
+    const firstSent = async () => {
       const { body } = await t.call("GET", "/emails?status=SENT");
       return [stringAt(body, "data.items.0.id"), body] as const;
     };
-    const [emailId, before] = await of();
+    const [emailId, before] = await firstSent();
     expect(stringAt(before, "data.items.0.campaignId")).toBe(id);
     await t.act(id, "cancel");
     await t.settle();
     expect((await t.call("DELETE", `/campaigns/${id}`)).status).toBe(204);
     const answer = await t.call("GET", `/emails/${emailId}`);
     expect([answer.status, answer.at("data.campaignId")]).toEqual([200, null]);
-    // Facts about them come even later, and find nothing to count.
+    // A later event of these mails is accepted, but there is no campaign left to count it.
     const raw = t.received()[0] ?? "";
     const unsubscribe = /<(http[^>]*\/unsubscribe\/[^>]+)>/.exec(
       raw.replaceAll(/\r\n\s/g, ""),
@@ -420,9 +420,9 @@ describe("what it needs goes away", () => {
     expect(t.eventNames()).toContain("contact.unsubscribed");
   });
 
-  test("nor is it deleted while its mails are still being cancelled", async () => {
+  test("a campaign is not deleted while its mails are still being cancelled", async () => {
     const t = await open();
-    t.crowd(5);
+    t.insertContacts(5);
     const id = await t.campaign({ rate: 1 / 60 });
     await t.act(id, "send");
     await t.settle();

@@ -15,18 +15,18 @@ beforeEach(async () => {
 
 afterEach(() => t.close());
 
-/** A campaign that three people got a minute ago. */
-async function arrived(): Promise<{ id: string; letters: Received[] }> {
-  t.crowd(3);
+/** A campaign that three recipients received a minute ago. */
+async function sentCampaign(): Promise<{ id: string; mails: Received[] }> {
+  t.insertContacts(3);
   const id = await t.campaign({ body: `<body>${LINKS}</body>` });
   await t.act(id, "send");
   await t.settle();
   t.clock.advance(MINUTE);
-  return { id, letters: await Promise.all(t.received().map((raw) => received("", raw))) };
+  return { id, mails: await Promise.all(t.received().map((raw) => received("", raw))) };
 }
 
-/** A visit, and two minutes in which it is counted: the next one is another. */
-async function visit(url: string, { method = "GET", agent = BROWSER } = {}): Promise<void> {
+/** Sends a request to the tracking server and waits two minutes, so that the next one counts. */
+async function requestUrl(url: string, { method = "GET", agent = BROWSER } = {}): Promise<void> {
   const request = new Request(new URL(url, "http://localhost").href, {
     method,
     headers: { "user-agent": agent },
@@ -36,21 +36,21 @@ async function visit(url: string, { method = "GET", agent = BROWSER } = {}): Pro
   await settleEventLoop();
 }
 
-const linkTo = (letter: Received | undefined, position: number): string =>
-  letter?.hrefs.filter((href) => href.includes("/c/"))[position] ?? "";
+const linkTo = (mail: Received | undefined, position: number): string =>
+  mail?.hrefs.filter((href) => href.includes("/c/"))[position] ?? "";
 
-test("persons are counted once, clicks each, machines apart, everything by the hour", async () => {
-  const { id, letters } = await arrived();
-  const [first, second, third] = letters;
-  await visit(first?.pixel ?? "");
-  await visit(first?.pixel ?? "");
-  await visit(linkTo(first, 0));
-  await visit(linkTo(first, 0));
-  await visit(linkTo(first, 1));
-  await visit(third?.pixel ?? "", { agent: SCANNER });
-  await visit(linkTo(third, 0), { method: "HEAD" });
+test("counts people once, every click, and machines separately, by hour", async () => {
+  const { id, mails } = await sentCampaign();
+  const [first, second, third] = mails;
+  await requestUrl(first?.pixel ?? "");
+  await requestUrl(first?.pixel ?? "");
+  await requestUrl(linkTo(first, 0));
+  await requestUrl(linkTo(first, 0));
+  await requestUrl(linkTo(first, 1));
+  await requestUrl(third?.pixel ?? "", { agent: SCANNER });
+  await requestUrl(linkTo(third, 0), { method: "HEAD" });
   t.clock.advance(60 * MINUTE);
-  await visit(linkTo(second, 0));
+  await requestUrl(linkTo(second, 0));
   expect(await t.stats(id)).toMatchObject({
     totalRecipients: 3,
     sent: 3,
@@ -71,32 +71,32 @@ test("persons are counted once, clicks each, machines apart, everything by the h
   });
 });
 
-test("who leaves by the link of a mail is counted to its campaign, once", async () => {
-  const { id, letters } = await arrived();
-  const leave = () =>
+test("counts an unsubscription by the link of a mail once for its campaign", async () => {
+  const { id, mails } = await sentCampaign();
+  const unsubscribe = () =>
     t.app.handle(
-      new Request(new URL(letters[0]?.unsubscribe ?? "", "http://localhost").href, {
+      new Request(new URL(mails[0]?.unsubscribe ?? "", "http://localhost").href, {
         method: "POST",
         headers: { "content-type": "application/x-www-form-urlencoded" },
         body: "List-Unsubscribe=One-Click",
       }),
     );
-  expect((await leave()).status).toBe(200);
-  await leave();
+  expect((await unsubscribe()).status).toBe(200);
+  await unsubscribe();
   await t.app.handle(
-    new Request(new URL(letters[0]?.subscribe ?? "", "http://localhost").href, {
+    new Request(new URL(mails[0]?.subscribe ?? "", "http://localhost").href, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded" },
       body: "action=subscribe",
     }),
   );
-  await leave();
+  await unsubscribe();
   expect(t.eventNames().filter((name) => name === "contact.unsubscribed")).toHaveLength(2);
   expect(await t.stats(id)).toMatchObject({ unsubscribed: 1, unsubscribeRate: 1 / 3 });
 });
 
-test("counters are those of the rows and events, whatever happened", async () => {
-  const { id } = await arrived();
+test("counters equal the numbers of rows and events", async () => {
+  const { id } = await sentCampaign();
   const count = (sql: string) =>
     t.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${sql}`).get()?.n;
   expect(await t.stats(id)).toMatchObject({
