@@ -1,4 +1,4 @@
-/** Looks at the DNS as rows know them: which are due, and what the latest one found. */
+/** The rows of DNS checks: which checks are due, and the findings of the latest one. */
 
 import { asc, eq, gt, lte, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -6,15 +6,15 @@ import { domains } from "../../db/schema/domains.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
 import { findingFor, parseFindings } from "./findings.ts";
-import type { Look } from "./dns-check.ts";
-import { afterLook, type Seen } from "./schedule.ts";
+import type { DnsCheck } from "./dns-check.ts";
+import { afterCheck, type CheckResult } from "./schedule.ts";
 import type { DomainRow } from "./service.ts";
 
-export type Looks = ReturnType<typeof createLooks>;
+export type CheckRows = ReturnType<typeof createLooks>;
 
 export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
   return {
-    /** Those whose next look is due, longest waiting first. */
+    /** Domains whose next check is due, in the order of their due times. */
     due: (limit: number): DomainRow[] =>
       db
         .select()
@@ -30,7 +30,7 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
         .from(domains)
         .all()[0]?.at ?? null,
 
-    /** Part of a change: the clock was set. */
+    /** Part of a change: shifts all due times later than `after`, because the clock was set. */
     shift({ byMs, after }: DueShift): void {
       db.update(domains)
         .set({ nextCheckAt: sql`${domains.nextCheckAt} + ${byMs}` })
@@ -38,27 +38,27 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
         .run();
     },
 
-    /** Part of a change. Null if the domain is gone or was looked at meanwhile. */
-    record({ seq, lastCheckedAt }: DomainRow, look: Look): DomainRow | null {
-      // As it is now: the look took its time, and somebody may have vouched for the domain.
+    /** Part of a change: stores a check. Null if the domain was removed or checked meanwhile. */
+    record({ seq, lastCheckedAt }: DomainRow, check: DnsCheck): DomainRow | null {
+      // Reads the row again, because the operator may have changed it while the check was running.
       const row = db.select().from(domains).where(eq(domains.seq, seq)).limit(1).get();
       if (row === undefined || row.lastCheckedAt !== lastCheckedAt) return null;
       const now = clock.now();
       const before = parseFindings(row.findings);
-      // Where nobody could say, what was known stays.
-      const findings = look.flatMap(
+      // A record whose look-up failed keeps the previous finding.
+      const findings = check.flatMap(
         ({ record, finding }) => finding ?? findingFor(record, before) ?? [],
       );
-      const isOk = ({ record }: Look[number]) => findingFor(record, findings)?.status === "OK";
-      const forBounces = look.filter(({ record }) => record.purpose === "RETURN_PATH");
+      const isOk = ({ record }: DnsCheck[number]) => findingFor(record, findings)?.status === "OK";
+      const forBounces = check.filter(({ record }) => record.purpose === "RETURN_PATH");
       return db
         .update(domains)
         .set({
-          ...afterLook(row, { key: keySeen(look), isComplete: look.every(isOk) }, now),
+          ...afterCheck(row, { key: keyStateOf(check), isComplete: check.every(isOk) }, now),
           findings: JSON.stringify(findings),
           hasReturnPath: forBounces.length > 0 && forBounces.every(isOk),
-          // A look that nobody answered was none.
-          lastCheckedAt: look.some(({ finding }) => finding !== null) ? now : lastCheckedAt,
+          // A check without any answer from the DNS does not count.
+          lastCheckedAt: check.some(({ finding }) => finding !== null) ? now : lastCheckedAt,
         })
         .where(eq(domains.seq, seq))
         .returning()
@@ -67,9 +67,9 @@ export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
   };
 }
 
-/** The required record is the RSA key; unknown if nobody could say. */
-function keySeen(look: Look): Seen["key"] {
-  const required = look.filter(({ record }) => record.required);
+/** The state of the required record, the RSA key; unknown if its look-up failed. */
+function keyStateOf(check: DnsCheck): CheckResult["key"] {
+  const required = check.filter(({ record }) => record.required);
   const statuses = required.map(({ finding }) => finding?.status ?? "UNKNOWN");
   if (statuses.length > 0 && statuses.every((status) => status === "OK")) return "found";
   return statuses.includes("UNKNOWN") ? "unknown" : "gone";

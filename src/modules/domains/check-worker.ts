@@ -1,47 +1,47 @@
 /**
- * Looks domains up when their time has come: due rows, a few at once, and one timer that sleeps
- * until the earliest. A look that was cut short is due again at the next start.
+ * Checks the DNS records of domains when they are due, a few domains at a time. One timer sleeps
+ * until the next due time. A check that was interrupted is due again after the next start.
  */
 
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { Look, LookUp } from "./dns-check.ts";
-import type { Looks } from "./check-rows.ts";
+import type { DnsCheck, LookUp } from "./dns-check.ts";
+import type { CheckRows } from "./check-rows.ts";
 import type { DomainRow, Domains } from "./service.ts";
 
 export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
 export type DomainChecksDeps = {
   domains: Pick<Domains, "recordsOf">;
-  looks: Looks;
+  looks: CheckRows;
   lookUp: LookUp;
   writer: Writer;
   clock: Clock;
   log: Log;
 };
 
-const AT_ONCE = 4;
-/** Commands add domains from another process, of which nobody tells us. */
+const MAX_CONCURRENT = 4;
+/** A command in another process may add a domain at any time without a notice to this process. */
 const LONGEST_SLEEP_MS = 60_000;
 
 export function createDomainChecks(deps: DomainChecksDeps) {
   const { domains, looks, lookUp, writer, clock, log } = deps;
-  const underWay = new Map<number, Promise<Look>>();
+  const underWay = new Map<number, Promise<DnsCheck>>();
   let isRunning = false;
   let round: Promise<void> | null = null;
   let cancelTimer = () => {};
 
-  /** Looks now and stores what was found; gives what came of each record. */
-  function check(row: DomainRow): Promise<Look> {
+  /** Checks a domain now and stores the findings. Shares a check that is already running. */
+  function check(row: DomainRow): Promise<DnsCheck> {
     const earlier = underWay.get(row.seq);
     if (earlier !== undefined) return earlier;
-    const checking = look(row).finally(() => underWay.delete(row.seq));
+    const checking = checkAndStore(row).finally(() => underWay.delete(row.seq));
     underWay.set(row.seq, checking);
     return checking;
   }
 
-  async function look(row: DomainRow): Promise<Look> {
+  async function checkAndStore(row: DomainRow): Promise<DnsCheck> {
     const found = await lookUp(row.domain, domains.recordsOf(row));
     const updated = await writer.write(() => looks.record(row, found));
     if (updated !== null) report(row, updated);
@@ -52,7 +52,8 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     const { domain, status } = after;
     if (before.status !== status) {
       const fields = { domain, status };
-      if (status === "FAILED") log.warn("a domain may not send any more: its key is gone", fields);
+      if (status === "FAILED")
+        log.warn("a domain may no longer send: its key is missing in the DNS", fields);
       else log.info("a domain is verified", fields);
     } else if (before.failingSince === null && after.failingSince !== null) {
       log.warn("a verified domain lost its key in the DNS", { domain });
@@ -63,7 +64,7 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     if (!isRunning || round !== null) return;
     round = checkDue()
       .catch((error: unknown) =>
-        log.warn("domains could not be looked up", { error: describeError(error) }),
+        log.warn("domains could not be checked", { error: describeError(error) }),
       )
       .finally(() => {
         round = null;
@@ -76,29 +77,28 @@ export function createDomainChecks(deps: DomainChecksDeps) {
   }
 
   function dueNow(): DomainRow[] {
-    return isRunning ? looks.due(AT_ONCE) : [];
+    return isRunning ? looks.due(MAX_CONCURRENT) : [];
   }
 
   function sleep(): void {
     cancelTimer();
     if (!isRunning) return;
     const nextAt = looks.nextDueAt() ?? Infinity;
-    // At least a little: whatever went wrong in a round is not tried again at once.
+    // The minimum prevents a busy loop if a round fails.
     const delayMs = Math.max(1000, Math.min(nextAt - clock.now(), LONGEST_SLEEP_MS));
     cancelTimer = clock.after(delayMs, wake);
   }
 
   return {
     check,
-    /** Something may be due. */
+    /** Starts a round, because a domain may be due. */
     wake,
-    /** Part of a change. */
     shift: looks.shift,
     start(): void {
       isRunning = true;
       wake();
     },
-    /** Waits for looks under way; close the DNS client first, and that is soon. */
+    /** Waits for running checks, which end soon if the DNS client was closed before. */
     async stop(): Promise<void> {
       isRunning = false;
       cancelTimer();

@@ -1,4 +1,4 @@
-/** DMARC records (RFC 7489) as far as receivers take them for a policy. Pure. */
+/** Recognises DMARC records (RFC 7489) and whether receivers find a policy in them. Pure. */
 
 const VERSION = /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/;
 const POLICY = /^(?:none|quarantine|reject)$/i;
@@ -8,7 +8,10 @@ export function isDmarcRecord(record: string): boolean {
   return VERSION.test(record);
 }
 
-/** RFC 7489 §6.6.3: without a valid policy it counts as p=none if it asks for reports, else not. */
+/**
+ * True if the record has a policy. One without a valid policy counts as p=none if it asks for
+ * reports, and is ignored otherwise (RFC 7489 §6.6.3).
+ */
 export function hasPolicy(record: string): boolean {
   const tags = readTags(record);
   const subdomains = tags.get("sp");

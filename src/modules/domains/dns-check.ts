@@ -1,4 +1,4 @@
-/** Looks up the records of a domain in the DNS. */
+/** Looks up the records of a domain in the DNS and compares them with the expected ones. */
 
 import { getDomain } from "tldts";
 import type { DnsAnswer, MxRecord } from "../../protocols/dns/answer.ts";
@@ -6,30 +6,30 @@ import type { Dns } from "../../protocols/dns/client.ts";
 import { type Finding, judge } from "./findings.ts";
 import type { ExpectedRecord } from "./records.ts";
 
-/** Nobody could say what is there, and why not. */
+/** A record whose look-up failed, with the reason. */
 export type Unanswered = { record: ExpectedRecord; finding: null; reason: string };
 type Answered = { record: ExpectedRecord; finding: Finding };
 
-/** What came of each record. */
-export type Look = (Answered | Unanswered)[];
+/** The result of a DNS check: one entry for each expected record. */
+export type DnsCheck = (Answered | Unanswered)[];
 
-export type LookUp = (domain: string, records: readonly ExpectedRecord[]) => Promise<Look>;
+export type LookUp = (domain: string, records: readonly ExpectedRecord[]) => Promise<DnsCheck>;
 
-/** Asks anew: somebody may be waiting for what was just put there. */
+/** Bypasses the cache: the user may have just published the record and wait for the result. */
 const FRESH = { fresh: true };
 
 export function createLookUp(dns: Dns): LookUp {
   return (domain, records) =>
     Promise.all(
       records.map(async (record) => {
-        const found = await search(domain, record);
+        const found = await lookUp(domain, record);
         return found.kind === "failed"
           ? { record, finding: null, reason: found.reason }
           : { record, finding: judge(record, found.texts) };
       }),
     );
 
-  function search(domain: string, record: ExpectedRecord): Promise<Found> {
+  function lookUp(domain: string, record: ExpectedRecord): Promise<Found> {
     switch (record.expectation.kind) {
       case "dmarc":
         return findDmarc(domain, record.name);
@@ -44,7 +44,7 @@ export function createLookUp(dns: Dns): LookUp {
     return foundIn(await dns.resolve(name, "TXT", FRESH));
   }
 
-  /** RFC 7489 §6.6.3: without a record of its own, that of the organisation counts. */
+  /** Without a record of its own, the record of the organisational domain counts (RFC 7489 §6.6.3). */
   async function findDmarc(domain: string, name: string): Promise<Found> {
     const own = await findTexts(name);
     const organisation = getDomain(domain) ?? domain;
@@ -52,7 +52,7 @@ export function createLookUp(dns: Dns): LookUp {
     return isLast ? own : findTexts(`_dmarc.${organisation}`);
   }
 
-  /** MX records; without any, the host itself receives, and may be an alias of ours. */
+  /** MX records; a name without them receives mail itself, and may be an alias of our host. */
   async function findBounceHost(name: string, ours: string): Promise<Found> {
     const answer = await dns.resolve(name, "MX", FRESH);
     if (answer.kind === "failed") return answer;
@@ -85,11 +85,11 @@ function textsOf(texts: readonly string[]): Found {
   return { kind: "texts", texts };
 }
 
-/** As in a zone file. */
+/** An MX record in the form of a zone file. */
 function mxText({ preference, exchange }: MxRecord): string {
   return `${preference} ${exchange}`;
 }
 
-export function unansweredOf(look: Look): Unanswered[] {
-  return look.flatMap((looked) => (looked.finding === null ? [looked] : []));
+export function unansweredOf(check: DnsCheck): Unanswered[] {
+  return check.flatMap((result) => (result.finding === null ? [result] : []));
 }

@@ -1,4 +1,4 @@
-/** Compares what the DNS says with the records expected of a domain. Pure. */
+/** Compares the records in the DNS with the records expected of a domain. Pure. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -11,7 +11,7 @@ import { allows, isSpfRecord, mergeSpf, MOST_LOOK_UPS, needsTooMuch } from "./sp
 export const RECORD_STATUSES = ["PENDING", "OK", "MISMATCH", "MISSING"] as const;
 export type RecordStatus = (typeof RECORD_STATUSES)[number];
 
-/** What the latest look that was answered found of one record. */
+/** Result of the latest check of one record that the DNS answered. */
 const Finding = Type.Object({
   purpose: Type.Union(PURPOSES.map((purpose) => Type.Literal(purpose))),
   type: Type.Union([Type.Literal("TXT"), Type.Literal("MX")]),
@@ -22,24 +22,24 @@ const Finding = Type.Object({
 export type Finding = Static<typeof Finding>;
 const Findings = Type.Array(Finding);
 
-/** Whoever runs the domain's name servers decides what is in there: keep it within bounds. */
+// Bounds on the stored records, because the content of the DNS is not under our control.
 const MOST_FOUND = 10;
 const LONGEST_FOUND = 1000;
 
-/** `found` are texts of TXT records, or MX records as in a zone file: `10 mx.example.com`. */
+/** `found` has texts of TXT records, or MX records as in a zone file: `10 mx.example.com`. */
 export function judge(record: ExpectedRecord, found: readonly string[]): Finding {
   const relevant = found.filter((text) => isRelevant(record.expectation, text));
   const { purpose, type, name } = record;
   const status = relevant.length === 0 ? "MISSING" : compare(record.expectation, relevant);
-  const kept = relevant.slice(0, MOST_FOUND).map(boundedText);
-  return { purpose, type, name, status, found: kept };
+  const bounded = relevant.slice(0, MOST_FOUND).map(boundedText);
+  return { purpose, type, name, status, found: bounded };
 }
 
 function boundedText(text: string): string {
   return withoutControls(text.slice(0, LONGEST_FOUND));
 }
 
-/** At a domain's own name there are TXT records for all sorts of things. */
+/** The name of a domain also has TXT records for other purposes, which are ignored. */
 function isRelevant(expectation: Expectation, text: string): boolean {
   return expectation.kind === "spf" ? isSpfRecord(text) : true;
 }
@@ -51,7 +51,7 @@ function compare(expectation: Expectation, found: readonly string[]): "OK" | "MI
 function isAsExpected(expectation: Expectation, found: readonly string[]): boolean {
   switch (expectation.kind) {
     case "key": {
-      // RFC 6376 §3.6.2.2: of several keys under one name, receivers may take any.
+      // If a name has several keys, a receiver may use any of them (RFC 6376 §3.6.2.2).
       const keys = found.filter(isDkimRecord);
       const { algorithm, publicKey } = expectation;
       return keys.length > 0 && keys.every((key) => publishesKey(key, algorithm, publicKey));
@@ -59,7 +59,7 @@ function isAsExpected(expectation: Expectation, found: readonly string[]): boole
     case "mx":
       return isPreferred(expectation.host, found);
     case "spf": {
-      // RFC 7208 §4.5: two records are an error.
+      // Two SPF records are an error (RFC 7208 §4.5).
       const [record = "", second] = found;
       if (second !== undefined || needsTooMuch(record)) return false;
       return expectation.mechanisms.every((term) => allows(record, term));
@@ -71,26 +71,29 @@ function isAsExpected(expectation: Expectation, found: readonly string[]): boole
   }
 }
 
-/** RFC 5321 §5.1: mail goes to the least preference first, and to any of those that share it. */
+/**
+ * True if our host has the lowest preference and shares it with no other host: mail goes to any
+ * host of the lowest preference first (RFC 5321 §5.1).
+ */
 function isPreferred(ours: string, found: readonly string[]): boolean {
   const hosts = found.map(readMx);
   const least = Math.min(...hosts.map(({ preference }) => preference));
   return hosts.every(({ host, preference }) => host === ours || preference > least);
 }
 
-/** The address of a host without MX records stands alone: all of them are as good. */
+/** A name without MX records yields plain addresses, which all have the same preference. */
 function readMx(text: string): { host: string; preference: number } {
   const [, preference = "0", host = text] = /^(\d+) (.*)$/s.exec(text) ?? [];
   return { host, preference: Number(preference) };
 }
 
 export type Advice = {
-  /** Empty where no record can be advised; then the note says why. */
+  /** The record to publish; empty if none can be advised, and then the note has the reason. */
   value: string;
   note: string;
 };
 
-/** The record as it should be: an SPF record that is there is added to, never replaced. */
+/** The record to publish. An existing SPF record is extended and never replaced. */
 export function adviceFor(record: ExpectedRecord, finding: Finding | undefined): Advice {
   const { expectation, value, note } = record;
   const found = finding?.found ?? [];
@@ -105,7 +108,7 @@ function tooManyLookUps(mechanisms: readonly string[]): string {
   const ours = mechanisms.length > 0 ? ` with ${mechanisms.join(" ")}` : "";
   return (
     `The record${ours} would have more than ${MOST_LOOK_UPS} terms that need DNS look-ups, which ` +
-    "receivers take for an error: put ip4: or ip6: in place of some, or take out what is not used."
+    "receivers treat as an error. Replace some terms by ip4: or ip6:, or remove unused ones."
   );
 }
 
@@ -119,7 +122,7 @@ export function findingFor(
   );
 }
 
-/** Findings as they are stored; what an older version wrote differently is looked up again. */
+/** Parses stored findings; those in another format are dropped, and the next check renews them. */
 export function parseFindings(text: string): Finding[] {
   const stored: unknown = JSON.parse(text);
   return Value.Check(Findings, stored) ? stored : [];

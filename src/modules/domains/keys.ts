@@ -1,6 +1,6 @@
 /**
- * Keys that sign the mail of a domain: made with it, sealed with a key of the installation, parsed
- * once and kept.
+ * DKIM keys that sign the mail of a domain. They are generated when the domain is added, stored
+ * encrypted with a key derived from the installation secret, and cached once parsed.
  */
 
 import { asc, desc, eq } from "drizzle-orm";
@@ -16,7 +16,7 @@ import type { PublicKey } from "./records.ts";
 
 export type DkimKeys = ReturnType<typeof createDkimKeys>;
 
-/** A pair that is not stored yet. */
+/** A key pair that is not stored yet. */
 export type NewKey = PublicKey & { sealed: Buffer };
 
 export type DkimKeysDeps = {
@@ -26,14 +26,14 @@ export type DkimKeysDeps = {
   makePairs: () => Promise<DkimKeyPair[]>;
 };
 
-/** A few kilobytes each. */
+/** Largest number of cached signers, a few kilobytes each. */
 const MOST_SIGNERS = 1000;
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const CACHED_MS = 24 * 60 * 60 * 1000;
 
 export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) {
-  /** By domain and the seqs of its keys, which stand for their content. */
+  /** Cached by domain and the row numbers of its keys, because the keys of a row never change. */
   const signers = new ExpiringMap<Signer>({ maxEntries: MOST_SIGNERS, clock });
-  // For every mail that leaves: one short row. The plus signs are for the planner, see db/bound.ts.
+  // Runs for every mail that leaves. The plus signs are for the query planner, see db/bound.ts.
   const findSeqs = db.sqlite.prepare<{ domainSeq: number; seqs: string | null }, [string, number]>(`
     SELECT d.seq AS domainSeq,
            (SELECT group_concat(k.seq) FROM dkim_keys k WHERE k.domain_seq = d.seq) AS seqs
@@ -68,7 +68,7 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
   }
 
   return {
-    /** Takes a tenth of a second, on other threads; the required key comes first. */
+    /** Generates keys, the required one first. Takes a tenth of a second on other threads. */
     async make(): Promise<NewKey[]> {
       const tag = crypto.randomUUID().slice(0, 6);
       const pairs = await makePairs();
@@ -80,7 +80,7 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
       }));
     },
 
-    /** Part of a change. */
+    /** Part of a change: stores the keys of a domain. */
     insert(domainSeq: number, keys: readonly NewKey[]): void {
       for (const { sealed, ...key } of keys) {
         db.insert(dkimKeys)
@@ -91,28 +91,28 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
 
     of: (domainSeq: number): PublicKey[] => findPublic.all({ domainSeq }),
 
-    /** Null if the project has no such domain; throws if its keys cannot be read. */
+    /** Null if the project has no such domain; throws UnreadableKeyError if a key cannot be opened. */
     signerOf(projectSeq: number, domain: string): Signer | null {
       const found = findSeqs.get(domain, projectSeq);
       if (found === null || found.seqs === null) return null;
-      const stamp = `${domain} ${found.seqs}`;
-      const known = signers.get(stamp);
+      const cacheKey = `${domain} ${found.seqs}`;
+      const known = signers.get(cacheKey);
       if (known !== undefined) return known;
       const signer = { domain, keys: openKeys(found.domainSeq, domain) };
-      signers.set(stamp, signer, KEPT_MS);
+      signers.set(cacheKey, signer, CACHED_MS);
       return signer;
     },
   };
 }
 
-/** What seals the keys of an installation. */
+/** The key that encrypts the DKIM keys of an installation. */
 export function dkimSealKey(secret: string): Buffer {
   return deriveKey(secret, "dkim-keys");
 }
 
 /**
- * Throws UnreadableKeyError if the secret is not the one of the stored keys. Looks at the oldest
- * and the newest: there may be thousands, and one secret sealed them all.
+ * Throws UnreadableKeyError if the stored keys were sealed with another secret. Tests only the oldest
+ * and the newest key, since there may be thousands and one secret sealed them all.
  */
 export function requireReadableKeys(db: Db, secret: string): void {
   const sealKey = dkimSealKey(secret);
@@ -131,7 +131,7 @@ export function requireReadableKeys(db: Db, secret: string): void {
 }
 
 export class UnreadableKeyError extends Error {
-  /** What the operator does about it. */
+  /** What the operator can do about it. */
   readonly suggestion: string;
 
   constructor(domain: string) {
@@ -140,7 +140,7 @@ export class UnreadableKeyError extends Error {
         "secret (--secret, or the file “secret” in the data folder)",
     );
     this.suggestion =
-      "Restore the file secret from the backup, or give the old secret with --secret; if it is " +
+      "Restore the file “secret” from the backup, or pass the old secret with --secret. If it is " +
       `lost, remove the domain and add it again: mailstead domain remove ${domain}`;
   }
 }

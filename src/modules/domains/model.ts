@@ -13,12 +13,12 @@ export const DomainRecord = Type.Object({
   type: OneOf(["TXT", "MX"]),
   name: Type.String(),
   value: Type.String({
-    description: "Ready to paste, in one string; empty if the note says why none can be advised",
+    description: "The record to publish, as one string; empty if none can be advised, see `note`",
   }),
   required: Type.Boolean(),
   status: OneOf(RECORD_STATUSES),
-  found: Type.Array(Type.String(), { description: "What was there at the latest look" }),
-  note: Type.String({ description: "What it is good for" }),
+  found: Type.Array(Type.String(), { description: "Records found by the latest check" }),
+  note: Type.String({ description: "Purpose of the record" }),
 });
 
 /** docs/interface.md#domains. */
@@ -31,14 +31,21 @@ export const Domain = Type.Object({
   verifiedAt: Nullable(DateTime),
   lastCheckedAt: Nullable(DateTime),
   failingSince: Nullable(
-    Type.String({ format: "date-time", description: "Verified, but its record is gone" }),
+    Type.String({
+      format: "date-time",
+      description: "Since when the DKIM record of the verified domain is missing in the DNS",
+    }),
   ),
   createdAt: DateTime,
 });
 export type Domain = Static<typeof Domain>;
 
 export const DomainInput = Input({
-  domain: Type.String({ minLength: 1, maxLength: 1000, description: "Such as example.com" }),
+  domain: Type.String({
+    minLength: 1,
+    maxLength: 1000,
+    description: "A domain name such as example.com",
+  }),
 });
 
 export const DomainQuery = Input({

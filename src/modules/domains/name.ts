@@ -1,4 +1,4 @@
-/** Which names may be sending domains. */
+/** Checks whether a name may be a sending domain. */
 
 import { getPublicSuffix } from "tldts";
 import { trimBlanks } from "../../lib/trim.ts";
@@ -6,13 +6,13 @@ import { canonicalDomain } from "../../protocols/mime/address.ts";
 
 export type SendingDomain =
   | { ok: true; domain: string }
-  /** The reason is the message of a field error. */
+  /** `reason` is worded as the message of a field error. */
   | { ok: false; reason: string };
 
-/** Longer ones leave no room for the names of their own records (RFC 1035 §2.3.4). */
+/** Names are limited to 255 octets, and the names of DNS records are longer (RFC 1035 §2.3.4). */
 const LONGEST_DOMAIN = 200;
 
-/** In canonical spelling: lower case, A-labels, without the final dot. */
+/** Returns the domain in canonical form: lower case, A-labels, without the final dot. */
 export function parseSendingDomain(text: string): SendingDomain {
   const domain = canonicalDomain(trimBlanks(text).replace(/\.$/, ""));
   if (domain === null) return refuse("must be a domain such as example.com");
@@ -21,7 +21,7 @@ export function parseSendingDomain(text: string): SendingDomain {
   }
   if (getPublicSuffix(domain) === domain) {
     return refuse(
-      `must not be a public suffix such as ${domain}: names below it belong to many owners`,
+      `must not be a public suffix such as ${domain}, whose subdomains belong to many owners`,
     );
   }
   return { ok: true, domain };

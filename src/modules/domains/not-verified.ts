@@ -1,4 +1,4 @@
-/** What whoever may not send from a domain is told. */
+/** The error for a sender whose domain is not verified. */
 
 import { AppError } from "../../lib/errors.ts";
 
@@ -6,7 +6,7 @@ export function senderNotVerified(domain: string): AppError {
   const message = `The sender's domain ${domain} is not a verified domain of this project.`;
   return new AppError(403, "DOMAIN_NOT_VERIFIED", message, {
     suggestion:
-      `Add it with: mailstead domain add ${domain} — or, if it is there already, see what its ` +
-      `DNS lacks: mailstead domain verify ${domain}`,
+      `Add it with: mailstead domain add ${domain} — or, if it was added already, list its ` +
+      `missing DNS records: mailstead domain verify ${domain}`,
   });
 }

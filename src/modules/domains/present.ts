@@ -1,4 +1,4 @@
-/** A domain as the interface shows it: what its records should be, and what was found of them. */
+/** The public form of a domain: its expected DNS records and the findings of the latest check. */
 
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { adviceFor, type Finding, findingFor, parseFindings } from "./findings.ts";

@@ -1,6 +1,6 @@
 /**
  * The DNS records that a sending domain should have at this installation (docs/interface.md#domains).
- * Pure: what is in the DNS is compared with them in `findings.ts`.
+ * Pure; `findings.ts` compares them with the records in the DNS.
  */
 
 import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";
@@ -9,23 +9,23 @@ import { bounceHostOf } from "../../outbox/return-path.ts";
 import { relayMechanism } from "./relays.ts";
 import { addressMechanism, mergeSpf } from "./spf.ts";
 
-/** How mail leaves here, as far as DNS records depend on it. */
+/** The settings of this installation that DNS records depend on. */
 export type Installation = {
   mode: "relay" | "direct";
-  /** Our name in EHLO, and where bounces are received. */
+  /** The host name used in EHLO, which also receives bounces. */
   hostname: string;
-  /** Public addresses that mail leaves from; empty if they are not known. */
+  /** Public addresses that mail leaves from; empty if they are unknown. */
   addresses: readonly string[];
   relayHost: string | null;
 };
 
 export const PURPOSES = ["DKIM", "RETURN_PATH", "SPF", "DMARC"] as const;
 
-/** What must be found. */
+/** The condition on the records in the DNS. */
 export type Expectation =
   | { kind: "key"; algorithm: DkimAlgorithm; publicKey: string }
   | { kind: "mx"; host: string }
-  /** `mechanisms` empty: any SPF record will do, since we cannot know more. */
+  /** Empty `mechanisms` accept any SPF record, if the senders of the relay are unknown. */
   | { kind: "spf"; mechanisms: readonly string[] }
   | { kind: "dmarc" };
 
@@ -33,10 +33,10 @@ export type ExpectedRecord = {
   purpose: (typeof PURPOSES)[number];
   type: "TXT" | "MX";
   name: string;
-  /** What to put there if there is nothing yet; one string, however long. */
+  /** The record to publish if there is none yet, as one string of any length. */
   value: string;
   required: boolean;
-  /** What it is good for, or what we cannot know. */
+  /** The purpose of the record, for the user. */
   note: string;
   expectation: Expectation;
 };
@@ -66,8 +66,8 @@ function dkim(domain: string, { algorithm, selector, publicKey }: PublicKey): Ex
     value: dkimRecord(algorithm, publicKey),
     required: isRsa,
     note: isRsa
-      ? "The key that receivers check our signatures with; it also proves that the domain is yours."
-      : "A second, shorter signature (RFC 8463) for receivers that know it.",
+      ? "The key with which receivers verify signatures. It also proves that you own the domain."
+      : "The key of a second, shorter signature (RFC 8463) for receivers that support it.",
     expectation: { kind: "key", algorithm, publicKey },
   };
 }
@@ -90,15 +90,18 @@ function sendersOf(installation: Installation): { mechanisms: string[]; note: st
   const { mode, hostname, addresses, relayHost } = installation;
   if (mode === "direct") {
     const mechanisms = addresses.length > 0 ? addresses.map(addressMechanism) : [`a:${hostname}`];
-    return { mechanisms, note: "Allows this server to send for the domain; one record a name." };
+    return {
+      mechanisms,
+      note: "Allows this server to send for the domain. A name must have only one SPF record.",
+    };
   }
   const mechanism = relayMechanism(relayHost ?? "");
   if (mechanism !== null) {
     return { mechanisms: [mechanism], note: "Allows the relay to send for the domain." };
   }
   const note =
-    "Allows the relay to send for the domain. What to include is known to its operator: " +
-    "look for “SPF” in its documentation and put that in place of the a: shown here.";
+    "Allows the relay to send for the domain. The exact value is known to its operator: look for " +
+    "“SPF” in its documentation and use the value given there instead of the a: shown here.";
   return { mechanisms: [], note };
 }
 
@@ -110,13 +113,13 @@ function dmarc(domain: string): ExpectedRecord {
     value: "v=DMARC1; p=none",
     required: false,
     note:
-      "Gmail and Yahoo ask bulk senders for one. Begin with p=none; " +
-      "go to p=quarantine once SPF and DKIM pass for all your mail.",
+      "Gmail and Yahoo require it of bulk senders. Begin with p=none, and change to p=quarantine " +
+      "once SPF and DKIM pass for all your mail.",
     expectation: { kind: "dmarc" },
   };
 }
 
-/** Both or neither: bounces go there once the host is ours and SPF covers it. */
+/** Both records are needed: bounces are only sent to a host that is ours and has an SPF record. */
 function returnPath(domain: string, installation: Installation): ExpectedRecord[] {
   const { mechanisms } = sendersOf(installation);
   const { hostname } = installation;
@@ -127,14 +130,14 @@ function returnPath(domain: string, installation: Installation): ExpectedRecord[
       ...common,
       type: "MX",
       value: `10 ${hostname}`,
-      note: "Bounces come back to this server; until it is there they go to the sender's address.",
+      note: "Returns bounces to this server. Without it, bounces go to the sender's address.",
       expectation: { kind: "mx", host: hostname },
     },
     {
       ...common,
       type: "TXT",
       value: `v=spf1 ${mechanisms.join(" ")} -all`,
-      note: "SPF of the address that bounces go to.",
+      note: "SPF record of the address that receives bounces.",
       expectation: { kind: "spf", mechanisms },
     },
   ];

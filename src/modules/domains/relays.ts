@@ -1,4 +1,4 @@
-/** What well-known relays ask to be included in SPF records. */
+/** The SPF includes of well-known relays. */
 
 const INCLUDES: readonly (readonly [host: RegExp, include: string])[] = [
   [/(^|\.)amazonaws\.com$/, "amazonses.com"],
@@ -13,7 +13,7 @@ const INCLUDES: readonly (readonly [host: RegExp, include: string])[] = [
   [/(^|\.)fastmail\.com$/, "spf.messagingengine.com"],
 ];
 
-/** The SPF mechanism that allows a relay; null if we do not know it. */
+/** The SPF mechanism that allows a relay; null if the relay is unknown. */
 export function relayMechanism(relayHost: string): string | null {
   const known = INCLUDES.find(([host]) => host.test(relayHost.toLowerCase()));
   return known === undefined ? null : `include:${known[1]}`;

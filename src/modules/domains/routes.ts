@@ -1,9 +1,9 @@
 /**
  * GET    /domains              list, filtered by status
- * POST   /domains              add; its keys are made, and the DNS is looked at
+ * POST   /domains              add; generates keys and starts a DNS check
  * GET    /domains/{id}
  * DELETE /domains/{id}
- * POST   /domains/{id}/verify  look at the DNS now
+ * POST   /domains/{id}/verify  check the DNS now
  */
 
 import { Elysia, status } from "elysia";
@@ -76,7 +76,10 @@ export function domainRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Remove a domain; 409 while something sends from it" },
+        detail: {
+          tags,
+          summary: "Remove a domain; 409 while a template or campaign sends from it",
+        },
       },
     )
     .post(
@@ -89,7 +92,7 @@ export function domainRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Domain) }),
-        detail: { tags, summary: "Look at the domain's DNS records now" },
+        detail: { tags, summary: "Check the DNS records of a domain now" },
       },
     );
 }

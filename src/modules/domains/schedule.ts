@@ -1,4 +1,4 @@
-/** What a look at the DNS makes of a domain, and when the next one is due. Pure. */
+/** Computes the status of a domain after a DNS check, and when the next check is due. Pure. */
 
 import type { DomainRow } from "./service.ts";
 
@@ -6,38 +6,38 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Somebody who is just setting the records up waits for the first looks. */
+/** Delays of the first checks, which are short because a user may be publishing the records. */
 const DELAYS_MS = [MINUTE, 2 * MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE] as const;
-const MOST_HOURLY_LOOKS = 48;
+const MAX_HOURLY_CHECKS = 48;
 
-/** How long a verified domain may be without its record (docs/interface.md#domains). */
+/** How long a verified domain may lack its DKIM record (docs/interface.md#domains). */
 export const LOSS_GRACE_MS = 72 * HOUR;
 
-export type Seen = {
-  /** Unknown: nobody could say, which is no loss. */
+export type CheckResult = {
+  /** unknown: the look-up failed, which does not count as a loss. */
   key: "found" | "gone" | "unknown";
-  /** Every record, the advised ones as well, is as it should be. */
+  /** True if every record is as expected, including those that are not required. */
   isComplete: boolean;
 };
 
-export type Standing = Pick<
+export type DomainState = Pick<
   DomainRow,
   "status" | "isByWord" | "verifiedAt" | "failingSince" | "misses"
 >;
 
-export type Progress = Omit<Standing, "isByWord"> & { nextCheckAt: number };
+export type CheckedState = Omit<DomainState, "isByWord"> & { nextCheckAt: number };
 
-export function afterLook(standing: Standing, seen: Seen, now: number): Progress {
-  const misses = seen.isComplete ? 0 : standing.misses + 1;
-  return { ...verdict(standing, seen, now), misses, nextCheckAt: now + delayAfter(misses) };
+export function afterCheck(state: DomainState, result: CheckResult, now: number): CheckedState {
+  const misses = result.isComplete ? 0 : state.misses + 1;
+  return { ...statusAfter(state, result, now), misses, nextCheckAt: now + delayAfter(misses) };
 }
 
-function verdict(
-  standing: Standing,
-  { key }: Seen,
+function statusAfter(
+  state: DomainState,
+  { key }: CheckResult,
   now: number,
-): Pick<Progress, "status" | "verifiedAt" | "failingSince"> {
-  const { status, isByWord, verifiedAt, failingSince } = standing;
+): Pick<CheckedState, "status" | "verifiedAt" | "failingSince"> {
+  const { status, isByWord, verifiedAt, failingSince } = state;
   if (key === "found") {
     const since = status === "VERIFIED" ? verifiedAt : now;
     return { status: "VERIFIED", verifiedAt: since, failingSince: null };
@@ -50,8 +50,8 @@ function verdict(
   return { status: isLost ? "FAILED" : "VERIFIED", verifiedAt, failingSince: since };
 }
 
-/** The next look after `misses` in a row that did not find everything. */
+/** Delay until the next check, after `misses` consecutive checks that were not complete. */
 function delayAfter(misses: number): number {
   if (misses === 0) return DAY;
-  return DELAYS_MS[misses - 1] ?? (misses <= MOST_HOURLY_LOOKS ? HOUR : DAY);
+  return DELAYS_MS[misses - 1] ?? (misses <= MAX_HOURLY_CHECKS ? HOUR : DAY);
 }

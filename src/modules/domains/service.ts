@@ -1,4 +1,10 @@
-/** Sending domains of a project: added with keys, looked up in the DNS, used to send and to sign. */
+/**
+ * Sending domains of a project. In order: a domain is added with DKIM keys (service.ts, keys.ts);
+ * its DNS records are checked, first every few minutes and later daily (check-worker.ts,
+ * dns-check.ts); the records found are compared with those expected (records.ts, findings.ts); the
+ * result verifies the domain, or fails it after 72 hours without its key (schedule.ts); mail from a
+ * verified domain is accepted and signed with its keys.
+ */
 
 import { and, count, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -25,21 +31,21 @@ export type DomainsDeps = {
   cursors: Cursors;
   keys: DkimKeys;
   installation: Installation;
-  /** What else sends from a domain, in words; templates are looked at anyway. */
+  /** Further functions that name the users of a domain, besides its templates. */
   findUsers?: readonly ((projectSeq: number, domain: string) => string[])[];
 };
 
-/** `domain` is in canonical spelling (name.ts). */
+/** A domain to add; `domain` is in canonical form (name.ts). */
 export type NewDomain = {
   projectSeq: number;
   domain: string;
-  /** Verified by the operator's word, whatever the DNS says. */
+  /** True if the operator declares the domain verified, regardless of the DNS. */
   isByWord: boolean;
 };
 
 export function createDomains(deps: DomainsDeps) {
   const { db, clock, cursors, keys, installation, findUsers = [] } = deps;
-  // Asked for every mail, at acceptance and when it leaves.
+  // Runs twice for every mail: when it is accepted and when it leaves.
   const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
     SELECT has_return_path AS hasReturnPath FROM domains
     WHERE domain = +? AND project_seq = +? AND status = 'VERIFIED'`);
@@ -65,13 +71,16 @@ export function createDomains(deps: DomainsDeps) {
     return keys.of(row.seq).length > 0;
   }
 
-  /** Changes nothing but what the operator vouches for and keys that are missing; asks for a look. */
-  function addAgain(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
+  /**
+   * Adds a domain that exists already: stores missing keys and the operator's declaration, and makes
+   * a check due. Leaves the rest unchanged.
+   */
+  function addExisting(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
     const { projectSeq, isByWord } = input;
     if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
     if (!hasKeys(known)) keys.insert(known.seq, made);
     const now = clock.now();
-    const vouched = {
+    const declared = {
       status: "VERIFIED",
       isByWord: true,
       verifiedAt: known.verifiedAt ?? now,
@@ -79,7 +88,7 @@ export function createDomains(deps: DomainsDeps) {
     } as const;
     return db
       .update(domains)
-      .set({ ...(isByWord ? vouched : {}), misses: 0, nextCheckAt: now })
+      .set({ ...(isByWord ? declared : {}), misses: 0, nextCheckAt: now })
       .where(eq(domains.seq, known.seq))
       .returning()
       .get();
@@ -111,18 +120,18 @@ export function createDomains(deps: DomainsDeps) {
     present,
     signerOf: keys.signerOf,
 
-    /** Exactly this domain: a verified parent says nothing about it (docs/interface.md#send). */
+    /** True if exactly this domain is verified; its parent does not count (docs/interface.md#send). */
     isVerified: (projectSeq: number, domain: string): boolean =>
       findVerified.get(domain, projectSeq) !== null,
 
-    /** The host that bounces may go to; null: none yet. */
+    /** The host that receives bounces; null if its records are not in the DNS yet. */
     bounceHostOf(projectSeq: number, domain: string): string | null {
       if (installation.mode === "relay") return null;
       const isReady = findVerified.get(domain, projectSeq)?.hasReturnPath === 1;
       return isReady ? bounceHostOf(domain) : null;
     },
 
-    /** A domain belongs to one project of the installation: its name says which. */
+    /** Finds a domain in any project, since each domain belongs to only one. */
     findByName: (domain: string): DomainRow | null => findByName(domain) ?? null,
 
     find(projectSeq: number, domain: string): DomainRow | null {
@@ -130,13 +139,14 @@ export function createDomains(deps: DomainsDeps) {
       return row?.projectSeq === projectSeq ? row : null;
     },
 
-    /** Makes keys, and gives back the change that stores the domain with them. */
+    /** Generates keys and returns the change that stores the domain with them. */
     async add(input: NewDomain): Promise<Change<{ row: DomainRow; isNew: boolean }>> {
       const before = findByName(input.domain);
       const made = before !== undefined && hasKeys(before) ? null : await keys.make();
       return () => {
         const known = findByName(input.domain);
-        if (known !== undefined) return { row: addAgain(known, input, made ?? []), isNew: false };
+        if (known !== undefined)
+          return { row: addExisting(known, input, made ?? []), isNew: false };
         if (made === null) throw justRemoved(input.domain);
         return { row: insert(input, made), isNew: true };
       };
@@ -154,7 +164,7 @@ export function createDomains(deps: DomainsDeps) {
       };
     },
 
-    /** Whoever asks for a look now is waiting for a change: the next looks come soon again. */
+    /** Restarts the short delays between checks, because the user waits for a change in the DNS. */
     askForLook(projectSeq: number, id: string): Change<DomainRow> {
       return () => {
         const { seq } = get(projectSeq, id);
@@ -196,13 +206,13 @@ export function createDomains(deps: DomainsDeps) {
 
 function domainTaken(domain: string): AppError {
   return new AppError(409, "CONFLICT", `${domain} belongs to another project.`, {
-    suggestion: "Remove it there first: a domain belongs to one project of the installation.",
+    suggestion: "Remove it there first: a domain can belong to only one project.",
   });
 }
 
 function domainInUse(domain: string, uses: readonly string[]): AppError {
   return new AppError(409, "CONFLICT", `${domain} is the sender of ${uses.join(", ")}.`, {
-    suggestion: "Give them another sender first.",
+    suggestion: "Change their sender first.",
   });
 }
 

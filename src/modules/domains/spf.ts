@@ -1,4 +1,4 @@
-/** SPF records (RFC 7208) as far as advice about them needs it. Pure. */
+/** The parts of SPF (RFC 7208) that are needed to check and extend a record. Pure. */
 
 import ipaddr from "ipaddr.js";
 
@@ -6,14 +6,14 @@ export function isSpfRecord(record: string): boolean {
   return /^v=spf1( |$)/i.test(record);
 }
 
-/** How an address is allowed (RFC 7208 §5.6). */
+/** The mechanism that allows an address (RFC 7208 §5.6). */
 export function addressMechanism(address: string): string {
   return `${ipaddr.parse(address).kind() === "ipv4" ? "ip4" : "ip6"}:${address}`;
 }
 
 /**
- * Whether the record allows what `mechanism` allows: by the same words, or by a network that the
- * address lies in. What other mechanisms lead to is not looked up.
+ * True if the record has the same mechanism, or a network that contains its address. The names in
+ * other mechanisms are not looked up.
  */
 export function allows(record: string, mechanism: string): boolean {
   const terms = record.toLowerCase().split(/ +/).slice(1);
@@ -24,7 +24,7 @@ export function allows(record: string, mechanism: string): boolean {
   });
 }
 
-/** Characters of an IPv6 network in its longest form, with an IPv4 address at its end. */
+/** Length of the longest IPv6 network, with an IPv4 address at its end, in characters. */
 const LONGEST_NETWORK = 49;
 
 function contains(term: string, wanted: string): boolean {
@@ -35,14 +35,14 @@ function contains(term: string, wanted: string): boolean {
   if (!ipaddr.isValidCIDR(network) || !ipaddr.isValid(address)) return false;
   const range = ipaddr.parseCIDR(network);
   const wantedAddress = ipaddr.parse(address);
-  // A record may name an IPv4 network behind ip6:, which means nothing.
+  // An IPv4 network after ip6: has no meaning.
   return range[0].kind() === wantedAddress.kind() && wantedAddress.match(range);
 }
 
-/** RFC 7208 §4.6.4: at the eleventh, receivers give up with an error. */
+/** Limit on DNS look-ups of a record; more are a permanent error (RFC 7208 §4.6.4). */
 export const MOST_LOOK_UPS = 10;
 
-/** Whether its own terms already need more look-ups than allowed; what they lead to adds to that. */
+/** True if the terms need too many look-ups; the look-ups of included records are not counted. */
 export function needsTooMuch(record: string): boolean {
   return record.split(/ +/).filter(needsLookUp).length > MOST_LOOK_UPS;
 }
@@ -51,12 +51,12 @@ function needsLookUp(term: string): boolean {
   return /^(?:[+?~-]?(?:(?:include|exists):|(?:a|mx|ptr)(?:[:/]|$))|redirect=)/i.test(term);
 }
 
-/** One record that allows what all of `records` did and `mechanisms` besides. */
+/** Merges `records` into one record that also allows `mechanisms`. */
 export function mergeSpf(records: readonly string[], mechanisms: readonly string[]): string {
   const terms = records.flatMap((record) => record.split(/ +/).slice(1));
   const isEnd = (term: string) => /^([+?~-]?all|redirect=.*)$/i.test(term);
-  const kept = terms.filter((term) => !isEnd(term));
+  const allowing = terms.filter((term) => !isEnd(term));
   const missing = mechanisms.filter((wanted) => !records.some((record) => allows(record, wanted)));
   const ends = terms.filter(isEnd);
-  return ["v=spf1", ...new Set([...missing, ...kept]), ends[0] ?? "~all"].join(" ");
+  return ["v=spf1", ...new Set([...missing, ...allowing]), ends[0] ?? "~all"].join(" ");
 }

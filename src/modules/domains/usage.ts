@@ -1,4 +1,4 @@
-/** What keeps a domain from being removed. */
+/** Finds the users of a domain, which prevent its removal. */
 
 import { and, eq, like } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -8,7 +8,7 @@ import { templates } from "../../db/schema/templates.ts";
 const MOST_NAMED = 5;
 const DEFAULT_SENDER = "the default sender of the project (mailstead project set --no-from)";
 
-/** What sends from the domain, in words: templates, and the default sender of the project. */
+/** Descriptions of the users of a domain: templates and the default sender of the project. */
 export function usesOf(db: Db, projectSeq: number, domain: string): string[] {
   return [
     ...(isDefaultSender(db, projectSeq, domain) ? [DEFAULT_SENDER] : []),
@@ -21,7 +21,7 @@ function isDefaultSender(db: Db, projectSeq: number, domain: string): boolean {
   return db.select({ seq: projects.seq }).from(projects).where(sendsFrom).all().length > 0;
 }
 
-/** A domain holds no character that LIKE takes for another. */
+/** A domain contains no wildcard of LIKE. */
 function templatesFrom(db: Db, projectSeq: number, domain: string): string[] {
   return db
     .select({ name: templates.name })

@@ -13,7 +13,7 @@ afterAll(() => t.close());
 const add = (domain: unknown, rest = {}) => t.call("POST", "/domains", { domain }, rest);
 
 describe("POST /domains", () => {
-  test("adds a domain, with records ready to paste", async () => {
+  test("adds a domain and returns the records to publish", async () => {
     const answer = await add("Shop.Example.com.");
     expect(answer.status).toBe(201);
     expect(answer.at("data")).toMatchObject({
@@ -52,13 +52,13 @@ describe("POST /domains", () => {
     }
   });
 
-  test("stores no private key in clear", async () => {
+  test("stores private keys only encrypted", async () => {
     const answer = await add("sealed.example.com");
     const rows = t.db.sqlite
       .query<{ private_key: Uint8Array }, []>("SELECT private_key FROM dkim_keys")
       .all();
     expect(rows.length).toBeGreaterThanOrEqual(2);
-    // The object identifiers of RSA and Ed25519, which every PKCS #8 key holds.
+    // The object identifiers of RSA and Ed25519, which every PKCS #8 key contains.
     for (const { private_key } of rows) {
       const hex = Buffer.from(private_key).toString("hex");
       expect(hex).not.toContain("2a864886f70d010101");
@@ -67,7 +67,7 @@ describe("POST /domains", () => {
     expect(JSON.stringify(answer.body)).not.toContain("rivate");
   });
 
-  test("adding it again answers 200 with what is there", async () => {
+  test("answers 200 with the existing domain if it is added again", async () => {
     const first = await add("again.example.com");
     const second = await add("AGAIN.example.com");
     expect(second.status).toBe(200);
@@ -77,7 +77,7 @@ describe("POST /domains", () => {
     ).toHaveLength(1);
   });
 
-  test("two at once make one domain with one pair of keys", async () => {
+  test("adds one domain with one set of keys for two concurrent requests", async () => {
     const answers = await Promise.all([add("race.example.com"), add("race.example.com")]);
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 201]));
     expect(answers[0]?.text("data.id")).toBe(answers[1]?.text("data.id") ?? "");
@@ -86,7 +86,7 @@ describe("POST /domains", () => {
     );
   });
 
-  test("each domain has selectors of its own", async () => {
+  test("gives each domain its own selectors", async () => {
     const one = await add("one.example.com");
     const two = await add("two.example.com");
     const selector = (answer: { body: unknown }) =>
@@ -94,17 +94,17 @@ describe("POST /domains", () => {
     expect(selector(one)).not.toBe(selector(two));
   });
 
-  test("an IDN is kept as A-labels", async () => {
+  test("stores an internationalised name as A-labels", async () => {
     const answer = await add("bücher.example");
     expect(answer.text("data.domain")).toBe("xn--bcher-kva.example");
   });
 
-  test("a sub-domain of a domain is its own", async () => {
+  test("accepts a subdomain of an added domain as a separate domain", async () => {
     await add("parent.example.com");
     expect((await add("child.parent.example.com")).status).toBe(201);
   });
 
-  test("a domain of another project is a conflict", async () => {
+  test("refuses a domain of another project with a conflict", async () => {
     const other = await t.makeProject("other");
     expect((await add("mine.example.com")).status).toBe(201);
     const answer = await add("mine.example.com", { key: other.secretKey });
@@ -115,7 +115,7 @@ describe("POST /domains", () => {
     ]);
   });
 
-  test("an Idempotency-Key replays the first answer", async () => {
+  test("replays the first answer for the same Idempotency-Key", async () => {
     const headers = { "idempotency-key": "domain-1" };
     const first = await add("idem.example.com", { headers });
     const second = await add("idem.example.com", { headers });
@@ -126,8 +126,8 @@ describe("POST /domains", () => {
 
   const refused: [why: string, body: unknown, code: string][] = [
     ["no domain", {}, "required"],
-    ["no text", { domain: 7 }, "invalid_type"],
-    ["nothing in it", { domain: "" }, "too_small"],
+    ["a number", { domain: 7 }, "invalid_type"],
+    ["an empty domain", { domain: "" }, "too_small"],
     ["a single label", { domain: "localhost" }, "invalid_format"],
     ["a public suffix", { domain: "co.uk" }, "invalid_format"],
     ["an address", { domain: "a@example.com" }, "invalid_format"],
@@ -140,7 +140,7 @@ describe("POST /domains", () => {
     expect(t.countRows("domains")).toBe(before);
   });
 
-  test("refuses a stranger and a public key", async () => {
+  test("refuses a request without a key or with a public key", async () => {
     expectError(await add("x.example.com", { key: null }), { status: 401, code: "MISSING_AUTH" });
     const publicKey = await add("x.example.com", { key: t.publicKey });
     expectError(publicKey, { status: 403, code: "FORBIDDEN" });

@@ -52,8 +52,8 @@ function row(domain: string): Row {
   return found;
 }
 
-/** The timer looks at the rows once a minute at least; a round that comes late, a second after. */
-async function pass(ms: number): Promise<void> {
+/** Advances the clock. The extra second covers the shortest delay between two rounds. */
+async function advance(ms: number): Promise<void> {
   await settleEventLoop();
   clock.advance(ms);
   await settleEventLoop();
@@ -61,7 +61,7 @@ async function pass(ms: number): Promise<void> {
   await settled();
 }
 
-/** No look is due any more. */
+/** Waits until no check is due. */
 function settled(): Promise<void> {
   return waitUntil(() => {
     const due = t.db.sqlite
@@ -72,7 +72,7 @@ function settled(): Promise<void> {
 }
 
 describe("the running server", () => {
-  test("looks at a new domain at once, and again until its key is there", async () => {
+  test("checks a new domain immediately, and again until its key is published", async () => {
     const added = await t.call("POST", "/domains", { domain: "example.com" });
     await settled();
     expect(row("example.com")).toMatchObject({
@@ -91,13 +91,13 @@ describe("the running server", () => {
     expect(lines.join("\n")).toContain('"a domain is verified","domain":"example.com"');
   });
 
-  test("warns once when a key is lost, and once when that is too long ago", async () => {
+  test("warns once when a key is lost, and once when the domain fails", async () => {
     const added = await t.call("POST", "/domains", { domain: "example.com" });
     publish(dns.records, listAt(added.body, "data.records"));
     await t.call("POST", `/domains/${stringAt(added.body, "data.id")}/verify`);
     delete dns.records[stringAt(added.body, "data.records.0.name")];
     for (let days = 0; days < 6; days++) {
-      await pass(DAY);
+      await advance(DAY);
     }
     expect(row("example.com").status).toBe("FAILED");
     const warnings = lines.filter(
@@ -105,11 +105,11 @@ describe("the running server", () => {
     );
     expect(warnings.map((line) => stringAt(JSON.parse(line), "message"))).toEqual([
       "a verified domain lost its key in the DNS",
-      "a domain may not send any more: its key is gone",
+      "a domain may no longer send: its key is missing in the DNS",
     ]);
   });
 
-  test("does not undo what the operator did while it looked", async () => {
+  test("does not undo a change by the operator during a check", async () => {
     dns.failures["*"] = "timeout";
     await t.call("POST", "/domains", { domain: "example.com" });
     await settleEventLoop();
@@ -124,7 +124,7 @@ describe("the running server", () => {
     expect(row("example.com").status).toBe("VERIFIED");
   });
 
-  test("notices within a minute what a command added", async () => {
+  test("checks a domain that a command added within a minute", async () => {
     await settleEventLoop();
     await t.app.writer.write(
       await t.app.domains.add({
@@ -139,13 +139,13 @@ describe("the running server", () => {
     expect(row("cli.example").lastCheckedAt).not.toBeNull();
   });
 
-  test("looks at many, a few at a time", async () => {
+  test("checks many domains, a few at a time", async () => {
     for (let i = 0; i < 30; i++) await t.call("POST", "/domains", { domain: `d${i}.example` });
     await settled();
     expect(dns.count("_dmarc.")).toBeGreaterThanOrEqual(31);
   });
 
-  test("stops in the middle of a look, and goes on after a restart", async () => {
+  test("stops during a check and repeats it after a restart", async () => {
     dns.failures["*"] = "timeout";
     await t.call("POST", "/domains", { domain: "example.com" });
     await settleEventLoop();

@@ -47,14 +47,14 @@ describe("GET /domains", () => {
 });
 
 describe("GET /domains/{id}", () => {
-  test("is what POST answered", async () => {
+  test("returns the same domain as POST", async () => {
     const made = await t.call("POST", "/domains", { domain: "d.example" });
     const got = await t.call("GET", `/domains/${made.text("data.id")}`);
     expect(got.status).toBe(200);
     expect(got.body).toEqual(made.body);
   });
 
-  test("knows no other project's domain", async () => {
+  test("does not find a domain of another project", async () => {
     const other = await t.makeProject("other");
     const id = await t.create("/domains", { domain: "e.example" }, "data.id");
     for (const [path, rest] of [

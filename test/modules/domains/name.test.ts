@@ -12,19 +12,19 @@ describe("a sending domain", () => {
     ["shop.github.io", "shop.github.io"],
     ["acme.test", "acme.test"],
   ];
-  test.each(cases)("%s is %s", (text, domain) => {
+  test.each(cases)("%s is stored as %s", (text, domain) => {
     expect(parseSendingDomain(text)).toEqual({ ok: true, domain });
   });
 });
 
-describe("not a sending domain", () => {
+describe("refuses as a sending domain", () => {
   const label = "a".repeat(50);
   const cases: [why: string, text: string][] = [
-    ["empty", ""],
+    ["an empty name", ""],
     ["a single label", "localhost"],
     ["a top level domain", "com"],
     ["a public suffix", "co.uk"],
-    ["a public suffix in its own letters", "個人.香港"],
+    ["a public suffix in another script", "個人.香港"],
     ["an address", "ada@example.com"],
     ["an URL", "https://example.com"],
     ["an IP address", "192.0.2.1"],
@@ -33,9 +33,9 @@ describe("not a sending domain", () => {
     ["an underscore", "_dmarc.example.com"],
     ["an empty label", "example..com"],
     ["two final dots", "example.com.."],
-    ["a blank inside", "exam ple.com"],
+    ["a space inside", "exam ple.com"],
     ["a line end", "example.com\r\n.evil.test"],
-    ["too long for its records", `${label}.${label}.${label}.${label}.com`],
+    ["a name too long for its records", `${label}.${label}.${label}.${label}.com`],
   ];
   test.each(cases)("%s", (_, text) => {
     const parsed = parseSendingDomain(text);

@@ -35,7 +35,7 @@ describe("in any mode", () => {
     }
   });
 
-  test("the keys are whole, however long", () => {
+  test("the values of long keys are complete", () => {
     const values = records(DIRECT).map(({ value }) => value);
     expect(values[0]).toBe(`v=DKIM1; k=rsa; p=${"A".repeat(392)}`);
     expect(values[1]).toBe(`v=DKIM1; k=ed25519; p=${"B".repeat(44)}`);
@@ -49,19 +49,19 @@ describe("in any mode", () => {
   });
 });
 
-describe("sending directly", () => {
+describe("with direct delivery", () => {
   test("SPF names this server", () => {
     expect(valueOf(DIRECT, "SPF")).toBe("v=spf1 a:mail.example.org ~all");
   });
 
-  test("SPF names its addresses where they are known", () => {
+  test("SPF names the addresses of this server if they are known", () => {
     const addresses = ["8.8.8.8", "2001:4860:4860::8888"];
     expect(valueOf({ ...DIRECT, addresses }, "SPF")).toBe(
       "v=spf1 ip4:8.8.8.8 ip6:2001:4860:4860::8888 ~all",
     );
   });
 
-  test("bounces come back to this server, under a host that SPF covers", () => {
+  test("bounces return to this server, at a host with an SPF record", () => {
     expect(valueOf(DIRECT, "RETURN_PATH", "MX")).toBe("10 mail.example.org");
     expect(valueOf(DIRECT, "RETURN_PATH")).toBe("v=spf1 a:mail.example.org -all");
     const names = records(DIRECT).filter(({ purpose }) => purpose === "RETURN_PATH");
@@ -69,8 +69,8 @@ describe("sending directly", () => {
   });
 });
 
-describe("sending through a relay", () => {
-  test("bounces are its matter", () => {
+describe("with a relay", () => {
+  test("no return path is advised, because the relay handles bounces", () => {
     expect(valueOf(RELAY, "RETURN_PATH", "MX")).toBeUndefined();
   });
 
@@ -82,11 +82,11 @@ describe("sending through a relay", () => {
     ["smtp-relay.gmail.com", "_spf.google.com"],
     ["SMTP.Office365.com", "spf.protection.outlook.com"],
   ];
-  test.each(known)("SPF includes what %s asks for", (relayHost, include) => {
+  test.each(known)("SPF has the include of %s", (relayHost, include) => {
     expect(valueOf({ ...RELAY, relayHost }, "SPF")).toBe(`v=spf1 include:${include} ~all`);
   });
 
-  test("what an unknown relay asks for is said to be unknown", () => {
+  test("the note of an unknown relay refers to its operator", () => {
     const spf = records(RELAY).find(({ purpose }) => purpose === "SPF");
     expect(spf?.value).toBe("v=spf1 a:smtp.relay.test ~all");
     expect(spf?.note).toContain("known to its operator");

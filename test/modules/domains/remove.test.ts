@@ -21,7 +21,7 @@ describe("DELETE /domains/{id}", () => {
     expectError(again, { status: 404, code: "DOMAIN_NOT_FOUND" });
   });
 
-  test("lets another project have it, with other keys", async () => {
+  test("allows another project to add the removed domain, with other keys", async () => {
     const other = await t.makeProject("other");
     const id = await t.create("/domains", { domain: "moves.example" }, "data.id");
     await t.call("DELETE", `/domains/${id}`);
@@ -31,7 +31,7 @@ describe("DELETE /domains/{id}", () => {
     expect(answer.text("data.id")).not.toBe(id);
   });
 
-  test("refuses while a template sends from it, and names the template", async () => {
+  test("refuses a domain that a template sends from, and names the template", async () => {
     const id = await t.create("/domains", { domain: "used.example" }, "data.id");
     const template = await t.create(
       "/templates",
@@ -45,7 +45,7 @@ describe("DELETE /domains/{id}", () => {
     expect((await t.call("DELETE", `/domains/${id}`)).status).toBe(204);
   });
 
-  test("minds neither other domains' templates nor other projects'", async () => {
+  test("ignores templates of other domains and other projects", async () => {
     const other = await t.makeProject("third");
     const id = await t.create("/domains", { domain: "mind.example" }, "data.id");
     for (const [from, key] of [
@@ -58,7 +58,7 @@ describe("DELETE /domains/{id}", () => {
     expect((await t.call("DELETE", `/domains/${id}`)).status).toBe(204);
   });
 
-  test("knows no other project's domain", async () => {
+  test("does not find a domain of another project", async () => {
     const other = await t.makeProject("fourth");
     const id = await t.create("/domains", { domain: "kept.example" }, "data.id");
     const answer = await t.call("DELETE", `/domains/${id}`, undefined, { key: other.secretKey });

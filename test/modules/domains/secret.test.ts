@@ -6,7 +6,7 @@ import { testApp } from "../../support/app.ts";
 const SECRET = "a secret for tests, long enough to be taken";
 const OTHER = "another secret, long enough to be taken";
 
-test("the secret of the stored keys is told from others; without keys any is right", async () => {
+test("refuses a secret that does not open the stored keys; without keys accepts any", async () => {
   const t = await testApp();
   requireReadableKeys(t.db, OTHER);
   await t.call("POST", "/domains", { domain: "mail.example.com" });
@@ -15,7 +15,7 @@ test("the secret of the stored keys is told from others; without keys any is rig
   await t.close();
 });
 
-test.each(["ASC", "DESC"])("it is looked at the oldest key and the newest: %s", async (order) => {
+test.each(["ASC", "DESC"])("tests the oldest and the newest key: %s", async (order) => {
   const t = await testApp();
   for (const domain of ["old.example.com", "new.example.com"]) {
     expect((await t.call("POST", "/domains", { domain })).status).toBe(201);

@@ -21,17 +21,21 @@ afterEach(async () => {
 
 type Setup = { t: TestApp; transport: TestTransport; domain: unknown };
 
-/** An application whose only way out is watched, with example.com vouched for by the operator. */
+/** An application with a test transport and example.com declared verified by the operator. */
 async function setUp(options: TestOptions = {}): Promise<Setup> {
   const transport = testTransport({ answer: ACCEPTED });
   const t = await testApp({ transport, ...options });
   closers.push(() => t.close());
-  await vouch(t, "example.com");
+  await declareVerified(t, "example.com");
   const list = await t.call("GET", "/domains?limit=1");
   return { t, transport, domain: list.at("data.items.0") };
 }
 
-async function vouch(t: TestApp, domain: string, projectSeq = t.project.seq): Promise<void> {
+async function declareVerified(
+  t: TestApp,
+  domain: string,
+  projectSeq = t.project.seq,
+): Promise<void> {
   const add = await t.app.domains.add({ projectSeq, domain, isByWord: true });
   await t.app.writer.write(add);
 }
@@ -41,8 +45,8 @@ async function send(t: TestApp, from: string, rest: object = {}): Promise<string
   return t.create("/v1/send", mail, "data.emails.0.email");
 }
 
-/** Verdicts by a verifier that is not ours, with the records that the interface shows. */
-async function verdicts(message: Uint8Array, domain: unknown): Promise<string[]> {
+/** Results of an independent verifier, which uses the records that the API returns. */
+async function verifySignatures(message: Uint8Array, domain: unknown): Promise<string[]> {
   const { results } = await dkimVerify(Buffer.from(message), {
     resolver: async (name) =>
       listAt(domain, "records")
@@ -53,7 +57,7 @@ async function verdicts(message: Uint8Array, domain: unknown): Promise<string[]>
 }
 
 describe("mail of a domain with keys", () => {
-  test("leaves with two signatures that its published keys confirm", async () => {
+  test("leaves with two signatures that verify with its published keys", async () => {
     const { t, transport, domain } = await setUp();
     await send(t, "hello@example.com", {
       headers: { "List-Unsubscribe": "<https://example.com/u>" },
@@ -61,20 +65,23 @@ describe("mail of a domain with keys", () => {
     });
     await t.deliver();
     const message = transport.handed[0]?.dispatch.message ?? Buffer.alloc(0);
-    expect(await verdicts(message, domain)).toEqual(["rsa-sha256 pass", "ed25519-sha256 pass"]);
+    expect(await verifySignatures(message, domain)).toEqual([
+      "rsa-sha256 pass",
+      "ed25519-sha256 pass",
+    ]);
   });
 
-  test("is signed in capture as well", async () => {
+  test("is signed by the capture transport as well", async () => {
     const t = await testApp();
     closers.push(() => t.close());
-    await vouch(t, "example.com");
+    await declareVerified(t, "example.com");
     const id = await send(t, "hello@example.com");
     await t.deliver();
     const raw = await t.call("GET", `/emails/${id}/raw`);
     expect(String(raw.body).match(/^DKIM-Signature:/gm)).toHaveLength(2);
   });
 
-  test("gets keys where it was added before there were any", async () => {
+  test("is signed after a domain without keys was added again", async () => {
     const { t, transport } = await setUp();
     await t.create("/domains", { domain: "acme.test" }, "data.id");
     await send(t, "hello@acme.test");
@@ -87,7 +94,7 @@ describe("mail of a domain with keys", () => {
   test("is signed only by its own domain and project", async () => {
     const { t, transport } = await setUp({ config: { requireVerifiedDomain: false } });
     const other = await t.makeProject("other");
-    await vouch(t, "theirs.example", other.project.seq);
+    await declareVerified(t, "theirs.example", other.project.seq);
     for (const from of ["a@sub.example.com", "a@theirs.example", "a@unknown.example"]) {
       await send(t, from);
     }
@@ -98,7 +105,7 @@ describe("mail of a domain with keys", () => {
     }
   });
 
-  test("waits where its keys cannot be read, and the log says so", async () => {
+  test("waits if its keys cannot be read, with a warning in the log", async () => {
     const lines: string[] = [];
     const log = createLog({ level: "warn", format: "json", write: (line) => lines.push(line) });
     const { t, transport } = await setUp({ log });
@@ -129,24 +136,27 @@ describe("the return path", () => {
     ["capture", true],
     ["relay", false],
   ];
-  test.each(ready)("names the mail once it is, with --transport %s: %p", async (mode, isUsed) => {
-    const dns = await startDnsServer();
-    closers.push(() => dns.close());
-    const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
-    const { t, transport, domain } = await setUp({
-      config: { transport: mode, relayUrl, hostname: "mail.example.org" },
-      dns: createDns({ servers: [dns.server], clock: systemClock }),
-    });
-    publish(dns.records, listAt(domain, "records"));
-    await t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
-    const id = await send(t, "hello@example.com");
-    await t.deliver();
-    const from = transport.handed[0]?.dispatch.envelope.from ?? "";
-    if (isUsed) {
-      expect(from).toEndWith("@bounce.example.com");
-      expect(openReturnPath(deriveKey(SECRET, "return-paths"), from)).toBe(id);
-    } else {
-      expect(from).toBe("hello@example.com");
-    }
-  });
+  test.each(ready)(
+    "identifies the mail once the bounce host is ready, with --transport %s: %p",
+    async (mode, isUsed) => {
+      const dns = await startDnsServer();
+      closers.push(() => dns.close());
+      const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
+      const { t, transport, domain } = await setUp({
+        config: { transport: mode, relayUrl, hostname: "mail.example.org" },
+        dns: createDns({ servers: [dns.server], clock: systemClock }),
+      });
+      publish(dns.records, listAt(domain, "records"));
+      await t.call("POST", `/domains/${stringAt(domain, "id")}/verify`);
+      const id = await send(t, "hello@example.com");
+      await t.deliver();
+      const from = transport.handed[0]?.dispatch.envelope.from ?? "";
+      if (isUsed) {
+        expect(from).toEndWith("@bounce.example.com");
+        expect(openReturnPath(deriveKey(SECRET, "return-paths"), from)).toBe(id);
+      } else {
+        expect(from).toBe("hello@example.com");
+      }
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { allows, isSpfRecord, mergeSpf, needsTooMuch } from "../../../src/modules/domains/spf.ts";
 
-describe("an SPF record is one", () => {
+describe("recognises an SPF record", () => {
   const cases: [record: string, isSpf: boolean][] = [
     ["v=spf1 -all", true],
     ["V=SPF1 mx", true],
@@ -52,26 +52,31 @@ describe("an SPF record allows", () => {
   });
 });
 
-describe("the record to have", () => {
+describe("merges the record to publish", () => {
   const cases: [why: string, records: string[], mechanisms: string[], merged: string][] = [
-    ["none before", [], ["a:m.test"], "v=spf1 a:m.test ~all"],
+    ["without any record", [], ["a:m.test"], "v=spf1 a:m.test ~all"],
     [
-      "what was there is kept",
+      "keeping existing terms",
       ["v=spf1 include:x.test mx -all"],
       ["a:m.test"],
       "v=spf1 a:m.test include:x.test mx -all",
     ],
-    ["nothing is missing", ["v=spf1 a:m.test ?all"], ["a:m.test"], "v=spf1 a:m.test ?all"],
-    ["no end", ["v=spf1 mx"], ["a:m.test"], "v=spf1 a:m.test mx ~all"],
-    ["a redirect", ["v=spf1 redirect=x.test"], ["a:m.test"], "v=spf1 a:m.test redirect=x.test"],
+    ["with nothing to add", ["v=spf1 a:m.test ?all"], ["a:m.test"], "v=spf1 a:m.test ?all"],
+    ["without a final term", ["v=spf1 mx"], ["a:m.test"], "v=spf1 a:m.test mx ~all"],
     [
-      "two records become one",
+      "with a redirect",
+      ["v=spf1 redirect=x.test"],
+      ["a:m.test"],
+      "v=spf1 a:m.test redirect=x.test",
+    ],
+    [
+      "from two records",
       ["v=spf1 mx -all", "v=spf1 mx include:x.test ~all"],
       ["a:m.test"],
       "v=spf1 a:m.test mx include:x.test -all",
     ],
     [
-      "several addresses",
+      "with several addresses",
       ["v=spf1 ip4:8.8.8.0/24 -all"],
       ["ip4:8.8.8.8", "ip6:2001:db8::1"],
       "v=spf1 ip6:2001:db8::1 ip4:8.8.8.0/24 -all",

@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 
 let dns: TestDns;
 let t: TestApp;
-/** The domain as it was added. */
+/** The domain as POST /domains returned it. */
 let domain: unknown;
 
 beforeEach(async () => {
@@ -43,7 +43,7 @@ async function send(): Promise<number> {
 }
 
 describe("POST /domains/{id}/verify", () => {
-  test("verifies a domain whose records are all there, keys in several strings", async () => {
+  test("verifies a domain with all records, whose keys are split into several strings", async () => {
     publish(dns.records, listAt(domain, "records"));
     expect(await send()).toBe(403);
     const answer = await verify();
@@ -66,7 +66,7 @@ describe("POST /domains/{id}/verify", () => {
     expect(await send()).toBe(200);
   });
 
-  test("needs no more than the RSA key", async () => {
+  test("requires only the RSA key", async () => {
     publish(dns.records, records("DKIM").slice(0, 1));
     const answer = await verify();
     expect(answer.at("data.status")).toBe("VERIFIED");
@@ -80,12 +80,12 @@ describe("POST /domains/{id}/verify", () => {
     ]);
   });
 
-  test("is not satisfied by the Ed25519 key", async () => {
+  test("does not accept the Ed25519 key alone", async () => {
     publish(dns.records, records("DKIM").slice(1));
     expect((await verify()).at("data.status")).toBe("PENDING");
   });
 
-  test("shows what is there instead", async () => {
+  test("shows the records found instead of the expected ones", async () => {
     const name = stringAt(domain, "records.0.name");
     dns.records[name] = { TXT: ["v=DKIM1; k=rsa; p=AAAA"] };
     dns.records["example.com"] = { TXT: ["v=spf1 mx -all"] };
@@ -102,7 +102,7 @@ describe("POST /domains/{id}/verify", () => {
     });
   });
 
-  test("asks anew each time", async () => {
+  test("does not use cached answers", async () => {
     await verify();
     publish(dns.records, records("DKIM"));
     expect((await verify()).at("data.status")).toBe("VERIFIED");
@@ -115,7 +115,7 @@ describe("POST /domains/{id}/verify", () => {
     expect((await verify()).at("data.status")).toBe("VERIFIED");
   });
 
-  test("takes an alias of this server for the bounce host", async () => {
+  test("accepts an alias of this server as the bounce host", async () => {
     dns.records["mail.example.org"] = {
       A: ["198.51.100.7"],
       TXT: ["v=spf1 a:mail.example.org ~all"],
@@ -127,7 +127,7 @@ describe("POST /domains/{id}/verify", () => {
     ]);
   });
 
-  test("takes another host's address for what it is", async () => {
+  test("refuses the address of another host as the bounce host", async () => {
     dns.records["mail.example.org"] = { A: ["198.51.100.7"] };
     dns.records["bounce.example.com"] = { A: ["198.51.100.8"] };
     expect((await verify()).at("data.records.4")).toMatchObject({
@@ -136,7 +136,7 @@ describe("POST /domains/{id}/verify", () => {
     });
   });
 
-  test("accepts the organisation's DMARC record for a sub-domain", async () => {
+  test("accepts the DMARC record of the organisational domain for a subdomain", async () => {
     dns.records["_dmarc.example.com"] = { TXT: ["v=DMARC1; p=reject"] };
     const id = await t.create("/domains", { domain: "news.example.com" }, "data.id");
     const answer = await t.call("POST", `/domains/${id}/verify`);
@@ -148,7 +148,7 @@ describe("POST /domains/{id}/verify", () => {
   });
 
   test.each(["timeout", "servfail", "malformed"] as const)(
-    "learns nothing from %s, and forgets nothing",
+    "keeps the previous findings after %s",
     async (failure) => {
       publish(dns.records, listAt(domain, "records"));
       await verify();
@@ -162,14 +162,14 @@ describe("POST /domains/{id}/verify", () => {
     },
   );
 
-  test("is a look as soon as one record is answered for", async () => {
+  test("counts as a check if one record was answered", async () => {
     await verify();
     dns.failures[`${stringAt(domain, "records.0.name")} TXT`] = "servfail";
     t.clock.advance(HOUR);
     expect((await verify()).at("data.lastCheckedAt")).toBe("2026-03-02T11:00:00.000Z");
   });
 
-  test("sees that bounces go elsewhere first", async () => {
+  test("detects an MX record that precedes ours", async () => {
     dns.records["bounce.example.com"] = { MX: ["10 mail.example.org", "5 other.test"] };
     expect((await verify()).at("data.records.4")).toMatchObject({
       status: "MISMATCH",
@@ -177,11 +177,11 @@ describe("POST /domains/{id}/verify", () => {
     });
   });
 
-  test("a lost key fails the domain only after 72 hours, and a found one mends it", async () => {
+  test("fails a domain 72 hours after its key was lost and verifies it once the key is back", async () => {
     publish(dns.records, listAt(domain, "records"));
     await verify();
     const name = stringAt(domain, "records.0.name");
-    const kept = dns.records[name];
+    const key = dns.records[name];
     delete dns.records[name];
     const lost = await verify();
     expect(lost.at("data")).toMatchObject({
@@ -194,25 +194,25 @@ describe("POST /domains/{id}/verify", () => {
     t.clock.advance(1);
     expect((await verify()).at("data")).toMatchObject({ status: "FAILED", verified: false });
     expect(await send()).toBe(403);
-    dns.records[name] = kept ?? {};
+    dns.records[name] = key ?? {};
     expect((await verify()).at("data")).toMatchObject({ status: "VERIFIED", failingSince: null });
     expect(await send()).toBe(200);
   });
 
-  test("knows no other project's domain", async () => {
+  test("does not find a domain of another project", async () => {
     const other = await t.makeProject("other");
     const path = `/domains/${stringAt(domain, "id")}/verify`;
     const answer = await t.call("POST", path, undefined, { key: other.secretKey });
     expectError(answer, { status: 404, code: "DOMAIN_NOT_FOUND" });
   });
 
-  test("two at once ask the DNS once", async () => {
+  test("sends one set of DNS queries for two concurrent requests", async () => {
     await Promise.all([verify(), verify()]);
     expect(dns.count("_dmarc.example.com TXT")).toBe(1);
   });
 });
 
-test("a domain verified by the operator's word stays so, and shows what is missing", async () => {
+test("a domain declared verified by the operator stays verified and shows missing records", async () => {
   const list = await t.call("GET", "/domains?status=VERIFIED");
   const id = list.text("data.items.0.id");
   t.clock.advance(100 * HOUR);
