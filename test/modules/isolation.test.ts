@@ -1,4 +1,4 @@
-/** A key sees its own project and nothing else: every route against what another project has. */
+/** A key gives access to its own project only: every route is called for objects of another one. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   theirs.contact = await t.create("/contacts", { email: "ada@example.com", data: { a: 1 } }, "id");
   const mail = { to: "ada@example.com", from: "a@acme.test", subject: "s", body: "b" };
   theirs.email = await t.create("/v1/send", mail, "data.emails.0.email");
-  // Nobody can be looked up here: its delivery fails, and is there.
+  // The delivery fails, because no host can be resolved here, and its record remains.
   const webhook = { url: "https://hooks.example.com/", events: ["bought"] };
   theirs.webhook = await t.create("/webhooks", webhook, "data.id");
   await t.call("POST", "/v1/track", { email: "ada@example.com", event: "bought" });
@@ -33,7 +33,7 @@ beforeAll(async () => {
   );
   await waitUntil(() => findDelivery.get() !== null);
   theirs.delivery = findDelivery.get()?.id ?? "";
-  await t.app.stop(); // Recurring work would change rows of its own.
+  await t.app.stop(); // Recurring work would change rows.
 });
 afterAll(() => t.close());
 
@@ -59,10 +59,10 @@ const cases: Case[] = [
 const fill = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof theirs) => theirs[name]);
 
-describe("what belongs to another project is not found, and stays as it is", () => {
+describe("an object of another project is not found and not changed", () => {
   for (const [method, path, code, body] of cases) {
     test(`${method} ${path}`, async () => {
-      // It is there: for its owner.
+      // The object exists for its owner.
       const readable = fill(path).replace(/\/(?:rotate-secret|test|[\w-]+\/retry)$/, "");
       expect((await t.call("GET", readable)).status).toBe(200);
       const before = t.contents();
@@ -73,11 +73,11 @@ describe("what belongs to another project is not found, and stays as it is", () 
   }
 
   test("every route of these resources with an id is in this table", () => {
-    const shown = t.app.http.routes
+    const registered = t.app.http.routes
       .filter(({ path }) => /^\/((contacts|templates|emails)\/:id(\/raw)?$|webhooks\/:)/.test(path))
       .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, "")}`);
     const tested = cases.map(([method, path]) => `${method} ${path.replaceAll(/\{\w+\}/g, "")}`);
-    expect(shown.sort()).toEqual(tested.sort());
+    expect(registered.sort()).toEqual(tested.sort());
   });
 
   test("a template of another project cannot be sent", async () => {
@@ -89,7 +89,7 @@ describe("what belongs to another project is not found, and stays as it is", () 
   });
 });
 
-describe("lists show one's own", () => {
+describe("lists return only objects of their project", () => {
   const lists = ["/contacts", "/templates", "/emails", "/events", "/events/names", "/webhooks"];
   for (const path of lists) {
     test(path, async () => {
@@ -111,7 +111,7 @@ describe("lists show one's own", () => {
     "/events?event=bought",
   ];
   for (const path of filters) {
-    test(`${path}: a filter that names what another project has finds nothing`, async () => {
+    test(`${path} finds no object of another project`, async () => {
       const total = path.startsWith("/contacts") ? "total" : "data.total";
       expect(Number((await t.call("GET", fill(path))).at(total))).toBeGreaterThan(0);
       const answer = await t.call("GET", fill(path), undefined, { key: stranger });
@@ -120,7 +120,7 @@ describe("lists show one's own", () => {
   }
 });
 
-test("the same names in two projects are strangers to each other", async () => {
+test("contacts with the same address in two projects are separate", async () => {
   const { secretKey } = await t.makeProject("third");
   const before = (await t.call("GET", `/contacts/${theirs.contact}`)).body;
   const mail = {

@@ -12,7 +12,7 @@ const create = (kind: "SECRET" | "PUBLIC" = "SECRET") =>
 const lastUses = () => t.app.keys.list(t.project.seq).map(({ lastUsedAt }) => lastUsedAt);
 
 describe("keys", () => {
-  test("tell their kind, carry 256 bits, and never repeat", async () => {
+  test("have a prefix by kind and 43 random characters, and are unique", async () => {
     const texts = new Set<string>();
     for (const [kind, prefix] of [
       ["SECRET", "sk_"],
@@ -28,7 +28,7 @@ describe("keys", () => {
     expect(texts.size).toBe(40);
   });
 
-  test("are stored as digests: no text of a key is anywhere", async () => {
+  test("are stored as digests without the text of any key", async () => {
     const { text } = await create();
     await t.call(
       "POST",
@@ -41,7 +41,7 @@ describe("keys", () => {
       expect(everything).not.toContain(key.slice(3));
   });
 
-  test("are listed newest first, one's own only", async () => {
+  test("are listed by project, newest first", async () => {
     const { key } = await create();
     const other = await t.makeProject("other");
     expect(t.app.keys.list(t.project.seq).map(({ id }) => id)[0]).toBe(key.id);
@@ -51,7 +51,7 @@ describe("keys", () => {
     ]).toEqual([3, 2]);
   });
 
-  test("remember the last moment they were used, written down in one go", async () => {
+  test("store the time of their last use when it is flushed", async () => {
     expect(lastUses()).toEqual([null, null]);
     await t.call("GET", "/contacts");
     t.clock.advance(5000);
@@ -64,7 +64,7 @@ describe("keys", () => {
     expect(lastUses()).toEqual([null, usedAt]);
   });
 
-  test("are written down when the app stops", async () => {
+  test("store the time of their last use when the application stops", async () => {
     const own = await testApp();
     await own.call("GET", "/contacts");
     await own.close();
@@ -72,7 +72,7 @@ describe("keys", () => {
     expect(secret?.lastUsedAt).toBe(own.clock.now());
   });
 
-  test("revoked twice keep the first moment; unknown ones are 404", async () => {
+  test("keep the time of the first revocation; an unknown key is 404", async () => {
     const { key } = await create();
     const first = await t.app.writer.write(t.app.keys.revoke(key.id));
     t.clock.advance(5000);
@@ -89,7 +89,7 @@ describe("keys", () => {
 });
 
 describe("projects", () => {
-  test("are found by id or name; the only one needs no name", async () => {
+  test("are found by id or name, and a single project without either", async () => {
     const { id, seq } = t.project;
     expect([t.app.projects.find(id)?.seq, t.app.projects.find("acme")?.seq]).toEqual([seq, seq]);
     expect([t.app.projects.find("nope"), t.app.projects.resolve(null, "--project").seq]).toEqual([
@@ -101,7 +101,7 @@ describe("projects", () => {
     expect(() => t.app.projects.resolve("nope", "--project")).toThrow('no project "nope"');
   });
 
-  test("have names of their own", async () => {
+  test("have unique names", async () => {
     const again = t.app.writer.write(t.app.projects.create("acme"));
     expect(await again.catch((error: unknown) => error)).toMatchObject({
       status: 409,

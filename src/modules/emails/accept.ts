@@ -1,7 +1,9 @@
 /**
- * Accepting `POST /v1/send` (docs/interface.md#send), all or nothing, in this order:
- * template → sender → message → recipients → render each → one change that writes contacts,
- * message, emails and events. Nothing is stored before everything was checked.
+ * Accepts `POST /v1/send` (docs/interface.md#send) for all recipients or for none. In order: find
+ * the template; resolve the sender and require its domain to be verified; compile subject and body;
+ * render them for each recipient; then write contacts, message, emails and events in one change.
+ * Nothing is stored before everything was checked. The outbox then sends the mails, and list.ts and
+ * records.ts read them.
  */
 
 import type { Change } from "../../db/writer.ts";
@@ -53,14 +55,14 @@ export type AcceptDeps = {
   templates: Templates;
   requireVerifiedDomain: boolean;
   quotas: Pick<Quotas, "ensureQueue">;
-  /** Base of links in mails, and the key that signs them. */
+  /** Base URL of the links in mails, and the key that signs these links. */
   url: string;
   linkKey: Uint8Array;
 };
 
 type Sender = { address: string; name: string | null; replyTo: string | null };
 type Recipient = { address: string; name: string | null };
-/** One mail, rendered as far as acceptance needs it. `contactId`: of a contact made now. */
+/** One mail to store. `contactId` is the id of its contact, which may not exist yet. */
 type Draft = Recipient & {
   emailId: string;
   contactId: string;
@@ -70,15 +72,15 @@ type Draft = Recipient & {
 type Source = { subject: Template; body: Template; html: string };
 
 const TRANSACTIONAL_PRIORITY = 0;
-/** Rendering for many recipients yields to the event loop between two of them after this long. */
+/** Longest time to render without yielding to the event loop, in milliseconds. */
 const YIELD_AFTER_MS = 20;
-/** Every mail keeps a copy of its variables. Beyond this, a request waits until it may make more. */
+/** Each mail has a copy of the variables. A request reserves memory before it copies more. */
 const FREE_COPIES_BYTES = 256 * 1024;
 
 export function createAccept(deps: AcceptDeps) {
   const { clock, contacts, store } = deps;
 
-  /** `reserveCopies` is awaited before many copies of the data are made; it may refuse with 503. */
+  /** `reserveCopies` is awaited before many copies of the data are made; it may throw 503. */
   return async function accept(
     project: Project,
     input: SendInput,
@@ -94,14 +96,14 @@ export function createAccept(deps: AcceptDeps) {
     return () => commit({ project, input, template, message, drafts, now: clock.now() });
   };
 
-  /** Exactly the sender's domain (docs/interface.md#send). */
+  /** Throws 403 unless exactly the sender's domain is verified (docs/interface.md#send). */
   function requireVerified(project: Project, sender: Sender): void {
     const domain = domainOf(sender.address);
     if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;
     throw senderNotVerified(domain);
   }
 
-  /** 422 with the faults of both, where one is no template. */
+  /** Throws 422 with the errors of both templates if one of them does not compile. */
   function compileSource(input: SendInput, template: TemplateRow | null): Source {
     const html = input.body ?? template?.body ?? "";
     const subjectSource = input.subject ?? template?.subject ?? "";
@@ -140,7 +142,7 @@ export function createAccept(deps: AcceptDeps) {
     return drafts;
   }
 
-  /** Renders subject and body as they will leave, so that what cannot be rendered is refused now. */
+  /** Renders subject and body as they will be sent, so that a rendering error refuses the request. */
   function draft(
     project: Project,
     recipient: Recipient,
@@ -165,7 +167,7 @@ export function createAccept(deps: AcceptDeps) {
     return { ...recipient, emailId, contactId, subject, variables: JSON.stringify(snapshot) };
   }
 
-  /** The one write. What may have changed since the checks is looked at again here. */
+  /** Part of a change: stores the mails. Repeats the checks whose result may have changed since. */
   function commit(work: {
     project: Project;
     input: SendInput;
@@ -232,8 +234,9 @@ export function createAccept(deps: AcceptDeps) {
 }
 
 /**
- * Address: request `from` → template `from` → default sender of the project. Display name:
- * `from.name` → `name` → template `fromName` → the one of the default sender, with its address only.
+ * The address is the first of: `from` of the request, `from` of the template, default sender of the
+ * project. The display name is the first of: `from.name`, `name`, `fromName` of the template, name of
+ * the default sender. The last one is only used together with the address of the default sender.
  */
 function resolveSender(
   input: SendInput,
@@ -289,10 +292,10 @@ function recipientsOf(input: SendInput): Recipient[] {
   );
 }
 
-/** What the contact keeps of a request: persistent values, and the name it was addressed by. */
+/** The data that a request stores on the contact: persistent values and the recipient's name. */
 function contactData(input: SendInput, recipient: Recipient): JsonObject {
-  const kept = persistentData(input.data ?? {});
-  return recipient.name === null ? kept : { ...kept, name: recipient.name };
+  const stored = persistentData(input.data ?? {});
+  return recipient.name === null ? stored : { ...stored, name: recipient.name };
 }
 
 function rendered(
@@ -312,7 +315,7 @@ function refuseBadSubject(subject: string): void {
 }
 
 function tooMuchData(): AppError {
-  const message = "must take less room for so many recipients: send to fewer at once";
+  const message = "is too large for so many recipients; send to fewer recipients per request";
   return fieldError("data", "too_big", message);
 }
 

@@ -1,8 +1,8 @@
 /**
  * Pages of email records, newest first, with exact totals. Without a filter, the total is a counter.
- * With filters, the mails of a contact, a campaign or the whole project are walked by an index in
- * steps of a few milliseconds, and each is asked the other filters: an index for each filter would
- * cost every mail that is accepted.
+ * With filters, the mails of a contact, a campaign or the whole project are scanned by an index in
+ * slices, and the other filters are evaluated for each mail. An index per filter would make the
+ * acceptance of every mail slower.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -17,12 +17,12 @@ import type { EmailRecords } from "./records.ts";
 export type ListEmails = (projectSeq: number, query: EmailQuery) => Promise<Page<Email>>;
 
 type Value = string | number;
-/** A condition on `emails e` with the values that are bound to it. */
+/** An SQL condition on `emails e` with the values that are bound to it. */
 type Criterion = { sql: string; values: readonly Value[] };
-/** The mails that are walked: those of an equality that an index has before `seq`. */
+/** The mails to scan: a condition of equality on the columns of an index before its `seq`. */
 type Source = Criterion & { index: string };
-/** What of all that is found is shown: `limit` mails, those before a `seq`. */
-type Part = { before: number; limit: number };
+/** The page to return: the newest `limit` of the found mails whose `seq` is below `before`. */
+type PageBounds = { before: number; limit: number };
 type Found = { seqs: number[]; total: number };
 
 const NOTHING: Found = { seqs: [], total: 0 };
@@ -53,12 +53,12 @@ export function createEmailList(deps: {
     "SELECT emails AS total FROM project_usage WHERE project_seq = +?",
   );
 
-  function all(projectSeq: number, { before, limit }: Part): Found {
+  function findAll(projectSeq: number, { before, limit }: PageBounds): Found {
     const seqs = newest.all(projectSeq, before, limit).map(({ seq }) => seq);
     return { seqs, total: countAll.get(projectSeq)?.total ?? 0 };
   }
 
-  /** Null where the contact or campaign does not exist: then nothing is found. */
+  /** Null if the contact or campaign does not exist, and so no mail matches. */
   function sourceOf(projectSeq: number, { contactId, campaignId }: EmailQuery): Source | null {
     const contact = contactId === undefined ? undefined : findContact.get(projectSeq, contactId);
     const campaign =
@@ -79,11 +79,11 @@ export function createEmailList(deps: {
     return { index: "emails_page", sql: "e.project_seq = +?", values: [projectSeq] };
   }
 
-  /** Step by step from the newest on; mails that come meanwhile are not counted. */
-  async function walk(
+  /** Scans in steps, newest first. Mails that are accepted meanwhile are not counted. */
+  async function scan(
     { source, criteria }: { source: Source; criteria: readonly Criterion[] },
-    { before, limit }: Part,
-    ownTurns: SliceQueue,
+    { before, limit }: PageBounds,
+    sliceQueue: SliceQueue,
   ): Promise<Found> {
     const rows = `FROM emails e INDEXED BY ${source.index} WHERE ${source.sql} AND e.seq < +?`;
     const matching = ["e.seq >= +?", ...criteria.map(({ sql }) => sql)].join(" AND ");
@@ -97,7 +97,7 @@ export function createEmailList(deps: {
       `SELECT count(*) AS total ${rows} AND ${matching}`,
     );
     const values = criteria.flatMap((criterion) => criterion.values);
-    const slices = await startSlices(ownTurns);
+    const slices = await startSlices(sliceQueue);
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {
@@ -115,22 +115,22 @@ export function createEmailList(deps: {
     }
   }
 
-  function find(projectSeq: number, query: EmailQuery, part: Part): Found | Promise<Found> {
+  function find(projectSeq: number, query: EmailQuery, bounds: PageBounds): Found | Promise<Found> {
     const source = sourceOf(projectSeq, query);
     if (source === null) return NOTHING;
     const criteria = criteriaOf(query);
     const isAll = criteria.length === 0 && source.index === "emails_page";
     return isAll
-      ? all(projectSeq, part)
-      : walk({ source, criteria }, part, scheduler.of(projectSeq));
+      ? findAll(projectSeq, bounds)
+      : scan({ source, criteria }, bounds, scheduler.of(projectSeq));
   }
 
   return async (projectSeq, query) => {
     const scope = `${projectSeq}:emails`;
     const request = cursors.read(scope, query);
     const [before = NEWEST] = request.after ?? [];
-    const part = { before, limit: request.limit + 1 };
-    const { seqs, total } = await find(projectSeq, query, part);
+    const bounds = { before, limit: request.limit + 1 };
+    const { seqs, total } = await find(projectSeq, query, bounds);
     return cursors.page(scope, request, records.bySeqs(seqs), {
       total,
       positionOf: bySeq,
@@ -152,10 +152,10 @@ function criteriaOf(query: EmailQuery): Criterion[] {
   ];
 }
 
-/** The schema has checked the filter. */
+/** Throws on an invalid filter, which the schema of the query refuses before. */
 function addressIs(column: string, text: string): Criterion {
   const filter = parseAddressFilter(text);
-  if (filter === null) throw new Error("a filter passed its schema and is not one");
+  if (filter === null) throw new Error("the schema accepted an invalid address filter");
   if ("address" in filter) return { sql: `${column} = +?`, values: [filter.address] };
   const { ending } = filter;
   return { sql: `substr(${column}, -length(?)) = ?`, values: [ending, ending] };

@@ -13,7 +13,7 @@ import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templa
 
 const MOST_RECIPIENTS = 1000;
 const MOST_ATTACHMENTS = 10;
-/** Decoded, all attachments together (docs/specification.md#s8). */
+/** Limit on the decoded size of all attachments of a mail together (docs/specification.md#s8). */
 const ATTACHMENTS_CAP_BYTES = 10 * 1024 * 1024;
 
 const NamedAddress = Input({ name: Type.Optional(HeaderText), email: EmailAddress });
@@ -21,14 +21,14 @@ const Recipient = Type.Union([EmailAddress, NamedAddress]);
 
 const Attachment = Input({
   filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
-  content: Type.String({ description: "base64" }),
+  content: Type.String({ description: "Content of the file in base64" }),
   contentType: Type.Optional(Type.String({ maxLength: 255 })),
   type: Type.Optional(Type.String({ maxLength: 255, description: "Alias of contentType" })),
   contentId: Type.Optional(Type.String({ format: "content-id", maxLength: 255 })),
   disposition: Type.Optional(OneOf(["attachment", "inline"])),
 });
 
-/** docs/specification.md#s2.4 with the names of docs/interface.md#send. */
+/** Body of POST /v1/send (docs/specification.md#s2.4, docs/interface.md#send). */
 export const SendInput = withChecks(
   Input({
     to: Type.Union([
@@ -55,7 +55,7 @@ export const SendInput = withChecks(
 );
 export type SendInput = Static<typeof SendInput>;
 
-/** Rules across fields; the value may be anything that a caller sends. */
+/** Checks rules between fields. `value` is not validated yet and may have any content. */
 function sendErrors(
   value: Readonly<Record<string, unknown>>,
   project: Project | null,
@@ -64,8 +64,8 @@ function sendErrors(
 }
 
 /**
- * The same for a body that its schema passed: 422 with all faults. Syntax of templates is left to
- * acceptance, which compiles them anyway and keeps what it compiled.
+ * Throws 422 with all errors of a body that matches its schema. The syntax of its templates is only
+ * checked if there is another error: otherwise acceptance compiles them and caches the result.
  */
 export function ensureSendable(input: SendInput, project: Project): void {
   if (otherErrors(input, project).length > 0) throw validationError(sendErrors(input, project));
@@ -84,7 +84,7 @@ function otherErrors(
 }
 
 /**
- * Without a template, subject, body and sender must be there (docs/specification.md#s2.4); the sender may be
+ * Without a template, subject, body and sender are required (docs/specification.md#s2.4); the sender may be
  * the default sender of the project.
  */
 function inlineErrors(
@@ -131,7 +131,7 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
   return errors;
 }
 
-/** `type` is an alias of `contentType`; both may be given if they are the same, in any letter case. */
+/** `type` is an alias of `contentType`. Both may be given if they are equal, in any letter case. */
 function mediaTypeErrors(
   attachment: Readonly<Record<string, unknown>>,
   at: (name: string) => string,
@@ -148,11 +148,11 @@ function mediaTypeErrors(
     return errors;
   }
   if (contentType.toLowerCase() === type.toLowerCase()) return [];
-  const message = "must equal contentType, of which it is an alias, or be left out";
+  const message = "is an alias of contentType and must equal it or be omitted";
   return [{ field: at("type"), message, code: "invalid_value" }];
 }
 
-/** RFC 4648 §4, with padding. */
+/** True if `text` is base64 with padding (RFC 4648 §4). */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
@@ -162,7 +162,7 @@ function decodedSize(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - padding;
 }
 
-/** docs/specification.md#s2.5. */
+/** Result of POST /v1/send (docs/specification.md#s2.5). */
 export const SentMembers = {
   emails: Type.Array(
     Type.Object({
@@ -206,7 +206,7 @@ const Attempt = Type.Object({
 });
 export type Attempt = Static<typeof Attempt>;
 
-/** docs/interface.md#send. */
+/** An email record (docs/interface.md#send). */
 export const Email = Type.Object({
   id: Type.String(),
   contactId: Nullable(Type.String()),
@@ -235,7 +235,7 @@ export type Email = Static<typeof Email>;
 const AddressFilter = Type.String({
   format: "address-filter",
   maxLength: LONGEST_ADDRESS_TEXT,
-  description: "A whole address, or @ and a domain, such as @example.com",
+  description: "An address, or @ and a domain, such as @example.com",
 });
 
 export const EmailQuery = Input({
@@ -247,9 +247,11 @@ export const EmailQuery = Input({
   templateId: Type.Optional(Type.String()),
   to: Type.Optional(AddressFilter),
   from: Type.Optional(AddressFilter),
-  since: Type.Optional(Type.String({ format: "date-time", description: "Accepted then or later" })),
+  since: Type.Optional(
+    Type.String({ format: "date-time", description: "Accepted at this time or later" }),
+  ),
   until: Type.Optional(
-    Type.String({ format: "date-time", description: "Accepted then or earlier" }),
+    Type.String({ format: "date-time", description: "Accepted at this time or earlier" }),
   ),
 });
 export type EmailQuery = Static<typeof EmailQuery>;

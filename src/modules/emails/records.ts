@@ -1,4 +1,4 @@
-/** Email records: what became of every mail. */
+/** Reads email records: the status of each mail with its attempts. */
 
 import { and, asc, desc, eq, inArray, type SQL } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -37,7 +37,7 @@ export function createEmailRecords({ db }: { db: Db }) {
 
   type Row = ReturnType<typeof select>[number];
 
-  /** One query for all the attempts of a page. */
+  /** Reads the attempts of all mails of a page with one query. */
   function attemptsOf(rows: readonly Row[]): Map<number, Attempt[]> {
     const seqs = rows.map((row) => row.seq);
     const found = new Map<number, Attempt[]>(seqs.map((seq) => [seq, []]));
@@ -63,18 +63,18 @@ export function createEmailRecords({ db }: { db: Db }) {
       return present(row, attemptsOf([row]).get(row.seq) ?? []);
     },
 
-    /** Newest first. */
+    /** The emails with these `seqs`, newest first. */
     bySeqs(seqs: readonly number[]): { seq: number; email: Email }[] {
       if (seqs.length === 0) return [];
       const rows = select(inArray(emails.seq, [...seqs]), seqs.length);
-      const theirs = attemptsOf(rows);
+      const attemptsBySeq = attemptsOf(rows);
       return rows.map((row) => ({
         seq: row.seq,
-        email: present(row, theirs.get(row.seq) ?? []),
+        email: present(row, attemptsBySeq.get(row.seq) ?? []),
       }));
     },
 
-    /** The exact message, where the capture transport kept it. */
+    /** The exact message; throws 404 unless the capture transport stored it. */
     raw(projectSeq: number, id: string): Buffer {
       const row = find(projectSeq, id);
       const captured = db
@@ -89,7 +89,7 @@ export function createEmailRecords({ db }: { db: Db }) {
   };
 }
 
-function present(row: RowShape, theirs: Attempt[]): Email {
+function present(row: RowShape, attemptList: Attempt[]): Email {
   const { email, contactId, from, campaignId, executionId } = row;
   const { id, to, subject, status, source, templateId, lastError } = email;
   return {
@@ -113,7 +113,7 @@ function present(row: RowShape, theirs: Attempt[]): Email {
     complainedAt: isoTimeOrNull(email.complainedAt),
     lastError,
     nextAttemptAt: isoTimeOrNull(email.nextAt),
-    attempts: theirs,
+    attempts: attemptList,
   };
 }
 
@@ -139,8 +139,8 @@ function presentAttempt(row: typeof attempts.$inferSelect): Attempt {
 }
 
 function notCaptured(): AppError {
-  return new AppError(404, "EMAIL_NOT_FOUND", "The message of this email was not kept.", {
+  return new AppError(404, "EMAIL_NOT_FOUND", "The message of this email is not stored.", {
     suggestion:
-      "Only --transport capture keeps messages, once they were sent, as long as --retain-raw says.",
+      "Only --transport capture stores sent messages, for the number of days in --retain-raw.",
   });
 }

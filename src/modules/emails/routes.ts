@@ -2,7 +2,7 @@
  * POST /v1/send
  * GET  /emails
  * GET  /emails/{id}
- * GET  /emails/{id}/raw    capture mode: the exact message
+ * GET  /emails/{id}/raw    the exact message, with --transport capture
  */
 
 import { Elysia } from "elysia";
@@ -34,7 +34,7 @@ export function emailRoutes(deps: {
   list: ListEmails;
   records: EmailRecords;
   writer: Writer;
-  /** Tells the dispatcher that there is something to send. */
+  /** Wakes the dispatcher, because there is mail to send. */
   wake: () => void;
 }) {
   const { admission, accept, bodies, list, records, writer, wake } = deps;
@@ -60,7 +60,8 @@ export function emailRoutes(deps: {
         detail: {
           tags,
           summary: "Send a mail to one or several recipients",
-          description: "200 means durably queued. All or nothing: one fault and nothing is stored.",
+          description:
+            "200 means that the mails are durably queued. If one of them is refused, none is stored.",
         },
       },
     )
@@ -70,13 +71,13 @@ export function emailRoutes(deps: {
       detail: {
         tags,
         summary: "List emails",
-        description: "Filters that are combined have to match all.",
+        description: "An email is listed if it matches all given filters.",
       },
     })
     .get("/emails/:id", ({ project, params }) => envelope(records.get(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(Email) }),
-      detail: { tags, summary: "What became of an email, with every attempt" },
+      detail: { tags, summary: "Email details with all attempts" },
     })
     .get(
       "/emails/:id/raw",
@@ -96,7 +97,7 @@ export function emailRoutes(deps: {
             Type.Any({ type: "string", contentMediaType: "message/rfc822" }),
           ),
         }),
-        detail: { tags, summary: "The exact message, as captured" },
+        detail: { tags, summary: "The exact message that the capture transport stored" },
       },
     );
 }

@@ -1,4 +1,4 @@
-/** API keys: made once, shown once, stored as digests, revoked with the next request. */
+/** API keys. The text of a key is shown once; only its digest is stored. A key can be revoked. */
 
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -13,7 +13,7 @@ import { newId } from "../../lib/id.ts";
 export type KeyRow = typeof apiKeys.$inferSelect;
 export type Keys = ReturnType<typeof createKeys>;
 
-/** 43 base62 characters carry 256 bits (docs/interface.md#requests). */
+/** 43 base62 characters have 256 bits of entropy (docs/interface.md#requests). */
 const RANDOM_CHARACTERS = 43;
 const PREFIXES = { SECRET: "sk_", PUBLIC: "pk_" } as const satisfies Record<KeyKind, string>;
 
@@ -34,21 +34,21 @@ export type NewKey = {
   kind: KeyKind;
   name: string;
   expiresAt: number | null;
-  /** As `parseWebOrigin` spells them; none: pages of any origin may use the key. */
+  /** Origins in the form of `parseWebOrigin`; if empty, pages of any origin may use the key. */
   origins?: readonly string[];
 };
 
 const ANY_ORIGIN: readonly string[] = [];
 
-/** Web origins that may use a key; empty: any. */
+/** Web origins that may use a key; empty if any may. */
 export function originsOf({ origins }: Pick<KeyRow, "origins">): readonly string[] {
   return origins === "" ? ANY_ORIGIN : origins.split(" ");
 }
 
 export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
-  /** Digest → moment of last use, written in one go by `flushUses`. */
+  /** Time of last use by digest, until `flushUses` stores it. */
   let uses = new Map<string, number>();
-  // Asked on every request: a tenth of what the query builder would take.
+  // Runs for every request; prepared, because the query builder takes ten times as long.
   const findByDigest = db.sqlite.prepare<FoundKey, [string]>(`
     SELECT k.kind, k.origins, k.expires_at AS expiresAt, k.revoked_at AS revokedAt,
            p.is_enabled AS isProjectEnabled, p.seq, p.id, p.name,
@@ -56,22 +56,22 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     FROM api_keys k JOIN projects p ON p.seq = k.project_seq
     WHERE k.digest = +?`);
 
-  /** Requests that arrived together, in one round of the event loop, share a look at their key. */
-  const seen = new Map<string, FoundKey | null>();
+  /** Rows read in the current iteration of the event loop, shared by concurrent requests. */
+  const rowsByDigest = new Map<string, FoundKey | null>();
 
-  function look(digest: string): FoundKey | null {
-    const earlier = seen.get(digest);
-    if (earlier !== undefined) return earlier;
+  function findRow(digest: string): FoundKey | null {
+    const known = rowsByDigest.get(digest);
+    if (known !== undefined) return known;
     const row = findByDigest.get(digest);
-    if (seen.size === 0) setImmediate(() => seen.clear());
-    seen.set(digest, row);
+    if (rowsByDigest.size === 0) setImmediate(() => rowsByDigest.clear());
+    rowsByDigest.set(digest, row);
     return row;
   }
 
   return {
-    /** Read from the database, so that a revocation counts with the next request. */
+    /** Reads the key from the database, so that a revocation takes effect with the next request. */
     findByDigest(digest: string): KnownKey | null {
-      const row = look(digest);
+      const row = findRow(digest);
       if (row === null) return null;
       const { kind, expiresAt, revokedAt, isProjectEnabled, seq, id, name } = row;
       const { fromAddress, fromName } = row;
@@ -92,19 +92,19 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
       };
     },
 
-    /** Writes the moments of last use since the last call. */
+    /** Stores the times of last use since the previous call. */
     async flushUses(writer: Writer): Promise<void> {
       if (uses.size === 0) return;
-      const taken = uses;
+      const flushed = uses;
       uses = new Map();
       await writer.write(() => {
-        for (const [digest, lastUsedAt] of taken) {
+        for (const [digest, lastUsedAt] of flushed) {
           db.update(apiKeys).set({ lastUsedAt }).where(eq(apiKeys.digest, digest)).run();
         }
       });
     },
 
-    /** The text of the key exists only in the result. */
+    /** Creates a key. Its text is only in the result and is not stored. */
     create(projectSeq: number, options: NewKey): Change<{ key: KeyRow; text: string }> {
       return () => {
         const { origins = [], ...fields } = options;
@@ -135,7 +135,7 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
         .orderBy(desc(apiKeys.seq))
         .all(),
 
-    /** Revoking twice keeps the first moment. */
+    /** Revokes a key. If it was revoked before, the time of the first revocation stays. */
     revoke(id: string): Change<KeyRow> {
       return () => {
         db.update(apiKeys)

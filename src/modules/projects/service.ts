@@ -1,4 +1,4 @@
-/** Projects: the tenants of an installation. Made and switched by the operator on the command line. */
+/** Projects: the tenants of an installation. The operator creates, enables and disables them. */
 
 import { asc, eq, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -26,7 +26,7 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
   return {
     find,
 
-    /** What its data takes, and how many of its mails wait, but for those of campaigns. */
+    /** Size of the project's data, and number of its queued mails without those of campaigns. */
     usageOf({ seq }: ProjectRow): ProjectUsage {
       const { storedBytes, queuedMails } = projectUsage;
       const [usage] = db
@@ -40,8 +40,8 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
     list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),
 
     /**
-     * The one named, or the only one there is. Throws 404 or 409 where that does not say which;
-     * `naming` tells how to say it.
+     * Finds a project by id or name, or the only project if `idOrName` is null. Throws 404 if there is
+     * none and 409 if there are several. `naming` is the option that names a project, for the message.
      */
     resolve(idOrName: string | null, naming: string): ProjectRow {
       if (idOrName !== null) {
@@ -67,7 +67,7 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
       };
     },
 
-    /** What is undefined stays as it is. */
+    /** Part of a change: updates the given settings; those that are undefined stay unchanged. */
     set(project: ProjectRow, { sender, ...fields }: ProjectSettings): Change<ProjectRow> {
       const columns =
         sender === undefined
@@ -94,7 +94,7 @@ function noSuchProject(name: string | null): AppError {
     404,
     "PROJECT_NOT_FOUND",
     name === null ? "There is no project yet." : `There is no project "${name}".`,
-    { suggestion: "Make one with: mailstead project create NAME" },
+    { suggestion: "Create one with: mailstead project create NAME" },
   );
 }
 
@@ -105,7 +105,7 @@ function ambiguousProject(naming: string): AppError {
 }
 
 function nameTaken(name: string): AppError {
-  return new AppError(409, "CONFLICT", `There is a project "${name}" already.`, {
+  return new AppError(409, "CONFLICT", `A project "${name}" already exists.`, {
     suggestion: "Choose another name.",
   });
 }

@@ -1,10 +1,10 @@
 /**
- * Bodies of mail that left long ago: variables of each mail, and what mails share (body source,
- * headers, attachments) once the last of them is old. The records stay, with sender, subject and
- * attempts, and so do the links in the mail.
+ * Removes the bodies of old mail: the variables of each mail, and the content that mails share (body
+ * source, headers, attachments) once the newest of these mails is old. The records stay, with sender,
+ * subject and attempts, and so do the links in the mail.
  *
- * A pass goes through the mails by `seq`, which is their age. What still waits to be sent is passed
- * by and looked at again in the next pass, which begins at the mark: all up to it is done.
+ * A scan reads the mails by `seq`, in the order of their age. It skips mails that still wait to be
+ * sent, and the next scan reads them again. It starts at the mark, before which all mails are done.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -18,10 +18,10 @@ type Row = {
   hasVariables: number;
 };
 
-/** Rows read at once. */
+/** Rows of one query. */
 const PAGE = 100;
 
-/** One pass. */
+/** Creates the purge for one scan. */
 export function createBodyPurge({ sqlite }: Db): Purge {
   const readMark = sqlite.prepare<{ seq: number }, []>(
     "SELECT seq FROM purge_marks WHERE name = 'bodies'",
@@ -39,7 +39,7 @@ export function createBodyPurge({ sqlite }: Db): Purge {
   const newestOf = sqlite.prepare<{ seq: number | null }, [number]>(
     "SELECT max(seq) AS seq FROM emails WHERE message_seq = ?",
   );
-  // Under its old digest the message would be found again, and sent empty.
+  // With its old digest, a new mail would reuse the purged message and be sent empty.
   const clearMessage = sqlite.prepare<{ hadAttachments: number }, [number]>(`
     UPDATE messages SET html = '', headers = '[]', digest = 'purged ' || seq
     WHERE seq = ? AND digest NOT LIKE 'purged %' RETURNING has_attachments AS hadAttachments`);
@@ -50,24 +50,24 @@ export function createBodyPurge({ sqlite }: Db): Purge {
     DELETE FROM attachment_contents WHERE digest = ?1
       AND NOT EXISTS (SELECT 1 FROM message_attachments WHERE content_digest = ?1)`);
 
-  /** Where the pass is; null before it begins. */
+  /** Position of the scan; null before it starts. */
   let position: number | null = null;
-  /** Messages of mails that this pass met waiting. */
+  /** Messages of the skipped mails. */
   const needed = new Set<number>();
-  let isPassClean = true;
+  let isWithoutGap = true;
 
   function clear({ seq, messageSeq, hasVariables }: Row): void {
     if (hasVariables === 1) clearVariables.run(seq);
-    // The pass comes to the newest last: all the others are old as well.
+    // The scan reaches the newest mail last, so all other mails of the message are old as well.
     if (newestOf.get(messageSeq)?.seq !== seq || needed.has(messageSeq)) return;
     if (clearMessage.get(messageSeq)?.hadAttachments !== 1) return;
     for (const { digest } of dropAttachments.all(messageSeq)) dropContent.run(digest);
   }
 
-  function passBy({ seq, messageSeq, isQueued }: Row): void {
+  function advance({ seq, messageSeq, isQueued }: Row): void {
     if (isQueued === 1) {
       needed.add(messageSeq);
-      isPassClean = false;
+      isWithoutGap = false;
     }
     position = seq;
   }
@@ -83,10 +83,10 @@ export function createBodyPurge({ sqlite }: Db): Purge {
         isOver = row.createdAt >= before;
         if (isOver || !hasTime()) break;
         if (row.isQueued === 0) clear(row);
-        passBy(row);
+        advance(row);
       }
     }
-    if (isPassClean && position > start) writeMark.run(position);
+    if (isWithoutGap && position > start) writeMark.run(position);
     return !isOver;
   };
 }

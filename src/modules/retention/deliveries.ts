@@ -1,6 +1,6 @@
 /**
- * Deliveries to webhooks: those that are old, whatever became of them, and all of a webhook that was
- * deleted, with the webhook itself at the end.
+ * Removes deliveries to webhooks: old ones of any status, and all deliveries of a deleted webhook,
+ * followed by the webhook itself.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -23,7 +23,7 @@ export function createDeliveryPurge(db: Db): Purge {
   const findDeleted = sqlite.prepare<{ seq: number }, []>(
     "SELECT seq FROM webhooks WHERE deleted_at IS NOT NULL ORDER BY seq LIMIT 1",
   );
-  const findTheirs = sqlite.prepare<{ seq: number }, [number, number]>(
+  const findOfWebhook = sqlite.prepare<{ seq: number }, [number, number]>(
     "SELECT seq FROM webhook_deliveries WHERE webhook_seq = +? LIMIT +?",
   );
   const findOldest = sqlite.prepare<Row, [number]>(`
@@ -33,15 +33,15 @@ export function createDeliveryPurge(db: Db): Purge {
   const drop = sqlite.prepare<unknown, [number]>("DELETE FROM webhook_deliveries WHERE seq = ?");
   const dropWebhook = sqlite.prepare<unknown, [number]>("DELETE FROM webhooks WHERE seq = ?");
 
-  /** True once no webhook is left that was deleted. */
+  /** True once no deleted webhook is left. */
   function purgeDeleted(hasTime: () => boolean): boolean {
     for (let found = findDeleted.get(); found !== null; found = findDeleted.get()) {
-      const theirs = findTheirs.all(found.seq, PAGE);
-      for (const { seq } of theirs) {
+      const deliveries = findOfWebhook.all(found.seq, PAGE);
+      for (const { seq } of deliveries) {
         if (!hasTime()) return false;
         drop.run(seq);
       }
-      if (theirs.length < PAGE) dropWebhook.run(found.seq);
+      if (deliveries.length < PAGE) dropWebhook.run(found.seq);
     }
     return true;
   }

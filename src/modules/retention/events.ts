@@ -1,7 +1,7 @@
 /**
- * Events. The counts beside the log go down with it; when a contact last had an event of a name
- * stays known, since that is what segments ask. What a reader of the log has not seen yet, and what a
- * webhook is still to hear of, stays.
+ * Removes old events and reduces the counts of events accordingly. The time of a contact's latest
+ * event of each name stays, because segments need it. An event stays as long as a reader of the log
+ * has not read it or its delivery to a webhook is pending.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -20,7 +20,7 @@ const PAGE = 100;
 
 export function createEventPurge(db: Db): Purge {
   const { sqlite } = db;
-  const placeOfSlowest = createSlowestPosition(db);
+  const positionOfSlowest = createSlowestPosition(db);
   const oldest = sqlite.prepare<Row, [number]>(`
     SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, name, created_at AS createdAt
     FROM events ORDER BY seq LIMIT ?`);
@@ -37,7 +37,7 @@ export function createEventPurge(db: Db): Purge {
       AND contact_seq = ?`);
 
   return (before, hasTime) => {
-    const readUpTo = placeOfSlowest();
+    const readUpTo = positionOfSlowest();
     while (hasTime()) {
       const rows = oldest.all(PAGE);
       for (const { seq, projectSeq, contactSeq, name, createdAt } of rows) {

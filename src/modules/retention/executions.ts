@@ -1,9 +1,11 @@
 /**
- * Workflow executions that ended long ago, with their steps and context. Where re-entry is off, the
- * bare row of a contact stays: it says that the contact has been through.
+ * Removes workflow executions that ended long ago, with their steps and context. If the workflow
+ * does not allow re-entry, the row of the execution stays without its context, because it prevents
+ * the contact from entering again.
  *
- * A pass goes through them by `seq`, the order of their start. One that has not ended, or not long
- * ago, is looked at again in the next pass, which begins at the mark: all up to it is done.
+ * A scan reads the executions by `seq`, in the order of their start. It skips executions that have
+ * not ended or ended recently, and the next scan reads them again. It starts at the mark, before
+ * which all executions are done.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -13,7 +15,7 @@ type Row = { seq: number; startedAt: number; completedAt: number | null; isKept:
 
 const PAGE = 100;
 
-/** One pass. */
+/** Creates the purge for one scan. */
 export function createExecutionPurge({ sqlite }: Db): Purge {
   const readMark = sqlite.prepare<{ seq: number }, []>(
     "SELECT seq FROM purge_marks WHERE name = 'executions'",
@@ -34,14 +36,14 @@ export function createExecutionPurge({ sqlite }: Db): Purge {
   );
   const drop = sqlite.prepare<unknown, [number]>("DELETE FROM workflow_executions WHERE seq = +?");
 
-  /** Where the pass is; null before it begins. */
+  /** Position of the scan; null before it starts. */
   let position: number | null = null;
-  let isPassClean = true;
+  let isWithoutGap = true;
 
-  function visit({ seq, completedAt, isKept }: Row, before: number): void {
+  function purgeRow({ seq, completedAt, isKept }: Row, before: number): void {
     position = seq;
     if (completedAt === null || completedAt >= before) {
-      isPassClean = false;
+      isWithoutGap = false;
       return;
     }
     dropSteps.run(seq);
@@ -59,10 +61,10 @@ export function createExecutionPurge({ sqlite }: Db): Purge {
       for (const row of page) {
         isOver = row.startedAt >= before;
         if (isOver || !hasTime()) break;
-        visit(row, before);
+        purgeRow(row, before);
       }
     }
-    if (isPassClean && position > start) writeMark.run(position);
+    if (isWithoutGap && position > start) writeMark.run(position);
     return !isOver;
   };
 }

@@ -1,10 +1,10 @@
-/** What every purge has in common. */
+/** The common type of all purges. */
 
-/** Whether the time of a step is not over yet. */
+/** False once the time of the current step has elapsed. */
 export type HasTime = () => boolean;
 
 /**
- * Removes what is older than a moment, oldest first, as long as there is time. Each call is part of
- * a change of its own, so that nobody waits for long. True if there may be more to remove.
+ * Removes rows older than `before`, oldest first, while there is time. Each call is a change of its
+ * own, so that other changes wait only briefly. Returns true if there may be more to remove.
  */
 export type Purge = (before: number, hasTime: HasTime) => boolean;

@@ -1,11 +1,11 @@
-/** Whole messages that the capture transport kept. */
+/** Removes old messages that the capture transport stored. */
 
 import type { Db } from "../../db/open.ts";
 import type { Purge } from "./purge.ts";
 
 type Row = { seq: number; createdAt: number };
 
-/** Some are large: their number per look does not matter much. */
+/** Rows of one query; few, because a message may be large. */
 const PAGE = 50;
 
 export function createRawPurge({ sqlite }: Db): Purge {

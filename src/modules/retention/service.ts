@@ -1,6 +1,7 @@
 /**
- * Keeps things as long as the settings say. Once an hour what is too old is looked for and removed
- * in small steps, so that nobody notices. Space that becomes free is used again by the database.
+ * Removes old data as the settings say. Once an hour, a round of purges starts: bodies of mail,
+ * captured messages, webhook deliveries, events, workflow executions. Each purge runs in steps of a
+ * few milliseconds, so that it does not delay other work. The database reuses the free space.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -13,14 +14,14 @@ import { createExecutionPurge } from "./executions.ts";
 import type { Purge } from "./purge.ts";
 import { createRawPurge } from "./raw.ts";
 
-/** Days; 0: for ever. */
+/** Retention periods in days; 0 keeps the data for ever. */
 export type RetentionDays = { bodies: number; raw: number; events: number; deliveries: number };
 
 type Dated = { purge: Purge; days: number };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const REST_MS = 60 * 60 * 1000;
-/** The commit takes about as long again. */
+const ROUND_INTERVAL_MS = 60 * 60 * 1000;
+/** Duration of a step before its commit, which takes about as long again. */
 const STEP_MS = 4;
 
 export type Retention = ReturnType<typeof createRetention>;
@@ -32,10 +33,10 @@ export function createRetention(deps: {
   days: RetentionDays;
 }) {
   const { db, writer, clock, days } = deps;
-  /** Purges of this round that are not through yet. */
+  /** Purges of this round that are not finished. */
   let left: Dated[] = [];
-  /** The earliest moment of the next round, by `Clock.elapsed`. */
-  let restsUntil = -Infinity;
+  /** Earliest time of the next round, by `Clock.elapsed`. */
+  let nextRoundAt = -Infinity;
 
   function newRound(): Dated[] {
     return [
@@ -57,19 +58,19 @@ export function createRetention(deps: {
 
   function endRound(): void {
     left = [];
-    restsUntil = clock.elapsed() + REST_MS;
+    nextRoundAt = clock.elapsed() + ROUND_INTERVAL_MS;
   }
 
   return {
-    /** One step of at most about 10 ms; false if nothing is left to do until the next hour. */
+    /** Runs one step of at most about 10 ms. False if nothing is left to do until the next round. */
     async step(): Promise<boolean> {
-      if (left.length === 0 && clock.elapsed() >= restsUntil) left = newRound();
+      if (left.length === 0 && clock.elapsed() >= nextRoundAt) left = newRound();
       const [current] = left;
       if (current === undefined) return false;
       try {
         if (!(await run(current))) left.shift();
       } catch (error) {
-        endRound(); // What a purge remembers of its way may not be true any more.
+        endRound(); // The position of a purge in memory may no longer match the database.
         throw error;
       }
       if (left.length === 0) endRound();

@@ -31,7 +31,7 @@ describe("after a check", () => {
   const cases: [
     why: string,
     before: DomainState,
-    seen: CheckResult,
+    result: CheckResult,
     after: Partial<DomainState>,
   ][] = [
     [
@@ -93,8 +93,8 @@ describe("after a check", () => {
       { status: "VERIFIED", failingSince: null },
     ],
   ];
-  test.each(cases)("%s", (_, before, seen, after) => {
-    expect(afterCheck(before, seen, NOW)).toMatchObject(after);
+  test.each(cases)("%s", (_, before, result, after) => {
+    expect(afterCheck(before, result, NOW)).toMatchObject(after);
   });
 
   test("a domain fails only after 72 hours", () => {
@@ -126,7 +126,7 @@ describe("the next check", () => {
   });
 
   test("is due soon if only optional records are missing", () => {
-    const seen: CheckResult = { key: "found", isComplete: false };
-    expect(afterCheck(PENDING, seen, NOW).nextCheckAt).toBe(NOW + MINUTE);
+    const result: CheckResult = { key: "found", isComplete: false };
+    expect(afterCheck(PENDING, result, NOW).nextCheckAt).toBe(NOW + MINUTE);
   });
 });

@@ -1,4 +1,4 @@
-/** The default sender of a project: used where neither the request nor its template names one. */
+/** The default sender of a project, which is used if neither request nor template names a sender. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";
@@ -22,7 +22,7 @@ function setSender(sender: { address: string; name: string | null } | null, app 
   return writer.write(() => void projects.set(app.project, { sender })());
 }
 
-/** The From header of the mail that a request leads to. */
+/** Sends a mail and returns its From header. */
 async function fromOf(fields: object): Promise<string | undefined> {
   const id = await t.create("/v1/send", { ...mail, ...fields }, "data.emails.0.email");
   await t.deliver();
@@ -33,30 +33,30 @@ async function fromOf(fields: object): Promise<string | undefined> {
 describe("POST /v1/send", () => {
   beforeEach(() => setSender(SHOP));
 
-  test("takes address and name of the default sender", async () => {
+  test("uses the address and name of the default sender", async () => {
     expect(await fromOf({})).toBe('"Shop" <orders@acme.test>');
   });
 
-  test("takes the name of the request before that of the default sender", async () => {
+  test("prefers the name in the request to that of the default sender", async () => {
     expect(await fromOf({ name: "Returns" })).toBe('"Returns" <orders@acme.test>');
   });
 
-  test("takes the sender of the request, and no name from the default sender", async () => {
+  test("uses the sender of the request without the name of the default sender", async () => {
     expect(await fromOf({ from: "a@acme.test" })).toBe("a@acme.test");
     expect(await fromOf({ from: { email: "a@acme.test", name: "A" } })).toBe('"A" <a@acme.test>');
   });
 
-  test("takes the sender of the template, and no name from the default sender", async () => {
+  test("uses the sender of the template without the name of the default sender", async () => {
     const template = await t.create("/templates", { ...TEMPLATE, from: "t@acme.test" }, "data.id");
     expect(await fromOf({ template })).toBe("t@acme.test");
   });
 
-  test("takes the name of a template that has no address", async () => {
+  test("uses the name of a template that has no address", async () => {
     const template = await t.create("/templates", { ...TEMPLATE, fromName: "News" }, "data.id");
     expect(await fromOf({ template })).toBe('"News" <orders@acme.test>');
   });
 
-  test("takes a default sender without a name", async () => {
+  test("uses a default sender without a name", async () => {
     await setSender({ ...SHOP, name: null });
     expect(await fromOf({})).toBe("orders@acme.test");
   });
@@ -86,16 +86,16 @@ describe("POST /v1/send", () => {
     }
   });
 
-  test("names a missing sender beside other faults only where there is no default sender", async () => {
+  test("reports a missing sender with other errors only without a default sender", async () => {
     const faulty = { to: "ada@example.com", subject: 5, body: "b" };
-    const of = async () => t.call("POST", "/v1/send", faulty);
-    expectError(await of(), {
+    const sendFaulty = async () => t.call("POST", "/v1/send", faulty);
+    expectError(await sendFaulty(), {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [["subject", "invalid_type"]],
     });
     await setSender(null);
-    expectError(await of(), {
+    expectError(await sendFaulty(), {
       status: 422,
       code: "VALIDATION_ERROR",
       errors: [
@@ -119,7 +119,7 @@ describe("the domain of the default sender", () => {
 });
 
 describe("SEND_EMAIL with a template that names no sender", () => {
-  async function walked(sender: { address: string; name: string | null } | null) {
+  async function executeWorkflow(sender: { address: string; name: string | null } | null) {
     const a = await startAutomation();
     await setSender(sender, a.t);
     const templateId = await a.template({ from: null, type: "TRANSACTIONAL" });
@@ -133,19 +133,19 @@ describe("SEND_EMAIL with a template that names no sender", () => {
     return { status: only.status, error: only.error, from, names };
   }
 
-  test("takes the default sender", async () => {
-    const { status, from, names } = await walked(SHOP);
+  test("uses the default sender", async () => {
+    const { status, from, names } = await executeWorkflow(SHOP);
     expect([status, from]).toEqual(["COMPLETED", "orders@acme.test"]);
     expect(names).toEqual(["contact.subscribed", "signed-up", "email.sent"]);
   });
 
-  test("fails without a default sender, and with one whose domain is not verified", async () => {
-    expect(await walked(null)).toMatchObject({
+  test("fails without a default sender or with one whose domain is not verified", async () => {
+    expect(await executeWorkflow(null)).toMatchObject({
       status: "FAILED",
       error: 'The template "Hello" names no sender, and its project has no default sender.',
       from: undefined,
     });
-    const { status, error } = await walked({ address: "a@elsewhere.test", name: null });
+    const { status, error } = await executeWorkflow({ address: "a@elsewhere.test", name: null });
     expect(status).toBe("FAILED");
     expect(error).toContain("elsewhere.test");
   });

@@ -1,4 +1,4 @@
-/** `GET /emails` and its filters, against all emails filtered one by one. */
+/** `GET /emails` and its filters, compared with a filter over the list of all emails. */
 
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../../src/db/schema/emails.ts";
@@ -57,7 +57,7 @@ type Email = Record<
   string | null
 >;
 
-/** All pages of a filter, as ids, newest first; every page has the same total. */
+/** Ids on all pages of a filter, newest first. Checks that every page has the same total. */
 async function pagesOf(query: string, limit: number, key = t.secretKey): Promise<unknown[]> {
   const ids: unknown[] = [];
   for (let cursor = ""; ;) {
@@ -108,7 +108,7 @@ const filters: Record<string, Filter> = {
     ({ campaignId }) => campaignId === campaigns[1],
   ],
   "to an address": [() => "&to=ada@example.com", ({ to }) => to === "ada@example.com"],
-  "to an address in other letters": [
+  "to an address in another spelling": [
     () => `&to=${encodeURIComponent(" CY@BÜCHER.example ")}`,
     ({ to }) => to === "cy@xn--bcher-kva.example",
   ],
@@ -133,7 +133,7 @@ const filters: Record<string, Filter> = {
   ],
 };
 
-describe("a filter finds what it names, page by page, with exact totals", () => {
+describe("a filter finds all matching emails in pages with exact totals", () => {
   for (const [name, [query, matches]] of Object.entries(filters)) {
     test(name, async () => {
       const wanted = (await all()).filter(matches).map(({ id }) => id);
@@ -143,7 +143,7 @@ describe("a filter finds what it names, page by page, with exact totals", () => 
     });
   }
 
-  test("filters that are combined have to match all", async () => {
+  test("combined filters find the emails that match all of them", async () => {
     const named = Object.entries(filters);
     for (const [i, [, [query, matches]]] of named.entries()) {
       for (const [, [otherQuery, otherMatches]] of named.slice(i + 1)) {
@@ -156,11 +156,11 @@ describe("a filter finds what it names, page by page, with exact totals", () => 
   });
 });
 
-describe("nothing of another project is found", () => {
-  const theirs = async () => new Set(await pagesOf("", 100, stranger));
+describe("a filter finds no email of another project", () => {
+  const idsOfOther = async () => new Set(await pagesOf("", 100, stranger));
   for (const [name, [query]] of Object.entries(filters)) {
     test(name, async () => {
-      const known = await theirs();
+      const known = await idsOfOther();
       for (const id of await pagesOf(query(), 100)) expect(known.has(id)).toBe(false);
       const own = new Set((await all()).map(({ id }) => id));
       for (const id of await pagesOf(query(), 100, stranger)) {
@@ -169,7 +169,7 @@ describe("nothing of another project is found", () => {
     });
   }
 
-  test("a campaign or template of another project is like one that does not exist", async () => {
+  test("a campaign or template of another project is treated as unknown", async () => {
     for (const filter of [
       `campaignId=${campaigns[0] ?? ""}`,
       `templateId=${template}`,
@@ -181,7 +181,7 @@ describe("nothing of another project is found", () => {
   });
 });
 
-describe("a value that is none is refused", () => {
+describe("an invalid filter is refused", () => {
   const faults: [query: string, field: string, code: string][] = [
     ["to=ada", "to", "invalid_format"],
     ["to=", "to", "invalid_format"],
@@ -215,18 +215,18 @@ describe("with many emails", () => {
     );
   });
 
-  /** Rounds of the event loop that others had while a list was made. */
-  async function roundsDuring(query: string): Promise<{ rounds: number; total: number }> {
-    let rounds = 0;
+  /** Number of iterations of the event loop during a request. */
+  async function iterationsDuring(query: string): Promise<{ iterations: number; total: number }> {
+    let iterations = 0;
     let isOver = false;
     const count = () => {
-      rounds++;
+      iterations++;
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
     const answer = await t.call("GET", `/emails?${query}`);
     isOver = true;
-    return { rounds, total: totalOf(answer) };
+    return { iterations, total: totalOf(answer) };
   }
 
   test.each([
@@ -235,11 +235,11 @@ describe("with many emails", () => {
     ["from=nobody@acme.test", 0],
     ["since=2027-01-01T00:00:00Z", 0],
     ["source=CAMPAIGN&to=@many.test", 0],
-  ])("%s is searched in slices, between which the event loop goes on", async (query, total) => {
-    const quick = await roundsDuring("campaignId=none");
-    const found = await roundsDuring(query);
+  ])("%s is searched in slices, between which the event loop runs", async (query, total) => {
+    const quick = await iterationsDuring("campaignId=none");
+    const found = await iterationsDuring(query);
     expect(found.total).toBe(total);
-    expect(found.rounds).toBeGreaterThan(quick.rounds);
+    expect(found.iterations).toBeGreaterThan(quick.iterations);
   });
 
   test("many long reads of one project do not delay a read of another", async () => {
@@ -259,13 +259,13 @@ describe("with many emails", () => {
     await Promise.all(many);
   });
 
-  test("every statement goes by an index, and sorts nothing", async () => {
-    const query = spyOn(t.db.sqlite, "query");
-    for (const filter of ["", ...Object.values(filters).map(([of]) => of())]) {
+  test("every statement uses an index and sorts nothing", async () => {
+    const spy = spyOn(t.db.sqlite, "query");
+    for (const filter of ["", ...Object.values(filters).map(([query]) => query())]) {
       await t.call("GET", `/emails?limit=1${filter}`);
     }
-    const statements = [...new Set(query.mock.calls.map(([sql]) => sql))];
-    query.mockRestore();
+    const statements = [...new Set(spy.mock.calls.map(([sql]) => sql))];
+    spy.mockRestore();
     const scans = statements.filter((sql) => sql.includes("INDEXED BY"));
     expect(scans.length).toBeGreaterThan(10);
     for (const sql of scans) {

@@ -32,7 +32,7 @@ const nothingYet = {
 };
 
 describe("an email record", () => {
-  test("has every field, null where there is nothing yet", async () => {
+  test("has every field, null if it has no value yet", async () => {
     const id = await send();
     const contactId = (await t.call("GET", "/contacts")).at("contacts.0.id");
     expect(await get(id)).toEqual({
@@ -54,7 +54,7 @@ describe("an email record", () => {
     });
   });
 
-  test("tells of the mail that was taken, and how", async () => {
+  test("shows when a mail was accepted, with the attempt", async () => {
     const id = await send();
     t.clock.advance(1500);
     await t.deliver();
@@ -101,7 +101,7 @@ describe("an email record", () => {
     ],
   ];
   for (const [outcome, record, events] of outcomes) {
-    test(`${outcome.kind}: state, time, reason, attempt and event`, async () => {
+    test(`shows status, time, reason, attempt and event of a mail that is ${outcome.kind}`, async () => {
       const own = await testApp({ transport: testTransport({ answer: outcome }) });
       const id = await send({}, own);
       await own.deliver();
@@ -113,7 +113,7 @@ describe("an email record", () => {
     });
   }
 
-  test("shows the conversation step by step", async () => {
+  test("shows the steps of the SMTP conversation", async () => {
     const conversation = {
       host: "mx.example.com",
       address: "192.0.2.1",
@@ -157,7 +157,7 @@ describe("an email record", () => {
 });
 
 describe("GET /emails", () => {
-  async function three() {
+  async function sendThree() {
     createSuppressions({ db: t.db }).add(t.project.seq, "bad@example.com", {
       reason: "MANUAL",
       at: 0,
@@ -177,15 +177,15 @@ describe("GET /emails", () => {
     };
   };
 
-  test("shows all, newest first, each as it shows alone", async () => {
-    const { sent, suppressed, queued } = await three();
+  test("returns all emails, newest first, with the same fields as GET /emails/{id}", async () => {
+    const { sent, suppressed, queued } = await sendThree();
     expect(await list()).toEqual({ ids: [queued, suppressed, sent], total: 3 });
     const { body } = await t.call("GET", "/emails");
     expect(valueAt(body, "data.items.2")).toEqual(await get(sent));
   });
 
-  test("filters by status and by contact, and counts what it filtered", async () => {
-    const { sent, suppressed, queued } = await three();
+  test("filters by status and by contact, and counts the filtered emails", async () => {
+    const { sent, suppressed, queued } = await sendThree();
     const contactId = String(valueAt(await get(sent), "contactId"));
     expect(await list("?status=SENT")).toEqual({ ids: [sent], total: 1 });
     expect(await list("?status=SUPPRESSED")).toEqual({ ids: [suppressed], total: 1 });
@@ -200,7 +200,7 @@ describe("GET /emails", () => {
   });
 
   for (const status of ["sent", "", "X"]) {
-    test(`status=${status} is 422`, async () => {
+    test(`refuses status=${status} with 422`, async () => {
       const answer = await t.call("GET", `/emails?status=${status}`);
       const errors = [["status", "invalid_value"]] as const;
       expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
@@ -209,7 +209,7 @@ describe("GET /emails", () => {
 });
 
 describe("GET /emails/{id}/raw", () => {
-  test("answers the exact message, byte for byte what the transport was given", async () => {
+  test("returns the bytes that the transport was given", async () => {
     const id = await send({
       to: { name: "Ada Lövelace", email: "ada@example.com" },
       from: { name: "Acme, Inc.", email: "a@acme.test" },
@@ -254,7 +254,7 @@ describe("GET /emails/{id}/raw", () => {
     ]);
   });
 
-  test("is 404 before the mail was sent, and where the transport keeps nothing", async () => {
+  test("is 404 before the mail was sent, and with a transport that stores no messages", async () => {
     const id = await send();
     expectError(await t.call("GET", `/emails/${id}/raw`), {
       status: 404,

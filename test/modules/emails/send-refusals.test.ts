@@ -1,4 +1,4 @@
-/** `POST /v1/send`: bad input. Each is refused whole: nothing is stored, no event is written. */
+/** `POST /v1/send` with invalid input: the request is refused, and no row or event is stored. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
@@ -30,7 +30,7 @@ async function expectAccepted(fields: object): Promise<void> {
   expect([answer.status, answer.at("error.errors")]).toEqual([200, undefined]);
 }
 
-describe("what could break out of a header is refused wherever it can reach one", () => {
+describe("a character that could end a header is refused in every field", () => {
   const breaks: [name: string, text: string][] = [
     ["CRLF", "\r\nBcc: evil@example.com"],
     ["LF", "\nBcc: evil@example.com"],
@@ -42,7 +42,7 @@ describe("what could break out of a header is refused wherever it can reach one"
     ["DEL", "\u007f"],
   ];
   const attachment = { filename: "a.txt", content: "QQ==" };
-  const places: [field: string, fields: (bad: string) => object][] = [
+  const inputs: [field: string, fields: (bad: string) => object][] = [
     ["to", (bad) => ({ to: `ada@example.com${bad}` })],
     ["to", (bad) => ({ to: `a${bad}da@example.com` })],
     ["to", (bad) => ({ to: `${bad}ada@example.com` })],
@@ -70,14 +70,14 @@ describe("what could break out of a header is refused wherever it can reach one"
       (bad) => ({ attachments: [{ ...attachment, contentId: `a${bad}` }] }),
     ],
   ];
-  for (const [field, fields] of places) {
+  for (const [field, fields] of inputs) {
     for (const [name, bad] of breaks) {
       test(`${name} in ${field}`, () => expectRefused(fields(bad), [[field, "invalid_format"]]));
     }
   }
 
   for (const bad of ["\v", "\f", "\b", "\u001b", "\u0001"]) {
-    test(`${JSON.stringify(bad)} in text of any header`, async () => {
+    test(`${JSON.stringify(bad)} in the text of any header`, async () => {
       const text = `A${bad}B`;
       const fields = {
         to: { email: "ada@example.com", name: text },
@@ -86,10 +86,10 @@ describe("what could break out of a header is refused wherever it can reach one"
         headers: { "X-A": text },
         attachments: [{ ...attachment, filename: text }],
       };
-      const places = ["to.name", "subject", "name", "attachments.0.filename", "headers.X-A"];
+      const refused = ["to.name", "subject", "name", "attachments.0.filename", "headers.X-A"];
       await expectRefused(
         fields,
-        places.map((field) => [field, "invalid_format"]),
+        refused.map((field) => [field, "invalid_format"]),
       );
     });
   }
@@ -104,8 +104,8 @@ describe("what could break out of a header is refused wherever it can reach one"
     });
   }
 
-  const reaching = breaks.filter(([name]) => name !== "NUL"); // Refused with the body already.
-  for (const [name, bad] of reaching) {
+  const inVariables = breaks.filter(([name]) => name !== "NUL"); // NUL is refused in any JSON.
+  for (const [name, bad] of inVariables) {
     test(`${name} in a variable that the subject renders`, async () => {
       const data = { name: `Ada${bad}` };
       await expectRefused({ subject: "Hi {{ name }}", data }, [["subject", "invalid_format"]]);
@@ -117,7 +117,7 @@ describe("what could break out of a header is refused wherever it can reach one"
     });
   }
 
-  test("a line break in what the contact was told before, rendered into the subject", async () => {
+  test("a line break in stored data of the contact that the subject renders", async () => {
     const fields = { to: "known@example.com", subject: "Hi {{ line }}" };
     await expectRefused(fields, [["subject", "invalid_format"]]);
     await expectRefused({ ...fields, to: ["a@example.com", "known@example.com"] }, [
@@ -125,13 +125,14 @@ describe("what could break out of a header is refused wherever it can reach one"
     ]);
   });
 
-  test("a line break that a filter makes in the subject", () =>
+  test("a line break that a filter renders into the subject", () =>
     expectRefused({ subject: "{{ 'a%0Ab' | url_decode }}" }, [["subject", "invalid_format"]]));
 
-  test("bodies may have all of them but NUL", () => expectAccepted({ body: "a\r\nb\n\t\u2028c" }));
+  test("a body may have all of them except NUL", () =>
+    expectAccepted({ body: "a\r\nb\n\t\u2028c" }));
 });
 
-describe("headers that the service owns are refused in any case", () => {
+describe("refuses as a header", () => {
   const owned = [
     "From",
     "To",
@@ -153,7 +154,7 @@ describe("headers that the service owns are refused in any case", () => {
     "Authentication-Results",
   ];
   for (const name of owned) {
-    test(name, async () => {
+    test(`${name}, in any letter case`, async () => {
       for (const spelled of [name, name.toLowerCase(), name.toUpperCase()]) {
         await expectRefused({ headers: { [spelled]: "x" } }, [
           [`headers.${spelled}`, "invalid_value"],
@@ -162,10 +163,10 @@ describe("headers that the service owns are refused in any case", () => {
     });
   }
 
-  test("one header in two spellings", () =>
+  test("a name that is given in two spellings", () =>
     expectRefused({ headers: { "X-A": "1", "x-a": "2" } }, [["headers.x-a", "invalid_value"]]));
 
-  test("what no mail program can unsubscribe with", async () => {
+  test("List-Unsubscribe fields that no mail program can use", async () => {
     await expectRefused({ headers: { "list-Unsubscribe": "" } }, [
       ["headers.list-Unsubscribe", "invalid_format"],
     ]);
@@ -178,21 +179,21 @@ describe("headers that the service owns are refused in any case", () => {
     await expectAccepted({ headers: { "List-Unsubscribe": list, "List-Unsubscribe-Post": post } });
   });
 
-  test("51 headers, where 50 are fine", async () => {
+  test("the 51st of 51 headers, but not 50 headers", async () => {
     const headers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${i}`, "x"]));
     await expectAccepted({ headers: headers(50) });
     await expectRefused({ headers: headers(51) }, [["headers", "too_big"]]);
   });
 
-  test("999 octets, where 998 are fine", async () => {
+  test("a value of 999 octets, but not of 998", async () => {
     await expectAccepted({ headers: { "X-A": "x".repeat(998) } });
     await expectRefused({ headers: { "X-A": "x".repeat(999) } }, [["headers.X-A", "too_big"]]);
     await expectRefused({ headers: { "X-A": "ü".repeat(500) } }, [["headers.X-A", "too_big"]]);
   });
 
   for (const name of ["", "X A", "X:A", "X-Ü", "X\tA"]) {
-    test(`${JSON.stringify(name)} is no name`, () =>
+    test(`${JSON.stringify(name)} is not a header name`, () =>
       expectRefused({ headers: { [name]: "x" } }, [[`headers.${name}`, "invalid_format"]]));
   }
 });
@@ -201,7 +202,7 @@ describe("attachments", () => {
   const file = { filename: "a.bin", content: "QQ==" };
   const mebibyte = Buffer.alloc(1024 * 1024, 1);
 
-  test("eleven", () =>
+  test("refuses eleven", () =>
     expectRefused({ attachments: Array.from({ length: 11 }, () => file) }, [
       ["attachments", "too_big"],
     ]));
@@ -217,7 +218,7 @@ describe("attachments", () => {
     ],
   ];
   for (const [why, bytes] of sizes) {
-    test(why, () => {
+    test(`refuses ${why}`, () => {
       const attachments = bytes.map((content) => ({
         ...file,
         content: content.toString("base64"),
@@ -245,7 +246,7 @@ describe("attachments", () => {
     "data:text/plain;base64,QQ==",
   ];
   for (const content of bad) {
-    test(`${JSON.stringify(content)} is no base64`, () =>
+    test(`${JSON.stringify(content)} is not base64`, () =>
       expectRefused({ attachments: [{ ...file, content }] }, [
         ["attachments.0.content", "invalid_format"],
       ]));
@@ -255,7 +256,7 @@ describe("attachments", () => {
       expectAccepted({ attachments: [{ ...file, content }] }));
   }
 
-  test("inline without contentId, and with one", async () => {
+  test("refuses an inline attachment without contentId and accepts one with it", async () => {
     const inline = { ...file, disposition: "inline" };
     await expectRefused({ attachments: [file, inline] }, [["attachments.1.contentId", "required"]]);
     await expectAccepted({ attachments: [{ ...inline, contentId: "a@b" }] });
@@ -271,18 +272,18 @@ describe("attachments", () => {
     "",
   ]) {
     for (const field of ["contentType", "type"]) {
-      test(`${field} ${JSON.stringify(contentType)}`, () =>
+      test(`refuses the ${field} ${JSON.stringify(contentType)}`, () =>
         expectRefused({ attachments: [{ ...file, [field]: contentType }] }, [
           [`attachments.0.${field}`, "invalid_format"],
         ]));
     }
   }
-  test("a type that differs from the contentType", () =>
+  test("refuses a type that differs from the contentType", () =>
     expectRefused({ attachments: [{ ...file, contentType: "text/csv", type: "text/plain" }] }, [
       ["attachments.0.type", "invalid_value"],
     ]));
   for (const contentId of ["", "<a@b>", "a b", "ü", "x".repeat(256)]) {
-    test(`content id ${JSON.stringify(contentId.slice(0, 10))}`, async () => {
+    test(`refuses the content id ${JSON.stringify(contentId.slice(0, 10))}`, async () => {
       const answer = await t.call("POST", "/v1/send", {
         ...mail,
         attachments: [{ ...file, contentId }],
@@ -298,9 +299,9 @@ describe("attachments", () => {
 describe("recipients", () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => `r${i}@example.com`);
 
-  test("1001", () => expectRefused({ to: many(1001) }, [["to", "too_big"]]));
+  test("refuses 1001 recipients", () => expectRefused({ to: many(1001) }, [["to", "too_big"]]));
 
-  test("one bad among 500: it is named, and nobody gets anything", async () => {
+  test("names two invalid addresses among 500 and sends nothing", async () => {
     const to: unknown[] = many(500);
     to[237] = "not an address";
     to[411] = { email: "r411@", name: "x" };
@@ -310,7 +311,7 @@ describe("recipients", () => {
     ]);
   });
 
-  test("one among 500 for whom the subject cannot be rendered", async () => {
+  test("sends nothing if the subject is invalid for one recipient among 500", async () => {
     const to = many(500);
     to[237] = "known@example.com";
     await expectRefused({ to, subject: "{{ line }}x" }, [["subject", "invalid_format"]]);
@@ -344,22 +345,22 @@ describe("recipients", () => {
     "a@@b.co",
   ];
   for (const to of addresses) {
-    test(`${JSON.stringify(to.slice(0, 30))} is no address`, () =>
+    test(`${JSON.stringify(to.slice(0, 30))} is not an address`, () =>
       expectRefused({ to }, [["to", "invalid_format"]]));
   }
 });
 
 describe("the rendered subject", () => {
   const cases: [why: string, subject: string, data: object, code: string | null][] = [
-    ["of 998 characters", "{{ x }}", { x: "x".repeat(998) }, null],
-    ["of 999", "{{ x }}", { x: "x".repeat(999) }, "too_big"],
+    ["may have 998 characters", "{{ x }}", { x: "x".repeat(998) }, null],
+    ["may not have 999 characters", "{{ x }}", { x: "x".repeat(999) }, "too_big"],
     [
-      "long as source and short when rendered",
+      "may be short although its source is long",
       `${"{% comment %}x{% endcomment %}".repeat(100)}Hi`,
       {},
       null,
     ],
-    ["that is empty", "{{ nothing }}", {}, "too_small"],
+    ["may not be empty", "{{ nothing }}", {}, "too_small"],
   ];
   for (const [why, subject, data, code] of cases) {
     test(why, () =>
@@ -374,11 +375,11 @@ describe("templates that cannot be rendered", () => {
   const bodies: [why: string, body: string][] = [
     ["an unknown filter", "{{ 'x' | nosuchfilter }}"],
     ["an unknown tag", "{% nosuchtag %}"],
-    ["a file", "{% include 'etc/passwd' %}"],
+    ["an included file", "{% include 'etc/passwd' %}"],
     ["a block that is never closed", "{% for i in (1..3) %}"],
   ];
   for (const [why, body] of bodies) {
-    test(`${why}: 422 with line and column`, async () => {
+    test(`${why} is refused with line and column`, async () => {
       const before = t.contents();
       const answer = await t.call("POST", "/v1/send", { ...mail, body: `<p>\n\n  ${body}</p>` });
       expectError(answer, {
@@ -393,18 +394,18 @@ describe("templates that cannot be rendered", () => {
     });
   }
 
-  test("a range that never ends, at once", () =>
+  test("a very long range is refused without being run", () =>
     expectRefused({ body: "{% for i in (1..99999999999) %}x{% endfor %}" }, [
       ["body", "invalid_value"],
     ]));
 
-  test("a result beyond all measure", () =>
+  test("a very long result is refused", () =>
     expectRefused(
       { body: "{% for i in (1..9000) %}{{ x }}{% endfor %}", data: { x: "x".repeat(1000) } },
       [["body", "invalid_value"]],
     ));
 
-  test("only for one recipient of many: nobody gets anything", async () => {
+  test("a template that is too long for one recipient is sent to none", async () => {
     await t.create(
       "/contacts",
       { email: "heavy@example.com", data: { x: "x".repeat(60_000) } },
@@ -418,10 +419,10 @@ describe("templates that cannot be rendered", () => {
 });
 
 describe("a contact's data", () => {
-  test("beyond 64 KiB, in one go", () =>
+  test("is refused beyond 64 KiB", () =>
     expectRefused({ data: { x: "x".repeat(65_536) } }, [["data", "too_big"]]));
 
-  test("beyond 64 KiB, together with what is there: the whole request is refused", async () => {
+  test("is refused beyond 64 KiB together with stored data, for all recipients", async () => {
     await t.create(
       "/contacts",
       { email: "full@example.com", data: { x: "x".repeat(60_000) } },
@@ -431,11 +432,11 @@ describe("a contact's data", () => {
     await expectRefused(fields, [["data", "too_big"]]);
   });
 
-  test("is not what only renders", () =>
+  test("does not include values that are not persistent", () =>
     expectAccepted({ data: { x: { value: "x".repeat(100_000), persistent: false } } }));
 });
 
-test("all violations at once, each named, in an answer of bounded size", async () => {
+test("names all errors at once, at most 100 of them", async () => {
   const to = Array.from({ length: 1000 }, () => "nope");
   const answer = await t.call("POST", "/v1/send", { to });
   const errors = listAt(answer.body, "error.errors");

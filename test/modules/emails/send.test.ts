@@ -1,4 +1,4 @@
-/** `POST /v1/send` (docs/interface.md#send): what is accepted, and what comes of it. */
+/** `POST /v1/send` (docs/interface.md#send): accepted requests and their effects. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
@@ -18,7 +18,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 const send = (fields: object = {}, app = t) => app.call("POST", "/v1/send", { ...mail, ...fields });
 
-/** Sends, delivers, and reads the one mail back as a recipient would. */
+/** Sends and delivers one mail, and parses it as a recipient would. */
 async function received(fields: object): Promise<ParsedMail> {
   const answer = await send(fields);
   if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
@@ -45,7 +45,7 @@ const makeTemplate = (fields: object = {}) =>
   t.create("/templates", { ...template, ...fields }, "data.id");
 
 describe("the answer", () => {
-  test("names contact and email record for each recipient, in order, and the time", async () => {
+  test("has contact and email record of each recipient, in order, and the time", async () => {
     const answer = await send({
       to: ["b@example.com", { name: "Cy", email: " C@Example.com " }, "a@example.com"],
     });
@@ -71,20 +71,20 @@ describe("the answer", () => {
     expect(body).toEqual({ success: true, data, ...Object(data) });
   });
 
-  test("of a refusal repeats code, message and time at top level", async () => {
+  test("repeats code, message and time of an error at top level", async () => {
     const answer = await send({ to: "nope" });
     const message = answer.at("error.message");
     expect(answer.body).toMatchObject({ code: 422, message, time: t.clock.now() });
   });
 
-  test("200 means that it is on disk: the queue, the contact, the content", async () => {
+  test("is 200 once the email, the contact and the content are stored", async () => {
     await send();
     const rows = ["emails", "contacts", "messages"].map((table) => t.countRows(table));
     expect(rows).toEqual([1, 1, 1]);
   });
 
-  test("the mail leaves at once, without being asked for", async () => {
-    await t.deliver(); // From here on it runs.
+  test("is followed by sending the mail immediately", async () => {
+    await t.deliver(); // Starts the dispatcher.
     const id = (await send()).text("emails.0.email");
     await t.deliver();
     expect((await t.call("GET", `/emails/${id}`)).at("data.status")).toBe("SENT");
@@ -100,7 +100,7 @@ describe("recipients", () => {
     ["a list of one", [{ email: "ada@example.com", name: "Ada" }], "Ada"],
   ];
   for (const [why, to, name] of forms) {
-    test(`${why}: goes into the To header, and a name into the contact's data`, async () => {
+    test(`${why} is used in the To header, and a name is stored in the contact's data`, async () => {
       const parsed = await received({ to });
       expect(parsed.to).toMatchObject({
         value: [{ address: "ada@example.com", name: name ?? "" }],
@@ -109,7 +109,7 @@ describe("recipients", () => {
     });
   }
 
-  test("each gets a message of its own that names nobody else", async () => {
+  test("each get a message of their own that names no other recipient", async () => {
     const answer = await send({ to: ["a@example.com", "b@example.com"] });
     for (const email of listAt(answer.body, "emails")) {
       const parsed = await rawMail(stringAt(email, "email"));
@@ -118,7 +118,7 @@ describe("recipients", () => {
     }
   });
 
-  test("given twice get two mails, and stay one contact", async () => {
+  test("given twice get two mails and are one contact", async () => {
     const answer = await send({ to: ["ada@example.com", "bob@example.com", "ADA@example.com"] });
     const emails = listAt(answer.body, "emails");
     expect(emails.map((email) => valueAt(email, "contact.email"))).toEqual([
@@ -130,7 +130,7 @@ describe("recipients", () => {
     expect([t.countRows("emails"), t.countRows("contacts")]).toEqual([3, 2]);
   });
 
-  test("of one request share one stored content, a thousand of them", async () => {
+  test("of one request share one stored content, even a thousand of them", async () => {
     const to = Array.from({ length: 1000 }, (_, i) => `r${i}@example.com`);
     const answer = await send({ to, subject: "For {{ email }}" });
     expect(listAt(answer.body, "emails")).toHaveLength(1000);
@@ -140,7 +140,7 @@ describe("recipients", () => {
   });
 });
 
-describe("what becomes of the contact", () => {
+describe("the contact", () => {
   const cases: [
     why: string,
     before: boolean | null,
@@ -148,14 +148,14 @@ describe("what becomes of the contact", () => {
     after: boolean,
     events: string[],
   ][] = [
-    ["new, nothing said: unsubscribed", null, undefined, false, []],
-    ["new, subscribed", null, true, true, ["contact.subscribed"]],
-    ["new, not subscribed", null, false, false, []],
-    ["a subscriber, nothing said: stays one", true, undefined, true, []],
-    ["a subscriber, again", true, true, true, []],
-    ["a subscriber, taken off", true, false, false, ["contact.unsubscribed"]],
-    ["no subscriber, nothing said: stays so", false, undefined, false, []],
-    ["no subscriber, made one", false, true, true, ["contact.subscribed"]],
+    ["is created unsubscribed by default", null, undefined, false, []],
+    ["is created subscribed if requested", null, true, true, ["contact.subscribed"]],
+    ["is created unsubscribed if requested", null, false, false, []],
+    ["stays subscribed by default", true, undefined, true, []],
+    ["stays subscribed if requested again", true, true, true, []],
+    ["is unsubscribed if requested", true, false, false, ["contact.unsubscribed"]],
+    ["stays unsubscribed by default", false, undefined, false, []],
+    ["is subscribed if requested", false, true, true, ["contact.subscribed"]],
   ];
   for (const [why, before, subscribed, after, events] of cases) {
     test(why, async () => {
@@ -169,7 +169,7 @@ describe("what becomes of the contact", () => {
     });
   }
 
-  test("data merges: values, lists and objects, shallow; null deletes", async () => {
+  test("merges values, lists and objects into its data, not deeply, and null deletes", async () => {
     const data = { keep: 1, old: "x", nested: { a: 1, b: 2 }, list: [1] };
     await t.create("/contacts", { email: "ada@example.com", data }, "id");
     await send({
@@ -185,7 +185,7 @@ describe("what becomes of the contact", () => {
     });
   });
 
-  test("a wrapped value renders, and is kept only if it is persistent", async () => {
+  test("stores a wrapped value only if it is persistent, but it is always rendered", async () => {
     const parsed = await received({
       subject: "{{ code }} {{ plan }} {{ odd.value }} {{ gone }}|",
       data: {
@@ -202,7 +202,7 @@ describe("what becomes of the contact", () => {
     });
   });
 
-  test("names that the service gives are not stored", async () => {
+  test("does not store data under the names of built-in variables", async () => {
     const own = {
       id: "mine",
       email: "evil@example.com",
@@ -216,7 +216,7 @@ describe("what becomes of the contact", () => {
     expect(parsed.subject).toBe("ada@example.com");
   });
 
-  test("names of JavaScript are names like any other", async () => {
+  test("accepts names of JavaScript object members as ordinary names", async () => {
     const raw = `{"to":"ada@example.com","from":"a@acme.test","subject":"s{{ constructor }}","body":"b",
       "data":{"__proto__":{"polluted":1},"constructor":"c","toString":"t"}}`;
     const headers = { "content-type": "application/json" };
@@ -229,11 +229,11 @@ describe("what becomes of the contact", () => {
 describe("the sender", () => {
   type Names = [from: unknown, name: string | undefined, fromName: string | undefined];
   const names: [why: string, given: Names, expected: string][] = [
-    ["an address alone has no name", ["a@acme.test", undefined, undefined], ""],
-    ["from.name", [{ email: "a@acme.test", name: "From" }, "Name", "Template"], "From"],
+    ["empty for an address alone", ["a@acme.test", undefined, undefined], ""],
+    ["first from.name", [{ email: "a@acme.test", name: "From" }, "Name", "Template"], "From"],
     ["then name", [{ email: "a@acme.test" }, "Name", "Template"], "Name"],
     ["name beside a plain from", ["a@acme.test", "Name", "Template"], "Name"],
-    ["then the template's", ["a@acme.test", undefined, "Template"], "Template"],
+    ["then that of the template", ["a@acme.test", undefined, "Template"], "Template"],
     ["name with the template's address", [undefined, "Name", "Template"], "Name"],
     ["the template's name and address", [undefined, undefined, "Template"], "Template"],
   ];
@@ -265,7 +265,7 @@ describe("the sender", () => {
     });
   }
 
-  test("neither the request nor the template names one: 422 on from", async () => {
+  test("is required if neither the request nor the template names one", async () => {
     const answer = await send({ from: undefined, template: await makeTemplate() });
     const errors = [["from", "required"]] as const;
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
@@ -283,7 +283,7 @@ describe("the sender's domain must be exactly a verified one of the project", ()
     '"a@acme.test"@unknown.test',
   ];
   for (const from of refused) {
-    test(`${from}: 403, and nothing is stored`, async () => {
+    test(`${from} is refused with 403, and nothing is stored`, async () => {
       await t.makeProject("other");
       await addDomain(t.app, t.project.seq, "pending.test");
       t.db.sqlite.run("UPDATE domains SET status = 'PENDING' WHERE domain = 'pending.test'");
@@ -293,19 +293,19 @@ describe("the sender's domain must be exactly a verified one of the project", ()
     });
   }
 
-  test("of a template's sender too", async () => {
+  test("also if the template names the sender", async () => {
     const id = await makeTemplate({ from: "a@elsewhere.test" });
     const answer = await send({ template: id, from: undefined });
     expectError(answer, { status: 403, code: "DOMAIN_NOT_VERIFIED" });
   });
 
-  test("in any case, and in its own letters", async () => {
+  test("in any letter case and in Unicode", async () => {
     await addDomain(t.app, t.project.seq, "xn--bcher-kva.test");
     expect((await send({ from: "A@ACME.Test" })).status).toBe(200);
     expect((await send({ from: "a@bücher.test" })).status).toBe(200);
   });
 
-  test("unless the operator does not ask for it", async () => {
+  test("unless the operator disabled the requirement", async () => {
     const free = await testApp({ config: { requireVerifiedDomain: false } });
     expect((await send({ from: "a@anything.example" }, free)).status).toBe(200);
     await free.close();
@@ -313,7 +313,7 @@ describe("the sender's domain must be exactly a verified one of the project", ()
 });
 
 describe("a template", () => {
-  test("gives subject and body; what the request gives goes before", async () => {
+  test("provides subject and body unless the request does", async () => {
     const id = await makeTemplate({ from: "t@acme.test" });
     const own = await received({ template: id, subject: undefined, body: undefined });
     expect([own.subject, own.html]).toEqual(["From the template", "<p>Template body</p>"]);
@@ -328,7 +328,7 @@ describe("a template", () => {
     expect(record.at("data.templateId")).toBe(id);
   });
 
-  test("changed or deleted afterwards, changes no mail that was accepted", async () => {
+  test("that is changed or deleted later does not change accepted mail", async () => {
     const id = await makeTemplate();
     const answer = await send({ template: id, subject: undefined, body: undefined });
     await t.call("PATCH", `/templates/${id}`, { body: "changed", subject: "changed" });
@@ -338,7 +338,7 @@ describe("a template", () => {
   });
 
   for (const id of ["nope", crypto.randomUUID(), "", "'; DROP TABLE emails; --"]) {
-    test(`that is not there (${JSON.stringify(id)}) is 404`, async () => {
+    test(`that does not exist (${JSON.stringify(id)}) is 404`, async () => {
       const answer = await send({ template: id });
       expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
     });
@@ -350,7 +350,7 @@ describe("a template", () => {
     expectError(await send({ template: id }), { status: 404, code: "TEMPLATE_NOT_FOUND" });
   });
 
-  test("with a syntax error is 422 with line and column, inline", async () => {
+  test("with a syntax error in the request is 422 with line and column", async () => {
     const answer = await send({ subject: "Hi {{ name", body: "<p>\n  {% if x %}</p>" });
     const errors = [
       ["subject", "invalid_format"],
@@ -365,7 +365,7 @@ describe("a template", () => {
     );
   });
 
-  test("with a syntax error is 422 with line and column, stored by an older version", async () => {
+  test("with a stored syntax error is 422 with line and column", async () => {
     const id = await makeTemplate();
     t.db.sqlite.run("UPDATE templates SET body = ?", ["a\nb {{ x | nosuchfilter }}"]);
     const before = t.contents();
@@ -382,28 +382,52 @@ describe("a template", () => {
 describe("rendering", () => {
   const cases: [why: string, source: string, data: object, subject: string, html: string][] = [
     ["a variable", "{{ name }}", { name: "Ada" }, "Ada", "Ada"],
-    ["under data", "{{ data.name }}", { name: "Ada" }, "Ada", "Ada"],
-    ["nested", "{{ order.items[1].title }}", { order: { items: [{}, { title: "B" }] } }, "B", "B"],
-    ["missing is empty", "[{{ nothing }}]", {}, "[]", "[]"],
-    ["fallback", "{{ nothing ?? friend }}", {}, "friend", "friend"],
-    ["escaped in HTML only", "{{ x }}", { x: "<a>&" }, "<a>&", "&lt;a&gt;&amp;"],
-    ["raw", "{{ x | raw }}", { x: "<b>x</b>" }, "<b>x</b>", "<b>x</b>"],
+    ["a variable under data", "{{ data.name }}", { name: "Ada" }, "Ada", "Ada"],
+    [
+      "a nested value",
+      "{{ order.items[1].title }}",
+      { order: { items: [{}, { title: "B" }] } },
+      "B",
+      "B",
+    ],
+    ["an unknown variable as empty", "[{{ nothing }}]", {}, "[]", "[]"],
+    ["a fallback value", "{{ nothing ?? friend }}", {}, "friend", "friend"],
+    [
+      "special characters, escaped in HTML only",
+      "{{ x }}",
+      { x: "<a>&" },
+      "<a>&",
+      "&lt;a&gt;&amp;",
+    ],
+    ["a raw value", "{{ x | raw }}", { x: "<b>x</b>" }, "<b>x</b>", "<b>x</b>"],
     ["filters and tags", "{% if n > 1 %}{{ n | times: 2 }}{% endif %}", { n: 2 }, "4", "4"],
     ["the contact's data", "{{ plan }}/{{ data.plan }}", {}, "pro/pro", "pro/pro"],
-    ["the request's data over it", "{{ plan }}", { plan: "free" }, "free", "free"],
-    ["null hides the contact's", "[{{ plan }}]", { plan: null }, "[]", "[]"],
-    ["the recipient", "{{ email }}", { email: "x" }, "ada@example.com", "ada@example.com"],
-    ["the project", "{{ project.name }}", {}, "acme", "acme"],
+    ["the request's data instead of the contact's", "{{ plan }}", { plan: "free" }, "free", "free"],
+    [
+      "null in the request instead of the contact's data",
+      "[{{ plan }}]",
+      { plan: null },
+      "[]",
+      "[]",
+    ],
+    [
+      "the recipient's address",
+      "{{ email }}",
+      { email: "x" },
+      "ada@example.com",
+      "ada@example.com",
+    ],
+    ["the name of the project", "{{ project.name }}", {}, "acme", "acme"],
   ];
   for (const [why, source, data, subject, html] of cases) {
-    test(why, async () => {
+    test(`renders ${why}`, async () => {
       await t.create("/contacts", { email: "ada@example.com", data: { plan: "pro" } }, "id");
       const parsed = await received({ subject: source, body: source, data });
       expect([parsed.subject, parsed.html]).toEqual([subject, html]);
     });
   }
 
-  test("id is the contact's, links are the mail's own", async () => {
+  test("renders the id of the contact and the links of the mail", async () => {
     const id = await t.create("/contacts", { email: "ada@example.com" }, "id");
     const parsed = await received({
       subject: "{{ id }}",
@@ -415,7 +439,7 @@ describe("rendering", () => {
     );
   });
 
-  test("each recipient sees its own contact's data", async () => {
+  test("renders the data of each recipient's contact", async () => {
     await t.create("/contacts", { email: "a@example.com", data: { name: "A" } }, "id");
     const answer = await send({
       to: ["a@example.com", { email: "b@example.com", name: "B" }, "c@example.com"],
@@ -429,7 +453,7 @@ describe("rendering", () => {
     expect(subjects).toEqual(["Hi A", "Hi B", "Hi you"]);
   });
 
-  test("what the contact becomes later changes no mail that was accepted", async () => {
+  test("is not affected by later changes of the contact", async () => {
     const id = await t.create(
       "/contacts",
       { email: "ada@example.com", data: { plan: "pro" } },
@@ -444,24 +468,24 @@ describe("rendering", () => {
 describe("a MARKETING template", () => {
   const marketing = { type: "MARKETING" };
 
-  test("goes to subscribers", async () => {
+  test("is sent to subscribed contacts", async () => {
     await t.create("/contacts", { email: "ada@example.com" }, "id");
     expect((await send({ template: await makeTemplate(marketing) })).status).toBe(200);
   });
 
-  test("goes to whom this very request subscribes", async () => {
+  test("is sent to a contact that the same request subscribes", async () => {
     const id = await makeTemplate(marketing);
     expect((await send({ template: id, subscribed: true })).status).toBe(200);
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
   });
 
   const refusals: [why: string, before: boolean | null, fields: object][] = [
-    ["a stranger", null, {}],
-    ["somebody unsubscribed", false, {}],
-    ["a subscriber whom this request takes off", true, { subscribed: false }],
+    ["an unknown address", null, {}],
+    ["an unsubscribed contact", false, {}],
+    ["a contact that the same request unsubscribes", true, { subscribed: false }],
   ];
   for (const [why, before, fields] of refusals) {
-    test(`to ${why}: 400, and nothing is stored`, async () => {
+    test(`is refused for ${why} with 400, and nothing is stored`, async () => {
       if (before !== null) {
         await t.create("/contacts", { email: "ada@example.com", subscribed: before }, "id");
       }
@@ -473,7 +497,7 @@ describe("a MARKETING template", () => {
     });
   }
 
-  test("to one unsubscribed among 500, the 400th: nobody gets it, nothing is stored", async () => {
+  test("is refused for 500 recipients if the 400th is unsubscribed, and nothing is stored", async () => {
     const to = Array.from({ length: 500 }, (_, i) => `m${i}@example.com`);
     await send({ to, subscribed: true });
     await t.call("POST", "/contacts", { email: "m399@example.com", subscribed: false });
@@ -490,7 +514,7 @@ describe("a suppressed address", () => {
   const suppress = (address: string) =>
     createSuppressions({ db: t.db }).add(t.project.seq, address, { reason: "COMPLAINT", at: 0 });
 
-  test("gets a record and an event, and no mail; the others get theirs", async () => {
+  test("gets a record and an event but no mail, and other recipients get mail", async () => {
     suppress("bad@example.com");
     const answer = await send({ to: ["bad@example.com", "good@example.com"] });
     expect(answer.status).toBe(200);
@@ -517,7 +541,7 @@ describe("a suppressed address", () => {
     });
   });
 
-  test("in whatever spelling, and only in its project", async () => {
+  test("is recognised in any spelling, and only in its project", async () => {
     suppress("bad@example.com");
     const answer = await send({ to: " BAD@Example.COM " });
     const record = await t.call("GET", `/emails/${answer.text("emails.0.email")}`);
@@ -529,22 +553,27 @@ describe("a suppressed address", () => {
   });
 });
 
-describe("what mails have in common is stored once", () => {
+describe("common content of mails is stored once", () => {
   const attachment = { filename: "a.txt", content: btoa("hello") };
   const cases: [why: string, second: object, messages: number, contents: number][] = [
-    ["the same content again", {}, 1, 1],
-    ["to others", { to: "bob@example.com" }, 1, 1],
-    ["with other data and another subject", { data: { x: 2 }, subject: "Ho" }, 1, 1],
-    ["another body", { body: "<p>Ho</p>" }, 2, 1],
-    ["another sender", { from: { email: "a@acme.test", name: "A" } }, 2, 1],
-    ["another header", { headers: { "X-A": "2" } }, 2, 1],
+    ["for the same content", {}, 1, 1],
+    ["for other recipients", { to: "bob@example.com" }, 1, 1],
+    ["for other data and another subject", { data: { x: 2 }, subject: "Ho" }, 1, 1],
+    ["but not for another body", { body: "<p>Ho</p>" }, 2, 1],
+    ["but not for another sender", { from: { email: "a@acme.test", name: "A" } }, 2, 1],
+    ["but not for another header", { headers: { "X-A": "2" } }, 2, 1],
     [
-      "the attachment by another name",
+      "but not for the same attachment with another name",
       { attachments: [{ ...attachment, filename: "b.txt" }] },
       2,
       1,
     ],
-    ["another attachment", { attachments: [{ ...attachment, content: btoa("other") }] }, 2, 2],
+    [
+      "but not for another attachment",
+      { attachments: [{ ...attachment, content: btoa("other") }] },
+      2,
+      2,
+    ],
   ];
   for (const [why, second, messages, contents] of cases) {
     test(why, async () => {
@@ -559,7 +588,7 @@ describe("what mails have in common is stored once", () => {
     });
   }
 
-  test("but never across projects", async () => {
+  test("but not for another project", async () => {
     const other = await t.makeProject("other");
     const giveDomainTo = (name: string) =>
       t.db.sqlite.run(
@@ -574,8 +603,8 @@ describe("what mails have in common is stored once", () => {
   });
 });
 
-describe("attachments and headers arrive as they were sent", () => {
-  test("attachments of all kinds", async () => {
+describe("a received mail", () => {
+  test("has the attachments that were sent", async () => {
     const bytes = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 256));
     const parsed = await received({
       body: '<img src="cid:logo@acme">',
@@ -593,13 +622,13 @@ describe("attachments and headers arrive as they were sent", () => {
         { filename: "both", content: "", type: "Text/CSV", contentType: "text/csv" },
       ],
     });
-    const seen = Object.fromEntries(
+    const found = Object.fromEntries(
       parsed.attachments.map((a) => [
         a.filename,
         [a.contentType, a.contentDisposition, a.cid, a.size],
       ]),
     );
-    expect(seen).toEqual({
+    expect(found).toEqual({
       both: ["text/csv", "attachment", undefined, 0],
       data: ["text/csv", "attachment", undefined, 3],
       "empty.txt": ["text/plain", "attachment", undefined, 0],
@@ -611,7 +640,7 @@ describe("attachments and headers arrive as they were sent", () => {
     expect(pdf?.content.equals(bytes)).toBe(true);
   });
 
-  test("ten of them, and ten mebibytes decoded", async () => {
+  test("may have ten attachments of ten mebibytes together, decoded", async () => {
     const mebibyte = Buffer.alloc(1024 * 1024, 7).toString("base64");
     const attachments = Array.from({ length: 10 }, (_, i) => ({
       filename: `${i}.bin`,
@@ -620,7 +649,7 @@ describe("attachments and headers arrive as they were sent", () => {
     expect((await send({ attachments })).status).toBe(200);
   });
 
-  test("headers, List-Unsubscribe of the caller included", async () => {
+  test("has the headers that were sent, including List-Unsubscribe", async () => {
     const headers = {
       "X-Order": "4711",
       "List-Unsubscribe": "<https://shop.example/u>",
@@ -635,7 +664,7 @@ describe("attachments and headers arrive as they were sent", () => {
     expect(lines.map(({ line }) => line)).toEqual(["List-Unsubscribe: <https://shop.example/u>"]);
   });
 
-  test("a plain-text alternative is made from the HTML", async () => {
+  test("has a plain-text alternative generated from the HTML", async () => {
     const parsed = await received({
       body: "<h1>Hello</h1><p>A <a href='https://x.example/'>link</a></p>",
     });
@@ -643,7 +672,7 @@ describe("attachments and headers arrive as they were sent", () => {
     expect(parsed.text).toContain("https://x.example/");
   });
 
-  test("Message-ID and Date are those of acceptance", async () => {
+  test("has the Message-ID and Date of its acceptance", async () => {
     const answer: TestResponse = await send();
     t.clock.advance(5000);
     const parsed = await rawMail(answer.text("emails.0.email"));
@@ -652,7 +681,7 @@ describe("attachments and headers arrive as they were sent", () => {
   });
 });
 
-test("two simultaneous mails to a stranger make one contact", async () => {
+test("concurrent mails to an unknown address create one contact", async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => send({ data: { x: 1 } })));
   expect(new Set(answers.map((answer) => answer.text("emails.0.contact.id"))).size).toBe(1);
   expect([t.countRows("contacts"), t.countRows("emails")]).toEqual([1, 20]);

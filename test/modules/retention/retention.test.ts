@@ -11,16 +11,16 @@ const DAY = 24 * 60 * 60_000;
 const HOUR = 60 * 60_000;
 const OFF = { retainBodies: 0, retainRaw: 0, retainEvents: 0 } satisfies Partial<Config>;
 
-const mailings: Mailing[] = [];
+const opened: Mailing[] = [];
 
 afterEach(async () => {
-  for (const { t } of mailings.splice(0)) await t.close();
+  for (const { t } of opened.splice(0)) await t.close();
 });
 
-/** An application that removes nothing by itself, and a retention that does when it is told to. */
-async function keeping(days: Partial<RetentionDays>) {
+/** An application without retention of its own, and a retention that the test runs. */
+async function setUp(days: Partial<RetentionDays>) {
   const mailing = await startMailing({ config: OFF });
-  mailings.push(mailing);
+  opened.push(mailing);
   const { t } = mailing;
   const retention = createRetention({
     db: t.db,
@@ -33,7 +33,7 @@ async function keeping(days: Partial<RetentionDays>) {
     ...mailing,
     retention,
 
-    /** Goes on until nothing is left; resolves to the number of steps. */
+    /** Runs steps until nothing is left; resolves to the number of steps. */
     async purge(): Promise<number> {
       t.clock.advance(HOUR);
       let steps = 1;
@@ -41,7 +41,7 @@ async function keeping(days: Partial<RetentionDays>) {
       return steps;
     },
 
-    /** One mail with content of its own; not sent by itself. */
+    /** Accepts one mail with its own content, without sending it. */
     async accept(body: object = {}): Promise<string> {
       return t.create(
         "/v1/send",
@@ -72,8 +72,8 @@ const GONE = { variables: null, html: "", headers: "[]" };
 const PDF = { filename: "a.pdf", content: btoa("pdf ".repeat(1000)) };
 
 describe("bodies", () => {
-  test("stay for as long as the setting says, then go, and the record stays", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 90 });
+  test("are removed after the retention period, and the record stays", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 90 });
     const id = await accept({ headers: { "X-A": "1" }, attachments: [PDF] });
     await t.deliver();
     const before = await t.call("GET", `/emails/${id}`);
@@ -88,8 +88,8 @@ describe("bodies", () => {
     expect((await t.call("GET", `/emails/${id}`)).body).toEqual(before.body);
   });
 
-  test("stay for ever where the setting says 0", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 0 });
+  test("stay for ever with a retention period of 0", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 0 });
     await accept();
     await t.deliver();
     t.clock.advance(1000 * DAY);
@@ -97,8 +97,8 @@ describe("bodies", () => {
     expect(bodies()).toEqual([KEPT]);
   });
 
-  test("of mail that waits stay, and go when it has left", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 1 });
+  test("of queued mail stay, and are removed once it has left", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 1 });
     await accept();
     t.clock.advance(3 * DAY);
     await purge();
@@ -108,8 +108,8 @@ describe("bodies", () => {
     expect(bodies()).toEqual([GONE]);
   });
 
-  test("that several mails share stay as long as one of them is young", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 10 });
+  test("that several mails share stay as long as one of the mails is young", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 10 });
     await accept();
     await t.deliver();
     t.clock.advance(9 * DAY);
@@ -123,8 +123,8 @@ describe("bodies", () => {
     expect(bodies()).toEqual([GONE, GONE]);
   });
 
-  test("that several mails share stay as long as one of them waits", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 10 });
+  test("that several mails share stay as long as one of the mails is queued", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 10 });
     await accept();
     t.db.sqlite.run("UPDATE emails SET next_at = 1e15");
     await accept();
@@ -137,8 +137,8 @@ describe("bodies", () => {
     expect(bodies()).toEqual([GONE, GONE]);
   });
 
-  test("attachments that another message has stay", async () => {
-    const { t, accept, purge } = await keeping({ bodies: 10 });
+  test("keep the attachments that another message has as well", async () => {
+    const { t, accept, purge } = await setUp({ bodies: 10 });
     await accept({ attachments: [PDF] });
     await t.deliver();
     t.clock.advance(9 * DAY);
@@ -153,8 +153,8 @@ describe("bodies", () => {
     expect(t.countRows("attachment_contents")).toBe(0);
   });
 
-  test("that went are stored anew when the same is sent again", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 1 });
+  test("that were removed are stored again when the same content is sent", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 1 });
     await accept();
     await t.deliver();
     t.clock.advance(3 * DAY);
@@ -165,8 +165,8 @@ describe("bodies", () => {
     expect((await t.call("GET", `/emails/${id}/raw`)).text("")).toContain("<p>Hello Ada</p>");
   });
 
-  test("one mail that waits for long does not keep those after it", async () => {
-    const { t, accept, purge, bodies } = await keeping({ bodies: 1 });
+  test("of later mails are removed while an older mail is queued", async () => {
+    const { t, accept, purge, bodies } = await setUp({ bodies: 1 });
     await accept({ body: "<p>waits</p>" });
     t.db.sqlite.run("UPDATE emails SET next_at = 1e15");
     for (let i = 0; i < 3; i++) await accept({ body: `<p>${i}</p>` });
@@ -176,16 +176,16 @@ describe("bodies", () => {
     expect(bodies().map(({ html }) => html)).toEqual(["<p>waits</p>", "", "", ""]);
   });
 
-  test("links in mail whose body went still work", async () => {
-    const { t, send, fetchAs, purge, submit, isSubscribed } = await keeping({ bodies: 1, raw: 1 });
-    const letter = await send();
+  test("that were removed leave the links in the mail working", async () => {
+    const { t, send, fetchAs, purge, submit, isSubscribed } = await setUp({ bodies: 1, raw: 1 });
+    const mail = await send();
     t.clock.advance(400 * DAY);
     await purge();
-    expect((await t.call("GET", `/emails/${letter.id}/raw`)).status).toBe(404);
-    const link = letter.hrefs.find((href) => href.includes("/c/")) ?? "";
+    expect((await t.call("GET", `/emails/${mail.id}/raw`)).status).toBe(404);
+    const link = mail.hrefs.find((href) => href.includes("/c/")) ?? "";
     expect((await fetchAs("GET", link)).headers.get("location")).toContain("https://example.com/a");
-    expect((await fetchAs("GET", letter.pixel ?? "")).status).toBe(200);
-    await submit(letter.unsubscribe, "List-Unsubscribe=One-Click");
+    expect((await fetchAs("GET", mail.pixel ?? "")).status).toBe(200);
+    await submit(mail.unsubscribe, "List-Unsubscribe=One-Click");
     expect(isSubscribed()).toBe(false);
     t.clock.advance(1_000);
     await t.close();
@@ -194,8 +194,8 @@ describe("bodies", () => {
 });
 
 describe("captured messages", () => {
-  test("go when they are old", async () => {
-    const { t, accept, purge } = await keeping({ raw: 30 });
+  test("are removed after the retention period", async () => {
+    const { t, accept, purge } = await setUp({ raw: 30 });
     const old = await accept();
     await t.deliver();
     t.clock.advance(29 * DAY);
@@ -209,8 +209,8 @@ describe("captured messages", () => {
 });
 
 describe("events", () => {
-  test("go when they are old; counts go down with them, when it was last stays known", async () => {
-    const { t, purge } = await keeping({ events: 30 });
+  test("are removed with their counts, and the time of the latest event stays", async () => {
+    const { t, purge } = await setUp({ events: 30 });
     const track = (event: string) =>
       t.create("/v1/track", { event, email: "ada@example.net" }, "data.event");
     await track("login");
@@ -235,20 +235,20 @@ describe("events", () => {
     });
   });
 
-  test("of an age to keep stay", async () => {
-    const { t, accept, purge } = await keeping({ events: 30 });
+  test("within the retention period stay, and so does all other data", async () => {
+    const { t, accept, purge } = await setUp({ events: 30 });
     await accept();
     await t.deliver();
     t.clock.advance(29 * DAY);
-    // The domain is looked at again meanwhile.
-    const kept = () => ({ ...t.contents(), domains: null });
-    const before = kept();
+    // The domain is checked again meanwhile, which changes its row.
+    const contents = () => ({ ...t.contents(), domains: null });
+    const before = contents();
     await purge();
-    expect(kept()).toEqual(before);
+    expect(contents()).toEqual(before);
   });
 
-  test("that a reader has not seen yet stay", async () => {
-    const { t, purge } = await keeping({ events: 30 });
+  test("that a reader has not read yet stay", async () => {
+    const { t, purge } = await setUp({ events: 30 });
     for (const event of ["a", "b", "c"]) {
       await t.call("POST", "/v1/track", { event, email: "ada@example.net" });
     }
@@ -273,10 +273,10 @@ describe("deliveries to webhooks", () => {
       )
       .all();
 
-  /** A disabled webhook with events `a` and, a week later, `b` of one contact; both wait. */
+  /** A disabled webhook with two pending events of one contact: `a` and, a week later, `b`. */
   async function waiting(days: Partial<RetentionDays>) {
-    const kept = await keeping(days);
-    const { t } = kept;
+    const setup = await setUp(days);
+    const { t } = setup;
     await t.deliver();
     const path = `/webhooks/${await t.create("/webhooks", HOOK, "data.id")}`;
     const track = (event: string) => t.call("POST", "/v1/track", { event, email: "a@b.example" });
@@ -286,26 +286,26 @@ describe("deliveries to webhooks", () => {
     await track("b");
     await waitUntil(() => t.countRows("webhook_deliveries") === 2);
     await t.call("PATCH", path, { enabled: false });
-    return { ...kept, path };
+    return { ...setup, path };
   }
 
-  test("go when they are old, and what waited for them waits no more", async () => {
-    const kept = await waiting({ deliveries: 30 });
-    const { t, purge } = kept;
-    expect(statuses(kept).map(({ name }) => name)).toEqual(["a", "b"]);
-    expect(statuses(kept)[1]?.nextAt).toBeNull();
+  test("are removed after the retention period, and release those that waited for them", async () => {
+    const setup = await waiting({ deliveries: 30 });
+    const { t, purge } = setup;
+    expect(statuses(setup).map(({ name }) => name)).toEqual(["a", "b"]);
+    expect(statuses(setup)[1]?.nextAt).toBeNull();
     t.clock.advance(22 * DAY);
     await purge();
-    expect(statuses(kept).length).toBe(2);
+    expect(statuses(setup).length).toBe(2);
     t.clock.advance(DAY);
     await purge();
-    expect(statuses(kept)).toMatchObject([{ name: "b", nextAt: expect.any(Number) }]);
+    expect(statuses(setup)).toMatchObject([{ name: "b", nextAt: expect.any(Number) }]);
     t.clock.advance(7 * DAY);
     await purge();
-    expect(statuses(kept)).toEqual([]);
+    expect(statuses(setup)).toEqual([]);
   });
 
-  test("keep their events as long as they are pending", async () => {
+  test("that are pending prevent the removal of their events", async () => {
     const { t, purge } = await waiting({ events: 1 });
     await t.app.writer.write(() => t.db.sqlite.run("UPDATE readers SET seq = 1000"));
     t.clock.advance(10 * DAY);
@@ -318,7 +318,7 @@ describe("deliveries to webhooks", () => {
     expect([t.eventNames(), t.countRows("webhook_deliveries")]).toEqual([[], 0]);
   });
 
-  test("of a webhook that was deleted go with it", async () => {
+  test("of a deleted webhook are removed with it", async () => {
     const { t, path, purge } = await waiting({ deliveries: 30 });
     await t.call("DELETE", path);
     await purge();
@@ -326,9 +326,9 @@ describe("deliveries to webhooks", () => {
   });
 });
 
-describe("the work", () => {
+describe("a round of purges", () => {
   test("is done in small steps", async () => {
-    const { t, purge } = await keeping({ events: 1 });
+    const { t, purge } = await setUp({ events: 1 });
     t.db.sqlite.run(`
       INSERT INTO events (id, project_seq, name, created_at)
       WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
@@ -341,8 +341,8 @@ describe("the work", () => {
     });
   });
 
-  test("rests for an hour when nothing is left", async () => {
-    const { t, accept, retention, purge } = await keeping({ raw: 1 });
+  test("starts an hour after the end of the previous one", async () => {
+    const { t, accept, retention, purge } = await setUp({ raw: 1 });
     await accept();
     await t.deliver();
     t.clock.advance(DAY - 2 * HOUR);
@@ -356,8 +356,8 @@ describe("the work", () => {
     expect(t.countRows("captured_messages")).toBe(0);
   });
 
-  test("goes on where it was after a refusal of the storage", async () => {
-    const { t, accept, retention, purge, bodies } = await keeping({ bodies: 1 });
+  test("continues after a storage error", async () => {
+    const { t, accept, retention, purge, bodies } = await setUp({ bodies: 1 });
     for (let i = 0; i < 3; i++) await accept({ body: `<p>${i}</p>` });
     await t.deliver();
     t.clock.advance(3 * DAY);
@@ -368,8 +368,8 @@ describe("the work", () => {
     expect(bodies().map(({ html }) => html)).toEqual(["", "", ""]);
   });
 
-  test("does not look again at what is done", async () => {
-    const { t, accept, purge } = await keeping({ bodies: 1 });
+  test("stores how far all bodies are removed", async () => {
+    const { t, accept, purge } = await setUp({ bodies: 1 });
     for (let i = 0; i < 3; i++) await accept();
     await t.deliver();
     t.clock.advance(3 * DAY);
