@@ -1,4 +1,4 @@
-/** What happened to a contact: its events and its mails in one line of time, newest first. */
+/** The activity of a contact: its events and its mails in one timeline, newest first. */
 
 import { and, count, desc, eq, inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -17,13 +17,16 @@ export type ListActivity = (
   query: PageQuery,
 ) => Promise<Page<Activity>>;
 
-/** `total`: of all there are. */
+/** Some entries of one kind, newest first, and the number of all entries of that kind. */
 type Part = { entries: Entry[]; total: number };
 type Entry = { at: number; seq: number; activity: Activity };
 type EventPart = Part & Pick<Found, "cursorAt">;
 
-/** With how far either was read by then: its seqs, or where this page began. */
-type Placed = { activity: Activity; eventSeq: number; emailSeq: number };
+/**
+ * An entry of the timeline with the position of both kinds after it: the `seq` of the last event
+ * and of the last mail read so far, or the start of the page.
+ */
+type TimelineEntry = { activity: Activity; eventSeq: number; emailSeq: number };
 
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
@@ -35,7 +38,7 @@ export function createActivity(deps: {
 }): ListActivity {
   const { db, cursors, contacts, eventsOfContact } = deps;
 
-  async function eventsOf(
+  async function readEvents(
     whose: Whose,
     after: readonly number[] | null,
     limit: number,
@@ -65,7 +68,7 @@ export function createActivity(deps: {
     return { entries, total, cursorAt };
   }
 
-  function emailsOf(contactSeq: number, before: number, limit: number): Part {
+  function readEmails(contactSeq: number, before: number, limit: number): Part {
     const isTheirs = eq(emails.contactSeq, contactSeq);
     const entries = db
       .select()
@@ -95,43 +98,50 @@ export function createActivity(deps: {
     const [emailSeq = NEWEST, ...after] = request.after ?? [];
     const [eventSeq = NEWEST] = after;
     const limit = request.limit + 1;
-    const ofEvents = await eventsOf(
+    const eventPart = await readEvents(
       { projectSeq, contactSeq: seq },
       after.length === 0 ? null : after,
       limit,
     );
-    const ofMails = emailsOf(seq, emailSeq, limit);
-    const placed = merge(ofEvents.entries, ofMails.entries, { eventSeq, emailSeq });
-    return cursors.page(scope, request, placed.slice(0, limit), {
-      total: ofEvents.total + ofMails.total,
-      positionOf: (row) => [row.emailSeq, ...ofEvents.cursorAt(row.eventSeq)],
+    const emailPart = readEmails(seq, emailSeq, limit);
+    const timeline = merge(eventPart.entries, emailPart.entries, { eventSeq, emailSeq });
+    return cursors.page(scope, request, timeline.slice(0, limit), {
+      total: eventPart.total + emailPart.total,
+      positionOf: (row) => [row.emailSeq, ...eventPart.cursorAt(row.eventSeq)],
       present: ({ activity }) => activity,
     });
   };
 }
 
-/** Newest first; of the same millisecond, a mail was there before the events about it. */
+/**
+ * Merges both kinds, newest first. In the same millisecond, a mail is older than the events about
+ * it.
+ */
 function merge(
-  ofEvents: readonly Entry[],
-  ofMails: readonly Entry[],
-  from: Pick<Placed, "eventSeq" | "emailSeq">,
-): Placed[] {
-  const placed: Placed[] = [];
+  eventEntries: readonly Entry[],
+  emailEntries: readonly Entry[],
+  from: Pick<TimelineEntry, "eventSeq" | "emailSeq">,
+): TimelineEntry[] {
+  const timeline: TimelineEntry[] = [];
   let { eventSeq, emailSeq } = from;
   let mails = 0;
 
-  function takeMailsAfter(at: number): void {
-    for (let mail = ofMails[mails]; mail !== undefined && mail.at > at; mail = ofMails[++mails]) {
+  function addMailsAfter(at: number): void {
+    for (
+      let mail = emailEntries[mails];
+      mail !== undefined && mail.at > at;
+      mail = emailEntries[++mails]
+    ) {
       emailSeq = mail.seq;
-      placed.push({ activity: mail.activity, eventSeq, emailSeq });
+      timeline.push({ activity: mail.activity, eventSeq, emailSeq });
     }
   }
 
-  for (const { at, seq, activity } of ofEvents) {
-    takeMailsAfter(at);
+  for (const { at, seq, activity } of eventEntries) {
+    addMailsAfter(at);
     eventSeq = seq;
-    placed.push({ activity, eventSeq, emailSeq });
+    timeline.push({ activity, eventSeq, emailSeq });
   }
-  takeMailsAfter(-Infinity);
-  return placed;
+  addMailsAfter(-Infinity);
+  return timeline;
 }

@@ -1,15 +1,15 @@
 /**
- * Finds contacts by a part of their address, with the exact number of them: addresses are kept in
- * memory, packed (about 35 bytes each, 64 MiB at most), and looked through. A million take 5 to
- * 20 ms for any text, frequent or rare, of one letter or many. An FTS5 trigram index was measured
- * against this: 108 MB on disk, a third more time for every import, up to 80 ms in one piece for
- * frequent text, and nothing for text shorter than three letters.
+ * Finds contacts by a part of their address, with the exact number of matches. The addresses are
+ * stored in memory, packed (about 35 bytes each, at most 64 MiB), and scanned. A scan of a million
+ * takes 5 to 20 ms for any text. The measured alternative, an FTS5 trigram index, took 108 MB on
+ * disk, made every import a third slower, took up to 80 ms without a pause for frequent text, and
+ * could not find text shorter than three letters.
  *
- * Addresses are packed in blocks of 1024 neighbouring `seq`. Triggers count the changes of every
- * block (`contact_blocks`): a block is read again when its count has moved, so what is in memory is
- * never wrong, whoever wrote. Long work goes in turns of a few milliseconds. A while after the last
- * search everything is let go of: most of the time nobody searches, and reading a million again
- * takes half a second.
+ * Addresses are packed in blocks of 1024 consecutive `seq`. Triggers count the changes of each
+ * block (`contact_blocks`). A block whose count has changed is read again, so the memory is never
+ * stale, even after a direct change of the table. Long work runs in slices of a few milliseconds.
+ * The memory is released some time after the last search, because searches are rare and reading a
+ * million addresses again takes only half a second.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -18,11 +18,11 @@ import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 
 export type AddressQuery = {
-  /** As addresses are kept: lower case, NFC. Not empty. */
+  /** In the form in which addresses are stored: lower case, NFC. Not empty. */
   term: string;
-  /** Undefined: both. */
+  /** Undefined to find both kinds of contacts. */
   isSubscribed: boolean | undefined;
-  /** Of those found: newest first, below this `seq` if it is given. */
+  /** Returns only contacts with a smaller `seq`; undefined to begin with the newest contact. */
   before: number | undefined;
   limit: number;
 };
@@ -31,21 +31,22 @@ export type Found = { total: number; seqs: number[] };
 
 export type AddressIndex = {
   search(projectSeq: number, query: AddressQuery): Promise<Found>;
-  /** Lets go of what is in memory; the next search reads it again. */
+  /** Frees the memory; the next search reads the addresses again. */
   release(): void;
 };
 
-/** As in the triggers. */
+/** Contacts per block; the triggers use the same number. */
 const BLOCK = 1024;
-/** About two million addresses; what is beyond is looked through in the database. */
+/** Room for about two million addresses; blocks beyond it are scanned in the database. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** Time after the last search until the memory is released. */
 const KEPT_MS = 10 * 60_000;
-/** Rounds of counting what changed meanwhile; the last one does not pause. */
+/** Rounds of counting blocks that changed meanwhile. The last round does not yield. */
 const MOST_ROUNDS = 3;
 
-/* Of one entry: START, a flag, the place in the block in three characters, the address. None of these
-   occurs in an address (mail/address), nor, therefore, in a text that can be found in one. They are
-   ASCII, so that a block of ASCII addresses takes a byte for each character. */
+/* An entry is START, a flag, the index in the block as three digits, and the address. START, flags
+   and digits are control characters, which do not occur in addresses (mime/address.ts). They are
+   ASCII, so that a block of ASCII addresses takes one byte per character. */
 const START = "\n";
 const SUBSCRIBED = "\u{1}";
 const UNSUBSCRIBED = "\u{2}";
@@ -68,7 +69,7 @@ export function createAddressIndex(deps: {
   const readVersions = sqlite.prepare<unknown, [number]>(
     "SELECT block, version FROM contact_blocks WHERE project_seq = ? ORDER BY block DESC",
   );
-  // Put together by SQLite: a million rows would be millions of objects that are garbage at once.
+  // SQLite joins the entries: a million rows would create millions of short-lived objects.
   const place = "(seq - ?2)";
   const digit = (worth: number) => `${DIGIT_BASE} + ${place} / ${worth} % ${DIGITS}`;
   const entry = `char(10, 2 - is_subscribed, ${digit(256)}, ${digit(16)}, ${digit(1)}) || email`;
@@ -98,7 +99,7 @@ export function createAddressIndex(deps: {
       .map(([block, version]) => ({ block: Number(block), version: Number(version) }));
   }
 
-  /** Null where there is no room for it. */
+  /** The packed addresses of a block; null if the block is not in memory and does not fit. */
   function textOf(projectSeq: number, { block, version }: Version): string | null {
     const known = memory.get(projectSeq, block);
     if (known?.version === version) return known.text;
@@ -121,14 +122,17 @@ export function createAddressIndex(deps: {
     return countStored.get(...matchOf(projectSeq, version, query))?.count ?? 0;
   }
 
-  /** As `seq`, newest first. */
+  /** The `seq` of all matches in a block, newest first. */
   function seqsOf(projectSeq: number, version: Version, query: AddressQuery): number[] {
     const text = textOf(projectSeq, version);
     if (text !== null) return placesIn(text, query).map((place) => version.block * BLOCK + place);
     return findStored.all(...matchOf(projectSeq, version, query)).map(({ seq }) => seq);
   }
 
-  /** Exact at the moment it returns: what changed while others had their turn is counted again. */
+  /**
+   * Counts all matches. A block that changed between two slices is counted again, so the result is
+   * exact.
+   */
   async function countAll(projectSeq: number, query: AddressQuery): Promise<Counted[]> {
     const slices = await startSlices(scheduler.of(projectSeq));
     const known = new Map<number, Counted>();
@@ -169,12 +173,12 @@ export function createAddressIndex(deps: {
 
 type Counted = Version & { count: number };
 
-/** Packed blocks by project, bounded; the project that was longest not asked for makes room. */
+/** Packed blocks by project, with a size limit. Evicts the least recently searched project. */
 function createMemory(mostBytes: number) {
   const projects = new Map<number, Map<number, Packed>>();
   let sizeBytes = 0;
 
-  /** Makes it the last one that has to go. */
+  /** Marks the project as the most recently searched one. */
   function touch(projectSeq: number): Map<number, Packed> {
     const blocks = projects.get(projectSeq) ?? new Map<number, Packed>();
     projects.delete(projectSeq);
@@ -188,7 +192,9 @@ function createMemory(mostBytes: number) {
   }
 
   return {
-    /** Whether a block of the project may stay: there is space, or another project's to take. */
+    /**
+     * True if a block of the project fits: there is free space, or another project can be evicted.
+     */
     hasRoom(projectSeq: number): boolean {
       const [oldest = projectSeq] = projects.keys();
       return sizeBytes < mostBytes || oldest !== projectSeq;
@@ -220,7 +226,7 @@ function createMemory(mostBytes: number) {
   };
 }
 
-/** Of the text in memory: a byte for each character, or two where one of them needs it. */
+/** Memory of the text: one byte per UTF-16 unit, or two if any of them is above U+00FF. */
 function sizeOf(text: string): number {
   return /[^\0-\u{ff}]/u.test(text) ? 2 * text.length : text.length;
 }
@@ -231,7 +237,7 @@ function countIn(text: string, query: AddressQuery): number {
   return count;
 }
 
-/** Newest first. */
+/** The index of each match in its block, newest first. */
 function placesIn(text: string, query: AddressQuery): number[] {
   const places: number[] = [];
   forEachEntry(text, query, (at) => {
@@ -242,7 +248,7 @@ function placesIn(text: string, query: AddressQuery): number[] {
   return places.toReversed();
 }
 
-/** Calls `take` with where the term was found, once for each address. */
+/** Calls `take` with the offset of the first match in each matching address. */
 function forEachEntry(text: string, query: AddressQuery, take: (at: number) => void): void {
   const { term, isSubscribed } = query;
   const wanted = isSubscribed === undefined ? null : isSubscribed ? SUBSCRIBED : UNSUBSCRIBED;

@@ -1,10 +1,16 @@
-/** Rules of a contact's free-form data: what is kept, how it merges, what only renders. */
+/**
+ * Rules of a contact's free-form data: which keys are stored, how data is merged, what only
+ * renders.
+ */
 
 import { fieldError } from "../../lib/errors.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Names the service gives itself; a caller's values for them are ignored (docs/interface.md#contacts). */
+/**
+ * Keys that the service sets itself; a caller's values for them are ignored
+ * (docs/interface.md#contacts).
+ */
 const RESERVED = new Set([
   "id",
   "email",
@@ -15,46 +21,49 @@ const RESERVED = new Set([
 ]);
 
 /** Largest data of a contact or an event, as JSON. */
-const DATA_CAP_KIB = 64;
+const MAX_DATA_KIB = 64;
 const KIB = 1024;
 
 export function isReserved(name: string): boolean {
   return RESERVED.has(name);
 }
 
-/** `{"value": x, "persistent": boolean}`: x, stored or only rendered (docs/interface.md#send). */
+/**
+ * The value of a key with an explicit choice whether it is stored or only rendered
+ * (docs/interface.md#send).
+ */
 type Wrapped = { value: unknown; persistent: boolean };
 
-/** Shallow merge; a `null` deletes its key, `null` as a whole clears. */
+/** Merges shallowly. A value of null deletes its key; a patch of null deletes all keys. */
 export function mergeData(existing: JsonObject, patch: JsonObject | null): JsonObject {
   if (patch === null) return {};
-  const kept = Object.entries(patch).filter(([name]) => !RESERVED.has(name));
-  const merged = Object.entries({ ...existing, ...Object.fromEntries(kept) });
+  const allowed = Object.entries(patch).filter(([name]) => !RESERVED.has(name));
+  const merged = Object.entries({ ...existing, ...Object.fromEntries(allowed) });
   return Object.fromEntries(merged.filter(([, value]) => value !== null));
 }
 
-/** What of a request's data the contact keeps. */
+/** The part of a request's data that is stored with the contact. */
 export function persistentData(data: JsonObject): JsonObject {
   return mapValues(data, (value) =>
     isWrapped(value) ? (value.persistent ? [value.value] : []) : [value],
   );
 }
 
-/** What of a request's data a mail or an event sees: every value, wrappers resolved. */
+/** The data of a request for a mail or an event: all values, with wrappers resolved. */
 export function resolvedData(data: JsonObject): JsonObject {
   return mapValues(data, (value) => [isWrapped(value) ? value.value : value]);
 }
 
-/** Without the keys whose value is null, so that merging it removes none. */
+/** The data without keys whose value is null, so that a merge deletes no key. */
 export function withoutNulls(data: JsonObject): JsonObject {
   return mapValues(data, (value) => (value === null ? [] : [value]));
 }
 
-/** Stored form; 422 where it is too large. */
-export function serializeData(data: JsonObject, capKib: number = DATA_CAP_KIB): string {
+/** The stored form of the data. Throws 422 if it is too large. */
+export function serializeData(data: JsonObject, maxKib: number = MAX_DATA_KIB): string {
   const text = JSON.stringify(data);
-  if (Buffer.byteLength(text) <= capKib * KIB) return text;
-  throw fieldError("data", "too_big", `must take at most ${capKib} KiB as JSON`);
+  if (Buffer.byteLength(text) <= maxKib * KIB) return text;
+  throw fieldError("data", "too_big", `must be at most ${maxKib} KiB as JSON`);
 }
 
 export function parseData(text: string): JsonObject {

@@ -1,6 +1,7 @@
 /**
- * All contacts of a filter as CSV or NDJSON, a page at a time as fast as the reader takes them.
- * What is exported as CSV comes back the same by an import: see cells.ts and columns.ts.
+ * Exports all contacts of a filter as CSV or NDJSON, one page at a time, as fast as the client
+ * reads. An import of the exported CSV restores the same contacts: see import/cells.ts and
+ * import/columns.ts.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -17,8 +18,8 @@ import { type ContactRow, presentContact } from "./service.ts";
 
 export type Exports = ReturnType<typeof createExports>;
 
-/** Contacts looked at in one go. */
-const PAGE = 500;
+/** Contacts read by one statement. */
+const PAGE_SIZE = 500;
 
 type StoredContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 type Write = (contact: ContactRow) => string;
@@ -35,30 +36,33 @@ export function createExports(deps: {
       created_at AS createdAt, updated_at AS updatedAt
     FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
 
-  async function* texts(projectSeq: number, query: ExportQuery): AsyncGenerator<string> {
-    const { head, write } =
-      query.format === "ndjson" ? { head: "", write: writeLine } : await csvWriter(projectSeq);
-    const isWanted = matcher(query);
+  async function* exportPages(projectSeq: number, query: ExportQuery): AsyncGenerator<string> {
+    const { header, write } =
+      query.format === "ndjson" ? { header: "", write: writeLine } : await csvWriter(projectSeq);
+    const matches = matcher(query);
     const slices = await startSlices(scheduler.of(projectSeq));
-    let text = head;
+    let text = header;
     let after = 0;
     for (;;) {
-      const rows = readPage.all(projectSeq, after, PAGE);
+      const rows = readPage.all(projectSeq, after, PAGE_SIZE);
       for (const row of rows) {
         const contact = { ...row, isSubscribed: row.isSubscribed === 1 };
-        if (isWanted(contact)) text += write(contact);
+        if (matches(contact)) text += write(contact);
       }
       const last = rows.at(-1);
       if (text !== "") yield text;
       text = "";
-      if (rows.length < PAGE || last === undefined) return;
+      if (rows.length < PAGE_SIZE || last === undefined) return;
       after = last.seq;
       if (slices.isOver()) await slices.next();
     }
   }
 
-  /** A column for every key that there is when it begins. */
-  async function csvWriter(projectSeq: number): Promise<{ head: string; write: Write }> {
+  /**
+   * Header and row writer of a CSV file with a column for each key that exists when the export
+   * begins.
+   */
+  async function csvWriter(projectSeq: number): Promise<{ header: string; write: Write }> {
     const survey = await fields.survey(projectSeq);
     const columns = survey.fields.map(({ key, types }) => {
       const holdsJson = key === "" || types.includes("array") || types.includes("object");
@@ -66,7 +70,7 @@ export function createExports(deps: {
       return { key, cellOf, name: columnName(key, holdsJson) };
     });
     return {
-      head: writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
+      header: writeRecord(["email", "subscribed", ...columns.map(({ name }) => name)]),
       write(contact) {
         const data = parseData(contact.data);
         const cells = columns.map(({ key, cellOf }) => cellOf(data[key]));
@@ -76,25 +80,28 @@ export function createExports(deps: {
   }
 
   return {
-    /** A body that is made as it is read; 429 at the quota of the project. */
+    /**
+     * A response body that is produced while it is read. Throws 429 if the project's quota is
+     * reached.
+     */
     stream(projectSeq: number, query: ExportQuery): ReadableStream<Uint8Array> {
-      const end = quota.begin(projectSeq);
+      const endExport = quota.begin(projectSeq);
       const encoder = new TextEncoder();
-      const pages = texts(projectSeq, query);
+      const pages = exportPages(projectSeq, query);
       return new ReadableStream({
         async pull(controller) {
           try {
             const { value, done } = await pages.next();
             if (done !== true) return controller.enqueue(encoder.encode(value));
           } catch (error) {
-            end();
+            endExport();
             throw error;
           }
-          end();
+          endExport();
           controller.close();
         },
         async cancel() {
-          end();
+          endExport();
           await pages.return(undefined);
         },
       });

@@ -1,9 +1,9 @@
 /**
- * The keys that the data of a project's contacts has: of which types, and how many contacts have
- * them. All contacts are looked through, in turns of a few milliseconds; what took long is kept for
- * twenty times as long, so that it never takes more than a twentieth of the time. A summary kept by
- * triggers would answer at once and make every import a tenth slower: people look at this list now
- * and then, and write all day.
+ * The keys in the data of a project's contacts, with their types and the number of contacts that
+ * have them. A survey scans all contacts in slices of a few milliseconds. Its result is cached for
+ * twenty times its duration, so that surveys use at most a twentieth of the time. A summary updated
+ * by triggers would be available immediately, but would make every import a tenth slower, and
+ * contacts are written far more often than this list is read.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -19,31 +19,36 @@ export type Fields = ReturnType<typeof createFields>;
 type Tally = { count: number; types: Map<FieldType, number> };
 type Counts = { contacts: number; keys: Map<string, Tally> };
 
-const PAGE = 512;
-/** Bounds memory where keys are made up without end; those beyond are left out. */
-const MOST_KEYS = 10_000;
-const SHORT_MS = 20;
-const KEPT_TIMES = 20;
-const LONGEST_KEPT_MS = 60_000;
-const MOST_PROJECTS = 100;
+/** Contacts read by one statement. */
+const PAGE_SIZE = 512;
+/** Most keys of one survey, to limit its memory; further keys are left out. */
+const MAX_KEYS = 10_000;
+/** A survey that took less time is not cached. */
+const CACHED_FROM_MS = 20;
+/** A survey is cached for its duration times this factor. */
+const CACHE_FACTOR = 20;
+/** Longest time that a survey is cached. */
+const MAX_CACHED_MS = 60_000;
+/** Most projects with a cached survey. */
+const MAX_PROJECTS = 100;
 
 export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   const { scheduler } = deps;
   const { sqlite } = deps.db;
   const readPage = sqlite.prepare<unknown, [number, number, number]>(`
     SELECT seq, data FROM contacts WHERE project_seq = ? AND seq > ? ORDER BY seq LIMIT ?`);
-  const kept = new Map<number, { survey: Promise<Survey>; until: number }>();
+  const cache = new Map<number, { survey: Promise<Survey>; until: number }>();
 
   async function count(projectSeq: number): Promise<Counts> {
     const slices = await startSlices(scheduler.of(projectSeq));
     const counts: Counts = { contacts: 0, keys: new Map() };
     let after = 0;
     for (;;) {
-      const rows = readPage.values(projectSeq, after, PAGE);
+      const rows = readPage.values(projectSeq, after, PAGE_SIZE);
       for (const [, data] of rows) tallyContact(counts.keys, String(data));
       counts.contacts += rows.length;
       const last = rows.at(-1);
-      if (rows.length < PAGE || last === undefined) return counts;
+      if (rows.length < PAGE_SIZE || last === undefined) return counts;
       after = Number(last[0]);
       if (slices.isOver()) await slices.next();
     }
@@ -55,30 +60,31 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
     return { contacts, fields: fields.sort(byCoverage) };
   }
 
-  function keep(projectSeq: number, until: number, found: Promise<Survey>): void {
-    kept.delete(projectSeq);
-    kept.set(projectSeq, { survey: found, until });
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_PROJECTS && oldest !== undefined) kept.delete(oldest);
+  function store(projectSeq: number, until: number, result: Promise<Survey>): void {
+    cache.delete(projectSeq);
+    cache.set(projectSeq, { survey: result, until });
+    const [oldest] = cache.keys();
+    if (cache.size > MAX_PROJECTS && oldest !== undefined) cache.delete(oldest);
   }
 
   return {
-    /** As it is right now. */
+    /** Scans all contacts now. */
     survey,
 
-    /** As it was at most a minute ago, and right now where there are few contacts. */
-    async known(projectSeq: number): Promise<Survey> {
-      const earlier = kept.get(projectSeq);
-      if (earlier !== undefined && systemClock.elapsed() < earlier.until) return earlier.survey;
+    /** The cached survey, at most a minute old; a new one if none is cached. */
+    async recent(projectSeq: number): Promise<Survey> {
+      const cached = cache.get(projectSeq);
+      if (cached !== undefined && systemClock.elapsed() < cached.until) return cached.survey;
       const startedAt = systemClock.elapsed();
-      const found = survey(projectSeq);
-      keep(projectSeq, Infinity, found);
+      const result = survey(projectSeq);
+      store(projectSeq, Infinity, result);
       try {
-        return await found;
+        return await result;
       } finally {
         const tookMs = systemClock.elapsed() - startedAt;
-        const keptMs = tookMs < SHORT_MS ? 0 : Math.min(KEPT_TIMES * tookMs, LONGEST_KEPT_MS);
-        keep(projectSeq, systemClock.elapsed() + keptMs, found);
+        const cachedMs =
+          tookMs < CACHED_FROM_MS ? 0 : Math.min(CACHE_FACTOR * tookMs, MAX_CACHED_MS);
+        store(projectSeq, systemClock.elapsed() + cachedMs, result);
       }
     },
   };
@@ -88,7 +94,7 @@ function tallyContact(keys: Map<string, Tally>, text: string): void {
   if (text === "{}") return;
   for (const [key, value] of Object.entries(parseData(text))) {
     const tally = keys.get(key) ?? { count: 0, types: new Map() };
-    if (keys.size >= MOST_KEYS && tally.count === 0) continue;
+    if (keys.size >= MAX_KEYS && tally.count === 0) continue;
     tally.count++;
     const type = typeOf(value);
     tally.types.set(type, (tally.types.get(type) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** What holds between contacts and what is counted of them. */
+/** Invariants of contacts, of their stored counts and of jobs. */
 
 import type { Invariant } from "../../db/invariant.ts";
 
@@ -29,7 +29,7 @@ export const CONTACT_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "job-progress",
-    rule: "Exactly the jobs that have ended have an end, and none counts more than it processed.",
+    rule: "A job has an end time if and only if it has ended, and its results do not exceed its processed rows.",
     violations: `
       SELECT 'job ' || id AS id,
              format('%s, ended %s, %d of %d processed', status, coalesce(finished_at, 'never'),

@@ -1,4 +1,7 @@
-/** Pages of contacts, newest first, with exact totals that cost nothing: by counters and an index. */
+/**
+ * Pages of contacts, newest first. Stored counters and the address index provide exact totals
+ * cheaply.
+ */
 
 import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -27,7 +30,7 @@ export function createContactList(deps: { db: Db; cursors: Cursors; addresses: A
     return isSubscribed ? counts.subscribed : counts.total - counts.subscribed;
   }
 
-  function pageOf(projectSeq: number, { isSubscribed }: Filter, request: PageRequest) {
+  function listPage(projectSeq: number, { isSubscribed }: Filter, request: PageRequest) {
     const rows = db
       .select()
       .from(contacts)
@@ -44,7 +47,7 @@ export function createContactList(deps: { db: Db; cursors: Cursors; addresses: A
     return { rows, total: count(projectSeq, isSubscribed) };
   }
 
-  async function found(projectSeq: number, filter: Filter, request: PageRequest) {
+  async function searchPage(projectSeq: number, filter: Filter, request: PageRequest) {
     const { total, seqs } = await addresses.search(projectSeq, {
       ...filter,
       before: request.after?.[0],
@@ -65,8 +68,8 @@ export function createContactList(deps: { db: Db; cursors: Cursors; addresses: A
     const filter = filterOf(query);
     const { rows, total } =
       filter.term === ""
-        ? pageOf(projectSeq, filter, request)
-        : await found(projectSeq, filter, request);
+        ? listPage(projectSeq, filter, request)
+        : await searchPage(projectSeq, filter, request);
     return cursors.page<ContactRow, Contact>(scope, request, rows, {
       total,
       positionOf: bySeq,
@@ -75,7 +78,10 @@ export function createContactList(deps: { db: Db; cursors: Cursors; addresses: A
   };
 }
 
-/** The filter of a list or an export; the term as addresses are kept, empty: none. */
+/**
+ * The filter of a list or an export. `term` has the stored form of addresses; it is empty for no
+ * search.
+ */
 export function filterOf({
   subscribed,
   search,

@@ -1,3 +1,5 @@
+/** Requests and responses of contacts. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import { Nullable } from "../../http/envelope.ts";
@@ -8,7 +10,7 @@ import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
 
-/** docs/specification.md#s2.1. */
+/** A contact in responses (docs/specification.md#s2.1). */
 export const Contact = Type.Object({
   id: Type.String(),
   email: Type.String(),
@@ -26,7 +28,11 @@ export const UpsertedContact = Type.Object({
 
 export const ContactInput = Input({
   email: EmailAddress,
-  subscribed: Type.Optional(Type.Boolean({ description: "Default true for a new contact" })),
+  subscribed: Type.Optional(
+    Type.Boolean({
+      description: "If omitted: true for a new contact, unchanged for an existing one",
+    }),
+  ),
   data: Type.Optional(Nullable(Data)),
 });
 
@@ -41,14 +47,18 @@ export const ContactQuery = Input({
   ...PageQuery.properties,
   subscribed: Type.Optional(QueryBoolean()),
   search: Type.Optional(
-    Type.String({ maxLength: 320, description: "Part of the email, in any case" }),
+    Type.String({
+      maxLength: 320,
+      description: "Part of the email address, ignoring upper and lower case",
+    }),
   ),
 });
 export type ContactQuery = Static<typeof ContactQuery>;
 
 /**
- * docs/specification.md#s2.9: the one list that is not in the envelope. `items` and `nextCursor`, as all
- * other lists have them, repeat `contacts` and `cursor`, so that a generic client reads this list too.
+ * The only list without the response envelope (docs/specification.md#s2.9). `items` and
+ * `nextCursor`, which all other lists have, repeat `contacts` and `cursor`, so that generic clients
+ * can read it too.
  */
 export const ContactPage = Type.Object({
   contacts: Type.Array(Contact),
@@ -71,23 +81,27 @@ export type ExportQuery = Static<typeof ExportQuery>;
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** A key of contacts' data. */
+/** A key in the data of contacts. */
 export const Field = Type.Object({
   key: Type.String(),
   type: OneOf(FIELD_TYPES),
   types: Type.Array(OneOf(FIELD_TYPES), { description: "Most frequent first" }),
-  count: Type.Integer({ description: "Contacts that have it" }),
-  coverage: Type.Number({ minimum: 0, maximum: 1, description: "Share of all contacts" }),
+  count: Type.Integer({ description: "Contacts that have the key" }),
+  coverage: Type.Number({
+    minimum: 0,
+    maximum: 1,
+    description: "Share of all contacts that have the key",
+  }),
 });
 export type Field = Static<typeof Field>;
 
 export const FieldList = Type.Object({
   items: Type.Array(Field, { description: "The 1000 most frequent, most frequent first" }),
-  total: Type.Integer({ description: "Known keys" }),
-  contacts: Type.Integer({ description: "Contacts that were looked at" }),
+  total: Type.Integer({ description: "Number of all keys" }),
+  contacts: Type.Integer({ description: "Number of contacts that were counted" }),
 });
 
-/** An event or a mail; the other one is null. */
+/** An event or a mail of a contact; the other of both fields is null. */
 export const Activity = Type.Object({
   kind: OneOf(["EVENT", "EMAIL"]),
   createdAt: Type.String({ format: "date-time" }),

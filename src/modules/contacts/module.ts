@@ -1,4 +1,11 @@
-/** What this module has beside its service, put together. */
+/**
+ * The module of contacts. `service.ts` creates, updates and finds single contacts, with the data
+ * rules of `data.ts`; `remove.ts` deletes them. This file creates all other parts: `list.ts` lists
+ * and searches contacts with the `address-index.ts`; `fields.ts` surveys their keys; `activity.ts`
+ * shows their events and mails; `export.ts` streams them. Imports (`import/`) and bulk actions
+ * (`bulk/`) are stored as jobs, which the worker in `jobs/` runs after the response, in many small
+ * changes.
+ */
 
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
@@ -31,7 +38,7 @@ export type ContactParts = ReturnType<typeof createContactParts>;
 
 export function createContactParts(deps: {
   db: Db;
-  /** Of the data; null where it lives in memory. */
+  /** The data folder; null if the database is in memory. */
   folder: string | null;
   writer: Writer;
   clock: Clock;
@@ -43,7 +50,7 @@ export function createContactParts(deps: {
   audience: FindAudience;
   scheduler: FairScheduler;
   eventsOfContact: ContactEvents;
-  /** Imports, exports and bulk actions of one project at once; 0 for no limit. */
+  /** Most concurrent imports, exports and bulk actions of one project; 0 for no limit. */
   mostJobsOfProject: number;
   quotas: Pick<Quotas, "ensureStorage">;
 }) {
@@ -53,7 +60,7 @@ export function createContactParts(deps: {
   const fields = createFields({ db, scheduler });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
-  const quota = createJobQuota({ db, most: deps.mostJobsOfProject });
+  const quota = createJobQuota({ db, maxJobs: deps.mostJobsOfProject });
   const imports = createImports({ files, jobs, quota, quotas, clock, scheduler });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
@@ -74,7 +81,7 @@ export function createContactParts(deps: {
     log,
   });
 
-  let sweeping = Promise.resolve();
+  let cleanup = Promise.resolve();
 
   return {
     list: createContactList({ db, cursors, addresses }),
@@ -85,21 +92,21 @@ export function createContactParts(deps: {
     bulk: createBulk({ db, jobs, quota, audience }),
     wake: worker.wake,
 
-    /** Goes on with jobs that were under way; what else there is to do is done meanwhile. */
+    /** Resumes unfinished jobs. Removes the files of ended imports in the background. */
     start(): void {
       worker.start();
-      sweeping = imports
-        .sweep()
-        .catch((error: unknown) =>
-          log.error("old imports were not swept", { error: describeError(error) }),
-        );
+      cleanup = imports.removeUnneededFiles().catch((error: unknown) =>
+        log.error("the files of ended imports could not be removed", {
+          error: describeError(error),
+        }),
+      );
     },
 
-    /** The job under way stops between two changes. */
+    /** Stops running jobs between two changes; they continue at the next start. */
     async stop(): Promise<void> {
       addresses.release();
       await worker.stop();
-      await sweeping;
+      await cleanup;
       await files.close();
     },
   };

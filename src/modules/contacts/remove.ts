@@ -1,19 +1,20 @@
 /**
- * Removes a contact. Its mails and events stay, without anything that tells who it was; what was
- * still queued is cancelled, since there is no address left to send it to, and so are workflow
- * executions under way.
+ * Removes a contact. Its mails and events stay, without personal data. Its queued mails are
+ * cancelled, because their address is removed, and so are its running workflow executions.
  */
 
 import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 
-/** Part of a change. */
+/** Removes a contact. It must be called inside a change. */
 export type RemoveContact = (contactSeq: number) => void;
 
 const THEIRS = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
 
-/** In this order: the contact goes last, and with it what refers to it. */
+/**
+ * The order matters: the contact is deleted last, and rows that refer to it are deleted with it.
+ */
 const STEPS = [
   `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${THEIRS}`,
   `DELETE FROM captured_messages WHERE ${THEIRS}`,
@@ -39,7 +40,7 @@ const CANCEL_EXECUTIONS = `
 export function createRemoval(deps: {
   db: Db;
   clock: Clock;
-  /** Campaigns count their mails. */
+  /** Called for each cancelled mail, so that campaigns update their counts. */
   noteCancelled: (emailSeq: number) => void;
   events: Pick<ContactEvents, "detach">;
 }): RemoveContact {

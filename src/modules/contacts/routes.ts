@@ -1,12 +1,12 @@
 /**
  * GET    /contacts                  list, filtered by subscribed and search
  * POST   /contacts                  upsert by email
- * GET    /contacts/export           all of them as CSV or NDJSON
- * GET    /contacts/fields           known keys of their data
+ * GET    /contacts/export           export as CSV or NDJSON
+ * GET    /contacts/fields           keys of their data
  * GET    /contacts/{id}
  * PATCH  /contacts/{id}
  * DELETE /contacts/{id}
- * GET    /contacts/{id}/activity    events and mails in one line of time
+ * GET    /contacts/{id}/activity    events and mails in one timeline
  */
 
 import { Type } from "@sinclair/typebox";
@@ -43,7 +43,7 @@ import { type Contacts, presentContact } from "./service.ts";
 
 const tags = ["Contacts"];
 
-const MOST_FIELDS_SHOWN = 1000;
+const MAX_FIELDS_SHOWN = 1000;
 
 export function contactRoutes(deps: {
   admission: Admission;
@@ -94,11 +94,11 @@ export function contactRoutes(deps: {
     .get(
       "/export",
       ({ project, query }) => {
-        const { type, ending } = FORMATS[query.format ?? "csv"];
+        const { type, extension } = FORMATS[query.format ?? "csv"];
         return new Response(exports.stream(project.seq, query), {
           headers: {
             "Content-Type": type,
-            "Content-Disposition": `attachment; filename="contacts.${ending}"`,
+            "Content-Disposition": `attachment; filename="contacts.${extension}"`,
             "X-Content-Type-Options": "nosniff",
           },
         });
@@ -108,25 +108,25 @@ export function contactRoutes(deps: {
         response: withErrors({
           200: Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType: "text/csv" })),
         }),
-        detail: { tags, summary: "Export contacts; CSV can be imported again" },
+        detail: { tags, summary: "Export contacts; the CSV can be imported again" },
       },
     )
     .get(
       "/fields",
       async ({ project }) => {
-        const survey = await fields.known(project.seq);
-        const items = survey.fields.slice(0, MOST_FIELDS_SHOWN);
+        const survey = await fields.recent(project.seq);
+        const items = survey.fields.slice(0, MAX_FIELDS_SHOWN);
         return envelope({ items, total: survey.fields.length, contacts: survey.contacts });
       },
       {
         response: withErrors({ 200: Envelope(FieldList) }),
-        detail: { tags, summary: "Known keys of contacts' data, with types and coverage" },
+        detail: { tags, summary: "List the keys of contacts' data, with types and coverage" },
       },
     )
     .get("/:id", ({ project, params }) => presentContact(contacts.get(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Contact }),
-      detail: { tags, summary: "Contact details" },
+      detail: { tags, summary: "Get a contact" },
     })
     .patch(
       "/:id",
@@ -134,7 +134,7 @@ export function contactRoutes(deps: {
         const patch =
           body.email === undefined ? body : { ...body, email: normalizedAddress(body.email) };
         const change = contacts.patch(project.seq, params.id, patch);
-        // To unsubscribe a contact is possible when the storage is used up.
+        // A contact can be unsubscribed even if the storage quota is reached.
         const { email, data, subscribed } = patch;
         const unsubscribes = subscribed === false && email === undefined && data === undefined;
         return presentContact(await (unsubscribes ? writer.write(change) : store(change)));
@@ -155,7 +155,10 @@ export function contactRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a contact; its mail and event records stay, anonymised" },
+        detail: {
+          tags,
+          summary: "Delete a contact; its mail and event records are anonymised and stay",
+        },
       },
     )
     .get(
@@ -165,12 +168,12 @@ export function contactRoutes(deps: {
         params: IdParams,
         query: PageQuery,
         response: withErrors({ 200: ListEnvelope(Activity) }),
-        detail: { tags, summary: "Events and mails of a contact, newest first" },
+        detail: { tags, summary: "List the events and mails of a contact, newest first" },
       },
     );
 }
 
 const FORMATS = {
-  csv: { type: "text/csv; charset=utf-8; header=present", ending: "csv" },
-  ndjson: { type: "application/x-ndjson; charset=utf-8", ending: "ndjson" },
+  csv: { type: "text/csv; charset=utf-8; header=present", extension: "csv" },
+  ndjson: { type: "application/x-ndjson; charset=utf-8", extension: "ndjson" },
 } as const;

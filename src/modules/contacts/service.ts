@@ -1,4 +1,4 @@
-/** Contacts: one per project and address, upserted by every public endpoint. */
+/** Contacts. Each project has one contact per address; all public endpoints upsert it. */
 
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -15,24 +15,27 @@ import type { RemoveContact } from "./remove.ts";
 export type ContactRow = typeof contacts.$inferSelect;
 export type Contacts = ReturnType<typeof createContacts>;
 
-/** `email` is normalised already (mail/address). */
+/** Input of an upsert. `email` is normalized already (mime/address.ts). */
 export type Upsert = {
-  /** For a new contact; made here if it is left out. */
+  /** Id of a new contact; generated if omitted. */
   id?: string;
   projectSeq: number;
   email: string;
-  /** Undefined: an existing contact keeps its state, a new one gets `defaultSubscribed`. */
+  /** If undefined, an existing contact keeps its state and a new one gets `defaultSubscribed`. */
   subscribed: boolean | undefined;
   defaultSubscribed: boolean;
-  /** Merged; null clears; undefined changes nothing. */
+  /** Data to merge into the contact's; null deletes all keys, undefined changes nothing. */
   data: JsonObject | null | undefined;
-  /** An existing contact who is not subscribed stays so, whatever `subscribed` says. */
+  /**
+   * If true, an existing contact that is unsubscribed stays unsubscribed, even if `subscribed` is
+   * true.
+   */
   neverResubscribes?: boolean;
 };
 
 type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 
-/** What a change of the subscription is put down to. */
+/** The mail that caused a change of the subscription, and the data of the event. */
 export type Cause = { emailSeq: number; data: JsonObject };
 
 export function createContacts(deps: {
@@ -42,7 +45,8 @@ export function createContacts(deps: {
   remove: RemoveContact;
 }) {
   const { db, clock, events, remove } = deps;
-  // Those that every accepted mail, tracked event and workflow step asks for, without the builder.
+  // Prepared without the query builder, because each accepted mail, event and workflow step runs
+  // them.
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, email, is_subscribed AS isSubscribed, data,
            created_at AS createdAt, updated_at AS updatedAt
@@ -53,7 +57,7 @@ export function createContacts(deps: {
     FROM contacts WHERE seq = +?`);
   const change = db.sqlite.prepare<unknown, [string, number, string, number, number]>(`
     UPDATE contacts SET email = ?, is_subscribed = ?, data = ?, updated_at = ? WHERE seq = +?`);
-  // Mostly it is data that changes: then no index on the rest is touched.
+  // Used if only the data changes, which is most frequent, so that no index is updated.
   const changeData = db.sqlite.prepare<unknown, [string, number, number]>(
     "UPDATE contacts SET data = ?, updated_at = ? WHERE seq = +?",
   );
@@ -64,7 +68,7 @@ export function createContacts(deps: {
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`);
 
-  // A campaign goes to the contact, as it is when its mail leaves.
+  // Queued campaign mail follows the contact to its new address.
   const readdress = db.sqlite.prepare<unknown, [string, number]>(`
     UPDATE emails SET to_address = ?, line = ''
     WHERE contact_seq = +? AND campaign_seq IS NOT NULL AND status = 'QUEUED'`);
@@ -85,7 +89,7 @@ export function createContacts(deps: {
     return contact;
   }
 
-  /** Writes what differs, and the event if the subscription changed. */
+  /** Writes the contact if it differs, and records an event if the subscription changed. */
   function update(
     contact: ContactRow,
     next: Pick<ContactRow, "email" | "isSubscribed" | "data">,
@@ -98,8 +102,8 @@ export function createContacts(deps: {
     if (isSame) return contact;
     const updated = { ...contact, ...next, updatedAt: clock.now() };
     const { email, isSubscribed, data, updatedAt, seq } = updated;
-    const isData = contact.email === email && contact.isSubscribed === isSubscribed;
-    if (isData) changeData.run(data, updatedAt, seq);
+    const isOnlyData = contact.email === email && contact.isSubscribed === isSubscribed;
+    if (isOnlyData) changeData.run(data, updatedAt, seq);
     else change.run(email, Number(isSubscribed), data, updatedAt, seq);
     if (contact.email !== next.email) readdress.run(next.email, contact.seq);
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
@@ -123,7 +127,7 @@ export function createContacts(deps: {
     const isSubscribed = fields.subscribed ?? fields.defaultSubscribed;
     const data = serializeData(mergeData({}, fields.data ?? {}));
     const inserted = insert.get(id, projectSeq, email, Number(isSubscribed), data, now, now);
-    if (inserted === null) throw new Error("an inserted contact came back empty");
+    if (inserted === null) throw new Error("the insert of a contact returned no row");
     const { seq } = inserted;
     const contact = {
       seq,
@@ -149,7 +153,7 @@ export function createContacts(deps: {
       return row === null ? null : { ...row, isSubscribed: row.isSubscribed === 1 };
     },
 
-    /** Part of a change. */
+    /** Creates or updates the contact with this address. It must be called inside a change. */
     upsert(fields: Upsert): { contact: ContactRow; isNew: boolean } {
       const existing = findByEmail(fields.projectSeq, fields.email);
       if (existing === null) return { contact: create(fields), isNew: true };
@@ -180,13 +184,15 @@ export function createContacts(deps: {
       };
     },
 
-    /** Part of a change: what the recipient of a mail decided there. */
+    /**
+     * Sets the subscription that a recipient chose in a mail. It must be called inside a change.
+     */
     decide(contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow {
       const { email, data } = contact;
       return update(contact, { email, data, isSubscribed }, cause);
     },
 
-    /** As `createRemoval` says. */
+    /** Removes a contact and anonymises its records (see `createRemoval`). */
     remove: (projectSeq: number, id: string): Change<void> => {
       return () => remove(get(projectSeq, id).seq);
     },
@@ -216,6 +222,6 @@ export function presentContact(contact: ContactRow): Contact {
 
 function emailTaken(email: string): AppError {
   return new AppError(409, "CONFLICT", `Another contact has the address ${email}.`, {
-    suggestion: "Update that contact, or delete it first.",
+    suggestion: "Update that contact instead, or delete it first.",
   });
 }

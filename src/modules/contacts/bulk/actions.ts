@@ -1,4 +1,6 @@
-/** What bulk actions do to one contact, by the rules of the single requests. */
+/**
+ * The bulk actions on one contact. They follow the same rules as the requests for a single contact.
+ */
 
 import type { Db } from "../../../db/open.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -6,15 +8,15 @@ import type { EventLog } from "../../../events/log.ts";
 import type { BulkAction } from "./model.ts";
 import type { RemoveContact } from "../remove.ts";
 
-/** Part of a change; whether the contact is another one now. */
-export type Act = (projectSeq: number, contactSeq: number) => boolean;
+/** Applies an action inside a change. Returns true if the contact was changed or deleted. */
+export type ContactAction = (projectSeq: number, contactSeq: number) => boolean;
 
 export function createBulkActions(deps: {
   db: Db;
   clock: Clock;
   events: EventLog;
   remove: RemoveContact;
-}): Readonly<Record<BulkAction, Act>> {
+}): Readonly<Record<BulkAction, ContactAction>> {
   const { db, clock, events, remove } = deps;
   const exists = db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM contacts WHERE seq = ?",
@@ -23,7 +25,7 @@ export function createBulkActions(deps: {
     UPDATE contacts SET is_subscribed = ?, updated_at = ?
     WHERE seq = ? AND is_subscribed <> ? RETURNING seq`);
 
-  function setSubscription(isSubscribed: boolean): Act {
+  function setSubscription(isSubscribed: boolean): ContactAction {
     const flag = Number(isSubscribed);
     const name = isSubscribed ? "contact.subscribed" : "contact.unsubscribed";
     return (projectSeq, contactSeq) => {

@@ -1,4 +1,8 @@
-/** Bulk actions: one action on the contacts of a list or a filter, done by a job. */
+/**
+ * Bulk actions: one action on all contacts of a list of ids or of a filter. The request checks the
+ * filter and stores a job; the job worker then runs it (`run.ts`) and applies the action to each
+ * contact (`actions.ts`).
+ */
 
 import type { Db } from "../../../db/open.ts";
 import type { Change } from "../../../db/writer.ts";
@@ -9,13 +13,13 @@ import type { JobRow, Jobs } from "../jobs/jobs.ts";
 
 export type Bulk = ReturnType<typeof createBulk>;
 
-/** Contacts of a filter: what the segments know how to find. */
+/** Finds the contacts of a filter; implemented by the segments. */
 export type FindAudience = {
-  /** Refuses a filter that is not valid: 422 naming the faulty one. */
+  /** Throws 422 with the invalid condition if the filter is not valid. */
   check(projectSeq: number, filter: unknown): void;
-  /** How many there are right now. */
+  /** The current number of contacts. */
   count(projectSeq: number, filter: unknown): Promise<number>;
-  /** As `contacts.seq`, ascending, those after `afterSeq`, in slices of a few milliseconds. */
+  /** The `seq` of the contacts after `afterSeq`, ascending, in slices of a few milliseconds. */
   members(projectSeq: number, filter: unknown, afterSeq: number): AsyncIterable<readonly number[]>;
 };
 
@@ -26,7 +30,7 @@ export function createBulk(deps: { db: Db; jobs: Jobs; quota: JobQuota; audience
   );
 
   return {
-    /** Refuses what cannot be done before anything is stored. */
+    /** Throws 422 if the filter is not valid, before anything is stored. */
     check(projectSeq: number, { filter = null }: BulkInput): void {
       if (filter !== null) audience.check(projectSeq, filter);
     },

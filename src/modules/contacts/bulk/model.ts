@@ -1,3 +1,5 @@
+/** Requests and responses of bulk actions, and the stored input of their jobs. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../http/envelope.ts";
 import { Input, OneOf, withChecks } from "../../../http/validation.ts";
@@ -7,18 +9,22 @@ import { JobState, JobTimes } from "../jobs/model.ts";
 export const BULK_ACTIONS = ["subscribe", "unsubscribe", "delete"] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
-const MOST_IDS = 10_000;
+const MAX_IDS = 10_000;
 
-/** docs/interface.md#contacts; `filter` is a condition as segments have it (G). */
+/** A bulk action (docs/interface.md#contacts). `filter` is a condition like that of a segment. */
 export const BulkInput = withChecks(
   Input({
     action: OneOf(BULK_ACTIONS),
     ids: Type.Optional(
       Nullable(
-        Type.Array(Type.String(), { minItems: 1, maxItems: MOST_IDS, description: "Contacts" }),
+        Type.Array(Type.String(), {
+          minItems: 1,
+          maxItems: MAX_IDS,
+          description: "Ids of contacts",
+        }),
       ),
     ),
-    filter: Type.Optional(Type.Unknown({ description: "A condition, as a segment has one" })),
+    filter: Type.Optional(Type.Unknown({ description: "A condition, as in a segment" })),
   }),
   idsOrFilter,
 );
@@ -27,12 +33,10 @@ export type BulkInput = Static<typeof BulkInput>;
 function idsOrFilter(body: Readonly<Record<string, unknown>>): FieldError[] {
   const [ids = null, filter = null] = [body["ids"], body["filter"]];
   if (ids === null && filter === null) {
-    return [{ field: "ids", message: "is required where no filter is given", code: "required" }];
+    return [{ field: "ids", message: "is required if filter is omitted", code: "required" }];
   }
   if (ids === null || filter === null) return [];
-  return [
-    { field: "filter", message: "must be left out where ids are given", code: "invalid_value" },
-  ];
+  return [{ field: "filter", message: "must be omitted if ids are given", code: "invalid_value" }];
 }
 
 export const BulkError = Type.Object({ id: Nullable(Type.String()), message: Type.String() });
@@ -42,18 +46,18 @@ export const BulkProgress = Type.Object({
   ...JobState,
   action: OneOf(BULK_ACTIONS),
   updated: Type.Integer({ description: "Contacts that were changed or deleted" }),
-  failed: Type.Integer({ description: "Ids that name no contact" }),
-  errors: Type.Array(BulkError, { description: "The first 100" }),
+  failed: Type.Integer({ description: "Ids for which there is no contact" }),
+  errors: Type.Array(BulkError, { description: "The first 100 errors" }),
   ...JobTimes,
 });
 export type BulkProgress = Static<typeof BulkProgress>;
 
-/** What the job is told. */
+/** Input of the job, as stored in its row. */
 export const BulkJob = Type.Object({
   action: OneOf(BULK_ACTIONS),
   ids: Nullable(Type.Array(Type.String())),
   filter: Type.Unknown(),
-  /** Contacts that came later are left alone. */
+  /** The newest contact when the job was created; later contacts are not changed. */
   newestSeq: Type.Integer(),
 });
 export type BulkJob = Static<typeof BulkJob>;

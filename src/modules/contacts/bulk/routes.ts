@@ -1,6 +1,6 @@
 /**
- * POST /contacts/bulk         one action on many contacts, done after the answer
- * GET  /contacts/bulk/{id}    how far it is
+ * POST /contacts/bulk         start one action on many contacts, run after the response
+ * GET  /contacts/bulk/{id}    progress of the action
  */
 
 import { Elysia } from "elysia";
@@ -22,7 +22,7 @@ export function bulkRoutes(deps: {
   bulk: Bulk;
   writer: Writer;
   clock: Clock;
-  /** A job is there. */
+  /** Called when a job was stored. */
   wake: () => void;
 }) {
   const { admission, bulk, writer, clock, wake } = deps;
@@ -50,6 +50,6 @@ export function bulkRoutes(deps: {
     .get("/:id", ({ project, params }) => envelope(bulk.progress(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(BulkProgress) }),
-      detail: { tags, summary: "Progress of a bulk action" },
+      detail: { tags, summary: "Get the progress of a bulk action" },
     });
 }

@@ -1,27 +1,31 @@
-/** Does a bulk action in changes of a few milliseconds, each with how far it came. */
+/**
+ * Runs a bulk action in changes of a few milliseconds. Each change also stores the progress of the
+ * job.
+ */
 
 import { Value } from "@sinclair/typebox/value";
 import type { Db } from "../../../db/open.ts";
 import type { Writer } from "../../../db/writer.ts";
-import type { Act } from "./actions.ts";
+import type { ContactAction } from "./actions.ts";
 import type { FindAudience } from "./bulk.ts";
 import { type BulkAction, type BulkError, BulkJob } from "./model.ts";
 import type { JobRunner, RunEnd } from "../jobs/worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "../jobs/jobs.ts";
 import { systemClock } from "../../../lib/clock.ts";
 
+/** Time that one change may take. */
 const CHUNK_MS = 5;
-const NO_CONTACT = "No such contact.";
+const NO_CONTACT = "There is no contact with this id.";
 
-/** Contacts to act on, the next of them, and what was done up to there. */
-type Place<T> = { targets: readonly T[]; at: number; progress: Progress };
-/** Part of a change: acts on one of them and counts what came of it. */
+/** The contacts to act on, the index of the next one, and the progress of the job before it. */
+type Position<T> = { targets: readonly T[]; index: number; progress: Progress };
+/** Acts on one contact inside a change, and counts the result. */
 type Step<T> = (target: T, progress: Progress, errors: BulkError[]) => void;
 
 export function createBulkRunner(deps: {
   db: Db;
   jobs: Jobs;
-  actions: Readonly<Record<BulkAction, Act>>;
+  actions: Readonly<Record<BulkAction, ContactAction>>;
   audience: FindAudience;
   writer: Writer;
 }): JobRunner {
@@ -30,39 +34,39 @@ export function createBulkRunner(deps: {
     "SELECT seq FROM contacts WHERE project_seq = ? AND id = ?",
   );
 
-  /** The change that does some; it returns how far that came. */
-  function doSome<T>(job: JobRow, step: Step<T>, { targets, at, progress }: Place<T>) {
-    return (): Place<T> => {
+  /** The change that acts on the next contacts for `CHUNK_MS`; it returns the new position. */
+  function runChunk<T>(job: JobRow, step: Step<T>, { targets, index, progress }: Position<T>) {
+    return (): Position<T> => {
       const endsAt = systemClock.elapsed() + CHUNK_MS;
-      const next = { ...progress };
+      const counted = { ...progress };
       const errors: BulkError[] = [];
-      let done = at;
-      for (; done < targets.length; done++) {
-        const target = targets[done];
-        if (target === undefined || (done > at && systemClock.elapsed() >= endsAt)) break;
-        step(target, next, errors);
+      let next = index;
+      for (; next < targets.length; next++) {
+        const target = targets[next];
+        if (target === undefined || (next > index && systemClock.elapsed() >= endsAt)) break;
+        step(target, counted, errors);
       }
-      next.processed += done - at;
-      jobs.advance(job.seq, next);
-      if (errors.length > 0) jobs.addErrors(job.seq, errors, inOrder);
-      return { targets, at: done, progress: next };
+      counted.processed += next - index;
+      jobs.advance(job.seq, counted);
+      if (errors.length > 0) jobs.addErrors(job.seq, errors, keepOrder);
+      return { targets, index: next, progress: counted };
     };
   }
 
-  async function doAll<T>(
+  async function runAll<T>(
     job: JobRow,
-    start: Place<T>,
+    start: Position<T>,
     { step, isStopping }: { step: Step<T>; isStopping: () => boolean },
   ): Promise<Progress> {
-    let place = start;
-    while (place.at < place.targets.length && !isStopping()) {
-      place = await writer.write(doSome(job, step, place));
+    let position = start;
+    while (position.index < position.targets.length && !isStopping()) {
+      position = await writer.write(runChunk(job, step, position));
     }
-    return place.progress;
+    return position.progress;
   }
 
-  /** The cursor counts ids. */
-  function stepById(job: JobRow, act: Act): Step<string> {
+  /** A step for a list of ids: the cursor is the number of ids done. */
+  function stepById(job: JobRow, act: ContactAction): Step<string> {
     return (id, progress, errors) => {
       progress.cursor++;
       const contact = findSeq.get(job.projectSeq, id);
@@ -73,8 +77,8 @@ export function createBulkRunner(deps: {
     };
   }
 
-  /** The cursor is the last contact. */
-  function stepBySeq(job: JobRow, act: Act): Step<number> {
+  /** A step for a filter: the cursor is the `seq` of the last contact done. */
+  function stepBySeq(job: JobRow, act: ContactAction): Step<number> {
     return (seq, progress) => {
       progress.cursor = seq;
       if (act(job.projectSeq, seq)) progress.updated++;
@@ -94,7 +98,7 @@ export function createBulkRunner(deps: {
     let progress = progressOf(job);
     for await (const found of audience.members(job.projectSeq, filter, progress.cursor)) {
       const targets = found.filter((seq) => seq <= newestSeq);
-      progress = await doAll(job, { targets, at: 0, progress }, { step, isStopping });
+      progress = await runAll(job, { targets, index: 0, progress }, { step, isStopping });
       if (isStopping() || targets.length < found.length) return;
     }
   }
@@ -106,21 +110,21 @@ export function createBulkRunner(deps: {
       else {
         const { ids } = input;
         await writer.write(() => jobs.setTotal(job.seq, ids.length));
-        const start = { targets: ids, at: job.cursor, progress: progressOf(job) };
-        await doAll(job, start, { step: stepById(job, actions[input.action]), isStopping });
+        const start = { targets: ids, index: job.cursor, progress: progressOf(job) };
+        await runAll(job, start, { step: stepById(job, actions[input.action]), isStopping });
       }
       return { is: isStopping() ? "stopped" : "completed" };
     },
 
     noteFailure(job, message) {
-      jobs.addErrors<BulkError>(job.seq, [{ id: null, message }], inOrder);
+      jobs.addErrors<BulkError>(job.seq, [{ id: null, message }], keepOrder);
     },
 
-    async tidy() {},
+    async cleanUp() {},
   };
 }
 
-/** As they came. */
-function inOrder(): number {
+/** Keeps the order in which the errors occurred. */
+function keepOrder(): number {
   return 0;
 }

@@ -1,8 +1,9 @@
 /**
- * Puts the rows of a file into batches that are sorted by address. Neighbours in a batch then meet
- * in the same pages of the index of addresses: five times fewer pages are written than in the order
- * of the file. A batch holds whole stretches of the file, so a later row still wins over an earlier
- * one. The batches are the same each time: a job that goes on finds its place by counting rows.
+ * Groups the rows of a file into batches that are sorted by address. Consecutive rows of a batch
+ * then change the same pages of the address index, so that five times fewer pages are written than
+ * in the order of the file. A batch contains consecutive rows of the file, so a later row still
+ * wins over an earlier one. The batches are the same at each run, so a resumed job finds its
+ * position by counting rows.
  */
 
 import type { CsvItem } from "../../../lib/csv.ts";
@@ -10,17 +11,20 @@ import type { Column } from "./columns.ts";
 import { type ImportRow, readRow } from "./rows.ts";
 
 export type Batch = {
-  /** In their order; sorted bit by bit, as they are taken. */
+  /** The rows in their order; merged lazily while they are read. */
   rows: Iterator<ImportRow>;
   count: number;
-  /** Why nothing beyond this batch was read; null where there is more, or the file ended. */
+  /** The error after which reading stopped; null if there are more rows or the file ended. */
   endedBy: string | null;
 };
 
-/** A job under way at an upgrade counts on these: they are part of the stored format. */
-const MOST_ROWS = 16_384;
-const MOST_CHARACTERS = 4 * 1024 * 1024;
-/** Sorted in one go, which must not take long. */
+/*
+ * Size of a batch. A job that is resumed after an upgrade of the service must find the same batches,
+ * so these numbers are part of the stored format.
+ */
+const MAX_ROWS = 16_384;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
+/** Rows sorted by one call, which must not block the event loop for long. */
 const RUN_ROWS = 2048;
 
 /** `records` begin after the header. */
@@ -52,7 +56,7 @@ function createCollector() {
   let characters = 0;
 
   function endRun(): void {
-    runs.push(run.sort(inOrder));
+    runs.push(run.sort(byAddressAndLine));
     run = [];
   }
 
@@ -63,7 +67,7 @@ function createCollector() {
       characters += length;
       if (run.length === RUN_ROWS) endRun();
     },
-    isFull: () => count >= MOST_ROWS || characters >= MOST_CHARACTERS,
+    isFull: () => count >= MAX_ROWS || characters >= MAX_CHARACTERS,
     finish(endedBy: string | null): Batch {
       endRun();
       return { rows: mergeAll(runs), count, endedBy };
@@ -82,7 +86,7 @@ function* merge(left: Iterator<ImportRow>, right: Iterator<ImportRow>): Generato
   let a = left.next();
   let b = right.next();
   while (a.done !== true || b.done !== true) {
-    if (b.done === true || (a.done !== true && inOrder(a.value, b.value) < 0)) {
+    if (b.done === true || (a.done !== true && byAddressAndLine(a.value, b.value) < 0)) {
       if (a.done !== true) yield a.value;
       a = left.next();
     } else {
@@ -92,8 +96,8 @@ function* merge(left: Iterator<ImportRow>, right: Iterator<ImportRow>): Generato
   }
 }
 
-/** Faults first; rows of one address in the order of the file, so that the last one wins. */
-function inOrder(a: ImportRow, b: ImportRow): number {
+/** Invalid rows first; rows of one address in the order of the file, so that the last one wins. */
+function byAddressAndLine(a: ImportRow, b: ImportRow): number {
   const left = a.kind === "row" ? a.email : "";
   const right = b.kind === "row" ? b.email : "";
   return left < right ? -1 : left > right ? 1 : a.line - b.line;

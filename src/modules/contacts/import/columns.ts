@@ -1,8 +1,9 @@
 /**
- * What the columns of a CSV file mean. `email` and `subscribed` are themselves; any other name is a
- * key of the contact's data. `data.KEY` says so of any key, `json:KEY` that its cells hold JSON.
- * A header's KEY is taken as it is, which is how an export comes back. In a mapping, which people
- * write beside the conditions of segments, a dot has to be `\.`: a bare one would mean a path there.
+ * The meaning of the columns of a CSV file. `email` and `subscribed` are fields of the contact; any
+ * other name is a key of its data. `data.KEY` is always the key KEY, and the cells of `json:KEY`
+ * contain JSON. In a header, KEY is used literally, so that an exported file can be imported. In a
+ * mapping, a dot in a key must be written `\.`, as in the conditions of segments, where a bare dot
+ * separates a path.
  */
 
 import type { FieldError } from "../../../lib/errors.ts";
@@ -13,15 +14,15 @@ import { isReserved } from "../data.ts";
 export type Column =
   { kind: "email" | "subscribed" | "ignored" } | { kind: "data" | "json"; key: string };
 
-/** From a column's name to what it means; null: nothing. */
+/** Target of each column, by its name; null to ignore the column. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
 export type Header = { ok: true; columns: Column[] } | { ok: false; errors: FieldError[] };
 
 const DATA_PREFIX = "data.";
 const JSON_PREFIX = "json:";
-const MOST_NAMES_TOLD = 20;
-const LONGEST_NAME_TOLD = 60;
+const MAX_REPORTED_NAMES = 20;
+const MAX_REPORTED_NAME_LENGTH = 60;
 
 export function readHeader(names: readonly string[], mapping: Mapping): Header {
   const columns = names.map((name) => {
@@ -38,7 +39,7 @@ export function readHeader(names: readonly string[], mapping: Mapping): Header {
   return errors.length === 0 ? { ok: true, columns } : { ok: false, errors };
 }
 
-/** The name under which `readHeader` finds `key` again. An empty key needs cells of JSON. */
+/** The column name that `readHeader` reads as `key`. An empty key requires cells of JSON. */
 export function columnName(key: string, holdsJson: boolean): string {
   if (holdsJson) return JSON_PREFIX + key;
   const column = columnOf(key);
@@ -46,7 +47,7 @@ export function columnName(key: string, holdsJson: boolean): string {
   return isPlain ? key : DATA_PREFIX + key;
 }
 
-/** Undefined where the mapping does not say. */
+/** The target of a column; undefined if the mapping does not contain it. */
 function targetOf(name: string, mapping: Mapping): string | null | undefined {
   const trimmed = name.trim();
   return Object.hasOwn(mapping, trimmed) ? mapping[trimmed] : undefined;
@@ -55,16 +56,16 @@ function targetOf(name: string, mapping: Mapping): string | null | undefined {
 function mappedColumn(target: string | null): Column {
   if (target === null || targetFault(target) !== null) return { kind: "ignored" };
   const column = columnOf(target);
-  return "key" in column ? keyed(column.kind, splitPath(column.key).join(".")) : column;
+  return "key" in column ? keyColumn(column.kind, splitPath(column.key).join(".")) : column;
 }
 
-/** What is wrong with the target of a mapping. */
+/** The error in the target of a mapping; null if it is valid. */
 function targetFault(target: string): string | null {
   const prefix = [DATA_PREFIX, JSON_PREFIX].find((text) => target.startsWith(text));
   const key = prefix === undefined ? target.trim() : target.slice(prefix.length);
-  if (key === "") return "a column needs a name to go to, or null to be left out";
+  if (key === "") return "the target must be a name, or null to ignore the column";
   if (splitPath(key).length === 1) return null;
-  return "nested values cannot be imported, and \\. is a dot that belongs to a key";
+  return "nested values cannot be imported; write \\. for a dot in a key";
 }
 
 function badTargets(mapping: Mapping): FieldError[] {
@@ -74,24 +75,24 @@ function badTargets(mapping: Mapping): FieldError[] {
     return [
       {
         field: "mapping",
-        message: `cannot map the column ${told(name)}: ${fault}`,
+        message: `cannot map the column ${shortName(name)}: ${fault}`,
         code: "invalid_value",
       },
     ];
   });
-  return errors.slice(0, MOST_NAMES_TOLD);
+  return errors.slice(0, MAX_REPORTED_NAMES);
 }
 
 function columnOf(name: string): Column {
-  if (name.startsWith(DATA_PREFIX)) return keyed("data", name.slice(DATA_PREFIX.length));
-  if (name.startsWith(JSON_PREFIX)) return keyed("json", name.slice(JSON_PREFIX.length));
+  if (name.startsWith(DATA_PREFIX)) return keyColumn("data", name.slice(DATA_PREFIX.length));
+  if (name.startsWith(JSON_PREFIX)) return keyColumn("json", name.slice(JSON_PREFIX.length));
   const trimmed = name.trim();
   const lower = trimmed.toLowerCase();
   if (lower === "email" || lower === "subscribed") return { kind: lower };
-  return trimmed === "" ? { kind: "ignored" } : keyed("data", trimmed);
+  return trimmed === "" ? { kind: "ignored" } : keyColumn("data", trimmed);
 }
 
-function keyed(kind: "data" | "json", key: string): Column {
+function keyColumn(kind: "data" | "json", key: string): Column {
   return isReserved(key) ? { kind: "ignored" } : { kind, key };
 }
 
@@ -99,10 +100,10 @@ function unknownNames(names: readonly string[], mapping: Mapping): FieldError[] 
   const known = new Set(names.map((name) => name.trim()));
   return Object.keys(mapping)
     .filter((name) => !known.has(name))
-    .slice(0, MOST_NAMES_TOLD)
+    .slice(0, MAX_REPORTED_NAMES)
     .map((name) => ({
       field: `mapping.${name}`,
-      message: "names no column of the file",
+      message: "is not the name of a column in the file",
       code: "unknown_reference",
     }));
 }
@@ -112,34 +113,36 @@ function duplicates(columns: readonly Column[]): FieldError[] {
   const repeated = new Set<string>();
   for (const column of columns) {
     if (column.kind === "ignored") continue;
-    const meaning = "key" in column ? DATA_PREFIX + column.key : column.kind;
-    if (seen.has(meaning)) repeated.add(meaning);
-    seen.add(meaning);
+    const target = "key" in column ? DATA_PREFIX + column.key : column.kind;
+    if (seen.has(target)) repeated.add(target);
+    seen.add(target);
   }
-  return [...repeated].slice(0, MOST_NAMES_TOLD).map((meaning) => ({
+  return [...repeated].slice(0, MAX_REPORTED_NAMES).map((target) => ({
     field: "file",
-    message: `has two columns that mean ${told(meaning)}: rename one, or leave it out with mapping`,
+    message: `has two columns that mean ${shortName(target)}: rename one, or map it to null`,
     code: "invalid_value",
   }));
 }
 
 function noKey(): FieldError {
-  const message = `has a column named ${DATA_PREFIX} without a key behind it`;
+  const message = `has a column named ${DATA_PREFIX} without a key after it`;
   return { field: "file", message, code: "invalid_value" };
 }
 
 function noEmail(names: readonly string[]): FieldError {
-  const found = names.slice(0, MOST_NAMES_TOLD).map(told).join(", ");
+  const found = names.slice(0, MAX_REPORTED_NAMES).map(shortName).join(", ");
   const hint = names.some((name) => parseAddress(name).ok)
-    ? "it seems to hold data, and must name the columns"
-    : "rename the column that holds the addresses, or name it in mapping";
+    ? "it seems to contain data, but it must contain the column names"
+    : "rename the column that contains the addresses, or map it to email";
   return {
     field: "file",
-    message: `has no column named email; its first line has: ${found}; ${hint}`,
+    message: `has no column named email; its first line contains: ${found}; ${hint}`,
     code: "required",
   };
 }
 
-function told(name: string): string {
-  return name.length > LONGEST_NAME_TOLD ? `${name.slice(0, LONGEST_NAME_TOLD)}…` : name;
+function shortName(name: string): string {
+  return name.length > MAX_REPORTED_NAME_LENGTH
+    ? `${name.slice(0, MAX_REPORTED_NAME_LENGTH)}…`
+    : name;
 }

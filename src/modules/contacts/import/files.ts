@@ -1,4 +1,4 @@
-/** Uploaded files, kept in the data folder until their import has ended. */
+/** Uploaded files, stored in the data folder until their import has ended. */
 
 import { mkdtempSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm } from "node:fs/promises";
@@ -11,22 +11,23 @@ export type ImportFiles = ReturnType<typeof createImportFiles>;
 /** A file that is being received. */
 export type Receiving = {
   write(bytes: Uint8Array): Promise<void>;
-  /** Resolves when all of it is on disk and stays there in a power cut. */
+  /** Resolves when the file is synced to disk, so that it survives a power failure. */
   finish(): Promise<void>;
-  /** Closes and removes it. */
+  /** Closes and removes the file. */
   abandon(): Promise<void>;
 };
 
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 const READ_BYTES = 64 * 1024;
-const LEAST_FREE_BYTES = 512 * 1024 * 1024;
-const ENDING = ".csv";
+/** Free disk space below which no upload is accepted, so that the database can still grow. */
+const MIN_FREE_BYTES = 512 * 1024 * 1024;
+const EXTENSION = ".csv";
 
-/** `dataFolder` is null where the database lives in memory: then a temporary folder has to do. */
+/** `dataFolder` is null if the database is in memory; a temporary folder is used then. */
 export function createImportFiles(dataFolder: string | null) {
   let temporary: string | null = null;
-  /** Files that this process received: their jobs may not be stored yet. */
+  /** Ids of files that this process received, whose jobs may not be stored yet. */
   const received = new Set<string>();
 
   function folder(): string {
@@ -35,7 +36,7 @@ export function createImportFiles(dataFolder: string | null) {
     return temporary;
   }
 
-  const pathOf = (id: string) => join(folder(), id + ENDING);
+  const pathOf = (id: string) => join(folder(), id + EXTENSION);
 
   async function remove(id: string): Promise<void> {
     await rm(pathOf(id), { force: true });
@@ -52,8 +53,9 @@ export function createImportFiles(dataFolder: string | null) {
   }
 
   return {
-    /** Whether there is room for one more, and enough besides for the database. */
-    hasRoom: (): boolean => dataFolder === null || (freeBytes(dataFolder) ?? 0) >= LEAST_FREE_BYTES,
+    /** True if the disk has enough free space for another file and for the database. */
+    hasFreeSpace: (): boolean =>
+      dataFolder === null || (freeBytes(dataFolder) ?? 0) >= MIN_FREE_BYTES,
 
     async create(id: string): Promise<Receiving> {
       await mkdir(folder(), { recursive: true, mode: OWNER_ONLY_FOLDER });
@@ -67,16 +69,16 @@ export function createImportFiles(dataFolder: string | null) {
           await syncFolder();
         },
         async abandon() {
-          await file.close().catch(() => undefined); // It may be closed already.
+          await file.close().catch(() => undefined); // The file may be closed already.
           await remove(id);
         },
       };
     },
 
-    /** The bytes of a file, piece by piece; null if it is not there. */
+    /** The content of a file in chunks; null if the file does not exist. */
     async read(id: string): Promise<AsyncGenerator<Uint8Array> | null> {
       try {
-        return piecesOf(await open(pathOf(id), "r"));
+        return readChunks(await open(pathOf(id), "r"));
       } catch (error) {
         if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
         throw error;
@@ -85,13 +87,14 @@ export function createImportFiles(dataFolder: string | null) {
 
     remove,
 
-    /** Removes what no job needs: of uploads that broke off, and of jobs that have ended. */
-    async sweep(neededIds: readonly string[]): Promise<void> {
+    /** Removes files that no job needs: those of aborted uploads and of ended jobs. */
+    async removeAllExcept(neededIds: readonly string[]): Promise<void> {
       if (dataFolder === null) return;
-      const needed = new Set([...neededIds, ...received].map((id) => id + ENDING));
-      const names = await readdir(folder()).catch(() => []); // Nothing was ever imported.
+      const needed = new Set([...neededIds, ...received].map((id) => id + EXTENSION));
+      // The folder does not exist before the first import.
+      const names = await readdir(folder()).catch(() => []);
       for (const name of names) {
-        if (name.endsWith(ENDING) && !needed.has(name)) await rm(join(folder(), name));
+        if (name.endsWith(EXTENSION) && !needed.has(name)) await rm(join(folder(), name));
       }
     },
 
@@ -109,7 +112,7 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-async function* piecesOf(file: FileHandle): AsyncGenerator<Uint8Array> {
+async function* readChunks(file: FileHandle): AsyncGenerator<Uint8Array> {
   const buffer = Buffer.alloc(READ_BYTES);
   try {
     for (;;) {

@@ -1,4 +1,9 @@
-/** Imports: a file is received, its header checked, and a job made that works through it. */
+/**
+ * Imports of contacts from CSV files. The request stores the file (`files.ts`), detects its
+ * encoding and delimiter (`records.ts`), checks its header (`columns.ts`) and stores a job. The job
+ * worker then runs it (`run.ts`): it parses each row (`rows.ts`, `cells.ts`), sorts the rows in
+ * batches (`batches.ts`) and creates or updates the contacts (`write.ts`).
+ */
 
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -23,8 +28,9 @@ import type { JobRow, Jobs } from "../jobs/jobs.ts";
 export type Imports = ReturnType<typeof createImports>;
 
 /**
- * A file that is on disk and can be imported; `identity` tells it from any other request. It counts
- * against the quota of its project until `endUpload` is called.
+ * A file that is stored and can be imported. `identity` is the part of the request that an
+ * idempotency key covers. The upload counts against the project's quota until `endUpload` is
+ * called.
  */
 export type Received = {
   id: string;
@@ -64,14 +70,14 @@ export function createImports(deps: {
     return { fields, encoding: guess.result(), digest: digest.digest("hex"), sizeBytes };
   }
 
-  /** 422 with everything that is wrong with the header. */
+  /** Throws 422 with all errors of the header. */
   async function checkHeader(
     projectSeq: number,
     id: string,
     { encoding, mapping }: Pick<ImportJob, "encoding" | "mapping">,
   ): Promise<void> {
     const bytes = await files.read(id);
-    if (bytes === null) throw new Error("a file that was received is gone");
+    if (bytes === null) throw new Error("a received file no longer exists");
     const records = readRecords({ bytes, encoding }, scheduler.of(projectSeq));
     try {
       const { header } = await splitHeader(records);
@@ -97,9 +103,9 @@ export function createImports(deps: {
   }
 
   return {
-    /** Takes the file of a request; what is refused leaves nothing behind. */
+    /** Stores and checks the file of a request. If it is refused, the file is removed. */
     async receive(projectSeq: number, upload: Upload, query: ImportQuery): Promise<Received> {
-      if (!files.hasRoom()) throw noRoom();
+      if (!files.hasFreeSpace()) throw storageFull();
       quotas.ensureStorage(projectSeq);
       const endUpload = quota.begin(projectSeq);
       try {
@@ -118,18 +124,19 @@ export function createImports(deps: {
       };
     },
 
-    /** For a file that is not to be imported after all. */
+    /** Removes a received file for which no job was stored. */
     discard: ({ id }: Received): Promise<void> => files.remove(id),
 
     progress: (projectSeq: number, id: string): ImportProgress =>
       present(jobs.get(projectSeq, "IMPORT", id)),
 
     /** Removes files that no job needs. */
-    sweep: (): Promise<void> => files.sweep(jobs.unfinished("IMPORT").map(({ id }) => id)),
+    removeUnneededFiles: (): Promise<void> =>
+      files.removeAllExcept(jobs.unfinished("IMPORT").map(({ id }) => id)),
   };
 }
 
-/** Of the form, else of the query. */
+/** The options of an import. A field of the form wins over a query parameter. */
 function readOptions(
   fields: ReadonlyMap<string, string>,
   query: ImportQuery,
@@ -158,15 +165,13 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // No JSON is no object either.
+    return undefined; // The caller refuses it, like JSON that is not an object.
   }
 }
 
 function headerErrors(header: readonly string[], mapping: Mapping): FieldError[] {
   if (header.length === 0) {
-    return [
-      { field: "file", message: "has a first line that cannot be read", code: "invalid_format" },
-    ];
+    return [{ field: "file", message: "has an unreadable first line", code: "invalid_format" }];
   }
   if (header.some((name) => /[\0\u{fffd}]/u.test(name))) {
     const message = "must be text in UTF-8, Windows-1252 or UTF-16 with its byte order mark";
@@ -184,12 +189,12 @@ function present(job: JobRow): ImportProgress {
 
 function refuseFullStorage(error: unknown): never {
   const code = error instanceof Error && "code" in error ? error.code : null;
-  throw code === "ENOSPC" || code === "EDQUOT" || code === "EROFS" ? noRoom(error) : error;
+  throw code === "ENOSPC" || code === "EDQUOT" || code === "EROFS" ? storageFull(error) : error;
 }
 
-function noRoom(cause?: unknown): AppError {
+function storageFull(cause?: unknown): AppError {
   return new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store the file right now.", {
-    suggestion: "Nothing was changed. Try again in a little while.",
+    suggestion: "Nothing was changed. Try again in a few minutes.",
     cause,
   });
 }

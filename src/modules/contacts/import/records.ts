@@ -1,4 +1,4 @@
-/** The records of an uploaded file, in the encoding and with the delimiter that were found. */
+/** Reads the records of an uploaded file, with the detected encoding and delimiter. */
 
 import type { CsvItem, CsvReader } from "../../../lib/csv.ts";
 import { createCsvReader, detectDialect } from "../../../lib/csv.ts";
@@ -9,8 +9,8 @@ import type { SliceQueue } from "../../../lib/slice-queue.ts";
 export type TextFile = { bytes: AsyncIterable<Uint8Array>; encoding: TextEncoding };
 
 /**
- * Yields batches that took a few milliseconds each; between them the event loop goes on. The
- * batches are the same each time the file is read.
+ * Yields records in groups that take a few milliseconds to parse; other work runs between two
+ * groups. The groups are the same each time the file is read.
  */
 export async function* readRecords(file: TextFile, queue: SliceQueue): AsyncGenerator<CsvItem[]> {
   const slices = await startSlices(queue);
@@ -25,8 +25,8 @@ export async function* readRecords(file: TextFile, queue: SliceQueue): AsyncGene
 async function* read({ bytes, encoding }: TextFile): AsyncGenerator<Generator<CsvItem[]>> {
   const decoder = new TextDecoder(encoding);
   let reader: CsvReader | null = null;
-  for await (const piece of bytes) {
-    const text = decoder.decode(piece, { stream: true });
+  for await (const chunk of bytes) {
+    const text = decoder.decode(chunk, { stream: true });
     reader ??= createCsvReader(detectDialect(text));
     yield reader.push(text);
   }
@@ -35,7 +35,10 @@ async function* read({ bytes, encoding }: TextFile): AsyncGenerator<Generator<Cs
   yield reader.end();
 }
 
-/** The cells of the first record, none where there is no record, and the records after it. */
+/**
+ * The cells of the first record, and the records after it. The header is empty if there is no
+ * record.
+ */
 export async function splitHeader(
   records: AsyncGenerator<CsvItem[]>,
 ): Promise<{ header: readonly string[]; rest: AsyncGenerator<CsvItem[]> }> {
@@ -44,11 +47,11 @@ export async function splitHeader(
     const [first, ...others] = next.done === true ? [] : next.value;
     if (first === undefined && next.done !== true) continue;
     const header = first?.kind === "record" ? first.cells : [];
-    return { header, rest: startingWith(others, records) };
+    return { header, rest: prependItems(others, records) };
   }
 }
 
-async function* startingWith(
+async function* prependItems(
   items: CsvItem[],
   records: AsyncIterable<CsvItem[]>,
 ): AsyncGenerator<CsvItem[]> {

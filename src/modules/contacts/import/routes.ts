@@ -1,6 +1,6 @@
 /**
- * POST /contacts/import         a CSV file as a form, worked through after the answer
- * GET  /contacts/import/{id}    how far it is
+ * POST /contacts/import         upload a CSV file as a form; imported after the response
+ * GET  /contacts/import/{id}    progress of the import
  */
 
 import { Elysia } from "elysia";
@@ -21,12 +21,12 @@ export function importRoutes(deps: {
   bodies: Bodies;
   imports: Imports;
   writer: Writer;
-  /** A job is there. */
+  /** Called when a job was stored. */
   wake: () => void;
 }) {
   const { admission, bodies, imports, writer, wake } = deps;
 
-  /** Part of a change. */
+  /** Stores the job, inside a change, and returns the response. */
   function accept(projectSeq: number, received: Received) {
     imports.create(projectSeq, received)();
     writer.afterCommit(wake);
@@ -41,16 +41,16 @@ export function importRoutes(deps: {
         const holder = { projectSeq: project.seq, isPublic: false };
         const pieces = () => bodies.pieces(request, holder);
         const received = await imports.receive(project.seq, { request, pieces }, query);
-        let isTaken = false;
+        let isStored = false;
         try {
           const change = () => {
-            writer.afterCommit(() => (isTaken = true));
+            writer.afterCommit(() => (isStored = true));
             return accept(project.seq, received);
           };
           return await once(() => change, received.identity);
         } finally {
           received.endUpload();
-          if (!isTaken) await imports.discard(received);
+          if (!isStored) await imports.discard(received);
         }
       },
       {
@@ -66,7 +66,7 @@ export function importRoutes(deps: {
     .get("/:id", ({ project, params }) => envelope(imports.progress(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(ImportProgress) }),
-      detail: { tags, summary: "Progress of an import" },
+      detail: { tags, summary: "Get the progress of an import" },
     });
 }
 
@@ -81,18 +81,18 @@ const FORM = {
       format: "binary",
       contentMediaType: "text/csv",
       description:
-        "The first line names the columns. email is required; subscribed takes true, 1, yes, " +
-        "false, 0, no; every other column is a key of the contact's data.",
+        "The first line contains the column names. email is required; subscribed accepts true, 1, " +
+        "yes, false, 0, no; any other column is a key of the contact's data.",
     },
     mapping: {
       type: "string" as const,
       description:
         'JSON from column to field: {"E-Mail": "email", "Plan": "data.plan", "No": null}. ' +
-        "Nested values cannot be imported; `\\.` is a dot that belongs to a key.",
+        "Nested values cannot be imported; write `\\.` for a dot in a key.",
     },
     subscribed: {
       type: "boolean" as const,
-      description: "Of new contacts where the file does not say; default true",
+      description: "Subscription of new contacts without a value in the file; default true",
     },
   },
 };

@@ -1,4 +1,4 @@
-/** From a record of a CSV file to what it says about one contact. Pure. */
+/** Converts a record of a CSV file to the values of one contact. All functions here are pure. */
 
 import { refuseUnfaithful } from "../../../http/faithful.ts";
 import { AppError } from "../../../lib/errors.ts";
@@ -12,9 +12,9 @@ export type ImportRow =
       kind: "row";
       line: number;
       email: string;
-      /** Null where the file does not say. */
+      /** Null if the row has no value. */
       subscribed: boolean | null;
-      /** JSON object; text, since many rows are held at once. */
+      /** A JSON object as text, which takes less memory than an object while a batch is held. */
       data: string;
     }
   | { kind: "fault"; line: number; message: string };
@@ -28,7 +28,7 @@ const SUBSCRIBED = new Map([
   ["no", false],
 ]);
 
-/** What makes a record a fault, as one sentence. */
+/** The reason why a record is invalid, as one sentence. */
 class RowError extends Error {}
 
 export function readRow(
@@ -57,7 +57,7 @@ function readCells(columns: readonly Column[], cells: readonly string[]) {
     const column = columns[i];
     refuseBadCharacters(cell);
     if (cell.trim() === "") continue;
-    if (column === undefined) throw new RowError("There are more values than columns.");
+    if (column === undefined) throw new RowError("The row has more values than columns.");
     if (column.kind === "email") email = readEmail(cell);
     else if (column.kind === "subscribed") subscribed = readSubscribed(cell);
     else if (column.kind === "data") data.push([column.key, readCell(cell)]);
@@ -72,8 +72,10 @@ function readCells(columns: readonly Column[], cells: readonly string[]) {
 }
 
 function refuseBadCharacters(cell: string): void {
-  if (cell.includes("\0")) throw new RowError("There is a NUL character.");
-  if (cell.includes("\u{fffd}")) throw new RowError("Some bytes are not valid UTF-8.");
+  if (cell.includes("\0")) throw new RowError("The row contains a NUL character.");
+  if (cell.includes("\u{fffd}")) {
+    throw new RowError("The row contains bytes that are not valid UTF-8.");
+  }
 }
 
 function readEmail(cell: string): string {

@@ -1,4 +1,6 @@
-/** Works through an uploaded file in changes of a few milliseconds, each with how far it came. */
+/**
+ * Imports an uploaded file in changes of a few milliseconds. Each change also stores the progress.
+ */
 
 import { Value } from "@sinclair/typebox/value";
 import type { Writer } from "../../../db/writer.ts";
@@ -15,15 +17,16 @@ import type { RowOutcome, RowTarget, RowWriter, SubscriptionChanges } from "./wr
 import type { JobRunner, RunEnd } from "../jobs/worker.ts";
 import { type JobRow, type Jobs, type Progress, progressOf } from "../jobs/jobs.ts";
 
-/** The rows that come next, and what was written up to there. */
-type Place = { rows: Iterator<ImportRow>; progress: Progress };
+/** The remaining rows, and the progress of the job before them. */
+type Position = { rows: Iterator<ImportRow>; progress: Progress };
 
-/** What one change collects. */
-type Done = { errors: ImportError[]; changes: SubscriptionChanges };
+/** Errors and subscription changes that one change collects. */
+type Collected = { errors: ImportError[]; changes: SubscriptionChanges };
 
+/** Time that one change may take. */
 const CHUNK_MS = 5;
-const FILE_GONE = "The uploaded file is not there any more. Upload it again.";
-const NO_HEADER = "The file has no header that can be used.";
+const FILE_GONE = "The uploaded file no longer exists. Upload it again.";
+const NO_HEADER = "The header of the file is not valid.";
 
 export function createImportRunner(deps: {
   files: ImportFiles;
@@ -35,28 +38,33 @@ export function createImportRunner(deps: {
 }): JobRunner {
   const { files, jobs, rows: rowWriter, quotas, writer, scheduler } = deps;
 
-  /** The change that writes the next rows for a while; it returns how far that came. */
-  function writeSome(job: JobRow, target: RowTarget, { rows, progress }: Place) {
+  /** The change that writes the next rows for `CHUNK_MS`; it returns the new progress. */
+  function writeChunk(job: JobRow, target: RowTarget, { rows, progress }: Position) {
     return (): Progress => {
       quotas.ensureStorage(job.projectSeq);
       const endsAt = systemClock.elapsed() + CHUNK_MS;
       const next = { ...progress };
-      const done: Done = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
+      const collected: Collected = { errors: [], changes: { subscribed: [], unsubscribed: [] } };
       do {
         const row = rows.next();
         if (row.done === true) break;
-        next[apply(target, row.value, done)]++;
+        next[apply(target, row.value, collected)]++;
         next.processed++;
         next.cursor++;
       } while (systemClock.elapsed() < endsAt);
-      rowWriter.record(target, done.changes);
+      rowWriter.record(target, collected.changes);
       jobs.advance(job.seq, next);
-      if (done.errors.length > 0) jobs.addErrors(job.seq, done.errors, byLine);
+      if (collected.errors.length > 0) jobs.addErrors(job.seq, collected.errors, byLine);
       return next;
     };
   }
 
-  function apply(target: RowTarget, row: ImportRow, { errors, changes }: Done): RowOutcome["is"] {
+  /** Writes one row and returns its result, which is also the name of the counter to increase. */
+  function apply(
+    target: RowTarget,
+    row: ImportRow,
+    { errors, changes }: Collected,
+  ): RowOutcome["is"] {
     const outcome: RowOutcome =
       row.kind === "row"
         ? rowWriter.write(row, target, changes)
@@ -65,7 +73,7 @@ export function createImportRunner(deps: {
     return outcome.is;
   }
 
-  /** Writes the batches from the job's cursor on. */
+  /** Writes the batches, beginning at the job's cursor. */
   async function writeAll(
     job: JobRow,
     batches: AsyncIterable<Batch>,
@@ -74,12 +82,12 @@ export function createImportRunner(deps: {
     let progress = progressOf(job);
     let end = 0;
     for await (const { rows, count, endedBy } of batches) {
-      passOver(rows, Math.min(count, progress.cursor - end));
+      skipRows(rows, Math.min(count, progress.cursor - end));
       end += count;
       while (progress.cursor < end && !isStopping()) {
-        progress = await writer.write(writeSome(job, target, { rows, progress }));
+        progress = await writer.write(writeChunk(job, target, { rows, progress }));
       }
-      // Rows are garbage by now: collected beside the loop, before the heap has grown by all of them.
+      // The rows of this batch are garbage now. Collect them concurrently, before the heap grows.
       Bun.gc(false);
       if (isStopping()) return { is: "stopped" };
       if (endedBy !== null) return { is: "failed", message: endedBy };
@@ -87,7 +95,7 @@ export function createImportRunner(deps: {
     return { is: "completed" };
   }
 
-  /** Records and faults after the header. */
+  /** The number of rows after the header, with invalid ones. */
   async function countRecords(projectSeq: number, file: TextFile): Promise<number> {
     let count = 0;
     for await (const items of readRecords(file, scheduler.of(projectSeq))) {
@@ -120,7 +128,7 @@ export function createImportRunner(deps: {
         if (!read.ok) return { is: "failed", message: NO_HEADER };
         return await writeAll(job, inBatches(rest, read.columns), { target, isStopping });
       } finally {
-        await records.return(undefined); // Closes the file, also where it was not read to its end.
+        await records.return(undefined); // Closes the file, even if it was not read to its end.
       }
     },
 
@@ -128,12 +136,12 @@ export function createImportRunner(deps: {
       jobs.addErrors<ImportError>(job.seq, [{ line: null, message }], byLine);
     },
 
-    tidy: (job) => files.remove(job.id),
+    cleanUp: (job) => files.remove(job.id),
   };
 }
 
-/** They were written before. */
-function passOver(rows: Iterator<ImportRow>, count: number): void {
+/** Skips rows that were written before the job was resumed. */
+function skipRows(rows: Iterator<ImportRow>, count: number): void {
   for (let i = 0; i < count; i++) rows.next();
 }
 

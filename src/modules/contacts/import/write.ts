@@ -1,7 +1,7 @@
 /**
- * Creates or updates a contact from a row, by the rules of every other upsert, with statements that
- * were prepared once. An existing contact keeps what the row does not name; above all, a row without
- * `subscribed` never subscribes anybody again.
+ * Creates or updates a contact from a row, by the same rules as all other upserts, with prepared
+ * statements. An existing contact keeps the values that the row does not contain. In particular, a
+ * row without `subscribed` never resubscribes a contact.
  */
 
 import type { Db } from "../../../db/open.ts";
@@ -13,24 +13,27 @@ import { mergeData, parseData, serializeData } from "../data.ts";
 
 export type RowTarget = {
   projectSeq: number;
-  /** Of new contacts where the row does not say. */
+  /** Subscription of a new contact if its row has no value. */
   subscribesNew: boolean;
 };
 
 export type RowOutcome = { is: "created" | "updated" } | { is: "failed"; message: string };
 
-/** The part of an import row that is written. */
+/** The values of an import row that are written. */
 export type RowContent = { email: string; subscribed: boolean | null; data: string };
 
 type Known = { seq: number; isSubscribed: number; data: string };
 
-/** What one change did to subscriptions: its events are written together at its end. */
+/**
+ * The `seq` of contacts that one change subscribed or unsubscribed; its events are recorded at its
+ * end.
+ */
 export type SubscriptionChanges = { subscribed: number[]; unsubscribed: number[] };
 
 export type RowWriter = {
-  /** Part of a change. */
+  /** Writes one row, inside a change. */
   write(row: RowContent, target: RowTarget, changes: SubscriptionChanges): RowOutcome;
-  /** The end of that change. */
+  /** Records the events of that change, at its end. */
   record(target: RowTarget, changes: SubscriptionChanges): void;
 };
 
@@ -52,7 +55,7 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: EventLog }
     "UPDATE contacts SET is_subscribed = ?, data = ?, updated_at = ? WHERE seq = ?",
   );
 
-  /** False where there is one already. */
+  /** Creates the contact; returns false if it exists already. */
   function create(row: RowContent, target: RowTarget, changes: SubscriptionChanges): boolean {
     const { projectSeq, subscribesNew } = target;
     const now = clock.now();
@@ -66,7 +69,7 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: EventLog }
 
   function update(row: RowContent, { projectSeq }: RowTarget, changes: SubscriptionChanges): void {
     const known = find.get(projectSeq, row.email);
-    if (known === null) throw new Error("a contact is neither new nor there");
+    if (known === null) throw new Error("a contact neither was created nor exists");
     const wasSubscribed = known.isSubscribed === 1;
     const isSubscribed = row.subscribed ?? wasSubscribed;
     const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));

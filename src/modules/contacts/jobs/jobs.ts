@@ -1,4 +1,4 @@
-/** Long work on contacts as rows: what to do, how far it is, and what came of it. */
+/** Rows of jobs, which are long operations on contacts: their input, progress and result. */
 
 import { and, asc, eq, inArray, notInArray, sql } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
@@ -11,9 +11,12 @@ export type JobRow = typeof jobs.$inferSelect;
 export type JobKind = JobRow["kind"];
 export type Jobs = ReturnType<typeof createJobs>;
 
-/** Written in the change that does the work it counts: neither is ever there without the other. */
+/**
+ * Progress of a job. It is stored in the same change as the work that it counts, so both always
+ * agree.
+ */
 export type Progress = {
-  /** Where to go on. */
+  /** Position at which the job continues; its meaning depends on the job. */
   cursor: number;
   processed: number;
   created: number;
@@ -21,7 +24,8 @@ export type Progress = {
   failed: number;
 };
 
-const MOST_ERRORS_KEPT = 100;
+/** Most errors stored per job. */
+const MAX_ERRORS = 100;
 
 export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
   const { sqlite } = db;
@@ -56,8 +60,8 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
     },
 
     /**
-     * The job to begin with, of a project that is none of these: first the jobs that a dead process
-     * left behind, then the one that waits longest.
+     * The next job of any project except these, or null: first a job that was running when the last
+     * process ended, then the oldest queued job.
      */
     next(busyProjects: readonly number[]): JobRow | null {
       const isFree = notInArray(jobs.projectSeq, [...busyProjects]);
@@ -74,33 +78,36 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
         .where(and(withStatus("QUEUED", "RUNNING"), eq(jobs.kind, kind)))
         .all(),
 
-    /** Part of a change. */
+    /** Marks the job as running, inside a change. */
     start(seq: number): void {
       db.update(jobs).set({ status: "RUNNING" }).where(eq(jobs.seq, seq)).run();
     },
 
-    /** Part of a change. */
+    /** Stores the number of rows to process, inside a change. */
     setTotal(seq: number, total: number): void {
       db.update(jobs).set({ total }).where(eq(jobs.seq, seq)).run();
     },
 
-    /** Part of the change that did the work. */
+    /** Stores the progress, inside the change that did the work. */
     advance(seq: number, { cursor, processed, created, updated, failed }: Progress): void {
       advance.run(cursor, processed, created, updated, failed, seq);
     },
 
-    /** Part of a change: keeps the first errors, by `order`. */
+    /** Adds errors, inside a change. Only the first `MAX_ERRORS` in the given order are stored. */
     addErrors<T>(seq: number, errors: readonly T[], order: (a: T, b: T) => number): void {
       const [job] = db.select({ errors: jobs.errors }).from(jobs).where(eq(jobs.seq, seq)).all();
       const known: T[] = JSON.parse(job?.errors ?? "[]");
-      const kept = [...known, ...errors].toSorted(order).slice(0, MOST_ERRORS_KEPT);
+      const merged = [...known, ...errors].toSorted(order).slice(0, MAX_ERRORS);
       db.update(jobs)
-        .set({ errors: JSON.stringify(kept) })
+        .set({ errors: JSON.stringify(merged) })
         .where(eq(jobs.seq, seq))
         .run();
     },
 
-    /** Part of a change; the ids of its contacts, perhaps thousands, and its file are not kept. */
+    /**
+     * Ends the job, inside a change. Its ids and filter, which may be large, are removed from the
+     * row.
+     */
     end(seq: number, status: "COMPLETED" | "FAILED"): void {
       const input = sql`json_remove(${jobs.input}, '$.ids', '$.filter')`;
       db.update(jobs)
@@ -111,7 +118,7 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
   };
 }
 
-/** How far a job was when its row was read. */
+/** The progress of a job when its row was read. */
 export function progressOf({ cursor, processed, created, updated, failed }: JobRow): Progress {
   return { cursor, processed, created, updated, failed };
 }

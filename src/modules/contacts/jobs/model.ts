@@ -1,4 +1,4 @@
-/** What all jobs show. */
+/** The fields that the responses of all jobs share. */
 
 import { Type } from "@sinclair/typebox";
 import { JOB_STATUSES } from "../../../db/schema/jobs.ts";
@@ -13,7 +13,7 @@ export const JobState = {
   id: Type.String(),
   status: OneOf(JOB_STATUSES),
   processed: Type.Integer(),
-  total: Nullable(Type.Integer({ description: "null until it was counted" })),
+  total: Nullable(Type.Integer({ description: "null until the rows have been counted" })),
 };
 
 export const JobTimes = {
@@ -21,7 +21,7 @@ export const JobTimes = {
   finishedAt: Nullable(Type.String({ format: "date-time" })),
 };
 
-/** The members above. */
+/** The fields of `JobState` and `JobTimes`. */
 export function presentJob({ id, status, processed, total, createdAt, finishedAt }: JobRow) {
   const times = { createdAt: isoTime(createdAt), finishedAt: isoTimeOrNull(finishedAt) };
   return { id, status, processed, total, ...times };

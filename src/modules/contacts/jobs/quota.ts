@@ -1,6 +1,7 @@
 /**
- * The quota of imports, exports and bulk actions that a project has at once. Jobs that wait or run
- * are rows; uploads and exports, which end with their request, are counted in memory.
+ * The quota of concurrent imports, exports and bulk actions of a project. Queued and running jobs
+ * are counted in the database; uploads and exports, which end with their request, are counted in
+ * memory.
  */
 
 import type { Db } from "../../../db/open.ts";
@@ -8,28 +9,31 @@ import type { AppError } from "../../../lib/errors.ts";
 import { quotaExceeded } from "../../quotas/exceeded.ts";
 
 export type JobQuota = {
-  /** An upload or export begins: 429 at the quota. Returns what ends it, once or several times. */
+  /**
+   * Begins an upload or export; throws 429 at the quota. The returned function ends it and is
+   * idempotent.
+   */
   begin(projectSeq: number): () => void;
-  /** Part of the change that stores a job: 429 at the quota. */
+  /** Throws 429 at the quota. It must be called inside the change that stores a job. */
   ensureJob(projectSeq: number): void;
-  /** The same for the job of an upload, which gives way to it. */
+  /** Like `ensureJob` for the job of an upload; that upload itself is not counted. */
   ensureJobOfUpload(projectSeq: number): void;
 };
 
-/** About how long a large import takes. */
+/** Roughly the duration of a large import. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** `most`: of one project; 0 for no limit. */
-export function createJobQuota({ db, most }: { db: Db; most: number }): JobQuota {
+/** `maxJobs` is the limit of one project; 0 for no limit. */
+export function createJobQuota({ db, maxJobs }: { db: Db; maxJobs: number }): JobQuota {
   const countJobs = db.sqlite.prepare<{ n: number }, [number]>(`
     SELECT count(*) AS n FROM jobs
     WHERE project_seq = +? AND status IN ('QUEUED', 'RUNNING')`);
   const requests = new Map<number, number>();
 
   function ensure(projectSeq: number, ownRequests: number): void {
-    if (most === 0) return;
+    if (maxJobs === 0) return;
     const others = (requests.get(projectSeq) ?? 0) - ownRequests;
-    if ((countJobs.get(projectSeq)?.n ?? 0) + others >= most) throw exceeded(most);
+    if ((countJobs.get(projectSeq)?.n ?? 0) + others >= maxJobs) throw exceeded(maxJobs);
   }
 
   function add(projectSeq: number, change: 1 | -1): void {
@@ -42,10 +46,10 @@ export function createJobQuota({ db, most }: { db: Db; most: number }): JobQuota
     begin(projectSeq) {
       ensure(projectSeq, 0);
       add(projectSeq, 1);
-      let isOver = false;
+      let hasEnded = false;
       return () => {
-        if (!isOver) add(projectSeq, -1);
-        isOver = true;
+        if (!hasEnded) add(projectSeq, -1);
+        hasEnded = true;
       };
     },
     ensureJob: (projectSeq) => ensure(projectSeq, 0),
@@ -53,11 +57,11 @@ export function createJobQuota({ db, most }: { db: Db; most: number }): JobQuota
   };
 }
 
-function exceeded(most: number): AppError {
+function exceeded(maxJobs: number): AppError {
   return quotaExceeded({
-    quota: `${most} imports, exports and bulk actions at once`,
+    quota: `${maxJobs} imports, exports and bulk actions at once`,
     setting: "--quota-jobs",
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    suggestion: "Wait until one of them has ended, then try again.",
+    suggestion: "Wait until one of them has ended, then repeat the request.",
   });
 }

@@ -1,7 +1,7 @@
 /**
- * Runs jobs: of a project one after the other, of several projects at once, so that no project waits
- * for the jobs of another. What a job did is committed together with how far it is, so a job goes on
- * where it was, whatever ended the process.
+ * Runs jobs. The jobs of one project run one after the other; several projects run concurrently, so
+ * that no project waits for the jobs of another. The work of a job and its progress are committed
+ * together, so a job continues at the same position after a crash.
  */
 
 import { isStorageRefusal } from "../../../db/refusal.ts";
@@ -11,30 +11,32 @@ import { AppError } from "../../../lib/errors.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import type { JobKind, JobRow, Jobs } from "./jobs.ts";
 
-/** How a run of a job ended; `stopped`: it goes on at the next start. */
+/** How a run of a job ended. A `stopped` job continues at the next start of the process. */
 export type RunEnd = { is: "completed" } | { is: "stopped" } | { is: "failed"; message: string };
 
 export type JobRunner = {
-  /** Works in small changes; between them it asks whether to stop. */
+  /** Runs the job in small changes and checks between them whether to stop. */
   run(job: JobRow, isStopping: () => boolean): Promise<RunEnd>;
-  /** Part of the change that ends the job: what to tell beside its status. */
+  /** Stores the message of a failure, inside the change that ends the job. */
   noteFailure(job: JobRow, message: string): void;
-  /** After that change. */
-  tidy(job: JobRow): Promise<void>;
+  /** Removes what the job no longer needs. Called after the change that ended the job. */
+  cleanUp(job: JobRow): Promise<void>;
 };
 
 export type JobWorker = {
   start(): void;
-  /** A new job is there. */
+  /** Starts new jobs if there is capacity. Call it after a job was stored. */
   wake(): void;
-  /** Resolves when no job is being worked on any more. */
+  /** Resolves when no job is running. */
   stop(): Promise<void>;
 };
 
-/** Jobs at once, of different projects. An import holds some MiB of its file in memory. */
-const MOST_AT_ONCE = 4;
+/**
+ * Most concurrent jobs, each of another project. An import holds some MiB of its file in memory.
+ */
+const MAX_CONCURRENT_JOBS = 4;
 const STORAGE_RETRY_MS = 5_000;
-const UNEXPECTED = "Something went wrong on our side. What was done so far is kept.";
+const UNEXPECTED = "An internal error stopped the job. Its changes before the error are kept.";
 
 export function createJobWorker(deps: {
   jobs: Jobs;
@@ -45,48 +47,51 @@ export function createJobWorker(deps: {
 }): JobWorker {
   const { jobs, runners, writer, clock, log } = deps;
   let isRunning = false;
-  /** The storage refused: no job is begun for a while. */
-  let isPausing = false;
-  /** By project. */
-  const underWay = new Map<number, Promise<void>>();
+  /** True after the storage refused a write: no job starts until the next retry. */
+  let isPaused = false;
+  /** Running jobs by `project_seq`. */
+  const running = new Map<number, Promise<void>>();
   let cancelRetry = () => {};
 
   const isStopping = () => !isRunning;
 
   function wake(): void {
-    if (!isRunning || isPausing) return;
-    while (underWay.size < MOST_AT_ONCE) {
-      const job = jobs.next([...underWay.keys()]);
+    if (!isRunning || isPaused) return;
+    while (running.size < MAX_CONCURRENT_JOBS) {
+      const job = jobs.next([...running.keys()]);
       if (job === null) return;
       const { projectSeq } = job;
-      const work = begin(job).finally(() => {
-        underWay.delete(projectSeq);
+      const work = startJob(job).finally(() => {
+        running.delete(projectSeq);
         wake();
       });
-      underWay.set(projectSeq, work);
+      running.set(projectSeq, work);
     }
   }
 
-  async function begin(job: JobRow): Promise<void> {
+  async function startJob(job: JobRow): Promise<void> {
     try {
       await writer.write(() => jobs.start(job.seq));
-      await runOne(job);
+      await runJob(job);
     } catch (error) {
-      log.error("a job waits", { job: job.id, error: describeError(error) });
+      log.error("a job could not go on and will be retried", {
+        job: job.id,
+        error: describeError(error),
+      });
       pause();
     }
   }
 
   function pause(): void {
     cancelRetry();
-    isPausing = true;
+    isPaused = true;
     cancelRetry = clock.after(STORAGE_RETRY_MS, () => {
-      isPausing = false;
+      isPaused = false;
       wake();
     });
   }
 
-  async function runOne(job: JobRow): Promise<void> {
+  async function runJob(job: JobRow): Promise<void> {
     const runner = runners[job.kind];
     const end = await runner.run(job, isStopping).catch((error: unknown): RunEnd => {
       if (isStorageRefusal(error)) throw error;
@@ -101,25 +106,27 @@ export function createJobWorker(deps: {
       if (end.is === "failed") runner.noteFailure(job, end.message);
       jobs.end(job.seq, end.is === "failed" ? "FAILED" : "COMPLETED");
     });
-    await runner.tidy(job);
+    await runner.cleanUp(job);
   }
 
   return {
     start() {
       isRunning = true;
-      isPausing = false;
+      isPaused = false;
       wake();
     },
     wake,
     async stop() {
       isRunning = false;
       cancelRetry();
-      await Promise.all(underWay.values());
+      await Promise.all(running.values());
     },
   };
 }
 
-/** What was right when the job was accepted may not be so any more: a segment was deleted. */
+/**
+ * The message of a refusal, for example if the job's segment was deleted after the job was created.
+ */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof AppError) || error.status >= 500) return null;
   return error.message;
