@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { listAt } from "../support/json.ts";
-import { contactsOf, imported } from "./contacts/upload.ts";
+import { storedContacts, imported } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
 /** `ada@acme.test` is what remains of most of these texts after `String.prototype.trim`. */
@@ -128,7 +128,7 @@ async function patchContact(text: string): Promise<Verdict> {
 async function importFile(text: string): Promise<Verdict> {
   t.db.sqlite.run("DELETE FROM contacts");
   const answer = await imported(t, `n,email\r\n1,"${text.replaceAll('"', '""')}"\r\n`);
-  const [contact = null] = contactsOf(t);
+  const [contact = null] = storedContacts(t);
   expect(answer.at("data.failed")).toBe(contact === null ? 1 : 0);
   return contact?.email ?? null;
 }

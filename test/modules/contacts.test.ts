@@ -21,7 +21,7 @@ const emailsOf = (answer: TestResponse) =>
   listAt(answer.body, "contacts").map((c) => valueAt(c, "email"));
 
 describe("POST /contacts", () => {
-  test("creates: 201, the bare contact, subscribed, and the event", async () => {
+  test("creates a subscribed contact, records the event and responds 201 without an envelope", async () => {
     const answer = await post({ email: "ada@example.com" });
     expect([answer.status, answer.body]).toEqual([
       201,
@@ -38,7 +38,7 @@ describe("POST /contacts", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
   });
 
-  test("unsubscribed from the start: no event", async () => {
+  test("records no event for a new contact that is unsubscribed", async () => {
     const answer = await post({
       email: "ada@example.com",
       subscribed: false,
@@ -48,7 +48,7 @@ describe("POST /contacts", () => {
     expect(t.eventNames()).toEqual([]);
   });
 
-  test("updates one that is there: 200, the same id, merged data", async () => {
+  test("updates an existing contact, merges its data and responds 200", async () => {
     const id = await create({ email: "ada@example.com", data: { a: 1, b: 2 } });
     t.clock.advance(1000);
     const answer = await post({ email: "ada@example.com", data: { b: 3, c: 4 } });
@@ -66,7 +66,7 @@ describe("POST /contacts", () => {
     ]);
   });
 
-  test("that changes nothing leaves updatedAt alone", async () => {
+  test("does not change updatedAt if nothing else changes", async () => {
     await create({ email: "ada@example.com", data: { a: 1 } });
     t.clock.advance(1000);
     const answer = await post({ email: "ada@example.com", data: { a: 1 }, subscribed: true });
@@ -82,19 +82,19 @@ describe("POST /contacts", () => {
     [false, false, false, []],
   ];
   for (const [before, given, after, events] of flags) {
-    test(`subscribed ${before}, given ${given}: ${after}`, async () => {
+    test(`with subscribed ${given} makes a contact with subscribed ${before} ${after}`, async () => {
       await create({ email: "ada@example.com", subscribed: before });
-      const known = t.eventNames().length;
+      const earlier = t.eventNames().length;
       const answer = await post({
         email: "ada@example.com",
         ...(given === undefined ? {} : { subscribed: given }),
       });
       expect(answer.at("subscribed")).toBe(after);
-      expect(t.eventNames().slice(known)).toEqual(events);
+      expect(t.eventNames().slice(earlier)).toEqual(events);
     });
   }
 
-  const spellings: [given: string, kept: string][] = [
+  const spellings: [given: string, stored: string][] = [
     ["ADA@Example.COM", "ada@example.com"],
     ["  ada@example.com\t", "ada@example.com"],
     ["ada+tag@example.com", "ada+tag@example.com"],
@@ -102,22 +102,24 @@ describe("POST /contacts", () => {
     ["ada@bücher.example", "ada@xn--bcher-kva.example"],
     ["ADA@BÜCHER.example", "ada@xn--bcher-kva.example"],
   ];
-  for (const [given, kept] of spellings) {
-    test(`${JSON.stringify(given)} is kept as ${kept}, and is the same contact again`, async () => {
+  for (const [given, stored] of spellings) {
+    test(`stores ${JSON.stringify(given)} as ${stored}, and finds the same contact by both`, async () => {
       const first = await post({ email: given });
-      const second = await post({ email: kept });
+      const second = await post({ email: stored });
       expect([first.at("email"), second.at("id"), second.status]).toEqual([
-        kept,
+        stored,
         first.at("id"),
         200,
       ]);
       expect(
-        emailsOf(await t.call("GET", `/contacts?search=${encodeURIComponent(kept.toUpperCase())}`)),
-      ).toEqual([kept]);
+        emailsOf(
+          await t.call("GET", `/contacts?search=${encodeURIComponent(stored.toUpperCase())}`),
+        ),
+      ).toEqual([stored]);
     });
   }
 
-  test("twenty at once of one address make one contact, with the data of all", async () => {
+  test("creates one contact with the data of all for twenty concurrent requests with one address", async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         post({ email: "ada@example.com", data: { [`k${i}`]: i } }),
@@ -131,33 +133,37 @@ describe("POST /contacts", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
   });
 
-  test("the same address in two projects is two contacts", async () => {
+  test("creates two contacts for the same address in two projects", async () => {
     const other = await t.makeProject("other");
     await post({ email: "ada@example.com" });
-    const theirs = await t.call(
+    const otherContact = await t.call(
       "POST",
       "/contacts",
       { email: "ada@example.com" },
       { key: other.secretKey },
     );
-    expect([theirs.status, t.countRows("contacts")]).toEqual([201, 2]);
+    expect([otherContact.status, t.countRows("contacts")]).toEqual([201, 2]);
   });
 });
 
 describe("data", () => {
   const existing = { a: 1, list: [1, 2], deep: { x: 1, y: 2 } };
   const merges: [why: string, given: unknown, after: object][] = [
-    ["nothing given", undefined, existing],
-    ["an empty object", {}, existing],
-    ["null clears", null, {}],
+    ["omitted data changes nothing", undefined, existing],
+    ["an empty object changes nothing", {}, existing],
+    ["null deletes all keys", null, {}],
     ["null deletes a key", { a: null }, { list: [1, 2], deep: { x: 1, y: 2 } }],
-    ["null deletes what was not there", { z: null }, existing],
-    ["shallow: objects are replaced", { deep: { x: 9 } }, { ...existing, deep: { x: 9 } }],
+    ["null for a missing key changes nothing", { z: null }, existing],
+    ["objects are replaced", { deep: { x: 9 } }, { ...existing, deep: { x: 9 } }],
     ["lists are replaced", { list: [] }, { ...existing, list: [] }],
-    ["a null deeper down is kept", { deep: { x: null } }, { ...existing, deep: { x: null } }],
-    ["empty values are values", { a: "", b: 0, c: false }, { ...existing, a: "", b: 0, c: false }],
     [
-      "any text as key",
+      "a null inside of an object is stored",
+      { deep: { x: null } },
+      { ...existing, deep: { x: null } },
+    ],
+    ["empty values are stored", { a: "", b: 0, c: false }, { ...existing, a: "", b: 0, c: false }],
+    [
+      "any text can be a key",
       { "": 1, "a.b": 2, "ü 😀": 3 },
       { ...existing, "": 1, "a.b": 2, "ü 😀": 3 },
     ],
@@ -166,14 +172,14 @@ describe("data", () => {
       { id: 1, email: "x", unsubscribeUrl: 1, subscribeUrl: 1, manageUrl: 1 },
       existing,
     ],
-    ["reserved only in that spelling", { ID: 1, Email: 2 }, { ...existing, ID: 1, Email: 2 }],
+    ["reserved keys are case-sensitive", { ID: 1, Email: 2 }, { ...existing, ID: 1, Email: 2 }],
     [
-      "a wrapper is data like any other",
+      "a wrapper is stored like any other data",
       { w: { value: 1, persistent: false } },
       { ...existing, w: { value: 1, persistent: false } },
     ],
     [
-      "numbers stay what they are",
+      "numbers are stored exactly",
       { f: 1.5, n: -0.001, big: 9007199254740991 },
       { ...existing, f: 1.5, n: -0.001, big: 9007199254740991 },
     ],
@@ -193,11 +199,11 @@ describe("data", () => {
     }
   }
 
-  test("of a new contact may be null", async () => {
+  test("can be null for a new contact", async () => {
     expect((await post({ email: "ada@example.com", data: null })).at("data")).toEqual({});
   });
 
-  test("may take 64 KiB serialised and not one byte more", async () => {
+  test("may be 64 KiB as JSON, and one more byte is refused", async () => {
     const sized = (bytes: number) => ({ x: "x".repeat(bytes - '{"x":""}'.length) });
     const errors = [["data", "too_big"]] as const;
     const refusal = { status: 422, code: "VALIDATION_ERROR", errors };
@@ -213,7 +219,7 @@ describe("data", () => {
 });
 
 describe("GET and PATCH /contacts/{id}", () => {
-  test("the bare contact, without _meta", async () => {
+  test("GET responds with the contact, without an envelope and _meta", async () => {
     const id = await create({ email: "ada@example.com", data: { a: 1 } });
     expect((await get(id)).body).toEqual({
       id,
@@ -225,7 +231,7 @@ describe("GET and PATCH /contacts/{id}", () => {
     });
   });
 
-  test("an id in other letters is no id", async () => {
+  test("an id in upper case is 404", async () => {
     const id = await create({ email: "ada@example.com" });
     const answer = await get(id.toUpperCase());
     expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
@@ -256,7 +262,7 @@ describe("GET and PATCH /contacts/{id}", () => {
     });
   }
 
-  test("an empty patch changes nothing", async () => {
+  test("PATCH with an empty body changes nothing", async () => {
     const id = await create({ email: "ada@example.com" });
     t.clock.advance(1000);
     const before = t.contents();
@@ -264,7 +270,7 @@ describe("GET and PATCH /contacts/{id}", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("every field at once, with the event", async () => {
+  test("PATCH changes all fields in one request and records the event", async () => {
     const id = await create({ email: "ada@example.com" });
     t.clock.advance(1000);
     const answer = await patch(id, {
@@ -286,7 +292,7 @@ describe("GET and PATCH /contacts/{id}", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
   });
 
-  test("a taken address is 409 and nothing of the patch is done", async () => {
+  test("PATCH with the address of another contact is 409 and changes nothing", async () => {
     const id = await create({ email: "ada@example.com" });
     await create({ email: "bob@example.com" });
     const before = t.contents();
@@ -295,19 +301,19 @@ describe("GET and PATCH /contacts/{id}", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("its own address is not taken", async () => {
+  test("PATCH with the contact's own address succeeds", async () => {
     const id = await create({ email: "ada@example.com" });
     expect((await patch(id, { email: "ADA@example.com" })).status).toBe(200);
   });
 
-  test("an address taken in another project is free", async () => {
+  test("PATCH with an address that another project uses succeeds", async () => {
     const other = await t.makeProject("other");
     await t.call("POST", "/contacts", { email: "bob@example.com" }, { key: other.secretKey });
     const id = await create({ email: "ada@example.com" });
     expect((await patch(id, { email: "bob@example.com" })).status).toBe(200);
   });
 
-  test("null is no address and no flag", async () => {
+  test("PATCH with null as address or flag is 422", async () => {
     const id = await create({ email: "ada@example.com" });
     const errors = [
       ["email", "invalid_type"],
@@ -334,7 +340,7 @@ describe("GET /contacts", () => {
     for (const [i, email] of emails.entries()) await create({ email, subscribed: i % 2 === 0 });
   });
 
-  const searches: [search: string, found: string[]][] = [
+  const searches: [search: string, matches: string[]][] = [
     ["example", ["bob@example.org", "ada@example.com"]],
     ["EXAMPLE.ORG", ["bob@example.org"]],
     ["a_b", ["a_b@test.org"]],
@@ -346,17 +352,17 @@ describe("GET /contacts", () => {
     ["\\", []],
     ["' OR '1'='1", []],
     [" ada ", ["ada@example.com"]],
-    ["nobody", []],
+    ["unknown", []],
   ];
-  for (const [search, found] of searches) {
-    test(`search ${JSON.stringify(search)} finds ${found.length}`, async () => {
+  for (const [search, matches] of searches) {
+    test(`search ${JSON.stringify(search)} finds ${matches.length}`, async () => {
       const answer = await t.call("GET", `/contacts?search=${encodeURIComponent(search)}`);
-      expect(emailsOf(answer)).toEqual(found);
-      expect(answer.at("total")).toBe(found.length);
+      expect(emailsOf(answer)).toEqual(matches);
+      expect(answer.at("total")).toBe(matches.length);
     });
   }
 
-  test("an empty search finds everybody", async () => {
+  test("an empty search finds all contacts", async () => {
     expect((await t.call("GET", "/contacts?search=")).at("total")).toBe(6);
   });
 
@@ -373,7 +379,7 @@ describe("GET /contacts", () => {
     expect(new Set(seen).size).toBe(6);
   });
 
-  test("subscribed filters, together with search, and counts what it filtered", async () => {
+  test("filters by subscribed and search together, and total counts the matches", async () => {
     const total = async (query: string) => (await t.call("GET", `/contacts?${query}`)).at("total");
     expect(await total("subscribed=true")).toBe(3);
     expect(await total("subscribed=false")).toBe(3);
@@ -410,7 +416,7 @@ describe("DELETE /contacts/{id}", () => {
     data: { name: "Ada Lovelace" },
   };
 
-  test("204 without a body; then it is gone", async () => {
+  test("responds 204 without a body, and the contact no longer exists", async () => {
     const id = await create({ email: "ada@example.com" });
     const answer = await t.call("DELETE", `/contacts/${id}`);
     expect([answer.status, answer.body, answer.headers.get("content-type")]).toEqual([
@@ -427,21 +433,21 @@ describe("DELETE /contacts/{id}", () => {
     expect((await post({ email: "ada@example.com" })).status).toBe(201);
   });
 
-  test("when which event happened last is forgotten with it, and nobody else's", async () => {
+  test("deletes the times of the contact's last events, and only those", async () => {
     const ids: string[] = [];
     for (const email of ["ada@example.com", "bob@example.com"]) {
       const tracked = await t.call("POST", "/v1/track", { event: "login", email });
       ids.push(tracked.text("data.contact"));
       await t.call("POST", "/v1/track", { event: "logout", email });
     }
-    const each = 3; // They were subscribed as well.
+    const each = 3; // The third event is contact.subscribed.
     expect(t.countRows("contact_events")).toBe(2 * each);
     await t.call("DELETE", `/contacts/${ids[0]}`);
     expect(t.countRows("contact_events")).toBe(each);
     expect(t.countRows("contact_events JOIN contacts ON contacts.seq = contact_seq")).toBe(each);
   });
 
-  test("mail and events stay, and nothing in them tells who it was", async () => {
+  test("keeps mail and events, but removes all personal data from them", async () => {
     const sent = (
       await t.call("POST", "/v1/send", {
         ...mail,
@@ -489,7 +495,7 @@ describe("DELETE /contacts/{id}", () => {
     expect(JSON.stringify(t.contents())).not.toMatch(/ada@example\.com|Lovelace|Dear/);
   });
 
-  test("what was still queued is cancelled and never leaves; others' mail does", async () => {
+  test("cancels the contact's queued mail, and the mail of other contacts is sent", async () => {
     const answer = await t.call("POST", "/v1/send", {
       ...mail,
       to: ["ada@example.com", "bob@example.com"],
@@ -507,7 +513,7 @@ describe("DELETE /contacts/{id}", () => {
     ]);
   });
 
-  test("touches nobody else", async () => {
+  test("does not change other contacts", async () => {
     const id = await create({ email: "ada@example.com" });
     const bob = await create({ email: "bob@example.com", data: { a: 1 } });
     const before = (await get(bob)).body;

@@ -11,7 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-const activity = (query = "", of = id) => t.call("GET", `/contacts/${of}/activity${query}`);
+const activity = (query = "", contactId = id) =>
+  t.call("GET", `/contacts/${contactId}/activity${query}`);
 const track = (event: string, data?: object) =>
   t.call("POST", "/v1/track", { email: "ada@x.io", event, ...(data && { data }) });
 const send = () =>
@@ -23,7 +24,7 @@ const send = () =>
 const brief = (items: unknown[]) =>
   items.map((item) => valueAt(item, "event.name") ?? valueAt(item, "email.subject"));
 
-test("is events and mails in one line of time, newest first", async () => {
+test("lists events and mails in one timeline, newest first", async () => {
   t.clock.advance(1000);
   await track("login", { from: "app" });
   t.clock.advance(1000);
@@ -62,7 +63,7 @@ test("is events and mails in one line of time, newest first", async () => {
   });
 });
 
-test("every page holds what follows, of the same millisecond too; new things repeat nothing", async () => {
+test("pages continue within one millisecond, and new entries cause no repetition", async () => {
   for (let i = 0; i < 4; i++) {
     await track(`a${i}`);
     await send();
@@ -86,7 +87,7 @@ test("every page holds what follows, of the same millisecond too; new things rep
   }
 });
 
-test("pages are whole where the clock was set back", async () => {
+test("pages are complete after the clock was set back", async () => {
   const { sqlite } = t.db;
   for (let i = 0; i < 6; i++) {
     await track(`a${i}`);
@@ -105,12 +106,12 @@ test("pages are whole where the clock was set back", async () => {
   expect(seen.map(String).sort()).toEqual([...Array<string>(6).fill("Hello"), ...names]);
 });
 
-test("is the contact's own", async () => {
+test("does not contain entries of other contacts", async () => {
   await t.create("/contacts", { email: "bob@x.io" }, "id");
   expect((await activity()).at("data.total")).toBe(1);
 });
 
-test("of no contact, or of another project's: 404", async () => {
+test("is 404 for an unknown contact and for one of another project", async () => {
   const refusal = { status: 404, code: "CONTACT_NOT_FOUND" };
   expectError(await activity("", "nope"), refusal);
   const other = await t.makeProject("other");
@@ -120,7 +121,7 @@ test("of no contact, or of another project's: 404", async () => {
   expectError(answer, refusal);
 });
 
-test("a cursor of another contact: 422", async () => {
+test("refuses a cursor of another contact", async () => {
   await track("login");
   const page = await activity("?limit=1");
   const bob = await t.create("/contacts", { email: "bob@x.io" }, "id");

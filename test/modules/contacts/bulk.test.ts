@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { expectError } from "../../support/refusal.ts";
-import { contactsOf, ended } from "./upload.ts";
+import { storedContacts, waitForJob } from "./upload.ts";
 
 let t: TestApp;
 let ids: string[];
@@ -25,32 +25,32 @@ const bulk = (body: object, headers: Record<string, string> = {}) =>
 const filter = (...filters: object[]) => ({ logic: "AND", groups: [{ filters }] });
 const onX = filter({ field: "email", operator: "endsWith", value: "@x.io" });
 
-async function done(body: object) {
+async function runBulk(body: object) {
   const answer = await bulk(body);
   expect(answer.status).toBe(202);
-  const progress = await ended(t, answer.text("data.jobId"), "bulk");
+  const progress = await waitForJob(t, answer.text("data.jobId"), "bulk");
   expect(progress.at("data.status")).toBe("COMPLETED");
   return progress;
 }
 
-const flags = () => contactsOf(t).map(({ email, subscribed }) => [email, subscribed]);
+const flags = () => storedContacts(t).map(({ email, subscribed }) => [email, subscribed]);
 
-test("a condition whose segment was deleted before the job began fails it, and says so", async () => {
+test("a job fails with a message if the segment of its condition was deleted before it started", async () => {
   const segment = await t.create("/segments", { name: "S", type: "STATIC" }, "data.id");
   const inS = filter({ field: `segment.${segment}`, operator: "memberOf" });
   await t.app.stop();
   const job = (await bulk({ action: "unsubscribe", filter: inS })).text("data.jobId");
   expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
   await t.app.start();
-  const progress = await ended(t, job, "bulk");
+  const progress = await waitForJob(t, job, "bulk");
   expect(progress.at("data.status")).toBe("FAILED");
   const message = "filter.groups.0.filters.0.field: names no segment of this project";
   expect(progress.at("data.errors")).toEqual([{ id: null, message }]);
 });
 
-describe("does", () => {
-  test("subscribe, by ids: those who were not, each with the event", async () => {
-    const progress = await done({ action: "subscribe", ids: [ids[1], ids[2], ids[2]] });
+describe("a bulk action", () => {
+  test("subscribes the unsubscribed contacts of a list of ids, each with the event", async () => {
+    const progress = await runBulk({ action: "subscribe", ids: [ids[1], ids[2], ids[2]] });
     expect(progress.at("data")).toEqual({
       id: progress.at("data.id"),
       action: "subscribe",
@@ -72,34 +72,34 @@ describe("does", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
   });
 
-  test("unsubscribe, by a filter", async () => {
-    const progress = await done({ action: "unsubscribe", filter: onX });
+  test("unsubscribes the contacts of a filter", async () => {
+    const progress = await runBulk({ action: "unsubscribe", filter: onX });
     expect(progress.at("data")).toMatchObject({ processed: 3, total: 3, updated: 2, failed: 0 });
     expect(flags().map(([, flag]) => flag)).toEqual([false, false, false, false]);
     expect(t.eventNames()).toEqual(["contact.unsubscribed", "contact.unsubscribed"]);
   });
 
-  test("subscribe, by a filter that its own work makes false", async () => {
+  test("subscribes all contacts of a filter that no longer matches them afterwards", async () => {
     const unsubscribed = filter({ field: "subscribed", operator: "equals", value: false });
-    const progress = await done({ action: "subscribe", filter: unsubscribed });
+    const progress = await runBulk({ action: "subscribe", filter: unsubscribed });
     expect(progress.at("data")).toMatchObject({ processed: 2, updated: 2 });
     expect(flags().every(([, flag]) => flag === true)).toBe(true);
   });
 
-  test("delete, by a filter of data", async () => {
+  test("deletes the contacts of a filter of data", async () => {
     const pro = filter({ field: "data.plan", operator: "equals", value: "pro" });
-    await done({ action: "delete", filter: pro });
-    expect(contactsOf(t).map(({ email }) => email)).toEqual(["bob@x.io", "dora@y.io"]);
+    await runBulk({ action: "delete", filter: pro });
+    expect(storedContacts(t).map(({ email }) => email)).toEqual(["bob@x.io", "dora@y.io"]);
     expect((await t.call("GET", "/contacts")).at("total")).toBe(2);
   });
 
-  test("nothing, where nobody belongs", async () => {
-    const nobody = filter({ field: "email", operator: "equals", value: "nobody@x.io" });
-    const progress = await done({ action: "delete", filter: nobody });
+  test("completes without a change if no contact matches", async () => {
+    const noMatch = filter({ field: "email", operator: "equals", value: "unknown@x.io" });
+    const progress = await runBulk({ action: "delete", filter: noMatch });
     expect(progress.at("data")).toMatchObject({ processed: 0, total: 0, updated: 0 });
   });
 
-  test("tell which ids name no contact, those of other projects among them", async () => {
+  test("reports the ids for which there is no contact in the project", async () => {
     const other = await t.makeProject("other");
     const answer = await t.call(
       "POST",
@@ -108,29 +108,29 @@ describe("does", () => {
       { key: other.secretKey },
     );
     const foreign = answer.text("id");
-    const progress = await done({ action: "delete", ids: ["nope", ids[0], foreign] });
+    const progress = await runBulk({ action: "delete", ids: ["nope", ids[0], foreign] });
     expect(progress.at("data")).toMatchObject({
       processed: 3,
       total: 3,
       updated: 1,
       failed: 2,
       errors: [
-        { id: "nope", message: "No such contact." },
-        { id: foreign, message: "No such contact." },
+        { id: "nope", message: "There is no contact with this id." },
+        { id: foreign, message: "There is no contact with this id." },
       ],
     });
-    expect(contactsOf(t).map(({ email }) => email)).toContain("eve@x.io");
+    expect(storedContacts(t).map(({ email }) => email)).toContain("eve@x.io");
   });
 });
 
-test("delete leaves the same as the single request", async () => {
+test("a bulk deletion leaves the same records as a single deletion", async () => {
   const rest = { event: "order", data: { street: "Main 1" } };
   for (const email of EMAILS) await t.call("POST", "/v1/track", { ...rest, email });
   const mail = { to: EMAILS, from: "shop@acme.test", subject: "Hello", body: "<p>Hi</p>" };
   expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
   await waitUntil(() => t.countRows("emails WHERE status <> 'SENT'") === 0);
   await t.call("DELETE", `/contacts/${ids[0]}`);
-  await done({ action: "delete", ids: [ids[1]] });
+  await runBulk({ action: "delete", ids: [ids[1]] });
   const left = (table: string, columns: string) =>
     t.db.sqlite
       .query(`SELECT ${columns} FROM ${table} WHERE contact_seq IS NULL ORDER BY seq`)
@@ -142,22 +142,22 @@ test("delete leaves the same as the single request", async () => {
   expect(JSON.stringify([mails, events])).not.toMatch(/ada|bob|Hello|Main/);
 });
 
-test("a contact that comes after the request is left alone", async () => {
+test("a contact that is created after the request is not changed", async () => {
   await t.close();
   t = await testApp();
   await t.create("/contacts", { email: "ada@x.io" }, "id");
   const answer = await bulk({ action: "delete", filter: onX });
   await t.create("/contacts", { email: "late@x.io" }, "id");
   await t.app.start();
-  await ended(t, answer.text("data.jobId"), "bulk");
-  expect(contactsOf(t).map(({ email }) => email)).toEqual(["late@x.io"]);
+  await waitForJob(t, answer.text("data.jobId"), "bulk");
+  expect(storedContacts(t).map(({ email }) => email)).toEqual(["late@x.io"]);
 });
 
-describe("refuses", () => {
+describe("POST /contacts/bulk refuses", () => {
   type Errors = [field: string, code: string][];
   const cases: [name: string, body: object, errors: Errors][] = [
     [
-      "nothing",
+      "an empty body",
       {},
       [
         ["action", "required"],
@@ -167,11 +167,19 @@ describe("refuses", () => {
     ["an unknown action", { action: "drop", ids: ["a"] }, [["action", "invalid_value"]]],
     ["neither ids nor filter", { action: "delete" }, [["ids", "required"]]],
     ["null for both", { action: "delete", ids: null, filter: null }, [["ids", "required"]]],
-    ["both", { action: "delete", ids: ["a"], filter: onX }, [["filter", "invalid_value"]]],
-    ["no ids", { action: "delete", ids: [] }, [["ids", "too_small"]]],
+    [
+      "ids and a filter",
+      { action: "delete", ids: ["a"], filter: onX },
+      [["filter", "invalid_value"]],
+    ],
+    ["an empty list of ids", { action: "delete", ids: [] }, [["ids", "too_small"]]],
     ["too many ids", { action: "delete", ids: Array(10_001).fill("a") }, [["ids", "too_big"]]],
-    ["ids that are none", { action: "delete", ids: [1] }, [["ids.0", "invalid_type"]]],
-    ["a filter that is none", { action: "delete", filter: "all" }, [["filter", "invalid_type"]]],
+    ["ids that are not text", { action: "delete", ids: [1] }, [["ids.0", "invalid_type"]]],
+    [
+      "a filter that is not an object",
+      { action: "delete", filter: "all" },
+      [["filter", "invalid_type"]],
+    ],
     [
       "an unknown operator",
       { action: "delete", filter: filter({ field: "email", operator: "like", value: "a" }) },
@@ -188,18 +196,18 @@ describe("refuses", () => {
     expect(t.countRows("jobs")).toBe(0);
   });
 
-  test("the progress of a job that is not there: 404", async () => {
+  test("and GET responds 404 for an unknown job", async () => {
     const answer = await t.call("GET", "/contacts/bulk/nope");
     expectError(answer, { status: 404, code: "JOB_NOT_FOUND" });
   });
 
-  test("a public key: 403", async () => {
+  test("a public key with 403", async () => {
     const answer = await t.call("POST", "/contacts/bulk", {}, { key: t.publicKey });
     expectError(answer, { status: 403, code: "FORBIDDEN" });
   });
 });
 
-test("with an Idempotency-Key, the same request again is the same job", async () => {
+test("a repeated request with the same Idempotency-Key returns the same job", async () => {
   const headers = { "idempotency-key": "k" };
   const first = await bulk({ action: "unsubscribe", ids }, headers);
   const again = await bulk({ action: "unsubscribe", ids }, headers);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readCell, writeCell, writeRecord } from "../../../src/modules/contacts/import/cells.ts";
 import { createCsvReader } from "../../../src/lib/csv.ts";
 
-describe("what a cell stands for", () => {
+describe("readCell reads", () => {
   test.each([
     ["", undefined],
     ["   ", undefined],
@@ -61,12 +61,12 @@ describe("what a cell stands for", () => {
     ["'true", "true"],
     ["'", ""],
     ["''5", "'5"],
-  ])("%j is %j", (cell, value) => {
+  ])("%j as %j", (cell, value) => {
     expect(readCell(cell)).toBe(value);
   });
 });
 
-describe("export", () => {
+describe("writeCell", () => {
   test.each([
     ["=HYPERLINK(0)", "'=HYPERLINK(0)"],
     ["+1", "'+1"],
@@ -87,7 +87,7 @@ describe("export", () => {
     ["'s-Gravenhage", "'s-Gravenhage"],
     ["a=b", "a=b"],
     ["007", "007"],
-  ])("writes the text %j as %j, which no spreadsheet runs", (text, cell) => {
+  ])("writes the text %j as %j, which is safe in a spreadsheet", (text, cell) => {
     expect(writeCell(text)).toBe(cell);
   });
 
@@ -123,7 +123,7 @@ describe("export", () => {
     "é",
     "😀",
   ];
-  test("whatever text it writes comes back as it was", () => {
+  test("writes any text so that readCell returns the same text", () => {
     let state = 1;
     const next = (below: number) => (state = (state * 48_271) % 2_147_483_647) % below;
     for (let i = 0; i < 20_000; i++) {

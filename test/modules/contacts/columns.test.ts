@@ -10,7 +10,7 @@ const json = (key: string): Column => ({ kind: "json", key });
 const EMAIL: Column = { kind: "email" };
 const IGNORED: Column = { kind: "ignored" };
 
-describe("the columns of a file", () => {
+describe("readHeader", () => {
   const cases: [names: string[], mapping: Record<string, string | null>, columns: Column[]][] = [
     [["email"], {}, [EMAIL]],
     [[" EMail ", "Subscribed", "Plan"], {}, [EMAIL, { kind: "subscribed" }, data("Plan")]],
@@ -23,20 +23,20 @@ describe("the columns of a file", () => {
     [["email", "Notes"], { Notes: null }, [EMAIL, IGNORED]],
     [["old", "email"], { old: "email", email: "data.other" }, [EMAIL, data("other")]],
     [["email", "constructor"], {}, [EMAIL, data("constructor")]],
-    // A header's name is the key itself, dots and all.
+    // A name in the header is the key itself, including its dots.
     [
       ["email", "a.b", "data.c.d", "data.e\\.f"],
       {},
       [EMAIL, data("a.b"), data("c.d"), data("e\\.f")],
     ],
     [["email", "json:a.b", "json:"], {}, [EMAIL, json("a.b"), json("")]],
-    // In a mapping a dot is written \., as in a condition.
+    // In a mapping, a dot in a key is written \., as in a condition.
     [["email", "a", "b"], { a: "data.x\\.y", b: "z\\.q" }, [EMAIL, data("x.y"), data("z.q")]],
     [["email", "a", "b"], { a: "json:x\\.y", b: "data.x\\\\" }, [EMAIL, json("x.y"), data("x\\")]],
     [["email", "data.", "a.b"], { "data.": "plan", "a.b": null }, [EMAIL, data("plan"), IGNORED]],
     [["email", "a"], { a: "data.email" }, [EMAIL, IGNORED]],
   ];
-  test.each(cases)("%j with %j", (names, mapping, columns) => {
+  test.each(cases)("reads %j with the mapping %j", (names, mapping, columns) => {
     expect(readHeader(names, mapping)).toEqual({ ok: true, columns });
   });
 
@@ -72,7 +72,7 @@ describe("the columns of a file", () => {
         ["file", "required"],
       ],
     ],
-  ])("%j with %j is refused", (names, mapping, errors) => {
+  ])("refuses %j with the mapping %j", (names, mapping, errors) => {
     const read = readHeader(names, mapping);
     expect(read.ok ? [] : read.errors.map(({ field, code }) => [field, code])).toEqual(errors);
   });
@@ -80,21 +80,24 @@ describe("the columns of a file", () => {
   test.each([
     [
       "data.address.city",
-      "cannot map the column City: nested values cannot be imported, and \\. is a dot that belongs to a key",
+      "cannot map the column City: nested values cannot be imported; write \\. for a dot in a key",
     ],
-    ["data.", "cannot map the column City: a column needs a name to go to, or null to be left out"],
-  ])("says what is wrong with the target %j", (target, message) => {
+    [
+      "data.",
+      "cannot map the column City: the target must be a name, or null to ignore the column",
+    ],
+  ])("reports the error in the target %j", (target, message) => {
     const read = readHeader(["email", "City"], { City: target });
     expect(read.ok ? [] : read.errors.map((error) => error.message)).toEqual([message]);
   });
 
-  test("says when the first line seems to be data", () => {
+  test("reports a first line that seems to be data", () => {
     const read = readHeader(["ada@example.com", "pro"], {});
-    expect(read.ok ? "" : read.errors[0]?.message).toContain("must name the columns");
+    expect(read.ok ? "" : read.errors[0]?.message).toContain("must contain the column names");
   });
 });
 
-describe("the name of an exported column is read back as its key", () => {
+describe("columnName writes a name that readHeader reads as the same key", () => {
   const KEYS = [
     "plan",
     "Größe",
@@ -125,7 +128,7 @@ describe("the name of an exported column is read back as its key", () => {
   });
 });
 
-test("an empty key comes back by JSON", () => {
+test("columnName and readHeader support an empty key with JSON cells", () => {
   const read = readHeader(["email", columnName("", true)], {});
   expect(read).toEqual({ ok: true, columns: [EMAIL, json("")] });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { expectError } from "../../support/refusal.ts";
-import { contactsOf, imported } from "./upload.ts";
+import { storedContacts, imported } from "./upload.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -10,7 +10,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const post = (body: object) => t.create("/contacts", body, "id");
-const exported = async (query = "") => {
+const exportContacts = async (query = "") => {
   const headers = { authorization: `Bearer ${t.secretKey}` };
   const url = `http://localhost/contacts/export${query}`;
   const response = await t.app.handle(new Request(url, { headers }));
@@ -18,20 +18,20 @@ const exported = async (query = "") => {
   return response.text();
 };
 
-describe("CSV", () => {
-  test("of nobody is the header", async () => {
-    expect(await exported()).toBe("email,subscribed\r\n");
+describe("an export as CSV", () => {
+  test("is only the header if there are no contacts", async () => {
+    expect(await exportContacts()).toBe("email,subscribed\r\n");
   });
 
-  test("has a column for every key, the most frequent first, oldest contact first", async () => {
+  test("has a column for each key, the most frequent first, and the oldest contact first", async () => {
     await post({ email: "ada@x.io", data: { plan: "pro", age: 36 } });
     await post({ email: "bob@x.io", subscribed: false, data: { plan: "free, forever" } });
-    expect(await exported()).toBe(
+    expect(await exportContacts()).toBe(
       'email,subscribed,plan,age\r\nada@x.io,true,pro,36\r\nbob@x.io,false,"free, forever",\r\n',
     );
   });
 
-  test("says what it is", async () => {
+  test("has headers for type and file name", async () => {
     const { headers } = await t.call("GET", "/contacts/export");
     expect(headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
     expect(headers.get("content-disposition")).toBe('attachment; filename="contacts.csv"');
@@ -39,39 +39,39 @@ describe("CSV", () => {
     expect(headers.get("x-request-id")).not.toBeNull();
   });
 
-  test("has nothing that a spreadsheet would run", async () => {
+  test("contains no cell that a spreadsheet would run as a formula", async () => {
     const data = { a: "=1+1", "=b": "+1", c: "-1", d: "@x", e: "\t=1", f: -1 };
     await post({ email: "=cmd@x.io", data });
-    const [header = "", record = ""] = (await exported()).split("\r\n");
+    const [header = "", record = ""] = (await exportContacts()).split("\r\n");
     expect(header).toBe("email,subscribed,data.=b,a,c,d,e,f");
     expect(record).toBe(`'=cmd@x.io,true,'+1,'=1+1,'-1,'@x,"'\t=1",-1`);
   });
 });
 
-describe("NDJSON", () => {
-  test("is a contact a line, as GET /contacts/{id} shows it", async () => {
+describe("an export as NDJSON", () => {
+  test("has one contact per line, equal to the response of GET /contacts/{id}", async () => {
     const ids = [
       await post({ email: "ada@x.io", data: { tags: ["a", { b: 1 }], text: "=1\n2" } }),
       await post({ email: "bob@x.io", subscribed: false }),
     ];
-    const lines = (await exported("?format=ndjson")).trimEnd().split("\n");
+    const lines = (await exportContacts("?format=ndjson")).trimEnd().split("\n");
     const shown = [];
     for (const id of ids) shown.push((await t.call("GET", `/contacts/${id}`)).body);
     expect(lines.map((line): unknown => JSON.parse(line))).toEqual(shown);
   });
 
-  test("of nobody is empty", async () => {
-    expect(await exported("?format=ndjson")).toBe("");
+  test("is empty if there are no contacts", async () => {
+    expect(await exportContacts("?format=ndjson")).toBe("");
   });
 });
 
-test("takes the filters of the list", async () => {
+test("an export accepts the filters of the list", async () => {
   await post({ email: "ada@x.io" });
   await post({ email: "bob@x.io", subscribed: false });
   await post({ email: "carl@y.io" });
   const emails = async (query: string) =>
-    [...(await exported(`?format=ndjson${query}`)).matchAll(/"email":"(\w+)@/g)].map(
-      ([, who]) => who,
+    [...(await exportContacts(`?format=ndjson${query}`)).matchAll(/"email":"(\w+)@/g)].map(
+      ([, name]) => name,
     );
   expect(await emails("")).toEqual(["ada", "bob", "carl"]);
   expect(await emails("&subscribed=true")).toEqual(["ada", "carl"]);
@@ -80,14 +80,14 @@ test("takes the filters of the list", async () => {
   expect(await emails("&search=@x.&subscribed=true")).toEqual(["ada"]);
 });
 
-test("another project's contacts are not in it", async () => {
+test("an export does not contain contacts of another project", async () => {
   const other = await t.makeProject("other");
   await t.call("POST", "/contacts", { email: "eve@x.io" }, { key: other.secretKey });
   await post({ email: "ada@x.io" });
-  expect(await exported()).toBe("email,subscribed\r\nada@x.io,true\r\n");
+  expect(await exportContacts()).toBe("email,subscribed\r\nada@x.io,true\r\n");
 });
 
-test("an unknown format: 422", async () => {
+test("an unknown format is 422", async () => {
   expectError(await t.call("GET", "/contacts/export?format=xml"), {
     status: 422,
     code: "VALIDATION_ERROR",
@@ -95,7 +95,7 @@ test("an unknown format: 422", async () => {
   });
 });
 
-test("what is exported as CSV comes back by an import as it was", async () => {
+test("an import of an exported CSV file restores the same contacts", async () => {
   const values = [
     "text",
     "",
@@ -171,16 +171,16 @@ test("what is exported as CSV comes back by an import as it was", async () => {
     await post({ email: `person-${i}@x.io`, subscribed: i % 2 === 0, data });
   }
   for (const value of ["=a@x.io", "+b@x.io", "-c@x.io", "'d@x.io"]) await post({ email: value });
-  const before = contactsOf(t);
-  const csv = await exported();
+  const before = storedContacts(t);
+  const csv = await exportContacts();
   const other = await testApp();
   const progress = await imported(other, csv);
   expect(progress.at("data")).toMatchObject({ status: "COMPLETED", failed: 0, errors: [] });
-  expect(contactsOf(other)).toEqual(before);
+  expect(storedContacts(other)).toEqual(before);
   await other.close();
 });
 
-test("comes in pieces as fast as it is read, and stops when nobody reads on", async () => {
+test("an export is produced in chunks while it is read, and stops when the client disconnects", async () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `person-${i}@x.io,${"x".repeat(200)}`);
   await imported(t, `email,note\n${lines.join("\n")}\n`);
   const request = new Request("http://localhost/contacts/export", {
@@ -194,5 +194,5 @@ test("comes in pieces as fast as it is read, and stops when nobody reads on", as
   expect(size).toBeGreaterThan(0);
   expect(size).toBeLessThan(500 * 300);
   await reader?.cancel();
-  expect((await exported()).split("\r\n").length).toBe(5002);
+  expect((await exportContacts()).split("\r\n").length).toBe(5002);
 });

@@ -11,11 +11,11 @@ const post = (email: string, data: object) => t.create("/contacts", { email, dat
 const fields = async (key?: string) =>
   (await t.call("GET", "/contacts/fields", undefined, key === undefined ? {} : { key })).at("data");
 
-test("nobody has any", async () => {
+test("the list of fields is empty without contacts", async () => {
   expect(await fields()).toEqual({ items: [], total: 0, contacts: 0 });
 });
 
-test("tells the keys with their types and how many contacts have them", async () => {
+test("lists the keys with their types and the number of contacts that have them", async () => {
   await post("a@x.io", { plan: "pro", age: 36, vip: true, tags: ["a"], address: { city: "Rome" } });
   await post("b@x.io", { plan: "free", age: "unknown" });
   await post("c@x.io", { plan: "free", age: 20 });
@@ -36,7 +36,7 @@ test("tells the keys with their types and how many contacts have them", async ()
   });
 });
 
-test("what changed is told at once where there are few contacts", async () => {
+test("is not cached if there are few contacts", async () => {
   const id = await post("a@x.io", { plan: "pro" });
   expect(await fields()).toMatchObject({ total: 1 });
   await t.call("PATCH", `/contacts/${id}`, { data: { plan: null, age: 1, city: "Rome" } });
@@ -45,13 +45,13 @@ test("what changed is told at once where there are few contacts", async () => {
   expect(await fields()).toEqual({ items: [], total: 0, contacts: 0 });
 });
 
-test("keys of another project are not told", async () => {
+test("does not list keys of another project", async () => {
   const other = await t.makeProject("other");
   await post("a@x.io", { plan: "pro" });
   expect(await fields(other.secretKey)).toEqual({ items: [], total: 0, contacts: 0 });
 });
 
-test("of very many keys, the thousand most frequent are told", async () => {
+test("lists only the thousand most frequent keys", async () => {
   const many = Object.fromEntries(Array.from({ length: 1500 }, (_, i) => [`key-${i}`, i]));
   await post("a@x.io", many);
   await post("b@x.io", { "key-1499": 1 });

@@ -4,54 +4,54 @@ import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { readRecords } from "../../../src/modules/contacts/import/records.ts";
 
 const MIB = 1024 * 1024;
-const PIECE = new Uint8Array(64 * 1024).fill("x".charCodeAt(0));
+const CHUNK = new Uint8Array(64 * 1024).fill("x".charCodeAt(0));
 const LINE_BYTES = 100 * MIB;
-const LOOK_BYTES = 10 * MIB;
-/** A record as long as one may be, a few times over. */
-const MOST_BYTES = 16 * MIB;
+const MEASURE_EVERY_BYTES = 10 * MIB;
+/** Several times the length of the longest record. */
+const MAX_BYTES = 16 * MIB;
 
-/** What is reachable, strings and buffers included. */
+/** Memory of all reachable objects, including strings and buffers. */
 function heldBytes(): number {
   Bun.gc(true);
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-/** `before`, 100 MiB without a newline, `after`; `look` is called now and then. */
+/** Yields `before`, 100 MiB without a newline, and `after`. Calls `measure` every 10 MiB. */
 async function* longLine(
   before: string,
   after: string,
-  look: () => void,
+  measure: () => void,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(before);
-  for (let sent = 0; sent < LINE_BYTES; sent += PIECE.byteLength) {
-    if (sent % LOOK_BYTES === 0) look();
-    yield PIECE;
+  for (let sent = 0; sent < LINE_BYTES; sent += CHUNK.byteLength) {
+    if (sent % MEASURE_EVERY_BYTES === 0) measure();
+    yield CHUNK;
   }
   yield Buffer.from(after);
 }
 
 async function readLong(before: string, after: string) {
-  const atFirst = heldBytes();
+  const initialBytes = heldBytes();
   const items: CsvItem[] = [];
-  let mostBytes = 0;
-  const look = () => (mostBytes = Math.max(mostBytes, heldBytes() - atFirst));
-  const bytes = longLine(before, after, look);
+  let peakBytes = 0;
+  const measure = () => (peakBytes = Math.max(peakBytes, heldBytes() - initialBytes));
+  const bytes = longLine(before, after, measure);
   for await (const batch of readRecords(
     { bytes, encoding: "utf-8" },
     createFairScheduler().of(1),
   )) {
     items.push(...batch);
   }
-  return { items, mostBytes };
+  return { items, peakBytes };
 }
 
 const TOO_LONG = "The line is longer than 1 MiB.";
 
-describe("a line of 100 MiB is one fault, and little of it is in memory:", () => {
+describe("a line of 100 MiB is one error and does not stay in memory", () => {
   const cases: [what: string, before: string, after: string, items: CsvItem[]][] = [
     [
-      "in the middle",
+      "between other lines",
       "email,n\na@x.io,1\nb@x.io,",
       "\nc@x.io,3\n",
       [
@@ -61,7 +61,7 @@ describe("a line of 100 MiB is one fault, and little of it is in memory:", () =>
         { kind: "record", line: 4, cells: ["c@x.io", "3"] },
       ],
     ],
-    ["the only one", "email,", "", [{ kind: "fault", line: 1, message: TOO_LONG }]],
+    ["as the only line", "email,", "", [{ kind: "fault", line: 1, message: TOO_LONG }]],
     [
       "in quotes",
       'email,n\na@x.io,"',
@@ -76,9 +76,9 @@ describe("a line of 100 MiB is one fault, and little of it is in memory:", () =>
   test.each(cases)(
     "%s",
     async (_, before, after, expected) => {
-      const { items, mostBytes } = await readLong(before, after);
+      const { items, peakBytes } = await readLong(before, after);
       expect(items).toEqual(expected);
-      expect(mostBytes).toBeLessThan(MOST_BYTES);
+      expect(peakBytes).toBeLessThan(MAX_BYTES);
     },
     30_000,
   );

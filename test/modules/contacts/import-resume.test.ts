@@ -1,6 +1,6 @@
 /**
- * Jobs across a kill -9. A crash image is what lies in the data folder at some moment between two
- * changes; a new process has nothing else.
+ * Jobs after a kill -9. A crash image is a copy of the data folder between two changes, which is
+ * all that a new process would find.
  */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { waitUntil } from "../../support/eventually.ts";
-import { contactsOf, ended, imported, upload } from "./upload.ts";
+import { storedContacts, waitForJob, imported, upload } from "./upload.ts";
 
 let root: string;
 let apps: TestApp[];
@@ -47,17 +47,17 @@ function makeFolder(name: string): string {
   return folder;
 }
 
-/** What a process that dies right now leaves behind. */
+/** Copies the data folder as a process that is killed now would leave it. */
 function crashImage(from: string, to: string): void {
   cpSync(join(root, from), join(root, to), { recursive: true });
 }
 
 const LINES = 6000;
-/** Several processes and databases in files, on a machine that may be busy. */
+/** Timeout of tests with several apps and database files, for a busy machine. */
 const SLOW_MS = 30_000;
 
-/** Some addresses twice, some faults, in no order. */
-function file(): string {
+/** A file with some addresses twice and some invalid rows, in no order. */
+function makeFile(): string {
   const lines = Array.from({ length: LINES }, (_, i) => {
     const person = (i * 7919) % 5000;
     return i % 500 === 499 ? `fault ${i},${i}` : `person-${person}@x.io,${i}`;
@@ -77,22 +77,22 @@ const counters = (app: TestApp) =>
     .all();
 const eventCount = (app: TestApp) => app.countRows("events");
 
-/** What an import that nothing disturbed leaves. */
-async function undisturbed() {
+/** The result of an import without interruption. */
+async function uninterruptedResult() {
   const app = await testApp();
   apps.push(app);
-  await imported(app, file());
-  return { contacts: contactsOf(app), jobs: counters(app), events: eventCount(app) };
+  await imported(app, makeFile());
+  return { contacts: storedContacts(app), jobs: counters(app), events: eventCount(app) };
 }
 
 describe("an import", () => {
   test(
-    "goes on where it was after each of many crashes: nothing lost, nothing counted twice",
+    "continues after each of many crashes, without losing or repeating a row",
     async () => {
-      const expected = await undisturbed();
+      const expected = await uninterruptedResult();
       makeFolder("0");
       let app = await openIn("0");
-      const answer = await upload(app, file());
+      const answer = await upload(app, makeFile());
       const jobId = answer.text("data.jobId");
       let crashes = 0;
       for (let reached = 0; ; crashes++) {
@@ -105,20 +105,22 @@ describe("an import", () => {
         app = await openIn(String(crashes + 1));
         expect(processed(app)).toBe(reached);
       }
-      await ended(app, jobId);
+      await waitForJob(app, jobId);
       expect(crashes).toBeGreaterThan(1);
-      expect({ contacts: contactsOf(app), jobs: counters(app), events: eventCount(app) }).toEqual(
-        expected,
-      );
+      expect({
+        contacts: storedContacts(app),
+        jobs: counters(app),
+        events: eventCount(app),
+      }).toEqual(expected);
     },
     SLOW_MS,
   );
 
-  test("stops between two changes when the server stops, and goes on at the next start", async () => {
-    const expected = await undisturbed();
+  test("stops between two changes when the server stops, and continues at the next start", async () => {
+    const expected = await uninterruptedResult();
     makeFolder("a");
     const first = await openIn("a");
-    const answer = await upload(first, file());
+    const answer = await upload(first, makeFile());
     await first.app.start();
     await waitUntil(() => processed(first) > 0);
     await first.close();
@@ -129,21 +131,21 @@ describe("an import", () => {
     const second = await openIn("a");
     expect(processed(second)).toBe(reached);
     await second.app.start();
-    await ended(second, answer.text("data.jobId"));
-    expect(contactsOf(second)).toEqual(expected.contacts);
+    await waitForJob(second, answer.text("data.jobId"));
+    expect(storedContacts(second)).toEqual(expected.contacts);
     expect(counters(second)).toEqual(expected.jobs);
   });
 
-  test("whose file is gone ends as FAILED and says so", async () => {
+  test("ends as FAILED with a message if its file no longer exists", async () => {
     const folder = makeFolder("a");
     const app = await openIn("a");
-    const answer = await upload(app, file());
+    const answer = await upload(app, makeFile());
     rmSync(join(folder, "imports"), { recursive: true });
     await app.app.start();
-    const progress = await ended(app, answer.text("data.jobId"));
+    const progress = await waitForJob(app, answer.text("data.jobId"));
     expect(progress.at("data")).toMatchObject({
       status: "FAILED",
-      errors: [{ line: null, message: expect.stringContaining("not there any more") }],
+      errors: [{ line: null, message: expect.stringContaining("no longer exists") }],
     });
   });
 });
@@ -154,43 +156,45 @@ describe("uploaded files", () => {
   test("are removed when their job ends", async () => {
     const folder = makeFolder("a");
     const app = await openIn("a");
-    const answer = await upload(app, file());
+    const answer = await upload(app, makeFile());
     expect(names(folder)).toEqual([`${answer.text("data.jobId")}.csv`]);
     await app.app.start();
-    await ended(app, answer.text("data.jobId"));
+    await waitForJob(app, answer.text("data.jobId"));
     await waitUntil(() => names(folder).length === 0);
   });
 
-  test("that were refused leave nothing behind", async () => {
+  test("are removed if they are refused", async () => {
     const folder = makeFolder("a");
     const app = await openIn("a");
     expect((await upload(app, "plan\npro\n")).status).toBe(422);
     expect(names(folder)).toEqual([]);
   });
 
-  test("of a request that was answered before leave nothing behind", async () => {
+  test("are removed if their request repeats an earlier one", async () => {
     const folder = makeFolder("a");
     const app = await openIn("a");
     const headers = { "idempotency-key": "k" };
-    await upload(app, file(), { headers });
-    await upload(app, file(), { headers });
+    await upload(app, makeFile(), { headers });
+    await upload(app, makeFile(), { headers });
     expect(names(folder).length).toBe(1);
   });
 
-  test("that broke off in a crash are removed at the next start, those of waiting jobs are not", async () => {
+  test("of uploads that a crash aborted are removed at the next start, those of queued jobs are not", async () => {
     const folder = makeFolder("a");
     const first = await openIn("a");
     const answer = await upload(first, "email\nada@x.io\n");
-    writeFileSync(join(folder, "imports", "broken-off.csv"), "email\n");
+    writeFileSync(join(folder, "imports", "aborted.csv"), "email\n");
     crashImage("a", "b");
     const second = await openIn("b");
     await second.app.start();
-    expect((await ended(second, answer.text("data.jobId"))).at("data.status")).toBe("COMPLETED");
-    await waitUntil(() => !existsSync(join(root, "b", "imports", "broken-off.csv")));
+    expect((await waitForJob(second, answer.text("data.jobId"))).at("data.status")).toBe(
+      "COMPLETED",
+    );
+    await waitUntil(() => !existsSync(join(root, "b", "imports", "aborted.csv")));
   });
 });
 
-test("a bulk action goes on where it was", async () => {
+test("a bulk action continues after a crash", async () => {
   makeFolder("a");
   const first = await openIn("a");
   const lines = Array.from({ length: 3000 }, (_, i) => `person-${i}@x.io`).join("\n");
@@ -199,18 +203,18 @@ test("a bulk action goes on where it was", async () => {
     .query<{ id: string }, []>("SELECT id FROM contacts ORDER BY seq")
     .all()
     .map(({ id }) => id);
-  const bulk = { action: "unsubscribe", ids: [...ids, "nobody"] };
+  const bulk = { action: "unsubscribe", ids: [...ids, "unknown"] };
   const answer = await first.call("POST", "/contacts/bulk", bulk);
-  const done = () =>
+  const processedIds = () =>
     first.db.sqlite
       .query<{ n: number }, []>("SELECT processed AS n FROM jobs WHERE kind = 'BULK'")
       .get()?.n ?? 0;
-  await waitUntil(() => done() > 0);
-  const reached = done();
+  await waitUntil(() => processedIds() > 0);
+  const reached = processedIds();
   crashImage("a", "b");
   const second = await openIn("b");
   await second.app.start();
-  const progress = await ended(second, answer.text("data.jobId"), "bulk");
+  const progress = await waitForJob(second, answer.text("data.jobId"), "bulk");
   expect(reached).toBeGreaterThan(0);
   expect(progress.at("data")).toMatchObject({
     status: "COMPLETED",

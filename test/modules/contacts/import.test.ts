@@ -3,7 +3,7 @@ import { type TestApp, testApp } from "../../support/app.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 import { listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
-import { contactsOf, ended, imported, upload } from "./upload.ts";
+import { storedContacts, waitForJob, imported, upload } from "./upload.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -14,21 +14,25 @@ afterEach(() => t.close());
 const START = "2026-03-02T10:00:00.000Z";
 const MIB = 1024 * 1024;
 
-/** Address, flag and data of every contact after the import of `file`. */
-async function after(file: string | Uint8Array, fields: Record<string, string> = {}) {
+/** Imports `file` and returns address, subscription and data of all contacts. */
+async function importAndList(file: string | Uint8Array, fields: Record<string, string> = {}) {
   const progress = await imported(t, file, { fields });
   expect(progress.at("data.status")).toBe("COMPLETED");
-  return contactsOf(t).map(({ email, subscribed, data }) => [email, subscribed, data]);
+  return storedContacts(t).map(({ email, subscribed, data }) => [email, subscribed, data]);
 }
 
 const latin1 = (text: string) => Buffer.from(text, "latin1");
 const utf16 = (text: string) => Buffer.from(`\u{feff}${text}`, "utf16le");
 
-describe("what is imported", () => {
+describe("an import reads", () => {
   const cases: [name: string, file: string | Uint8Array, contacts: unknown[]][] = [
-    ["nothing but the header", "email,plan\n", []],
-    ["addresses alone", "email\nada@example.com\n", [["ada@example.com", true, {}]]],
-    ["an address as it is kept", "email\n  ADA@Example.COM \n", [["ada@example.com", true, {}]]],
+    ["only a header", "email,plan\n", []],
+    ["only addresses", "email\nada@example.com\n", [["ada@example.com", true, {}]]],
+    [
+      "an address that is normalized",
+      "email\n  ADA@Example.COM \n",
+      [["ada@example.com", true, {}]],
+    ],
     [
       "true, 1, yes and false, 0, no",
       "email,subscribed\na@x.io,true\nb@x.io,1\nc@x.io,YES\nd@x.io,False\ne@x.io,0\nf@x.io,no\ng@x.io,\n",
@@ -43,17 +47,17 @@ describe("what is imported", () => {
       ],
     ],
     [
-      "values by their look",
+      "values with their types",
       "email,a,b,c,d,e,f,g\nada@x.io,true,1.5,007,+4,.5,1e3,\n",
       [["ada@x.io", true, { a: true, b: 1.5, c: "007", d: "+4", e: ".5", f: "1e3" }]],
     ],
     [
-      "reserved keys are left out",
+      "no reserved keys",
       "email,id,unsubscribeUrl,__proto__,name\nada@x.io,1,2,3,Ada\n",
       [["ada@x.io", true, { name: "Ada" }]],
     ],
     [
-      "semicolons, CRLF, a mark of UTF-8, quotes and newlines",
+      "semicolons, CRLF, a byte order mark of UTF-8, quotes and newlines",
       '\u{feff}"email";"note"\r\nada@x.io;"one\r\ntwo; ""three"""\r\n',
       [["ada@x.io", true, { note: 'one\r\ntwo; "three"' }]],
     ],
@@ -67,7 +71,7 @@ describe("what is imported", () => {
     ],
     ["UTF-16", utf16("email\tname\nada@x.io\tZoë\n"), [["ada@x.io", true, { name: "Zoë" }]]],
     [
-      "UTF-16, big end first",
+      "UTF-16, big-endian",
       utf16("email,name\nada@x.io,Zoë\n").swap16(),
       [["ada@x.io", true, { name: "Zoë" }]],
     ],
@@ -77,12 +81,12 @@ describe("what is imported", () => {
       [["ada@x.io", true, { tags: [1, { a: null }] }]],
     ],
     [
-      "blank lines, empty lines of a spreadsheet, an unnamed column",
+      "blank lines, rows of empty cells, and an unnamed column",
       "\nemail,plan,\n\nada@x.io,pro,ignored\n,,\n\n",
       [["ada@x.io", true, { plan: "pro" }]],
     ],
     [
-      "an address twice: the last one wins, and what only the first one said stays",
+      "an address twice: the last row wins, and keys of only the first row stay",
       "email,plan,city\nada@x.io,free,Rome\nbob@x.io,free,\nADA@x.io,pro,\n",
       [
         ["ada@x.io", true, { plan: "pro", city: "Rome" }],
@@ -96,7 +100,7 @@ describe("what is imported", () => {
     ],
   ];
   test.each(cases)("%s", async (_, file, contacts) => {
-    expect<unknown[]>(await after(file)).toEqual(contacts);
+    expect<unknown[]>(await importAndList(file)).toEqual(contacts);
   });
 });
 
@@ -107,40 +111,40 @@ describe("an existing contact", () => {
     t.clock.advance(1000);
   });
 
-  test("keeps what the file does not name, above all that it is unsubscribed", async () => {
-    expect(await after("email,plan\nada@x.io,pro\n", { subscribed: "true" })).toEqual([
+  test("keeps values without a column, in particular that it is unsubscribed", async () => {
+    expect(await importAndList("email,plan\nada@x.io,pro\n", { subscribed: "true" })).toEqual([
       ["ada@x.io", false, { plan: "pro", city: "Rome" }],
     ]);
     expect(t.eventNames()).toEqual([]);
   });
 
-  test("keeps what the file leaves empty", async () => {
-    expect(await after("email,subscribed,plan,city\nada@x.io,,,Bonn\n")).toEqual([
+  test("keeps values whose cells are empty", async () => {
+    expect(await importAndList("email,subscribed,plan,city\nada@x.io,,,Bonn\n")).toEqual([
       ["ada@x.io", false, { plan: "free", city: "Bonn" }],
     ]);
   });
 
-  test("is subscribed where the file says so, with the event", async () => {
-    expect(await after("email,subscribed\nada@x.io,yes\n")).toEqual([
+  test("is subscribed if its row says so, with the event", async () => {
+    expect(await importAndList("email,subscribed\nada@x.io,yes\n")).toEqual([
       ["ada@x.io", true, { plan: "free", city: "Rome" }],
     ]);
     expect(t.eventNames()).toEqual(["contact.subscribed"]);
   });
 
-  test("is unsubscribed where the file says so, with the event", async () => {
+  test("is unsubscribed if its row says so, with the event", async () => {
     await t.call("POST", "/contacts", { email: "ada@x.io", subscribed: true });
-    await after("email,subscribed\nada@x.io,no\n");
+    await importAndList("email,subscribed\nada@x.io,no\n");
     expect(t.eventNames()).toEqual(["contact.subscribed", "contact.unsubscribed"]);
   });
 
-  test("that stays the same keeps its updatedAt, and counts as updated", async () => {
+  test("without a change keeps its updatedAt and counts as updated", async () => {
     const progress = await imported(t, "email,plan\nada@x.io,free\n");
     expect(progress.body).toMatchObject({ data: { created: 0, updated: 1, failed: 0 } });
     const contact = await t.call("GET", "/contacts?search=ada");
     expect(contact.at("contacts.0.updatedAt")).toBe(START);
   });
 
-  test("of another project is another contact", async () => {
+  test("is not changed by the import of another project", async () => {
     const other = await t.makeProject("other");
     await t.app.start();
     const answer = await upload(t, "email,plan\nada@x.io,pro\n", { key: other.secretKey });
@@ -149,15 +153,15 @@ describe("an existing contact", () => {
       key: other.secretKey,
     });
     expect(progress.status).toBe(200);
-    expect((await ended(t, jobId)).status).toBe(404);
-    expect(contactsOf(t).map(({ data }) => data)).toEqual([
+    expect((await waitForJob(t, jobId)).status).toBe(404);
+    expect(storedContacts(t).map(({ data }) => data)).toEqual([
       { plan: "free", city: "Rome" },
       { plan: "pro" },
     ]);
   });
 });
 
-test("every new subscribed contact has its event, as from any other request", async () => {
+test("records the event of each new subscribed contact", async () => {
   await imported(t, "email,subscribed\na@x.io,\nb@x.io,no\nc@x.io,yes\na@x.io,\n");
   expect(t.eventNames()).toEqual(["contact.subscribed", "contact.subscribed"]);
   const names = await t.call("GET", "/events");
@@ -166,33 +170,41 @@ test("every new subscribed contact has its event, as from any other request", as
   expect(byEmail.at("data.total")).toBe(1);
 });
 
-test("subscribed=false makes new contacts unsubscribed where the file does not say", async () => {
-  expect(await after("email,subscribed\na@x.io,\nb@x.io,yes\n", { subscribed: "false" })).toEqual([
+test("subscribed=false makes new contacts without a value in the file unsubscribed", async () => {
+  expect(
+    await importAndList("email,subscribed\na@x.io,\nb@x.io,yes\n", { subscribed: "false" }),
+  ).toEqual([
     ["a@x.io", false, {}],
     ["b@x.io", true, {}],
   ]);
 });
 
-test("mapping and subscribed may stand in the query; the form wins", async () => {
+test("accepts mapping and subscribed in the query, but a form field wins", async () => {
   const mapping = JSON.stringify({ Mail: "email", Plan: "data.tier", Notes: null });
   const query = `?subscribed=false&mapping=${encodeURIComponent(mapping)}`;
   const file = "Mail,Plan,Notes\nada@x.io,pro,secret\n";
   expect((await imported(t, file, { query })).at("data.status")).toBe("COMPLETED");
-  expect(contactsOf(t)).toEqual([{ email: "ada@x.io", subscribed: false, data: { tier: "pro" } }]);
+  expect(storedContacts(t)).toEqual([
+    { email: "ada@x.io", subscribed: false, data: { tier: "pro" } },
+  ]);
   const fields = { mapping: JSON.stringify({ Mail: "email" }), subscribed: "true" };
   await imported(t, "Mail,Plan\nbob@x.io,pro\n", { query, fields });
-  expect(contactsOf(t)[1]).toEqual({ email: "bob@x.io", subscribed: true, data: { Plan: "pro" } });
+  expect(storedContacts(t)[1]).toEqual({
+    email: "bob@x.io",
+    subscribed: true,
+    data: { Plan: "pro" },
+  });
 });
 
-test("a mapping names a key with a dot as a condition does", async () => {
+test("accepts a key with an escaped dot in a mapping", async () => {
   const mapping = JSON.stringify({ City: "data.address\\.city" });
-  expect(await after("email,City,a.b\nada@x.io,Ulm,c\n", { mapping })).toEqual([
+  expect(await importAndList("email,City,a.b\nada@x.io,Ulm,c\n", { mapping })).toEqual([
     ["ada@x.io", true, { "address.city": "Ulm", "a.b": "c" }],
   ]);
 });
 
-describe("progress", () => {
-  test("is QUEUED with nothing counted until its turn comes", async () => {
+describe("the progress of an import", () => {
+  test("is QUEUED without counts until the job starts", async () => {
     const answer = await upload(t, "email\nada@x.io\n");
     expect(answer.status).toBe(202);
     const jobId = answer.text("data.jobId");
@@ -218,7 +230,7 @@ describe("progress", () => {
     ]);
   });
 
-  test("tells what came of every line", async () => {
+  test("reports the result of each line", async () => {
     const file = [
       "email,subscribed,json:x",
       "ada@x.io,,",
@@ -249,8 +261,8 @@ describe("progress", () => {
         { line: 4, message: "The email is empty." },
         { line: 5, message: "subscribed must be true, 1, yes, false, 0 or no." },
         { line: 6, message: "The value of x is not JSON." },
-        { line: 7, message: "There are more values than columns." },
-        { line: 8, message: "There is a NUL character." },
+        { line: 7, message: "The row has more values than columns." },
+        { line: 8, message: "The row contains a NUL character." },
         { line: 9, message: "A quote inside a quoted value must be doubled." },
         { line: 11, message: "The value of x cannot be stored." },
         { line: 12, message: expect.stringContaining("64 KiB") },
@@ -259,25 +271,25 @@ describe("progress", () => {
     });
   });
 
-  test("a number that no double holds is a fault in JSON, and text elsewhere", async () => {
+  test("reports a JSON number beyond the range of a double, which is text in other columns", async () => {
     const file = "email,json:x,y\nada@x.io,[1e400],\nbob@x.io,[1],1e400\n";
     expect((await imported(t, file)).at("data.errors")).toEqual([
       { line: 2, message: "The value of x cannot be stored." },
     ]);
-    expect(contactsOf(t).map(({ data }) => data)).toEqual([{ x: [1], y: "1e400" }]);
+    expect(storedContacts(t).map(({ data }) => data)).toEqual([{ x: [1], y: "1e400" }]);
   });
 
-  test("counts all faults and tells the first 100, by line", async () => {
+  test("counts all invalid rows and reports the first 100, by line", async () => {
     const lines = Array.from({ length: 300 }, (_, i) => (i % 2 === 0 ? "bad" : `p${i}@x.io`));
     const progress = await imported(t, `email\n${lines.join("\n")}\n`);
     expect(progress.at("data")).toMatchObject({ processed: 300, created: 150, failed: 150 });
-    const told = listAt(progress.body, "data.errors");
-    expect(told.length).toBe(100);
-    expect(told[0]).toMatchObject({ line: 2 });
-    expect(told[99]).toMatchObject({ line: 200 });
+    const reported = listAt(progress.body, "data.errors");
+    expect(reported.length).toBe(100);
+    expect(reported[0]).toMatchObject({ line: 2 });
+    expect(reported[99]).toMatchObject({ line: 200 });
   });
 
-  test("bytes that are not valid in UTF-8 cost their lines only", async () => {
+  test("reports bytes that are not valid UTF-8 as an error of their line only", async () => {
     const good = Array.from({ length: 50 }, (_, i) => `zoë${i}@x.io,Zoë`).join("\n");
     const file = Buffer.concat([
       Buffer.from(`email,name\n${good}\nbad@x.io,`),
@@ -288,11 +300,11 @@ describe("progress", () => {
     expect(progress.at("data")).toMatchObject({
       created: 51,
       failed: 1,
-      errors: [{ line: 52, message: "Some bytes are not valid UTF-8." }],
+      errors: [{ line: 52, message: "The row contains bytes that are not valid UTF-8." }],
     });
   });
 
-  test("a file with nothing but broken quotes ends as FAILED; what was read before stays", async () => {
+  test("is FAILED after 1000 lines with broken quotes, and earlier rows stay imported", async () => {
     const progress = await imported(t, `email\nada@x.io\n${'"x"y\n'.repeat(1500)}`);
     expect(progress.at("data")).toMatchObject({ status: "FAILED", created: 1, failed: 1000 });
     expect(listAt(progress.body, "data.errors")[0]).toEqual({
@@ -301,7 +313,7 @@ describe("progress", () => {
     });
   });
 
-  test("of a job that is not there, or is none of this kind: 404", async () => {
+  test("is 404 for an unknown job and for a job of another kind", async () => {
     await t.app.start();
     const bulk = await t.call("POST", "/contacts/bulk", { action: "delete", ids: ["x"] });
     for (const id of ["nothing", bulk.text("data.jobId")]) {
@@ -311,8 +323,8 @@ describe("progress", () => {
   });
 });
 
-describe("large files", () => {
-  test("many rows in any order, a third of them twice", async () => {
+describe("an import of a large file", () => {
+  test("accepts many rows in any order, a third of them twice", async () => {
     const count = 3000;
     const lines = Array.from({ length: count }, (_, i) => {
       const person = (i * 7919) % (count - 1000);
@@ -327,14 +339,14 @@ describe("large files", () => {
       updated: 1000,
     });
     const last = new Map(lines.map((line) => [line.split(",")[0], Number(line.split(",")[1])]));
-    const found = contactsOf(t);
+    const found = storedContacts(t);
     expect(found.length).toBe(2000);
     for (const { email, data } of found) expect(data).toEqual({ n: last.get(email) });
     const listed = await t.call("GET", "/contacts?limit=1");
     expect(listed.at("total")).toBe(2000);
   });
 
-  test("a line of several MiB is one fault", async () => {
+  test("reports a line of several MiB as one error", async () => {
     const progress = await imported(t, `email,x\na@x.io,${"x".repeat(3 * MIB)}\nb@x.io,1\n`);
     expect(progress.at("data")).toMatchObject({
       status: "COMPLETED",
@@ -354,10 +366,10 @@ describe("POST /contacts/import refuses", () => {
     ["an empty file", "", [["file", "invalid_format"]]],
     ["no column for the address", "plan,name\npro,Ada\n", [["file", "required"]]],
     ["no header", "ada@x.io,pro\nbob@x.io,free\n", [["file", "required"]]],
-    ["two columns of one name", "email,plan,plan\n", [["file", "invalid_value"]]],
+    ["two columns with the same name", "email,plan,plan\n", [["file", "invalid_value"]]],
     ["a column without a key", "email,data.\n", [["file", "invalid_value"]]],
     ["a header with NUL", "email,a\0b\n", [["file", "invalid_format"]]],
-    ["UTF-16 without its mark", utf16(valid).subarray(2), [["file", "invalid_format"]]],
+    ["UTF-16 without a byte order mark", utf16(valid).subarray(2), [["file", "invalid_format"]]],
     ["a first line of several MiB", `email,${"x".repeat(2 * MIB)}\n`, [["file", "invalid_format"]]],
     ["a header that is never closed", 'email,"plan\nada@x.io\n', [["file", "invalid_format"]]],
   ];
@@ -367,11 +379,11 @@ describe("POST /contacts/import refuses", () => {
   });
 
   const forms: [name: string, fields: Record<string, string>, errors: Errors][] = [
-    ["a mapping that is no JSON", { mapping: "{" }, [["mapping", "invalid_type"]]],
-    ["a mapping that is no object", { mapping: "[]" }, [["mapping", "invalid_type"]]],
+    ["a mapping that is not JSON", { mapping: "{" }, [["mapping", "invalid_type"]]],
+    ["a mapping that is not an object", { mapping: "[]" }, [["mapping", "invalid_type"]]],
     ["a mapping to a number", { mapping: '{"email":1}' }, [["mapping", "invalid_type"]]],
     [
-      "a mapping of no column",
+      "a mapping of an unknown column",
       { mapping: '{"nope":"plan"}' },
       [["mapping.nope", "unknown_reference"]],
     ],
@@ -384,14 +396,14 @@ describe("POST /contacts/import refuses", () => {
       ],
     ],
     [
-      "a mapping to nothing",
+      "a mapping to an empty key",
       { mapping: '{"email":"data."}' },
       [
         ["mapping", "invalid_value"],
         ["file", "required"],
       ],
     ],
-    ["a flag that is none", { subscribed: "maybe" }, [["subscribed", "invalid_type"]]],
+    ["a flag that is not a boolean", { subscribed: "maybe" }, [["subscribed", "invalid_type"]]],
     ["a mapping of 100 kB", { mapping: " ".repeat(100_000) }, [["mapping", "too_big"]]],
   ];
   test.each(forms)("%s", async (_, fields, errors) => {
@@ -403,39 +415,43 @@ describe("POST /contacts/import refuses", () => {
     t.call("POST", "/contacts/import", undefined, { headers, raw });
   const boundary = { "content-type": "multipart/form-data; boundary=xx" };
 
-  test("JSON: 400", async () => {
+  test("JSON with 400", async () => {
     const answer = await send({ "content-type": "application/json" }, "{}");
     expectError(answer, { status: 400, code: "BAD_REQUEST" });
   });
 
   test.each([
-    ["that breaks off", boundary, '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nema'],
+    [
+      "that ends too early",
+      boundary,
+      '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nema',
+    ],
     ["without its boundary", { "content-type": "multipart/form-data; a=b" }, "x"],
-    ["that is none", boundary, "hello"],
-  ])("a form %s: 400", async (_, headers, raw) => {
+    ["with an invalid syntax", boundary, "hello"],
+  ])("a form %s with 400", async (_, headers, raw) => {
     expectError(await send({ ...headers }, raw), { status: 400, code: "BAD_REQUEST" });
     expect(t.countRows("jobs")).toBe(0);
   });
 
-  test("no body, or a form without a file: 422", async () => {
+  test("an empty body and a form without a file with 422", async () => {
     const refusal = invalid([["file", "required"]]);
     expectError(await t.call("POST", "/contacts/import"), refusal);
     const form = '--xx\r\ncontent-disposition: form-data; name="other"\r\n\r\nx\r\n--xx--\r\n';
     expectError(await send(boundary, form), refusal);
   });
 
-  test("two files: 422", async () => {
+  test("two files with 422", async () => {
     const part = '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nemail\n\r\n';
     const refusal = invalid([["file", "invalid_value"]]);
     expectError(await send(boundary, `${part}${part}--xx--\r\n`), refusal);
   });
 
-  test("a file that is announced too large: 413, unread", async () => {
+  test("a file with a Content-Length that is too large with 413, without reading it", async () => {
     const headers = { ...boundary, "content-length": String(200 * MIB) };
     expectError(await send(headers, "x"), { status: 413, code: "PAYLOAD_TOO_LARGE" });
   });
 
-  test("a file that turns out too large: 413", async () => {
+  test("a file that turns out too large with 413", async () => {
     const head = '--xx\r\ncontent-disposition: form-data; name="file"\r\n\r\nemail\n';
     let sent = 0;
     const raw = new ReadableStream<Uint8Array>({
@@ -449,7 +465,7 @@ describe("POST /contacts/import refuses", () => {
     expect(sent).toBeLessThan(110);
   });
 
-  test("no key, a public key: before anything is read", async () => {
+  test("a missing key and a public key before it reads the body", async () => {
     const before = { status: 401, code: "MISSING_AUTH" };
     expectError(await upload(t, "not a csv", { key: null }), before);
     const forbidden = { status: 403, code: "FORBIDDEN" };
@@ -461,10 +477,10 @@ describe("Idempotency-Key", () => {
   const headers = { "idempotency-key": "import-1" };
   const file = "email\nada@x.io\n";
 
-  test("the same file again: the same job, done once", async () => {
+  test("returns the same job for the same file, and the job runs once", async () => {
     await t.app.start();
     const first = await upload(t, file, { headers });
-    await ended(t, first.text("data.jobId"));
+    await waitForJob(t, first.text("data.jobId"));
     const again = await upload(t, file, { headers });
     expect([again.status, again.body]).toEqual([202, first.body]);
     expect(again.headers.get("idempotency-replayed")).toBe("true");
@@ -472,7 +488,7 @@ describe("Idempotency-Key", () => {
     expect(t.countRows("jobs")).toBe(1);
   });
 
-  test("another file, or another mapping: 409", async () => {
+  test("is refused with 409 for another file and for another option", async () => {
     await upload(t, file, { headers });
     const refusal = { status: 409, code: "IDEMPOTENCY_KEY_REUSED" };
     expectError(await upload(t, `${file}bob@x.io\n`, { headers }), refusal);
@@ -481,17 +497,17 @@ describe("Idempotency-Key", () => {
     expect(t.countRows("jobs")).toBe(1);
   });
 
-  test("a refused file frees the key", async () => {
+  test("can be used again after a file was refused", async () => {
     expect((await upload(t, "plan\n", { headers })).status).toBe(422);
     expect((await upload(t, file, { headers })).status).toBe(202);
   });
 });
 
-test("jobs run one after the other, in the order they came", async () => {
+test("jobs of one project run one after the other, in the order of their requests", async () => {
   const files = ["email,n\nada@x.io,1\n", "email,n\nada@x.io,2\n", "email,n\nada@x.io,3\n"];
   const answers = [];
   for (const file of files) answers.push(await upload(t, file));
   await t.app.start();
-  for (const answer of answers) await ended(t, answer.text("data.jobId"));
-  expect(contactsOf(t)).toEqual([{ email: "ada@x.io", subscribed: true, data: { n: 3 } }]);
+  for (const answer of answers) await waitForJob(t, answer.text("data.jobId"));
+  expect(storedContacts(t)).toEqual([{ email: "ada@x.io", subscribed: true, data: { n: 3 } }]);
 });

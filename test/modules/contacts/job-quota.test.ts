@@ -1,4 +1,4 @@
-/** How many imports, exports and bulk actions a project may have at once, and their fairness. */
+/** The quota of concurrent imports, exports and bulk actions, and fairness between projects. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type TestResponse, readResponse, type TestApp, testApp } from "../../support/app.ts";
 import { waitUntil } from "../../support/eventually.ts";
 import { expectError } from "../../support/refusal.ts";
-import { ended, upload } from "./upload.ts";
+import { waitForJob, upload } from "./upload.ts";
 
 let t: TestApp;
 let folder: string | null = null;
@@ -25,7 +25,7 @@ const open = async (quotaJobs: number, rest: { folder?: string } = {}) => {
 const BULK = { action: "unsubscribe", ids: ["no-such-contact"] };
 const bulk = (key = t.secretKey, headers: Record<string, string> = {}) =>
   t.call("POST", "/contacts/bulk", BULK, { key, headers });
-const file = (rows: number) =>
+const makeFile = (rows: number) =>
   `email\n${Array.from({ length: rows }, (_, i) => `person-${i}@x.io`).join("\n")}\n`;
 
 function expectExceeded(answer: TestResponse, quota: number): void {
@@ -40,25 +40,25 @@ const exportRequest = (key = t.secretKey) =>
   new Request("http://localhost/contacts/export", { headers: { authorization: `Bearer ${key}` } });
 
 describe("a project at its quota", () => {
-  test("is refused further bulk actions and imports, and nothing is stored", async () => {
+  test("cannot start further bulk actions and imports, and nothing is stored", async () => {
     folder = mkdtempSync(join(tmpdir(), "mailstead-quota-"));
     await open(2, { folder });
     expect((await bulk()).status).toBe(202);
-    expect((await upload(t, file(1))).status).toBe(202);
+    expect((await upload(t, makeFile(1))).status).toBe(202);
     const before = t.contents();
     expectExceeded(await bulk(), 2);
-    expectExceeded(await upload(t, file(1)), 2);
+    expectExceeded(await upload(t, makeFile(1)), 2);
     expect(t.contents()).toEqual(before);
     expect(readdirSync(join(folder, "imports"))).toHaveLength(1);
     expect(t.eventNames()).toEqual([]);
   });
 
-  test("is served again once its jobs have ended", async () => {
+  test("can start jobs again after its jobs have ended", async () => {
     await open(1);
     const job = (await bulk()).text("data.jobId");
     expectExceeded(await bulk(), 1);
     await t.app.start();
-    await ended(t, job, "bulk");
+    await waitForJob(t, job, "bulk");
     expect((await bulk()).status).toBe(202);
   });
 
@@ -70,7 +70,7 @@ describe("a project at its quota", () => {
     expectExceeded(await bulk(key), 1);
   });
 
-  test("gets the first answer again for a repeated request", async () => {
+  test("gets the first response for a repeated request", async () => {
     await open(1);
     const headers = { "idempotency-key": "k" };
     const first = await bulk(t.secretKey, headers);
@@ -78,7 +78,7 @@ describe("a project at its quota", () => {
     expect([second.status, second.body]).toEqual([202, first.body]);
   });
 
-  test("has the same jobs after a restart", async () => {
+  test("is still at its quota after a restart", async () => {
     await open(1);
     await bulk();
     const next = await testApp({ config: { quotaJobs: 1 }, db: t.db });
@@ -88,15 +88,15 @@ describe("a project at its quota", () => {
   });
 });
 
-test("0 is no limit", async () => {
+test("a quota of 0 means no limit", async () => {
   await open(0);
   for (let i = 0; i < 30; i++) expect((await bulk()).status).toBe(202);
 });
 
-test("an upload counts while its file is received, and no longer once it breaks off", async () => {
+test("an upload counts while its file is received, and no longer after it is aborted", async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-quota-"));
   await open(1, { folder });
-  const { promise: isBroken, resolve: breakOff } = Promise.withResolvers<void>();
+  const { promise: isAborted, resolve: abortUpload } = Promise.withResolvers<void>();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       controller.enqueue(
@@ -104,37 +104,37 @@ test("an upload counts while its file is received, and no longer once it breaks 
           '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\n',
         ),
       );
-      await isBroken;
-      controller.error(new Error("the client is gone"));
+      await isAborted;
+      controller.error(new Error("the client disconnected"));
     },
   });
-  const underWay = t.call("POST", "/contacts/import", undefined, {
+  const pending = t.call("POST", "/contacts/import", undefined, {
     headers: { "content-type": "multipart/form-data; boundary=x" },
     raw: body,
   });
   const imports = join(folder, "imports");
   await waitUntil(() => existsSync(imports) && readdirSync(imports).length === 1);
   expectExceeded(await bulk(), 1);
-  expectExceeded(await upload(t, file(1)), 1);
-  breakOff();
-  expect((await underWay).status).toBeGreaterThanOrEqual(400);
+  expectExceeded(await upload(t, makeFile(1)), 1);
+  abortUpload();
+  expect((await pending).status).toBeGreaterThanOrEqual(400);
   expect((await bulk()).status).toBe(202);
 });
 
 describe("an export", () => {
-  test("counts until it was read to its end, or is given up", async () => {
+  test("counts until it was read to its end or cancelled", async () => {
     await open(1);
     const response = await t.app.handle(exportRequest());
     expectExceeded(await readResponse(await t.app.handle(exportRequest())), 1);
     expectExceeded(await bulk(), 1);
     expect(await response.text()).toStartWith("email");
-    const given = await t.app.handle(exportRequest());
-    expect(given.status).toBe(200);
-    await given.body?.cancel();
+    const cancelled = await t.app.handle(exportRequest());
+    expect(cancelled.status).toBe(200);
+    await cancelled.body?.cancel();
     expect((await bulk()).status).toBe(202);
   });
 
-  test("counts no longer once its connection breaks off", async () => {
+  test("does not count after its connection is lost", async () => {
     await open(1);
     t.db.sqlite.run(
       `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 100000)
@@ -158,7 +158,7 @@ describe("an export", () => {
     expect(await statusOfRepeated()).toBe(202);
   });
 
-  test("of HEAD counts no longer once it was answered", async () => {
+  test("does not count after the response to HEAD", async () => {
     await open(1);
     const port = await listen();
     const answer = await fetch(`http://127.0.0.1:${port}/contacts/export`, {
@@ -170,7 +170,7 @@ describe("an export", () => {
   });
 });
 
-/** Of a bulk action that is tried until it is accepted, for a while. */
+/** Repeats a bulk action until it is accepted, at most 500 times, and returns the last status. */
 async function statusOfRepeated(): Promise<number> {
   for (let tries = 0; ; tries++) {
     const { status } = await bulk();
@@ -187,7 +187,7 @@ async function listen(): Promise<number> {
 test("jobs of another project do not wait for the jobs of this one", async () => {
   await open(0);
   const { secretKey: key } = await t.makeProject("other");
-  const large = file(30_000);
+  const large = makeFile(30_000);
   const jobs = [await upload(t, large), await upload(t, large)].map((answer) =>
     answer.text("data.jobId"),
   );
@@ -198,6 +198,6 @@ test("jobs of another project do not wait for the jobs of this one", async () =>
   );
   await waitUntil(() => statusOf.get(small)?.status === "COMPLETED");
   expect(jobs.map((id) => statusOf.get(id)?.status)).toEqual(["RUNNING", "QUEUED"]);
-  for (const job of jobs) expect((await ended(t, job)).at("data.status")).toBe("COMPLETED");
+  for (const job of jobs) expect((await waitForJob(t, job)).at("data.status")).toBe("COMPLETED");
   expect(t.countRows("contacts")).toBe(30_000);
 });

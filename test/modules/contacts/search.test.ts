@@ -23,10 +23,10 @@ const found = async (term: string, rest = "") => {
 const create = (email: string, subscribed = true) =>
   t.create("/contacts", { email, subscribed }, "id");
 
-test("addresses stay in memory for ten minutes after the last search", async () => {
+test("the index keeps addresses in memory for ten minutes after the last search", async () => {
   await create("old@example.com");
   expect(await found("old@")).toEqual([1, "old@example.com"]);
-  // Behind the back of those who count changes.
+  // Without its trigger, this change is not counted.
   t.db.sqlite.run("DROP TRIGGER contacts_moved");
   t.db.sqlite.run("UPDATE contacts SET email = 'new@example.com'");
   for (let minutes = 0; minutes < 20; minutes += 9) {
@@ -37,7 +37,7 @@ test("addresses stay in memory for ten minutes after the last search", async () 
   expect([await found("old@"), await found("new@")]).toEqual([[0], [1, "new@example.com"]]);
 });
 
-describe("search finds a part of the address", () => {
+describe("search finds contacts by a part of the address", () => {
   const EMAILS = [
     "ada@example.com",
     "a.d.a@example.org",
@@ -91,7 +91,7 @@ describe("search finds a part of the address", () => {
     ["%", []],
     ["_", []],
     ["*", []],
-    ["nobody", []],
+    ["unknown", []],
     ["\n", []],
     ["\u00a0", []],
     [
@@ -113,8 +113,8 @@ describe("search finds a part of the address", () => {
   });
 });
 
-describe("what changed is found at once", () => {
-  test("a new contact, one with another address, one that is gone", async () => {
+describe("search sees immediately", () => {
+  test("a new contact, a changed address and a deleted contact", async () => {
     const id = await create("ada@example.com");
     expect(await found("ada")).toEqual([1, "ada@example.com"]);
     await create("ada2@example.com");
@@ -126,7 +126,7 @@ describe("what changed is found at once", () => {
     expect(await found("grace")).toEqual([0]);
   });
 
-  test("a subscription", async () => {
+  test("a changed subscription", async () => {
     const id = await create("ada@example.com");
     expect(await found("ada", "&subscribed=true")).toEqual([1, "ada@example.com"]);
     expect(await found("ada", "&subscribed=false")).toEqual([0]);
@@ -135,7 +135,7 @@ describe("what changed is found at once", () => {
     expect(await found("ada", "&subscribed=false")).toEqual([1, "ada@example.com"]);
   });
 
-  test("by a change that was refused: nothing", async () => {
+  test("nothing of a refused change", async () => {
     await create("ada@example.com");
     const id = await create("bob@example.com");
     expect(await found("ada")).toEqual([1, "ada@example.com"]);
@@ -145,7 +145,7 @@ describe("what changed is found at once", () => {
     expect(await found("bob", "&subscribed=true")).toEqual([1, "bob@example.com"]);
   });
 
-  test("by whoever writes to the table", async () => {
+  test("a change by any statement on the table", async () => {
     await create("ada@example.com");
     expect(await found("ada")).toEqual([1, "ada@example.com"]);
     t.db.sqlite.run("UPDATE contacts SET email = 'eva@example.com'");
@@ -155,14 +155,14 @@ describe("what changed is found at once", () => {
   });
 });
 
-test("another project's contacts are not found", async () => {
+test("search does not find contacts of another project", async () => {
   const other = await t.makeProject("other");
   await create("ada@example.com");
   const answer = await t.call("GET", "/contacts?search=ada", undefined, { key: other.secretKey });
   expect([answer.at("total"), emailsOf(answer)]).toEqual([0, []]);
 });
 
-describe("across many contacts", () => {
+describe("search among many contacts", () => {
   const COUNT = 5000;
   const emailOf = (i: number) =>
     `p${i}.${i % 7 === 0 ? "rare" : "often"}@${i % 2 === 0 ? "even" : "odd"}.test`;
@@ -176,7 +176,7 @@ describe("across many contacts", () => {
   });
 
   type Row = { seq: number; email: string; subscribed: number };
-  /** Told without any index. */
+  /** The expected result, computed without an index. */
   function naive(term: string, flag: string | null): string[] {
     return t.db.sqlite
       .query<Row, []>(
@@ -188,11 +188,11 @@ describe("across many contacts", () => {
       .map(({ email }) => email);
   }
 
-  const cases = ["rare", "often@odd", "p4", "99", "@", "e", "nobody"].flatMap((term) =>
+  const cases = ["rare", "often@odd", "p4", "99", "@", "e", "unknown"].flatMap((term) =>
     [null, "true", "false"].map((flag) => [term, flag] as const),
   );
   test.each(cases)(
-    "%j, subscribed %p: every page, and the exact total on each",
+    "for %j with subscribed %p returns all pages, each with the exact total",
     async (term, flag) => {
       const expected = naive(term, flag);
       const seen: string[] = [];
@@ -210,9 +210,9 @@ describe("across many contacts", () => {
     },
   );
 
-  const room = [0, 1_000, 60_000, 150_000];
-  test.each(room)(
-    "the same where only %p bytes of addresses fit into memory",
+  const memoryLimits = [0, 1_000, 60_000, 150_000];
+  test.each(memoryLimits)(
+    "returns the same if only %p bytes of addresses fit into memory",
     async (mostBytes) => {
       const scheduler = createFairScheduler();
       const { clock } = t;
@@ -236,7 +236,7 @@ describe("across many contacts", () => {
     },
   );
 
-  test("without a search: every page, and the exact total on each", async () => {
+  test("without a term returns all pages, each with the exact total", async () => {
     for (const flag of [null, "true", "false"]) {
       const expected = naive("", flag);
       const seen: string[] = [];
@@ -253,7 +253,7 @@ describe("across many contacts", () => {
     }
   });
 
-  test("a page is the same while others are added and removed before it", async () => {
+  test("returns the same page after contacts before it were added and removed", async () => {
     const expected = naive("often", null);
     const first = await search("often", "&limit=50");
     await create("often@often.test");

@@ -1,4 +1,4 @@
-/** Sends files to POST /contacts/import and waits for jobs. */
+/** Test helpers that upload files to POST /contacts/import and wait for jobs. */
 
 import type { TestResponse, TestApp } from "../../support/app.ts";
 import { readResponse } from "../../support/app.ts";
@@ -27,8 +27,8 @@ export async function upload(
   return readResponse(await app.app.handle(request));
 }
 
-/** The progress of a job once it has ended. */
-export async function ended(
+/** Waits until a job has ended and returns its progress. */
+export async function waitForJob(
   app: TestApp,
   jobId: string,
   kind: "import" | "bulk" = "import",
@@ -44,7 +44,7 @@ function hasEnded(app: TestApp, jobId: string): boolean {
   return row?.status === "COMPLETED" || row?.status === "FAILED";
 }
 
-/** Uploads, waits, and returns the progress. */
+/** Uploads a file, waits for its job and returns the progress. */
 export async function imported(
   app: TestApp,
   file: string | Uint8Array,
@@ -53,13 +53,13 @@ export async function imported(
   await app.app.start();
   const answer = await upload(app, file, options);
   if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
-  return ended(app, answer.text("data.jobId"));
+  return waitForJob(app, answer.text("data.jobId"));
 }
 
 export type StoredContact = { email: string; subscribed: boolean; data: unknown };
 
-/** All contacts by address. */
-export function contactsOf(app: TestApp): StoredContact[] {
+/** All stored contacts, ordered by address. */
+export function storedContacts(app: TestApp): StoredContact[] {
   return app.db.sqlite
     .query<{ email: string; subscribed: number; data: string }, []>(
       "SELECT email, is_subscribed AS subscribed, data FROM contacts ORDER BY email",
