@@ -63,7 +63,7 @@ export function withoutNulls(data: JsonObject): JsonObject {
 export function serializeData(data: JsonObject, maxKib: number = MAX_DATA_KIB): string {
   const text = JSON.stringify(data);
   if (Buffer.byteLength(text) <= maxKib * KIB) return text;
-  throw fieldError("data", "too_big", `must be at most ${maxKib} KiB as JSON`);
+  throw fieldError("data", "too_big", `must take at most ${maxKib} KiB as JSON`);
 }
 
 export function parseData(text: string): JsonObject {
