@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const t of apps.splice(0)) await t.close();
 });
 
-/** An application that accepts mail but does not send yet: `t.deliver()` does. */
-async function accepting(answer = ACCEPTED) {
+/** An application that accepts mail, but sends it only when `t.deliver()` is called. */
+async function setUp(answer = ACCEPTED) {
   const transport = testTransport({ answer });
   const t = await testApp({ transport });
   apps.push(t);
@@ -25,7 +25,7 @@ async function accepting(answer = ACCEPTED) {
     transport,
     run,
 
-    /** Id of the email record. */
+    /** Accepts a mail and returns the id of its email record. */
     send: (body: object = {}) =>
       t.create(
         "/v1/send",
@@ -62,7 +62,7 @@ async function accepting(answer = ACCEPTED) {
       };
     },
 
-    /** Moves to the next attempt and lets it happen. */
+    /** Advances the clock to the next attempt and waits for its end. */
     async retry(id: string): Promise<void> {
       const next = Date.parse((await t.call("GET", `/emails/${id}`)).text("data.nextAttemptAt"));
       t.clock.advance(next - t.clock.now());
@@ -71,9 +71,9 @@ async function accepting(answer = ACCEPTED) {
   };
 }
 
-describe("mail that is not wanted any more", () => {
-  test("is SUPPRESSED if its address was suppressed meanwhile", async () => {
-    const { t, transport, run, send, email } = await accepting();
+describe("mail that must no longer be sent", () => {
+  test("is SUPPRESSED if its address was suppressed after acceptance", async () => {
+    const { t, transport, run, send, email } = await setUp();
     const id = await send();
     run(
       "INSERT INTO suppressions (project_seq, email, reason, created_at) VALUES (1, 'ada@example.net', 'COMPLAINT', 0)",
@@ -89,15 +89,15 @@ describe("mail that is not wanted any more", () => {
     expect(transport.handed).toHaveLength(0);
   });
 
-  test("is CANCELLED if it is marketing and the recipient has unsubscribed meanwhile", async () => {
-    const { t, transport, send, marketingTemplate, email } = await accepting();
+  test("is CANCELLED if it is marketing and the recipient has unsubscribed", async () => {
+    const { t, transport, send, marketingTemplate, email } = await setUp();
     const template = await marketingTemplate();
     const sent = await send({ template, to: "grace@example.net", subscribed: true });
-    const unwanted = await send({ template, subscribed: true });
+    const cancelled = await send({ template, subscribed: true });
     const contact = (await t.call("GET", "/contacts?search=ada")).text("contacts.0.id");
     await t.call("PATCH", `/contacts/${contact}`, { subscribed: false });
     await t.deliver();
-    expect(await email(unwanted)).toEqual({
+    expect(await email(cancelled)).toEqual({
       status: "CANCELLED",
       lastError: "The recipient is not subscribed any more.",
       attempts: [],
@@ -107,15 +107,15 @@ describe("mail that is not wanted any more", () => {
     expect(transport.handed).toHaveLength(1);
   });
 
-  test("is sent if it is transactional, subscribed or not", async () => {
-    const { t, send, email } = await accepting();
+  test("does not include transactional mail to an unsubscribed contact", async () => {
+    const { t, send, email } = await setUp();
     const id = await send({ subscribed: false });
     await t.deliver();
     expect((await email(id)).status).toBe("SENT");
   });
 
-  test("is CANCELLED if its contact was deleted while it waited for another attempt", async () => {
-    const { t, transport, send, email } = await accepting();
+  test("is CANCELLED if its contact was deleted during an attempt that failed", async () => {
+    const { t, transport, send, email } = await setUp();
     transport.answer = null;
     const id = await send();
     await t.app.start();
@@ -132,33 +132,33 @@ describe("mail that is not wanted any more", () => {
   });
 });
 
-describe("mail that waits for the operator", () => {
+describe("mail that needs the operator", () => {
   const cases = [
     {
-      name: "while the sender's domain is not verified any more",
+      name: "while the sender's domain is no longer verified",
       fault: "UPDATE domains SET status = 'FAILED'",
-      mended: "UPDATE domains SET status = 'VERIFIED'",
+      fix: "UPDATE domains SET status = 'VERIFIED'",
       reason: "The sender's domain acme.test is not verified any more.",
     },
     {
-      name: "while the sender's domain belongs to the project no more",
+      name: "while the sender's domain no longer belongs to the project",
       fault: "UPDATE domains SET domain = 'sub.acme.test'",
-      mended: "UPDATE domains SET domain = 'acme.test'",
+      fix: "UPDATE domains SET domain = 'acme.test'",
       reason: "The sender's domain acme.test is not verified any more.",
     },
   ];
 
-  test.each(cases)("is held $name, and sent when that is mended", async (each) => {
-    const { t, transport, run, send, retry } = await accepting();
+  test.each(cases)("is deferred $name, and sent after that is fixed", async (each) => {
+    const { t, transport, run, send, retry } = await setUp();
     const id = await send();
     run(each.fault);
     await t.deliver();
-    const held = t.db.sqlite
+    const deferred = t.db.sqlite
       .query("SELECT status, last_error AS lastError FROM emails WHERE id = ?")
       .get(id);
-    expect(held).toEqual({ status: "QUEUED", lastError: each.reason });
+    expect(deferred).toEqual({ status: "QUEUED", lastError: each.reason });
     expect(transport.handed).toHaveLength(0);
-    run(each.mended);
+    run(each.fix);
     await retry(id);
     const answer = await t.call("GET", `/emails/${id}`);
     expect(answer.text("data.status")).toBe("SENT");
@@ -169,8 +169,8 @@ describe("mail that waits for the operator", () => {
     expect(transport.handed).toHaveLength(1);
   });
 
-  test("of a disabled project is not tried, however long that is, and loses no time", async () => {
-    const { t, transport, run, send, email } = await accepting();
+  test("of a disabled project is not attempted and does not expire until it is enabled", async () => {
+    const { t, transport, run, send, email } = await setUp();
     const id = await send();
     run("UPDATE projects SET is_enabled = 0");
     await t.app.start();
@@ -185,22 +185,22 @@ describe("mail that waits for the operator", () => {
   });
 });
 
-describe("mail that cannot be made", () => {
+describe("mail that cannot be rendered or composed", () => {
   test.each([
-    ["the template is broken", "UPDATE messages SET html = '{% if %}'", "rendered"],
+    ["the template has a syntax error", "UPDATE messages SET html = '{% if %}'", "rendered"],
     [
       "the rendered body has a NUL",
       `UPDATE emails SET variables = '{"name":"\\u0000"}'`,
       "rendered",
     ],
     [
-      "a header would break out",
+      "a header has a line break",
       `UPDATE messages SET headers = '[["X-A","a\\r\\nBcc: b"]]'`,
       "composed",
     ],
     ["the subject has a line break", "UPDATE emails SET subject = char(65, 10, 66)", "composed"],
-  ])("has FAILED for good: %s", async (_, fault, step) => {
-    const { t, transport, run, send, email } = await accepting();
+  ])("fails permanently if %s", async (_, fault, step) => {
+    const { t, transport, run, send, email } = await setUp();
     const id = await send();
     run(fault);
     await t.deliver();
@@ -214,8 +214,8 @@ describe("mail that cannot be made", () => {
     expect(transport.handed).toHaveLength(0);
   });
 
-  test("does not stop the others", async () => {
-    const { t, run, send, email } = await accepting();
+  test("does not delay other mail", async () => {
+    const { t, run, send, email } = await setUp();
     const bad = await send();
     run("UPDATE messages SET html = '{% if %}'");
     const good = await send({ body: "<p>Another</p>" });
@@ -225,8 +225,8 @@ describe("mail that cannot be made", () => {
 });
 
 describe("the message", () => {
-  test("goes from the sender to the recipient, rendered", async () => {
-    const { t, transport, send } = await accepting();
+  test("is rendered, with the addresses of sender and recipient in the envelope", async () => {
+    const { t, transport, send } = await setUp();
     await send({ data: { name: "Ada & Co" } });
     await t.deliver();
     const { envelope, message } = transport.handed[0]?.dispatch ?? {};
@@ -234,8 +234,8 @@ describe("the message", () => {
     expect(new TextDecoder().decode(message)).toContain("<p>Hello Ada &amp; Co</p>");
   });
 
-  test("is the same on every attempt, byte for byte but for its signatures", async () => {
-    const { t, transport, send, retry } = await accepting(DEFERRED);
+  test("has the same bytes on every attempt, except for its signatures", async () => {
+    const { t, transport, send, retry } = await setUp(DEFERRED);
     const id = await send({ data: { name: "Ada" } });
     await t.deliver();
     await retry(id);
@@ -250,8 +250,8 @@ describe("the message", () => {
     expect(messages[0]).toContain(`\r\nMessage-ID: <${id}@acme.test>\r\n`);
   });
 
-  test("renders with the contact's data of the moment where the mail has none of its own", async () => {
-    const { t, transport, run, send } = await accepting();
+  test("is rendered with the contact's current data if the mail has no data of its own", async () => {
+    const { t, transport, run, send } = await setUp();
     await send({ data: { name: "then" } });
     run("UPDATE emails SET variables = NULL");
     const contact = (await t.call("GET", "/contacts")).text("contacts.0.id");
@@ -261,7 +261,7 @@ describe("the message", () => {
     expect(new TextDecoder().decode(message)).toContain("<p>Hello now</p>");
   });
 
-  test("is kept whole where mail is captured", async () => {
+  test("is stored completely by the capture transport", async () => {
     const t = await testApp({ transport: captureTransport() });
     apps.push(t);
     const id = await t.create(

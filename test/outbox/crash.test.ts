@@ -6,9 +6,9 @@ import { runCrashLoop } from "../../scripts/crash/loop.ts";
 const HOUR = 60 * 60_000;
 const LIMIT_MS = 90_000;
 
-/** The short form of scripts/crash.ts: after each kill it is an hour later. */
+/** A short version of scripts/crash.ts; the clock advances an hour after each kill. */
 test.each(["relay", "direct"] as const)(
-  "%s: an accepted mail survives kill -9, and arrives twice only if it was under way",
+  "%s: an accepted mail survives kill -9, and arrives twice only if it was being sent",
   async (transport) => {
     const data = temporaryFolder();
     const report = await runCrashLoop({
@@ -18,10 +18,10 @@ test.each(["relay", "direct"] as const)(
       key: await prepareStore(data, 0, { isSigned: transport === "direct" }),
       connections: 4,
       transport,
-      launch: (life, { port, args }) =>
+      launch: (run, { port, args }) =>
         startServer({
           binary: null,
-          program: [process.execPath, "test/support/server-ahead.ts", String(life * HOUR)],
+          program: [process.execPath, "test/support/server-ahead.ts", String(run * HOUR)],
           data,
           port,
           args,

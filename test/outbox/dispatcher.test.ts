@@ -73,9 +73,9 @@ async function running(options: Parameters<typeof testTransport>[0] = {}) {
 
 /** A running application for a test with a single mail. */
 async function runningWithOne(options: Parameters<typeof testTransport>[0] = {}) {
-  const parts = await running(options);
-  const [id = ""] = await parts.send();
-  return { ...parts, id, one: () => parts.stored(id) };
+  const setup = await running(options);
+  const [id = ""] = await setup.send();
+  return { ...setup, id, one: () => setup.stored(id) };
 }
 
 describe("mail that is due", () => {

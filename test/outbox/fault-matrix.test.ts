@@ -1,7 +1,7 @@
 /**
- * Every fault at every step, through the whole application: a mail is accepted by POST /v1/send,
- * goes to a server that misbehaves, and is then what the delivery rules say: its state, its next
- * time, the events and whether its address is suppressed (R1–R4, S3–S5).
+ * Every fault at every step, through the whole application: POST /v1/send accepts a mail, which is
+ * sent to a faulty server. The test checks its status, the time of its next attempt, its events and
+ * whether its address is suppressed (docs/delivery.md#R1, docs/delivery.md#S3).
  */
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -9,19 +9,19 @@ import { testApp } from "../support/app.ts";
 import { type Expected, FAULT_CELLS, type FaultCell } from "../support/fault-matrix.ts";
 import { type MailNet, startMailNet } from "../support/mail-net.ts";
 
-// A large message, twice, on a machine that may be busy.
+// A test may send a large message twice, on a machine that may be busy.
 setDefaultTimeout(30_000);
 
 const TO = "b@fault.test";
 const MINUTE = 60_000;
-/** The first two delays of R3, with a fifth of jitter to either side. */
+/** The first two retry delays, with up to a fifth of jitter (docs/delivery.md#R3). */
 const FIRST_DELAY = [4 * MINUTE, 6 * MINUTE] as const;
 const SECOND_DELAY = [12 * MINUTE, 18 * MINUTE] as const;
 const RECORDS = {
   "fault.test": { MX: ["10 mx.fault.test"] },
   "mx.fault.test": { A: ["127.0.0.2"] },
 };
-/** Beyond what the buffers of a connection hold, so that the server can break in on the message. */
+/** Larger than the buffers of a connection, so that the server can interrupt the message. */
 const LARGE = Buffer.alloc(9_000_000, "All work and no play makes Jack a dull boy. ").toString(
   "base64",
 );
@@ -45,8 +45,8 @@ async function start(net: MailNet, cell: FaultCell) {
   return {
     t,
     transport,
-    /** What everybody can read about it. */
-    async look() {
+    /** Reads everything that the API shows about the mail. */
+    async read() {
       const { at } = await t.call("GET", `/emails/${id}`);
       const events = await t.call("GET", "/events");
       const suppressed = await t.call("GET", "/suppressions");
@@ -75,51 +75,51 @@ const EVENTS = {
   failed: ["email.failed"],
 };
 
-type Seen = Awaited<ReturnType<Awaited<ReturnType<typeof start>>["look"]>>;
+type Observed = Awaited<ReturnType<Awaited<ReturnType<typeof start>>["read"]>>;
 
-function expectOutcome(seen: Seen, expected: Expected): void {
+function expectOutcome(observed: Observed, expected: Expected): void {
   const { kind, class: found, isUnknown = false } = expected;
-  expect(seen.status).toBe(STATUS[kind]);
-  expect(seen.newEvents).toEqual(EVENTS[kind]);
-  expect(seen.attempts).toMatchObject([{ outcome: kind, class: found }]);
-  const reason = seen.at("data.lastError");
+  expect(observed.status).toBe(STATUS[kind]);
+  expect(observed.newEvents).toEqual(EVENTS[kind]);
+  expect(observed.attempts).toMatchObject([{ outcome: kind, class: found }]);
+  const reason = observed.at("data.lastError");
   expect(reason === null).toBe(kind === "accepted");
   expect(typeof reason === "string" && reason.includes("is unknown")).toBe(isUnknown);
-  if (kind === "bounced") expect(seen.eventClass).toBe(found);
+  if (kind === "bounced") expect(observed.eventClass).toBe(found);
   const isGone = found === "no_such_recipient";
-  expect(seen.suppressed).toMatchObject(isGone ? [{ email: TO, reason: "HARD_BOUNCE" }] : []);
+  expect(observed.suppressed).toMatchObject(isGone ? [{ email: TO, reason: "HARD_BOUNCE" }] : []);
   for (const [field, isSet] of [
     ["sentAt", kind === "accepted"],
     ["deliveredAt", kind === "accepted"],
     ["bouncedAt", kind === "bounced"],
   ] as const) {
-    expect([field, seen.at(`data.${field}`) !== null]).toEqual([field, isSet]);
+    expect([field, observed.at(`data.${field}`) !== null]).toEqual([field, isSet]);
   }
 }
 
 async function run(cell: FaultCell): Promise<void> {
   const net = await startMailNet({ records: RECORDS, dnsTimeoutMs: 10_000 });
   const host = await net.script(2, cell.server);
-  /** Connections and lines that came to the server. */
-  const heard = () => host.transcripts.length + host.transcripts.flat().length;
-  const { t, transport, look, waitMs } = await start(net, cell);
+  /** Number of connections and lines that the server received. */
+  const received = () => host.transcripts.length + host.transcripts.flat().length;
+  const { t, transport, read, waitMs } = await start(net, cell);
   await t.deliver();
-  expectOutcome(await look(), cell.expected);
+  expectOutcome(await read(), cell.expected);
   const wait = waitMs();
   if (cell.expected.kind !== "deferred" || wait === null) {
     expect([cell.expected.kind === "deferred", wait]).toEqual([false, null]);
   } else {
     expect(wait).toBeWithin(FIRST_DELAY[0], FIRST_DELAY[1] + 1);
-    // Not before its time, then once more; the server has not become any better.
-    const before = heard();
+    // The next attempt starts exactly at its time and fails again.
+    const before = received();
     net.clock.advance(wait - 1);
     await t.deliver();
-    expect(heard()).toBe(before);
+    expect(received()).toBe(before);
     net.clock.advance(1);
     await t.deliver();
-    expect(heard()).toBeGreaterThan(before);
+    expect(received()).toBeGreaterThan(before);
     expect(waitMs()).toBeWithin(SECOND_DELAY[0], SECOND_DELAY[1] + 1);
-    expect((await look()).attempts).toHaveLength(2);
+    expect((await read()).attempts).toHaveLength(2);
   }
   host.drop();
   await transport.close();

@@ -3,19 +3,19 @@ import { dkimVerify } from "mailauth/lib/dkim/verify";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
 import { type Mailing, type Received, startMailing } from "../support/mailing.ts";
 
-const mailings: Mailing[] = [];
+const opened: Mailing[] = [];
 
 afterEach(async () => {
-  for (const { t } of mailings.splice(0)) await t.close();
+  for (const { t } of opened.splice(0)) await t.close();
 });
 
-async function started(): Promise<Mailing> {
+async function start(): Promise<Mailing> {
   const mailing = await startMailing({ config: { url: "https://mail.example.com" } });
-  mailings.push(mailing);
+  opened.push(mailing);
   return mailing;
 }
 
-/** A header as it stands in the message, unfolded; null where there is none. */
+/** The unfolded value of a header in the message; null if there is none. */
 function header({ raw }: Received, name: string): string | null {
   const [head = ""] = raw.split("\r\n\r\n", 1);
   const unfolded = head.replaceAll(/\r\n[ \t]+/g, " ");
@@ -27,19 +27,19 @@ function header({ raw }: Received, name: string): string | null {
 }
 
 describe("a marketing mail", () => {
-  test("can be unsubscribed from by the mail program: RFC 8058", async () => {
-    const { send, submit, isSubscribed } = await started();
-    const letter = await send();
+  test("can be unsubscribed from by the mail program (RFC 8058)", async () => {
+    const { send, submit, isSubscribed } = await start();
+    const received = await send();
     const target = /^<(https:\/\/mail\.example\.com\/unsubscribe\/[\w-]+)>$/.exec(
-      header(letter, "List-Unsubscribe") ?? "",
+      header(received, "List-Unsubscribe") ?? "",
     )?.[1];
-    expect(header(letter, "List-Unsubscribe-Post")).toBe("List-Unsubscribe=One-Click");
-    await submit(new URL(target ?? "").pathname, header(letter, "List-Unsubscribe-Post") ?? "");
+    expect(header(received, "List-Unsubscribe-Post")).toBe("List-Unsubscribe=One-Click");
+    await submit(new URL(target ?? "").pathname, header(received, "List-Unsubscribe-Post") ?? "");
     expect(isSubscribed()).toBe(false);
   });
 
-  test("carries the pair inside its signatures, as a verifier that is not ours confirms", async () => {
-    const { t, send } = await started();
+  test("has its unsubscription headers signed, as an independent verifier confirms", async () => {
+    const { t, send } = await start();
     const projectSeq = t.project.seq;
     const add = await t.app.domains.add({ projectSeq, domain: "signed.example", isByWord: true });
     await t.app.writer.write(add);
@@ -61,69 +61,69 @@ describe("a marketing mail", () => {
     }
   });
 
-  test("is understood by a parser", async () => {
-    const { send } = await started();
-    const letter = await send();
-    expect(letter.mail.headers.get("list")).toMatchObject({
-      unsubscribe: { url: expect.stringContaining(letter.unsubscribe) },
+  test("has unsubscription headers that a parser can read", async () => {
+    const { send } = await start();
+    const received = await send();
+    expect(received.mail.headers.get("list")).toMatchObject({
+      unsubscribe: { url: expect.stringContaining(received.unsubscribe) },
     });
   });
 
-  test("has a Feedback-ID that is the same for all mails of one content", async () => {
-    const { send } = await started();
+  test("has a Feedback-ID that is the same for all mails with the same content", async () => {
+    const { send } = await start();
     const first = header(await send(), "Feedback-ID") ?? "";
     expect(first).toMatch(/^\d+:[\w-]{36}:marketing:mailstead$/);
     expect(header(await send({ to: "bob@example.net" }), "Feedback-ID")).toBe(first);
     expect(header(await send({ body: "<p>other</p>" }), "Feedback-ID")).not.toBe(first);
   });
 
-  test("has the caller's List-Unsubscribe instead, and then no one-click of ours", async () => {
-    const { send } = await started();
-    const letter = await send({ headers: { "list-unsubscribe": "<mailto:off@acme.test>" } });
-    expect(header(letter, "List-Unsubscribe")).toBe("<mailto:off@acme.test>");
-    expect(header(letter, "List-Unsubscribe-Post")).toBeNull();
-    expect(letter.mail.html).toContain("You receive this email");
+  test("has the caller's List-Unsubscribe instead of ours, without one-click", async () => {
+    const { send } = await start();
+    const received = await send({ headers: { "list-unsubscribe": "<mailto:off@acme.test>" } });
+    expect(header(received, "List-Unsubscribe")).toBe("<mailto:off@acme.test>");
+    expect(header(received, "List-Unsubscribe-Post")).toBeNull();
+    expect(received.mail.html).toContain("You receive this email");
   });
 
-  test("ends with the way out, in the project's language", async () => {
-    const { send, setProject, submit, isSubscribed } = await started();
+  test("ends with an unsubscribe link in the project's language", async () => {
+    const { send, setProject, submit, isSubscribed } = await start();
     setProject({ language: "fr" });
-    const letter = await send();
-    expect(letter.mail.html).toContain("newsletters de acme");
-    const link = letter.hrefs.at(-1) ?? "";
-    expect(link).toBe(`https://mail.example.com${letter.unsubscribe}`);
-    expect(letter.mail.text).toEndWith(`Se désabonner: ${link}`);
+    const received = await send();
+    expect(received.mail.html).toContain("newsletters de acme");
+    const link = received.hrefs.at(-1) ?? "";
+    expect(link).toBe(`https://mail.example.com${received.unsubscribe}`);
+    expect(received.mail.text).toEndWith(`Se désabonner: ${link}`);
     await submit(new URL(link).pathname, "action=unsubscribe");
     expect(isSubscribed()).toBe(false);
   });
 
-  test("has no second way out where its body has one", async () => {
-    const { send } = await started();
-    const letter = await send({ body: `<p>Hi <a href="{{ unsubscribeUrl }}">off</a></p>` });
-    expect(letter.mail.html).not.toContain("You receive this email");
-    expect(letter.hrefs).toEqual([`https://mail.example.com${letter.unsubscribe}`]);
+  test("has no second unsubscribe link if its body has one", async () => {
+    const { send } = await start();
+    const received = await send({ body: `<p>Hi <a href="{{ unsubscribeUrl }}">off</a></p>` });
+    expect(received.mail.html).not.toContain("You receive this email");
+    expect(received.hrefs).toEqual([`https://mail.example.com${received.unsubscribe}`]);
   });
 
-  test("has one where the body's is not shown", async () => {
-    const { send } = await started();
+  test("has an unsubscribe link if that of its body is not rendered", async () => {
+    const { send } = await start();
     const body = `<p>Hi {% if false %}<a href="{{ unsubscribeUrl }}">off</a>{% endif %}</p>`;
     expect((await send({ body })).mail.html).toContain("You receive this email");
   });
 });
 
 describe("a transactional mail", () => {
-  test("has none of it", async () => {
-    const { send } = await started();
-    const letter = await send({ type: "TRANSACTIONAL" });
+  test("has no unsubscription headers, no footer and no tracking pixel", async () => {
+    const { send } = await start();
+    const received = await send({ type: "TRANSACTIONAL" });
     for (const name of ["List-Unsubscribe", "List-Unsubscribe-Post", "Feedback-ID"]) {
-      expect(header(letter, name)).toBeNull();
+      expect(header(received, name)).toBeNull();
     }
-    expect(letter.mail.html).not.toContain("You receive this email");
-    expect(letter.pixel).toBeNull();
+    expect(received.mail.html).not.toContain("You receive this email");
+    expect(received.pixel).toBeNull();
   });
 
-  test("may carry the link itself", async () => {
-    const { send } = await started();
+  test("may have an unsubscribe link in its body", async () => {
+    const { send } = await start();
     const body = `<p><a href="{{ unsubscribeUrl }}">off</a></p>`;
     const { hrefs } = await send({ type: "TRANSACTIONAL", body });
     expect(hrefs[0]).toStartWith("https://mail.example.com/unsubscribe/");

@@ -1,4 +1,4 @@
-/** A relay that goes away and comes back, through the whole application. */
+/** A relay that goes down and comes back, tested with the whole application. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { relayTransport } from "../../src/outbox/transports/relay.ts";
@@ -13,7 +13,7 @@ import { type Sink, startSink } from "../support/smtp-sink.ts";
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
-/** Nobody else listens here: the port is still free when the relay comes back. */
+/** An address of this test only, so that the port is still free when the relay comes back. */
 const ADDRESS = "127.0.9.1";
 
 const closers: (() => unknown)[] = [];
@@ -28,15 +28,15 @@ async function sinkAt(port = 0): Promise<Sink> {
   return sink;
 }
 
-/** A port at which nobody listens. */
+/** A port without a listener. */
 async function deadPort(): Promise<number> {
   const sink = await sinkAt();
   await sink.close();
   return sink.port;
 }
 
-/** An application whose mail leaves through this relay, once it is started. */
-async function relaying(relay: Partial<Relay> & { port: number }) {
+/** An application that sends its mail through this relay once it is started. */
+async function setUp(relay: Partial<Relay> & { port: number }) {
   const clock = manualClock();
   const lines: string[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
@@ -50,9 +50,9 @@ async function relaying(relay: Partial<Relay> & { port: number }) {
   closers.push(() => t.close());
   const logged = (text: string) => lines.filter((line) => line.includes(text)).length;
 
-  /** Lets time pass second by second, at most so much, until it is so. */
-  async function passTime(mostMs: number, isOver: () => boolean = () => false): Promise<void> {
-    const until = clock.now() + mostMs;
+  /** Advances the clock second by second until `isOver` returns true, for at most `maxMs`. */
+  async function advance(maxMs: number, isOver: () => boolean = () => false): Promise<void> {
+    const until = clock.now() + maxMs;
     while (!isOver() && clock.now() < until) {
       clock.advance(SECOND);
       await settleEventLoop();
@@ -63,10 +63,10 @@ async function relaying(relay: Partial<Relay> & { port: number }) {
     t,
     clock,
     logged,
-    passTime,
-    isAway: () => logged("no mail is sent until it answers") > 0,
+    advance,
+    isDown: () => logged("no mail is sent until it answers") > 0,
 
-    /** As many mails, each to an address of its own; a request takes a hundred. */
+    /** Accepts `count` mails to different addresses, in requests of up to a hundred. */
     async send(count: number): Promise<string[]> {
       const to = Array.from({ length: count }, (_, i) => `${i}-${crypto.randomUUID()}@example.net`);
       const ids: string[] = [];
@@ -80,7 +80,7 @@ async function relaying(relay: Partial<Relay> & { port: number }) {
       return ids;
     },
 
-    /** How many mails have each status. */
+    /** Number of mails by status. */
     statuses: (): Record<string, number> =>
       Object.fromEntries(
         t.db.sqlite
@@ -90,21 +90,21 @@ async function relaying(relay: Partial<Relay> & { port: number }) {
           .all()
           .map(({ status, n }) => [status, n]),
       ),
-    /** Attempts that mails are said to have made, whether recorded or not. */
+    /** Sum of the attempts that the rows of all mails count. */
     attemptsCounted: (): number =>
       t.db.sqlite.query<{ n: number }, []>("SELECT sum(attempts) AS n FROM emails").get()?.n ?? 0,
   };
 }
 
 describe("while the relay is down", () => {
-  test("one mail makes an attempt and one line warns, however many wait and however long", async () => {
-    const { t, send, statuses, attemptsCounted, logged, isAway, passTime } = await relaying({
+  test("only one mail makes an attempt and only one log line warns", async () => {
+    const { t, send, statuses, attemptsCounted, logged, isDown, advance } = await setUp({
       port: await deadPort(),
     });
     await send(200);
     await t.app.start();
-    await waitUntil(isAway);
-    await passTime(3 * MINUTE);
+    await waitUntil(isDown);
+    await advance(3 * MINUTE);
     await waitUntil(() => statuses()["QUEUED"] === 200);
     expect([t.countRows("attempts"), attemptsCounted()]).toEqual([1, 1]);
     expect(logged("no mail is sent until it answers")).toBe(1);
@@ -112,11 +112,11 @@ describe("while the relay is down", () => {
     expect(logged("the relay is back")).toBe(0);
   });
 
-  test("the record of the mail that found out has the conversation", async () => {
-    const { t, send, isAway } = await relaying({ port: await deadPort() });
+  test("the record of the mail that was attempted has the conversation", async () => {
+    const { t, send, isDown } = await setUp({ port: await deadPort() });
     const [id = ""] = await send(1);
     await t.app.start();
-    await waitUntil(() => isAway() && t.countRows("attempts") === 1);
+    await waitUntil(() => isDown() && t.countRows("attempts") === 1);
     const { at } = await t.call("GET", `/emails/${id}`);
     expect(at("data")).toMatchObject({
       status: "QUEUED",
@@ -125,16 +125,16 @@ describe("while the relay is down", () => {
     });
   });
 
-  test("a mail whose time is up bounces, tried or not, and its address is not to blame", async () => {
-    const { t, clock, send, statuses, isAway, passTime } = await relaying({
+  test("a mail that expires bounces even without an attempt and does not suppress its address", async () => {
+    const { t, clock, send, statuses, isDown, advance } = await setUp({
       port: await deadPort(),
     });
     await send(3);
     await t.app.start();
-    await waitUntil(isAway);
+    await waitUntil(isDown);
     clock.advance(4 * DAY);
     await settleEventLoop();
-    await passTime(3 * MINUTE, () => statuses()["BOUNCED"] === 3);
+    await advance(3 * MINUTE, () => statuses()["BOUNCED"] === 3);
     await waitUntil(() => statuses()["BOUNCED"] === 3);
     expect(t.countRows("attempts")).toBe(1);
     expect(t.countRows("suppressions")).toBe(0);
@@ -142,11 +142,11 @@ describe("while the relay is down", () => {
     expect(at("data.items.0.data.reason")).toMatch(/^4\.4\.7 .*the relay cannot be reached/);
   });
 
-  test("a password that is refused is tried once a minute, by one mail", async () => {
+  test("a refused password is used once a minute by one mail", async () => {
     const script: Script = { auth: { code: 535, text: "5.7.8 Wrong user or password" } };
     const server = await startScript({ script });
     closers.push(() => server.close());
-    const { t, clock, send, statuses, isAway, passTime } = await relaying({
+    const { t, clock, send, statuses, isDown, advance } = await setUp({
       host: "127.0.0.1",
       port: server.port,
       user: "user",
@@ -154,7 +154,7 @@ describe("while the relay is down", () => {
     });
     await send(100);
     await t.app.start();
-    await waitUntil(isAway);
+    await waitUntil(isDown);
     await waitUntil(() => statuses()["QUEUED"] === 100);
     const logins = () => server.transcripts.flat().filter((line) => line.startsWith("AUTH")).length;
     const before = logins();
@@ -162,7 +162,7 @@ describe("while the relay is down", () => {
       clock.advance(50 * SECOND);
       await settleEventLoop();
       expect(logins()).toBe(before + minutes - 1);
-      await passTime(10 * SECOND);
+      await advance(10 * SECOND);
       await waitUntil(() => logins() === before + minutes && statuses()["QUEUED"] === 100);
     }
     expect(t.countRows("attempts")).toBe(1);
@@ -170,47 +170,47 @@ describe("while the relay is down", () => {
 });
 
 describe("when the relay is back", () => {
-  test("all that waited leaves within the wait for the next probe, once", async () => {
+  test("all waiting mail leaves once, after the next probe", async () => {
     const before = await sinkAt();
-    const parts = await relaying({ port: before.port });
-    const { t, clock, send, statuses, attemptsCounted, logged, isAway, passTime } = parts;
+    const setup = await setUp({ port: before.port });
+    const { t, clock, send, statuses, attemptsCounted, logged, isDown, advance } = setup;
     await send(1);
     await t.app.start();
     await waitUntil(() => statuses()["SENT"] === 1);
     await before.close();
     await send(200);
-    await waitUntil(isAway);
+    await waitUntil(isDown);
     // Two probes fail, after 2 and 4 seconds; the next one is due in 8.
-    await passTime(7 * SECOND);
+    await advance(7 * SECOND);
     await waitUntil(() => statuses()["QUEUED"] === 200);
     const after = await sinkAt(before.port);
     const backAt = clock.now();
-    await passTime(20 * SECOND, () => statuses()["SENT"] === 201);
+    await advance(20 * SECOND, () => statuses()["SENT"] === 201);
     await waitUntil(() => statuses()["SENT"] === 201);
     expect(clock.now() - backAt).toBeLessThan(12 * SECOND);
     expect(after.messages).toHaveLength(200);
     expect(new Set(after.messages.flatMap(({ to }) => to)).size).toBe(200);
-    // One for each that left, and one for the mail that found the relay away.
+    // One attempt for each mail, and one more for the first mail during the outage.
     expect([t.countRows("attempts"), attemptsCounted()]).toEqual([202, 202]);
     expect(logged("no mail is sent until it answers")).toBe(1);
     expect(logged("the relay is back")).toBe(1);
   });
 
-  test("mails that came back untried leave before those that were queued after them", async () => {
+  test("mails that were not attempted leave before those that were queued after them", async () => {
     const port = await deadPort();
-    const { t, send, statuses, isAway, passTime } = await relaying({ port });
+    const { t, send, statuses, isDown, advance } = await setUp({ port });
     await send(10);
     await t.app.start();
-    await waitUntil(() => isAway() && statuses()["QUEUED"] === 10);
+    await waitUntil(() => isDown() && statuses()["QUEUED"] === 10);
     await send(190);
     const after = await sinkAt(port);
-    await passTime(20 * SECOND, () => statuses()["SENT"] === 200);
+    await advance(20 * SECOND, () => statuses()["SENT"] === 200);
     await waitUntil(() => statuses()["SENT"] === 200);
     const first = t.db.sqlite
       .query<{ to: string }, []>("SELECT to_address AS 'to' FROM emails ORDER BY seq LIMIT 10")
       .all();
     const early = new Set(after.messages.slice(0, 100).flatMap(({ to }) => to));
-    // All but the one that found the relay away: its attempt counts, and it is due when it is due.
+    // The mail that was attempted during the outage waits for its own retry time.
     expect(first.filter(({ to }) => early.has(to))).toHaveLength(9);
   });
 });
@@ -226,28 +226,28 @@ describe("a reply about a mail", () => {
     { step: "dot", code: 554 },
   ] as const;
 
-  test.each(replies)("$code to $step does not keep the others", async ({ step, code }) => {
+  test.each(replies)("$code to $step does not delay the others", async ({ step, code }) => {
     const server = await startScript({ script: { [step]: { code } } });
     closers.push(() => server.close());
-    const { t, send, isAway } = await relaying({ host: "127.0.0.1", port: server.port });
+    const { t, send, isDown } = await setUp({ host: "127.0.0.1", port: server.port });
     await send(5);
     await t.app.start();
     await waitUntil(() => t.countRows("attempts") === 5);
-    expect(isAway()).toBe(false);
+    expect(isDown()).toBe(false);
   });
 });
 
-test("a relay that turns away only further sessions is busy, not away", async () => {
-  // The first session takes mail, and so keeps the place of a mail that hangs.
+test("a relay that refuses only further sessions is busy, not down", async () => {
+  // The first session accepts a mail and hangs, and so occupies its slot.
   const busy: Script = { greeting: { code: 421, text: "4.7.0 Too many connections" } };
   const server = await startScript({ script: [{ dot: "hang" }, busy] });
   closers.push(() => server.close());
-  const { t, send, statuses, isAway } = await relaying({ host: "127.0.0.1", port: server.port });
+  const { t, send, statuses, isDown } = await setUp({ host: "127.0.0.1", port: server.port });
   await t.app.start();
   await send(1);
   await waitUntil(() => server.bodies.length === 1);
   await send(1);
   await waitUntil(() => t.countRows("attempts") === 1);
-  expect([isAway(), statuses()]).toEqual([false, { QUEUED: 1, SENDING: 1 }]);
+  expect([isDown(), statuses()]).toEqual([false, { QUEUED: 1, SENDING: 1 }]);
   server.drop();
 });

@@ -131,7 +131,7 @@ export function requireReadableKeys(db: Db, secret: string): void {
 }
 
 export class UnreadableKeyError extends Error {
-  /** What the operator can do about it. */
+  /** Advice for the operator. */
   readonly suggestion: string;
 
   constructor(domain: string) {

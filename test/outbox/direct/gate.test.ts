@@ -50,38 +50,38 @@ describe("the slots of a site", () => {
   });
 
   test("are granted in order to many waiting mails if the site is known to be fast", async () => {
-    const both = makeGate();
-    await deliverOne(both, "d.test", 10);
-    const { gate } = both;
+    const setup = makeGate();
+    await deliverOne(setup, "d.test", 10);
+    const { gate } = setup;
     const order: number[] = [];
-    const visits = Array.from({ length: 22 }, async (_, i) => {
+    const deliveries = Array.from({ length: 22 }, async (_, i) => {
       const slot = slotOf(gate.admit("d.test"));
       expect(await slot.enter("d.test")).toEqual({ kind: "entered" });
       order.push(i);
       slot.end({ kind: "accepted" });
     });
     expect(gate.admit("d.test").kind).toBe("busy");
-    await Promise.all(visits);
+    await Promise.all(deliveries);
     expect(order).toEqual(Array.from({ length: 22 }, (_, i) => i));
     expect(gate.active).toBe(0);
   });
 
   test("are not waited for if the site is known to be slow", async () => {
-    const both = makeGate();
-    await deliverOne(both, "d.test", 5_000);
-    await enter(both.gate, "d.test");
-    await enter(both.gate, "d.test");
-    expect(both.gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 2_500 });
+    const setup = makeGate();
+    await deliverOne(setup, "d.test", 5_000);
+    await enter(setup.gate, "d.test");
+    await enter(setup.gate, "d.test");
+    expect(setup.gate.admit("d.test")).toMatchObject({ kind: "busy", retryAfterMs: 2_500 });
   });
 
   test("are not waited for any more once a mail has waited for two seconds", async () => {
-    const both = makeGate();
-    await deliverOne(both, "d.test", 10);
-    await enter(both.gate, "d.test");
-    await enter(both.gate, "d.test");
-    expect(both.gate.admit("d.test").kind).toBe("slot");
-    both.clock.advance(2_000);
-    expect(both.gate.admit("d.test").kind).toBe("busy");
+    const setup = makeGate();
+    await deliverOne(setup, "d.test", 10);
+    await enter(setup.gate, "d.test");
+    await enter(setup.gate, "d.test");
+    expect(setup.gate.admit("d.test").kind).toBe("slot");
+    setup.clock.advance(2_000);
+    expect(setup.gate.admit("d.test").kind).toBe("busy");
   });
 
   test("are shared by all domains of the site, once the site is known", async () => {
@@ -183,32 +183,32 @@ describe("connection slots over all sites", () => {
   }
 
   test("never exceed the limit", async () => {
-    const both = makeGate(10);
-    for (let i = 0; i < 20; i++) await deliverOne(both, `fast${i}.test`, 10);
-    expect(await admitAll(both.gate, "fast")).toHaveLength(10);
-    expect(both.gate.admit("fast11.test")).toMatchObject({ kind: "busy", retryAfterMs: 100 });
+    const setup = makeGate(10);
+    for (let i = 0; i < 20; i++) await deliverOne(setup, `fast${i}.test`, 10);
+    expect(await admitAll(setup.gate, "fast")).toHaveLength(10);
+    expect(setup.gate.admit("fast11.test")).toMatchObject({ kind: "busy", retryAfterMs: 100 });
   });
 
   test("are limited for sites that are not known", async () => {
-    const both = makeGate();
-    await deliverOne(both, "fast.test", 10);
-    expect(await admitAll(both.gate, "new")).toHaveLength(40);
-    expect(both.gate.admit("fast.test").kind).toBe("slot");
+    const setup = makeGate();
+    await deliverOne(setup, "fast.test", 10);
+    expect(await admitAll(setup.gate, "new")).toHaveLength(40);
+    expect(setup.gate.admit("fast.test").kind).toBe("slot");
   });
 
   test("are limited for slow sites, for any number of them", async () => {
-    const both = makeGate();
-    for (let i = 0; i < 60; i++) await deliverOne(both, `slow${i}.test`, 5_000);
-    await deliverOne(both, "fast.test", 10);
-    expect(await admitAll(both.gate, "slow")).toHaveLength(25);
-    expect(both.gate.admit("fast.test").kind).toBe("slot");
-    expect(both.gate.admit("new.test").kind).toBe("slot");
+    const setup = makeGate();
+    for (let i = 0; i < 60; i++) await deliverOne(setup, `slow${i}.test`, 5_000);
+    await deliverOne(setup, "fast.test", 10);
+    expect(await admitAll(setup.gate, "slow")).toHaveLength(25);
+    expect(setup.gate.admit("fast.test").kind).toBe("slot");
+    expect(setup.gate.admit("new.test").kind).toBe("slot");
   });
 
   test("are at least one for each speed", async () => {
-    const both = makeGate(1);
-    await deliverOne(both, "slow.test", 5_000);
-    expect(both.gate.admit("slow.test").kind).toBe("slot");
+    const setup = makeGate(1);
+    await deliverOne(setup, "slow.test", 5_000);
+    expect(setup.gate.admit("slow.test").kind).toBe("slot");
   });
 
   test("count against the current speed of the site, so unknown sites get slots again", async () => {
@@ -221,34 +221,34 @@ describe("connection slots over all sites", () => {
   });
 
   test("count as slow while a mail waits at a fast site, and as fast afterwards", async () => {
-    const both = makeGate(2);
-    for (const site of ["a.test", "b.test"]) await deliverOne(both, site, 10);
-    const first = await enter(both.gate, "a.test");
-    const second = await enter(both.gate, "a.test");
-    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
-    both.clock.advance(2_000);
-    slotOf(both.gate.admit("b.test")).release();
+    const setup = makeGate(2);
+    for (const site of ["a.test", "b.test"]) await deliverOne(setup, site, 10);
+    const first = await enter(setup.gate, "a.test");
+    const second = await enter(setup.gate, "a.test");
+    expect(setup.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
+    setup.clock.advance(2_000);
+    slotOf(setup.gate.admit("b.test")).release();
     first.end({ kind: "failed" });
     second.end({ kind: "accepted" });
-    for (let i = 0; i < 5; i++) await deliverOne(both, "a.test", 10);
-    await enter(both.gate, "a.test");
-    await enter(both.gate, "a.test");
-    expect(both.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
+    for (let i = 0; i < 5; i++) await deliverOne(setup, "a.test", 10);
+    await enter(setup.gate, "a.test");
+    await enter(setup.gate, "a.test");
+    expect(setup.gate.admit("b.test")).toMatchObject({ kind: "busy", waitList: null });
   });
 
   test("are few for sites that never answered, and separate from those of slow sites", async () => {
-    const both = makeGate();
-    const { gate, clock } = both;
+    const setup = makeGate();
+    const { gate, clock } = setup;
     for (const slot of await admitSilent(gate, clock, "tarpit")) slot.end({ kind: "failed" });
     expect(await admitAll(gate, "tarpit")).toHaveLength(10);
     await admitSilent(gate, clock, "tarpits of later");
-    for (let i = 0; i < 60; i++) await deliverOne(both, `slow${i}.test`, 5_000);
+    for (let i = 0; i < 60; i++) await deliverOne(setup, `slow${i}.test`, 5_000);
     expect(await admitAll(gate, "slow")).toHaveLength(25);
   });
 
   test("count as unresponsive for mails with slow lookups, but their site does not", async () => {
-    const both = makeGate(5);
-    const { gate, clock } = both;
+    const setup = makeGate(5);
+    const { gate, clock } = setup;
     for (let i = 0; i < 4; i++) slotOf(gate.admit(`lookup${i}.test`));
     expect(gate.admit("new.test").kind).toBe("busy");
     clock.advance(2_000);
@@ -283,10 +283,10 @@ describe("connection slots over all sites", () => {
   });
 
   test("are taken from a site that answered before only after 30 seconds", async () => {
-    const both = makeGate(1);
-    const { gate, clock } = both;
+    const setup = makeGate(1);
+    const { gate, clock } = setup;
     const stopped: string[] = [];
-    for (let i = 0; i < 4; i++) await deliverOne(both, `fast${i}.test`, 10);
+    for (let i = 0; i < 4; i++) await deliverOne(setup, `fast${i}.test`, 10);
     for (let i = 0; i < 4; i++) {
       const slot = await enter(gate, `fast${i}.test`);
       slot.onPreempted(() => void stopped.push(`fast${i}.test`));
@@ -301,9 +301,9 @@ describe("connection slots over all sites", () => {
   });
 
   test("are scarce while a fifth of them is used by sites that never answered", async () => {
-    const both = makeGate(10);
-    const { gate, clock } = both;
-    await deliverOne(both, "fast.test", 10);
+    const setup = makeGate(10);
+    const { gate, clock } = setup;
+    await deliverOne(setup, "fast.test", 10);
     const first = await enter(gate, "tarpit0.test");
     clock.advance(2_000);
     const third = slotOf(gate.admit("new.test"));
@@ -320,9 +320,9 @@ describe("connection slots over all sites", () => {
 
 describe("steps of the wall clock", () => {
   test.each([-3_600_000, 3_600_000])("by %i ms change neither pauses nor speeds", async (ms) => {
-    const both = makeGate();
-    const { gate, clock } = both;
-    await deliverOne(both, "fast.test", 10);
+    const setup = makeGate();
+    const { gate, clock } = setup;
+    await deliverOne(setup, "fast.test", 10);
     await enter(gate, "fast.test");
     const slot = await enter(gate, "paused.test");
     slot.end({ kind: "limited", retryAfterMs: 90_000 });
@@ -366,10 +366,10 @@ describe("connections to one address", () => {
   });
 
   test("are not limited for a site that has answered", async () => {
-    const both = makeGate();
-    for (let i = 0; i < 5; i++) await deliverOne(both, `good${i}.test`, 10);
+    const setup = makeGate();
+    for (let i = 0; i < 5; i++) await deliverOne(setup, `good${i}.test`, 10);
     for (let i = 0; i < 5; i++) {
-      expect((await enter(both.gate, `good${i}.test`)).reserve(ADDRESS)).toBeNull();
+      expect((await enter(setup.gate, `good${i}.test`)).reserve(ADDRESS)).toBeNull();
     }
   });
 

@@ -1,4 +1,4 @@
-/** A silent server keeps its connection only as long as no other mail needs it. */
+/** A mail at a silent server loses its connection when other mail needs it. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
@@ -32,7 +32,8 @@ describe("a silent server", () => {
       servers,
       transport,
       /**
-       * Resolves with the outcome; the mail is on its way when the server has got so many lines.
+       * Starts to send a mail, resolves once the server has received `lines` lines, and returns a
+       * promise of the outcome.
        */
       async send(tarpit: number, lines = 0): Promise<{ outcome: Promise<Outcome> }> {
         const outcome = transport.send({
@@ -45,11 +46,11 @@ describe("a silent server", () => {
     };
   }
 
-  test("is given up sooner while connection slots are scarce", async () => {
+  test("is given a shorter timeout while connection slots are scarce", async () => {
     const timeouts = { greetingMs: 60_000, hurriedGreetingMs: 200 };
     const { net, transport, send } = await sender({ timeouts }, 10);
     const [first] = await Promise.all(tarpits(10).map((_, i) => send(i)));
-    // They are slow now, and so a fifth of the slots waits at servers that never answered.
+    // Now a fifth of the slots is used by servers that never answered.
     net.clock.advance(2_000);
     transport.admit("b@good0.test");
     expect(await first?.outcome).toMatchObject({
@@ -77,7 +78,7 @@ describe("a silent server", () => {
     const outcome = await sent[0]?.outcome;
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
     expect(outcome?.reason).toContain(`failed at ${step}: interrupted`);
-    // Nothing else is tried, and TLS is not blamed for it.
+    // There is no second try, and TLS is not disabled for the server.
     expect(outcome?.conversations).toHaveLength(1);
     expect(logged).toEqual([]);
     await waitUntil(() => servers[0]?.ended === 1);

@@ -11,7 +11,7 @@ import {
 } from "../../../src/outbox/direct/route.ts";
 import type { DnsAnswer, MxRecord } from "../../../src/protocols/dns/answer.ts";
 
-/** `10 mx.test` and so on. */
+/** An answer of MX records, each given as `10 mx.test`. */
 function mx(...texts: string[]): DnsAnswer<MxRecord> {
   const records = texts.map((text) => {
     const [preference, exchange = "."] = text.split(" ");
@@ -50,7 +50,7 @@ describe("the recipient's domain", () => {
   });
 });
 
-const OBSTACLES: [what: string, answer: DnsAnswer<MxRecord>, kind: string, reason: RegExp][] = [
+const OBSTACLES: [name: string, answer: DnsAnswer<MxRecord>, kind: string, reason: RegExp][] = [
   ["null MX", mx("0 ."), "bounced no_such_recipient", /^5\.1\.10 .*accepts no mail/],
   ["null MX of another preference", mx("10 ."), "bounced no_such_recipient", /^5\.1\.10 /],
   ["no such domain", { kind: "nxdomain" }, "bounced no_such_recipient", /^5\.1\.2 .*not exist/],
@@ -60,7 +60,7 @@ const OBSTACLES: [what: string, answer: DnsAnswer<MxRecord>, kind: string, reaso
     "deferred infrastructure",
     /^4\.4\.3 .*SERV/,
   ],
-  ["our own host alone", mx("10 own.test"), "bounced infrastructure", /^5\.4\.6 .*this server/],
+  ["only our own host", mx("10 own.test"), "bounced infrastructure", /^5\.4\.6 .*this server/],
   ["our own host first", mx("10 own.test", "20 b.test"), "bounced infrastructure", /^5\.4\.6 /],
   [
     "our own host among equals",
@@ -68,15 +68,15 @@ const OBSTACLES: [what: string, answer: DnsAnswer<MxRecord>, kind: string, reaso
     "bounced infrastructure",
     /^5\.4\.6 /,
   ],
-  ["an address literal alone", mx("10 192.0.2.1"), "deferred temporary", /^4\.4\.4 /],
+  ["only an address literal", mx("10 192.0.2.1"), "deferred temporary", /^4\.4\.4 /],
   ["an IPv6 literal", mx("10 2001:db8::1"), "deferred temporary", /^4\.4\.4 /],
-  ["nonsense", mx("10 .", "20 a!b"), "deferred temporary", /^4\.4\.4 /],
+  ["only invalid names", mx("10 .", "20 a!b"), "deferred temporary", /^4\.4\.4 /],
 ];
 
-describe("there is no way for", () => {
+describe("no host is found for", () => {
   test.each(OBSTACLES)("%s", (_, answer, kind, reason) => {
     const found = route(answer);
-    if (found.kind !== "obstacle") throw new Error("a way was found");
+    if (found.kind !== "obstacle") throw new Error("a host was found");
     expect(`${found.obstacle.kind} ${found.obstacle.class}`).toBe(kind);
     expect(found.obstacle.reason).toMatch(reason);
   });
@@ -87,35 +87,39 @@ describe("there is no way for", () => {
   });
 });
 
-const HOSTS: [what: string, answer: DnsAnswer<MxRecord>, hosts: string[]][] = [
-  ["by preference", mx("30 c", "10 a", "20 b"), ["a", "b", "c"]],
-  ["each once", mx("20 a.test", "10 a.test", "10 b.test"), ["a.test", "b.test"]],
-  ["no MX: the domain itself", { kind: "none" }, ["d.test"]],
-  ["before our own host", mx("5 a", "10 own.test", "10 b", "20 c"), ["a"]],
-  ["before another name of ours", mx("5 a", "7 b", "10 alias.own.test", "3 c"), ["c", "a", "b"]],
-  ["without literals", mx("5 192.0.2.1", "10 a.test"), ["a.test"]],
-  ["without the root, where it is not alone", mx("0 .", "10 a.test"), ["a.test"]],
+const HOSTS: [name: string, answer: DnsAnswer<MxRecord>, hosts: string[]][] = [
+  ["sorted by preference", mx("30 c", "10 a", "20 b"), ["a", "b", "c"]],
+  ["without duplicates", mx("20 a.test", "10 a.test", "10 b.test"), ["a.test", "b.test"]],
+  ["the domain itself without MX", { kind: "none" }, ["d.test"]],
+  ["only those before our own host", mx("5 a", "10 own.test", "10 b", "20 c"), ["a"]],
+  [
+    "only those before another name of ours",
+    mx("5 a", "7 b", "10 alias.own.test", "3 c"),
+    ["c", "a", "b"],
+  ],
+  ["without address literals", mx("5 192.0.2.1", "10 a.test"), ["a.test"]],
+  ["without the root if there are others", mx("0 .", "10 a.test"), ["a.test"]],
   ["with underscores", mx("10 mail_1.a.test"), ["mail_1.a.test"]],
 ];
 
-describe("the hosts in their order", () => {
+describe("the hosts of a route are", () => {
   test.each(HOSTS)("%s", (_, answer, hosts) => {
     expect([...hostsOf(route(answer))].sort()).toEqual([...hosts].sort());
     expect(hostsOf(route(answer, { random: () => 0.999 }))[0]).toBe(hosts[0]);
   });
 
-  test("of 40 MX, all of them", () => {
+  test("all of 40 MX hosts", () => {
     const texts = Array.from({ length: 40 }, (_, i) => `${40 - i} mx${40 - i}.test`);
     expect(hostsOf(route(mx(...texts)))).toEqual(texts.map((_, i) => `mx${i + 1}.test`));
   });
 
-  test("only the domain itself is implicit, and only the best make the site", () => {
+  test("implicit only without MX, and those of the best preference identify the site", () => {
     expect(route({ kind: "none" })).toMatchObject({ isImplicit: true, best: ["d.test"] });
     const found = route(mx("20 c.test", "10 b.test", "10 a.test", "10 b.test"));
     expect(found).toMatchObject({ isImplicit: false, best: ["a.test", "b.test"] });
   });
 
-  test("equal preferences come in every order equally often", () => {
+  test("in random order for equal preferences, each order equally often", () => {
     const counts = new Map<string, number>();
     const answer = mx("10 a", "10 b", "10 c", "10 d", "20 z");
     for (let i = 0; i < 24_000; i++) {
@@ -128,7 +132,7 @@ describe("the hosts in their order", () => {
     for (const count of counts.values()) expect(Math.abs(count - 1_000)).toBeLessThan(200);
   });
 
-  test("a shuffle loses nothing and leaves its input alone", () => {
+  test("shuffled without loss and without changing the input", () => {
     const items = [1, 2, 3, 4, 5];
     for (let i = 0; i < 100; i++) {
       expect(new Set(shuffle(items, Math.random))).toEqual(new Set(items));
@@ -153,7 +157,7 @@ describe("the addresses of a host", () => {
   const order = (a: DnsAnswer<string>, aaaa: DnsAnswer<string>) =>
     orderAddresses({ host: "mx.test", a, aaaa, families: BOTH, random: () => 0.999 });
 
-  test("come from both families in turn, IPv4 first", () => {
+  test("alternate between both families, IPv4 first", () => {
     expect(order(found("192.0.2.1", "192.0.2.2", "192.0.2.3"), found("2001:db8::1"))).toEqual({
       kind: "addresses",
       addresses: ["192.0.2.1", "2001:db8::1", "192.0.2.2", "192.0.2.3"],
@@ -161,36 +165,36 @@ describe("the addresses of a host", () => {
   });
 
   test.each<[string, DnsAnswer<string>, DnsAnswer<string>, HostAddresses["kind"]]>([
-    ["one family only", NONE, found("2001:db8::1"), "addresses"],
-    ["the other family failed", FAILED, found("2001:db8::1"), "addresses"],
-    ["the other family failed, too", found("192.0.2.1"), FAILED, "addresses"],
-    ["none", NONE, NONE, "missing"],
-    ["no such host", MISSING, MISSING, "missing"],
-    ["none, or nobody knows", NONE, FAILED, "failed"],
-    ["nobody knows, or none", FAILED, NONE, "failed"],
+    ["are found if only one family exists", NONE, found("2001:db8::1"), "addresses"],
+    ["are found if the lookup of IPv4 failed", FAILED, found("2001:db8::1"), "addresses"],
+    ["are found if the lookup of IPv6 failed", found("192.0.2.1"), FAILED, "addresses"],
+    ["are missing if there are none", NONE, NONE, "missing"],
+    ["are missing if the host does not exist", MISSING, MISSING, "missing"],
+    ["are unknown without IPv4 if IPv6 failed", NONE, FAILED, "failed"],
+    ["are unknown without IPv6 if IPv4 failed", FAILED, NONE, "failed"],
   ])("%s", (_, a, aaaa, kind) => {
     expect(order(a, aaaa).kind).toBe(kind);
   });
 
-  test("of a family that mail does not leave by are passed over, and are not missing", () => {
+  test("of a family without a source address are skipped, and do not count as missing", () => {
     const families: ReadonlySet<IpFamily> = new Set([4]);
-    const question = { host: "mx.test", aaaa: found("2001:db8::1"), families, random: () => 0 };
-    expect(orderAddresses({ ...question, a: found("192.0.2.1") })).toEqual({
+    const input = { host: "mx.test", aaaa: found("2001:db8::1"), families, random: () => 0 };
+    expect(orderAddresses({ ...input, a: found("192.0.2.1") })).toEqual({
       kind: "addresses",
       addresses: ["192.0.2.1"],
     });
-    expect(orderAddresses({ ...question, a: NONE })).toEqual({
+    expect(orderAddresses({ ...input, a: NONE })).toEqual({
       kind: "failed",
       reason: "4.4.4 mail is sent by IPv4 only, and mx.test has no such address",
     });
   });
 
-  test("of one family come in random order", () => {
+  test("of one family are in random order", () => {
     const first = new Set<string>();
     const a = found("192.0.2.1", "192.0.2.2");
     for (let i = 0; i < 100; i++) {
-      const question = { host: "mx.test", a, aaaa: NONE, families: BOTH, random: Math.random };
-      const ordered = orderAddresses(question);
+      const input = { host: "mx.test", a, aaaa: NONE, families: BOTH, random: Math.random };
+      const ordered = orderAddresses(input);
       if (ordered.kind === "addresses") first.add(ordered.addresses[0] ?? "");
     }
     expect(first.size).toBe(2);

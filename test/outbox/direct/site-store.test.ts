@@ -18,21 +18,21 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-function migrated(): Db {
+function emptyDatabase(): Db {
   const db = openDatabase(":memory:");
   migrate(db.sqlite);
   return db;
 }
 
-/** The store of one process; with a database that is there already, of the next one. */
-function open(db = migrated(), clock: ManualClock = manualClock(), log: Log = silentLog) {
+/** Opens the store of a process; an existing database and clock make it that of the next process. */
+function open(db = emptyDatabase(), clock: ManualClock = manualClock(), log: Log = silentLog) {
   const { write, drain } = createWriter(db, log);
   const state = { commits: 0 };
-  const counted: typeof write = (change) => {
+  const writeAndCount: typeof write = (change) => {
     state.commits++;
     return write(change);
   };
-  const store = databaseSiteStore({ db, writer: { write: counted }, clock, log });
+  const store = databaseSiteStore({ db, writer: { write: writeAndCount }, clock, log });
   closers.push(drain);
   const names = (): string[] =>
     db.sqlite
@@ -45,7 +45,7 @@ function open(db = migrated(), clock: ManualClock = manualClock(), log: Log = si
     store,
     state,
     names,
-    /** Until the changes that were noted are written. */
+    /** Waits until all noted changes are written. */
     async written(): Promise<void> {
       clock.advance(WRITE_DELAY_MS);
       await settleEventLoop();
@@ -55,7 +55,7 @@ function open(db = migrated(), clock: ManualClock = manualClock(), log: Log = si
   };
 }
 
-/** A site after one mail that took so long. */
+/** A site after one mail that took `ms`. */
 function siteAfter(result: SiteResult, ms = 10): Site {
   const site = new Site();
   site.end(site.begin(0), result, ms);
@@ -65,8 +65,8 @@ function siteAfter(result: SiteResult, ms = 10): Site {
 const ACCEPTED: SiteResult = { kind: "accepted" };
 const FAILED: SiteResult = { kind: "failed" };
 
-describe("what is known of a site", () => {
-  test("is known to the next process", async () => {
+describe("the stored state of a site", () => {
+  test("is read by the next process", async () => {
     const first = open();
     const site = new Site();
     const slots = [site.begin(0), site.begin(0)];
@@ -86,7 +86,7 @@ describe("what is known of a site", () => {
     expect([again.limit, again.speedAt(0)]).toEqual([3, "fast"]);
   });
 
-  test("of one that keeps its first mail waiting is that it is unresponsive", async () => {
+  test("is unresponsive if its first mail is still waiting", async () => {
     const { db, clock, store } = open();
     const site = new Site();
     site.begin(clock.elapsed());
@@ -103,7 +103,7 @@ describe("what is known of a site", () => {
     expect(store.find("mx.test")).toMatchObject({ hasGoodSession: true, meanMs: 10 });
   });
 
-  test("is forgotten after a week without a change", async () => {
+  test("is removed after a week without a change", async () => {
     const { db, clock, store, names, written } = open();
     store.note("old.test", siteAfter(ACCEPTED));
     await written();
@@ -127,7 +127,7 @@ describe("a pause", () => {
     return { clock, store, find: () => open(db, clock).store.find("mx.test") };
   }
 
-  test("holds for what is left of it, by the wall clock", async () => {
+  test("continues for its remaining time by the wall clock", async () => {
     const { clock, find } = await paused();
     expect(find()).toMatchObject({ pauseMs: 595_000, pauses: 1, limit: 1 });
     clock.advance(200_000);
@@ -136,7 +136,7 @@ describe("a pause", () => {
     expect(find()).toMatchObject({ pauseMs: 0, pauses: 1 });
   });
 
-  test("moves with the clock when that is set", async () => {
+  test("is shifted when the clock is set", async () => {
     const { clock, store, find } = await paused();
     clock.stepWall(-DAY_MS);
     store.shift({ byMs: -DAY_MS, after: clock.now() });
@@ -145,7 +145,7 @@ describe("a pause", () => {
     expect(find()).toMatchObject({ pauseMs: 595_000 });
   });
 
-  test("is an hour at most, however far the wall clock was set back", async () => {
+  test("is at most an hour, even if the wall clock was set back further", async () => {
     const { clock, find } = await paused();
     clock.stepWall(-30 * DAY_MS);
     expect(find()).toMatchObject({ pauseMs: 3_600_000 });
@@ -153,7 +153,7 @@ describe("a pause", () => {
 });
 
 describe("changes", () => {
-  test("of many mails are one commit", async () => {
+  test("of many mails are written in one commit", async () => {
     const { store, state, names, written } = open();
     const sites = Array.from({ length: 100 }, () => new Site());
     for (let mail = 0; mail < 50; mail++) {
@@ -168,7 +168,7 @@ describe("changes", () => {
     expect(names()).toHaveLength(100);
   });
 
-  test("that make no difference are not written", async () => {
+  test("that are insignificant are not written", async () => {
     const { store, state, written } = open();
     const site = siteAfter(ACCEPTED);
     store.note("mx.test", site);
@@ -183,7 +183,7 @@ describe("changes", () => {
     expect(state.commits).toBe(2);
   });
 
-  test("are written once a day where nothing changes, so that the site is not forgotten", async () => {
+  test("are written once a day even without a difference, so that the row stays", async () => {
     const { clock, store, state, written } = open();
     const site = siteAfter(ACCEPTED);
     for (const commits of [1, 2]) {
@@ -204,7 +204,7 @@ describe("changes", () => {
     expect([state.commits, names().length]).toEqual([3, 1_200]);
   });
 
-  test("are tried again with the next mail where the storage refuses", async () => {
+  test("are retried with the next mail after a storage error", async () => {
     const { db, store, names, written } = open();
     db.sqlite.run("PRAGMA query_only = ON");
     const site = siteAfter(ACCEPTED);
@@ -219,7 +219,7 @@ describe("changes", () => {
 });
 
 describe("the table", () => {
-  test("holds 10,000 sites: the oldest go first, those that never answered before all others", async () => {
+  test("has at most 10,000 sites: sites that never answered are removed first, the oldest first", async () => {
     const { clock, store, names } = open();
     store.note("good.test", siteAfter(ACCEPTED));
     await store.close();
@@ -229,12 +229,12 @@ describe("the table", () => {
     clock.advance(1_000);
     for (let i = 0; i < 9_999; i++) store.note(`tarpit${i}.test`, siteAfter(FAILED));
     await store.close();
-    const kept = names();
-    expect(kept).toHaveLength(10_000);
-    expect([kept.includes("good.test"), kept.includes("a.test")]).toEqual([true, false]);
+    const remaining = names();
+    expect(remaining).toHaveLength(10_000);
+    expect([remaining.includes("good.test"), remaining.includes("a.test")]).toEqual([true, false]);
   });
 
-  test("is pruned by its index", () => {
+  test("is pruned with the help of an index", () => {
     const { db } = open();
     const plan = planOf(
       db,

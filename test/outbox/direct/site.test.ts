@@ -8,8 +8,8 @@ const LIMITED: SiteResult = { kind: "limited", retryAfterMs: undefined };
 /** Delivers as many mails at once as the limit allows, `rounds` times. */
 function fill(site: Site, rounds: number, result: SiteResult = ACCEPTED, ms = 10): void {
   for (let i = 0; i < rounds; i++) {
-    const stays = Array.from({ length: site.limit }, () => site.begin(0));
-    for (const stay of stays) site.end(stay, result, ms);
+    const slots = Array.from({ length: site.limit }, () => site.begin(0));
+    for (const slot of slots) site.end(slot, result, ms);
   }
 }
 
@@ -115,8 +115,8 @@ describe("a site that gets too much mail", () => {
 
   test("is paused once for replies to several mails at the same time", () => {
     const site = new Site();
-    const stays = Array.from({ length: 20 }, () => site.begin(0));
-    for (const stay of stays) site.end(stay, LIMITED, 5);
+    const slots = Array.from({ length: 20 }, () => site.begin(0));
+    for (const slot of slots) site.end(slot, LIMITED, 5);
     expect(site.pauseMs(5)).toBe(60_000);
     site.end(site.begin(70_000), LIMITED, 70_000);
     expect(site.pauseMs(70_000)).toBe(120_000);
@@ -193,10 +193,10 @@ describe("the speed of a site", () => {
   test("is slow while a mail has waited for two seconds", () => {
     const site = new Site();
     site.end(site.begin(0), ACCEPTED, 50);
-    const stay = site.begin(1_000);
+    const slot = site.begin(1_000);
     expect(site.speedAt(2_999)).toBe("fast");
     expect(site.speedAt(3_000)).toBe("slow");
-    site.end(stay, ACCEPTED, 3_000);
+    site.end(slot, ACCEPTED, 3_000);
     expect(site.speedAt(3_000)).toBe("fast");
   });
 

@@ -1,7 +1,7 @@
 /**
- * Tarpits are servers that accept a connection and then stay silent. However many of them get mail,
- * mail to other sites must leave promptly. The whole application runs here, with real sockets and a
- * real name server; a millisecond of its clock passes with each iteration of the event loop.
+ * Tarpits are servers that accept a connection and then stay silent. Mail to any number of them must
+ * not delay mail to other sites. The test runs the whole application with real sockets and a real
+ * name server; each iteration of the event loop advances its clock by a millisecond.
  */
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -18,7 +18,7 @@ import {
   tarpits,
 } from "../../support/tarpit-net.ts";
 
-// Hundreds of sockets, on a machine that may be busy.
+// Hundreds of sockets on a machine that may be busy.
 setDefaultTimeout(60_000);
 
 const closers: (() => unknown)[] = [];
@@ -28,10 +28,10 @@ afterEach(async () => {
 });
 
 const LIMIT_MS = 20_000;
-/** By the application's clock: mail to a good domain must not wait longer than this. */
+/** Longest time until mail to a good domain is delivered, by the application's clock. */
 const PROMPT_MS = 30_000;
-/** Slots of any speed together (slot-budget.ts). */
-const MOST_CONNECTIONS = 200;
+/** Connection slots of all speeds together (slot-budget.ts). */
+const MAX_CONNECTIONS = 200;
 
 async function startNet(...options: Parameters<typeof startTarpitNet>): Promise<MailNet> {
   const net = await startTarpitNet(...options);
@@ -40,7 +40,7 @@ async function startNet(...options: Parameters<typeof startTarpitNet>): Promise<
 }
 
 /**
- * An application that delivers over `net`; with a database that is there already, a restarted one.
+ * Starts an application that delivers over `net`. With an existing database, it is a restarted one.
  */
 async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
   const config = {
@@ -53,7 +53,7 @@ async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
   await t.app.start();
   let isStopped = false;
 
-  async function pass(ms: number): Promise<void> {
+  async function advance(ms: number): Promise<void> {
     for (let i = 0; i < ms; i++) {
       await new Promise((resolve) => setImmediate(resolve));
       net.clock.advance(1);
@@ -67,7 +67,7 @@ async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
     return rows.all().filter(({ to }) => domains.includes(to.split("@")[1] ?? "")).length;
   }
 
-  /** Runs until so many mails to these domains were delivered; returns the time by its clock. */
+  /** Runs until `mails` to these domains were delivered; returns the time by the clock. */
   async function untilDelivered(domains: readonly string[], mails: number): Promise<number> {
     const startedAt = net.clock.elapsed();
     const deadline = performance.now() + LIMIT_MS;
@@ -76,7 +76,7 @@ async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
       if (performance.now() > deadline) {
         throw new Error(`${delivered(domains)} of ${mails} mails were delivered within ${ms} ms`);
       }
-      await pass(1);
+      await advance(1);
     }
     return net.clock.elapsed() - startedAt;
   }
@@ -90,10 +90,10 @@ async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
 
   return {
     t,
-    pass,
+    advance,
     untilDelivered,
     stop,
-    /** One mail to each domain, `rounds` times. */
+    /** Accepts one mail to each domain, `rounds` times. */
     async send(domains: readonly string[], rounds = 1): Promise<void> {
       const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
       for (let round = 0; round < rounds; round++) {
@@ -107,18 +107,18 @@ async function startApp(net: MailNet, db: Db = openDatabase(":memory:")) {
 }
 
 describe("tarpits", () => {
-  test("of 200 domains with addresses of their own do not delay mail to 5 new domains", async () => {
+  test("at 200 different addresses do not delay mail to 5 new domains", async () => {
     const net = await startNet();
     const servers = await startTarpits(net, 200);
     const app = await startApp(net);
     await app.send(tarpits(200), 3);
-    await app.pass(20_000);
+    await app.advance(20_000);
     const open = openConnections(servers);
     await app.send(GOOD);
     expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
-    expect(open).toBeGreaterThan(MOST_CONNECTIONS * 0.9);
-    expect(open).toBeLessThanOrEqual(MOST_CONNECTIONS);
-    // A mail without a slot was not tried: those that were had a connection.
+    expect(open).toBeGreaterThan(MAX_CONNECTIONS * 0.9);
+    expect(open).toBeLessThanOrEqual(MAX_CONNECTIONS);
+    // A mail without a slot makes no attempt, so each attempt had a connection.
     const connections = servers.reduce((sum, each) => sum + each.transcripts.length, 0);
     expect(app.count("attempts")).toBeLessThanOrEqual(connections + GOOD.length);
   });
@@ -138,20 +138,20 @@ describe("tarpits", () => {
       await startTarpits(net, 120, { script: { [step]: "hang" } });
       const app = await startApp(net);
       await app.send(tarpits(120), 3);
-      await app.pass(10_000);
+      await app.advance(10_000);
       await app.send(GOOD);
       expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
     },
   );
 
-  test("that took a mail before do not delay mail to new domains", async () => {
+  test("that accepted a mail before do not delay mail to new domains", async () => {
     const net = await startNet();
     await startTarpits(net, 120, { script: { mail: [null, "hang"] } });
     const app = await startApp(net);
     await app.send(tarpits(120));
     await app.untilDelivered(tarpits(120), 120);
     await app.send(tarpits(120), 3);
-    await app.pass(10_000);
+    await app.advance(10_000);
     await app.send(GOOD);
     expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
   });
@@ -161,14 +161,14 @@ describe("tarpits", () => {
     for (const name of tarpits(45)) net.server.failures[name] = "timeout";
     const app = await startApp(net);
     await app.send(tarpits(45));
-    await app.pass(5_000);
+    await app.advance(5_000);
     await app.send(GOOD);
     expect(await app.untilDelivered(GOOD, GOOD.length)).toBeLessThan(PROMPT_MS);
   });
 });
 
 describe("after a restart", () => {
-  test("200 silent domains of one address delay neither new nor known domains", async () => {
+  test("200 silent domains at one address delay neither new nor known domains", async () => {
     const net = await startNet(() => ownAddress(0));
     const [tarpit] = await startTarpits(net, 1);
     const db = openDatabase(":memory:");
@@ -179,48 +179,48 @@ describe("after a restart", () => {
 
     const app = await startApp(net, db);
     await app.send(tarpits(200), 3);
-    await app.pass(5_000);
+    await app.advance(5_000);
     await app.send(["good0.test", "good1.test", "good2.test"]);
     expect(await app.untilDelivered(GOOD, 4)).toBeLessThan(PROMPT_MS);
     expect(tarpit?.transcripts.length).toBe(2);
-    // Mail that waits for the address was not tried, and has used up none of its attempts.
+    // Mail that waits for the address has made no attempt.
     expect(app.count("attempts")).toBe(4);
     const waiting = "emails WHERE line = '@ 127.1.0.1'";
     expect(app.count(`${waiting} AND status = 'QUEUED' AND attempts = 0`)).toBeGreaterThan(590);
   });
 
-  test("servers that never answered are still known: few of them get a connection", async () => {
+  test("only few of the servers that never answered get a connection", async () => {
     const net = await startNet();
     const servers = await startTarpits(net, 60);
     const db = openDatabase(":memory:");
     const before = await startApp(net, db);
     await before.send(tarpits(60));
     const connections = () => servers.filter(({ transcripts }) => transcripts.length > 0).length;
-    while (connections() < 60) await before.pass(1);
-    await before.pass(10_000);
+    while (connections() < 60) await before.advance(1);
+    await before.advance(10_000);
     await before.stop();
     await waitUntil(() => servers.every((each) => each.ended === each.transcripts.length));
 
     db.sqlite.run("UPDATE emails SET next_at = 0 WHERE status = 'QUEUED'");
     const app = await startApp(net, db);
-    await app.pass(20_000);
+    await app.advance(20_000);
     expect(openConnections(servers)).toBe(10);
   });
 
-  test("a site that asked for a pause still has it", async () => {
+  test("a site that asked for a pause is still paused", async () => {
     const net = await startNet();
     const rate = { code: 451, text: "4.7.0 Rate limit exceeded" };
     const [server] = await startTarpits(net, 1, { script: [{ mail: rate }, {}] });
     const db = openDatabase(":memory:");
     const before = await startApp(net, db);
     await before.send(["tarpit0.test"]);
-    while (before.count("attempts") < 1) await before.pass(1);
+    while (before.count("attempts") < 1) await before.advance(1);
     await before.stop();
     expect(server?.transcripts).toHaveLength(1);
 
     const app = await startApp(net, db);
     await app.send(["tarpit0.test"]);
-    await app.pass(40_000);
+    await app.advance(40_000);
     expect(server?.transcripts).toHaveLength(1);
     expect(app.count("emails WHERE status = 'QUEUED' AND attempts = 0")).toBe(1);
     expect(await app.untilDelivered(["tarpit0.test"], 1)).toBeLessThan(PROMPT_MS);

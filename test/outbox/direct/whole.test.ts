@@ -1,5 +1,5 @@
 /**
- * Sites that are slow, full or resting, through the whole application: nobody waits behind them.
+ * Sites that are slow, full or paused, tested with the whole application: they delay no other mail.
  */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
@@ -10,7 +10,7 @@ import { settleEventLoop } from "../../support/eventually.ts";
 import { startMailNet } from "../../support/mail-net.ts";
 import type { ScriptOptions } from "../../support/smtp-script.ts";
 
-// Thousands of sessions, on a machine that may be busy.
+// Thousands of sessions on a machine that may be busy.
 setDefaultTimeout(30_000);
 
 const closers: (() => unknown)[] = [];
@@ -24,14 +24,14 @@ const RECORDS: Record<string, TestRecords> = {
   "fast.test": { A: ["127.0.0.3"] },
 };
 
-/** An application that sends to a host that behaves as told, and to a good one. */
-async function running(slow: ScriptOptions, sendRate = 0) {
+/** Starts an application that sends to a scripted host and to a good one. */
+async function startApp(slow: ScriptOptions, sendRate = 0) {
   const net = await startMailNet({ records: RECORDS, dnsTimeoutMs: 10_000 });
   closers.push(() => net.close());
   const host = await net.script(2, slow);
   const sink = await net.sink(3);
-  const asked = { count: 0 };
-  const transport = countQuestions(net.transport(), asked);
+  const admissions = { count: 0 };
+  const transport = countAdmissions(net.transport(), admissions);
   const t = await testApp({ transport, clock: net.clock, config: { sendRate } });
   closers.push(async () => {
     host.drop();
@@ -40,11 +40,11 @@ async function running(slow: ScriptOptions, sendRate = 0) {
   });
   await t.app.start();
 
-  /** A millisecond passes with each turn of the event loop. */
+  /** Runs until `isTrue` returns true; each iteration advances the clock by a millisecond. */
   async function until(isTrue: () => boolean): Promise<void> {
     const deadline = performance.now() + LIMIT_MS;
     while (!isTrue()) {
-      if (performance.now() > deadline) throw new Error(`not so: ${String(isTrue)}`);
+      if (performance.now() > deadline) throw new Error(`still false: ${String(isTrue)}`);
       await new Promise((resolve) => setImmediate(resolve));
       net.clock.advance(1);
     }
@@ -56,7 +56,7 @@ async function running(slow: ScriptOptions, sendRate = 0) {
     t,
     host,
     sink,
-    asked,
+    admissions,
     async send(domain: string, count: number): Promise<void> {
       const to = Array.from({ length: count }, (_, i) => `person${i}@${domain}`);
       const mail = { from: "hello@acme.test", subject: "Hi", body: "<p>Hello</p>" };
@@ -68,11 +68,14 @@ async function running(slow: ScriptOptions, sendRate = 0) {
   };
 }
 
-function countQuestions(transport: DirectTransport, asked: { count: number }): DirectTransport {
+function countAdmissions(
+  transport: DirectTransport,
+  admissions: { count: number },
+): DirectTransport {
   return {
     ...transport,
     admit(to) {
-      asked.count++;
+      admissions.count++;
       return transport.admit(to);
     },
   };
@@ -82,7 +85,7 @@ const LIMIT_MS = 20_000;
 const OF_SLOW = "emails WHERE to_address LIKE '%@slow.test'";
 
 test("1,000 mails to a host that hangs do not delay 1,000 that were accepted after them", async () => {
-  const { net, t, send, sink, host, asked, count, until } = await running({
+  const { net, t, send, sink, host, admissions, count, until } = await startApp({
     script: { greeting: "hang" },
   });
   await send("slow.test", 1_000);
@@ -91,19 +94,19 @@ test("1,000 mails to a host that hangs do not delay 1,000 that were accepted aft
   await until(() => count("emails WHERE status = 'DELIVERED'") === 1_000);
   expect(host.transcripts.length).toBe(2);
   expect(t.countRows("attempts")).toBe(1_000);
-  // Two are under way, two may wait at the door; none of the others was tried.
+  // Two mails are under way and two may wait for a slot of the site; the others made no attempt.
   expect(count(`${OF_SLOW} AND status = 'QUEUED' AND attempts = 0`)).toBeGreaterThanOrEqual(996);
-  // For a second more: one question now and then for all that wait.
-  const before = asked.count;
+  // In the next second, few admissions are requested for all waiting mails together.
+  const before = admissions.count;
   const end = net.clock.now() + 1_000;
   await until(() => net.clock.now() >= end);
-  expect(asked.count - before).toBeLessThanOrEqual(40);
+  expect(admissions.count - before).toBeLessThanOrEqual(40);
 });
 
-test("mails to a site that asked for a pause are no attempts, and leave after it", async () => {
+test("mails to a paused site make no attempt and leave after the pause", async () => {
   const rate = { code: 451, text: "4.7.0 Rate limit exceeded" };
   const script = [{ mail: [rate] }, { mail: [rate] }, {}];
-  const { net, t, send, host, count, until } = await running({ script });
+  const { net, t, send, host, count, until } = await startApp({ script });
   await send("slow.test", 100);
   await until(() => t.countRows("attempts") === 2);
   await settleEventLoop();
@@ -114,12 +117,12 @@ test("mails to a site that asked for a pause are no attempts, and leave after it
   expect(host.transcripts.length).toBe(2);
   await until(() => count(`${OF_SLOW} AND status = 'DELIVERED'`) === 98);
   expect(count(`${OF_SLOW} AND status = 'DELIVERED' AND attempts = 1`)).toBe(98);
-  // The two that were refused have a time of their own.
+  // The two that were refused have their own retry times.
   expect(count(`${OF_SLOW} AND status = 'QUEUED' AND attempts = 1`)).toBe(2);
 });
 
-test("a mail that never found a place bounces when its time is up", async () => {
-  const { t, send, count, until } = await running({ script: { greeting: "hang" } });
+test("a mail that never got a slot bounces when it expires", async () => {
+  const { t, send, count, until } = await startApp({ script: { greeting: "hang" } });
   await send("slow.test", 10);
   await until(() => count(`${OF_SLOW} AND line <> ''`) === 8);
   t.db.sqlite.run("UPDATE emails SET created_at = created_at - 4 * 86400000");

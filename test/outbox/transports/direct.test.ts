@@ -34,7 +34,7 @@ function addressesOf(outcome: Outcome): (string | null)[] {
   return outcome.conversations.map(({ address }) => address);
 }
 
-/** Two hosts, a and b, at 127.0.0.2 and 127.0.0.3, that behave as told. */
+/** Records of two hosts, a and b, at 127.0.0.2 and 127.0.0.3. */
 const TWO: Records = {
   "d.test": { MX: ["10 a.d.test", "20 b.d.test"] },
   "a.d.test": { A: ["127.0.0.2"] },
@@ -48,8 +48,8 @@ async function twoHosts(first: Script | ScriptOptions, second: Script = {}) {
   return { net, a, b };
 }
 
-function isOptions(one: Script | ScriptOptions): one is ScriptOptions {
-  return "script" in one || "tls" in one || "extensions" in one;
+function isOptions(value: Script | ScriptOptions): value is ScriptOptions {
+  return "script" in value || "tls" in value || "extensions" in value;
 }
 
 async function outcomeOf(net: MailNet, options: Partial<DirectOptions> = {}): Promise<Outcome> {
@@ -57,7 +57,7 @@ async function outcomeOf(net: MailNet, options: Partial<DirectOptions> = {}): Pr
 }
 
 describe("direct delivery", () => {
-  test("goes to the recipient's own server, which is final", async () => {
+  test("sends to the server of the recipient's domain, whose acceptance is final", async () => {
     const net = await mailNet(TWO);
     const sink = await net.sink(2);
     const transport = net.transport();
@@ -86,7 +86,7 @@ describe("direct delivery", () => {
     expect(sink.counts).toEqual({ messages: 20, connections: 1 });
   });
 
-  test("leaves from the source addresses in turn", async () => {
+  test("uses the source addresses in round robin", async () => {
     const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
     const host = await net.script(2, { script: { greeting: { code: 421 } } });
     const transport = net.transport({ sourceAddresses: ["127.0.0.8", "127.0.0.9", "::1"] });
@@ -94,21 +94,21 @@ describe("direct delivery", () => {
     expect(host.peers).toEqual(["127.0.0.8", "127.0.0.9", "127.0.0.8"]);
   });
 
-  test("does not dial a family that has no source address", async () => {
+  test("does not use a family without a source address", async () => {
     const records = { "d.test": { A: ["127.0.0.2"], AAAA: ["::1"] } };
     const net = await mailNet(records);
     const outcome = await outcomeOf(net, { sourceAddresses: ["::1"] });
     expect(addressesOf(outcome)).toEqual(["::1"]);
   });
 
-  test("does not take a domain of another family for one without an address", async () => {
+  test("defers mail to a domain that only has addresses of an unused family", async () => {
     const net = await mailNet({ "d.test": { AAAA: ["::1"] } });
     const outcome = await outcomeOf(net, { sourceAddresses: ["127.0.0.8"] });
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
     expect(outcome.reason).toContain("mail is sent by IPv4 only");
   });
 
-  test("takes an address that is none, or no domain, as ours to mend", async () => {
+  test("fails an invalid recipient address as an error of the content", async () => {
     const net = await mailNet(TWO);
     await net.sink(2);
     const transport = net.transport();
@@ -117,7 +117,7 @@ describe("direct delivery", () => {
     }
   });
 
-  test("ends what is under way when it is closed", async () => {
+  test("defers mail that is under way when it is closed", async () => {
     const net = await mailNet(TWO);
     const host = await net.script(2, { script: { greeting: "hang" } });
     const transport = net.transport();
@@ -129,7 +129,12 @@ describe("direct delivery", () => {
   });
 });
 
-const NO_WAY: [what: string, records: Records, failure: DnsFailure | null, expected: string][] = [
+const WITHOUT_HOST: [
+  name: string,
+  records: Records,
+  failure: DnsFailure | null,
+  expected: string,
+][] = [
   ["null MX", { "d.test": { MX: ["0 ."] } }, null, "bounced no_such_recipient 5.1.10"],
   ["no such domain", {}, null, "bounced no_such_recipient 5.1.2"],
   ["neither MX nor address", { "d.test": { TXT: ["x"] } }, null, "bounced no_such_recipient 5.1.2"],
@@ -147,8 +152,8 @@ const NO_WAY: [what: string, records: Records, failure: DnsFailure | null, expec
   ],
 ];
 
-describe("the DNS says that there is no way:", () => {
-  test.each(NO_WAY)("%s", async (_, records, failure, expected) => {
+describe("no server is found in the DNS for", () => {
+  test.each(WITHOUT_HOST)("%s", async (_, records, failure, expected) => {
     const net = await mailNet(records, failure === null ? {} : { "d.test": failure });
     const sink = await net.sink(2);
     const outcome = await outcomeOf(net);
@@ -157,7 +162,7 @@ describe("the DNS says that there is no way:", () => {
     expect(sink.counts.connections).toBe(0);
   });
 
-  test("a host whose address nobody knows", async () => {
+  test("a host whose address lookup fails", async () => {
     const net = await mailNet(TWO, { "a.d.test": "servfail", "b.d.test": "servfail" });
     const outcome = await outcomeOf(net);
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
@@ -165,7 +170,7 @@ describe("the DNS says that there is no way:", () => {
     expect(outcome.conversations[0]).toMatchObject({ host: "a.d.test", address: null });
   });
 
-  test("MX exist and fail: never the domain's own address (W3)", async () => {
+  test("an MX host that is missing, without using the domain's address (docs/delivery.md#W3)", async () => {
     const net = await mailNet({ "d.test": { MX: ["10 gone.test"], A: ["127.0.0.2"] } });
     const sink = await net.sink(2);
     expect((await outcomeOf(net)).kind).toBe("deferred");
@@ -173,9 +178,9 @@ describe("the DNS says that there is no way:", () => {
   });
 });
 
-const WAYS: [what: string, records: Records, failure: DnsFailure | null][] = [
+const WITH_HOST: [name: string, records: Records, failure: DnsFailure | null][] = [
   ["MX records", TWO, null],
-  ["no MX: the domain's own address", { "d.test": { A: ["127.0.0.2"] } }, null],
+  ["a domain without MX, at its own address", { "d.test": { A: ["127.0.0.2"] } }, null],
   ["a truncated answer", TWO, "truncate"],
   ["a name server without EDNS", TWO, "no-edns"],
   [
@@ -193,7 +198,7 @@ const WAYS: [what: string, records: Records, failure: DnsFailure | null][] = [
     null,
   ],
   [
-    "our own host behind others",
+    "our own host after others",
     { ...TWO, "d.test": { MX: ["10 a.d.test", "20 sender.test", "30 b.d.test"] } },
     null,
   ],
@@ -206,21 +211,21 @@ const WAYS: [what: string, records: Records, failure: DnsFailure | null][] = [
     null,
   ],
   [
-    "a family that nobody can be asked about",
+    "a failing lookup of one family",
     { "d.test": { MX: ["1 a.d.test"] }, "a.d.test": { A: ["127.0.0.2"] } },
     null,
   ],
 ];
 
-describe("the DNS shows the way:", () => {
-  test.each(WAYS)("%s", async (_, records, failure) => {
+describe("a server is found in the DNS for", () => {
+  test.each(WITH_HOST)("%s", async (_, records, failure) => {
     const failures: Record<string, DnsFailure> = { "a.d.test AAAA": "servfail" };
     const net = await mailNet(records, { ...failures, ...(failure && { "d.test": failure }) });
     await net.sink(2);
     expect(await outcomeOf(net)).toMatchObject({ kind: "accepted", final: true });
   });
 
-  test("equal preferences share the mails", async () => {
+  test("hosts of equal preference, which share the mails", async () => {
     const net = await mailNet({
       "d.test": { MX: ["10 a.d.test", "10 b.d.test", "20 c.d.test"] },
       "a.d.test": { A: ["127.0.0.2"] },
@@ -238,7 +243,7 @@ describe("the DNS shows the way:", () => {
 });
 
 describe("the next address is tried", () => {
-  test("where the first host is dead, and the dead one last from then on", async () => {
+  test("if the first host is down, which is then tried last", async () => {
     const net = await mailNet(TWO);
     const sink = await net.sink(3);
     const transport = net.transport();
@@ -252,7 +257,7 @@ describe("the next address is tried", () => {
     expect(sink.counts.messages).toBe(3);
   });
 
-  test("of both families in turn, at most five", async () => {
+  test("alternating between both families, five at most", async () => {
     const net = await mailNet({
       "d.test": { MX: ["10 a.d.test"] },
       "a.d.test": {
@@ -272,7 +277,7 @@ describe("the next address is tried", () => {
     expect(outcome.reason).toMatch(/a\.d\.test failed at connect: 127\.0\.0\.4:\d+ connection re/);
   });
 
-  test("of 40 MX the best, at most five", async () => {
+  test("of the best of 40 MX hosts, five at most", async () => {
     const names = Array.from({ length: 40 }, (_, i) => `mx${i}.test`);
     const addresses = names.map((name, i) => [name, { A: [`127.0.0.${i + 2}`] }] as const);
     const net = await mailNet({
@@ -282,7 +287,7 @@ describe("the next address is tried", () => {
     expect(hostsOf(await outcomeOf(net))).toEqual(names.slice(0, 5));
   });
 
-  test("of one host at most three, so that the next host has its turn", async () => {
+  test("of one host three at most, so that the next host is tried as well", async () => {
     const many = ["127.0.0.2", "127.0.0.4", "127.0.0.5", "127.0.0.6", "127.0.0.7"];
     const net = await mailNet({ ...TWO, "a.d.test": { A: many } });
     await net.sink(3);
@@ -290,16 +295,16 @@ describe("the next address is tried", () => {
     expect([outcome.kind, outcome.conversations.length]).toEqual(["accepted", 4]);
   });
 
-  test("where this machine has no way to the first, which counts for nothing", async () => {
+  test("if the first is not reachable from this machine, which does not count", async () => {
     const net = await mailNet({ "d.test": { A: ["127.0.0.2"], AAAA: ["2001:db8::1"] } });
-    // With a source of this machine only, there is no way to another one.
+    // A loopback source address cannot reach another machine.
     const options = { sourceAddresses: ["::1", "127.0.0.1"], timeouts: { connectMs: 100 } };
     await net.sink(2);
     expect((await outcomeOf(net, options)).kind).toBe("accepted");
   });
 });
 
-describe("private addresses (W6)", () => {
+describe("private addresses (docs/delivery.md#W6)", () => {
   const REFUSED = { kind: "deferred", class: "infrastructure" } as const;
 
   test.each([
@@ -309,7 +314,7 @@ describe("private addresses (W6)", () => {
     "::1",
     "::ffff:127.0.0.2",
     "64:ff9b::7f00:2",
-  ])("%s is not dialled, and the mail waits", async (address) => {
+  ])("%s gets no connection, and the mail is deferred", async (address) => {
     const type = address.includes(":") ? "AAAA" : "A";
     const net = await mailNet({ "d.test": { [type]: [address] } });
     const sink = await net.sink(2);
@@ -320,7 +325,7 @@ describe("private addresses (W6)", () => {
     expect(sink.counts.connections).toBe(0);
   });
 
-  test("count for nothing beside one that may be dialled", async () => {
+  test("do not count among the addresses to try", async () => {
     const net = await mailNet({
       "d.test": { MX: ["10 a.d.test", "20 b.d.test"] },
       "a.d.test": { A: ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.6"] },
@@ -362,8 +367,8 @@ describe("the next host is tried", () => {
     ["a rate limit", { mail: { code: 451, text: "4.7.0 Rate limit" } }, "deferred rate_limited"],
     ["4xx after the message", { dot: { code: 451, text: "4.3.0 No" } }, "deferred temporary"],
     ["silence after the message", { dot: "hang" }, "deferred infrastructure"],
-    ["a break after the message", { dot: "close" }, "deferred infrastructure"],
-  ])("not after %s: that is decided", async (_, script, kind) => {
+    ["a lost connection after the message", { dot: "close" }, "deferred infrastructure"],
+  ])("but not after %s, which decides the attempt", async (_, script, kind) => {
     const { net, b } = await twoHosts(script);
     const outcome = await outcomeOf(net, { timeouts: { dotMs: 100 } });
     expect(`${outcome.kind} ${outcome.class}`).toBe(kind);
@@ -371,7 +376,7 @@ describe("the next host is tried", () => {
     expect(b.transcripts).toEqual([]);
   });
 
-  test("at most two sessions in one attempt", async () => {
+  test("but no third one after two sessions in one attempt", async () => {
     const net = await mailNet({
       ...TWO,
       "d.test": { MX: ["1 a.d.test", "2 b.d.test", "3 c.d.test"] },
@@ -388,10 +393,10 @@ describe("the next host is tried", () => {
   });
 });
 
-describe("a greeting of 5xx (S3)", () => {
+describe("a greeting of 5xx (docs/delivery.md#S3)", () => {
   const NO = { greeting: { code: 554, text: "5.7.1 Blocked" } } as const;
 
-  test("is final if every host says so", async () => {
+  test("is final if every host sends one", async () => {
     const { net } = await twoHosts(NO, NO);
     expect(await outcomeOf(net)).toMatchObject({
       kind: "bounced",
@@ -407,7 +412,7 @@ describe("a greeting of 5xx (S3)", () => {
 
   test.each<[what: string, script: Script]>([
     ["is busy", { greeting: "closing" }],
-    ["breaks off", { greeting: "close" }],
+    ["closes the connection", { greeting: "close" }],
   ])("is not final if another host %s", async (_, script) => {
     const { net } = await twoHosts(NO, script);
     expect((await outcomeOf(net)).kind).toBe("deferred");
@@ -419,7 +424,7 @@ describe("a greeting of 5xx (S3)", () => {
     });
   });
 
-  test("is not final if another host is dead", async () => {
+  test("is not final if another host is down", async () => {
     const net = await mailNet(TWO);
     await net.script(2, { script: NO });
     const outcome = await outcomeOf(net);
@@ -429,11 +434,11 @@ describe("a greeting of 5xx (S3)", () => {
   });
 });
 
-describe("TLS (T1–T3)", () => {
+describe("TLS (docs/delivery.md#T1)", () => {
   const valid = makeCertificate(["a.d.test"]);
   const wrong = makeCertificate(["other.test"]);
 
-  test("is used where it is offered, and what it was is recorded", async () => {
+  test("is used if it is offered, and its version is recorded", async () => {
     const { net, a } = await twoHosts({ tls: valid });
     const outcome = await outcomeOf(net, { ca: valid.ca });
     expect(outcome.conversations[0]?.tls).toMatchObject({ version: "TLSv1.3", verified: true });
@@ -454,10 +459,10 @@ describe("TLS (T1–T3)", () => {
 
   test.each<[what: string, options: ScriptOptions]>([
     ["STARTTLS is refused", { tls: valid, script: { starttls: { code: 454 } } }],
-    ["the connection ends instead", { tls: valid, script: { starttls: "close" } }],
+    ["the connection is closed", { tls: valid, script: { starttls: "close" } }],
     ["the handshake fails", { script: { starttls: { raw: "220 Go\r\n\r\nno TLS at all\r\n" } } }],
-    ["nothing comes", { tls: valid, script: { starttls: "hang" } }],
-  ])("is left out for an hour where %s", async (_, options) => {
+    ["the server stays silent", { tls: valid, script: { starttls: "hang" } }],
+  ])("is disabled for an hour if %s", async (_, options) => {
     const extensions = ["PIPELINING", "STARTTLS"];
     const { net, a } = await twoHosts({ extensions, ...options });
     const transport = net.transport({ timeouts: { commandMs: 200, tlsMs: 200 } });
@@ -473,8 +478,8 @@ describe("TLS (T1–T3)", () => {
   });
 });
 
-describe("a mail that is too large or beyond ASCII for the server (S4)", () => {
-  test("is refused for good, without DATA", async () => {
+describe("a mail that the server does not support (docs/delivery.md#S4)", () => {
+  test("bounces without DATA if it is too large", async () => {
     const { net, a } = await twoHosts({ extensions: ["SIZE 5"] });
     const outcome = await outcomeOf(net);
     expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
@@ -482,7 +487,7 @@ describe("a mail that is too large or beyond ASCII for the server (S4)", () => {
     expect(a.transcripts[0]).toEqual(["EHLO sender.test"]);
   });
 
-  test("needs SMTPUTF8", async () => {
+  test("bounces if it needs SMTPUTF8", async () => {
     const { net } = await twoHosts({});
     const outcome = await net.transport().send(mail("jürgen@d.test"));
     expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
@@ -493,7 +498,7 @@ describe("a mail that is too large or beyond ASCII for the server (S4)", () => {
 describe("a site", () => {
   const RATE = { code: 451, text: "4.7.0 Rate limit exceeded" } as const;
 
-  test("that asked for a pause gets one: other mails are turned back untried", async () => {
+  test("that asked for a pause is paused, and other mails are not attempted", async () => {
     const net = await mailNet({
       ...TWO,
       "e.test": { MX: ["5 a.d.test"] },
@@ -502,8 +507,8 @@ describe("a site", () => {
     const a = await net.script(2, { script: { mail: [RATE] } });
     await net.sink(3);
     const transport = net.transport();
-    const tried = await transport.send(mail());
-    expect([tried.class, busyOf(tried)]).toEqual(["rate_limited", null]);
+    const attempted = await transport.send(mail());
+    expect([attempted.class, busyOf(attempted)]).toEqual(["rate_limited", null]);
     for (const to of ["b@d.test", "b@e.test"]) {
       const outcome = await transport.send(mail(to));
       expect(busyOf(outcome)?.why).toBe("paused");
@@ -539,16 +544,16 @@ describe("a site", () => {
     expect(transport.admit("b@d.test").kind).toBe("slot");
   });
 
-  test("that could not be reached three times in a row is left alone for a minute", async () => {
+  test("that could not be reached three times in a row is suspended for a minute", async () => {
     const net = await mailNet({ "d.test": { A: ["127.0.0.2"] } });
     const transport = net.transport();
     for (let i = 0; i < 3; i++) {
       expect((await transport.send(mail())).conversations.length).toBe(1);
     }
-    const spared = await transport.send(mail());
-    expect(spared).toMatchObject({ ...LATER, conversations: [] });
-    expect(spared.reason).toContain("connection refused");
-    expect(busyOf(spared)).toBeNull();
+    const suspended = await transport.send(mail());
+    expect(suspended).toMatchObject({ ...LATER, conversations: [] });
+    expect(suspended.reason).toContain("connection refused");
+    expect(busyOf(suspended)).toBeNull();
     await net.sink(2);
     net.clock.advance(60_000);
     expect((await transport.send(mail())).kind).toBe("accepted");

@@ -1,4 +1,4 @@
-/** Every fault at every step of a direct delivery: how the attempt ends. */
+/** The outcome of an attempt for every fault at every step of a direct delivery. */
 
 import { describe, expect, test } from "bun:test";
 import type { Outcome } from "../../../src/outbox/outcome.ts";
@@ -35,10 +35,10 @@ describe("every fault at every step", () => {
       expect(outcome).toMatchObject({ kind, class: found });
       expect(outcome.reason.includes("is unknown")).toBe(isUnknown);
       expect(outcome.kind === "accepted" && outcome.final).toBe(kind === "accepted");
-      // A mail arrives once, or it was not accepted; what is unknown is not sent again.
+      // A mail arrives at most once: a mail with an unknown outcome is not sent again.
       const arrived = host.bodies.filter((body) => body.includes("Subject"));
       expect(arrived.length).toBe(hasBody(cell) ? 1 : 0);
-      const isInClear = cell.step === "starttls" && !GOES_ON.has(cell.fault);
+      const isInClear = cell.step === "starttls" && !CONTINUES_AFTER.has(cell.fault);
       expect(outcome.conversations.length).toBe(isInClear ? 2 : 1);
       const secured = outcome.conversations.at(-1)?.tls !== null;
       expect(secured).toBe(cell.step === "starttls" && !isInClear);
@@ -46,7 +46,7 @@ describe("every fault at every step", () => {
   }
 });
 
-const GOES_ON: ReadonlySet<FaultCell["fault"]> = new Set(["slow", "multiline", "huge"]);
+const CONTINUES_AFTER: ReadonlySet<FaultCell["fault"]> = new Set(["slow", "multiline", "huge"]);
 
 function hasBody({ step, expected }: FaultCell): boolean {
   return expected.kind === "accepted" || step === "dot";

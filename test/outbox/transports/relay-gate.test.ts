@@ -13,7 +13,7 @@ function replied(step: Failure["step"], code: number): Failure {
   return { step, cause: { kind: "reply", code, enhanced: null, lines: ["no"] } };
 }
 
-function gated() {
+function startGate() {
   const clock = manualClock();
   const lines: string[] = [];
   const log = createLog({ level: "info", format: "json", write: (line) => lines.push(line) });
@@ -48,9 +48,9 @@ function gated() {
 
 /** A gate whose first mail could not reach the relay. */
 function afterFailure(failure: Failure = REFUSED) {
-  const parts = gated();
-  parts.gate.noteFailure(parts.slot(), failure);
-  return parts;
+  const setup = startGate();
+  setup.gate.noteFailure(setup.slot(), failure);
+  return setup;
 }
 
 describe("the wait for a probe", () => {
@@ -69,7 +69,7 @@ describe("the wait for a probe", () => {
 
 describe("while the relay is up", () => {
   test("admits every mail", () => {
-    const { gate, logged } = gated();
+    const { gate, logged } = startGate();
     for (let i = 0; i < 100; i++) expect(gate.admit().kind).toBe("slot");
     gate.noteSession();
     expect([gate.isDown(), logged("info"), logged("warn")]).toEqual([false, [], []]);
@@ -98,31 +98,31 @@ describe("once no session can be opened", () => {
   });
 
   test("doubles the wait after each failed probe, up to a minute", () => {
-    const parts = afterFailure();
-    const waits = Array.from({ length: 7 }, () => parts.failProbe());
+    const setup = afterFailure();
+    const waits = Array.from({ length: 7 }, () => setup.failProbe());
     expect(waits).toEqual([4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
   });
 
   const firstWaits: [name: string, failure: Failure, seconds: number][] = [
     ["a busy greeting", replied("greeting", 421), 2],
     ["a greeting that refuses", replied("greeting", 554), 2],
-    ["a login that fails for now", replied("auth", 454), 2],
+    ["a login that fails temporarily", replied("auth", 454), 2],
     ["a login that is refused", WRONG_PASSWORD, 60],
-    ["a login for which there is no way", { step: "auth", cause: REFUSED.cause }, 2],
+    ["a login without a common mechanism", { step: "auth", cause: REFUSED.cause }, 2],
   ];
 
-  test.each(firstWaits)("sends the next probe in time after %s", (_, failure, seconds) => {
+  test.each(firstWaits)("waits for the next probe after %s", (_, failure, seconds) => {
     expect(afterFailure(failure).waitMs()).toBe(seconds * SECOND);
   });
 
   test("tries a refused password once a minute", () => {
-    const parts = afterFailure();
-    expect(parts.failProbe(WRONG_PASSWORD)).toBe(60 * SECOND);
-    expect(parts.failProbe(WRONG_PASSWORD)).toBe(60 * SECOND);
+    const setup = afterFailure();
+    expect(setup.failProbe(WRONG_PASSWORD)).toBe(60 * SECOND);
+    expect(setup.failProbe(WRONG_PASSWORD)).toBe(60 * SECOND);
   });
 
   test("does not prolong the outage for mails that were under way, and names their retry time", () => {
-    const { clock, gate, slot } = gated();
+    const { clock, gate, slot } = startGate();
     const slots = [slot(), slot(), slot()];
     for (const each of slots) {
       expect(gate.noteFailure(each, REFUSED)).toMatchObject({
@@ -135,21 +135,21 @@ describe("once no session can be opened", () => {
   });
 
   test("warns in the log once, with the relay and the failure", () => {
-    const parts = afterFailure();
-    for (let i = 0; i < 5; i++) parts.failProbe();
-    expect(parts.logged("warn")).toEqual([
+    const setup = afterFailure();
+    for (let i = 0; i < 5; i++) setup.failProbe();
+    expect(setup.logged("warn")).toEqual([
       expect.stringMatching(/cannot be reached; no mail is sent.*relay\.test:587.*refused/),
     ]);
-    expect(parts.logged("info")).toEqual([]);
+    expect(setup.logged("info")).toEqual([]);
   });
 });
 
 describe("the probe", () => {
   /** A gate at the time of the next probe. */
   function due() {
-    const parts = afterFailure();
-    parts.clock.advance(2 * SECOND);
-    return parts;
+    const setup = afterFailure();
+    setup.clock.advance(2 * SECOND);
+    return setup;
   }
 
   test("is a single mail; the others wait briefly", () => {
@@ -171,7 +171,7 @@ describe("the probe", () => {
     expect(gate.admit().kind).toBe("slot");
   });
 
-  test("admits all others at once when it has a session, and the log says so once", () => {
+  test("admits all others when it has a session, with one line in the log", () => {
     const { gate, slot, logged } = due();
     slot();
     gate.noteSession();
@@ -181,7 +181,7 @@ describe("the probe", () => {
   });
 
   test("admits all others if an older session answers it; answers to other mails do not", () => {
-    const { clock, gate, slot } = gated();
+    const { clock, gate, slot } = startGate();
     const before = slot();
     gate.noteFailure(slot(), REFUSED);
     clock.advance(2 * SECOND);
@@ -193,7 +193,7 @@ describe("the probe", () => {
   });
 
   test("is not affected by the result of a mail from before the outage", () => {
-    const { clock, gate, slot } = gated();
+    const { clock, gate, slot } = startGate();
     const before = slot();
     gate.noteFailure(slot(), REFUSED);
     clock.advance(2 * SECOND);
@@ -203,11 +203,11 @@ describe("the probe", () => {
   });
 
   test("starts with the shortest wait again in a later outage", () => {
-    const parts = afterFailure();
-    parts.failProbe();
-    parts.gate.noteSession();
-    parts.gate.noteFailure(parts.slot(), REFUSED);
-    expect(parts.waitMs()).toBe(2 * SECOND);
-    expect(parts.logged("warn")).toHaveLength(2);
+    const setup = afterFailure();
+    setup.failProbe();
+    setup.gate.noteSession();
+    setup.gate.noteFailure(setup.slot(), REFUSED);
+    expect(setup.waitMs()).toBe(2 * SECOND);
+    expect(setup.logged("warn")).toHaveLength(2);
   });
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-async function scripted(options: ScriptOptions = {}) {
+async function scriptedServer(options: ScriptOptions = {}) {
   const server = await startScript(options);
   closers.push(() => server.close());
   return server;
@@ -56,12 +56,12 @@ async function outcomeOf(
   script: Script,
   options: Partial<RelayTransportOptions> = {},
 ): Promise<Outcome> {
-  const server = await scripted({ script });
+  const server = await scriptedServer({ script });
   return transport(server.port, {}, options).send(mail());
 }
 
 describe("the relay transport", () => {
-  test("hands a mail over, and does not call that final", async () => {
+  test("hands a mail over, which is not final", async () => {
     const server = await sink();
     const relay = transport(server.port);
     expect(relay).toMatchObject({ name: "relay", concurrency: 20 });
@@ -85,7 +85,7 @@ describe("the relay transport", () => {
     expect(server.messages).toMatchObject([{ from: "a@example.com", to: ["b@example.net"] }]);
   });
 
-  test("uses its connections again, and no more than its concurrency", async () => {
+  test("reuses its connections, up to its concurrency limit", async () => {
     const server = await sink();
     const relay = transport(server.port, {}, { concurrency: 2 });
     const sent = await Promise.all(Array.from({ length: 30 }, () => relay.send(mail())));
@@ -94,10 +94,10 @@ describe("the relay transport", () => {
   });
 
   test.each(["starttls", "implicit"] as const)("logs in after %s", async (tls) => {
-    const server = await scripted({ tls: { ...CERTIFICATE, implicit: tls === "implicit" } });
+    const server = await scriptedServer({ tls: { ...CERTIFICATE, implicit: tls === "implicit" } });
     const relay = transport(
       server.port,
-      { tls, user: "user", password: "slot" },
+      { tls, user: "user", password: "pass" },
       { ca: CERTIFICATE.ca },
     );
     const outcome = await relay.send(mail());
@@ -111,8 +111,8 @@ describe("the relay transport", () => {
     expect(JSON.stringify(outcome)).not.toContain(Buffer.from("\0user\0pass").toString("base64"));
   });
 
-  test("replaces a connection that went stale without a word", async () => {
-    const server = await scripted({ script: [{ mail: [null, "close"] }, {}] });
+  test("replaces a connection that the server closed silently", async () => {
+    const server = await scriptedServer({ script: [{ mail: [null, "close"] }, {}] });
     const relay = transport(server.port);
     await relay.send(mail());
     const outcome = await relay.send(mail());
@@ -120,7 +120,7 @@ describe("the relay transport", () => {
     expect(outcome.conversations.map(({ reused }) => reused)).toEqual([true, false]);
   });
 
-  test("refuses to be made with a password in clear over a network", () => {
+  test("refuses a configuration that sends a password in clear over a network", () => {
     const options = { hostname: "client.test", clock: manualClock(), log: silentLog };
     const relay = { host: "mx.test", port: 25, user: "u", password: "p", tls: "none" } as const;
     expect(() => relayTransport({ ...options, relay })).toThrow("password without TLS");
@@ -130,18 +130,18 @@ describe("the relay transport", () => {
   });
 
   test("logs in without TLS on this machine", async () => {
-    const server = await scripted();
+    const server = await scriptedServer();
     for (const host of ["127.0.0.1", "localhost"]) {
-      const relay = transport(server.port, { host, user: "user", password: "slot" });
+      const relay = transport(server.port, { host, user: "user", password: "pass" });
       expect((await relay.send(mail())).kind).toBe("accepted");
     }
     expect(server.transcripts.at(-1)?.[1]).toStartWith("AUTH PLAIN");
   });
 
-  test("does not log in without TLS where localhost is another machine", async () => {
-    const server = await scripted();
+  test("does not log in without TLS if localhost is another machine", async () => {
+    const server = await scriptedServer();
     const resolve = () => Promise.resolve(["192.0.2.1"]);
-    const relay = { host: "localhost", user: "user", password: "slot" };
+    const relay = { host: "localhost", user: "user", password: "pass" };
     const outcome = await transport(server.port, relay, { resolve }).send(mail());
     expect(outcome).toMatchObject({ kind: "deferred", class: "infrastructure" });
     expect(outcome.reason).toContain("no password in cleartext");
@@ -205,12 +205,12 @@ const REPLIES: [name: string, script: Script, expected: Expected][] = [
   ],
 ];
 
-describe("what the relay says", () => {
+describe("a reply of the relay", () => {
   test.each(REPLIES)("%s", async (_, script, expected) => {
     expect(await outcomeOf(script)).toMatchObject(expected);
   });
 
-  test("a waiting time in a reply is passed on", async () => {
+  test("sets the retry time that it names", async () => {
     const rcpt = { code: 451, text: "4.7.1 Greylisted, try again in 300 seconds" };
     expect(await outcomeOf({ rcpt })).toMatchObject({ retryAfterMs: 300_000 });
     expect(await outcomeOf({ rcpt: { code: 451, text: "4.3.0 Later" } })).not.toHaveProperty(
@@ -219,7 +219,7 @@ describe("what the relay says", () => {
   });
 
   test.each(["mail", "rcpt", "data", "dot"] as const)(
-    "4xx at %s defers, 5xx bounces",
+    "of 4xx at %s defers, of 5xx bounces",
     async (step) => {
       const reason = (code: number) => expect.stringContaining(`refused at ${step}: ${code}`);
       for (const code of [400, 421, 450, 499]) {
@@ -233,15 +233,18 @@ describe("what the relay says", () => {
     },
   );
 
-  test.each(["mail", "data"] as const)("5xx at %s never blames the recipient", async (step) => {
-    for (const text of ["5.1.1 User unknown", "5.1.2 No such domain", "No such user here"]) {
-      const outcome = await outcomeOf({ [step]: { code: 550, text } });
-      expect(outcome.kind).toBe("bounced");
-      expect(outcome.class).not.toBe("no_such_recipient");
-    }
-  });
+  test.each(["mail", "data"] as const)(
+    "of 5xx at %s never suppresses the recipient",
+    async (step) => {
+      for (const text of ["5.1.1 User unknown", "5.1.2 No such domain", "No such user here"]) {
+        const outcome = await outcomeOf({ [step]: { code: 550, text } });
+        expect(outcome.kind).toBe("bounced");
+        expect(outcome.class).not.toBe("no_such_recipient");
+      }
+    },
+  );
 
-  test("a busy relay is read as one", async () => {
+  test("that the relay is busy counts as rate limited", async () => {
     const greeting = { code: 421, text: "4.7.0 Too many connections" };
     expect(await outcomeOf({ greeting })).toMatchObject({
       kind: "deferred",
@@ -249,8 +252,8 @@ describe("what the relay says", () => {
     });
   });
 
-  test.each([454, 535, 554])("AUTH refused with %i is the operator's matter", async (code) => {
-    const server = await scripted({ script: { auth: { code, text: "5.1.1 No such user" } } });
+  test.each([454, 535, 554])("of %i to AUTH counts as an infrastructure problem", async (code) => {
+    const server = await scriptedServer({ script: { auth: { code, text: "5.1.1 No such user" } } });
     const outcome = await transport(server.port, { user: "user", password: "secret" }).send(mail());
     expect(outcome).toMatchObject(LATER);
     expect(outcome.reason).toContain(`auth was answered ${code}`);
@@ -258,7 +261,7 @@ describe("what the relay says", () => {
   });
 });
 
-const BREAKS: [name: string, script: Script, reason: string][] = [
+const CONNECTION_FAULTS: [name: string, script: Script, reason: string][] = [
   ["a silent greeting", { greeting: "hang" }, "greeting: no answer within 0.15 s"],
   ["a silent EHLO", { ehlo: "hang" }, "ehlo: no answer"],
   ["a silent MAIL", { mail: "hang" }, "mail: no answer"],
@@ -272,7 +275,7 @@ const BREAKS: [name: string, script: Script, reason: string][] = [
 ];
 
 describe("a relay that cannot be used", () => {
-  test.each(BREAKS)("%s", async (_, script, reason) => {
+  test.each(CONNECTION_FAULTS)("because of %s", async (_, script, reason) => {
     const timeouts = { greetingMs: 150, commandMs: 150 };
     const outcome = await outcomeOf(script, { timeouts });
     expect(outcome).toMatchObject(LATER);
@@ -299,7 +302,7 @@ describe("a relay that cannot be used", () => {
   test("because its certificate is wrong", async () => {
     for (const tls of ["starttls", "implicit"] as const) {
       const served = makeCertificate(["other.test"]);
-      const server = await scripted({ tls: { ...served, implicit: tls === "implicit" } });
+      const server = await scriptedServer({ tls: { ...served, implicit: tls === "implicit" } });
       const outcome = await transport(server.port, { tls }, { ca: served.ca }).send(mail());
       expect(outcome).toMatchObject({
         ...LATER,
@@ -309,13 +312,13 @@ describe("a relay that cannot be used", () => {
   });
 
   test("because it offers no STARTTLS", async () => {
-    const server = await scripted();
+    const server = await scriptedServer();
     const outcome = await transport(server.port, { tls: "starttls" }).send(mail());
     expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("STARTTLS") });
   });
 
   test.each(["close", "reset", "hang", "garbage"] as const)(
-    "because of %s after the final dot: the outcome is unknown",
+    "because of %s after the final dot leaves the outcome unknown",
     async (dot) => {
       const outcome = await outcomeOf({ dot }, { timeouts: { dotMs: 50 } });
       expect(outcome).toMatchObject({ ...LATER, reason: expect.stringContaining("is unknown") });
@@ -323,14 +326,14 @@ describe("a relay that cannot be used", () => {
   );
 
   test("because it is closed", async () => {
-    const server = await scripted();
+    const server = await scriptedServer();
     const relay = transport(server.port);
     await relay.close();
     expect(await relay.send(mail())).toMatchObject(LATER);
   });
 });
 
-describe("a mail the relay can never take", () => {
+describe("a mail that the relay can never accept", () => {
   test("is too large", async () => {
     const server = await sink({ maxSizeBytes: 5 });
     const outcome = await transport(server.port).send(mail());
@@ -343,14 +346,14 @@ describe("a mail the relay can never take", () => {
   });
 
   test("needs SMTPUTF8", async () => {
-    const server = await scripted();
+    const server = await scriptedServer();
     const outcome = await transport(server.port).send(mail("jürgen@example.net"));
     expect(outcome).toMatchObject({ kind: "bounced", class: "content" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });
 
-  test("has an address that would break out of its command", async () => {
-    const server = await scripted();
+  test("has a line break in its address", async () => {
+    const server = await scriptedServer();
     const outcome = await transport(server.port).send(mail("b@example.net>\r\nDATA"));
     expect(outcome).toMatchObject({ kind: "failed", class: "content" });
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
@@ -422,8 +425,8 @@ describe("parseRelayUrl", () => {
 
   test.each(WRONG_URLS)("refuses %s", (url, message) => {
     const parsed = parseRelayUrl(url);
-    const said = parsed.ok ? "accepted" : parsed.message;
-    expect(said).toMatch(message);
-    expect(said).not.toContain("hunter2");
+    const result = parsed.ok ? "accepted" : parsed.message;
+    expect(result).toMatch(message);
+    expect(result).not.toContain("hunter2");
   });
 });
