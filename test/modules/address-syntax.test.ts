@@ -1,4 +1,4 @@
-/** Every endpoint that takes an address accepts the same texts and stores the same spelling. */
+/** All endpoints with an address accept the same texts and store the same spelling. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
@@ -6,7 +6,10 @@ import { listAt } from "../support/json.ts";
 import { storedContacts, imported } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
-/** `ada@acme.test` is what remains of most of these texts after `String.prototype.trim`. */
+/**
+ * Most of these texts become this address after `String.prototype.trim`, but not all of them are
+ * valid.
+ */
 const STORED = "ada@acme.test";
 
 const TEXTS: [what: string, text: string, address: string | null][] = [
@@ -84,15 +87,15 @@ afterAll(() => t.close());
 const MAIL = { from: "news@acme.test", to: "bob@acme.test", subject: "s", body: "b" };
 const CAMPAIGN = { ...MAIL, name: "C", audienceType: "ALL" };
 
-/** The address as it was stored, or null where the text was refused because of its syntax. */
-type Verdict = string | null;
-type Endpoint = (text: string) => Promise<Verdict>;
+/** The stored address, or null if the text was refused because of its syntax. */
+type StoredAddress = string | null;
+type Endpoint = (text: string) => Promise<StoredAddress>;
 
-/** Sends a body; `read` finds the stored address where the answer is a success. */
-async function verdict(
+/** Sends a request. If it succeeds, `read` returns the stored address. */
+async function storedOrRefused(
   request: [method: string, path: string, body?: unknown],
-  read: (answer: TestResponse) => Promise<Verdict> | Verdict,
-): Promise<Verdict> {
+  read: (answer: TestResponse) => Promise<StoredAddress> | StoredAddress,
+): Promise<StoredAddress> {
   const answer = await t.call(...request);
   if (answer.status < 300) return read(answer);
   expect([answer.status, answer.at("error.code")]).toEqual([422, "VALIDATION_ERROR"]);
@@ -112,20 +115,20 @@ function newest(column: Column): string {
   return row?.[column] ?? "";
 }
 
-const send = (fields: object, column: Column): Promise<Verdict> =>
-  verdict(["POST", "/v1/send", { ...MAIL, ...fields }], () => newest(column));
+const send = (fields: object, column: Column): Promise<StoredAddress> =>
+  storedOrRefused(["POST", "/v1/send", { ...MAIL, ...fields }], () => newest(column));
 
-async function patchContact(text: string): Promise<Verdict> {
+async function patchContact(text: string): Promise<StoredAddress> {
   const id = await t.create("/contacts", { email: "before@acme.test" }, "id");
   t.db.sqlite.run("DELETE FROM contacts WHERE email <> 'before@acme.test'");
-  const email = await verdict(["PATCH", `/contacts/${id}`, { email: text }], (answer) =>
+  const email = await storedOrRefused(["PATCH", `/contacts/${id}`, { email: text }], (answer) =>
     answer.text("email"),
   );
   t.db.sqlite.run("DELETE FROM contacts");
   return email;
 }
 
-async function importFile(text: string): Promise<Verdict> {
+async function importFile(text: string): Promise<StoredAddress> {
   t.db.sqlite.run("DELETE FROM contacts");
   const answer = await imported(t, `n,email\r\n1,"${text.replaceAll('"', '""')}"\r\n`);
   const [contact = null] = storedContacts(t);
@@ -133,18 +136,18 @@ async function importFile(text: string): Promise<Verdict> {
   return contact?.email ?? null;
 }
 
-function workflow(text: string): Promise<Verdict> {
+function workflow(text: string): Promise<StoredAddress> {
   const recipient = { type: "CUSTOM", email: text };
   const body = { name: "W", ...chain(step("mail", "SEND_EMAIL", { templateId, recipient })) };
-  return verdict(["POST", "/workflows", body], (answer) =>
+  return storedOrRefused(["POST", "/workflows", body], (answer) =>
     answer.text("data.steps.1.config.recipient.email"),
   );
 }
 
-async function addMember(text: string): Promise<Verdict> {
+async function addMember(text: string): Promise<StoredAddress> {
   t.db.sqlite.run("DELETE FROM contacts");
   const body = { emails: [text], createMissing: true };
-  return verdict(["POST", `/segments/${segmentId}/members`, body], async () => {
+  return storedOrRefused(["POST", `/segments/${segmentId}/members`, body], async () => {
     const page = await t.call("GET", `/segments/${segmentId}/contacts`);
     return page.text("data.items.0.email");
   });
@@ -152,7 +155,7 @@ async function addMember(text: string): Promise<Verdict> {
 
 const ENDPOINTS: Record<string, Endpoint> = {
   "POST /v1/verify": (text) =>
-    verdict(["POST", "/v1/verify", { email: text }], (answer) =>
+    storedOrRefused(["POST", "/v1/verify", { email: text }], (answer) =>
       answer.at("data.valid") === true ? answer.text("data.email") : null,
     ),
   "POST /v1/send, to": (text) => send({ to: text }, "to_address"),
@@ -162,47 +165,58 @@ const ENDPOINTS: Record<string, Endpoint> = {
   "POST /v1/send, from.email": (text) => send({ from: { email: text, name: "N" } }, "from_address"),
   "POST /v1/send, reply": (text) => send({ reply: text }, "reply_to"),
   "POST /v1/track": (text) =>
-    verdict(["POST", "/v1/track", { email: text, event: "e" }], async (answer) => {
+    storedOrRefused(["POST", "/v1/track", { email: text, event: "e" }], async (answer) => {
       const contact = await t.call("GET", `/contacts/${answer.text("data.contact")}`);
       return contact.text("email");
     }),
   "POST /contacts": (text) =>
-    verdict(["POST", "/contacts", { email: text }], (answer) => answer.text("email")),
+    storedOrRefused(["POST", "/contacts", { email: text }], (answer) => answer.text("email")),
   "PATCH /contacts/{id}": patchContact,
   "POST /contacts/import": importFile,
   "POST /suppressions": (text) =>
-    verdict(["POST", "/suppressions", { email: text }], (answer) => answer.text("data.email")),
+    storedOrRefused(["POST", "/suppressions", { email: text }], (answer) =>
+      answer.text("data.email"),
+    ),
   "POST /segments/{id}/members": addMember,
   "POST /templates, from": (text) => template({ from: text }, "data.from"),
   "POST /templates, replyTo": (text) => template({ replyTo: text }, "data.replyTo"),
   "POST /campaigns, from": (text) => campaign({ from: text }, "data.from"),
   "POST /campaigns, replyTo": (text) => campaign({ replyTo: text }, "data.replyTo"),
   "PATCH /campaigns/{id}, replyTo": (text) =>
-    verdict(["PATCH", `/campaigns/${campaignId}`, { replyTo: text }], (answer) =>
+    storedOrRefused(["PATCH", `/campaigns/${campaignId}`, { replyTo: text }], (answer) =>
       answer.text("data.replyTo"),
     ),
   "POST /campaigns/{id}/test": (text) =>
-    verdict(["POST", `/campaigns/${campaignId}/test`, { email: text }], () => newest("to_address")),
+    storedOrRefused(["POST", `/campaigns/${campaignId}/test`, { email: text }], () =>
+      newest("to_address"),
+    ),
   "POST /workflows, a CUSTOM recipient": workflow,
 };
 
-function template(fields: object, at: string): Promise<Verdict> {
+function template(fields: object, at: string): Promise<StoredAddress> {
   const body = { name: "T", subject: "s", body: "b", type: "TRANSACTIONAL", ...fields };
-  return verdict(["POST", "/templates", body], (answer) => answer.text(at));
+  return storedOrRefused(["POST", "/templates", body], (answer) => answer.text(at));
 }
 
-function campaign(fields: object, at: string): Promise<Verdict> {
-  return verdict(["POST", "/campaigns", { ...CAMPAIGN, ...fields }], (answer) => answer.text(at));
+function campaign(fields: object, at: string): Promise<StoredAddress> {
+  return storedOrRefused(["POST", "/campaigns", { ...CAMPAIGN, ...fields }], (answer) =>
+    answer.text(at),
+  );
 }
 
-test.each(Object.entries(ENDPOINTS))("%s gives the common verdict", async (_, endpoint) => {
-  t.db.sqlite.run("DELETE FROM suppressions");
-  const verdicts: [what: string, address: Verdict][] = [];
-  for (const [what, text] of TEXTS) verdicts.push([what, await endpoint(text)]);
-  expect(verdicts).toEqual(TEXTS.map(([what, , address]) => [what, address]));
-});
+test.each(Object.entries(ENDPOINTS))(
+  "%s accepts the same texts as all other endpoints",
+  async (_, endpoint) => {
+    t.db.sqlite.run("DELETE FROM suppressions");
+    const results: [what: string, address: StoredAddress][] = [];
+    for (const [what, text] of TEXTS) results.push([what, await endpoint(text)]);
+    expect(results).toEqual(TEXTS.map(([what, , address]) => [what, address]));
+  },
+);
 
-/** Look-ups by a whole address: they find the contact of the canonical address, or nothing. */
+/**
+ * Look-ups by a whole address. Each returns true if it found the contact of the normalized address.
+ */
 const LOOKUPS: Record<string, (text: string) => Promise<boolean>> = {
   "GET /events?email=": async (text) => {
     const answer = await t.call("GET", `/events?email=${encodeURIComponent(text)}`);
@@ -235,15 +249,18 @@ const LOOKUPS: Record<string, (text: string) => Promise<boolean>> = {
   },
 };
 
-test.each(Object.entries(LOOKUPS))("%s finds only by a valid address", async (_, isFound) => {
-  const found: [what: string, isFound: boolean][] = [];
-  for (const [what, text, address] of TEXTS) {
-    t.db.sqlite.run("DELETE FROM contacts");
-    t.db.sqlite.run("DELETE FROM suppressions");
-    const email = address ?? STORED;
-    await t.create("/v1/track", { email, event: "e" }, "data.contact");
-    await t.create("/suppressions", { email }, "data.email");
-    found.push([what, await isFound(text)]);
-  }
-  expect(found).toEqual(TEXTS.map(([what, , address]) => [what, address !== null]));
-});
+test.each(Object.entries(LOOKUPS))(
+  "%s finds a contact only by a valid address",
+  async (_, isFound) => {
+    const found: [what: string, isFound: boolean][] = [];
+    for (const [what, text, address] of TEXTS) {
+      t.db.sqlite.run("DELETE FROM contacts");
+      t.db.sqlite.run("DELETE FROM suppressions");
+      const email = address ?? STORED;
+      await t.create("/v1/track", { email, event: "e" }, "data.contact");
+      await t.create("/suppressions", { email }, "data.email");
+      found.push([what, await isFound(text)]);
+    }
+    expect(found).toEqual(TEXTS.map(([what, , address]) => [what, address !== null]));
+  },
+);

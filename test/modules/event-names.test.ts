@@ -1,4 +1,4 @@
-/** One rule for event names wherever a request has one: trimmed, and never blank. */
+/** All requests have the same rule for event names: they are trimmed and not blank. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { isEventName, trimmedEventName } from "../../src/lib/event-name.ts";
@@ -21,8 +21,8 @@ const bought = {
   groups: [{ filters: [{ field: `event.${SPACED}`, operator: "triggered" }] }],
 };
 
-describe("a name with blanks around it", () => {
-  test("is recorded without them", async () => {
+describe("an event name with white space around it", () => {
+  test("is recorded without white space", async () => {
     await t.create("/v1/track", { event: SPACED, email: ada }, "event");
     expect(t.eventNames()).toEqual(["contact.subscribed", "bought it"]);
     expect((await t.call("GET", "/events/names")).at("data.items")).toContain("bought it");
@@ -31,21 +31,21 @@ describe("a name with blanks around it", () => {
   test("is found in the log by either spelling", async () => {
     await t.create("/v1/track", { event: "bought it", email: ada }, "event");
     for (const event of ["bought it", SPACED]) {
-      for (const who of ["", `&email=${ada}`]) {
-        const answer = await t.call("GET", `/events?event=${encodeURIComponent(event)}${who}`);
+      for (const filter of ["", `&email=${ada}`]) {
+        const answer = await t.call("GET", `/events?event=${encodeURIComponent(event)}${filter}`);
         expect([answer.at("data.total"), answer.at("data.items.0.name")]).toEqual([1, "bought it"]);
       }
     }
   });
 
-  test("names the same event in a segment", async () => {
+  test("matches the same event in a segment", async () => {
     await t.create("/v1/track", { event: "bought it", email: ada }, "event");
     const id = await t.create("/segments", { name: "Buyers", condition: bought }, "data.id");
     const members = await t.call("GET", `/segments/${id}/contacts`);
     expect(listAt(members.body, "data.items")).toMatchObject([{ email: ada }]);
   });
 
-  test("starts a workflow and ends its wait", async () => {
+  test("is stored trimmed in a workflow's trigger and wait", async () => {
     const id = await t.create(
       "/workflows",
       {
@@ -68,7 +68,7 @@ describe("a name with blanks around it", () => {
     ]);
   });
 
-  test("is heard by a webhook", async () => {
+  test("is stored trimmed in a webhook", async () => {
     const events = [SPACED, " email.* "];
     const body = { url: "https://hooks.example.com/in", events };
     const created = await t.call("POST", "/webhooks", body);
@@ -78,7 +78,7 @@ describe("a name with blanks around it", () => {
     expect(changed.at("data.events")).toEqual(["*"]);
   });
 
-  test("does not get a reserved name past the check", async () => {
+  test("is refused if its trimmed form is reserved", async () => {
     for (const event of [" email.opened", "contact.subscribed\u00a0", "\tsegment.vip.entry\n"]) {
       const before = t.contents();
       const answer = await t.call("POST", "/v1/track", { event, email: ada });
@@ -89,15 +89,15 @@ describe("a name with blanks around it", () => {
   });
 });
 
-describe("a name without a visible character is refused", () => {
-  type Place = [where: string, path: string, body: (event: string) => object, field: string];
+describe("an event name without a visible character is refused", () => {
+  type RequestCase = [where: string, path: string, body: (event: string) => object, field: string];
   const step = (event: string) => ({
     id: "w",
     type: "WAIT_FOR_EVENT",
     config: { eventName: event },
   });
-  const places: Place[] = [
-    ["by track", "/v1/track", (event) => ({ event, email: ada }), "event"],
+  const requests: RequestCase[] = [
+    ["in a tracked event", "/v1/track", (event) => ({ event, email: ada }), "event"],
     [
       "as a trigger",
       "/workflows",
@@ -111,13 +111,13 @@ describe("a name without a visible character is refused", () => {
       "steps.0.config.eventName",
     ],
     [
-      "by a webhook",
+      "in a webhook",
       "/webhooks",
       (event) => ({ url: "https://hooks.example.com/in", events: ["a", event] }),
       "events.1",
     ],
     [
-      "by a segment",
+      "in a segment",
       "/segments",
       (event) => ({
         name: "S",
@@ -129,7 +129,7 @@ describe("a name without a visible character is refused", () => {
       "condition.groups.0.filters.0.field",
     ],
   ];
-  test.each(places)("%s", async (_, path, body, field) => {
+  test.each(requests)("%s", async (_, path, body, field) => {
     for (const name of BLANK) {
       const before = t.contents();
       const answer = await t.call("POST", path, body(name));
@@ -139,7 +139,7 @@ describe("a name without a visible character is refused", () => {
   });
 });
 
-test.each([" a ", "a b", "é", "日本", "👍", "a\u200bb", "0", "."])("%j is a name", (text) => {
+test.each([" a ", "a b", "é", "日本", "👍", "a\u200bb", "0", "."])("%j is a valid name", (text) => {
   expect(isEventName(text)).toBe(true);
   expect(trimmedEventName(text)).toBe(text.trim());
 });

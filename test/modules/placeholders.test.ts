@@ -1,4 +1,4 @@
-/** Placeholders that name keys of the data, through every way in which a template is rendered. */
+/** Placeholders for keys of the data, in each request and job that renders a template. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ParsedMail, simpleParser } from "mailparser";
@@ -45,8 +45,8 @@ async function expectMail(subject: string, rest: string): Promise<void> {
   expect(String(mail.html)).toContain(`<p>${HTML}\n  ${rest}`);
 }
 
-describe("keys of the data are rendered", () => {
-  test("of a request with a stored template, and of the contact below it", async () => {
+describe("placeholders render the keys", () => {
+  test("of a request with a stored template, and of its contact", async () => {
     await contact();
     const body = { to: "ada@example.net", template: await template() };
     expect((await a.t.call("POST", "/v1/send", { ...body, data: {} })).status).toBe(200);
@@ -57,7 +57,7 @@ describe("keys of the data are rendered", () => {
     expect(mail.subject).toBe("Ada <3 8 Pro");
   });
 
-  test("of a request with a body of its own", async () => {
+  test("of a request with its own body", async () => {
     const request = { to: "ada@example.net", from: "news@acme.test", subject: SUBJECT, body: BODY };
     expect((await a.t.call("POST", "/v1/send", { ...request, data: DATA })).status).toBe(200);
     await expectMail("Ada <3 7", "none ada@example.net []</p>");
@@ -79,7 +79,7 @@ describe("keys of the data are rendered", () => {
     await expectMail("Ada <3 7 Pro", "Pro ada@example.net []</p>");
   });
 
-  test("of the contact, in campaigns and their test mails", async () => {
+  test("of the contact, in the mails and test mails of a campaign", async () => {
     await contact();
     const campaign = await a.t.create(
       "/campaigns",
@@ -99,7 +99,7 @@ describe("keys of the data are rendered", () => {
     await expectMail("Ada <3 7", "none ada@example.net []</p>");
   });
 
-  test("of the event and the contact, in a webhook", async () => {
+  test("of the event and the contact, in a WEBHOOK step", async () => {
     await contact();
     const body = { who: "{{ First Name }}", plan: "{{ Plan Name ?? none }}", id: "{{ plunk_id }}" };
     const url = `${server.origin}/{{ a.b }}/{{ context.Plan Name }}/{{ event.data.a.c }}`;
@@ -117,7 +117,7 @@ describe("keys of the data are rendered", () => {
   });
 });
 
-describe("a contact's keys stay below the variables over them", () => {
+describe("keys of a contact do not replace variables", () => {
   const data = {
     "order.total": "0",
     "project.name": "evil",
@@ -144,7 +144,7 @@ describe("a contact's keys stay below the variables over them", () => {
     expect(String(mail.html)).toContain("<p>1 2 5</p>");
   });
 
-  test("of the response to a webhook, below which an event has a key", async () => {
+  test("of a webhook's response, if an event has a key with its name", async () => {
     server.answer = () => ({
       headers: { "content-type": "application/json" },
       body: '{"id":"good"}',
@@ -156,7 +156,7 @@ describe("a contact's keys stay below the variables over them", () => {
     expect(server.requests.map(({ path }) => path)).toEqual(["/", "/good/good"]);
   });
 
-  test("of an event and of a webhook", async () => {
+  test("of an event, in a WEBHOOK step", async () => {
     await contact(data);
     const url = `${server.origin}/{{ contact.email }}/{{ order.total }}`;
     await a.workflow(chain(step("call", "WEBHOOK", { url, method: "GET" })));
@@ -166,7 +166,7 @@ describe("a contact's keys stay below the variables over them", () => {
   });
 });
 
-test("saving refuses mistakes in Liquid, and nothing else", async () => {
+test("POST /templates reports syntax errors in Liquid, but accepts unknown keys", async () => {
   const answer = await a.t.call("POST", "/templates", {
     name: "T",
     type: "MARKETING",

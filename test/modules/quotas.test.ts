@@ -16,10 +16,10 @@ const MIB = 1024 * 1024;
 
 let t: TestApp;
 
-function expectQueueExceeded(answer: TestResponse, most: number): void {
+function expectQueueExceeded(answer: TestResponse, limit: number): void {
   expectError(answer, { status: 429, code: "QUOTA_EXCEEDED" });
   expect(answer.text("error.message")).toBe(
-    `The project has reached its quota of ${most} queued mails (--quota-queued-mails).`,
+    `The project has reached its quota of ${limit} queued mails (--quota-queued-mails).`,
   );
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
 }
@@ -32,7 +32,7 @@ function expectStorageExceeded(answer: TestResponse): void {
   expect(answer.headers.get("retry-after")).toBeNull();
 }
 
-test("the messages name flags that there are", () => {
+test("the flags in the messages exist", () => {
   const { quotaStorage, quotaQueuedMails, quotaJobs, quotaWebhookCalls } = SETTINGS;
   const flags = [quotaStorage, quotaQueuedMails, quotaJobs, quotaWebhookCalls];
   expect(flags.map(({ flag }) => `--${flag}`)).toEqual([
@@ -43,7 +43,7 @@ test("the messages name flags that there are", () => {
   ]);
 });
 
-describe("queued mails", () => {
+describe("the quota of queued mails", () => {
   const send = (fields: object = {}, key = t.secretKey) =>
     t.call("POST", "/v1/send", { ...MAIL, ...fields }, { key });
   beforeEach(async () => {
@@ -51,7 +51,7 @@ describe("queued mails", () => {
   });
   afterEach(() => t.close());
 
-  test("at the quota, further mail is refused, and nothing is stored", async () => {
+  test("refuses further mail when it is reached, and stores nothing", async () => {
     expect((await send({ to: ["a@x.io", "b@x.io"] })).status).toBe(200);
     const before = t.contents();
     expectQueueExceeded(await send({ to: ["c@x.io", "d@x.io"] }), 3);
@@ -61,7 +61,7 @@ describe("queued mails", () => {
     expectQueueExceeded(await send({ to: "d@x.io" }), 3);
   });
 
-  test("mail is accepted again once queued mail has left", async () => {
+  test("accepts mail again after queued mail was sent", async () => {
     await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
     expectQueueExceeded(await send(), 3);
     await t.deliver();
@@ -76,13 +76,13 @@ describe("queued mails", () => {
     expect([first.status, second.status, second.body]).toEqual([200, 200, first.body]);
   });
 
-  test("another project has a queue of its own", async () => {
+  test("counts each project separately", async () => {
     const { secretKey: key } = await t.makeProject("other");
     await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
     expect((await send({ from: "a@other.test" }, key)).status).toBe(200);
   });
 
-  test("mail that waits for its next attempt counts", async () => {
+  test("counts deferred mail", async () => {
     await t.close();
     const transport = testTransport({ answer: DEFERRED });
     t = await testApp({ config: { quotaQueuedMails: 1 }, transport });
@@ -91,7 +91,7 @@ describe("queued mails", () => {
     expectQueueExceeded(await send(), 1);
   });
 
-  test("a test mail of a campaign counts; the mails of a campaign do not", async () => {
+  test("applies to the test mail of a campaign, but not to the mails of a campaign", async () => {
     await t.create("/contacts", { email: "a@x.io" }, "id");
     await t.create("/contacts", { email: "b@x.io" }, "id");
     const content = { name: "c", subject: "s", body: "b", from: "a@acme.test" };
@@ -107,11 +107,11 @@ describe("queued mails", () => {
   });
 });
 
-describe("a workflow at a quota waits, and loses no mail", () => {
+describe("a workflow waits and loses no mail at the quota", () => {
   let a: Automation;
   afterEach(() => a.close());
 
-  const wait = async () => {
+  const readExecution = async () => {
     await a.advance(0);
     return a.t.db.sqlite
       .query<{ status: string; error: string | null; wait: number | null }, [number]>(
@@ -129,10 +129,10 @@ describe("a workflow at a quota waits, and loses no mail", () => {
     await a.t.create("/v1/send", MAIL, "data.emails.0.email");
     await a.track("signed-up");
     const reason = "The project has reached its quota of 1 queued mails (--quota-queued-mails).";
-    expect(await wait()).toEqual({ status: "WAITING", error: reason, wait: MINUTE });
+    expect(await readExecution()).toEqual({ status: "WAITING", error: reason, wait: MINUTE });
     expect(await a.only(id)).toMatchObject({ currentStepId: "one", error: reason });
     for (const minutes of [1, 2, 4, 8, 16, 32, 60, 60]) {
-      expect(await wait()).toMatchObject({ status: "WAITING", wait: minutes * MINUTE });
+      expect(await readExecution()).toMatchObject({ status: "WAITING", wait: minutes * MINUTE });
       await a.advance(minutes * MINUTE);
     }
     expect(a.mails()).toEqual([]);
@@ -146,7 +146,7 @@ describe("a workflow at a quota waits, and loses no mail", () => {
     expect(a.mails()).toHaveLength(1);
   });
 
-  test("of stored data, beyond a restart", async () => {
+  test("of stored data", async () => {
     a = await startAutomation({ config: { quotaStorage: 1 } });
     const templateId = await a.template({ type: "TRANSACTIONAL" });
     const id = await a.workflow(chain(step("one", "SEND_EMAIL", { templateId })));
@@ -177,9 +177,9 @@ describe("a workflow at a quota waits, and loses no mail", () => {
   });
 });
 
-describe("stored data", () => {
+describe("the quota of stored data", () => {
   let lines: string[];
-  /** Uses the storage up. */
+  /** Stores a mail of 1 MiB, which reaches the quota. */
   async function fill(app = t): Promise<void> {
     const content = Buffer.alloc(MIB, 7).toString("base64");
     const mail = { ...MAIL, attachments: [{ filename: "a.bin", content }] };
@@ -208,7 +208,7 @@ describe("stored data", () => {
     ["/domains", { domain: "new.example" }],
   ];
   test.each(storing)(
-    "POST %s is refused once it is used up, and changes nothing",
+    "refuses POST %s when it is reached, and nothing changes",
     async (path, body) => {
       await fill();
       const before = t.contents();
@@ -217,7 +217,7 @@ describe("stored data", () => {
     },
   );
 
-  test("an event is refused that adds nothing but itself", async () => {
+  test("refuses an event of an existing contact", async () => {
     const event = { event: "bought", email: "ada@example.com" };
     expect((await t.call("POST", "/v1/track", event)).status).toBe(200);
     await fill();
@@ -226,7 +226,7 @@ describe("stored data", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("a PATCH is refused that stores more, and allowed that stores less", async () => {
+  test("refuses a PATCH that stores more and allows one that stores less", async () => {
     const contact = await t.create("/contacts", { email: "a@x.io", data: { a: "xxx" } }, "id");
     const template = await t.create("/templates", TEMPLATE, "data.id");
     await fill();
@@ -238,7 +238,7 @@ describe("stored data", () => {
     expect([less.status, less.at("data")]).toEqual([200, {}]);
   });
 
-  test("contacts are unsubscribed and addresses suppressed all the same", async () => {
+  test("allows to unsubscribe a contact and to suppress an address", async () => {
     const contact = await t.create("/contacts", { email: "a@x.io" }, "id");
     await fill();
     const patch = await t.call("PATCH", `/contacts/${contact}`, { subscribed: false });
@@ -247,7 +247,7 @@ describe("stored data", () => {
     expect((await t.call("POST", "/suppressions", { email: "b@x.io" })).status).toBe(201);
   });
 
-  test("deleting makes room, one by one and in bulk", async () => {
+  test("accepts requests again after single and bulk deletions", async () => {
     const data = { text: "x".repeat(60_000) };
     const ids: string[] = [];
     for (let i = 0; i < 17; i++) {
@@ -263,7 +263,7 @@ describe("stored data", () => {
     expect((await t.call("DELETE", `/contacts/${ids[0] ?? ""}`)).status).toBe(204);
   });
 
-  test("an import is refused, and one under way fails and keeps what it wrote", async () => {
+  test("refuses an import, and ends a running one as FAILED with its rows so far", async () => {
     const rows = Array.from({ length: 9_000 }, (_, i) => `person-${i}@x.io,${"x".repeat(30)}`);
     const progress = await imported(t, `email,text\n${rows.join("\n")}\n`);
     expect(progress.at("data.status")).toBe("FAILED");
@@ -285,14 +285,14 @@ describe("stored data", () => {
     expect([again.status, again.body]).toEqual([201, first.body]);
   });
 
-  test("another project has storage of its own", async () => {
+  test("counts each project separately", async () => {
     const { secretKey: key } = await t.makeProject("other");
     await fill();
     const answer = await t.call("POST", "/contacts", { email: "a@x.io" }, { key });
     expect(answer.status).toBe(201);
   });
 
-  test("the operator is told once in ten minutes", async () => {
+  test("logs one warning in ten minutes", async () => {
     await fill();
     for (let i = 0; i < 3; i++) await t.call("POST", "/contacts", { email: "a@x.io" });
     expect(lines).toHaveLength(1);
@@ -306,7 +306,7 @@ describe("stored data", () => {
     expect(lines).toHaveLength(2);
   });
 
-  test("0 is no limit", async () => {
+  test("is not checked if it is 0", async () => {
     const free = await testApp({ config: { quotaStorage: 0, quotaQueuedMails: 0 } });
     await fill(free);
     expect((await free.call("POST", "/contacts", { email: "a@x.io" })).status).toBe(201);

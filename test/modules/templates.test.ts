@@ -11,7 +11,7 @@ afterEach(() => t.close());
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const START = "2026-03-02T10:00:00.000Z";
 const LATER = "2026-03-02T10:00:01.000Z";
-const least = {
+const required = {
   name: "Welcome",
   subject: "Hi {{ name }}",
   body: "<p>Hi</p>",
@@ -26,29 +26,29 @@ const optional = {
 const none = { description: null, from: null, fromName: null, replyTo: null };
 
 const post = (body: object) => t.call("POST", "/templates", body);
-const create = (body: object = {}) => t.create("/templates", { ...least, ...body }, "data.id");
+const create = (body: object = {}) => t.create("/templates", { ...required, ...body }, "data.id");
 const get = (id: string) => t.call("GET", `/templates/${id}`);
 const patch = (id: string, body: object) => t.call("PATCH", `/templates/${id}`, body);
 
 describe("POST /templates", () => {
-  const created: [why: string, given: object, kept: object][] = [
-    ["the least", {}, none],
-    ["everything", optional, optional],
-    ["null for what is optional", none, none],
-    ["MARKETING", { type: "MARKETING" }, { ...none, type: "MARKETING" }],
+  const created: [what: string, given: object, stored: object][] = [
+    ["only required fields", {}, none],
+    ["all fields", optional, optional],
+    ["null for optional fields", none, none],
+    ["the type MARKETING", { type: "MARKETING" }, { ...none, type: "MARKETING" }],
     [
-      "addresses in one spelling",
+      "addresses that are normalized",
       { from: " A@ACME.test ", replyTo: "R@BÜCHER.test" },
       { ...none, from: "a@acme.test", replyTo: "r@xn--bcher-kva.test" },
     ],
     ["an empty sender name", { fromName: "" }, { ...none, fromName: "" }],
   ];
-  for (const [why, given, kept] of created) {
-    test(`${why}: 201 in the envelope, and the same when read`, async () => {
-      const answer = await post({ ...least, ...given });
+  for (const [what, given, stored] of created) {
+    test(`creates a template with ${what}, and GET returns the same`, async () => {
+      const answer = await post({ ...required, ...given });
       const data = {
-        ...least,
-        ...kept,
+        ...required,
+        ...stored,
         id: expect.stringMatching(UUID),
         createdAt: START,
         updatedAt: START,
@@ -58,12 +58,12 @@ describe("POST /templates", () => {
     });
   }
 
-  test("two of one name are two", async () => {
+  test("creates two templates with the same name", async () => {
     expect(await create()).not.toBe(await create());
   });
 
-  test("its sender need not be verified yet: that is asked when a mail is sent", async () => {
-    expect((await post({ ...least, from: "a@elsewhere.example" })).status).toBe(201);
+  test("accepts a sender whose domain is not verified, which is checked when a mail is sent", async () => {
+    expect((await post({ ...required, from: "a@elsewhere.example" })).status).toBe(201);
   });
 });
 
@@ -77,7 +77,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
     ["a file", "body", "{% include 'other' %}", "in line 1, column 1: "],
     ["in the subject", "subject", "Hi {% if %}", "in line 1, column 9: "],
     [
-      "after a fallback, counted in the source as it was written",
+      "after a fallback, with the position in the original source",
       "body",
       "{{ a ?? b }}\n{{ c ?? d }}{% if %}",
       "in line 2, column 18: ",
@@ -89,7 +89,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
       const before = t.contents();
       const errors = [[field, "invalid_format"]] as const;
       for (const answer of [
-        await post({ ...least, [field]: source }),
+        await post({ ...required, [field]: source }),
         await patch(id, { [field]: source }),
       ]) {
         expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
@@ -99,8 +99,8 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
     });
   }
 
-  test("in subject and body at once", async () => {
-    const answer = await post({ ...least, subject: "{{", body: "{{" });
+  test("in both subject and body", async () => {
+    const answer = await post({ ...required, subject: "{{", body: "{{" });
     const errors = [
       ["subject", "invalid_format"],
       ["body", "invalid_format"],
@@ -108,9 +108,9 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
-  test("a line break in the subject is refused, in the sender's name too", async () => {
+  test("a line break in the subject, the sender's name or an address is refused", async () => {
     const answer = await post({
-      ...least,
+      ...required,
       subject: "a\r\nb",
       fromName: "a\nb",
       replyTo: "a@b.co\r\n",
@@ -124,7 +124,7 @@ describe("syntax errors are 422 with line and column, and nothing is stored", ()
   });
 
   test("a body of more than 1 MiB is refused", async () => {
-    const answer = await post({ ...least, body: "x".repeat(1024 * 1024 + 1) });
+    const answer = await post({ ...required, body: "x".repeat(1024 * 1024 + 1) });
     expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "body"]);
   });
 });
@@ -145,17 +145,17 @@ describe("PATCH /templates/{id}", () => {
     [{}, {}],
   ];
   for (const [given, after] of patches) {
-    test(`${JSON.stringify(given)}: the rest stays`, async () => {
+    test(`with ${JSON.stringify(given)} does not change other fields`, async () => {
       const id = await create(optional);
       t.clock.advance(1000);
       const answer = await patch(id, given);
-      const data = { ...least, ...optional, ...after, id, createdAt: START, updatedAt: LATER };
+      const data = { ...required, ...optional, ...after, id, createdAt: START, updatedAt: LATER };
       expect([answer.status, answer.body]).toEqual([200, { success: true, data }]);
       expect((await get(id)).body).toEqual(answer.body);
     });
   }
 
-  test("null is refused where something is needed, and a bad field leaves the others undone", async () => {
+  test("refuses null for a required field, and an invalid field prevents all changes", async () => {
     const id = await create();
     const before = t.contents();
     const answer = await patch(id, {
@@ -172,8 +172,8 @@ describe("PATCH /templates/{id}", () => {
       ["from", "invalid_format"],
     ];
     expect([answer.status, answer.at("error.code")]).toEqual([422, "VALIDATION_ERROR"]);
-    const found = new Map(errors.map(([field, code]) => [field, code]));
-    for (const [field, code] of found) {
+    const expected = new Map(errors.map(([field, code]) => [field, code]));
+    for (const [field, code] of expected) {
       expect(JSON.stringify(answer.at("error.errors"))).toContain(`"field":"${field}"`);
       expect(JSON.stringify(answer.at("error.errors"))).toContain(`"code":"${code}"`);
     }
@@ -194,7 +194,7 @@ describe("GET and DELETE /templates/{id}", () => {
     });
   }
 
-  test("204 without a body; then it is gone, from the list too", async () => {
+  test("DELETE responds 204 without a body, and the template is removed from the list", async () => {
     const [id, other] = [await create(), await create()];
     const answer = await t.call("DELETE", `/templates/${id}`);
     expect([answer.status, answer.body]).toEqual([204, undefined]);
@@ -203,17 +203,17 @@ describe("GET and DELETE /templates/{id}", () => {
     expect([list.at("data.total"), list.at("data.items.0.id")]).toEqual([1, other]);
   });
 
-  test("the list shows each whole", async () => {
+  test("the list contains all fields of each template", async () => {
     const id = await create(optional);
     const list = await t.call("GET", "/templates");
-    const data = { ...least, ...optional, id, createdAt: START, updatedAt: START };
+    const data = { ...required, ...optional, id, createdAt: START, updatedAt: START };
     expect(list.body).toEqual({
       success: true,
       data: { items: [data], nextCursor: null, hasMore: false, total: 1 },
     });
   });
 
-  test("no event is written about templates", async () => {
+  test("no event is recorded for templates", async () => {
     await t.call("DELETE", `/templates/${await create()}`);
     expect(t.eventNames()).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe("GET and DELETE /templates/{id}", () => {
 describe("POST /templates/{id}/preview", () => {
   const preview = (id: string, body?: object) => t.call("POST", `/templates/${id}/preview`, body);
 
-  test("renders for a contact, with data over theirs, escaped in HTML only", async () => {
+  test("renders for a contact with data over its own, escaped only in HTML", async () => {
     const id = await create({ body: "<p>{{ name }} of {{ city }}</p>" });
     const contact = { email: "ada@example.net", data: { name: "A & B", city: "Rome" } };
     const contactId = await t.create("/contacts", contact, "id");
@@ -234,12 +234,12 @@ describe("POST /templates/{id}/preview", () => {
     expect(t.countRows("emails")).toBe(0);
   });
 
-  test("without a contact and without a body, what is missing is empty", async () => {
+  test("renders missing values as empty without a contact and without a request body", async () => {
     const id = await create();
     expect((await preview(id)).at("data.subject")).toBe("Hi ");
   });
 
-  test("that cannot be rendered names what cannot", async () => {
+  test("reports the field that cannot be rendered", async () => {
     const id = await create({
       body: "{% for i in (1..n) %}{% for j in (1..n) %}x{% endfor %}{% endfor %}",
     });
@@ -251,13 +251,13 @@ describe("POST /templates/{id}/preview", () => {
     });
   });
 
-  test("of a contact or template that is not the project's is not found", async () => {
+  test("is 404 for a contact or a template of another project", async () => {
     const id = await create();
     const other = await t.makeProject("other");
     const key = { key: other.secretKey };
     const contactId = await t.create("/contacts", { email: "x@example.net" }, "id", key);
     expectError(await preview(id, { contactId }), { status: 404, code: "CONTACT_NOT_FOUND" });
-    const theirs = await t.call("POST", `/templates/${id}/preview`, {}, key);
-    expectError(theirs, { status: 404, code: "TEMPLATE_NOT_FOUND" });
+    const otherTemplate = await t.call("POST", `/templates/${id}/preview`, {}, key);
+    expectError(otherTemplate, { status: 404, code: "TEMPLATE_NOT_FOUND" });
   });
 });

@@ -1,4 +1,4 @@
-/** POST /v1/track: a fact, its contact, and the summaries beside the log. */
+/** POST /v1/track: the recorded event and its contact. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
@@ -12,7 +12,7 @@ afterEach(() => t.close());
 
 const ada = "ada@example.com";
 
-async function tracked(body: object) {
+async function track(body: object) {
   const answer = await t.call("POST", "/v1/track", { event: "bought", email: ada, ...body });
   expect(answer.status).toBe(200);
   return answer;
@@ -20,9 +20,9 @@ async function tracked(body: object) {
 
 const contactData = async (id: string) => (await t.call("GET", `/contacts/${id}`)).at("data");
 
-describe("an event", () => {
-  test("is answered with its id, that of the contact, and the time, twice", async () => {
-    const answer = await tracked({});
+describe("POST /v1/track", () => {
+  test("responds with the ids of event and contact and the time, in the envelope and beside it", async () => {
+    const answer = await track({});
     const [contact, event] = [answer.text("data.contact"), answer.text("data.event")];
     expect(answer.body).toEqual({
       success: true,
@@ -41,34 +41,34 @@ describe("an event", () => {
     });
   });
 
-  test("makes its contact, subscribed, and says so in the log before it", async () => {
-    const answer = await tracked({});
+  test("creates a subscribed contact and records its event before the tracked one", async () => {
+    const answer = await track({});
     const contact = await t.call("GET", `/contacts/${answer.text("contact")}`);
     expect(contact.body).toMatchObject({ email: ada, subscribed: true, data: {} });
     expect(t.eventNames()).toEqual(["contact.subscribed", "bought"]);
   });
 
-  test("leaves the subscription of a known contact alone unless told", async () => {
+  test("changes the subscription of an existing contact only if the request contains it", async () => {
     await t.call("POST", "/contacts", { email: ada, subscribed: false });
     const subscribed = async () =>
       (await t.call("GET", `/contacts?search=${ada}`)).at("contacts.0.subscribed");
-    await tracked({});
+    await track({});
     expect(await subscribed()).toBe(false);
-    await tracked({ subscribed: true });
+    await track({ subscribed: true });
     expect(await subscribed()).toBe(true);
-    await tracked({ subscribed: false });
+    await track({ subscribed: false });
     expect(await subscribed()).toBe(false);
   });
 
-  test("twice is two events, of one contact in any spelling", async () => {
-    const first = await tracked({});
-    const second = await tracked({ email: "  ADA@Example.COM " });
+  test("records two events of one contact for two spellings of its address", async () => {
+    const first = await track({});
+    const second = await track({ email: "  ADA@Example.COM " });
     expect(second.text("contact")).toBe(first.text("contact"));
     expect(second.text("event")).not.toBe(first.text("event"));
     expect((await t.call("GET", "/events?event=bought")).at("data.total")).toBe(2);
   });
 
-  test("with one Idempotency-Key is one event", async () => {
+  test("records one event for two requests with the same Idempotency-Key", async () => {
     const headers = { "idempotency-key": "once" };
     const body = { event: "bought", email: ada };
     const first = await t.call("POST", "/v1/track", body, { headers });
@@ -78,13 +78,13 @@ describe("an event", () => {
     expect(t.eventNames()).toEqual(["contact.subscribed", "bought"]);
   });
 
-  test("may come with a public key", async () => {
+  test("accepts a public key", async () => {
     const body = { event: "seen", email: ada };
     expect((await t.call("POST", "/v1/track", body, { key: t.publicKey })).status).toBe(200);
   });
 
-  test("a hundred at once are a hundred, of one contact", async () => {
-    await Promise.all(Array.from({ length: 100 }, () => tracked({})));
+  test("records a hundred events of one contact for a hundred concurrent requests", async () => {
+    await Promise.all(Array.from({ length: 100 }, () => track({})));
     expect(t.countRows("contacts")).toBe(1);
     expect((await t.call("GET", "/events?event=bought")).at("data.total")).toBe(100);
     expect((await t.call("GET", "/events/names")).at("data.items.0")).toBe("bought");
@@ -92,20 +92,20 @@ describe("an event", () => {
 });
 
 describe("data", () => {
-  test("is merged into the contact; null takes a key away", async () => {
-    const { text } = await tracked({ data: { plan: "pro", tags: ["a"], score: 5 } });
-    await tracked({ data: { score: null, plan: "team" } });
+  test("is merged into the contact, and null removes a key", async () => {
+    const { text } = await track({ data: { plan: "pro", tags: ["a"], score: 5 } });
+    await track({ data: { score: null, plan: "team" } });
     expect(await contactData(text("contact"))).toEqual({ plan: "team", tags: ["a"] });
   });
 
-  test("is kept with the event as it was sent, wrappers resolved", async () => {
+  test("is stored with the event as it was sent, with wrappers resolved", async () => {
     const data = {
       amount: { value: 12.5, persistent: false },
       plan: { value: "pro", persistent: true },
       note: null,
       at: { deep: [1, { x: true }] },
     };
-    const { text } = await tracked({ data });
+    const { text } = await track({ data });
     expect((await t.call("GET", "/events?event=bought")).at("data.items.0.data")).toEqual({
       amount: 12.5,
       plan: "pro",
@@ -118,27 +118,27 @@ describe("data", () => {
     });
   });
 
-  test("that is not to be kept leaves a known contact as it is", async () => {
-    const { text } = await tracked({ data: { plan: "pro" } });
+  test("that is not persistent does not change an existing contact", async () => {
+    const { text } = await track({ data: { plan: "pro" } });
     const before = await t.call("GET", `/contacts/${text("contact")}`);
     t.clock.advance(1000);
-    await tracked({ data: { x: { value: 1, persistent: false } } });
-    await tracked({ data: {} });
+    await track({ data: { x: { value: 1, persistent: false } } });
+    await track({ data: {} });
     expect((await t.call("GET", `/contacts/${text("contact")}`)).body).toEqual(before.body);
   });
 });
 
-describe("refuses, and changes nothing:", () => {
+describe("POST /v1/track refuses without a change", () => {
   type Fault = readonly [field: string, code: string];
   const filled = (bytes: number) => "x".repeat(bytes - '{"x":""}'.length);
   const cases: [what: string, body: object, ...errors: Fault[]][] = [
-    ["nothing", {}, ["event", "required"], ["email", "required"]],
+    ["an empty body", {}, ["event", "required"], ["email", "required"]],
     ["no event", { email: ada }, ["event", "required"]],
     ["an empty name", { event: "", email: ada }, ["event", "too_small"]],
-    ["a name of 256", { event: "x".repeat(256), email: ada }, ["event", "too_big"]],
+    ["a name of 256 characters", { event: "x".repeat(256), email: ada }, ["event", "too_big"]],
     ["a name that is a number", { event: 5, email: ada }, ["event", "invalid_type"]],
     ["no address", { event: "x" }, ["email", "required"]],
-    ["what is no address", { event: "x", email: "ada" }, ["email", "invalid_format"]],
+    ["an invalid address", { event: "x", email: "ada" }, ["email", "invalid_format"]],
     [
       "a flag as text",
       { event: "x", email: ada, subscribed: "yes" },
@@ -154,7 +154,7 @@ describe("refuses, and changes nothing:", () => {
       ["data", "too_big"],
     ],
     [
-      "as much that is not to be kept",
+      "as much data that is not persistent",
       { event: "x", email: ada, data: { x: { value: filled(65_537), persistent: false } } },
       ["data", "too_big"],
     ],
@@ -172,7 +172,7 @@ describe("refuses, and changes nothing:", () => {
       ["event", "reserved_event"],
     ]),
     [
-      "everything at once",
+      "several errors at once",
       { event: "email.sent", email: "x", subscribed: 1, data: [] },
       ["email", "invalid_format"],
       ["subscribed", "invalid_type"],
@@ -187,8 +187,8 @@ describe("refuses, and changes nothing:", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("what would make the contact's data too large, with the event", async () => {
-    await tracked({ data: { x: filled(40_000) } });
+  test("data that would make the contact's data too large", async () => {
+    await track({ data: { x: filled(40_000) } });
     const before = t.contents();
     const body = { event: "more", email: ada, data: { y: filled(40_000) } };
     expectError(await t.call("POST", "/v1/track", body), {
@@ -200,7 +200,7 @@ describe("refuses, and changes nothing:", () => {
   });
 });
 
-test("names that only look reserved are anybody's", async () => {
+test("names that only resemble reserved ones are accepted", async () => {
   for (const event of [
     "emailed",
     "Email.opened",
@@ -208,10 +208,10 @@ test("names that only look reserved are anybody's", async () => {
     "segment.entry",
     "é",
   ]) {
-    await tracked({ event });
+    await track({ event });
   }
 });
 
-test("64 KiB of data are taken to the last byte", async () => {
-  await tracked({ data: { x: "x".repeat(65_536 - '{"x":""}'.length) } });
+test("exactly 64 KiB of data are accepted", async () => {
+  await track({ data: { x: "x".repeat(65_536 - '{"x":""}'.length) } });
 });

@@ -33,7 +33,7 @@ afterAll(async () => {
   await names.close();
 });
 
-const NOTHING = {
+const NO_FLAGS = {
   isDisposable: false,
   isAlias: false,
   isTypo: false,
@@ -49,7 +49,7 @@ describe("POST /v1/verify", () => {
         "an address that can receive mail",
         " Ada@Acme.test ",
         {
-          ...NOTHING,
+          ...NO_FLAGS,
           email: "ada@acme.test",
           valid: true,
           domainExists: true,
@@ -119,7 +119,7 @@ describe("POST /v1/verify", () => {
       ["an empty local part", "@acme.test", { valid: false }, /not an email/],
       ["an address literal", "a@[192.0.2.1]", { valid: false }, /not an email/],
     ];
-  test.each(cases)("tells %s", async (_, email, expected, reason) => {
+  test.each(cases)("recognizes %s", async (_, email, expected, reason) => {
     const answer = await t.call("POST", "/v1/verify", { email });
     expect(answer.status).toBe(200);
     for (const [field, value] of Object.entries(expected)) {
@@ -131,9 +131,13 @@ describe("POST /v1/verify", () => {
 
   const refused: [name: string, body: unknown, code: string][] = [
     ["no address", {}, "required"],
-    ["what is not text", { email: 5 }, "invalid_type"],
-    ["what has no @", { email: "ada" }, "invalid_format"],
-    ["more than 320 characters", { email: `${"a".repeat(312)}@acme.test` }, "too_big"],
+    ["an address that is not text", { email: 5 }, "invalid_type"],
+    ["an address without @", { email: "ada" }, "invalid_format"],
+    [
+      "an address of more than 320 characters",
+      { email: `${"a".repeat(312)}@acme.test` },
+      "too_big",
+    ],
   ];
   test.each(refused)("refuses %s", async (_, body, code) => {
     const answer = await t.call("POST", "/v1/verify", body);
@@ -141,14 +145,14 @@ describe("POST /v1/verify", () => {
     expect(answer.at("error.errors.0.code")).toBe(code);
   });
 
-  test("asks the DNS once for a domain it has just looked at", async () => {
+  test("queries DNS once for two addresses of one domain", async () => {
     await t.call("POST", "/v1/verify", { email: "a@acme.test" });
     const before = names.queries.length;
     await t.call("POST", "/v1/verify", { email: "b@acme.test" });
     expect(names.queries.length).toBe(before);
   });
 
-  test("a public key is not enough", async () => {
+  test("refuses a public key", async () => {
     const answer = await t.call(
       "POST",
       "/v1/verify",

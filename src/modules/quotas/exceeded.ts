@@ -7,13 +7,13 @@ export type ExceededQuota = {
   quota: string;
   /** The flag of the setting, such as `--quota-jobs`. */
   setting: string;
-  /** When the request may succeed; null where waiting does not help. */
+  /** Time after which the request may succeed; null if waiting does not help. */
   retryAfterSeconds: number | null;
-  /** What the caller can do, one sentence. */
+  /** One sentence that says what the caller can do. */
   suggestion: string;
 };
 
-/** 429 where waiting helps, otherwise 409. */
+/** The error of an exceeded quota: 429 if waiting helps, otherwise 409. */
 export function quotaExceeded(exceeded: ExceededQuota): AppError {
   const { quota, setting, retryAfterSeconds, suggestion } = exceeded;
   const message = `The project has reached its quota of ${quota} (${setting}).`;

@@ -1,8 +1,12 @@
 /**
- * The quotas of what a project keeps: bytes of its data, and mails that wait in the queue. Both are
- * asked in the change that would add to them, by counters that are kept with the rows (db/usage.ts).
- * So a project exceeds its storage by one request at most, and never its queue. Campaigns are not
- * held to the quota of queued mails: their audience bounds them.
+ * The quotas of a project's stored bytes and of its queued mails. A change that would add to them
+ * first checks the counters, which are updated together with the rows (db/usage.ts). A project can
+ * therefore exceed its storage quota by at most one request, and never its queue quota. The mails
+ * of campaigns are not checked against the queue quota, because the size of their audience limits
+ * them.
+ *
+ * A refusal in a request is an error with code QUOTA_EXCEEDED (`exceeded.ts`), and the operator
+ * finds a warning in the log.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -12,7 +16,7 @@ import type { AppError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { quotaExceeded } from "./exceeded.ts";
 
-/** 0: no limit. */
+/** The limits of each project; 0 for no limit. */
 export type QuotaLimits = { storedBytes: number; queuedMails: number };
 
 export type Quotas = ReturnType<typeof createQuotas>;
@@ -20,10 +24,10 @@ export type Quotas = ReturnType<typeof createQuotas>;
 type Usage = { storedBytes: number; queuedMails: number };
 
 const MIB = 1024 * 1024;
-/** Mails leave all the time; when there are slots again is not known. */
+/** The queue empties continuously, so the exact time when a mail fits again is not known. */
 const RETRY_AFTER_SECONDS = 60;
-/** The operator is told of each project and quota at most so often. */
-const TOLD_EVERY_MS = 10 * 60_000;
+/** Shortest time between two log entries about the same project and quota. */
+const WARNING_INTERVAL_MS = 10 * 60_000;
 
 export function createQuotas(deps: {
   db: Db;
@@ -36,13 +40,13 @@ export function createQuotas(deps: {
   const find = deps.db.sqlite.prepare<Usage, [number]>(`
     SELECT stored_bytes AS storedBytes, queued_mails AS queuedMails
     FROM project_usage WHERE project_seq = +?`);
-  const tell = createTeller(deps);
+  const warnOperator = createWarnings(deps);
 
   const usageOf = (projectSeq: number): Usage =>
     find.get(projectSeq) ?? { storedBytes: 0, queuedMails: 0 };
 
   function storageExceeded(projectSeq: number): AppError {
-    tell(projectSeq, "--quota-storage");
+    warnOperator(projectSeq, "--quota-storage");
     return quotaExceeded({
       quota: `${limits.storedBytes / MIB} MiB of stored data`,
       setting: "--quota-storage",
@@ -52,7 +56,7 @@ export function createQuotas(deps: {
   }
 
   function queueExceeded(projectSeq: number): AppError {
-    tell(projectSeq, "--quota-queued-mails");
+    warnOperator(projectSeq, "--quota-queued-mails");
     return quotaExceeded({
       quota: `${limits.queuedMails} queued mails`,
       setting: "--quota-queued-mails",
@@ -61,14 +65,14 @@ export function createQuotas(deps: {
     });
   }
 
-  /** Null where so many more mails may be queued. */
+  /** The error if this number of mails does not fit into the queue, else null. */
   function refuseQueue(projectSeq: number, mails: number): AppError | null {
     if (limits.queuedMails === 0) return null;
     const isWithin = usageOf(projectSeq).queuedMails + mails <= limits.queuedMails;
     return isWithin ? null : queueExceeded(projectSeq);
   }
 
-  /** Null where more may be stored. */
+  /** The error if the storage quota is reached, else null. */
   function refuseStorage(projectSeq: number): AppError | null {
     if (limits.storedBytes === 0) return null;
     const isWithin = usageOf(projectSeq).storedBytes < limits.storedBytes;
@@ -76,25 +80,28 @@ export function createQuotas(deps: {
   }
 
   return {
-    /** Part of a change that stores something: 409 where the storage of the project is used up. */
+    /** Throws 409 if the storage quota is reached. Call it inside the change that stores data. */
     ensureStorage(projectSeq: number): void {
       const refusal = refuseStorage(projectSeq);
       if (refusal !== null) throw refusal;
     },
 
-    /** Part of a change that queues mails: 429 where the queue of the project has no place for them. */
+    /**
+     * Throws 429 if the mails do not fit into the project's queue. Call it inside the change that
+     * queues them.
+     */
     ensureQueue(projectSeq: number, mails: number): void {
       const refusal = refuseQueue(projectSeq, mails);
       if (refusal !== null) throw refusal;
     },
 
-    /** The same for a mail that waits where there is no place: why it has to, or null. */
+    /** The error for one more mail, or null; for callers that wait and try again later. */
     refuseMail: (projectSeq: number): AppError | null =>
       refuseStorage(projectSeq) ?? refuseQueue(projectSeq, 1),
 
     /**
-     * Runs a part of a change. Where the storage of the project is used up, it is undone with 409 if
-     * it stored more than it removed.
+     * Runs `change` inside a change. If the storage quota was already reached and `change` stored
+     * more than it removed, throws 409, so that it is rolled back.
      */
     storing<T>(projectSeq: number, change: () => T): T {
       if (limits.storedBytes === 0) return change();
@@ -109,17 +116,17 @@ export function createQuotas(deps: {
   };
 }
 
-/** Tells the operator, but not of every refusal. */
-function createTeller({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
+/** Logs a warning for the operator, at most one per project, quota and `WARNING_INTERVAL_MS`. */
+function createWarnings({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
   const findId = db.sqlite.prepare<{ id: string }, [number]>(
     "SELECT id FROM projects WHERE seq = +?",
   );
-  const told = new Map<string, number>();
+  const warnedAt = new Map<string, number>();
   return (projectSeq: number, setting: string): void => {
     const key = `${projectSeq} ${setting}`;
     const now = clock.elapsed();
-    if (now - (told.get(key) ?? -Infinity) < TOLD_EVERY_MS) return;
-    told.set(key, now);
+    if (now - (warnedAt.get(key) ?? -Infinity) < WARNING_INTERVAL_MS) return;
+    warnedAt.set(key, now);
     log.warn("a project has reached a quota", { project: findId.get(projectSeq)?.id, setting });
   };
 }

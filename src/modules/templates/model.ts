@@ -1,3 +1,5 @@
+/** Requests and responses of templates, and the fields that campaigns share with them. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
 import { Nullable } from "../../http/envelope.ts";
@@ -6,9 +8,13 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkTemplate } from "../../render/template/template.ts";
 
+/** Text that can be the value of a mail header: one line without control characters. */
 export const HeaderText = Type.String({ format: "header-text", maxLength: 255 });
 
-/** Source of a subject: one line; its length counts after rendering. */
+/**
+ * Source of a subject: one line of Liquid. The length of the rendered subject is checked
+ * separately.
+ */
 export const SubjectSource = Type.String({
   format: "header-text",
   minLength: 1,
@@ -17,12 +23,13 @@ export const SubjectSource = Type.String({
 export const BodySource = Type.String({
   minLength: 1,
   description:
-    "HTML, a Liquid template. {{ First Name }} is any key of the data; {{ a ?? b ?? text }} is the first of a and b that has a value, otherwise the text.",
+    "A Liquid template of HTML. {{ First Name }} outputs the key First Name of the data; " +
+    "{{ a ?? b ?? text }} outputs the first of a and b that has a value, or else the text.",
 });
 
 const TemplateType = OneOf(TEMPLATE_TYPES);
 
-/** docs/specification.md#s2.2 and docs/interface.md#templates. */
+/** A template in responses (docs/specification.md#s2.2 and docs/interface.md#templates). */
 export const Template = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -55,7 +62,7 @@ export type TemplateInput = Static<typeof TemplateInput>;
 export const TemplatePatch = withChecks(Type.Partial(Input(fields)), templateErrors);
 export type TemplatePatch = Static<typeof TemplatePatch>;
 
-/** docs/interface.md#campaigns. */
+/** Input of a preview (docs/interface.md#campaigns). */
 export const PreviewInput = Input({
   contactId: Type.Optional(Type.String()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -69,7 +76,7 @@ export const Preview = Type.Object({
 });
 export type Preview = Static<typeof Preview>;
 
-/** Syntax errors of subject and body, wherever they are given as text. */
+/** The syntax errors of `subject` and `body`; fields that are not text are skipped. */
 export function templateErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const { subject, body } = value;
   return [

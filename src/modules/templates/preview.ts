@@ -1,4 +1,4 @@
-/** Subject and body as one person would see them; nothing is stored, nothing is sent. */
+/** Renders subject and body as one recipient would see them. Stores and sends nothing. */
 
 import type { Project } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -22,7 +22,7 @@ import type { Preview, PreviewInput } from "./model.ts";
 
 export type Previews = ReturnType<typeof createPreviews>;
 
-/** Liquid templates. */
+/** Subject and body as Liquid templates. */
 export type PreviewSource = { subject: string; body: string };
 
 const SAMPLE_EMAIL = "ada@example.com";
@@ -37,7 +37,7 @@ export function createPreviews(deps: {
 }) {
   const { clock, contacts } = deps;
 
-  function rendered(
+  function renderField(
     budget: RenderBudget,
     source: string,
     kind: TemplateKind,
@@ -51,7 +51,7 @@ export function createPreviews(deps: {
     throw fieldError(field, "invalid_value", renderFault(result.reason));
   }
 
-  /** The mail with this id would look like that to the contact; 422 where it cannot be rendered. */
+  /** Renders the mail with this id for a recipient. Throws 422 if it cannot be rendered. */
   function renderFor(
     project: Project,
     { subject, body }: PreviewSource,
@@ -63,17 +63,20 @@ export function createPreviews(deps: {
       projectName: project.name,
     });
     const budget = createRenderBudget();
-    const html = rendered(budget, body, "html", variables);
-    const shown = rendered(budget, subject, "text", variables);
-    const fault = subjectFault(shown);
+    const html = renderField(budget, body, "html", variables);
+    const text = renderField(budget, subject, "text", variables);
+    const fault = subjectFault(text);
     if (fault !== null) throw fieldError("subject", fault.code, fault.message);
-    return { subject: shown, html, text: htmlToText(html) };
+    return { subject: text, html, text: htmlToText(html) };
   }
 
   return {
     renderFor,
 
-    /** For a contact, with `data` over its own; without one, for an address of nobody. */
+    /**
+     * Renders for a contact, with `data` over its own data, or for a sample address without a
+     * contact.
+     */
     preview(project: Project, source: PreviewSource, { contactId, data }: PreviewInput): Preview {
       const contact = contactId === undefined ? null : contacts.get(project.seq, contactId);
       return renderFor(project, source, {

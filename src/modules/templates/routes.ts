@@ -1,10 +1,10 @@
 /**
- * GET    /templates
- * POST   /templates
+ * GET    /templates                 list
+ * POST   /templates                 create
  * GET    /templates/{id}
  * PATCH  /templates/{id}
- * DELETE /templates/{id}
- * POST   /templates/{id}/preview
+ * DELETE /templates/{id}            refused while a campaign or workflow uses it
+ * POST   /templates/{id}/preview    render for a contact
  */
 
 import { Elysia, status } from "elysia";
@@ -62,7 +62,7 @@ export function templateRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Template) }),
-        detail: { tags, summary: "Template details" },
+        detail: { tags, summary: "Get a template" },
       },
     )
     .patch(
@@ -99,7 +99,7 @@ export function templateRoutes(deps: {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
-        detail: { tags, summary: "Render for a contact, or with sample data" },
+        detail: { tags, summary: "Render a template for a contact, or with sample data" },
       },
     );
 }

@@ -1,4 +1,7 @@
-/** Templates: subject and body in Liquid, with an optional sender. */
+/**
+ * Templates: subject and body in Liquid, with an optional sender. A request is checked for syntax
+ * errors (`model.ts`) before the template is stored; `preview.ts` renders it for one contact.
+ */
 
 import { and, count, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
@@ -15,7 +18,10 @@ import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
 export type TemplateRow = typeof templates.$inferSelect;
 export type Templates = ReturnType<typeof createTemplates>;
 
-/** Names what uses a template, such as `workflow "Welcome"`; it cannot be deleted then. */
+/**
+ * Lists the users of a template, such as `workflow "Welcome"`. A template with users cannot be
+ * deleted.
+ */
 export type FindUsers = (projectSeq: number, templateId: string) => string[];
 
 export function createTemplates(deps: {
@@ -25,7 +31,7 @@ export function createTemplates(deps: {
   findUsers?: FindUsers;
 }) {
   const { db, clock, cursors, findUsers = () => [] } = deps;
-  // Asked for every mail from a template: without the query builder.
+  // Prepared without the query builder, because each mail from a template runs it.
   const findById = db.sqlite.prepare<TemplateRow, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, name, description, subject, body,
            from_address AS "from", from_name AS fromName, reply_to AS replyTo, type,
@@ -101,11 +107,11 @@ export function createTemplates(deps: {
 
 function inUse(users: readonly string[]): AppError {
   return new AppError(409, "CONFLICT", `This template is used by ${users.join(", ")}.`, {
-    suggestion: "Remove it from there first.",
+    suggestion: "Remove the template from all of them first.",
   });
 }
 
-/** Only what was given: undefined leaves a column as it is. */
+/** The optional columns that the request contains; an omitted field does not change its column. */
 function optionalFields(fields: TemplatePatch) {
   return {
     ...(fields.description === undefined ? {} : { description: fields.description }),

@@ -1,3 +1,5 @@
+/** Request and response of POST /v1/track. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, withChecks } from "../../http/validation.ts";
@@ -7,7 +9,7 @@ import { Data } from "../contacts/model.ts";
 import { EventName } from "../events/model.ts";
 import { isServiceEvent } from "../../events/names.ts";
 
-/** docs/interface.md#track. */
+/** A custom event of a contact (docs/interface.md#track). */
 export const TrackInput = withChecks(
   Input({
     event: EventName,
@@ -15,15 +17,15 @@ export const TrackInput = withChecks(
     subscribed: Type.Optional(
       Type.Boolean({
         description:
-          "Default true for a new contact. With a public key, true changes nothing for a contact " +
-          "who exists and is not subscribed",
+          "If omitted: true for a new contact, unchanged for an existing one. With a public key, " +
+          "true does not resubscribe an unsubscribed contact",
       }),
     ),
     data: Type.Optional({
       ...Data,
       description:
-        "Kept with the event and merged into the contact; null removes a key there. With a public " +
-        "key: at most 16 KiB as JSON, and null removes nothing",
+        "Stored with the event and merged into the contact's data, where null removes a key. With " +
+        "a public key: at most 16 KiB as JSON, and null removes nothing",
     }),
   }),
   reservedNames,
@@ -36,7 +38,7 @@ function reservedNames({ event }: Readonly<Record<string, unknown>>): FieldError
   return [{ field: "event", message, code: "reserved_event" }];
 }
 
-/** docs/specification.md#s2.6. */
+/** The response to a tracked event (docs/specification.md#s2.6). */
 export const TrackedMembers = {
   contact: Type.String({ description: "Contact id" }),
   event: Type.String({ description: "Event id" }),

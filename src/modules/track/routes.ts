@@ -1,9 +1,9 @@
 /**
  * POST /v1/track    records a custom event and creates or updates its contact; public key allowed
  *
- * A public key can be read by every visitor of a site, so it can do less: it may unsubscribe a
- * contact but never subscribe one again who exists and is not subscribed, it may add and change keys
- * of a contact's data but never remove one, and it sends less data at once.
+ * Each visitor of a site can read its public key, so a public key has fewer permissions. It can
+ * unsubscribe a contact but not resubscribe an existing one, it can add and change keys of a
+ * contact's data but not remove them, and its requests may contain less data.
  */
 
 import { Elysia } from "elysia";
@@ -25,8 +25,8 @@ import type { Contacts } from "../contacts/service.ts";
 import type { EventLog } from "../../events/log.ts";
 import { TrackedMembers, TrackInput } from "./model.ts";
 
-/** Largest data that a public key sends at once, as JSON. */
-const PUBLIC_DATA_CAP_KIB = 16;
+/** Largest data in a request with a public key, as JSON. */
+const MAX_PUBLIC_DATA_KIB = 16;
 
 export function trackRoutes(deps: {
   admission: Admission;
@@ -36,7 +36,7 @@ export function trackRoutes(deps: {
 }) {
   const { admission, clock, contacts, events } = deps;
 
-  /** Part of a change. */
+  /** Records the event and upserts its contact, inside a change. */
   function track(projectSeq: number, keyKind: KeyKind, input: TrackInput) {
     const at = clock.now();
     const data = input.data === undefined ? undefined : readData(input.data, keyKind);
@@ -70,18 +70,24 @@ export function trackRoutes(deps: {
       response: withErrors({ 200: MirroredEnvelope(TrackedMembers) }),
       detail: {
         tags: ["Events"],
-        summary: "Record a custom event; creates or updates the contact",
+        summary: "Record a custom event and create or update its contact",
         security: [{ publicKey: [] }, { secretKey: [] }],
       },
     },
   );
 }
 
-/** What the contact merges, and what the event keeps as JSON; 422 where it is too large. */
+/**
+ * The data to merge into the contact, and the JSON to store with the event. Throws 422 if it is too
+ * large.
+ */
 function readData(data: JsonObject, keyKind: KeyKind) {
-  const kept = persistentData(data);
+  const persistent = persistentData(data);
   const resolved = resolvedData(data);
   return keyKind === "SECRET"
-    ? { ofContact: kept, ofEvent: serializeData(resolved) }
-    : { ofContact: withoutNulls(kept), ofEvent: serializeData(resolved, PUBLIC_DATA_CAP_KIB) };
+    ? { ofContact: persistent, ofEvent: serializeData(resolved) }
+    : {
+        ofContact: withoutNulls(persistent),
+        ofEvent: serializeData(resolved, MAX_PUBLIC_DATA_KIB),
+      };
 }

@@ -1,18 +1,21 @@
-/** What is known of domains without asking anybody: lists of kept packages, in the executable. */
+/**
+ * Classifies domains without network requests, by lists from packages that are part of the
+ * executable.
+ */
 
 import spellChecker from "@zootools/email-spell-checker";
 import { disposableEmailBlocklistSet } from "disposable-email-domains-js";
 import providers from "email-providers/all.json" with { type: "json" };
 import commonProviders from "email-providers/common.json" with { type: "json" };
 
-/** When the lists of disposable and personal providers were published. */
+/** Date on which the lists of disposable and personal providers were published. */
 export const LISTS_DATE = "2026-09-21";
 
 const disposable = disposableEmailBlocklistSet();
 const personal = new Set<string>(providers);
 const common = new Set<string>(commonProviders);
 
-/** Services that forward mail and hide the real address behind one made for each sender. */
+/** Services that forward mail and hide the real address behind a separate alias for each sender. */
 const ALIAS_DOMAINS = new Set([
   "addy.io",
   "aleeas.com",
@@ -34,9 +37,10 @@ const ALIAS_DOMAINS = new Set([
   "slmails.com",
 ]);
 
-const SHORTEST_SLIP = 4;
+/** Shortest provider name that is suggested as a correction. */
+const MIN_CORRECTED_LENGTH = 4;
 
-/** The domain itself or one above it: disposable services hand out sub-domains. */
+/** Also checks all parent domains, because disposable services offer subdomains. */
 export function isDisposableDomain(domain: string): boolean {
   return withParents(domain).some((name) => disposable.has(name));
 }
@@ -50,27 +54,30 @@ export function isAliasDomain(domain: string): boolean {
 }
 
 /**
- * The common provider that this domain is a misspelling of, or null. Other domains are names that
- * somebody chose: whatever they resemble, they are not taken for slips of the pen.
+ * The common provider whose misspelling this domain is, or null. Only common providers are
+ * suggested: a domain that resembles another name was probably chosen on purpose.
  */
 export function correctedDomain(domain: string): string | null {
   if (common.has(domain)) return null;
   const suggestion = spellChecker.run({ email: `someone@${domain}` })?.domain;
   if (suggestion === undefined || !common.has(suggestion)) return null;
-  return isSlipOf(firstLabel(domain), firstLabel(suggestion)) ? suggestion : null;
+  return isMisspellingOf(firstLabel(domain), firstLabel(suggestion)) ? suggestion : null;
 }
 
-/** Short names resemble too much: `acme.com` is not a misspelt `me.com`. */
-function isSlipOf(written: string, meant: string): boolean {
-  if (written === meant) return true;
-  return meant.length >= SHORTEST_SLIP && Math.abs(written.length - meant.length) <= 1;
+/**
+ * Excludes short names, which resemble too many others: `acme.com` is not a misspelling of
+ * `me.com`.
+ */
+function isMisspellingOf(written: string, intended: string): boolean {
+  if (written === intended) return true;
+  return intended.length >= MIN_CORRECTED_LENGTH && Math.abs(written.length - intended.length) <= 1;
 }
 
 function firstLabel(domain: string): string {
   return domain.split(".")[0] ?? "";
 }
 
-/** `a.b.example.com` → itself, `b.example.com`, `example.com`. */
+/** The domain and its parents: `a.b.example.com`, `b.example.com`, `example.com`. */
 function withParents(domain: string): string[] {
   const labels = domain.split(".");
   return labels.slice(0, -1).map((_, i) => labels.slice(i).join("."));

@@ -1,5 +1,5 @@
 /**
- * POST /v1/verify    looks at an address: syntax, lists, DNS; nothing is sent or fetched
+ * POST /v1/verify    checks an address by its syntax, by lists and by DNS; sends no mail
  */
 
 import { Elysia } from "elysia";

@@ -1,6 +1,6 @@
 /**
- * Verifies an address in this order (docs/interface.md#verify): syntax → lists → DNS. What may be
- * wrong for a moment only is said in `reasons` and does not make an address invalid.
+ * Verifies an address in this order: syntax, DNS, lists (docs/interface.md#verify). A temporary
+ * failure is reported in `reasons`, but does not make an address invalid.
  */
 
 import type { Dns } from "../../protocols/dns/client.ts";
@@ -16,25 +16,25 @@ import type { Verification } from "./model.ts";
 
 export type Verify = (email: string) => Promise<Verification>;
 
-/** What DNS says of a domain. `unknown` where it did not answer in time. */
+/** The DNS records of a domain; `unknown` if DNS did not respond in time. */
 type Reachability = {
   existence: "exists" | "missing" | "unknown";
   hasAddress: boolean;
   mx: "records" | "null" | "none" | "unknown";
 };
 
-/** All look-ups for one address together (docs/interface.md#verify). */
+/** Timeout of all DNS look-ups for one address together (docs/interface.md#verify). */
 const LOOKUP_TIMEOUT_MS = 5000;
 
 export function createVerify({ dns }: { dns: Dns }): Verify {
   return async function verify(email) {
     const parsed = parseAddress(email);
     if (!parsed.ok) return invalidSyntax(email, parsed.reason);
-    const reachability = await withTimeout(reach(parsed.domain));
-    return judge(parsed.address, parsed.local, parsed.domain, reachability);
+    const reachability = await withTimeout(lookUpDomain(parsed.domain));
+    return assess(parsed.address, parsed.local, parsed.domain, reachability);
   };
 
-  async function reach(domain: string): Promise<Reachability> {
+  async function lookUpDomain(domain: string): Promise<Reachability> {
     const [mx, v4, v6] = await Promise.all([
       dns.resolve(domain, "MX"),
       dns.resolve(domain, "A"),
@@ -51,7 +51,7 @@ export function createVerify({ dns }: { dns: Dns }): Verify {
   }
 }
 
-/** RFC 7505: one record with an empty name says that the domain takes no mail. */
+/** A single record with an empty name means that the domain accepts no mail (RFC 7505 §3). */
 function mxKind(records: readonly { exchange: string }[]): "records" | "null" {
   const [first] = records;
   const isNull = records.length === 1 && (first?.exchange === "" || first?.exchange === ".");
@@ -68,14 +68,14 @@ async function withTimeout(work: Promise<Reachability>): Promise<Reachability> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-function judge(
+function assess(
   email: string,
   local: string,
   domain: string,
   { existence, hasAddress, mx }: Reachability,
 ): Verification {
   const corrected = correctedDomain(domain);
-  const facts = {
+  const flags = {
     isDisposable: isDisposableDomain(domain),
     isAlias: isAliasDomain(domain),
     isTypo: corrected !== null,
@@ -86,28 +86,30 @@ function judge(
   return {
     email,
     valid: existence !== "missing" && (canReceive || existence === "unknown"),
-    ...facts,
+    ...flags,
     domainExists: existence !== "missing",
     hasWebsite: hasAddress,
     hasMxRecords: mx === "records",
     suggestedEmail: corrected === null ? null : `${local}@${corrected}`,
     reasons: [
       ...(existence === "missing" ? [`The domain ${domain} does not exist.`] : []),
-      ...(mx === "null" ? [`The domain ${domain} says that it takes no mail (null MX).`] : []),
+      ...(mx === "null"
+        ? [`The domain ${domain} declares that it accepts no mail (null MX).`]
+        : []),
       ...(existence === "exists" && mx === "none" && !hasAddress
-        ? [`The domain ${domain} has neither MX records nor an address.`]
+        ? [`The domain ${domain} has neither MX records nor an A or AAAA record.`]
         : []),
       ...(existence === "exists" && mx === "none" && hasAddress
-        ? [`The domain ${domain} has no MX records; mail goes to its own address.`]
+        ? [`The domain ${domain} has no MX records; mail is sent to its A or AAAA record.`]
         : []),
-      ...(mx === "unknown" ? ["DNS did not answer; this may be different in a moment."] : []),
+      ...(mx === "unknown" ? ["DNS did not answer. The result may be different later."] : []),
       ...(corrected === null ? [] : [`Did you mean ${corrected}?`]),
-      ...(facts.isDisposable
+      ...(flags.isDisposable
         ? [`The domain is a disposable-address service (list of ${LISTS_DATE}).`]
         : []),
-      ...(facts.isAlias ? ["The address is an alias of a forwarding service."] : []),
-      ...(facts.isPlusAddressed ? ["The local part has a +tag."] : []),
-      ...(facts.isPersonalEmail
+      ...(flags.isAlias ? ["The address is an alias of a forwarding service."] : []),
+      ...(flags.isPlusAddressed ? ["The local part has a +tag."] : []),
+      ...(flags.isPersonalEmail
         ? [`The domain is a personal mail provider (list of ${LISTS_DATE}).`]
         : []),
     ],

@@ -1,4 +1,4 @@
-/** POST /v1/track with a public key, which any visitor of a site can read and use. */
+/** POST /v1/track with a public key, which each visitor of a site can read and use. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
@@ -17,19 +17,19 @@ const track = (body: object, key = t.publicKey, headers: Record<string, string> 
   t.call("POST", "/v1/track", { event: "seen", email: ada, ...body }, { key, headers });
 const contact = (body: object) => t.create("/contacts", { email: ada, ...body }, "id");
 
-async function stored() {
+async function storedContact() {
   const answer = await t.call("GET", `/contacts?search=${ada}`);
   return { subscribed: answer.at("contacts.0.subscribed"), data: answer.at("contacts.0.data") };
 }
 
-describe("the subscription", () => {
+describe("the subscription in a request with a public key", () => {
   type Step = [subscribed: boolean | undefined, kind: "public" | "secret"];
   const cases: [why: string, steps: Step[], after: boolean, events: string[]][] = [
     ["a new contact is subscribed", [[undefined, "public"]], true, ["subscribed"]],
-    ["a new contact may be subscribed", [[true, "public"]], true, ["subscribed"]],
-    ["a new contact may be unsubscribed", [[false, "public"]], false, []],
+    ["a new contact can be subscribed", [[true, "public"]], true, ["subscribed"]],
+    ["a new contact can be unsubscribed", [[false, "public"]], false, []],
     [
-      "a contact may be unsubscribed",
+      "a contact can be unsubscribed",
       [
         [true, "public"],
         [false, "public"],
@@ -38,7 +38,7 @@ describe("the subscription", () => {
       ["subscribed", "unsubscribed"],
     ],
     [
-      "a contact who unsubscribed by a public key stays so",
+      "a contact that was unsubscribed with a public key stays unsubscribed",
       [
         [true, "public"],
         [false, "public"],
@@ -49,7 +49,7 @@ describe("the subscription", () => {
       ["subscribed", "unsubscribed"],
     ],
     [
-      "a contact who was created unsubscribed stays so",
+      "a contact that was created unsubscribed stays unsubscribed",
       [
         [false, "secret"],
         [true, "public"],
@@ -58,7 +58,7 @@ describe("the subscription", () => {
       [],
     ],
     [
-      "a secret key subscribes again",
+      "a secret key can resubscribe a contact",
       [
         [true, "public"],
         [false, "public"],
@@ -74,7 +74,7 @@ describe("the subscription", () => {
       const answer = await track(body, kind === "public" ? t.publicKey : t.secretKey);
       expect(answer.status).toBe(200);
     }
-    expect((await stored()).subscribed).toBe(after);
+    expect((await storedContact()).subscribed).toBe(after);
     const names = t.eventNames();
     expect(names.filter((name) => name === "seen")).toHaveLength(steps.length);
     expect(names.filter((name) => name !== "seen")).toEqual(
@@ -82,68 +82,68 @@ describe("the subscription", () => {
     );
   });
 
-  test("of a contact who unsubscribed by a page, a PATCH or a bulk change stays as it is", async () => {
+  test("does not resubscribe a contact that was unsubscribed by PATCH", async () => {
     const id = await contact({ subscribed: true });
     await t.call("PATCH", `/contacts/${id}`, { subscribed: false });
     const before = t.eventNames();
     await track({ subscribed: true, email: " ADA@Example.com " });
-    expect((await stored()).subscribed).toBe(false);
+    expect((await storedContact()).subscribed).toBe(false);
     expect(t.eventNames()).toEqual([...before, "seen"]);
   });
 
-  test("is not changed by a hundred requests at once", async () => {
+  test("is not changed by a hundred concurrent requests", async () => {
     await contact({ subscribed: false });
     await Promise.all(Array.from({ length: 100 }, () => track({ subscribed: true })));
-    expect((await stored()).subscribed).toBe(false);
+    expect((await storedContact()).subscribed).toBe(false);
     expect(new Set(t.eventNames())).toEqual(new Set(["seen"]));
   });
 });
 
-describe("data", () => {
+describe("data in a request with a public key", () => {
   const known = { plan: "pro", score: 5, address: { city: "Paris", zip: "75001" } };
 
-  const kept: [why: string, data: object, after: object][] = [
+  const merges: [what: string, data: object, after: object][] = [
     ["adds keys", { tag: "a" }, { ...known, tag: "a" }],
     ["changes keys", { plan: "team" }, { ...known, plan: "team" }],
     ["null removes nothing", { plan: null, score: null }, known],
     ["null adds nothing", { other: null }, known],
-    ["null beside a change", { plan: null, score: 6 }, { ...known, score: 6 }],
+    ["null together with a change", { plan: null, score: 6 }, { ...known, score: 6 }],
     ["a wrapped null removes nothing", { plan: { value: null, persistent: true } }, known],
-    ["a null that is not to be kept", { plan: { value: null, persistent: false } }, known],
+    ["a null that is not persistent", { plan: { value: null, persistent: false } }, known],
     ["an object is one value", { address: { city: null } }, { ...known, address: { city: null } }],
-    ["an empty object", {}, known],
-    ["names of JavaScript", { constructor: null, toString: null }, known],
+    ["an empty object changes nothing", {}, known],
+    ["keys that are names of JavaScript", { constructor: null, toString: null }, known],
   ];
-  test.each(kept)("%s", async (_, data, after) => {
+  test.each(merges)("%s", async (_, data, after) => {
     await contact({ data: known });
     expect((await track({ data })).status).toBe(200);
-    expect((await stored()).data).toEqual(after);
+    expect((await storedContact()).data).toEqual(after);
   });
 
   test("of a new contact is stored without its nulls", async () => {
     await track({ data: { a: 1, b: null } });
-    expect((await stored()).data).toEqual({ a: 1 });
+    expect((await storedContact()).data).toEqual({ a: 1 });
   });
 
-  test("is kept with the event as it was sent, nulls too", async () => {
+  test("is stored with the event as it was sent, with its nulls", async () => {
     const data = { plan: null, n: { value: null, persistent: true } };
     await track({ data });
     const listed = await t.call("GET", "/events?event=seen");
     expect(listed.at("data.items.0.data")).toEqual({ plan: null, n: null });
   });
 
-  test("of null is refused, since it would clear everything", async () => {
+  test("of null is refused, because it would delete all keys", async () => {
     await contact({ data: known });
     const errors = [["data", "invalid_type"]] as const;
     expectError(await track({ data: null }), { status: 422, code: "VALIDATION_ERROR", errors });
-    expect((await stored()).data).toEqual(known);
+    expect((await storedContact()).data).toEqual(known);
   });
 
-  test("with a secret key null still removes a key", async () => {
+  test("can remove a key by null only with a secret key", async () => {
     await contact({ data: known });
     await track({ data: { plan: null } }, t.secretKey);
     const { plan: _, ...rest } = known;
-    expect((await stored()).data).toEqual(rest);
+    expect((await storedContact()).data).toEqual(rest);
   });
 
   const filled = (bytes: number, text = "x") => ({
@@ -151,16 +151,16 @@ describe("data", () => {
   });
   const wrapped = (bytes: number) => ({ a: { value: filled(bytes).a, persistent: false } });
 
-  test("of 16 KiB is taken to the last byte", async () => {
+  test("of exactly 16 KiB is accepted", async () => {
     for (const data of [filled(16 * KIB), filled(16 * KIB, "ü"), wrapped(16 * KIB)]) {
       expect(Buffer.byteLength(JSON.stringify({ a: "" }))).toBe(8);
       expect((await track({ data })).status).toBe(200);
     }
   });
 
-  const tooLarge: [why: string, data: object][] = [
-    ["a byte more", filled(16 * KIB + 1)],
-    ["a byte more that is not to be kept", wrapped(16 * KIB + 1)],
+  const tooLarge: [what: string, data: object][] = [
+    ["one more byte", filled(16 * KIB + 1)],
+    ["one more byte that is not persistent", wrapped(16 * KIB + 1)],
     ["two-byte characters", filled(16 * KIB + 2, "ü")],
     ["many keys", Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`k${i}`, "x"]))],
     ["many nulls", Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`k${i}`, null]))],
@@ -180,19 +180,19 @@ describe("data", () => {
 describe("an Idempotency-Key", () => {
   const headers = { "idempotency-key": "order-4711" };
 
-  test("of a public key is replayed to public keys", async () => {
+  test("of a public key is replayed for public keys", async () => {
     const first = await track({}, t.publicKey, headers);
     const second = await track({}, t.publicKey, headers);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
     expect(second.body).toEqual(first.body);
   });
 
-  test("cannot be taken from a secret key: the same body runs, another one is no conflict", async () => {
+  test("of a public key does not affect requests with a secret key", async () => {
     await contact({ subscribed: false });
     await track({ subscribed: true }, t.publicKey, headers);
     const own = await track({ subscribed: true }, t.secretKey, headers);
     expect([own.status, own.headers.get("idempotency-replayed")]).toEqual([200, null]);
-    expect((await stored()).subscribed).toBe(true);
+    expect((await storedContact()).subscribed).toBe(true);
     await track({ event: "a" }, t.publicKey, { "idempotency-key": "order-4712" });
     const other = { "idempotency-key": "order-4712" };
     expect((await track({ event: "b" }, t.secretKey, other)).status).toBe(200);
