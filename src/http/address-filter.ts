@@ -1,12 +1,12 @@
-/** What lists of mails are filtered by: a whole address, or `@` and a domain. */
+/** The address filter of the list of mails: a whole address, or `@` and a domain. */
 
 import { trimBlanks } from "../lib/trim.ts";
 import { canonicalDomain, parseAddress } from "../protocols/mime/address.ts";
 
-/** In the spelling in which addresses are kept. `ending`: `@` and the domain. */
+/** The address or the domain in its stored spelling. `ending` is `@` and the domain. */
 export type AddressFilter = { address: string } | { ending: string };
 
-/** Null for text that is neither. */
+/** Returns null if the text is neither an address nor `@` and a domain. */
 export function parseAddressFilter(text: string): AddressFilter | null {
   const trimmed = trimBlanks(text);
   if (trimmed.startsWith("@")) {

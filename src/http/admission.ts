@@ -1,7 +1,7 @@
 /**
- * The way in for every request with a key, in this order (docs/interface.md#requests): authentication,
- * permission, rate limit, body. Only then does a route's schema see anything, so that a stranger
- * never learns it.
+ * Admits every request that needs an API key. The checks run in this order (docs/interface.md#requests):
+ * authentication, permission, rate limit, body. The schema of the route is checked after them, so a
+ * request without a valid key gets no validation errors.
  */
 
 import { Elysia } from "elysia";
@@ -17,70 +17,71 @@ import { slidingWindow } from "./rate-limit.ts";
 import { createRequestRates } from "./request-rates.ts";
 
 export type KeyKind = "SECRET" | "PUBLIC";
-/** Who a mail is from. */
+/** The sender of a mail. */
 export type Sender = { address: string; name: string | null };
 export type Project = {
   seq: number;
   id: string;
   name: string;
-  /** Of mail that names no other one; null: there is none. */
+  /** The default sender, for mail that names none; null if the project has no default sender. */
   sender: Sender | null;
 };
 
-/** A key as found by its digest, usable or not. */
+/** A key found by its digest. It may be unusable. */
 export type KnownKey = {
   kind: KeyKind;
-  /** Web origins that may use it; empty: any. */
+  /** Web origins that may use the key; empty if all may. */
   origins: readonly string[];
   project: Project;
   isProjectEnabled: boolean;
   isUsable: boolean;
 };
 
-/** A request that may go on. */
+/** The project and the key kind of a request that was admitted. */
 type Admitted = { project: Project; keyKind: KeyKind };
 
 export type AdmissionOptions = {
-  /** Looks up a key by the SHA-256 digest of its text. */
+  /** Finds a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
   idempotency: Idempotency;
   readJson: ReadJson;
   writer: Pick<Writer, "write">;
   storing: Storing;
-  /** Requests per minute and project with secret keys; 0: no limit. */
+  /** Requests per minute and project with secret keys; 0 means no limit. */
   apiRate: number;
-  /** The same with public keys, and of these from one client address. */
+  /** Requests per minute and project with public keys; 0 means no limit. */
   publicKeyRate: number;
+  /** Requests per minute, project and client address with public keys; 0 means no limit. */
   publicClientRate: number;
   /** Peers whose X-Forwarded-For names the client. */
   trustedProxies: readonly AddressRange[];
-  /** Monotonic milliseconds (`Clock.elapsed`), so that a step of the wall clock locks no key out. */
+  /** Monotonic milliseconds (`Clock.elapsed`), so that a step of the wall clock blocks no key. */
   now: () => number;
   log: Log;
 };
 
 /**
- * Commits a prepared change, once per Idempotency-Key. Requests are the same if their bodies are; a
- * route that reads its body itself says what stands for it.
+ * Commits a prepared change, once per Idempotency-Key. Two requests are the same if their bodies are
+ * equal. A route that reads its body itself passes a value to compare instead.
  */
 type Once = <T>(
   prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
   body?: unknown,
 ) => Promise<T>;
 
-/** What Elysia hands over, as far as this file needs it. */
+/** The part of Elysia's context that this file needs. */
 type Incoming = {
   request: Request;
   path: string;
-  /** The pattern that the router found. */
+  /** The pattern of the matched route. */
   route: string;
   set: { headers: Record<string, string | number | undefined>; status?: number | string };
   server: { requestIP(request: Request): { address: string } | null } | null;
 };
 
 const WINDOW_MS = 60_000;
-const FAILED_AUTH_PER_MINUTE = 20;
-const MOST_ADDRESSES_TRACKED = 10_000;
+const MAX_FAILED_AUTH_PER_MINUTE = 20;
+const MAX_TRACKED_ADDRESSES = 10_000;
 const BEARER = /^Bearer ([\x21-\x7e]{1,512})$/i;
 
 export type Admission = ReturnType<typeof createAdmission>;
@@ -96,20 +97,20 @@ export function createAdmission(options: AdmissionOptions) {
     now,
   });
   const failures = slidingWindow({
-    limit: FAILED_AUTH_PER_MINUTE,
+    limit: MAX_FAILED_AUTH_PER_MINUTE,
     windowMs: WINDOW_MS,
     now,
-    maxKeys: MOST_ADDRESSES_TRACKED,
+    maxKeys: MAX_TRACKED_ADDRESSES,
   });
 
-  /** Runs once a request, from whichever hook comes first. */
+  /** Runs once per request, from the first hook that needs it. */
   function admit(incoming: Incoming, kinds: readonly KeyKind[]): Admitted {
     const known = admitted.get(incoming.request);
     if (known !== undefined) return known;
     const key = authenticate(incoming);
-    permit(key, kinds);
-    permitOrigin(incoming, key);
-    limit(incoming, key);
+    requirePermission(key, kinds);
+    requireOrigin(incoming, key);
+    enforceRateLimit(incoming, key);
     const { project, kind } = key;
     admitted.set(incoming.request, { project, keyKind: kind });
     return { project, keyKind: kind };
@@ -118,25 +119,25 @@ export function createAdmission(options: AdmissionOptions) {
   function authenticate(incoming: Incoming): KnownKey {
     const header = incoming.request.headers.get("authorization");
     const token = BEARER.exec(header ?? "")?.[1];
-    if (token === undefined) throw refuseStranger(incoming, missingAuth());
+    if (token === undefined) throw refuseUnauthenticated(incoming, missingAuth());
     const key = findKey(sha256(token));
-    if (key === null || !key.isUsable) throw refuseStranger(incoming, invalidKey());
+    if (key === null || !key.isUsable) throw refuseUnauthenticated(incoming, invalidKey());
     return key;
   }
 
-  /** Guessing is limited by address; a good key is never held up by somebody else's bad ones. */
-  function refuseStranger(incoming: Incoming, refusal: AppError): AppError {
+  /** Failed authentication is limited per client address. Requests with a valid key are not affected. */
+  function refuseUnauthenticated(incoming: Incoming, refusal: AppError): AppError {
     const decision = failures.take(clientOf(incoming));
     return decision.isAllowed ? refusal : rateExceeded(decision.resetSeconds);
   }
 
-  /** The text under which the client of a request is counted. */
+  /** Returns the key by which the client of a request is counted. */
   function clientOf({ request, server }: Incoming): string {
     const peer = server?.requestIP(request)?.address ?? null;
     return readClientAddress({ peer, forwardedFor: request.headers.get("x-forwarded-for") });
   }
 
-  function limit(incoming: Incoming, { kind, project }: KnownKey): void {
+  function enforceRateLimit(incoming: Incoming, { kind, project }: KnownKey): void {
     const budget =
       kind === "SECRET"
         ? rates.takeSecret(project.seq)
@@ -159,24 +160,24 @@ export function createAdmission(options: AdmissionOptions) {
         const { project, keyKind } = admit(incoming, kinds);
         const { request, route } = incoming;
         const holder = { projectSeq: project.seq, isPublic: keyKind === "PUBLIC" };
-        // Anything but undefined keeps Elysia from reading the body once more.
+        // If this returned undefined, Elysia would read the body again.
         return (await readBody(request, { method: request.method, route, holder })) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
         const { project, keyKind } = admit(incoming, kinds);
-        const who = { project, keyKind };
+        const admission = { project, keyKind };
         return {
           project,
           keyKind,
-          once: onceFor(incoming, { ...who, isWithinQuota: true }),
-          /** For what must be possible when the storage is used up. */
-          onceWithoutQuota: onceFor(incoming, { ...who, isWithinQuota: false }),
+          once: onceFor(incoming, { ...admission, isWithinQuota: true }),
+          /** For requests that must be possible when the storage quota is used up. */
+          onceWithoutQuota: onceFor(incoming, { ...admission, isWithinQuota: false }),
           store: storeFor(project),
         };
       });
   }
 
-  /** Sets the status, too. */
+  /** Returns the function `once` of a request, which also sets the status of the response. */
   function onceFor(
     incoming: Incoming & { body?: unknown },
     { project, keyKind, isWithinQuota }: Admitted & { isWithinQuota: boolean },
@@ -204,20 +205,20 @@ export function createAdmission(options: AdmissionOptions) {
     };
   }
 
-  /** Writes a change within the storage quota of the project. */
+  /** Returns a function that writes a change within the storage quota of the project. */
   function storeFor(project: Project) {
     return <T>(change: Change<Sync<T>>): Promise<T> =>
       options.writer.write<T>(() => options.storing(project.seq, change));
   }
 
   return {
-    /** The project of a request that was admitted. */
+    /** The project of an admitted request; null for other requests. */
     projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
-    /** For routes that take a secret key: everything but `/v1/track`. */
+    /** For routes that accept only secret keys: all but `/v1/track`. */
     secretKey: gate("secret-key", ["SECRET"], options.readJson),
-    /** The same for routes that read the body themselves, as it comes in. */
+    /** The same, for routes that read the body themselves as it arrives. */
     secretKeyStreaming: gate("secret-key-streaming", ["SECRET"], leaveUnread),
-    /** For `/v1/track`. */
+    /** For `/v1/track`, which also accepts public keys. */
     anyKey: gate("any-key", ["SECRET", "PUBLIC"], options.readJson),
   };
 }
@@ -226,7 +227,7 @@ async function leaveUnread(): Promise<null> {
   return null;
 }
 
-function permit(key: KnownKey, kinds: readonly KeyKind[]): void {
+function requirePermission(key: KnownKey, kinds: readonly KeyKind[]): void {
   if (!key.isProjectEnabled) {
     throw new AppError(403, "PROJECT_DISABLED", "The project of this key is disabled.", {
       suggestion: "Ask the operator to enable it: mailstead project enable.",
@@ -239,14 +240,14 @@ function permit(key: KnownKey, kinds: readonly KeyKind[]): void {
   }
 }
 
-/** Names the scheme to authenticate with (RFC 9110 §11.6.1, RFC 6750 §3). */
+/** A 401 response names the authentication scheme (RFC 9110 §11.6.1, RFC 6750 §3). */
 const CHALLENGE = { "WWW-Authenticate": "Bearer" } as const;
 
 /**
- * A browser sends the Origin header and no page can change it. Other programs can send what they
- * like: the list keeps a key from working on other sites, it does not keep it secret.
+ * Refuses a key on pages of other origins. Browsers send the Origin header, and pages cannot change
+ * it. Other programs can send any origin, so this does not make a public key secret.
  */
-function permitOrigin({ request, set }: Incoming, { origins }: KnownKey): void {
+function requireOrigin({ request, set }: Incoming, { origins }: KnownKey): void {
   if (origins.length === 0) return;
   set.headers["vary"] = "Origin";
   const origin = request.headers.get("origin");
@@ -254,14 +255,14 @@ function permitOrigin({ request, set }: Incoming, { origins }: KnownKey): void {
     set.headers["access-control-allow-origin"] = origin;
     return;
   }
-  const found = origin === null ? "there is none" : "it names another one";
+  const found = origin === null ? "the request has none" : "the request has another one";
   throw new AppError(
     403,
     "FORBIDDEN",
-    `This public key works only with the Origin header of its pages, and ${found}.`,
+    `This public key works only with the Origin header of an allowed page, and ${found}.`,
     {
       suggestion:
-        "Call it from a page of an allowed origin, or make a key for this one: " +
+        "Send the request from a page of an allowed origin, or create a key for this origin: " +
         "mailstead key create --public --origin https://shop.example.",
     },
   );
@@ -276,12 +277,12 @@ function missingAuth(): AppError {
 function invalidKey(): AppError {
   return new AppError(401, "INVALID_API_KEY", "This API key is unknown, revoked or expired.", {
     headers: CHALLENGE,
-    suggestion: "List the keys with mailstead key list, or make one with mailstead key create.",
+    suggestion: "List the keys with mailstead key list, or create one with mailstead key create.",
   });
 }
 
 function rateExceeded(seconds: number): AppError {
-  return new AppError(429, "RATE_LIMIT_EXCEEDED", "Too many requests in a minute.", {
+  return new AppError(429, "RATE_LIMIT_EXCEEDED", "Too many requests in one minute.", {
     headers: { "Retry-After": String(seconds) },
   });
 }

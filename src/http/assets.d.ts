@@ -1,4 +1,4 @@
-/** Files that go into the executable as they are; the import is their path. */
+/** Files that are embedded in the executable. The import is the path of the file. */
 declare module "swagger-ui-dist/swagger-ui-bundle.js" {
   const path: string;
   export default path;

@@ -1,4 +1,4 @@
-/** Creates the parts that read request bodies: the budget, the bytes, and the JSON in them. */
+/** Creates the readers of request bodies: the memory budget, the bytes, and the JSON in them. */
 
 import { createYield } from "../lib/yield.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -31,7 +31,7 @@ export function createBodies(deps: {
     arrivals,
     /** Resolves to the parsed JSON body of a request, or to undefined if there is none. */
     readJson: json.read,
-    /** Resolves to the pieces of a body that is not kept in memory. */
+    /** Resolves to the pieces of a body that is not held in memory as a whole. */
     pieces: bytes.pieces,
     /** Awaited before a request copies its data for many recipients. */
     takeCopies: bytes.takeCopies,

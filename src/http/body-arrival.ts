@@ -1,16 +1,17 @@
 /**
  * Waits for the bytes of request bodies. After a grace period a body must arrive at a minimum average
- * pace; otherwise the request ends with 408, so that a slow client cannot hold its share of the budget.
+ * rate. Otherwise the request ends with 408, so that a slow client cannot hold its share of the
+ * memory budget.
  */
 
 import type { Clock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 
-/** 64 KiB a second. */
-const LEAST_BYTES_PER_MS = (64 * 1024) / 1000;
+/** 64 KiB per second. */
+const MIN_BYTES_PER_MS = (64 * 1024) / 1000;
 
-/** The grace period of small bodies is checked this often, which costs less than a timer for each. */
-const SWEEP_MS = 1_000;
+/** Interval between checks for overdue small bodies, which is cheaper than one timer per body. */
+const CHECK_MS = 1_000;
 
 export type Arrivals = ReturnType<typeof createArrivals>;
 
@@ -18,26 +19,26 @@ type Pending = { dueAt: number; reject: (error: AppError) => void };
 
 export function createArrivals(clock: Clock) {
   const pending = new Set<Pending>();
-  let isSweeping = false;
+  let isCheckScheduled = false;
 
-  function sweepLater(): void {
-    if (isSweeping) return;
-    isSweeping = true;
-    clock.after(SWEEP_MS, () => {
-      isSweeping = false;
+  function scheduleCheck(): void {
+    if (isCheckScheduled) return;
+    isCheckScheduled = true;
+    clock.after(CHECK_MS, () => {
+      isCheckScheduled = false;
       const now = clock.elapsed();
       for (const { dueAt, reject } of pending) if (dueAt <= now) reject(tooSlow());
-      if (pending.size > 0) sweepLater();
+      if (pending.size > 0) scheduleCheck();
     });
   }
 
   return {
-    /** Resolves to a small body when all of it has arrived. */
+    /** Resolves to a small body after all of it has arrived. */
     whole(request: Request, graceMs: number): Promise<Uint8Array> {
       return new Promise((resolve, reject) => {
         const entry = { dueAt: clock.elapsed() + graceMs, reject };
         pending.add(entry);
-        sweepLater();
+        scheduleCheck();
         request.bytes().then(
           (bytes) => {
             pending.delete(entry);
@@ -52,7 +53,7 @@ export function createArrivals(clock: Clock) {
       });
     },
 
-    /** Yields the pieces of a body as they arrive. Only the time of waiting for the client counts. */
+    /** Yields the pieces of a body as they arrive. Only time spent waiting for the client counts. */
     async *pieces(request: Request, graceMs: number): AsyncGenerator<Uint8Array> {
       const reader = request.body?.getReader();
       if (reader === undefined) return;
@@ -60,9 +61,9 @@ export function createArrivals(clock: Clock) {
       let waitedMs = 0;
       try {
         for (;;) {
-          const allowedMs = graceMs + receivedBytes / LEAST_BYTES_PER_MS - waitedMs;
+          const allowedMs = graceMs + receivedBytes / MIN_BYTES_PER_MS - waitedMs;
           const askedAt = clock.elapsed();
-          const { done, value } = await inTime(reader.read(), allowedMs, clock);
+          const { done, value } = await withinLimit(reader.read(), allowedMs, clock);
           waitedMs += clock.elapsed() - askedAt;
           if (done) return;
           receivedBytes += value.byteLength;
@@ -71,14 +72,14 @@ export function createArrivals(clock: Clock) {
       } catch (error) {
         throw request.signal.aborted ? brokenOff() : error;
       } finally {
-        // Bun discards the rest of the body. Cancelling fails if the connection is closed already.
+        // This makes Bun discard the rest of the body. It fails if the connection is already closed.
         reader.cancel().catch(() => undefined);
       }
     },
   };
 }
 
-async function inTime<T>(arriving: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
+async function withinLimit<T>(arriving: Promise<T>, limitMs: number, clock: Clock): Promise<T> {
   const late = Promise.withResolvers<never>();
   const cancel = clock.after(Math.max(0, limitMs), () => late.reject(tooSlow()));
   try {
@@ -88,10 +89,10 @@ async function inTime<T>(arriving: Promise<T>, limitMs: number, clock: Clock): P
   }
 }
 
-/** The connection is closed, because a kept connection would wait for the rest of the body. */
+/** This response closes the connection, which would otherwise wait for the rest of the body. */
 function tooSlow(): AppError {
   return new AppError(408, "REQUEST_TIMEOUT", "The body did not arrive in time.", {
-    suggestion: "Send the request again, at 64 KiB a second or faster.",
+    suggestion: "Send the request again, at 64 KiB per second or faster.",
     headers: { Connection: "close" },
   });
 }

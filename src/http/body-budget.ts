@@ -1,9 +1,10 @@
 /**
- * Bounds the memory that request bodies take in the whole process. A request takes a share for the
- * bytes of its body before they are read, a share for its JSON values before they are parsed, and
- * returns both after the response. Bodies of up to 64 KiB, of up to 1 MiB, larger ones, those of
- * unknown length, and those sent with a public key have separate pools: small bodies never wait for
- * large ones, and requests with a public key never delay requests with a secret key.
+ * Limits the memory that request bodies take in the whole process. A request takes a share for the
+ * bytes of its body before they are read and a share for its JSON values before they are parsed. It
+ * returns both after the response. There are separate pools for bodies of up to 64 KiB, of up to
+ * 1 MiB, larger bodies, bodies of unknown length, and bodies sent with a public key. Therefore small
+ * bodies never wait for large ones, and requests with a public key never delay those with a secret
+ * key.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -13,7 +14,7 @@ import { createFairPool, type FairPool, PoolExhaustedError, type Share } from ".
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** The project that a body counts against: one project never takes all of a pool. */
+/** The project that a body is counted for, because one project may not take all of a pool. */
 export type BodyHolder = { projectSeq: number; isPublic: boolean };
 
 type Signal = () => AbortSignal;
@@ -43,74 +44,74 @@ const MEDIUM_BYTES = 1 * MIB;
 export const COPIES_BYTES = 32 * MIB;
 
 /** Bytes of the large documents that are parsed and handled at the same time. */
-const MOST_WORKED_ON_BYTES = 24 * MIB;
+const MAX_PARSING_BYTES = 24 * MIB;
 
 /** JSON values in memory at the same time; each takes about 100 bytes. */
-const MOST_VALUES = 600_000;
+const MAX_VALUES = 600_000;
 
 /** Smallest share: even a request with an empty body takes some memory. */
-const LEAST_BYTES = 1 * KIB;
+const MIN_SHARE_BYTES = 1 * KIB;
 
 /** Bun buffers about this much of a body that is not read yet, and then stops reading its socket. */
 export const UNREAD_BYTES = 1.25 * MIB;
 /** Bodies of unknown length that are received at the same time, before they grow. */
-const MOST_UNKNOWN = 100;
+const MAX_UNKNOWN = 100;
 /** Limit of the unread bytes that the requests waiting for one pool hold together. */
-const MOST_UNREAD_BYTES = 48 * MIB;
+const MAX_UNREAD_BYTES = 48 * MIB;
 
 /** Requests that wait to copy more data; each has made up to 256 KiB of copies already. */
-const MOST_WAITING_FOR_COPIES = 200;
+const MAX_WAITING_FOR_COPIES = 200;
 
 /** Longest wait for a share. */
 const WAIT_MS = 15_000;
 const RETRY_SECONDS = 5;
-/** Part of each pool that one project may take, so that a second project never finds it full. */
-const PART_OF_ONE = 2 / 3;
+/** Fraction of each pool that one project may take, so that other projects never find it full. */
+const PROJECT_SHARE = 2 / 3;
 
 export function createBodyBudget(clock: Clock): BodyBudget {
-  const common = { clock, waitMs: WAIT_MS, partOfOne: PART_OF_ONE };
+  const common = { clock, waitMs: WAIT_MS, partOfOne: PROJECT_SHARE };
   const pool = (capacity: number) =>
     createFairPool({
       ...common,
       capacity,
       waitingCost: (bytes) => Math.min(bytes, UNREAD_BYTES),
-      mostWaitingCost: MOST_UNREAD_BYTES,
+      mostWaitingCost: MAX_UNREAD_BYTES,
     });
   const small = pool(16 * MIB);
   const medium = pool(16 * MIB);
   const large = pool(60 * MIB);
-  const unknown = pool(MOST_UNKNOWN * UNREAD_BYTES);
-  const ofPublicKeys = pool(16 * MIB);
+  const unknown = pool(MAX_UNKNOWN * UNREAD_BYTES);
+  const publicKeys = pool(16 * MIB);
   /** Requests that wait for these pools hold a share of bytes already, which bounds their number. */
   const unbounded = { waitingCost: () => 0, mostWaitingCost: 0 };
   const work = createFairPool({
     ...common,
     ...unbounded,
-    capacity: MOST_WORKED_ON_BYTES,
+    capacity: MAX_PARSING_BYTES,
     partOfOne: 1,
   });
-  const values = createFairPool({ ...common, ...unbounded, capacity: MOST_VALUES });
+  const values = createFairPool({ ...common, ...unbounded, capacity: MAX_VALUES });
   const copies = createFairPool({
     ...common,
     capacity: 2 * COPIES_BYTES,
     partOfOne: 1 / 2,
     waitingCost: () => 1,
-    mostWaitingCost: MOST_WAITING_FOR_COPIES,
+    mostWaitingCost: MAX_WAITING_FOR_COPIES,
   });
-  const pools = [small, medium, large, unknown, ofPublicKeys];
+  const pools = [small, medium, large, unknown, publicKeys];
 
   function poolFor(bytes: number, { isPublic }: BodyHolder): FairPool {
-    if (isPublic) return ofPublicKeys;
+    if (isPublic) return publicKeys;
     return bytes <= SMALL_BYTES ? small : bytes <= MEDIUM_BYTES ? medium : large;
   }
 
   return {
     takeBytes(bytes, holder, signal) {
-      const amount = Math.max(bytes, LEAST_BYTES);
+      const amount = Math.max(bytes, MIN_SHARE_BYTES);
       return orRefuse(poolFor(bytes, holder).take({ amount, holder: holder.projectSeq, signal }));
     },
     takeUnknown({ projectSeq, isPublic }, signal) {
-      const from = isPublic ? ofPublicKeys : unknown;
+      const from = isPublic ? publicKeys : unknown;
       return orRefuse(from.take({ amount: UNREAD_BYTES, holder: projectSeq, signal }));
     },
     takeWork: (amount, { projectSeq }, signal) =>

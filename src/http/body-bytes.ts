@@ -1,4 +1,4 @@
-/** Receives the bytes of request bodies within the budget, and returns the shares they took from it. */
+/** Receives the bytes of request bodies within the memory budget, and returns their shares of it. */
 
 import { AppError } from "../lib/errors.ts";
 import type { Share } from "../lib/fair-pool.ts";
@@ -15,16 +15,16 @@ import {
 import { type BodyLimit, sizeText } from "./body-limits.ts";
 import { createJsonBounds } from "./json-bounds.ts";
 
-/** A received body, and the number of its JSON values. */
+/** A received body and the number of its JSON values. */
 export type Received = { bytes: Uint8Array; values: number };
 
-type Ask = { limit: BodyLimit; holder: BodyHolder };
+type BodyRequest = { limit: BodyLimit; holder: BodyHolder };
 /** Shares that a request holds, and the memory that becomes garbage after its response. */
 type Held = { bytes: Share | null; others: Share[]; garbageBytes: number };
 
 export type BodyBytes = ReturnType<typeof createBodyBytes>;
 
-/** A body up to this size is within the limits of every route. */
+/** A body of up to this size is within the limits of every route. */
 export const TINY_BYTES = 4 * 1024;
 /** Memory of a body that is written to disk piece by piece. */
 const STREAM_BYTES = 2 * 1024 * 1024;
@@ -33,12 +33,12 @@ const STREAM_BYTES = 2 * 1024 * 1024;
 export const LARGE_BYTES = 256 * 1024;
 /** Documents with fewer values take no share of the values. */
 const FREE_VALUES = 1_000;
-/** Memory of one JSON value, roughly. */
+/** Approximate memory of one JSON value. */
 const VALUE_BYTES = 100;
 
-/** Time until the least pace applies. A client that stalls on purpose holds a share for this long. */
+/** Time until the minimum rate applies. A client that sends nothing holds a share for this long. */
 const GRACE_MS = 10_000;
-/** Grace with a public key: an event fits into one packet, and strangers have such keys. */
+/** Grace period with a public key: it is shorter because an event fits into one packet. */
 const PUBLIC_GRACE_MS = 5_000;
 
 const NOTHING: Received = { bytes: new Uint8Array(), values: 0 };
@@ -61,7 +61,7 @@ export function createBodyBytes(deps: {
     return none;
   }
 
-  /** Holds a new share, and then returns the one that the request held before. */
+  /** Takes a new share, and then returns the one that the request held before. */
   async function hold(request: Request, taking: Share | Promise<Share>): Promise<Share> {
     const before = held.get(request)?.bytes;
     const share = await taken(request, taking);
@@ -73,20 +73,24 @@ export function createBodyBytes(deps: {
   const takeBytes = (request: Request, bytes: number, holder: BodyHolder): Promise<Share> =>
     hold(request, budget.takeBytes(bytes, holder, signalOf(request)));
 
-  async function receiveWhole(request: Request, bytes: number, ask: Ask): Promise<Received> {
-    await takeBytes(request, bytes, ask.holder);
-    const whole = await arrivals.whole(request, graceOf(ask.holder));
-    if (whole.byteLength > ask.limit.bytes) throw tooLarge(ask.limit.bytes);
-    const bounds = createJsonBounds(ask.limit.values);
+  async function receiveWhole(
+    request: Request,
+    bytes: number,
+    bodyRequest: BodyRequest,
+  ): Promise<Received> {
+    await takeBytes(request, bytes, bodyRequest.holder);
+    const whole = await arrivals.whole(request, graceOf(bodyRequest.holder));
+    if (whole.byteLength > bodyRequest.limit.bytes) throw tooLarge(bodyRequest.limit.bytes);
+    const bounds = createJsonBounds(bodyRequest.limit.values);
     bounds.add(whole);
     return { bytes: whole, values: bounds.values() };
   }
 
-  /** The values of each piece are counted on arrival, so a body with too many is not read further. */
+  /** Counts the values of each piece on arrival, so a body with too many values is not read further. */
   async function receivePieces(
     request: Request,
     announced: number | null,
-    { limit, holder }: Ask,
+    { limit, holder }: BodyRequest,
   ): Promise<Received> {
     const bounds = createJsonBounds(limit.values);
     let share =
@@ -126,17 +130,22 @@ export function createBodyBytes(deps: {
 
   return {
     /** Resolves to the whole body of a request, which is empty if there is none. */
-    async receive(request: Request, announced: number | null, ask: Ask): Promise<Received> {
-      if (announced !== null && announced > ask.limit.bytes) throw tooLarge(ask.limit.bytes);
+    async receive(
+      request: Request,
+      announced: number | null,
+      bodyRequest: BodyRequest,
+    ): Promise<Received> {
+      if (announced !== null && announced > bodyRequest.limit.bytes)
+        throw tooLarge(bodyRequest.limit.bytes);
       if (announced === 0 || (announced === null && request.body === null)) return NOTHING;
       return announced !== null && announced <= SMALL_BYTES
-        ? receiveWhole(request, announced, ask)
-        : receivePieces(request, announced, ask);
+        ? receiveWhole(request, announced, bodyRequest)
+        : receivePieces(request, announced, bodyRequest);
     },
 
     /**
-     * The short path for almost every request: so few bytes cannot have many values or levels. The
-     * share is returned on arrival, because parsing them takes little memory.
+     * The fast path for almost every request: so few bytes cannot contain many values or levels. The
+     * share is returned when the bytes have arrived, because parsing them takes little memory.
      */
     async receiveTiny(request: Request, bytes: number, holder: BodyHolder): Promise<Uint8Array> {
       const taking = budget.takeBytes(bytes, holder, signalOf(request));
@@ -175,7 +184,7 @@ export function createBodyBytes(deps: {
       heldBy(request).garbageBytes += COPIES_BYTES;
     },
 
-    /** Resolves to the pieces of a body that is not kept in memory. */
+    /** Resolves to the pieces of a body that is not held in memory as a whole. */
     async pieces(request: Request, holder: BodyHolder): Promise<AsyncGenerator<Uint8Array>> {
       await takeBytes(request, STREAM_BYTES, holder);
       return arrivals.pieces(request, graceOf(holder));
@@ -195,7 +204,7 @@ export function createBodyBytes(deps: {
 
 const graceOf = ({ isPublic }: BodyHolder): number => (isPublic ? PUBLIC_GRACE_MS : GRACE_MS);
 
-/** Reading `signal` creates it, so this is left to the few requests that have to wait. */
+/** A function, because reading `signal` creates it and only the few requests that wait need it. */
 const signalOf = (request: Request) => (): AbortSignal => request.signal;
 
 async function taken(request: Request, taking: Share | Promise<Share>): Promise<Share> {
@@ -227,6 +236,6 @@ export function announcedBytes(request: Request): number | null {
 
 function tooLarge(bytes: number): AppError {
   return new AppError(413, "PAYLOAD_TOO_LARGE", `The body is larger than ${sizeText(bytes)}.`, {
-    suggestion: `This route takes at most ${sizeText(bytes)}: send less at once.`,
+    suggestion: `This route accepts at most ${sizeText(bytes)}. Send less at once.`,
   });
 }

@@ -1,9 +1,9 @@
-/** The table of body limits. Each route names its entry with `limited` where it is declared. */
+/** The table of body limits. Each route names its limit with `limited` in its declaration. */
 
 import type { TSchema } from "@sinclair/typebox";
 
 export type BodyLimit = {
-  /** Length of the body as it is sent. */
+  /** Length of the body as sent. */
   bytes: number;
   /** Number of JSON values: objects, arrays, strings, numbers, true, false and null, at any depth. */
   values: number;
@@ -38,10 +38,10 @@ export const BODY_LIMITS = {
   send: { bytes: 20 * MIB, values: 100_000 },
 } as const satisfies Record<string, BodyLimit>;
 
-/** A CSV file, which is written to disk as it arrives. */
+/** Largest CSV file of an import, which is written to disk as it arrives. */
 export const IMPORT_CAP_BYTES = 100 * MIB;
 
-/** A form of the subscription pages, which has one field. */
+/** Largest form of the subscription pages, which has one field. */
 export const FORM_CAP_BYTES = 4 * KIB;
 
 const LIMIT = Symbol("body limit");
@@ -62,7 +62,7 @@ function isBodyLimit(value: unknown): value is BodyLimit {
   return typeof value === "object" && value !== null && "bytes" in value && "values" in value;
 }
 
-/** A size in words, such as `256 KiB` or `20 MiB`. */
+/** Formats a size, such as `256 KiB` or `20 MiB`. */
 export function sizeText(bytes: number): string {
   return bytes < MIB ? `${Math.floor(bytes / KIB)} KiB` : `${Math.floor(bytes / MIB)} MiB`;
 }

@@ -1,7 +1,8 @@
 /**
- * Reads the JSON bodies of requests, in this order: encoding, size, budget, bytes, number of values,
- * UTF-8, JSON, what can be stored. Only then does a schema see anything. A large body is worked on
- * in steps, between which other requests are answered.
+ * Reads the JSON bodies of requests. The checks run in this order: content coding, size, memory
+ * budget, arrival of the bytes, number of values, UTF-8, JSON, and values that cannot be stored. The
+ * schema of the route is checked after all of them. A large body is processed in steps, between which
+ * other requests are answered.
  */
 
 import { AppError, validationError } from "../lib/errors.ts";
@@ -60,7 +61,7 @@ export function createJsonBodies(deps: {
         const schema: unknown = Reflect.get(hooks, "body");
         if (!isRecord(schema)) continue;
         const limit = limitOf(schema);
-        if (limit === null) throw new Error(`${method} ${path} does not say how large a body is`);
+        if (limit === null) throw new Error(`${method} ${path} declares no body limit`);
         const ofRoute = rules.get(path) ?? new Map<string, Rules>();
         rules.set(path, ofRoute.set(method, { limit, used: usedBy(schema) }));
       }
@@ -72,8 +73,8 @@ export function createJsonBodies(deps: {
       refuseEncoded(request);
       const announced = announcedBytes(request);
       // A document never has more values than bytes, so these need not be counted.
-      const mostUncounted = Math.min(TINY_BYTES, limit.values);
-      if (announced !== null && announced > 0 && announced <= mostUncounted) {
+      const maxUncounted = Math.min(TINY_BYTES, limit.values);
+      if (announced !== null && announced > 0 && announced <= maxUncounted) {
         return parse(await bytes.receiveTiny(request, announced, holder), used);
       }
       try {
@@ -95,24 +96,24 @@ function parse(bytes: Uint8Array, used: Used): unknown {
 
 /** Each step takes up to a tenth of a second. Memory is freed as early as possible. */
 async function parseInSteps({ bytes }: Received, used: Used): Promise<unknown> {
-  await others();
+  await yieldToOthers();
   let text = decodeUtf8(bytes);
   free(bytes);
-  await others();
+  await yieldToOthers();
   const value = parseJson(text);
   text = "";
-  await others();
+  await yieldToOthers();
   refuseUnfaithful(value, used);
-  await others();
+  await yieldToOthers();
   return ensureObject(value);
 }
 
-/** Resolves in the next turn of the event loop, after other requests were served. */
-function others(): Promise<void> {
+/** Resolves in the next iteration of the event loop, after other requests were served. */
+function yieldToOthers(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** 415 for a body with a content coding, since none is decoded here (RFC 9110 §8.4, §15.5.16). */
+/** Throws 415 for a body with a content coding, which is not decoded (RFC 9110 §8.4, §15.5.16). */
 export function refuseEncoded(request: Request): void {
   const encoding = trimBlanks(request.headers.get("content-encoding") ?? "").toLowerCase();
   if (encoding === "" || encoding === "identity") return;
@@ -140,7 +141,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** 422 for other JSON: no endpoint takes it, and the schema of an optional body is not checked. */
+/** Throws 422 for JSON that is not an object. The schema of an optional body would not refuse it. */
 function ensureObject(value: unknown): unknown {
   if (value === null || isRecord(value)) return value;
   throw validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);

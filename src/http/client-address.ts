@@ -1,7 +1,8 @@
 /**
- * Which client a request is counted for. It is the peer of the socket, unless that peer is a proxy
- * of the operator's: then X-Forwarded-For names the client, whose right end the proxy wrote itself.
- * IPv6 clients are counted by their /64, since one client has that many addresses to choose from.
+ * Finds the client address by which a request is rate-limited. It is the peer of the socket, unless
+ * that peer is a trusted proxy: then it is the last entry of X-Forwarded-For, which the proxy has
+ * written itself. An IPv6 client is counted by its /64 network, because one client can use all
+ * addresses of its network.
  */
 
 import { isIPv4 } from "node:net";
@@ -11,18 +12,18 @@ import { embeddedIPv4, isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
 
 export type Hops = {
-  /** Address of the socket's other end; null where the socket is gone. */
+  /** Remote address of the socket; null if the socket is closed. */
   peer: string | null;
   /** The X-Forwarded-For header: addresses from the client to the last proxy but one. */
   forwardedFor: string | null;
 };
 
-/** Proxies behind each other; a longer list was not written by proxies alone. */
-const MOST_HOPS = 32;
+/** Most entries of X-Forwarded-For that are read; real chains of proxies are shorter. */
+const MAX_HOPS = 32;
 /** Bytes of an IPv6 address that name its network; one host chooses the rest (RFC 4291 §2.5.4). */
 const NETWORK_BYTES = 8;
 
-/** Makes the function that tells under which text a client is counted. */
+/** Returns a function that returns the key of a client for rate limits. */
 export function clientAddressReader(options: {
   trusted: readonly AddressRange[];
   log: Log;
@@ -30,7 +31,7 @@ export function clientAddressReader(options: {
   const { trusted, log } = options;
   let isProxyReported = false;
 
-  /** A private peer that forwards is most likely a proxy that the operator forgot to name. */
+  /** A private peer that sends X-Forwarded-For is probably a proxy that the operator did not name. */
   function reportProxy(peer: string): void {
     if (isProxyReported || isPublicAddress(peer) || isInRanges(peer, trusted)) return;
     isProxyReported = true;
@@ -45,20 +46,20 @@ export function clientAddressReader(options: {
     if (peer !== null && forwardedFor !== null) reportProxy(peer);
     let client = peer ?? "";
     let rest = forwardedFor ?? "";
-    for (let hops = 0; hops < MOST_HOPS && isInRanges(client, trusted); hops++) {
+    for (let hops = 0; hops < MAX_HOPS && isInRanges(client, trusted); hops++) {
       const comma = rest.lastIndexOf(",");
       const entry = addressIn(rest.slice(comma + 1));
-      // Not written as an address: the proxy that wrote it is the last hop that is known.
+      // If the entry is not an address, the proxy that wrote it is the last known hop.
       if (entry === null) break;
       client = entry;
       if (comma === -1) break;
       rest = rest.slice(0, comma);
     }
-    return counted(client);
+    return rateKeyOf(client);
   };
 }
 
-/** `address`, `address:port`, `[address]` or `[address]:port`. */
+/** Reads `address`, `address:port`, `[address]` or `[address]:port`. */
 function addressIn(entry: string): string | null {
   const text = entry.trim();
   const bracketed = /^\[([\da-f:.]+)\](?::\d{1,5})?$/i.exec(text)?.[1];
@@ -67,8 +68,8 @@ function addressIn(entry: string): string | null {
   return parseAddress(address) === null ? null : address;
 }
 
-function counted(text: string): string {
-  if (isIPv4(text)) return text; // The usual case, without the cost of parsing.
+function rateKeyOf(text: string): string {
+  if (isIPv4(text)) return text; // This usual case needs no parsing.
   const address = parseAddress(text);
   if (address === null) return "unknown";
   if (address instanceof ipaddr.IPv4) return address.toString();

@@ -1,12 +1,13 @@
 /**
- * Keeps a server usable when its connections have used up all file descriptors. A listener that can
- * accept nothing is reported as ready again and again, which would take all of a processor, so:
+ * Keeps a server usable when its connections have used up all file descriptors. A listener that
+ * cannot accept a connection would be reported as ready again and again, which takes a whole
+ * processor. Therefore:
  *
  * 1. The listener is closed. Requests under way are answered, and idle connections are closed.
- * 2. Descriptors from a reserve become free for what the process itself opens.
- * 3. A substitute listens in its place, which answers 503, and is closed for a while whenever its own
- *    connections use up the reserve.
- * 4. Once enough descriptors are free, the reserve is taken again and the listener opened.
+ * 2. Reserved descriptors are released for the files and sockets that the process itself opens.
+ * 3. A substitute server listens on the same address and answers 503. It is closed for one second
+ *    whenever its connections have used up the released descriptors.
+ * 4. When enough descriptors are free, the reserve is taken again and the listener is opened.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -20,22 +21,22 @@ export type GuardDeps = {
   log: Log;
   reserve: DescriptorReserve;
   hasFreeDescriptor: () => boolean;
-  /** Ends and begins accepting connections. `open` throws where it cannot listen. */
+  /** Stops and starts accepting connections. `open` throws if it cannot listen. */
   listener: { close(): void; open(): void };
-  /** Throws where it cannot listen. */
+  /** Throws if it cannot listen. */
   openSubstitute: () => Closable;
 };
 
-/** Between two looks. A listener that can accept nothing keeps a processor busy for as long. */
-const LOOK_MS = 100;
-/** How long nothing listens after the substitute used up the reserve as well. */
+/** Interval between checks. A listener that cannot accept keeps a processor busy for at most this. */
+const CHECK_MS = 100;
+/** Time without any listener after the substitute has used up the released descriptors. */
 const PAUSE_MS = 1_000;
-/** Exhaustion that comes and goes within this time is one incident in the log. */
+/** Repeated exhaustion within this time is logged as one incident. */
 const INCIDENT_MS = 60_000;
 
 export type DescriptorGuard = {
   start(): void;
-  /** Whether the listener is closed for want of descriptors. */
+  /** True while the listener is closed because too few descriptors are free. */
   isExhausted(): boolean;
   stop(): void;
 };
@@ -49,14 +50,15 @@ export function createDescriptorGuard(deps: GuardDeps): DescriptorGuard {
   let exhaustedAt = -Infinity;
   let isIncidentOver = true;
 
-  function look(): void {
-    cancel = clock.after(LOOK_MS, look);
+  function check(): void {
+    cancel = clock.after(CHECK_MS, check);
     if (!isExhausted) {
       if (!hasFreeDescriptor()) exhaust();
       else if (!isIncidentOver && clock.elapsed() - exhaustedAt >= INCIDENT_MS) endIncident();
     } else if (reserve.acquire()) recover();
     else if (!hasFreeDescriptor()) pause();
-    else if (substitute === null && clock.elapsed() >= pausedUntil) substitute = opened();
+    else if (substitute === null && clock.elapsed() >= pausedUntil)
+      substitute = tryOpenSubstitute();
   }
 
   function exhaust(): void {
@@ -71,7 +73,7 @@ export function createDescriptorGuard(deps: GuardDeps): DescriptorGuard {
     listener.close();
     reserve.release();
     pausedUntil = clock.elapsed();
-    substitute = opened();
+    substitute = tryOpenSubstitute();
   }
 
   function endIncident(): void {
@@ -92,25 +94,25 @@ export function createDescriptorGuard(deps: GuardDeps): DescriptorGuard {
       listener.open();
       isExhausted = false;
     } catch {
-      // The address is not free yet, or a descriptor short: the next look tries again.
+      // The address is not free yet, or a descriptor is missing. The next check tries again.
       reserve.release();
     }
   }
 
-  function opened(): Closable | null {
+  function tryOpenSubstitute(): Closable | null {
     try {
       return openSubstitute();
     } catch {
-      return null; // As above.
+      return null; // The next check tries again.
     }
   }
 
   return {
     start() {
       if (!reserve.acquire()) {
-        log.warn("too few file descriptors: the limit leaves nothing in reserve", {});
+        log.warn("too few file descriptors: none can be held in reserve", {});
       }
-      cancel = clock.after(LOOK_MS, look);
+      cancel = clock.after(CHECK_MS, check);
     },
     isExhausted: () => isExhausted,
     stop() {

@@ -1,10 +1,10 @@
-/** Shapes that all answers share: the success envelope, lists, and what routes may answer besides. */
+/** Schemas that all responses share: the success envelope, lists, errors and empty responses. */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** Structured error body (docs/specification.md#s7.1). */
+/** The structured error body (docs/specification.md#s7.1). */
 export const ErrorBody = Type.Object(
   {
     success: Type.Literal(false),
@@ -25,15 +25,21 @@ export const ErrorBody = Type.Object(
       suggestion: Type.String(),
     }),
     timestamp: DateTime,
-    code: Type.Optional(Type.Integer({ description: "On /v1/*: the HTTP status again" })),
-    message: Type.Optional(Type.String({ description: "On /v1/*: the message again" })),
-    time: Type.Optional(Type.Integer({ description: "On /v1/*: milliseconds since the epoch" })),
+    code: Type.Optional(
+      Type.Integer({ description: "Only on /v1/*: the same as error.statusCode" }),
+    ),
+    message: Type.Optional(
+      Type.String({ description: "Only on /v1/*: the same as error.message" }),
+    ),
+    time: Type.Optional(
+      Type.Integer({ description: "Only on /v1/*: milliseconds since the Unix epoch" }),
+    ),
   },
   { description: "Error" },
 );
 export type ErrorBody = Static<typeof ErrorBody>;
 
-/** `{success: true, data}` (docs/specification.md#s2.9). */
+/** The schema of `{success: true, data}` (docs/specification.md#s2.9). */
 export function Envelope<T extends TSchema>(data: T) {
   return Type.Object({ success: Type.Literal(true), data });
 }
@@ -51,7 +57,7 @@ export function mirroredEnvelope<T extends object>(data: T) {
   return { success: true as const, data, ...data };
 }
 
-/** Generic list under `data` (docs/specification.md#s2.9). */
+/** The schema of one page of a list, under `data` (docs/specification.md#s2.9). */
 export function ListEnvelope<T extends TSchema>(item: T) {
   return Envelope(
     Type.Object({
@@ -63,19 +69,19 @@ export function ListEnvelope<T extends TSchema>(item: T) {
   );
 }
 
-/** A page of any list, before it takes its shape on the wire. */
+/** A page of a list, before it becomes a response. */
 export type Page<T> = { items: T[]; nextCursor: string | null; hasMore: boolean; total: number };
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 export const IdParams = Type.Object({ id: Type.String() });
 
-/** 204 has no body (docs/interface.md#requests). */
+/** The schema of a 204 response, which has no body (docs/interface.md#requests). */
 export const NoContent = Type.Void({ description: "Done; no body" });
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 429 | 500 | 503;
 
-/** What every authenticated route may answer beside its own success. */
+/** Adds the error responses that every authenticated route can return. */
 export function withErrors<T extends { [status: number]: TSchema }>(success: T) {
   return {
     ...success,

@@ -1,4 +1,4 @@
-/** The one place where errors become answers: structured, with a request id, opaque where internal. */
+/** Turns errors into structured responses with a request id. Internal errors show no details. */
 
 import { KindGuard } from "@sinclair/typebox";
 import { ValidationError } from "elysia";
@@ -12,44 +12,48 @@ const SUGGESTIONS: Readonly<Record<number, string>> = {
   400: "Check the request against the documentation at /docs.",
   401: "Send the header Authorization: Bearer <API key>.",
   403: "Use a key that is allowed to do this.",
-  404: "Check the address; GET /openapi.json lists every route.",
+  404: "Check the path; GET /openapi.json lists every route.",
   405: "Use one of the methods that the Allow header names.",
   408: "Send the request again, faster.",
-  409: "Read the current state first, then decide again.",
+  409: "Read the current state, then decide whether to send another request.",
   422: "Correct the fields listed in errors and send the request again.",
-  429: "Wait for the seconds in Retry-After, then try again.",
-  503: "Try again in a little while.",
+  429: "Wait for the number of seconds in Retry-After, then try again.",
+  503: "Try again in a few seconds.",
 };
 const DEFAULT_SUGGESTION =
-  "Try again; if it stays, give the operator the requestId, it is on every log line.";
+  "Try again. If the error stays, give the operator the requestId, which is in the log.";
 
 export type ErrorContext = {
   requestId: string;
   path: string;
   nowMs: number;
   log: Log;
-  /** Null for a request that was not admitted. */
+  /** Null if the request was not admitted. */
   project: Project | null;
 };
 
-/** The refusal that an error of any origin amounts to; unknown ones are logged and opaque. */
+/** Returns the response for an error. An unknown error is logged and becomes a 500 without details. */
 export function toAppError(error: unknown, context: ErrorContext): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof ValidationError && error.type === "params") return badPath();
   if (error instanceof ValidationError && error.type !== "response") {
     return refusalOf(error, context.project);
   }
-  // Errors thrown while a body is parsed come wrapped.
+  // Elysia wraps errors that are thrown while a body is parsed.
   if (error instanceof Error && error.cause instanceof AppError) return error.cause;
   context.log.error("unexpected error", {
     requestId: context.requestId,
     path: context.path,
     error: describeError(error),
   });
-  return new AppError(500, "INTERNAL_SERVER_ERROR", "Something went wrong on our side.");
+  return new AppError(
+    500,
+    "INTERNAL_SERVER_ERROR",
+    "The server failed to answer because of an internal error.",
+  );
 }
 
-/** Parameters of a path are strings; only broken percent-encoding is none. */
+/** Path parameters are strings, so the only invalid ones have a broken percent-encoding. */
 function badPath(): AppError {
   return new AppError(400, "BAD_REQUEST", "The path is not valid percent-encoded UTF-8.");
 }
@@ -64,7 +68,10 @@ function refusalOf(error: ValidationError, project: Project | null): AppError {
   );
 }
 
-/** docs/specification.md#s7.1, and on `/v1/*` also the members of docs/specification.md#s7.2. */
+/**
+ * Returns the error body (docs/specification.md#s7.1). On `/v1/*` it also has the members of the older
+ * format (docs/specification.md#s7.2).
+ */
 export function errorBody(error: AppError, context: ErrorContext): ErrorBody {
   return {
     success: false,

@@ -9,7 +9,7 @@ import { DEEPEST_NESTING } from "../lib/nesting.ts";
 import { tooDeep } from "./json-bounds.ts";
 import { isRecord, MOST_ERRORS } from "./validation.ts";
 
-/** The part of a value that is used: everything, or only some members of objects and the items of arrays. */
+/** The used part of a value: everything, or only some members of objects and the items of arrays. */
 export type Used = "everything" | { members: ReadonlyMap<string, Used>; items: Used | null };
 
 const NOTHING: Used = { members: new Map(), items: null };
@@ -46,7 +46,7 @@ function both(one: Used, other: Used): Used {
   return { members, items };
 }
 
-/** Throws 422 with the paths of the first faults. */
+/** Throws 422 with the paths of the first 100 invalid values. */
 export function refuseUnfaithful(value: unknown, used: Used = "everything"): void {
   const errors: FieldError[] = [];
   collect(value, used, { path: [], errors });
@@ -58,9 +58,9 @@ type Search = { path: (string | number)[]; errors: FieldError[] };
 
 function collect(value: unknown, used: Used, search: Search): void {
   if (typeof value === "string") {
-    if (isBadText(value)) note(search, badText(search.path));
+    if (isBadText(value)) addError(search, textError(search.path));
   } else if (typeof value === "number") {
-    if (!Number.isFinite(value)) note(search, tooLargeNumber(search.path));
+    if (!Number.isFinite(value)) addError(search, numberError(search.path));
   } else if (typeof value === "object" && value !== null) {
     if (search.path.length >= DEEPEST_NESTING) throw tooDeep();
     if (Array.isArray(value)) collectItems(value, used, search);
@@ -82,7 +82,7 @@ function collectMembers(value: object, used: Used, search: Search): void {
   for (const [name, member] of Object.entries(value)) {
     const inner = used === "everything" ? used : used.members.get(name);
     if (inner === undefined) continue;
-    if (isBadText(name)) note(search, badText(search.path));
+    if (isBadText(name)) addError(search, textError(search.path));
     search.path.push(name);
     collect(member, inner, search);
     search.path.pop();
@@ -90,7 +90,7 @@ function collectMembers(value: object, used: Used, search: Search): void {
   }
 }
 
-function note({ errors }: Search, error: FieldError): void {
+function addError({ errors }: Search, error: FieldError): void {
   if (errors.length < MOST_ERRORS) errors.push(error);
 }
 
@@ -98,12 +98,12 @@ function isBadText(text: string): boolean {
   return text.includes("\0") || !text.isWellFormed();
 }
 
-function badText(path: Search["path"]): FieldError {
+function textError(path: Search["path"]): FieldError {
   const message = "must not contain NUL characters or lone surrogates";
   return { field: dotted(path), message, code: "invalid_format" };
 }
 
-function tooLargeNumber(path: Search["path"]): FieldError {
+function numberError(path: Search["path"]): FieldError {
   const message = "must be a number between -1.8e308 and 1.8e308";
   return { field: dotted(path), message, code: "invalid_type" };
 }

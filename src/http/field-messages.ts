@@ -1,7 +1,7 @@
 /**
- * What a violation of a schema is called. Each message is a predicate of its field without a full
- * stop, such as `must not be empty`: it reads alone, beside the field's name in `errors[]`, and
- * behind it in the `message` of the whole refusal.
+ * The messages for violations of a schema. Each message is a predicate without a full stop, such as
+ * `must not be empty`. It is shown alone beside the field's name in `errors[]`, and after the field's
+ * name in the `message` of the whole error.
  */
 
 import { FormatRegistry, Kind, type TSchema } from "@sinclair/typebox";
@@ -10,7 +10,7 @@ import { REQUIRED } from "../lib/errors.ts";
 
 const formatMessages = new Map<string, string>();
 
-/** Registers a string format of ours: `isValid` decides, and `message` says what is expected. */
+/** Registers a string format: `isValid` checks a text, and `message` says what is expected. */
 export function defineFormat(
   name: string,
   isValid: (text: string) => boolean,
@@ -20,7 +20,7 @@ export function defineFormat(
   formatMessages.set(name, message);
 }
 
-/* Query strings carry text; these kinds check the text and are documented as what it stands for. */
+/* Query strings carry only text. These kinds check the text, and OpenAPI shows the parsed type. */
 export const QUERY_INTEGER = "QueryInteger";
 export const QUERY_BOOLEAN = "QueryBoolean";
 
@@ -68,7 +68,7 @@ function queryMessage(schema: TSchema): string {
   return `must be a whole number from ${schema["minimum"]} to ${schema["maximum"]}`;
 }
 
-/** For a value of the wrong type, and for one that is none of several; null: the schema has no type. */
+/** The message for a value that has none of the schema's types; null if the schema has no type. */
 export function typeMessage(schema: TSchema): string | null {
   const names = typeNames(schema);
   const last = names.pop();
@@ -94,7 +94,7 @@ function typeNames(schema: TSchema): string[] {
   return name === undefined ? [] : [name];
 }
 
-/** For a string that is none of the strings which a field takes. */
+/** The message for a string that is not one of the accepted strings. */
 export function choiceMessage(choices: readonly unknown[]): string {
   return choices.length === 1
     ? `must be ${String(choices[0])}`

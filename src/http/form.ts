@@ -1,15 +1,15 @@
-/** Reads the small forms that recipients and their mail programs post: bounded, never throwing. */
+/** Reads the small forms that recipients and their mail programs post. It is bounded and never throws. */
 
 import type { Arrivals } from "./body-arrival.ts";
 import { FORM_CAP_BYTES } from "./body-limits.ts";
 
-/** Time until the least pace applies; a form fits into one packet. */
+/** Time until the minimum transfer rate applies. A form fits into one packet. */
 const GRACE_MS = 10_000;
 
 export type Form =
   { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
 
-/** Fields of an urlencoded or multipart body; what is neither, or breaks off, has none. */
+/** Resolves to the fields of a urlencoded or multipart body. An invalid or incomplete body has none. */
 export async function readForm(request: Request, arrivals: Arrivals): Promise<Form> {
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > FORM_CAP_BYTES) return { isTooLarge: true };
@@ -23,17 +23,17 @@ export async function readForm(request: Request, arrivals: Arrivals): Promise<Fo
   }
 }
 
-/** Null if there is more; the rest is left unread. */
+/** Resolves to null if the body is longer than the limit; the rest is left unread. */
 async function readUpTo(
   request: Request,
-  capBytes: number,
+  limitBytes: number,
   arrivals: Arrivals,
 ): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of arrivals.pieces(request, GRACE_MS)) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > capBytes) return null;
+    if (sizeBytes > limitBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, sizeBytes);

@@ -1,4 +1,4 @@
-/** String formats of the interface, as the schemas name them. */
+/** The string formats that the schemas of the API use. */
 
 import { Type } from "@sinclair/typebox";
 import { isEventName, isEventPattern } from "../lib/event-name.ts";
@@ -7,7 +7,7 @@ import { LONGEST_ADDRESS_TEXT, parseAddress } from "../protocols/mime/address.ts
 import { isContentId, isHeaderText } from "../protocols/mime/headers.ts";
 import { defineFormat } from "./field-messages.ts";
 
-/** Registers the formats; called once, before the first route is compiled. */
+/** Registers the formats. Call it once, before the first route is compiled. */
 export function defineFormats(): void {
   defineFormat(
     "email",
@@ -46,14 +46,14 @@ export function defineFormats(): void {
 /** An address as callers send it. */
 export const EmailAddress = Type.String({ format: "email", maxLength: LONGEST_ADDRESS_TEXT });
 
-/** The form under which an address is kept; the schema has checked it. */
+/** Returns the stored spelling of an address that its schema has already checked. */
 export function normalizedAddress(text: string): string {
   const parsed = parseAddress(text);
-  if (!parsed.ok) throw new Error("an address passed its schema and is not one");
+  if (!parsed.ok) throw new Error("the text is not an address although its schema accepted it");
   return parsed.address;
 }
 
-/** RFC 3339 §5.6: date, time and offset, all of them, and a day that exists. */
+/** Requires a date, a time and an offset (RFC 3339 §5.6), and a day that exists. */
 function isDateTime(text: string): boolean {
   return (
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(text) &&

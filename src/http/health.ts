@@ -1,4 +1,4 @@
-/** `GET /livez` and `GET /readyz`, without a key. */
+/** The routes `GET /livez` and `GET /readyz`, which need no API key. */
 
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
@@ -10,23 +10,23 @@ const Health = Type.Object({ status: Type.Literal("ok") });
 export type Readiness = { isReady: true } | { isReady: false; reason: string };
 
 export function healthRoutes(readiness: () => Promise<Readiness>) {
-  let asking: Promise<Readiness> | null = null;
+  let running: Promise<Readiness> | null = null;
 
-  /** Whoever asks at the same time gets the same answer: each costs a write. */
-  function askTogether(): Promise<Readiness> {
-    asking ??= readiness().finally(() => (asking = null));
-    return asking;
+  /** Concurrent requests share one check, because each check writes to the database. */
+  function checkOnce(): Promise<Readiness> {
+    running ??= readiness().finally(() => (running = null));
+    return running;
   }
 
   return new Elysia({ name: "health-routes" })
     .get("/livez", () => ({ status: "ok" as const }), {
       response: { 200: Health },
-      detail: { tags: ["Health"], summary: "The process is up", security: [] },
+      detail: { tags: ["Health"], summary: "Check that the process runs", security: [] },
     })
     .get(
       "/readyz",
       async () => {
-        const state = await askTogether();
+        const state = await checkOnce();
         if (!state.isReady) throw new AppError(503, "SERVICE_UNAVAILABLE", state.reason);
         return { status: "ok" as const };
       },
@@ -34,7 +34,7 @@ export function healthRoutes(readiness: () => Promise<Readiness>) {
         response: { 200: Health, 503: ErrorBody },
         detail: {
           tags: ["Health"],
-          summary: "The database takes writes and the queue runs",
+          summary: "Check that the database accepts writes and the queue runs",
           security: [],
         },
       },

@@ -1,6 +1,7 @@
 /**
- * `Idempotency-Key`: the first answer is stored in the transaction of its effect and replayed for
- * 24 hours (docs/interface.md#requests). A refused request stores nothing, so its key stays free.
+ * Implements the header `Idempotency-Key` (docs/interface.md#requests): the first response to a key
+ * is stored in the same transaction as the change, and replayed for 24 hours. A refused request
+ * stores nothing, so its key can be used again.
  */
 
 import { eq, lt, sql } from "drizzle-orm";
@@ -13,48 +14,48 @@ import { seal, sha256, unseal } from "../lib/crypto.ts";
 import { AppError, fieldError } from "../lib/errors.ts";
 import { canonicalPath } from "./route-path.ts";
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const KEY_PATTERN = /^[\x20-\x7e]{1,255}$/;
-/** Rows removed in one go, so that clearing up never holds the writer for long. */
+/** Rows deleted in one change, so that a purge never occupies the writer for long. */
 const PURGE_CHUNK = 1000;
-/** No JSON begins like this. */
+/** Prefix of a sealed body. No JSON document begins with it. */
 const SEALED = "sealed:";
 
 export type Answer<T> = {
   status: number;
   body: T;
-  /** The body shows a secret: it is stored sealed. */
+  /** True if the body contains a secret: it is then stored sealed. */
   isSecret?: boolean;
 };
 
-/** The request that a key stands for. `path` may be any spelling of it. */
-export type Ask = {
+/** The request that a key identifies. `path` may be in any spelling. */
+export type KeyedRequest = {
   projectSeq: number;
-  /** Public keys have a space of their own: a stranger cannot take the keys of the server. */
+  /** Requests with public keys have their own namespace, so they cannot use up keys of the server. */
   isPublic: boolean;
   method: string;
   path: string;
   body: unknown;
-  /** Whether the change has to keep to the storage quota of the project. */
+  /** True if the change must stay within the storage quota of the project. */
   isWithinQuota: boolean;
 };
 
-/** Runs a part of a change; undone with 409 where it exceeds the storage of the project. */
+/** Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project. */
 export type Storing = <T>(projectSeq: number, change: () => T) => T;
 
 export type Idempotency = {
   /**
-   * Prepares a change and commits it, once per key. `prepare` validates and may wait; the change
-   * it returns writes and makes the answer.
+   * Prepares a change and commits it, once per key. `prepare` validates and may wait. The change
+   * that it returns writes the rows and returns the response.
    */
   once<T>(
     key: string | null,
-    ask: Ask,
+    keyed: KeyedRequest,
     prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
   ): Promise<{ answer: Answer<T>; isReplay: boolean }>;
-  /** Part of a change, after the clock was set: each answer is kept as long as before. */
+  /** Runs in a change after the clock was set, and moves the stored times by the same amount. */
   shift(byMs: number): void;
-  /** Forgets answers older than 24 hours, a chunk at a time; returns how many went. */
+  /** Deletes one chunk of the responses older than 24 hours; resolves to the number of deleted rows. */
   purge(): Promise<number>;
 };
 
@@ -66,7 +67,7 @@ export function createIdempotency(deps: {
   storing: Storing;
 }): Idempotency {
   const { db, writer, clock, sealKey, storing } = deps;
-  /** Keys being worked on right now: the second use waits for the first. */
+  /** Requests under way, by scope: a second request with the same key waits for the first. */
   const underway = new Map<string, Promise<unknown>>();
   const find = db
     .select()
@@ -75,26 +76,26 @@ export function createIdempotency(deps: {
     .limit(1)
     .prepare();
 
-  /** The stored answer; its body was the JSON of a T when it was stored. */
+  /** Returns the stored response. Its body is the JSON of a T. */
   function replayOf<T>(scope: string, requestDigest: string): Answer<T> | null {
     const stored = find.get({ scope });
-    if (stored === undefined || stored.createdAt <= clock.now() - KEPT_MS) return null;
+    if (stored === undefined || stored.createdAt <= clock.now() - LIFETIME_MS) return null;
     if (stored.requestDigest !== requestDigest) throw keyReused();
-    return { status: stored.status, body: JSON.parse(opened(stored.body)) };
+    return { status: stored.status, body: JSON.parse(openBody(stored.body)) };
   }
 
-  function sealed(json: string): string {
+  function sealBody(json: string): string {
     return `${SEALED}${seal(sealKey, Buffer.from(json)).toString("base64")}`;
   }
 
-  function opened(text: string): string {
+  function openBody(text: string): string {
     if (!text.startsWith(SEALED)) return text;
     const json = unseal(sealKey, Buffer.from(text.slice(SEALED.length), "base64"));
-    if (json === null) throw new Error("a stored answer was sealed with another key");
+    if (json === null) throw new Error("a stored response was sealed with another key");
     return json.toString("utf8");
   }
 
-  function remember(
+  function store(
     { scope, projectSeq }: { scope: string; projectSeq: number },
     requestDigest: string,
     answer: Answer<unknown>,
@@ -104,7 +105,7 @@ export function createIdempotency(deps: {
       status: answer.status,
       body:
         answer.isSecret === true
-          ? sealed(JSON.stringify(answer.body))
+          ? sealBody(JSON.stringify(answer.body))
           : JSON.stringify(answer.body),
       createdAt: clock.now(),
     };
@@ -117,24 +118,24 @@ export function createIdempotency(deps: {
   return {
     async once<T>(
       key: string | null,
-      ask: Ask,
+      keyed: KeyedRequest,
       prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
     ) {
-      const { projectSeq } = ask;
+      const { projectSeq } = keyed;
       const run = (change: Change<Answer<T>>): Answer<T> =>
-        ask.isWithinQuota ? storing(projectSeq, change) : change();
+        keyed.isWithinQuota ? storing(projectSeq, change) : change();
       if (key === null) {
         const change = await prepare();
         const answer = await writer.write<Answer<T>>(() => run(change));
         return { answer, isReplay: false };
       }
       if (!KEY_PATTERN.test(key)) throw badKey();
-      const scope = scopeOf(ask, key);
-      const requestDigest = sha256(JSON.stringify(ask.body ?? null));
+      const scope = scopeOf(keyed, key);
+      const requestDigest = sha256(JSON.stringify(keyed.body ?? null));
       for (;;) {
         const earlier = underway.get(scope);
         if (earlier === undefined) break;
-        await earlier.catch(() => undefined); // Its own caller hears of its failure.
+        await earlier.catch(() => undefined); // Its own caller gets the error.
       }
       const replay = replayOf<T>(scope, requestDigest);
       if (replay !== null) return { answer: replay, isReplay: true };
@@ -142,7 +143,7 @@ export function createIdempotency(deps: {
         const change = await prepare();
         return writer.write<Answer<T>>(() => {
           const answer = run(change);
-          remember({ scope, projectSeq }, requestDigest, answer);
+          store({ scope, projectSeq }, requestDigest, answer);
           return answer;
         });
       })();
@@ -166,7 +167,7 @@ export function createIdempotency(deps: {
             .where(
               sql`${idempotencyKeys.scope} IN (
                 SELECT scope FROM idempotency_keys
-                WHERE ${lt(idempotencyKeys.createdAt, clock.now() - KEPT_MS)} LIMIT ${PURGE_CHUNK})`,
+                WHERE ${lt(idempotencyKeys.createdAt, clock.now() - LIFETIME_MS)} LIMIT ${PURGE_CHUNK})`,
             )
             .returning({ scope: idempotencyKeys.scope })
             .all().length,
@@ -175,7 +176,7 @@ export function createIdempotency(deps: {
   };
 }
 
-function scopeOf({ projectSeq, isPublic, method, path }: Ask, key: string): string {
+function scopeOf({ projectSeq, isPublic, method, path }: KeyedRequest, key: string): string {
   const space = isPublic ? ["PUBLIC"] : [];
   return sha256(JSON.stringify([projectSeq, method, canonicalPath(path), key, ...space]));
 }

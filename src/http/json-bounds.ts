@@ -1,14 +1,14 @@
 /**
- * Scans the bytes of a JSON document as they arrive, before it is parsed, and counts its values, its
- * levels of nesting and its escape sequences. A parsed document can take thirty times the memory of
- * its bytes, so a document with too many values is refused before it is parsed.
+ * Scans the bytes of a JSON document as they arrive and counts its values, its levels of nesting and
+ * its escape sequences. A parsed document can take thirty times the memory of its bytes, so a
+ * document with too many values is refused before it is parsed.
  */
 
 import { AppError, fieldError } from "../lib/errors.ts";
 import { DEEPEST_NESTING } from "../lib/nesting.ts";
 
-/** An escape sequence costs the parser as much time as dozens of plain characters. */
-const MOST_ESCAPES = 4_000_000;
+/** Most escape sequences, because one costs the parser as much time as dozens of characters. */
+const MAX_ESCAPES = 4_000_000;
 
 /** The first bytes of a string are compared one by one; a native search covers the rest of it. */
 const NEAR_BYTES = 32;
@@ -28,18 +28,18 @@ export type JsonBounds = {
   values(): number;
 };
 
-export function createJsonBounds(mostValues: number): JsonBounds {
+export function createJsonBounds(maxValues: number): JsonBounds {
   let values = 1;
   let depth = 0;
   let escapes = 0;
   let isInString = false;
-  /** The last byte was a backslash in a string, so the next byte is escaped. */
+  /** True if the last byte was a backslash in a string, so the next byte is escaped. */
   let isEscaped = false;
   /** Positions of the next quote and backslash in the current bytes, from the last native search. */
   let quoteAt = -1;
   let backslashAt = -1;
 
-  /** Position of the first quote or backslash at or after `from`; the length where there is none. */
+  /** Returns the position of the first quote or backslash from `from` on, or the length. */
   function nextSpecial(bytes: Uint8Array, from: number): number {
     const near = Math.min(from + NEAR_BYTES, bytes.length);
     for (let at = from; at < near; at++) {
@@ -52,12 +52,12 @@ export function createJsonBounds(mostValues: number): JsonBounds {
     return Math.min(quoteAt, backslashAt);
   }
 
-  /** Scans a string; returns the position after its end, or after the current bytes. */
+  /** Scans a string and returns the position after its end, or after the current bytes. */
   function scanString(bytes: Uint8Array, from: number): number {
     let at = nextSpecial(bytes, from);
     while (at < bytes.length && bytes[at] === BACKSLASH) {
       escapes++;
-      if (escapes > MOST_ESCAPES) throw tooManyEscapes();
+      if (escapes > MAX_ESCAPES) throw tooManyEscapes();
       isEscaped = at + 1 === bytes.length;
       at = nextSpecial(bytes, at + 2);
     }
@@ -65,7 +65,7 @@ export function createJsonBounds(mostValues: number): JsonBounds {
     return at + 1;
   }
 
-  /** Scans outside of strings; returns the position after the next quote, or the length. */
+  /** Scans outside of strings and returns the position after the next quote, or the length. */
   function scanStructure(bytes: Uint8Array, from: number): number {
     const { length } = bytes;
     let at = from;
@@ -83,7 +83,7 @@ export function createJsonBounds(mostValues: number): JsonBounds {
 
   function addValue(): void {
     values++;
-    if (values > mostValues) throw tooManyValues(mostValues);
+    if (values > maxValues) throw tooManyValues(maxValues);
   }
 
   function open(): void {
@@ -111,20 +111,20 @@ function positionOf(octet: number, bytes: Uint8Array, from: number): number {
   return at === -1 ? bytes.length : at;
 }
 
-function tooManyValues(most: number): AppError {
-  const message = `must have at most ${most.toLocaleString("en-US")} JSON values`;
+function tooManyValues(limit: number): AppError {
+  const message = `must have at most ${limit.toLocaleString("en-US")} JSON values`;
   return fieldError("", "too_big", message);
 }
 
 function tooManyEscapes(): AppError {
-  const most = MOST_ESCAPES.toLocaleString("en-US");
-  const message = `must have at most ${most} escape sequences such as \\/ or \\n`;
+  const limit = MAX_ESCAPES.toLocaleString("en-US");
+  const message = `must have at most ${limit} escape sequences such as \\/ or \\n`;
   return fieldError("", "too_big", message);
 }
 
-/** 400 for a document with too many levels, found by this scan or after parsing. */
+/** The error for a document with too many levels, which this scan or a later check has found. */
 export function tooDeep(): AppError {
   const message = `The body is nested more than ${DEEPEST_NESTING} levels deep.`;
-  const suggestion = "Send a document with fewer levels; nothing here needs so many.";
+  const suggestion = "Send a document with fewer levels of nesting.";
   return new AppError(400, "INVALID_JSON", message, { suggestion });
 }

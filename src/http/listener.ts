@@ -1,4 +1,4 @@
-/** Accepts connections for the routes, and goes on when file descriptors were used up. */
+/** Accepts connections for the routes, and recovers when the process runs out of file descriptors. */
 
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../lib/clock.ts";
@@ -7,27 +7,27 @@ import type { Log } from "../lib/log.ts";
 import { createDescriptorGuard, type DescriptorGuard } from "./descriptor-guard.ts";
 import { openSubstitute } from "./substitute.ts";
 
-/** For what the process opens itself: databases, name servers, mail servers, webhooks, health checks. */
+/** Descriptors for databases, name servers, mail servers, webhooks and health checks. */
 const RESERVED_DESCRIPTORS = 16;
 
 export type Listener = {
-  /** Resolves to the port once connections are accepted. */
+  /** Resolves to the port when connections are accepted. */
   open(): Promise<number>;
-  /** Resolves once requests under way were answered; no new ones are accepted meanwhile. */
+  /** Accepts no new requests, and resolves after the requests under way were answered. */
   close(): Promise<void>;
 };
 
 export function createListener(deps: {
   http: AnyElysia;
   hostname: string;
-  /** 0 takes a free one. */
+  /** 0 means any free port. */
   port: number;
   clock: Clock;
   log: Log;
 }): Listener {
   const { http, hostname, clock, log } = deps;
   let guard: DescriptorGuard | null = null;
-  /** Servers that accept no connections any more and may still answer requests. */
+  /** Servers that no longer accept connections but may still answer requests. */
   let closing: Promise<void>[] = [];
 
   function listen(port: number): number {
@@ -36,7 +36,7 @@ export function createListener(deps: {
   }
 
   function stopAccepting(): void {
-    // Elysia would forget its server only after all of its connections were closed.
+    // This does not use Elysia's `stop`, which drops its server only after all connections closed.
     const closed = http.server?.stop(false) ?? Promise.resolve();
     closing.push(closed.then(() => undefined));
   }

@@ -1,6 +1,6 @@
 /**
- * Receives one file of a form (RFC 7578) as it comes in: it goes to `store` piece by piece, and the
- * sender waits while that does. Nothing is held in memory but small fields.
+ * Receives one file of a multipart form (RFC 7578). The file is passed to `store` in pieces as it
+ * arrives, and no more is read while `store` runs. Only small fields are held in memory.
  */
 
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
@@ -15,15 +15,15 @@ export type FileForm = {
   store: (bytes: Uint8Array) => Promise<void>;
 };
 
-/** Boundaries, part headers and the other fields. */
+/** Limit for boundaries, part headers and the other fields together. */
 export const FORM_OVERHEAD_BYTES = 256 * 1024;
-const LONGEST_FIELD_BYTES = 64 * 1024;
-const MOST_FIELDS = 20;
+const MAX_FIELD_BYTES = 64 * 1024;
+const MAX_FIELDS = 20;
 
-/** A request with a form. `pieces` resolves to its body once it may be read. */
+/** A request with a form. `pieces` resolves to its body when the memory budget allows reading it. */
 export type Upload = { request: Request; pieces: () => Promise<AsyncGenerator<Uint8Array>> };
 
-/** Resolves to the form's other fields when the whole file was stored. */
+/** Resolves to the form's other fields after the whole file was stored. */
 export async function receiveFile(
   { request, pieces }: Upload,
   form: FileForm,
@@ -31,7 +31,7 @@ export async function receiveFile(
   refuseEncoded(request);
   const contentType = request.headers.get("content-type") ?? "";
   if (request.body === null) throw noFile(form);
-  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw noForm();
+  if (!/^multipart\/form-data\s*;/i.test(contentType)) throw notMultipart();
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > form.capBytes + FORM_OVERHEAD_BYTES) throw tooLarge(form);
   const parser = createParser(contentType, form);
@@ -39,7 +39,8 @@ export async function receiveFile(
     await parser.read(await pieces());
     return parser.fields;
   } catch (error) {
-    throw request.signal.aborted ? malformed() : error; // Nobody is there any more to hear it.
+    // After an abort the client reads no response, so the error is not an internal one.
+    throw request.signal.aborted ? malformed() : error;
   } finally {
     parser.close();
   }
@@ -49,17 +50,18 @@ function createParser(contentType: string, form: FileForm) {
   const fields = new Map<string, string>();
   const failure = Promise.withResolvers<never>();
   const finished = Promise.withResolvers<void>();
-  failure.promise.catch(() => undefined); // Whoever waits hears of it; there may be nobody.
+  // `read` reports the failure. Without this, a failure after it has returned would be unhandled.
+  failure.promise.catch(() => undefined);
   let stored: Promise<void> | null = null;
   let isClosed = false;
-  let goOn = () => {};
+  let resumeWriting = () => {};
   const busboy = open(contentType, form);
   busboy.on("error", () => failure.reject(malformed()));
   busboy.on("finish", () => finished.resolve());
-  busboy.on("drain", () => goOn());
-  busboy.on("close", () => goOn());
+  busboy.on("drain", () => resumeWriting());
+  busboy.on("close", () => resumeWriting());
   busboy.on("field", (name, value, _, isCut) => {
-    if (isCut) failure.reject(fieldError(name, "too_big", "must take at most 64 KiB"));
+    if (isCut) failure.reject(fieldError(name, "too_big", "must be at most 64 KiB long"));
     else fields.set(name, value);
   });
   busboy.on("file", (_, part) => {
@@ -69,16 +71,16 @@ function createParser(contentType: string, form: FileForm) {
     stored.catch(failure.reject);
   });
 
-  /** Once what was written went on to the file, or never will. */
-  function hasRoom(): Promise<void> {
+  /** Resolves when the parser accepts more bytes, or was closed. */
+  function drained(): Promise<void> {
     return new Promise((resolve) => {
-      goOn = resolve;
+      resumeWriting = resolve;
     });
   }
 
   async function feed(pieces: AsyncGenerator<Uint8Array>): Promise<void> {
     for await (const bytes of pieces) {
-      if (!busboy.write(Buffer.from(bytes))) await hasRoom();
+      if (!busboy.write(Buffer.from(bytes))) await drained();
       if (isClosed) return;
     }
     busboy.end();
@@ -103,10 +105,10 @@ function open(contentType: string, form: FileForm): BusboyInstance {
     return new Busboy({
       headers: { "content-type": contentType },
       isPartAFile: (name) => name === form.name,
-      limits: { fields: MOST_FIELDS, fieldSize: LONGEST_FIELD_BYTES },
+      limits: { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES },
     });
   } catch {
-    throw malformed(); // No boundary, for one.
+    throw malformed(); // For example, the boundary is missing.
   }
 }
 
@@ -119,20 +121,20 @@ async function storeAll(part: AsyncIterable<Uint8Array>, form: FileForm): Promis
   }
 }
 
-function noForm(): AppError {
-  return new AppError(400, "BAD_REQUEST", "The body is no multipart form.", {
+function notMultipart(): AppError {
+  return new AppError(400, "BAD_REQUEST", "The body is not a multipart form.", {
     suggestion: "Send the file as multipart/form-data, as curl -F file=@contacts.csv does.",
   });
 }
 
 function malformed(): AppError {
-  return new AppError(400, "BAD_REQUEST", "The multipart form is malformed or breaks off.");
+  return new AppError(400, "BAD_REQUEST", "The multipart form is malformed or incomplete.");
 }
 
 function tooLarge({ capBytes }: FileForm): AppError {
   const message = `The file is larger than ${sizeText(capBytes)}.`;
   return new AppError(413, "PAYLOAD_TOO_LARGE", message, {
-    suggestion: "Split the file and send its parts one after the other.",
+    suggestion: "Split the file and send the pieces one after the other.",
   });
 }
 
@@ -141,5 +143,5 @@ function noFile({ name }: FileForm): AppError {
 }
 
 function twoFiles({ name }: FileForm): AppError {
-  return fieldError(name, "invalid_value", "must be one file");
+  return fieldError(name, "invalid_value", "must be a single file");
 }

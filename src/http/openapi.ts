@@ -1,6 +1,6 @@
 /**
- * `GET /openapi.json`, made from the routes themselves, and `GET /docs`, which shows it. All assets
- * come from the executable.
+ * Serves `GET /openapi.json`, which is generated from the routes, and `GET /docs`, a page that shows
+ * it. All assets are embedded in the executable.
  */
 
 import { swagger } from "@elysiajs/swagger";
@@ -13,13 +13,14 @@ import { isRecord } from "./validation.ts";
 
 const DESCRIPTION = `An email platform in one executable.
 
-Every request carries \`Authorization: Bearer <API key>\`: a secret key (\`sk_…\`), or for \`/v1/track\`
-a public one (\`pk_…\`). POST requests that create something take an \`Idempotency-Key\` header; the
-first answer is replayed for 24 hours. Errors all have one shape; \`error.code\` is for machines.`;
+Every request carries \`Authorization: Bearer <API key>\` with a secret key (\`sk_…\`). A public key
+(\`pk_…\`) is accepted only by \`/v1/track\`. POST requests that create something accept an
+\`Idempotency-Key\` header: the first response to a key is stored and replayed for 24 hours. All errors
+have the same structure; programs should read \`error.code\`.`;
 
 const SPEC_PATH = "/spec";
 
-/** Reads the routes of `api` and describes them; made once, when first asked for. */
+/** Returns the documentation routes for `api`. The document is generated on the first request for it. */
 export function openApiRoutes(api: AnyElysia) {
   let document: Promise<string> | null = null;
   return new Elysia({ name: "openapi-routes" })
@@ -58,7 +59,7 @@ function asset(body: string | Blob, contentType: string): Response {
   });
 }
 
-/** The plugin would also serve a page that loads its assets from elsewhere: only its document is used. */
+/** Only the document of the plugin is used, because its page loads assets from another server. */
 async function describe(api: AnyElysia): Promise<string> {
   const documented = new Elysia().use(api).use(
     swagger({
@@ -79,21 +80,21 @@ async function describe(api: AnyElysia): Promise<string> {
     }),
   );
   const response = await documented.handle(new Request(`http://localhost${SPEC_PATH}`));
-  return JSON.stringify(mend(await response.json()));
+  return JSON.stringify(completeDocument(await response.json()));
 }
 
-/** 3.1 knows `null` and `const`, which our schemas use; the rest is said once and in one form. */
-function mend(document: unknown): unknown {
-  if (!isRecord(document)) throw new Error("no OpenAPI document");
+/** Declares OpenAPI 3.1, because the schemas use `null` and `const`, and adds the shared error schema. */
+function completeDocument(document: unknown): unknown {
+  if (!isRecord(document)) throw new Error("the plugin returned no OpenAPI document");
   return {
     ...document,
     openapi: "3.1.0",
     components: { ...Object(document["components"]), schemas: { Error: ErrorBody } },
-    paths: mapObject(document["paths"], (item) => mapObject(item, mendOperation)),
+    paths: mapObject(document["paths"], (item) => mapObject(item, completeOperation)),
   };
 }
 
-function mendOperation(operation: unknown, method: string): unknown {
+function completeOperation(operation: unknown, method: string): unknown {
   if (!isRecord(operation)) return operation;
   const { requestBody, responses, parameters, ...rest } = operation;
   const own: unknown[] = Array.isArray(parameters) ? parameters : [];
@@ -103,23 +104,23 @@ function mendOperation(operation: unknown, method: string): unknown {
     ...(isRecord(requestBody)
       ? { requestBody: { required: true, ...contentOf(requestBody) } }
       : {}),
-    responses: mapObject(responses, mendResponse),
+    responses: mapObject(responses, completeResponse),
   };
 }
 
-/** All errors share one schema: told once, and referred to. */
-function mendResponse(response: unknown, status: string): unknown {
+/** All errors refer to one shared schema. */
+function completeResponse(response: unknown, status: string): unknown {
   const description = DESCRIPTIONS[status] ?? "Done";
   if (!isRecord(response) || /^(?:204|3\d\d)$/.test(status)) return { description };
   const own = contentOf(response);
-  // Pages for people answer errors with a page, too.
+  // Routes that return HTML pages also return their errors as HTML pages.
   const isJson = isRecord(own.content) && "application/json" in own.content;
   if (Number(status) < 400 || !isJson) return { description, ...own };
   const schema = { $ref: "#/components/schemas/Error" };
   return { description, content: { "application/json": { schema } } };
 }
 
-/** Of the three media types that the plugin names there is one: JSON, unless the schema says another. */
+/** Keeps one of the three media types that the plugin lists: JSON, unless the schema names another. */
 function contentOf({ content }: Readonly<Record<string, unknown>>): { content?: unknown } {
   const json = isRecord(content) ? content["application/json"] : undefined;
   if (!isRecord(json)) return content === undefined ? {} : { content };
@@ -136,24 +137,25 @@ const IDEMPOTENCY_KEY = {
   in: "header",
   name: "Idempotency-Key",
   required: false,
-  description: "The first answer to a key is stored with its effect and replayed for 24 hours",
+  description:
+    "The first response to a key is stored together with the change and replayed for 24 hours",
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: "Done",
   201: "Created",
-  202: "Accepted; the work goes on",
+  202: "Accepted; the work continues",
   204: "Done; no body",
-  302: "See Location",
+  302: "Redirect to the address in Location",
   400: "Malformed request",
-  401: "No valid API key",
+  401: "Missing or invalid API key",
   403: "Not permitted",
   404: "No such resource",
   408: "The body did not arrive in time",
   409: "Conflict with the current state",
   413: "Body too large",
-  415: "Body compressed",
+  415: "Compressed body",
   422: "Validation failed; details in errors",
   429: "Rate limit exceeded",
   500: "Unexpected error",
@@ -176,5 +178,5 @@ const PAGE = `<!doctype html>
 </body>
 </html>`;
 
-/** Without `validatorUrl` the page would show the document to a service of somebody else. */
+/** `validatorUrl` is null, because the page would otherwise send the document to a public service. */
 const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", validatorUrl: null, deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;

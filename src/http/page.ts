@@ -1,42 +1,41 @@
 /**
- * HTML pages for people who follow a link from a mail: plain, readable on a phone and in the dark,
- * with nothing loaded from anywhere. They are private to the reader: no cache, no search engine and
- * no other site learns their address.
+ * HTML pages for people who follow a link in a mail. They are readable on a phone and in dark mode,
+ * and load nothing from other servers. Their addresses are secret, so the response headers forbid
+ * caches, search engines and the Referer header.
  */
 
 import { Type } from "@sinclair/typebox";
 import type { Texts } from "../render/language.ts";
 
 export type Page = {
-  /** BCP 47. */
+  /** A BCP 47 tag. */
   language: string;
-  /** Text, not HTML, as all of these. */
+  /** Text, not HTML, like all members. */
   title: string;
   text: string;
-  /** Who writes; null where that is not known. */
+  /** The sender of the mail; null if it is not known. */
   sender: string | null;
-  /** Posts back to the address of the page. */
+  /** A button that posts to the address of the page. */
   button: { label: string; name: string; value: string; isMain: boolean } | null;
-  /** Said after the button, in small. */
+  /** A small text after the button. */
   note: string | null;
 };
 
-/** For the declaration of a route. */
+/** The response schema of a route that returns a page. */
 export const Html = Type.Unsafe<Response>(
   Type.Any({ type: "string", contentMediaType: "text/html" }),
 );
 
-/** The page as an answer. */
 export function pageResponse(page: Page, status: number): Response {
   return new Response(htmlOf(page), { status, headers: PAGE_HEADERS });
 }
 
-/** What goes with a link that is not one of ours. */
+/** The page for a link with an invalid signature. */
 export function badLinkPage(texts: Texts): Page {
   return plainPage(texts, texts.badLink);
 }
 
-/** What goes with a fault of ours. */
+/** The page for an internal error. */
 export function troublePage(texts: Texts): Page {
   return plainPage(texts, texts.trouble);
 }
@@ -69,7 +68,7 @@ ${formOf(page)}${page.note === null ? "" : `<p class="note">${Bun.escapeHTML(pag
 `;
 }
 
-/** Without an action: it goes where the page came from, whatever proxies stand in between. */
+/** The form has no `action`, so it posts to the address of the page, also behind a proxy. */
 function formOf({ button }: Page): string {
   if (button === null) return "";
   const { name, value, label, isMain } = button;

@@ -1,4 +1,7 @@
-/** Cursor pagination (docs/specification.md#s4.9): opaque, signed, tied to project and list. */
+/**
+ * Cursor pagination (docs/specification.md#s4.9). A cursor is opaque, signed, and valid only for the
+ * project and the list for which it was issued.
+ */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { lt, type SQL } from "drizzle-orm";
@@ -20,13 +23,13 @@ const DEFAULT_LIMIT = 20;
 const SIGNATURE_BYTES = 12;
 const NUMBER_BYTES = 8;
 
-/** A place in a list: the numbers of the last row shown, in the order of the list's sorting. */
+/** `after` is the position of the last row shown: its sort keys, in the sort order of the list. */
 export type PageRequest = { limit: number; after: readonly number[] | null };
 
 export type Cursors = {
-  /** Reads `limit` and `cursor`; a cursor that was not issued for this list is a 422. */
+  /** Reads `limit` and `cursor`. Throws 422 for a cursor that was not issued for this list. */
   read(scope: string, query: PageQuery): PageRequest;
-  /** Cuts rows (one more than `limit` was asked for) into a page. */
+  /** Makes a page of `rows`, which the caller selects with `limit + 1` to learn if there are more. */
   page<Row, Item>(
     scope: string,
     request: PageRequest,
@@ -90,11 +93,11 @@ export function createCursors(key: Uint8Array): Cursors {
   };
 }
 
-/** The condition that goes with `bySeq`. */
+/** The SQL condition for the rows after the cursor, in a list with the sort order `bySeq`. */
 export function olderThan(seq: SQLiteColumn, request: PageRequest): SQL | undefined {
   const [before] = request.after ?? [];
   return before === undefined ? undefined : lt(seq, before);
 }
 
-/** For lists sorted by `seq` alone, newest first. */
+/** The position of a row in a list that is sorted by `seq` alone, newest first. */
 export const bySeq = (row: { seq: number }): readonly number[] => [row.seq];

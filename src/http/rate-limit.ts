@@ -1,45 +1,48 @@
-/** Sliding-window counters: never more than `limit` accepted in any window. */
+/** Sliding-window counters: in any window of time, at most `limit` requests per key are accepted. */
 
 export type Decision = {
   isAllowed: boolean;
   remaining: number;
-  /** Seconds until a place is free again (denied) or the window is empty (allowed); at least 1. */
+  /**
+   * Seconds until a request is possible again if this one was denied, otherwise until the window is
+   * empty. At least 1.
+   */
   resetSeconds: number;
 };
 
 export type SlidingWindow = {
-  /** Counts an event if the limit allows it. */
+  /** Counts a request if the limit allows it. */
   take(key: string | number): Decision;
-  /** The decision of `take` where that would refuse, otherwise null; nothing is counted. */
+  /** Returns the decision of `take` if it would deny the request, otherwise null. It counts nothing. */
   refusal(key: string | number): Decision | null;
   size(): number;
 };
 
-/** The times of the last `limit` accepted requests, in a ring; exact, 8 bytes each. */
-type Ring = { moments: Float64Array; next: number; count: number };
+/** The times of the last `limit` accepted requests, in a ring buffer. Each takes 8 bytes. */
+type Ring = { times: Float64Array; next: number; count: number };
 
-const SMALLEST_RING = 16;
+const MIN_RING_SIZE = 16;
 
 export function slidingWindow(options: {
   limit: number;
   windowMs: number;
   /** Monotonic milliseconds (`Clock.elapsed`). */
   now: () => number;
-  /** Most keys kept; the least recently used are dropped first. */
+  /** Most keys in memory; the least recently used key is dropped first. */
   maxKeys: number;
 }): SlidingWindow {
   const { limit, windowMs, now, maxKeys } = options;
   const rings = new Map<string | number, Ring>();
 
   function ringOf(key: string | number): Ring {
-    const ring = rings.get(key) ?? newRing(Math.min(limit, SMALLEST_RING));
-    rings.delete(key); // Re-inserted last: the map's order is the order of use.
+    const ring = rings.get(key) ?? newRing(Math.min(limit, MIN_RING_SIZE));
+    rings.delete(key); // The key is inserted again as the last, so the map is in order of use.
     rings.set(key, ring);
-    if (rings.size > maxKeys) forgetOldest();
+    if (rings.size > maxKeys) dropOldestKey();
     return ring;
   }
 
-  function forgetOldest(): void {
+  function dropOldestKey(): void {
     for (const key of rings.keys()) {
       rings.delete(key);
       return;
@@ -75,33 +78,33 @@ export function slidingWindow(options: {
 }
 
 function newRing(capacity: number): Ring {
-  return { moments: new Float64Array(capacity), next: 0, count: 0 };
+  return { times: new Float64Array(capacity), next: 0, count: 0 };
 }
 
 function oldest(ring: Ring): number {
-  const { moments, next, count } = ring;
-  return moments[(next - count + moments.length) % moments.length] ?? 0;
+  const { times, next, count } = ring;
+  return times[(next - count + times.length) % times.length] ?? 0;
 }
 
-/** A request leaves the window when it is `windowMs` old, not a moment before. */
-function dropBefore(ring: Ring, moment: number): void {
-  while (ring.count > 0 && oldest(ring) <= moment) ring.count--;
+/** Drops the requests from before and at `time`, so that a request counts for exactly `windowMs`. */
+function dropBefore(ring: Ring, time: number): void {
+  while (ring.count > 0 && oldest(ring) <= time) ring.count--;
 }
 
 function push(ring: Ring, at: number, limit: number): void {
-  if (ring.count === ring.moments.length) grow(ring, limit);
-  ring.moments[ring.next] = at;
-  ring.next = (ring.next + 1) % ring.moments.length;
+  if (ring.count === ring.times.length) grow(ring, limit);
+  ring.times[ring.next] = at;
+  ring.next = (ring.next + 1) % ring.times.length;
   ring.count++;
 }
 
 function grow(ring: Ring, limit: number): void {
-  const { moments, next, count } = ring;
-  const larger = new Float64Array(Math.min(limit, moments.length * 2));
+  const { times, next, count } = ring;
+  const larger = new Float64Array(Math.min(limit, times.length * 2));
   for (let i = 0; i < count; i++) {
-    larger[i] = moments[(next - count + i + moments.length) % moments.length] ?? 0;
+    larger[i] = times[(next - count + i + times.length) % times.length] ?? 0;
   }
-  ring.moments = larger;
+  ring.times = larger;
   ring.next = count % larger.length;
 }
 

@@ -1,4 +1,4 @@
-/** Logs responses with 503: at most one line a second, since there are hundreds of them under load. */
+/** Logs responses with status 503, at most one per second, because overload causes hundreds. */
 
 import type { Log } from "../lib/log.ts";
 

@@ -1,7 +1,7 @@
 /**
- * How many requests per minute a key may make. Secret keys share one limit per project. Every
- * visitor of a site can read its public key, so public keys have limits of their own, which never
- * use up that of the secret keys: one per project, and within it one per client address.
+ * Limits the requests per minute of API keys. The secret keys of a project share one limit. Every
+ * visitor of a site can read its public key, so requests with public keys are counted separately:
+ * one limit per project, and one per client address of the project.
  */
 
 import { type Decision, slidingWindow, type SlidingWindow } from "./rate-limit.ts";
@@ -10,27 +10,27 @@ import { type Decision, slidingWindow, type SlidingWindow } from "./rate-limit.t
 export type Budget = Decision & { limit: number };
 
 export type RequestRates = {
-  /** Counts a request unless a limit is reached; null: no limit applies. */
+  /** Counts a request unless the limit is reached. Returns null if there is no limit. */
   takeSecret(projectSeq: number): Budget | null;
-  /** The same. Of two limits that apply the answer is the one that refuses, or is nearer to it. */
+  /** The same. If two limits apply, it returns the one that refuses or has fewer requests left. */
   takePublic(projectSeq: number, client: string): Budget | null;
 };
 
 const WINDOW_MS = 60_000;
-const MOST_PROJECTS_TRACKED = 10_000;
-const MOST_CLIENTS_TRACKED = 20_000;
+const MAX_TRACKED_PROJECTS = 10_000;
+const MAX_TRACKED_CLIENTS = 20_000;
 
 export function createRequestRates(options: {
-  /** Requests per minute; 0: no limit. */
+  /** Requests per minute; 0 means no limit. The same holds for the next two. */
   secretPerProject: number;
   publicPerProject: number;
   publicPerClient: number;
   /** Monotonic milliseconds (`Clock.elapsed`). */
   now: () => number;
 }): RequestRates {
-  const secret = windowOf(options.secretPerProject, MOST_PROJECTS_TRACKED);
-  const projects = windowOf(options.publicPerProject, MOST_PROJECTS_TRACKED);
-  const clients = windowOf(options.publicPerClient, MOST_CLIENTS_TRACKED);
+  const secret = windowOf(options.secretPerProject, MAX_TRACKED_PROJECTS);
+  const projects = windowOf(options.publicPerProject, MAX_TRACKED_PROJECTS);
+  const clients = windowOf(options.publicPerClient, MAX_TRACKED_CLIENTS);
 
   function windowOf(limit: number, maxKeys: number): SlidingWindow | null {
     const { now } = options;
@@ -47,12 +47,12 @@ export function createRequestRates(options: {
     takePublic(projectSeq, client) {
       const { publicPerProject, publicPerClient } = options;
       const clientKey = `${projectSeq} ${client}`;
-      // Both limits are asked before either counts: what one refuses costs nothing of the other.
+      // Both limits are checked before a request is counted, so a refused request uses up neither.
       const refusal = clients?.refusal(clientKey) ?? null;
       if (refusal !== null) return { ...refusal, limit: publicPerClient };
-      const ofProject = budget(publicPerProject, projects?.take(projectSeq));
-      if (ofProject?.isAllowed === false) return ofProject;
-      return nearest(ofProject, budget(publicPerClient, clients?.take(clientKey)));
+      const projectBudget = budget(publicPerProject, projects?.take(projectSeq));
+      if (projectBudget?.isAllowed === false) return projectBudget;
+      return nearest(projectBudget, budget(publicPerClient, clients?.take(clientKey)));
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The path of a request, in the one spelling that everything which is kept by path agrees on. */
+/** Normalises the path of a request, so that all code that stores or compares paths agrees. */
 
 /** The path of an absolute URL as routes are written: without query and trailing slash. */
 export function routePath(url: string): string {
@@ -17,12 +17,12 @@ export function canonicalPath(path: string): string {
   return trimmed.includes("%") ? trimmed.split("/").map(reencoded).join("/") : trimmed;
 }
 
-/** One trailing slash names the same route. */
+/** A path with one trailing slash names the same route as without it. */
 function withoutTrailingSlash(path: string): string {
   return path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** A segment that is not percent-encoded UTF-8 stays as it is: its route refuses it. */
+/** A segment that is not percent-encoded UTF-8 stays unchanged, because its route refuses it. */
 function reencoded(segment: string): string {
   try {
     return encodeURIComponent(decodeURIComponent(segment));

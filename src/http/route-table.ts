@@ -1,32 +1,33 @@
 /**
- * Finds which route a path names, whatever its method: a literal segment wins over a parameter, and
- * a parameter over a wildcard. The routers look for one method only, so they would take
- * `GET /contacts/bulk` for the contact with the id "bulk" because only POST has that literal route.
+ * Finds the route of a path independently of the method: a literal segment wins over a parameter, and
+ * a parameter over a wildcard. The routers of the framework consider one method only, so they would
+ * treat `GET /contacts/bulk` as the contact with the id "bulk", because only POST has that literal
+ * route.
  */
 
 export type Route = { method: string; path: string };
 
 export type RouteTable = {
-  /** Methods of the route that `path` names, as in an Allow header; null: there is no route. */
+  /** The methods of the route of `path`, as in an Allow header; null if there is no route. */
   methodsAt(path: string): readonly string[] | null;
 };
 
 type Node = {
   literals: Map<string, Node>;
   parameter: Node | null;
-  /** Of a pattern that ends here. */
+  /** Methods of the pattern that ends at this node; null if there is none. */
   methods: string[] | null;
-  /** Of a pattern that ends in `*` here. */
+  /** Methods of the pattern that ends at this node with `*`; null if there is none. */
   wildcardMethods: string[] | null;
 };
 
-/** Paths are those of `routePath`: without a trailing slash. */
+/** Paths must have the spelling of `routePath`, without a trailing slash. */
 export function createRouteTable(routes: readonly Route[]): RouteTable {
   const root = newNode();
   const literalRoutes = new Map<string, string[]>();
   for (const { method, path } of routes) {
     const methods = methodsOfPattern(root, path);
-    // A route that answers GET answers HEAD (RFC 9110 §9.3.2).
+    // A route that answers GET also answers HEAD (RFC 9110 §9.3.2).
     methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method]));
     if (!/[:*]/.test(path)) literalRoutes.set(path, methods);
   }
@@ -39,7 +40,7 @@ function newNode(): Node {
   return { literals: new Map(), parameter: null, methods: null, wildcardMethods: null };
 }
 
-/** The list that collects the methods of one pattern. */
+/** Returns the list that collects the methods of one pattern. */
 function methodsOfPattern(root: Node, pattern: string): string[] {
   let node = root;
   for (const segment of pattern.split("/").slice(1)) {
@@ -55,7 +56,7 @@ function literalChild(node: Node, segment: string): Node {
   return child;
 }
 
-/** `segments` from `index` on are below `node`. No pattern is deep, so neither is the recursion. */
+/** Matches the segments from `index` on below `node`. The recursion is as deep as the longest pattern. */
 function find(node: Node, segments: readonly string[], index: number): string[] | null {
   const segment = segments[index];
   if (segment === undefined) return node.methods;

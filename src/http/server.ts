@@ -1,4 +1,11 @@
-/** The root of all routes: request ids, error answers, 404 and 405, CORS for the public endpoint. */
+/**
+ * The root of all routes. For each request, in this order: it chooses the request id, refuses a
+ * second Host header, adds the CORS headers of the public endpoint, and refuses a method that the
+ * route does not have (405). Then the route answers: `admission.ts` checks the API key and the rate
+ * limit, `body.ts` reads the body, `validation.ts` checks it against the schema, and `idempotency.ts`
+ * commits the change once per key. An error becomes a response in `errors.ts`. The response is
+ * counted and logged at the end.
+ */
 
 import { Elysia } from "elysia";
 import { newId } from "../lib/id.ts";
@@ -13,7 +20,7 @@ import { createRouteTable, type Route } from "./route-table.ts";
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** The route that browsers call from any origin. */
 const PUBLIC_PATH = "/v1/track";
-/** Headers of its responses that pages may read. */
+/** Headers of its responses that scripts in browsers may read. */
 const EXPOSED_HEADERS = [
   "X-Request-Id",
   "Idempotency-Replayed",
@@ -28,9 +35,9 @@ export function createRoot(options: {
   now: () => number;
   /** Monotonic milliseconds. */
   elapsed: () => number;
-  /** The project of a request that was admitted. */
+  /** The project of an admitted request; null for other requests. */
   projectOf: (request: Request) => Project | null;
-  /** Told when the validation and the handler of a request begin. */
+  /** Called when the validation and the handler of a request begin. */
   beginWork: (name: string) => void;
   /** Called once for each request, after its response was created. */
   onAnswered: (request: Request) => void;
@@ -57,7 +64,7 @@ export function createRoot(options: {
       const requestId = given !== null && REQUEST_ID.test(given) ? given : newId(now());
       requestIds.set(request, requestId);
       set.headers["x-request-id"] = requestId;
-      refuseTwoHosts(request);
+      refuseSecondHost(request);
       const path = routePath(request.url);
       if (path === PUBLIC_PATH) {
         set.headers["access-control-allow-origin"] = "*";
@@ -83,7 +90,7 @@ export function createRoot(options: {
       log.debug("request", {
         requestId,
         method: request.method,
-        // Paths of the pages for recipients hold tokens that act in their name.
+        // The path is not logged: paths of the pages for recipients contain secret tokens.
         route: route === "" ? null : route,
         status: set.status ?? 200,
       });
@@ -93,31 +100,39 @@ export function createRoot(options: {
     root,
     /** Responses since the start, by status. */
     responses,
-    /** Called once, when all routes are there. */
+    /** Called once, after all routes were added. */
     learnRoutes(all: readonly Route[]) {
       routes = createRouteTable(all);
     },
   };
 }
 
-/** RFC 9112 §3.2. Fields of one name arrive joined by commas, and no host has a comma. */
-function refuseTwoHosts(request: Request): void {
+/**
+ * Refuses a request with two Host headers (RFC 9112 §3.2). They arrive joined by a comma, which no
+ * host name contains.
+ */
+function refuseSecondHost(request: Request): void {
   if (request.headers.get("host")?.includes(",") !== true) return;
-  throw new AppError(400, "BAD_REQUEST", "A request has exactly one Host header.", {
+  throw new AppError(400, "BAD_REQUEST", "A request must have exactly one Host header.", {
     suggestion: "Send one Host header, with one host.",
   });
 }
 
-/** Asked before a router sees the request: 404 is left to it, since it knows no route either. */
+/** Runs before the router, which answers 404 for a path without a route. */
 function requireMethod(method: string, methods: readonly string[] | null): void {
   if (methods === null || methods.includes(method)) return;
-  throw new AppError(405, "METHOD_NOT_ALLOWED", `${method} is not possible here.`, {
-    headers: { Allow: methods.join(", ") },
-  });
+  throw new AppError(
+    405,
+    "METHOD_NOT_ALLOWED",
+    `The method ${method} is not allowed for this path.`,
+    {
+      headers: { Allow: methods.join(", ") },
+    },
+  );
 }
 
 function noRoute(): AppError {
-  return new AppError(404, "ROUTE_NOT_FOUND", "There is no such route.");
+  return new AppError(404, "ROUTE_NOT_FOUND", "No route has this path.");
 }
 
 function preflight(requestId: string): Response {

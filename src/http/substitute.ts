@@ -1,6 +1,6 @@
 /**
- * Listens in place of the server while file descriptors are used up. It answers at once and closes
- * the connection: `/livez` with 200, everything else with 503.
+ * Listens instead of the server while no file descriptors are free. It answers at once and closes
+ * the connection: `/livez` gets 200, every other path 503.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -44,6 +44,6 @@ export function openSubstitute(deps: {
 
 function refusal(): AppError {
   const message =
-    "All file descriptors of the process are in use: it cannot take more connections.";
+    "All file descriptors of the process are in use, so it cannot accept more connections.";
   return new AppError(503, "SERVICE_UNAVAILABLE", message);
 }

@@ -1,4 +1,4 @@
-/** Turns schema violations into the `errors[]` of a 422: all of them, each with a dotted path. */
+/** Turns schema violations into the `errors[]` of a 422 response, each with a dotted path. */
 
 import { Kind, type TProperties, type TSchema, Type, TypeRegistry } from "@sinclair/typebox";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
@@ -7,12 +7,12 @@ import type { Project } from "./admission.ts";
 import { choiceMessage, messageOf, QUERY_BOOLEAN, QUERY_INTEGER } from "./field-messages.ts";
 import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
 
-/** More would help nobody, and a body of a thousand faults must not become a megabyte of answer. */
+/** Most errors in one response, so that a body with a million errors gets a small response. */
 export const MOST_ERRORS = 100;
 
 /**
- * Rules that no schema can say (fields that need each other). A schema carries them under
- * `checks`; they run on any value, valid or not, so that they add to the schema's own findings.
+ * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run on
+ * a value that violates the schema, so that one response reports the errors of both.
  */
 export type Checks = (
   value: Readonly<Record<string, unknown>>,
@@ -35,7 +35,7 @@ export function fieldErrors(
   return firstByField(allErrors(schema, value, project));
 }
 
-/** Lazily: a body may have a million faults, and only the first hundred are told. */
+/** Yields errors lazily: a body may have a million errors, and only the first hundred are reported. */
 function* allErrors(
   schema: TSchema,
   value: unknown,
@@ -45,7 +45,7 @@ function* allErrors(
   yield* crossFieldErrors(schema, value, project);
 }
 
-/** A body that its schema passed still has to pass the rules attached by `withChecks`: 422 if not. */
+/** Throws 422 if a body that satisfies its schema violates a rule attached by `withChecks`. */
 export function ensureChecks(schema: TSchema, value: unknown): void {
   const errors = crossFieldErrors(schema, value, null);
   if (errors.length > 0) throw validationError(errors.slice(0, MOST_ERRORS));
@@ -86,8 +86,9 @@ function* toFieldErrors(error: ValueError): Generator<FieldError> {
 }
 
 /**
- * A value that fits no variant is measured against the one it was meant to be: the variant whose
- * JSON type it has. So a bad address inside an array of recipients is named itself.
+ * For a value that matches no variant of a union, the errors are those of the first variant that has
+ * the JSON type of the value. An invalid address in an array of recipients is thus reported with the
+ * path of the address, not of the array.
  */
 function* unionErrors(error: ValueError): Generator<FieldError> {
   const field = dotted(error.path);
@@ -97,7 +98,7 @@ function* unionErrors(error: ValueError): Generator<FieldError> {
     yield { field, message: choiceMessage(literals), code: "invalid_value" };
     return;
   }
-  const inner = error.errors[variants.findIndex((variant) => isMeantBy(error.value, variant))];
+  const inner = error.errors[variants.findIndex((variant) => hasTypeOf(error.value, variant))];
   if (inner === undefined) {
     yield { field, message: messageOf(error), code: "invalid_type" };
     return;
@@ -105,8 +106,8 @@ function* unionErrors(error: ValueError): Generator<FieldError> {
   for (const fault of inner) yield* toFieldErrors(fault);
 }
 
-/** A union within the union has no type of its own: it may be meant by anything but null. */
-function isMeantBy(value: unknown, { type, anyOf }: TSchema): boolean {
+/** A nested union has no type of its own, so it is assumed to match any value except null. */
+function hasTypeOf(value: unknown, { type, anyOf }: TSchema): boolean {
   const given = jsonType(value);
   if (type === undefined) return anyOf !== undefined && given !== "null";
   return type === given || (type === "integer" && given === "number");
@@ -150,7 +151,7 @@ function codeOf(error: ValueError): FieldErrorCode {
   return CODES[error.type] ?? "invalid_type";
 }
 
-/** An object that a caller sends: unknown fields pass and are ignored (docs/interface.md#requests). */
+/** An object that a caller sends. Unknown fields are ignored (docs/interface.md#requests). */
 export function Input<T extends TProperties>(properties: T) {
   return Type.Object(properties, { additionalProperties: true });
 }
@@ -160,7 +161,7 @@ export function OneOf<const T extends string>(values: readonly T[]) {
   return Type.Unsafe<T>(Type.Union(values.map((value) => Type.Literal(value))));
 }
 
-/** No `default` in the schema: Elysia would fill it in as a number, and the query carries text. */
+/** The schema has no `default`, because Elysia would insert a number where the query has text. */
 export function QueryInteger(options: { minimum: number; maximum: number; description: string }) {
   return Type.Unsafe<string>({ ...options, [Kind]: QUERY_INTEGER, type: "integer" });
 }
