@@ -1,15 +1,17 @@
 /**
- * What happens when the system clock is set. The application goes on by the time from before the step
- * (lib/steady-clock.ts) until one change has moved the stored times and adopted the new time:
+ * Adjusts stored times when the system clock is set. The application continues with the time from
+ * before the step (lib/steady-clock.ts) until one change has moved the stored times and adopted the
+ * new time:
  *
- * - Set back: all due times move back with the clock. What was due stays due, and what waits (a
- *   retry, a delay of a workflow) waits as long as it would have waited. Dates that people chose,
- *   such as the start of a campaign, stay as they are.
- * - Set forward: this counts as time that has passed, as after the machine was suspended, and due
- *   times stay. Only what an earlier step back has moved is moved forward again.
+ * - If the clock was set back, all due times move back by the same amount. Due work stays due, and a
+ *   retry or a delay of a workflow lasts as long as it would have lasted. Dates that users chose, such
+ *   as the start of a campaign, do not change.
+ * - If the clock was set forward, the step counts as time that has passed, as after a suspension of
+ *   the machine, and due times do not change. Only times that an earlier step back has moved are moved
+ *   forward again.
  *
- * A step that happens while no process runs is found at the start, by the latest time that the
- * database has seen.
+ * A step that happens while no process runs is found at the next start, by comparison with the latest
+ * time in the database.
  */
 
 import type { Db } from "./db/open.ts";
@@ -19,21 +21,21 @@ import { type DueShift, SMALLEST_STEP_MS, type SteadyClock } from "./lib/steady-
 
 export type ClockSteps = ReturnType<typeof createClockSteps>;
 
-/** How far behind the latest time in the database may be while the process runs. */
+/** Interval at which a running process stores the time in the database. */
 const NOTE_INTERVAL_MS = 60_000;
-/** Shorter steps are nothing to lifetimes of hours, and moving their rows takes time. */
-const LEAST_OF_A_LIFETIME_MS = 60_000;
+/** Shorter steps do not move lifetimes of hours, because the difference does not justify the writes. */
+const MIN_LIFETIME_STEP_MS = 60_000;
 
 export function createClockSteps(deps: {
   db: Pick<Db, "sqlite">;
   writer: Writer;
   clock: SteadyClock;
   log: Log;
-  /** Parts of a change: each moves the due times of its owner. */
+  /** Functions that run in one change. Each moves the due times of one module. */
   dueTimes: readonly ((shift: DueShift) => void)[];
-  /** Parts of a change: each moves the times from which lifetimes of hours are counted. */
+  /** Functions that run in one change. Each moves the times from which lifetimes of hours count. */
   lifetimes: readonly ((byMs: number) => void)[];
-  /** Wakes everything that sleeps until a due time. */
+  /** Wakes all workers that sleep until a due time. */
   wake: () => void;
 }) {
   const { writer, clock, log } = deps;
@@ -42,24 +44,24 @@ export function createClockSteps(deps: {
   const setLatest = sqlite.prepare<unknown, [number]>(
     "INSERT INTO readiness (id, at) VALUES (1, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
   );
-  /** When the latest time was stored, in monotonic milliseconds. */
+  /** Monotonic time of the last store, in milliseconds. */
   let notedMs = -Infinity;
-  /** How far the clock was set back in this process and not set forward again. */
+  /** Total of the steps back in this process, less the steps forward that have reversed them. */
   let setBackMs = 0;
 
-  /** Part of a change: stores the time, which also proves that the storage takes writes. */
+  /** Runs in a change and stores the time. This also proves that the database accepts writes. */
   function note(): void {
     setLatest.run(clock.now());
     notedMs = clock.elapsed();
   }
 
-  /** Part of a change. Returns how far due times moved. */
+  /** Runs in a change and moves the stored times. Returns by how much the due times moved. */
   function move(stepMs: number): number {
     const byMs = stepMs < 0 ? stepMs : Math.min(stepMs, setBackMs);
     const now = clock.now();
     const shift = { byMs, after: Math.min(now, now - byMs) };
     if (byMs !== 0) for (const moveDue of deps.dueTimes) moveDue(shift);
-    if (Math.abs(stepMs) >= LEAST_OF_A_LIFETIME_MS) {
+    if (Math.abs(stepMs) >= MIN_LIFETIME_STEP_MS) {
       for (const moveStart of deps.lifetimes) moveStart(stepMs);
     }
     return byMs;
@@ -92,14 +94,14 @@ export function createClockSteps(deps: {
   return {
     note,
 
-    /** Before anything else runs: finds a clock that was set back since the latest stored time. */
+    /** Runs before all other work. It detects a clock that was set back since the latest stored time. */
     async start(): Promise<void> {
       const stepMs = clock.now() - (latest.get()?.at ?? -Infinity);
       if (stepMs <= -SMALLEST_STEP_MS) await follow(() => stepMs);
       else await writer.write(note);
     },
 
-    /** Recurring work: follows a step of the clock, and stores the time now and then. */
+    /** Runs every second. It follows a step of the clock, and stores the time once a minute. */
     async check(): Promise<void> {
       if (clock.stepMs() !== 0) await follow(clock.stepMs);
       else if (clock.elapsed() - notedMs >= NOTE_INTERVAL_MS) await writer.write(note);

@@ -1,4 +1,7 @@
-/** One table: setting, flag, environment name, default, check. From it comes one frozen object. */
+/**
+ * The settings. One table lists for each its flag, environment variable, default and parser.
+ * `readConfig` makes one frozen object from the flags and the environment.
+ */
 
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
@@ -18,54 +21,56 @@ export type Config = Readonly<{
   data: string;
   host: string;
   port: number;
-  /** Public base of links, no slash at the end; null: made of host and port. */
+  /** Public base of links, without a slash at the end; null means `http://host:port`. */
   url: string | null;
-  /** The same for tracked links and pixels; null: as `url`. */
+  /** The same for tracked links and pixels; null means the value of `url`. */
   trackingUrl: string | null;
   transport: TransportName;
   relayUrl: Relay | null;
-  /** EHLO name. */
+  /** The name of this server in EHLO. */
   hostname: string;
-  /** Name servers to ask; null: those of the system. */
+  /** Name servers for look-ups; null means those of the system. */
   dns: readonly DnsServer[] | null;
-  /** Port of the servers that mail goes to without a relay. */
+  /** Port of the receiving servers, for mail that is sent without a relay. */
   directPort: number;
-  /** Addresses of this machine that mail leaves from; empty: the system chooses. */
+  /** Addresses of this machine that mail leaves from; if empty, the system chooses. */
   sourceAddresses: readonly string[];
-  /** Dial addresses that do not belong to the open internet; for tests. */
+  /** Allows connections to private and loopback addresses, for tests. */
   allowPrivateAddresses: boolean;
-  /** Mails per second that leave; 0: no limit. */
+  /** Mails per second that leave; 0 means no limit. */
   sendRate: number;
-  /** Requests per minute and project; 0: no limit. */
+  /** Requests per minute and project with secret keys; 0 means no limit. */
   apiRate: number;
-  /** Requests per minute with public keys, of a project and of one client of it; 0: no limit. */
+  /** Requests per minute and project with public keys; 0 means no limit. */
   publicKeyRate: number;
+  /** Requests per minute, project and client address with public keys; 0 means no limit. */
   publicClientRate: number;
   /** Peers whose X-Forwarded-For names the client. */
   trustedProxies: readonly AddressRange[];
-  /** MiB that the data of one project may take; 0: no limit. */
+  /** MiB that the data of one project may take; 0 means no limit. */
   quotaStorage: number;
-  /** Mails of one project that wait, but for those of campaigns; 0: no limit. */
+  /** Waiting mails of one project, without those of campaigns; 0 means no limit. */
   quotaQueuedMails: number;
-  /** Imports, exports and bulk actions of one project at once; 0: no limit. */
+  /** Concurrent imports, exports and bulk actions of one project; 0 means no limit. */
   quotaJobs: number;
-  /** Calls of webhooks and WEBHOOK steps of one project at once; 0: only a fair share. */
+  /** Concurrent webhook requests of one project; 0 means that only the fair share limits them. */
   quotaWebhookCalls: number;
   requireVerifiedDomain: boolean;
-  /** Days that things are kept; 0: for ever. */
+  /** Days until data is deleted; 0 means never. The same holds for the next two. */
   retainBodies: number;
   retainRaw: number;
   retainEvents: number;
-  /** Shares, 0 to 1: beyond them a campaign is paused. */
+  /** Share of bounces, 0 to 1, above which a campaign is paused. */
   campaignBounceLimit: number;
+  /** Share of complaints, 0 to 1, above which a campaign is paused. */
   campaignComplaintLimit: number;
-  /** Mails of a campaign before those limits count. */
+  /** Number of sent mails of a campaign from which these two limits apply. */
   campaignLimitAfter: number;
   logLevel: LogLevel;
   logFormat: LogFormat;
-  /** Where `GET /metrics` is served; null: nowhere. */
+  /** Address on which `GET /metrics` is served; null if it is not served. */
   metrics: MetricsAddress | null;
-  /** Installation secret; null: the one kept in the data folder. */
+  /** Installation secret; null means the one stored in the data folder. */
   secret: string | null;
 }>;
 
@@ -76,11 +81,11 @@ type Setting<T> = {
   env: string;
   fallback: () => T;
   parse: (text: string) => Parsed<T>;
-  /** The flag alone means true. */
+  /** Set if the flag without a value means true. */
   isBoolean?: true;
-  /** The flag may be repeated: its values are joined by commas. */
+  /** Set if the flag may be repeated: its values are joined by commas. */
   isList?: true;
-  /** How help shows the value and its default. */
+  /** The value and its default as help shows them. */
   placeholder: string;
   shownDefault: string;
   help: string;
@@ -90,8 +95,8 @@ type Settings = { [Name in keyof Config]: Setting<Config[Name]> };
 
 const BOOLEAN = { parse: trueOrFalse, isBoolean: true, placeholder: "[true|false]" } as const;
 
-/** A hundred years. */
-const MOST_DAYS = 36_500;
+/** Longest retention: a hundred years. */
+const MAX_DAYS = 36_500;
 
 export const SETTINGS: Settings = {
   data: {
@@ -116,10 +121,10 @@ export const SETTINGS: Settings = {
     flag: "port",
     env: "MAILSTEAD_PORT",
     fallback: () => 3000,
-    parse: integerWithin(0, 65_535),
+    parse: integerFrom(0, 65_535),
     placeholder: "PORT",
     shownDefault: "3000",
-    help: "Port to listen on; 0 takes a free one",
+    help: "Port to listen on; 0 for any free port",
   },
   url: {
     flag: "url",
@@ -136,8 +141,8 @@ export const SETTINGS: Settings = {
     fallback: () => null,
     parse: publicUrl,
     placeholder: "URL",
-    shownDefault: "as --url",
-    help: "Public base of tracked links and pixels, where it is another one",
+    shownDefault: "the value of --url",
+    help: "Public base of tracked links and pixels, if it differs",
   },
   transport: {
     flag: "transport",
@@ -146,7 +151,7 @@ export const SETTINGS: Settings = {
     parse: oneOf(TRANSPORTS),
     placeholder: TRANSPORTS.join("|"),
     shownDefault: "capture",
-    help: "How mail leaves: kept and shown, through an SMTP relay, or straight to its recipients",
+    help: "How mail is sent: captured and not sent, through an SMTP relay, or directly to recipients",
   },
   relayUrl: {
     flag: "relay-url",
@@ -164,7 +169,7 @@ export const SETTINGS: Settings = {
     parse: hostName,
     placeholder: "NAME",
     shownDefault: "the system's",
-    help: "Name this server gives in EHLO",
+    help: "Name of this server in EHLO",
   },
   dns: {
     flag: "dns",
@@ -174,16 +179,16 @@ export const SETTINGS: Settings = {
     isList: true,
     placeholder: "ADDRESS[:PORT],…",
     shownDefault: "the system's",
-    help: "Name servers to ask",
+    help: "Name servers for DNS look-ups",
   },
   directPort: {
     flag: "direct-port",
     env: "MAILSTEAD_DIRECT_PORT",
     fallback: () => 25,
-    parse: integerWithin(1, 65_535),
+    parse: integerFrom(1, 65_535),
     placeholder: "PORT",
     shownDefault: "25",
-    help: "Port of the receiving servers, with --transport direct; another one is for tests",
+    help: "Port of the receiving servers, with --transport direct; change it only for tests",
   },
   sourceAddresses: {
     flag: "source-address",
@@ -201,13 +206,13 @@ export const SETTINGS: Settings = {
     fallback: () => false,
     ...BOOLEAN,
     shownDefault: "false",
-    help: "Mail and webhooks go to private and loopback addresses as well; for tests",
+    help: "Allow mail and webhooks to private and loopback addresses; for tests",
   },
   sendRate: {
     flag: "send-rate",
     env: "MAILSTEAD_SEND_RATE",
     fallback: () => 14,
-    parse: numberWithin(0, 100_000),
+    parse: numberFrom(0, 100_000),
     placeholder: "N",
     shownDefault: "14",
     help: "Mails per second that leave; 0 for no limit",
@@ -216,7 +221,7 @@ export const SETTINGS: Settings = {
     flag: "api-rate",
     env: "MAILSTEAD_API_RATE",
     fallback: () => 1000,
-    parse: integerWithin(0, 10_000_000),
+    parse: integerFrom(0, 10_000_000),
     placeholder: "N",
     shownDefault: "1000",
     help: "Requests per minute and project with secret keys; 0 for no limit",
@@ -225,7 +230,7 @@ export const SETTINGS: Settings = {
     flag: "public-key-rate",
     env: "MAILSTEAD_PUBLIC_KEY_RATE",
     fallback: () => 1000,
-    parse: integerWithin(0, 10_000_000),
+    parse: integerFrom(0, 10_000_000),
     placeholder: "N",
     shownDefault: "1000",
     help: "Requests per minute and project with public keys; 0 for no limit",
@@ -234,10 +239,10 @@ export const SETTINGS: Settings = {
     flag: "public-client-rate",
     env: "MAILSTEAD_PUBLIC_CLIENT_RATE",
     fallback: () => 300,
-    parse: integerWithin(0, 10_000_000),
+    parse: integerFrom(0, 10_000_000),
     placeholder: "N",
     shownDefault: "300",
-    help: "Of these, requests per minute from one client address; 0 for no limit",
+    help: "Requests per minute, project and client address with public keys; 0 for no limit",
   },
   trustedProxies: {
     flag: "trusted-proxy",
@@ -253,7 +258,7 @@ export const SETTINGS: Settings = {
     flag: "quota-storage",
     env: "MAILSTEAD_QUOTA_STORAGE",
     fallback: () => 51_200,
-    parse: integerWithin(0, 1_000_000_000),
+    parse: integerFrom(0, 1_000_000_000),
     placeholder: "MIB",
     shownDefault: "51200",
     help: "MiB that the data of a project may take; 0 for no limit",
@@ -262,28 +267,28 @@ export const SETTINGS: Settings = {
     flag: "quota-queued-mails",
     env: "MAILSTEAD_QUOTA_QUEUED_MAILS",
     fallback: () => 1_000_000,
-    parse: integerWithin(0, 1_000_000_000),
+    parse: integerFrom(0, 1_000_000_000),
     placeholder: "N",
     shownDefault: "1000000",
-    help: "Mails of a project that wait, but for campaigns; 0 for no limit",
+    help: "Waiting mails of a project, without those of campaigns; 0 for no limit",
   },
   quotaJobs: {
     flag: "quota-jobs",
     env: "MAILSTEAD_QUOTA_JOBS",
     fallback: () => 10,
-    parse: integerWithin(0, 100_000),
+    parse: integerFrom(0, 100_000),
     placeholder: "N",
     shownDefault: "10",
-    help: "Imports, exports and bulk actions of a project at once; 0 for no limit",
+    help: "Concurrent imports, exports and bulk actions of a project; 0 for no limit",
   },
   quotaWebhookCalls: {
     flag: "quota-webhook-calls",
     env: "MAILSTEAD_QUOTA_WEBHOOK_CALLS",
     fallback: () => 32,
-    parse: integerWithin(0, 1000),
+    parse: integerFrom(0, 1000),
     placeholder: "N",
     shownDefault: "32",
-    help: "Webhook calls of a project at once; 0 for no limit but a fair share",
+    help: "Concurrent webhook requests of a project; 0 for no limit except a fair share",
   },
   requireVerifiedDomain: {
     flag: "require-verified-domain",
@@ -297,55 +302,55 @@ export const SETTINGS: Settings = {
     flag: "retain-bodies",
     env: "MAILSTEAD_RETAIN_BODIES",
     fallback: () => 90,
-    parse: integerWithin(0, MOST_DAYS),
+    parse: integerFrom(0, MAX_DAYS),
     placeholder: "DAYS",
     shownDefault: "90",
-    help: "Days that body, variables and attachments of a mail are kept; 0 for ever",
+    help: "Days until body, variables and attachments of a mail are deleted; 0 for never",
   },
   retainRaw: {
     flag: "retain-raw",
     env: "MAILSTEAD_RETAIN_RAW",
     fallback: () => 30,
-    parse: integerWithin(0, MOST_DAYS),
+    parse: integerFrom(0, MAX_DAYS),
     placeholder: "DAYS",
     shownDefault: "30",
-    help: "Days that captured messages are kept; 0 for ever",
+    help: "Days until captured messages are deleted; 0 for never",
   },
   retainEvents: {
     flag: "retain-events",
     env: "MAILSTEAD_RETAIN_EVENTS",
     fallback: () => 0,
-    parse: integerWithin(0, MOST_DAYS),
+    parse: integerFrom(0, MAX_DAYS),
     placeholder: "DAYS",
     shownDefault: "0",
-    help: "Days that events and ended workflow executions are kept; 0 for ever",
+    help: "Days until events and ended workflow executions are deleted; 0 for never",
   },
   campaignBounceLimit: {
     flag: "campaign-bounce-limit",
     env: "MAILSTEAD_CAMPAIGN_BOUNCE_LIMIT",
     fallback: () => 0.1,
-    parse: numberWithin(0, 1),
+    parse: numberFrom(0, 1),
     placeholder: "SHARE",
     shownDefault: "0.1",
-    help: "A campaign of which more bounces is paused",
+    help: "Share of bounces (0 to 1) above which a campaign is paused",
   },
   campaignComplaintLimit: {
     flag: "campaign-complaint-limit",
     env: "MAILSTEAD_CAMPAIGN_COMPLAINT_LIMIT",
     fallback: () => 0.003,
-    parse: numberWithin(0, 1),
+    parse: numberFrom(0, 1),
     placeholder: "SHARE",
     shownDefault: "0.003",
-    help: "A campaign of which more is complained about is paused",
+    help: "Share of complaints (0 to 1) above which a campaign is paused",
   },
   campaignLimitAfter: {
     flag: "campaign-limit-after",
     env: "MAILSTEAD_CAMPAIGN_LIMIT_AFTER",
     fallback: () => 500,
-    parse: integerWithin(1, 1_000_000),
+    parse: integerFrom(1, 1_000_000),
     placeholder: "MAILS",
     shownDefault: "500",
-    help: "Mails of a campaign before those limits count",
+    help: "Number of sent mails of a campaign from which these two limits apply",
   },
   logLevel: {
     flag: "log-level",
@@ -354,7 +359,7 @@ export const SETTINGS: Settings = {
     parse: oneOf(LOG_LEVELS),
     placeholder: LOG_LEVELS.join("|"),
     shownDefault: "info",
-    help: "Least serious line to log",
+    help: "Lowest level that is logged",
   },
   logFormat: {
     flag: "log-format",
@@ -363,7 +368,7 @@ export const SETTINGS: Settings = {
     parse: oneOf(LOG_FORMATS),
     placeholder: LOG_FORMATS.join("|"),
     shownDefault: "text on a terminal, json otherwise",
-    help: "How log lines look",
+    help: "Format of log lines",
   },
   metrics: {
     flag: "metrics",
@@ -380,19 +385,19 @@ export const SETTINGS: Settings = {
     fallback: () => null,
     parse: installationSecret,
     placeholder: "TEXT",
-    shownDefault: "made on first start, kept in the data folder",
-    help: "Installation secret that links and stored keys depend on",
+    shownDefault: "generated on the first start, stored in the data folder",
+    help: "Installation secret, which signs links and encrypts stored keys",
   },
 };
 
-/** A setting that cannot be used; `message` names the flag and what is accepted. */
+/** The error for an invalid setting. `message` names the flag and the accepted values. */
 export class ConfigError extends Error {}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Flags win over environment variables, those over defaults. Every variable may be given as
- * `<NAME>_FILE`, the path of a file holding the value.
+ * Reads the settings. Flags take precedence over environment variables, and these over defaults.
+ * Instead of a variable, `<NAME>_FILE` may name a file that contains the value.
  */
 export function readConfig(
   flags: Readonly<Record<string, string>>,
@@ -457,11 +462,13 @@ function givenText(
 ): { text: string; source: string } | null {
   const flag = flags[setting.flag];
   if (flag !== undefined) return { text: flag, source: `--${setting.flag}` };
-  // Empty is as good as absent: that is how compose files leave a variable out.
+  // An empty variable counts as absent, because compose files pass unset variables as empty.
   const file = environment[`${setting.env}_FILE`] ?? "";
   const direct = environment[setting.env] ?? "";
   if (file !== "" && direct !== "") {
-    throw new ConfigError(`${setting.env} and ${setting.env}_FILE are both set: keep one of them`);
+    throw new ConfigError(
+      `${setting.env} and ${setting.env}_FILE are both set: set only one of them`,
+    );
   }
   if (file !== "") {
     return { text: readValueFile(`${setting.env}_FILE`, file), source: `${setting.env}_FILE` };
@@ -481,7 +488,7 @@ function nonEmpty(text: string): Parsed<string> {
   return text.trim() === "" ? { accepted: "a value that is not empty" } : { value: text };
 }
 
-function integerWithin(least: number, most: number): (text: string) => Parsed<number> {
+function integerFrom(least: number, most: number): (text: string) => Parsed<number> {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     return value >= least && value <= most
@@ -490,7 +497,7 @@ function integerWithin(least: number, most: number): (text: string) => Parsed<nu
   };
 }
 
-function numberWithin(least: number, most: number): (text: string) => Parsed<number> {
+function numberFrom(least: number, most: number): (text: string) => Parsed<number> {
   return (text) => {
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
     return value >= least && value <= most
@@ -517,7 +524,7 @@ function trueOrFalse(text: string): Parsed<boolean> {
   return { accepted: `true or false, got "${text}"` };
 }
 
-/** Whether a word behind the flag of a boolean setting is its value. */
+/** Returns true if a word after a boolean flag is its value. */
 export function isBooleanWord(text: string): boolean {
   return TRUE_WORDS.includes(text) || FALSE_WORDS.includes(text);
 }
@@ -531,7 +538,7 @@ function publicUrl(text: string): Parsed<string> {
     : { accepted: `an http or https URL without query, got "${text}"` };
 }
 
-/** No address: in EHLO it would have to be in brackets, and in MX and SPF records it means nothing. */
+/** Refuses IP addresses: EHLO would need brackets, and MX and SPF records need a name. */
 function hostName(text: string): Parsed<string> {
   return isIP(text) === 0 &&
     /^(?=.{1,253}$)[a-z0-9_]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9-]*[a-z0-9])?)*$/i.test(text)
@@ -546,7 +553,7 @@ function dnsServers(text: string): Parsed<readonly DnsServer[]> {
     : { accepted: `addresses of name servers, but the value ${parsed.message}` };
 }
 
-/** IPv6 addresses stand in brackets. */
+/** Parses `host:port`. IPv6 addresses are in brackets. */
 function hostAndPort(text: string): Parsed<MetricsAddress> {
   const at = text.lastIndexOf(":");
   const host = text.slice(0, Math.max(at, 0)).replace(/^\[([^\]]*)\]$/, "$1");
@@ -568,16 +575,16 @@ function ipAddresses(text: string): Parsed<readonly string[]> {
     : { accepted: `IP addresses separated by commas, got "${text}"` };
 }
 
-const MOST_RANGES = 100;
+const MAX_RANGES = 100;
 
 function addressRanges(text: string): Parsed<readonly AddressRange[]> {
   const words = wordsOf(text);
   const ranges = words.flatMap((word) => parseAddressRange(word) ?? []);
-  return words.length > 0 && words.length <= MOST_RANGES && ranges.length === words.length
+  return words.length > 0 && words.length <= MAX_RANGES && ranges.length === words.length
     ? { value: ranges }
     : {
         accepted:
-          `at most ${MOST_RANGES} IP addresses or ranges such as 10.0.0.0/8, ` +
+          `at most ${MAX_RANGES} IP addresses or ranges such as 10.0.0.0/8, ` +
           `separated by commas, got "${text}"`,
       };
 }
@@ -589,10 +596,10 @@ function relayAddress(text: string): Parsed<Relay> {
     : { accepted: `${SETTINGS.relayUrl.help} (${parsed.message})` };
 }
 
-const LEAST_SECRET_CHARACTERS = 32;
+const MIN_SECRET_CHARACTERS = 32;
 
 function installationSecret(text: string): Parsed<string> {
-  return text.length >= LEAST_SECRET_CHARACTERS
+  return text.length >= MIN_SECRET_CHARACTERS
     ? { value: text }
-    : { accepted: `at least ${LEAST_SECRET_CHARACTERS} characters` };
+    : { accepted: `at least ${MIN_SECRET_CHARACTERS} characters` };
 }

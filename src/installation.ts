@@ -1,4 +1,4 @@
-/** How mail leaves this installation, as far as the DNS records of sending domains depend on it. */
+/** The properties of this installation that the DNS records of sending domains depend on. */
 
 import type { Config } from "./config.ts";
 import { isPublicAddress } from "./lib/ip-addresses.ts";
@@ -6,7 +6,10 @@ import type { Installation } from "./modules/domains/records.ts";
 
 type Settings = Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">;
 
-/** Behind a translator the public addresses are not ours to know: then our name stands for them. */
+/**
+ * The source addresses go into the records only if all are public. Behind network address translation
+ * the public addresses are unknown, so the records name the host instead.
+ */
 export function installationOf(config: Settings): Installation {
   const { transport, relayUrl, hostname, sourceAddresses } = config;
   const isAllPublic = sourceAddresses.every(isPublicAddress);

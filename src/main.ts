@@ -1,4 +1,5 @@
-// Must be first: Elysia reads NODE_ENV when it loads, and shows internals outside production.
+// This import must be first: Elysia reads NODE_ENV on load, and shows details of errors unless it is
+// "production".
 import "./lib/production.ts";
 import { runCli } from "./cli/run.ts";
 

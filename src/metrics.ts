@@ -1,4 +1,4 @@
-/** The metrics of a running server, as `GET /metrics` shows them. */
+/** The metrics of a running server, which `GET /metrics` shows. */
 
 import type { HoldReport } from "./lib/loop-watch.ts";
 import { counter, gauge, holdMetrics, type Metric } from "./lib/metrics.ts";
@@ -10,11 +10,12 @@ export type MetricsSource = {
   outcomes: ReadonlyMap<string, number>;
   /** Responses since the start, by status. */
   responses: ReadonlyMap<string, number>;
-  /** When the earliest mail that may leave was due; null if none waits. */
+  /** Due time of the earliest mail that may leave; null if no mail waits. */
   nextDueAt: number | null;
+  /** Time for which due mail has not moved although nothing pauses it. */
   stalledMs: number;
   isStorageHealthy: boolean;
-  /** Bytes of the request bodies that are received or handled now. */
+  /** Bytes of the request bodies that are being received or processed. */
   bodyBytes: number;
   /** Wall clock, in milliseconds. */
   now: number;
@@ -34,18 +35,18 @@ export function metricsOf(source: MetricsSource): Metric[] {
     ...holdMetrics(source.holds),
     counter(
       "mailstead_emails_total",
-      "Delivery attempts and other ends of mails that were recorded, by outcome.",
+      "Recorded outcomes of mails, by kind of outcome.",
       "outcome",
       source.outcomes,
     ),
     gauge(
       "mailstead_queue_overdue_seconds",
-      "How long the earliest mail that may leave has been due.",
+      "Time since the due time of the earliest mail that may leave.",
       overdueMs / 1000,
     ),
     gauge(
       "mailstead_queue_stalled_seconds",
-      "How long due mail has not moved although nothing pauses it.",
+      "Time for which due mail has not moved although nothing pauses it.",
       source.stalledMs / 1000,
     ),
     counter(
@@ -56,12 +57,12 @@ export function metricsOf(source: MetricsSource): Metric[] {
     ),
     gauge(
       "mailstead_storage_healthy",
-      "1 while the database takes writes, otherwise 0.",
+      "1 while the database accepts writes, otherwise 0.",
       source.isStorageHealthy ? 1 : 0,
     ),
     gauge(
       "mailstead_http_request_body_bytes",
-      "Bytes of the request bodies that are received or handled now.",
+      "Bytes of the request bodies that are being received or processed.",
       source.bodyBytes,
     ),
     gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss()),
@@ -73,7 +74,7 @@ export function metricsOf(source: MetricsSource): Metric[] {
     },
     gauge(
       "process_start_time_seconds",
-      "When the process started, in seconds since the epoch.",
+      "Start time of the process, in seconds since the Unix epoch.",
       Math.round(now / 1000 - process.uptime()),
     ),
   ];

@@ -11,7 +11,7 @@ type Row = [name: Name, flag: string, env: string, fallback: unknown, text: stri
 const relay = { host: "smtp.example.com", port: 587, user: "u", password: "p:@", tls: "starttls" };
 const secret = "0123456789abcdefghijklmnopqrstuv";
 
-/** The settings as the README tells them. */
+/** The settings as docs/configuration.md lists them. */
 const table: Row[] = [
   [
     "data",
@@ -138,7 +138,7 @@ describe("every setting", () => {
       expect(read(name, {}, { [`${env}_FILE`]: fileWith(`${text}\r\n`) })).toEqual(value);
     });
 
-    test(`${name}: a flag wins over the environment, and an empty variable is none`, () => {
+    test(`${name}: a flag wins over the environment, and an empty variable counts as absent`, () => {
       const impossible = "\0";
       expect(read(name, { [flag]: text }, { [env]: impossible })).toEqual(value);
       expect(read(name, { [flag]: text }, { [`${env}_FILE`]: "/nowhere" })).toEqual(value);
@@ -148,7 +148,7 @@ describe("every setting", () => {
     });
   }
 
-  test("has a flag, a variable and a help text of its own, all told alike", () => {
+  test("has a unique flag, a variable of the same name, and a help text", () => {
     const all = Object.values(SETTINGS);
     for (const { flag, env, help, placeholder, shownDefault } of all) {
       expect(flag).toMatch(/^[a-z]+(-[a-z]+)*$/);
@@ -159,8 +159,8 @@ describe("every setting", () => {
   });
 });
 
-describe("a command's own defaults", () => {
-  test("stand before the general ones and behind what the user says", () => {
+describe("the defaults of a command", () => {
+  test("win over the general defaults, but not over flags and variables", () => {
     const defaults = { requireVerifiedDomain: false };
     const env = { MAILSTEAD_REQUIRE_VERIFIED_DOMAIN: "true" };
     expect(readConfig({}, {}, defaults).requireVerifiedDomain).toBe(false);
@@ -168,7 +168,7 @@ describe("a command's own defaults", () => {
   });
 });
 
-describe("a bad value names the flag and what is accepted", () => {
+describe("the message for an invalid value names the flag and what is accepted", () => {
   const cases: [flag: string, values: string[], accepted: RegExp][] = [
     ["data", ["", " "], /not empty/],
     ["host", [""], /not empty/],
@@ -229,7 +229,7 @@ describe("a bad value names the flag and what is accepted", () => {
     }
   }
 
-  test("or the variable, or the file, from which it came", () => {
+  test("names the variable instead if the value came from it or its file", () => {
     expect(messageOf({}, { MAILSTEAD_PORT: "x" })).toStartWith("MAILSTEAD_PORT: expected");
     const path = fileWith("x");
     expect(messageOf({}, { MAILSTEAD_PORT_FILE: path })).toStartWith(
@@ -241,7 +241,7 @@ describe("a bad value names the flag and what is accepted", () => {
     expect(messageOf({}, { MAILSTEAD_PORT: "1", MAILSTEAD_PORT_FILE: path })).toContain("both set");
   });
 
-  test("and never repeats what is secret", () => {
+  test("never contains secrets", () => {
     expect(messageOf({ secret: "hunter2" })).not.toContain("hunter2");
     for (const url of [
       "smtp://u:hunter2@host/path",
@@ -253,7 +253,7 @@ describe("a bad value names the flag and what is accepted", () => {
     }
   });
 
-  test("a relay without its address names the missing flag", () => {
+  test("names the missing flag if a relay has no address", () => {
     expect(messageOf({ transport: "relay" })).toMatch(
       /--transport relay needs --relay-url \(MAILSTEAD_RELAY_URL\)/,
     );

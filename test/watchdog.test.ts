@@ -21,11 +21,11 @@ async function started(options: TestOptions = {}): Promise<TestApp> {
 }
 
 const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
-/** Counts for about as many milliseconds as it says, in a template. */
+/** A template that takes time in proportion to `rounds`. */
 const slow = (rounds: number) => `{% for i in (1..${rounds}) %}{{ i | times: 2 }}{% endfor %}`;
 
-describe("what held the event loop", () => {
-  test("a render in a request is named by its route, and counted in the metrics", async () => {
+describe("a hold of the event loop", () => {
+  test("by a render in a request is logged with its route", async () => {
     const lines: unknown[] = [];
     const write = (line: string) => void lines.push(JSON.parse(line));
     const log = createLog({ level: "warn", format: "json", write });
@@ -77,7 +77,7 @@ describe("rendering for one request", () => {
 describe("/readyz notices mail that does not move", () => {
   const ready = (t: TestApp) => t.call("GET", "/readyz", undefined, { key: null });
 
-  test("503 after a minute in which due mail waits behind a transport that never answers", async () => {
+  test("answers 503 after due mail has waited a minute for a transport that never answers", async () => {
     const transport = testTransport({ concurrency: 1 });
     const t = await started({ transport });
     for (const to of ["a@example.com", "b@example.com", "c@example.com", "d@example.com"]) {
@@ -97,7 +97,7 @@ describe("/readyz notices mail that does not move", () => {
     expect((await ready(t)).status).toBe(200);
   });
 
-  test("a disabled project pauses its mail, and nothing is wrong", async () => {
+  test("answers 200 for the paused mail of a disabled project", async () => {
     const transport = testTransport({ answer: ACCEPTED });
     const t = await testApp({ transport });
     apps.push(t);
@@ -111,7 +111,7 @@ describe("/readyz notices mail that does not move", () => {
     expect(transport.handed).toEqual([]);
   });
 
-  test("a rate of one mail in two minutes is a pause", async () => {
+  test("answers 200 while a rate of one mail in two minutes makes mail wait", async () => {
     const transport = testTransport({ answer: ACCEPTED });
     const t = await started({ transport, config: { sendRate: 1 / 120 } });
     for (const to of ["a@example.com", "b@example.com", "c@example.com"]) {

@@ -1,4 +1,4 @@
-/** mailstead check: reads the whole database and says what in it does not fit. */
+/** The command `mailstead check`: reads the whole database and reports inconsistencies. */
 
 import type { Database } from "bun:sqlite";
 import { readConfig } from "../config.ts";
@@ -7,7 +7,7 @@ import type { Violation } from "../db/invariant.ts";
 import { openForReading } from "../db/open-stored.ts";
 import { systemClock } from "../lib/clock.ts";
 import { awaitShortLog } from "./check/pause.ts";
-import { checkSteps, MOST_READ, type Step } from "./check/steps.ts";
+import { checkSteps, MAX_READ, type Step } from "./check/steps.ts";
 import type { Command } from "./command.ts";
 
 type Result = {
@@ -15,21 +15,21 @@ type Result = {
   rule: string;
   ok: boolean;
   violations: Violation[];
-  /** There are more violations than these. */
+  /** True if there are more violations than these. */
   hasMore: boolean;
 };
 
-/** Violations that are shown of each check. */
-const MOST_SHOWN = 5;
+/** Most violations that are shown for each check. */
+const MAX_SHOWN = 5;
 const CLEAR_LINE = "\r\u001b[K";
 
 export const check: Command = {
   name: "check",
-  summary: "Read the whole database and tell what is damaged; exit 1 if something is",
+  summary: "Read the whole database and report damage; exit 1 if there is any",
   details:
-    "It checks the file, every table with its indexes, every reference, and the rules that\n" +
-    "rows obey: counters equal what they count, mail that waits has its message. It changes\n" +
-    "nothing, and works while a server runs as well as when none does.",
+    "It checks the file, every table with its indexes, every reference, and the invariants of\n" +
+    "the rows, for example that each counter equals the number of its rows. It changes nothing,\n" +
+    "and works with or without a running server.",
   positionals: [],
   flags: [],
   settings: ["data"],
@@ -56,7 +56,7 @@ export const check: Command = {
 async function run({ name, rule, pieces }: Step, sqlite: Database): Promise<Result> {
   const violations: Violation[] = [];
   for (const [done, piece] of pieces.entries()) {
-    if (violations.length >= MOST_READ) break;
+    if (violations.length >= MAX_READ) break;
     await showProgress(`${name}: ${done + 1} of ${pieces.length}, ${piece.name}`);
     violations.push(...piece.find());
     await awaitShortLog(sqlite, systemClock);
@@ -66,12 +66,12 @@ async function run({ name, rule, pieces }: Step, sqlite: Database): Promise<Resu
     name,
     rule,
     ok: violations.length === 0,
-    violations: violations.slice(0, MOST_SHOWN),
-    hasMore: violations.length > MOST_SHOWN,
+    violations: violations.slice(0, MAX_SHOWN),
+    hasMore: violations.length > MAX_SHOWN,
   };
 }
 
-/** On a terminal only; in one line, which the next one replaces. */
+/** Shows the progress only on a terminal, in a line that the next text replaces. */
 async function showProgress(text: string): Promise<void> {
   if (!process.stderr.isTTY) return;
   await new Promise<void>((resolve) => {
@@ -90,7 +90,7 @@ function textOf({ name, rule, ok, violations, hasMore }: Result): string {
 function summaryOf(failed: number, all: number): string {
   if (failed === 0) return `All ${all} checks passed.`;
   return (
-    `${failed} of ${all} checks failed. Copy the data folder away before anything else is done. ` +
+    `${failed} of ${all} checks failed. Copy the data folder before you do anything else. ` +
     "If tables, pages or references are damaged, restore the newest backup."
   );
 }

@@ -1,4 +1,4 @@
-/** What a command is, and how its arguments are read. */
+/** Defines commands and their flags, and parses the arguments of a command. */
 
 import { type Config, isBooleanWord, SETTINGS } from "../config.ts";
 
@@ -6,20 +6,20 @@ export type SettingName = keyof Config;
 
 export type Flag = {
   name: string;
-  /** Absent: the flag takes no value. */
+  /** How help shows the value; absent if the flag takes no value. */
   placeholder?: string;
-  /** Without a value the flag means true. */
+  /** Set if the flag without a value means true. */
   isBoolean?: true;
-  /** The flag may be repeated: its values are joined by commas. */
+  /** Set if the flag may be repeated: its values are joined by commas. */
   isList?: true;
   help: string;
 };
 
 export type Command = {
-  /** Words after `mailstead`. */
+  /** The words after `mailstead`. */
   name: string;
   summary: string;
-  /** More than one line, for `help COMMAND`. */
+  /** Further lines for `help COMMAND`. */
   details?: string;
   positionals: readonly { name: string; isOptional?: true; help: string }[];
   flags: readonly Flag[];
@@ -29,7 +29,7 @@ export type Command = {
 
 export type Input = {
   positionals: string[];
-  /** Values of flags that are not settings; "" for a flag without value. */
+  /** Values of flags that are not settings; "" for a flag without a value. */
   flags: Readonly<Record<string, string>>;
   /** Values of flags that are settings. */
   settings: Readonly<Record<string, string>>;
@@ -37,13 +37,13 @@ export type Input = {
   isJson: boolean;
 };
 
-/** Wrong words on the command line; exit 2. */
+/** The error for an invalid command line, with exit code 2. */
 export class UsageError extends Error {}
 
-export const JSON_FLAG: Flag = { name: "json", help: "Answer in JSON, for machines" };
+export const JSON_FLAG: Flag = { name: "json", help: "Print JSON, for programs" };
 export const HELP_FLAG: Flag = { name: "help", help: "Show this help" };
 
-/** All flags that a command takes. */
+/** Returns all flags that a command accepts. */
 export function flagsOf(command: Command): Flag[] {
   const settings = command.settings.map((name) => {
     const { flag, placeholder, help, isBoolean, isList } = SETTINGS[name];
@@ -59,7 +59,10 @@ export type ParsedArguments = {
   settings: Record<string, string>;
 };
 
-/** `--flag value`, `--flag=value`, `--` ends flags. Throws UsageError naming what is accepted. */
+/**
+ * Parses `--flag value` and `--flag=value`; `--` ends the flags. Throws a UsageError that lists the
+ * accepted flags.
+ */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
   const known = new Map(flagsOf(command).map((flag) => [flag.name, flag]));
   const settingFlags = new Set(command.settings.map((name) => SETTINGS[name].flag));
@@ -98,7 +101,7 @@ export function parseArguments(command: Command, words: readonly string[]): Pars
   }
 }
 
-/** A word that follows the flag of a boolean is its value only if it says true or false. */
+/** A word after a boolean flag is its value only if it means true or false. */
 function isWithoutValue(flag: Flag, next: string | undefined): boolean {
   return flag.isBoolean === true && (next === undefined || !isBooleanWord(next));
 }

@@ -1,11 +1,11 @@
-/** An SMTP conversation as people read it: `>` what we say, `<` what the server says, `*` the rest. */
+/** Prints an SMTP conversation: `>` marks commands, `<` replies, and `*` other lines. */
 
 import type { Conversation, Step, StepListener } from "../protocols/smtp/conversation.ts";
 
 export type ConversationPrinter = {
   onStep: StepListener;
-  /** What did not come by as a step while it happened, such as hosts without an address. */
-  rest(conversations: readonly Conversation[]): void;
+  /** Prints the steps that `onStep` did not get, such as hosts without an address. */
+  printRest(conversations: readonly Conversation[]): void;
 };
 
 export function conversationPrinter(print: (line: string) => void): ConversationPrinter {
@@ -14,15 +14,15 @@ export function conversationPrinter(print: (line: string) => void): Conversation
 
   function onStep(step: Step, { host, port }: Conversation): void {
     printed.add(step);
-    const place = `${host}:${port}`;
-    if (place !== current) print(`* ${place}`);
-    current = place;
+    const server = `${host}:${port}`;
+    if (server !== current) print(`* ${server}`);
+    current = server;
     for (const line of linesOf(step)) print(line);
   }
 
   return {
     onStep,
-    rest(conversations) {
+    printRest(conversations) {
       for (const conversation of conversations) {
         const missed = conversation.steps.filter((step) => !printed.has(step));
         for (const step of missed) onStep(step, conversation);
@@ -32,9 +32,9 @@ export function conversationPrinter(print: (line: string) => void): Conversation
 }
 
 function linesOf({ step, command, code, enhanced, text, ms }: Step): string[] {
-  const said = command === null ? [] : [`> ${step === "dot" ? "(the message) ." : command}`];
+  const sent = command === null ? [] : [`> ${step === "dot" ? "(the message) ." : command}`];
   const time = `(${ms} ms)`;
-  if (code === null) return [...said, `* ${step}: ${text} ${time}`];
+  if (code === null) return [...sent, `* ${step}: ${text} ${time}`];
   const reply = [code, enhanced, text].filter((part) => part !== null).join(" ");
-  return [...said, `< ${reply} ${time}`];
+  return [...sent, `< ${reply} ${time}`];
 }

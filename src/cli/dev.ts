@@ -1,4 +1,7 @@
-/** mailstead dev: capture, no domain needed, a project with keys, and a line to paste. */
+/**
+ * The command `mailstead dev`: runs a server that captures all mail and needs no verified domain. It
+ * creates a project with keys, and prints an example request.
+ */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +14,7 @@ import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 
-/** Keys are stored as digests; on a laptop they should be the same tomorrow, so they are kept. */
+/** The keys in a file of the data folder. The database has only digests, and `dev` prints the keys. */
 const DevKeys = Type.Object({ secretKey: Type.String(), publicKey: Type.String() });
 type DevKeys = { secretKey: string; publicKey: string };
 
@@ -19,10 +22,10 @@ const PROJECT_NAME = "Development";
 
 export const dev: Command = {
   name: "dev",
-  summary: "Run on a laptop: every mail is caught, keys are made and printed",
+  summary: "Run for development: captures every mail, creates keys and prints them",
   details:
-    "The same server as serve, with --transport capture and --require-verified-domain false.\n" +
-    "A project and its keys are made on the first start and kept in the data folder.",
+    "Runs the same server as serve, with --transport capture and --require-verified-domain false.\n" +
+    "A project and its keys are created on the first start and stored in the data folder.",
   positionals: [],
   flags: [],
   settings: SERVER_SETTINGS,
@@ -37,9 +40,10 @@ export const dev: Command = {
 };
 
 async function devKeys(app: App, file: string): Promise<DevKeys> {
-  const kept = readKeys(file);
-  const isValid = kept !== null && app.keys.findByDigest(sha256(kept.secretKey))?.isUsable === true;
-  if (isValid) return kept;
+  const stored = readKeys(file);
+  const isValid =
+    stored !== null && app.keys.findByDigest(sha256(stored.secretKey))?.isUsable === true;
+  if (isValid) return stored;
   const made = await app.writer.write(() => {
     const project = app.projects.find(PROJECT_NAME) ?? app.projects.create(PROJECT_NAME)();
     const key = (kind: "SECRET" | "PUBLIC") =>
@@ -52,8 +56,8 @@ async function devKeys(app: App, file: string): Promise<DevKeys> {
 
 function readKeys(file: string): DevKeys | null {
   if (!existsSync(file)) return null;
-  const kept: unknown = JSON.parse(readFileSync(file, "utf8"));
-  return Value.Check(DevKeys, kept) ? kept : null;
+  const stored: unknown = JSON.parse(readFileSync(file, "utf8"));
+  return Value.Check(DevKeys, stored) ? stored : null;
 }
 
 function welcome(facts: { version: string; data: string; url: string } & DevKeys): string {
@@ -66,7 +70,7 @@ function welcome(facts: { version: string; data: string; url: string } & DevKeys
     data: { name: "Ada" },
   });
   return `
-Mailstead ${facts.version} catches every mail and sends none.
+Mailstead ${facts.version} captures every mail and sends none.
 
   API         ${facts.url}
   docs        ${facts.url}/docs
@@ -78,7 +82,7 @@ Send a mail:
 
   curl ${facts.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
 
-Read what was caught, newest first, and one message whole:
+List the captured mails, newest first, and show one whole message:
 
   curl '${facts.url}/emails?limit=5' ${auth}
   curl ${facts.url}/emails/ID/raw ${auth}

@@ -1,4 +1,4 @@
-/** mailstead doctor: looks at everything that mail depends on, one line each. */
+/** The command `mailstead doctor`: checks everything that delivery depends on, one line per check. */
 
 import { readConfig } from "../config.ts";
 import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
@@ -20,7 +20,7 @@ import { checkHostname, checkPort, checkResolver, checkSources } from "./doctor/
 import { checkDomains, checkLinks, checkRelay, checkTransport } from "./doctor/sending.ts";
 import { realWorld } from "./doctor/world.ts";
 
-/** In the order in which they are told. */
+/** All checks, in the order of the report. */
 const CHECKS: readonly Check[] = [
   checkTransport,
   checkClock,
@@ -37,15 +37,15 @@ const CHECKS: readonly Check[] = [
   checkDomains,
 ];
 
-/** For one check; they run side by side. */
+/** Longest time for one check. The checks run concurrently. */
 const LIMIT_MS = 30_000;
 
 export const doctor: Command = {
   name: "doctor",
-  summary: "Look at everything that delivery depends on; exit 1 if something fails",
+  summary: "Check everything that delivery depends on; exit 1 if something fails",
   details:
-    "Give the settings that serve gets. It asks the DNS, a time server and, with\n" +
-    "--transport direct, port 25 of large mail providers; no mail is sent.",
+    "Give the same settings as for serve. It queries the DNS, a time server and, with\n" +
+    "--transport direct, port 25 of large mail providers. No mail is sent.",
   positionals: [],
   flags: [],
   settings: [
@@ -82,22 +82,22 @@ export const doctor: Command = {
 };
 
 /**
- * All checks at once; what they find in their order, as soon as it is known. What stops several of
- * them is told once.
+ * Runs all checks concurrently and yields their findings in order, each as early as possible. A
+ * finding that several checks report is yielded once.
  */
 export async function* examine(world: World, limitMs: number): AsyncGenerator<Finding> {
-  const running = CHECKS.map((check) => within(check(world).catch(fault), limitMs));
-  const told = new Set<string>();
+  const running = CHECKS.map((check) => within(check(world).catch(findingsOf), limitMs));
+  const yielded = new Set<string>();
   for (const findings of running) {
     for (const finding of await findings) {
       const line = lineOf(finding);
-      if (!told.has(line)) yield finding;
-      told.add(line);
+      if (!yielded.has(line)) yield finding;
+      yielded.add(line);
     }
   }
 }
 
-function fault(error: unknown): Finding[] {
+function findingsOf(error: unknown): Finding[] {
   if (error instanceof DataFolderError) {
     const { message, suggestion } = error;
     return [{ level: "fail", what: "data folder", finding: message, mend: suggestion }];
@@ -105,14 +105,14 @@ function fault(error: unknown): Finding[] {
   if (error instanceof StorageFaultError) {
     return [fail("data folder", describeFault(error.fault), recoveryOf(error.fault))];
   }
-  return [fail("doctor", describeError(error), "this is a fault of ours: please report it")];
+  return [fail("doctor", describeError(error), "this is a bug in Mailstead: please report it")];
 }
 
 async function within(findings: Promise<Finding[]>, limitMs: number): Promise<Finding[]> {
   const { promise: late, resolve } = Promise.withResolvers<Finding[]>();
-  const finding = `a check was not done within ${limitMs / 1000} s`;
+  const finding = `a check did not finish within ${limitMs / 1000} s`;
   const timer = setTimeout(
-    () => resolve([fail("doctor", finding, "see what keeps the network from answering")]),
+    () => resolve([fail("doctor", finding, "find out why the network does not answer")]),
     limitMs,
   );
   return Promise.race([findings, late]).finally(() => clearTimeout(timer));

@@ -1,4 +1,4 @@
-/** DNS records as people paste them: each value whole, on a line of its own. */
+/** Formats DNS records for copying: each value is complete and on its own line. */
 
 import type { Unanswered } from "../modules/domains/dns-check.ts";
 import type { Domain } from "../modules/domains/model.ts";
@@ -9,10 +9,10 @@ const MARKS: Readonly<Record<Shown["status"], string>> = {
   OK: "ok",
   MISMATCH: "differs",
   MISSING: "missing",
-  PENDING: "not looked up yet",
+  PENDING: "not checked yet",
 };
 
-/** `unanswered`: what could not be looked up just now, and is shown as it was before. */
+/** `unanswered` are the records that could not be looked up now. Their earlier status is shown. */
 export function recordsText(
   records: readonly Shown[],
   unanswered: readonly Unanswered[] = [],
@@ -30,8 +30,8 @@ function reasonFor(shown: Shown, unanswered: readonly Unanswered[]): string | nu
 
 function recordText(shown: Shown, reason: string | null): string {
   const { purpose, type, name, value, required, status, found, note } = shown;
-  const need = required ? "required" : "advised";
-  const before = status === "PENDING" ? "" : `; at the latest look: ${MARKS[status]}`;
+  const need = required ? "required" : "recommended";
+  const before = status === "PENDING" ? "" : `; at the latest check: ${MARKS[status]}`;
   const mark = reason === null ? MARKS[status] : `could not be looked up (${reason})${before}`;
   return [
     `${purpose} (${need}): ${mark}`,

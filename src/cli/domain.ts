@@ -1,4 +1,4 @@
-/** mailstead domain add | list | records | verify | remove */
+/** The commands `mailstead domain add`, `list`, `records`, `verify` and `remove`. */
 
 import { createDns } from "../protocols/dns/client.ts";
 import { systemDnsServers } from "../protocols/dns/servers.ts";
@@ -14,7 +14,7 @@ import { type Command, type Flag, type Input, type SettingName, UsageError } fro
 import { recordsText } from "./domain-text.ts";
 import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
 
-/** The records depend on how the server sends: give its settings here as well. */
+/** The DNS records depend on how the server sends, so these commands accept its settings as well. */
 const DOMAIN_SETTINGS: readonly SettingName[] = [
   ...STORE_SETTINGS,
   "transport",
@@ -24,18 +24,18 @@ const DOMAIN_SETTINGS: readonly SettingName[] = [
   "dns",
 ];
 const SAME_SETTINGS =
-  "The records depend on how the server sends: give the settings that serve gets.";
-const OWNER_FLAG: Flag = { ...PROJECT_FLAG, help: "Only if it belongs to this project" };
+  "The records depend on how the server sends: give the same settings as for serve.";
+const OWNER_FLAG: Flag = { ...PROJECT_FLAG, help: "Only a domain of this project" };
 const NAME = { name: "NAME", help: "Domain such as example.com" };
 
 export const domainAdd: Command = {
   name: "domain add",
-  summary: "Let a project send from a domain: makes its keys, shows its DNS records",
-  details: `${SAME_SETTINGS}\nWith --verified it may be used at once: you say that you control it.`,
+  summary: "Add a domain to a project: creates its keys and shows its DNS records",
+  details: `${SAME_SETTINGS}\nWith --verified you confirm that you control the domain: it may be used at once.`,
   positionals: [NAME],
   flags: [
     PROJECT_FLAG,
-    { name: "verified", help: "Mark it as verified by your word, whatever the DNS says" },
+    { name: "verified", help: "Mark it as verified, independently of its DNS records" },
   ],
   settings: DOMAIN_SETTINGS,
   run: (input) =>
@@ -63,14 +63,14 @@ export const domainList: Command = {
       return print(
         input,
         { domains: all.map(summary) },
-        human || "No domain yet. Add one: mailstead domain add NAME",
+        human || "There is no domain yet. Add one: mailstead domain add NAME",
       );
     }),
 };
 
 export const domainRecords: Command = {
   name: "domain records",
-  summary: "Show what to put into the DNS of a domain, and what was found there",
+  summary: "Show the DNS records that a domain needs, and what was found in the DNS",
   details: SAME_SETTINGS,
   positionals: [NAME],
   flags: [OWNER_FLAG],
@@ -85,7 +85,7 @@ export const domainRecords: Command = {
 
 export const domainVerify: Command = {
   name: "domain verify",
-  summary: "Look at the DNS of a domain now; exit 1 if it is not verified, or nobody could say",
+  summary: "Check the DNS of a domain now; exit 1 if it is not verified or the DNS did not answer",
   details: SAME_SETTINGS,
   positionals: [NAME],
   flags: [OWNER_FLAG],
@@ -95,7 +95,7 @@ export const domainVerify: Command = {
 
 export const domainRemove: Command = {
   name: "domain remove",
-  summary: "Remove a domain with its keys; nothing may send from it any more",
+  summary: "Remove a domain with its keys; mail from it is then refused",
   positionals: [NAME],
   flags: [OWNER_FLAG],
   settings: STORE_SETTINGS,
@@ -116,11 +116,11 @@ async function verify(input: Input, store: Store): Promise<number> {
   const lookUp = createLookUp(dns);
   const checks = createDomainChecks({ domains, looks, lookUp, writer, clock, log: silentLog });
   const { projectSeq, id } = rowOf(input, store);
-  const look = await checks.check(await writer.write(domains.askForLook(projectSeq, id)));
+  const check = await checks.check(await writer.write(domains.askForLook(projectSeq, id)));
   dns.close();
   const row = domains.get(projectSeq, id);
   const shown = domains.present(row);
-  const unanswered = unansweredOf(look);
+  const unanswered = unansweredOf(check);
   const isKeyUnknown = unanswered.some(({ record }) => record.required);
   const state = isKeyUnknown ? unknownState(row) : stateOf(row);
   print(
@@ -135,13 +135,13 @@ function unansweredFields({ record: { purpose, type, name, required }, reason }:
   return { purpose, type, name, required, reason };
 }
 
-/** Silence changes nothing: what was known stays, and is said to be old. */
+/** A failed look-up changes nothing, so the text shows the last known state and its time. */
 function unknownState(row: DomainRow): string {
   const { domain, lastCheckedAt } = row;
-  const nobody = `The key of ${domain} could not be looked up: the resolver gave no answer.`;
+  const failure = `The key of ${domain} could not be looked up: the resolver did not answer.`;
   return lastCheckedAt === null
-    ? `${nobody} Nothing is known of its records yet.`
-    : `${nobody} As of ${isoTime(lastCheckedAt)}: ${stateOf(row)}`;
+    ? `${failure} Its records have never been checked.`
+    : `${failure} State at ${isoTime(lastCheckedAt)}: ${stateOf(row)}`;
 }
 
 function rowOf(input: Input, { domains, project }: Store): DomainRow {
@@ -163,13 +163,16 @@ function domainName(input: Input): string {
 
 function stateOf({ domain, status, isByWord, failingSince }: DomainRow): string {
   if (status === "PENDING") {
-    return `${domain} is not verified yet. Put these records into its DNS; the server looks again.`;
+    return `${domain} is not verified yet. Add these records to its DNS; the server checks again.`;
   }
-  if (status === "FAILED") return `${domain} may not send any more: its key is gone from the DNS.`;
-  if (isByWord) return `${domain} may be used as a sender: by your word.`;
+  if (status === "FAILED") {
+    return `${domain} may no longer be used as a sender: its key is missing in the DNS.`;
+  }
+  if (isByWord)
+    return `${domain} may be used as a sender, because you confirmed that you control it.`;
   return failingSince === null
     ? `${domain} may be used as a sender.`
-    : `${domain} may still be used as a sender, but its key is gone from the DNS.`;
+    : `${domain} may still be used as a sender, but its key is missing in the DNS.`;
 }
 
 function summary({ id, domain, status, verifiedAt, lastCheckedAt }: DomainRow) {

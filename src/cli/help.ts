@@ -1,4 +1,4 @@
-/** Help texts, made from the commands themselves so that they are always complete. */
+/** Help texts, which are generated from the commands so that they are always complete. */
 
 import { SETTINGS } from "../config.ts";
 import { VERSION } from "../lib/version.ts";
@@ -14,7 +14,7 @@ export function overview(commands: readonly Command[]): string {
     "Commands:",
     ...table(rows),
     "",
-    "mailstead help COMMAND tells the flags of a command. Every command takes --json.",
+    "mailstead help COMMAND shows the flags of a command. Every command accepts --json.",
   ].join("\n");
 }
 
@@ -66,10 +66,10 @@ function section(name: string, rows: readonly (readonly [string, string])[]): st
   return rows.length === 0 ? [] : ["", `${name}:`, ...table(rows)];
 }
 
-const WIDEST_TITLE = 34;
+const MAX_TITLE_WIDTH = 34;
 
 function table(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.min(WIDEST_TITLE, Math.max(...rows.map(([left]) => left.length)));
+  const width = Math.min(MAX_TITLE_WIDTH, Math.max(...rows.map(([left]) => left.length)));
   return rows.map(([left, right]) =>
     left.length > width
       ? `  ${left}\n  ${" ".repeat(width)}  ${right}`

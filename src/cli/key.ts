@@ -1,4 +1,4 @@
-/** mailstead key create | list | revoke */
+/** The commands `mailstead key create`, `list` and `revoke`. */
 
 import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { parseWebOrigin } from "../lib/web-origin.ts";
@@ -9,11 +9,11 @@ import { print, PROJECT_FLAG, STORE_SETTINGS, withStore } from "./store.ts";
 
 export const keyCreate: Command = {
   name: "key create",
-  summary: "Make an API key; it is shown once",
+  summary: "Create an API key; it is shown once",
   positionals: [],
   flags: [
     PROJECT_FLAG,
-    { name: "kind", placeholder: "SECRET|PUBLIC", help: "What it may do (default SECRET)" },
+    { name: "kind", placeholder: "SECRET|PUBLIC", help: "Kind of key (default SECRET)" },
     { name: "public", help: "The same as --kind PUBLIC" },
     {
       name: "origin",
@@ -21,8 +21,8 @@ export const keyCreate: Command = {
       isList: true,
       help: "Only pages of these origins, such as https://shop.example, may use the public key",
     },
-    { name: "name", placeholder: "TEXT", help: "What it is for" },
-    { name: "expires", placeholder: "TIME", help: "ISO 8601 time after which it is refused" },
+    { name: "name", placeholder: "TEXT", help: "Name that describes its use" },
+    { name: "expires", placeholder: "TIME", help: "ISO 8601 time after which the key is refused" },
   ],
   settings: STORE_SETTINGS,
   run: async (input) => {
@@ -37,7 +37,7 @@ export const keyCreate: Command = {
       return print(
         input,
         { key: { ...present(key), text } },
-        `${text}\nKeep it now: it is not shown again. Id for revoking: ${key.id}`,
+        `${text}\nStore the key now: it is not shown again. Its id for key revoke: ${key.id}`,
       );
     });
   },
@@ -52,14 +52,15 @@ export const keyList: Command = {
   run: (input) =>
     withStore(input, async ({ keys, project }) => {
       const all = keys.list(project().seq);
-      const human = all.map(line).join("\n") || "No key yet. Make one: mailstead key create";
+      const human =
+        all.map(lineFor).join("\n") || "There is no key yet. Create one: mailstead key create";
       return print(input, { keys: all.map(present) }, human);
     }),
 };
 
 export const keyRevoke: Command = {
   name: "key revoke",
-  summary: "Refuse a key from the next request on",
+  summary: "Revoke a key: it is refused from the next request on",
   positionals: [{ name: "KEY-ID", help: "Id from mailstead key list" }],
   flags: [],
   settings: STORE_SETTINGS,
@@ -81,24 +82,24 @@ function readKind(flags: Readonly<Record<string, string>>): KeyKind {
   throw new UsageError(`--kind: expected SECRET or PUBLIC, got "${text}"`);
 }
 
-const MOST_ORIGINS = 50;
+const MAX_ORIGINS = 50;
 
 function readOrigins(list: string | undefined, kind: KeyKind): string[] {
   if (list === undefined) return [];
   if (kind !== "PUBLIC") throw new UsageError("--origin is for public keys: add --public");
   const words = list.split(/[\s,]+/).filter((word) => word !== "");
-  if (words.length === 0) throw noOrigin("");
+  if (words.length === 0) throw invalidOrigin("");
   const origins = words.map((word) => {
     const origin = parseWebOrigin(word);
-    if (origin === null) throw noOrigin(word);
+    if (origin === null) throw invalidOrigin(word);
     return origin;
   });
-  const different = [...new Set(origins)];
-  if (different.length <= MOST_ORIGINS) return different;
-  throw new UsageError(`--origin: expected at most ${MOST_ORIGINS} origins`);
+  const distinct = [...new Set(origins)];
+  if (distinct.length <= MAX_ORIGINS) return distinct;
+  throw new UsageError(`--origin: expected at most ${MAX_ORIGINS} origins`);
 }
 
-function noOrigin(text: string): UsageError {
+function invalidOrigin(text: string): UsageError {
   return new UsageError(
     `--origin: expected an origin such as https://shop.example, without a path, got "${text}"`,
   );
@@ -128,7 +129,7 @@ function present(key: KeyRow) {
   };
 }
 
-function line(key: KeyRow): string {
+function lineFor(key: KeyRow): string {
   const prefix = key.kind === "SECRET" ? "sk" : "pk";
   const state = key.revokedAt !== null ? "revoked" : "valid  ";
   const used = key.lastUsedAt === null ? "never used" : `last used ${isoTime(key.lastUsedAt)}`;

@@ -1,4 +1,4 @@
-/** mailstead migrate */
+/** The command `mailstead migrate`. */
 
 import { readConfig } from "../config.ts";
 import { openDataFolder } from "../db/folder.ts";
@@ -8,7 +8,7 @@ import { ensureDatabase, print, STORE_SETTINGS, upgradeUnlessServed } from "./st
 
 export const migrateCommand: Command = {
   name: "migrate",
-  summary: "Bring the database up to date (serve does it on start)",
+  summary: "Apply pending migrations to the database (serve does it on start)",
   positionals: [],
   flags: [],
   settings: STORE_SETTINGS,

@@ -1,4 +1,4 @@
-/** mailstead project create | list | set | disable | enable */
+/** The commands `mailstead project create`, `list`, `set`, `disable` and `enable`. */
 
 import { TRACKING_MODES } from "../db/schema/projects.ts";
 import { isoTime } from "../lib/clock.ts";
@@ -10,11 +10,15 @@ import { type Command, type Input, UsageError } from "./command.ts";
 import { print, STORE_SETTINGS, withNewStore, withStore } from "./store.ts";
 
 const LONGEST_NAME = 100;
-const WHICH = { name: "ID|NAME", isOptional: true, help: "Which project" } as const;
+const PROJECT_ARGUMENT = {
+  name: "ID|NAME",
+  isOptional: true,
+  help: "Project; may be omitted if there is only one",
+} as const;
 
 export const projectCreate: Command = {
   name: "project create",
-  summary: "Make a project with a secret and a public key",
+  summary: "Create a project with a secret and a public key",
   positionals: [{ name: "NAME", help: "Name of the project, up to 100 characters" }],
   flags: [],
   settings: STORE_SETTINGS,
@@ -41,7 +45,7 @@ export const projectCreate: Command = {
           `Project ${project.name} (${project.id})`,
           `  secret key  ${secret.text}`,
           `  public key  ${open.text}`,
-          "Keep the secret key now: it is not shown again.",
+          "Store the secret key now: it is not shown again.",
         ].join("\n"),
       );
     });
@@ -57,8 +61,9 @@ export const projectList: Command = {
   run: (input) =>
     withStore(input, async ({ projects }) => {
       const all = projects.list();
-      const lines = all.map((project) => lineOf(project, projects.usageOf(project)));
-      const human = lines.join("\n") || "No project yet. Make one: mailstead project create NAME";
+      const lines = all.map((project) => lineFor(project, projects.usageOf(project)));
+      const human =
+        lines.join("\n") || "There is no project yet. Create one: mailstead project create NAME";
       return print(
         input,
         { projects: all.map((one) => ({ ...present(one), usage: projects.usageOf(one) })) },
@@ -69,24 +74,24 @@ export const projectList: Command = {
 
 export const projectSet: Command = {
   name: "project set",
-  summary: "Change what a project's mail is like",
+  summary: "Change the settings of a project's mail",
   details:
-    "Tracking: links and opens are counted in all mail, in marketing mail only, or in none.\n" +
-    "Language: of the footer of marketing mail, and of the pages behind its links.\n" +
-    "Sender: of mail for which neither the request nor its template names one. Its domain must be\n" +
-    "verified when mail is sent.",
-  positionals: [WHICH],
+    "Tracking: opens and clicks are tracked in all mail, in marketing mail only, or in none.\n" +
+    "Language: the language of the footer of marketing mail, and of the pages that it links to.\n" +
+    "Default sender: used if neither the request nor its template names a sender. Its domain must\n" +
+    "be verified when mail is sent.",
+  positionals: [PROJECT_ARGUMENT],
   flags: [
-    { name: "tracking", placeholder: TRACKING_MODES.join("|"), help: "Which mail is tracked" },
-    { name: "language", placeholder: LANGUAGES.join("|"), help: "What recipients read" },
+    { name: "tracking", placeholder: TRACKING_MODES.join("|"), help: "Mail that is tracked" },
+    { name: "language", placeholder: LANGUAGES.join("|"), help: "Language for recipients" },
     { name: "from", placeholder: "'NAME <ADDRESS>'", help: "Default sender" },
-    { name: "no-from", help: "No default sender" },
+    { name: "no-from", help: "Remove the default sender" },
   ],
   settings: STORE_SETTINGS,
   run: async (input) => {
     const fields = settingsIn(input);
     return withStore(input, async ({ config, domains, writer, projects }) => {
-      const project = projects.resolve(input.positionals[0] ?? null, naming("set"));
+      const project = projects.resolve(input.positionals[0] ?? null, commandText("set"));
       const changed = await writer.write(projects.set(project, fields));
       const { seq, name, tracking, language } = changed;
       const sender = senderOf(changed);
@@ -97,16 +102,16 @@ export const projectSet: Command = {
         fields.sender === undefined || sender === null ? null : domainOf(sender.address);
       if (domain !== null && config.requireVerifiedDomain && !domains.isVerified(seq, domain)) {
         lines.push(
-          `The domain ${domain} is not verified for this project: until it is, mail from it`,
+          `The domain ${domain} is not verified for this project. Mail from it is refused until`,
         );
-        lines.push(`is refused. Add it with: mailstead domain add ${domain}`);
+        lines.push(`it is verified. Add it with: mailstead domain add ${domain}`);
       }
       return print(input, { project: present(changed) }, lines.join("\n"));
     });
   },
 };
 
-function lineOf(project: ProjectRow, { storedBytes, queuedMails }: ProjectUsage): string {
+function lineFor(project: ProjectRow, { storedBytes, queuedMails }: ProjectUsage): string {
   const { id, name, isEnabled } = project;
   const stored = `${(storedBytes / (1024 * 1024)).toFixed(1)} MiB stored`;
   const sender = senderOf(project);
@@ -128,7 +133,7 @@ function settingsIn({ flags }: Input): ProjectSettings {
   const language = choiceIn(flags, "language", LANGUAGES);
   const sender = senderIn(flags);
   if (tracking === undefined && language === undefined && sender === undefined) {
-    throw new UsageError("say what to set: --tracking, --language, --from or --no-from");
+    throw new UsageError("give at least one of --tracking, --language, --from and --no-from");
   }
   return {
     ...(tracking === undefined ? {} : { tracking }),
@@ -137,19 +142,19 @@ function settingsIn({ flags }: Input): ProjectSettings {
   };
 }
 
-/** Null removes it; undefined where neither flag was given. */
+/** Returns null if the sender is to be removed, and undefined if neither flag was given. */
 function senderIn(flags: Input["flags"]): Mailbox | null | undefined {
   const from = flags["from"];
   const isRemoved = flags["no-from"] !== undefined;
   if (from === undefined) return isRemoved ? null : undefined;
   if (isRemoved)
-    throw new UsageError("--from and --no-from contradict each other: give one of them");
+    throw new UsageError("--from and --no-from contradict each other: give only one of them");
   const parsed = parseMailbox(from);
   if (parsed.ok) return parsed.mailbox;
-  throw new UsageError(`--from: ${parsed.reason} Such as: --from 'Shop <orders@shop.example>'`);
+  throw new UsageError(`--from: ${parsed.reason} Example: --from 'Shop <orders@shop.example>'`);
 }
 
-/** In any case; undefined where the flag was not given. */
+/** Ignores upper and lower case. Returns undefined if the flag was not given. */
 function choiceIn<T extends string>(
   flags: Input["flags"],
   name: string,
@@ -162,29 +167,29 @@ function choiceIn<T extends string>(
   throw new UsageError(`--${name}: expected one of ${choices.join(", ")}, got "${given}"`);
 }
 
-export const projectDisable = switchCommand("disable", false);
-export const projectEnable = switchCommand("enable", true);
+export const projectDisable = enabledCommand("disable", false);
+export const projectEnable = enabledCommand("enable", true);
 
-function switchCommand(verb: "disable" | "enable", isEnabled: boolean): Command {
+function enabledCommand(verb: "disable" | "enable", isEnabled: boolean): Command {
   return {
     name: `project ${verb}`,
     summary: isEnabled
-      ? "Let a project work again"
+      ? "Enable a project again"
       : "Refuse every request of a project and hold its mail",
-    positionals: [WHICH],
+    positionals: [PROJECT_ARGUMENT],
     flags: [],
     settings: STORE_SETTINGS,
     run: (input) =>
       withStore(input, async ({ writer, projects }) => {
-        const project = projects.resolve(input.positionals[0] ?? null, naming(verb));
+        const project = projects.resolve(input.positionals[0] ?? null, commandText(verb));
         const changed = await writer.write(projects.setEnabled(project, isEnabled));
         return print(input, { project: present(changed) }, `Project ${changed.name} is ${verb}d.`);
       }),
   };
 }
 
-function naming(verb: string): string {
-  return `mailstead project ${verb} ${WHICH.name}`;
+function commandText(verb: string): string {
+  return `mailstead project ${verb} ${PROJECT_ARGUMENT.name}`;
 }
 
 function present(project: ProjectRow) {

@@ -1,4 +1,9 @@
-/** Finds the command, reads its arguments, runs it, and turns what it throws into an exit code. */
+/**
+ * Runs the command line. It finds the command, parses its arguments (`command.ts`), and runs it:
+ * commands that work on the database open it beside a running server (`store.ts`), `serve` and `dev`
+ * run a server, and `doctor` and `check` examine the installation. An error is printed with a
+ * suggestion and becomes an exit code: 0 for success, 1 for failure, 2 for wrong usage.
+ */
 
 import { ConfigError } from "../config.ts";
 import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
@@ -49,9 +54,9 @@ const COMMANDS: readonly Command[] = [
   version,
 ];
 
-/** Words of the longest name. */
-const MOST_WORDS = 2;
-const OWNER_ONLY = 0o077;
+/** Number of words in the longest command name. */
+const MAX_NAME_WORDS = 2;
+const OWNER_ONLY_UMASK = 0o077;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
@@ -61,8 +66,8 @@ export async function runCli(
   environment: Input["environment"],
 ): Promise<number> {
   const isJson = words.includes("--json");
-  // Whatever is written from here on holds addresses or secrets: for the owner only.
-  process.umask(OWNER_ONLY);
+  // The files of an installation contain addresses and secrets, so only their owner may read them.
+  process.umask(OWNER_ONLY_UMASK);
   try {
     return await dispatch(words, environment, isJson);
   } catch (error) {
@@ -84,9 +89,9 @@ async function dispatch(
   if (first === "--version") return dispatch(["version", ...words.slice(1)], environment, isJson);
   const found = findCommand(words);
   if (found === null) {
-    const { names, rest } = leading(words);
+    const { names, rest } = splitAtFlag(words);
     if (rest.includes("--help") || rest.includes("-h")) return help(names);
-    throw unknownCommand(names.slice(0, MOST_WORDS).join(" "), rest[0]);
+    throw unknownCommand(names.slice(0, MAX_NAME_WORDS).join(" "), rest[0]);
   }
   const { positionals, flags, settings } = parseArguments(found.command, found.rest);
   if (flags["help"] !== undefined) {
@@ -107,11 +112,11 @@ function help(words: readonly string[]): number {
   return 0;
 }
 
-/** The command with the most words that the line begins with. */
+/** Finds the command with the longest name that `words` begin with. */
 function findCommand(
   words: readonly string[],
 ): { command: Command; rest: readonly string[] } | null {
-  for (let length = MOST_WORDS; length > 0; length--) {
+  for (let length = MAX_NAME_WORDS; length > 0; length--) {
     const name = words.slice(0, length).join(" ");
     const command = COMMANDS.find((candidate) => candidate.name === name);
     if (command !== undefined) return { command, rest: words.slice(length) };
@@ -119,8 +124,8 @@ function findCommand(
   return null;
 }
 
-/** The words before the first flag, and what begins with it. */
-function leading(words: readonly string[]): { names: string[]; rest: string[] } {
+/** Splits words before the first flag. */
+function splitAtFlag(words: readonly string[]): { names: string[]; rest: string[] } {
   const flag = words.findIndex((word) => word.startsWith("-"));
   const end = flag === -1 ? words.length : flag;
   return { names: words.slice(0, end), rest: words.slice(end) };
@@ -129,12 +134,12 @@ function leading(words: readonly string[]): { names: string[]; rest: string[] } 
 function unknownCommand(name: string, flag?: string): UsageError {
   if (name === "" && flag !== undefined) {
     const [title] = flag.split("=");
-    return new UsageError(`${title} comes before a command; it is mailstead serve ${title} …`);
+    return new UsageError(`a command must come before ${title}, as in mailstead serve ${title} …`);
   }
   const group = name.split(" ")[0] ?? "";
   const near = COMMANDS.filter((command) => command.name.startsWith(`${group} `));
   const choices = (near.length > 0 ? near : COMMANDS).map((command) => command.name).join(", ");
-  return new UsageError(`unknown command "${name}"; there are ${choices} and help`);
+  return new UsageError(`unknown command "${name}"; the commands are ${choices} and help`);
 }
 
 function report(error: unknown, isJson: boolean): number {

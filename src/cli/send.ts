@@ -1,4 +1,4 @@
-/** mailstead send: one mail through the configured transport, with the conversation in sight. */
+/** The command `mailstead send`: sends one mail and prints the SMTP conversation. */
 
 import { type Config, readConfig } from "../config.ts";
 import { hasInstallation } from "../db/folder.ts";
@@ -19,14 +19,15 @@ import { conversationPrinter } from "./conversation.ts";
 import { withStore } from "./store.ts";
 
 const DEFAULT_SUBJECT = "A mail from mailstead send";
-const MOST_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 export const send: Command = {
   name: "send",
-  summary: "Send one mail now, past the queue, and show the conversation with the server",
+  summary: "Send one mail now, without the queue, and show the conversation with the server",
   details:
-    "The body is read from standard input. It goes through the configured transport, signed if\n" +
-    "its domain has keys here, to a suppressed address as well. Exit 0: the server took it.\n\n" +
+    "The body is read from standard input. The mail goes through the configured transport, also\n" +
+    "to a suppressed address, and is signed if the domain of the sender has keys here.\n" +
+    "The exit code is 0 if the server accepted the mail.\n\n" +
     "  echo Hello | mailstead send --to ada@example.net --from me@example.com --transport direct",
   positionals: [],
   flags: [
@@ -54,30 +55,30 @@ export const send: Command = {
     const signer = await findSigner(input, config, domainOf(from));
     const signed =
       signer === null ? message : await signMessage(message, signer, new Date(systemClock.now()));
-    if (!input.isJson) tellBefore(signer, domainOf(from), signed);
+    if (!input.isJson) printMessage(signer, domainOf(from), signed);
     const outcome = await deliver(input, config, { from, to, message: signed });
-    tellAfter(input, outcome);
+    printOutcome(input, outcome);
     return outcome.kind === "accepted" ? 0 : 1;
   },
 };
 
 function addressOf(input: Input, flag: "from" | "to"): string {
   const text = input.flags[flag];
-  if (text === undefined) throw new UsageError(`--${flag} is needed: an email address`);
+  if (text === undefined) throw new UsageError(`--${flag} is required: an email address`);
   const parsed = parseAddress(text);
   if (parsed.ok) return parsed.address;
   const bare = /<([^<>]+)>\s*$/.exec(text)?.[1];
   throw new UsageError(
     bare === undefined
       ? `--${flag}: ${parsed.reason}`
-      : `--${flag} takes the address alone: ${bare}`,
+      : `--${flag} expects only the address: ${bare}`,
   );
 }
 
 async function readBody(): Promise<string> {
-  if (process.stdin.isTTY) console.error("Type the body; end it with Ctrl-D on a line of its own.");
+  if (process.stdin.isTTY) console.error("Type the body and end it with Ctrl-D on an empty line.");
   const body = await Bun.stdin.text();
-  if (Buffer.byteLength(body) <= MOST_BODY_BYTES) return body;
+  if (Buffer.byteLength(body) <= MAX_BODY_BYTES) return body;
   throw new UsageError("the body on standard input is larger than 10 MiB");
 }
 
@@ -104,7 +105,7 @@ function compose(
   return composed.message;
 }
 
-/** The keys of the domain, whichever project it belongs to. */
+/** Returns the keys of a domain of any project; null if no project has the domain. */
 async function findSigner(input: Input, config: Config, domain: string): Promise<Signer | null> {
   if (!hasInstallation(config.data)) return null;
   return withStore(input, async ({ domains }) => {
@@ -126,13 +127,13 @@ async function deliver(
     envelope: { from: mail.from, to: mail.to },
     message: mail.message,
   });
-  printer.rest(outcome.conversations);
+  printer.printRest(outcome.conversations);
   await transport.close();
   dns.close();
   return outcome;
 }
 
-function tellBefore(signer: Signer | null, domain: string, message: Uint8Array): void {
+function printMessage(signer: Signer | null, domain: string, message: Uint8Array): void {
   const signatures =
     signer === null
       ? `unsigned: ${domain} has no keys here`
@@ -140,7 +141,7 @@ function tellBefore(signer: Signer | null, domain: string, message: Uint8Array):
   console.log(`* ${message.byteLength} octets, ${signatures}`);
 }
 
-function tellAfter(input: Input, outcome: Outcome): void {
+function printOutcome(input: Input, outcome: Outcome): void {
   if (input.isJson) {
     const { kind, class: reason, conversations } = outcome;
     console.log(JSON.stringify({ kind, class: reason, reason: outcome.reason, conversations }));

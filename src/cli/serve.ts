@@ -1,4 +1,4 @@
-/** mailstead serve, and the life of a server that `dev` shares. */
+/** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
 import { createApp, type App } from "../app.ts";
 import { type Config, readConfig } from "../config.ts";
@@ -80,7 +80,7 @@ export const serve: Command = {
 
 export type Running = { app: App; address: string; folder: string };
 
-/** Runs until SIGTERM or SIGINT; resolves to the exit code after an orderly stop. */
+/** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
 export async function runServer(
   given: Config,
   greet: (running: Running) => Promise<void>,
@@ -89,7 +89,7 @@ export async function runServer(
   const folder = openDataFolder(given.data, given.secret);
   const unlock = await awaitDataFolder(folder.path);
   const db = openServed(folder, log);
-  // With a wrong secret it would accept mail and sign none of it.
+  // With a wrong secret the server would accept mail but could not sign it.
   requireReadableKeys(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: freePort(given.host) } : given;
   const app = createApp({
@@ -114,10 +114,10 @@ export async function runServer(
   }
   try {
     await app.start();
-    // What a part met and tried to live with is a reason not to start.
+    // The server does not start if a module has met a storage fault, even if it has handled it.
     db.fault.check();
   } catch (error) {
-    // Nothing may keep the process from ending.
+    // The process must end even if the application cannot stop in an orderly way.
     await app.stop().catch(() => {});
     throw error;
   }
@@ -135,27 +135,27 @@ export async function runServer(
   }
 }
 
-/** The database of a folder whose lock this process has: made where there is none, and up to date. */
+/** Opens the database of a locked data folder. Creates it if there is none, and applies migrations. */
 function openServed({ path, databaseFile }: DataFolder, log: Log): Db {
   if (!hasInstallation(path)) {
-    log.info("database made", { applied: createDatabase(databaseFile) });
+    log.info("database created", { applied: createDatabase(databaseFile) });
   }
   const db = openStoredDatabase(databaseFile);
   db.files.add(lockFileOf(path));
   ensureWhole(db);
   const applied = migrate(db.sqlite);
-  if (applied.length > 0) log.info("database brought up to date", { applied });
+  if (applied.length > 0) log.info("migrations applied", { applied });
   return db;
 }
 
-/** Only SIGKILL does not make the runtime close its databases. */
+/** Ends with SIGKILL, because the runtime closes its databases on every other end of a process. */
 async function endWithoutClosing(log: Log): Promise<void> {
-  log.warn("stopped; the database was not closed, so that its files stay as they are");
+  log.warn("stopped; the database was not closed, so that its files do not change");
   await new Promise<void>((resolve) => process.stderr.write("", () => resolve()));
   process.kill(process.pid, "SIGKILL");
 }
 
-/** The second signal does not wait. */
+/** Stops on the first signal, and ends the process at once on the second. */
 function stopOnSignal(stop: () => Promise<void>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let isStopping = false;
@@ -174,7 +174,7 @@ function stopOnSignal(stop: () => Promise<void>): Promise<void> {
   );
 }
 
-/** Links need the port before the server listens. */
+/** Finds a free port. It must be known before the server listens, because links contain it. */
 function freePort(hostname: string): number {
   const probe = Bun.serve({ hostname, port: 0, fetch: () => new Response() });
   const { port } = probe;
@@ -190,18 +190,18 @@ function cannotListen(config: Config, error: unknown): UsageError {
   );
 }
 
-/** What an operator should know before trusting this server. */
+/** Lists the settings that are unsafe on a server that sends real mail. */
 export function unsafeChoices(config: Config): string[] {
   const isLocal = ["127.0.0.1", "localhost", "::1"].includes(config.host);
   return [
     ...(config.transport === "capture" ? ["mail is captured, not sent (--transport)"] : []),
-    ...(config.requireVerifiedDomain ? [] : ["any sender domain may be used"]),
+    ...(config.requireVerifiedDomain ? [] : ["unverified sender domains are accepted"]),
     ...(!isLocal && !config.url?.startsWith("https:")
-      ? ["API keys travel without TLS: put a TLS proxy in front and set --url https://…"]
+      ? ["API keys are sent without TLS: put a TLS proxy in front and set --url https://…"]
       : []),
-    ...(config.allowPrivateAddresses ? ["mail may go to private addresses"] : []),
+    ...(config.allowPrivateAddresses ? ["mail and webhooks may go to private addresses"] : []),
     ...(config.trustedProxies.some(({ prefixBits }) => prefixBits === 0)
-      ? ["every client may name its own address (--trusted-proxy)"]
+      ? ["every client can claim any address (--trusted-proxy)"]
       : []),
     ...(config.relayUrl?.tls === "none" ? ["mail goes to the relay without TLS"] : []),
   ];

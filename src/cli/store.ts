@@ -1,4 +1,4 @@
-/** The database as commands use it: opened beside a running server, brought up to date if need be. */
+/** Opens the database for a command, also beside a running server, and applies pending migrations. */
 
 import { type Config, readConfig } from "../config.ts";
 import { createDatabase } from "../db/create.ts";
@@ -27,16 +27,16 @@ import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
 import type { Flag, Input, SettingName } from "./command.ts";
 
-/** The secret too: where it was given to the server, it is not in the folder. */
+/** The secret is needed as well: if the server got it as a setting, it is not in the folder. */
 export const STORE_SETTINGS: readonly SettingName[] = ["data", "secret"];
 
 export const PROJECT_FLAG: Flag = {
   name: "project",
   placeholder: "ID|NAME",
-  help: "Which project; may be left out where there is only one",
+  help: "Project; may be omitted if there is only one",
 };
 
-const NAMING = `--${PROJECT_FLAG.name} ${PROJECT_FLAG.placeholder}`;
+const PROJECT_USAGE = `--${PROJECT_FLAG.name} ${PROJECT_FLAG.placeholder}`;
 
 export type Store = {
   config: Config;
@@ -52,25 +52,25 @@ export type Store = {
   requireReadableKeys: () => void;
 };
 
-/** How long another process may take to make the database. */
+/** Longest time that another process may take to create the database. */
 const CREATION_LIMIT_MS = 10_000;
 const CREATION_PAUSE_MS = 20;
 
 type Use<T> = (store: Store) => Promise<T>;
 
-/** Opens the store for one command and closes it after. A mistyped folder stays as it is. */
+/** Opens the store for one command and closes it afterwards. Throws if there is no installation. */
 export async function withStore<T>(input: Input, use: Use<T>): Promise<T> {
   const config = readConfig(input.settings, input.environment);
   requireInstallation(config.data);
-  return openedStore(input, config, use);
+  return useStore(input, config, use);
 }
 
-/** The same, and makes the installation where there is none. */
+/** The same, but creates the installation if there is none. */
 export async function withNewStore<T>(input: Input, use: Use<T>): Promise<T> {
-  return openedStore(input, readConfig(input.settings, input.environment), use);
+  return useStore(input, readConfig(input.settings, input.environment), use);
 }
 
-async function openedStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
+async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T> {
   const folder = openDataFolder(config.data, config.secret);
   await ensureDatabase(folder);
   const db = openStoredDatabase(folder.databaseFile);
@@ -86,7 +86,7 @@ async function openedStore<T>(input: Input, config: Config, use: Use<T>): Promis
       projects,
       keys: createKeys({ db, clock }),
       domains: openDomains(db, folder.secret, config),
-      project: () => projects.resolve(input.flags["project"] ?? null, NAMING),
+      project: () => projects.resolve(input.flags["project"] ?? null, PROJECT_USAGE),
       requireReadableKeys: () => requireReadableKeys(db, folder.secret),
     });
   } finally {
@@ -105,7 +105,7 @@ function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
   });
 }
 
-/** Makes the database of a new installation, or waits for the process that is making it. */
+/** Creates the database of a new installation, or waits for another process that is creating it. */
 export async function ensureDatabase({ path, databaseFile }: DataFolder): Promise<void> {
   const deadline = systemClock.elapsed() + CREATION_LIMIT_MS;
   while (!hasInstallation(path)) {
@@ -123,7 +123,7 @@ export async function ensureDatabase({ path, databaseFile }: DataFolder): Promis
   }
 }
 
-/** Applies migrations unless a server has the database open; returns their names. */
+/** Applies pending migrations and returns their names. Throws if a running server uses the database. */
 export function upgradeUnlessServed(db: Db, path: string): string[] {
   if (pendingMigrations(db.sqlite).length === 0) return [];
   let unlock: () => void;
@@ -142,7 +142,7 @@ export function upgradeUnlessServed(db: Db, path: string): string[] {
   }
 }
 
-/** One result, for people or for machines. */
+/** Prints a result as text or, with --json, as JSON. Returns exit code 0. */
 export function print(input: Input, machine: unknown, human: string): number {
   console.log(input.isJson ? JSON.stringify(machine) : human);
   return 0;

@@ -1,4 +1,4 @@
-/** mailstead version */
+/** The command `mailstead version`. */
 
 import { REVISION, VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";

@@ -1,4 +1,4 @@
-/** `mailstead check`: passes on what the application writes, and finds each rule broken. */
+/** `mailstead check` accepts what the application writes, and detects a violation of each rule. */
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -19,12 +19,12 @@ import { fillDatabase } from "../support/filled.ts";
 import { valueAt, listAt } from "../support/json.ts";
 
 const LIMIT_MS = 60_000;
-/** The file, its schema and the usage counters are checked beside the invariants. */
+/** The invariants, and five checks of the file, its schema and the usage counters. */
 const STEPS = INVARIANTS.length + 5;
 
 let parent: string;
 let filled: string;
-/** The filled database, to be opened in memory. */
+/** The filled database, which tests open in memory. */
 let bytes: Buffer;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await fillDatabase(db, filled);
   db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
   bytes = db.sqlite.serialize();
-  bytes.fill(1, 18, 20); // Without a write-ahead log: that needs a file.
+  bytes.fill(1, 18, 20); // This switches off the write-ahead log, which needs a file.
   db.sqlite.close();
 }, LIMIT_MS);
 
@@ -48,7 +48,7 @@ function copyOf(name: string): { data: string; file: string } {
   return { data, file: join(data, "mailstead.db") };
 }
 
-/** A copy of the filled database in memory. */
+/** Opens a copy of the filled database in memory. */
 function inMemory(): Database {
   const sqlite = Database.deserialize(bytes);
   sqlite.run("PRAGMA foreign_keys = OFF");
@@ -64,7 +64,7 @@ const failing = (sqlite: Database) =>
   INVARIANTS.map(({ name }) => name).filter((name) => violationsOf(sqlite, name).length > 0);
 
 describe("the filled database", () => {
-  test("has something of everything that is checked", () => {
+  test("has rows of every kind that is checked", () => {
     const sqlite = inMemory();
     const count = (from: string) =>
       sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${from}`).get()?.n ?? 0;
@@ -96,20 +96,20 @@ describe("the filled database", () => {
     sqlite.close();
   });
 
-  test("breaks no rule", () => {
+  test("violates no rule", () => {
     const sqlite = inMemory();
     const found = INVARIANTS.map(({ name }) => [name, violationsOf(sqlite, name)]);
     expect(found).toEqual(INVARIANTS.map(({ name }) => [name, []]));
     sqlite.close();
   });
 
-  test("breaks no rule after everything old was removed", async () => {
+  test("violates no rule after retention has deleted all old rows", async () => {
     const { data, file } = copyOf("purged");
     const db = openDatabase(file);
     const clock = manualClock(Date.parse("2027-03-02T10:00:00.000Z"));
     const writer = createWriter(db, silentLog);
     const days = { bodies: 1, raw: 1, events: 1, deliveries: 1 };
-    // Readers and webhooks have seen everything, so that nothing is kept for them.
+    // All readers and webhooks have read all events, so retention may delete them.
     db.sqlite.run("UPDATE readers SET seq = (SELECT max(seq) FROM events)");
     const retention = createRetention({ db, writer, clock, days });
     while (await retention.step());
@@ -121,8 +121,8 @@ describe("the filled database", () => {
   }, 60_000);
 });
 
-/** Invariant → a change that breaks it, and what is said. */
-const BREAKS: Readonly<Record<string, [sql: string, says: RegExp]>> = {
+/** By invariant: a change that violates it, and the expected finding. */
+const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
   "contact-counts": [
     "UPDATE contact_counts SET total = total + 1",
     /^project .*: counted \d+, \d+ of them subscribed, but there are/,
@@ -224,17 +224,17 @@ const BREAKS: Readonly<Record<string, [sql: string, says: RegExp]>> = {
   ],
 };
 
-describe("each rule is found broken", () => {
-  test("and none is left out", () => {
-    expect(Object.keys(BREAKS)).toEqual(INVARIANTS.map(({ name }) => name));
+describe("a violation is detected of", () => {
+  test("every invariant", () => {
+    expect(Object.keys(VIOLATIONS)).toEqual(INVARIANTS.map(({ name }) => name));
   });
 
-  for (const [name, [sql, says]] of Object.entries(BREAKS)) {
+  for (const [name, [sql, finding]] of Object.entries(VIOLATIONS)) {
     test(name, () => {
       const sqlite = inMemory();
       sqlite.run(sql);
       const [first] = violationsOf(sqlite, name);
-      expect(`${first?.id}: ${first?.finding}`).toMatch(says);
+      expect(`${first?.id}: ${first?.finding}`).toMatch(finding);
       sqlite.close();
     });
   }
@@ -242,13 +242,13 @@ describe("each rule is found broken", () => {
 
 describe("mailstead check", () => {
   test(
-    "passes beside a server and without one, tells each check, and changes nothing",
+    "succeeds with and without a running server, prints each check, and changes nothing",
     async () => {
       const { data, file } = copyOf("sound");
       const before = readFileSync(file);
       const stopped = await mailstead(["check", "--data", data]);
       expect([stopped.code, stopped.stderr]).toEqual([0, ""]);
-      expect(stopped.stdout).toMatch(/^ok {4}tables: The rows and indexes of each table fit/);
+      expect(stopped.stdout).toMatch(/^ok {4}tables: The rows and indexes of each table are/);
       for (const { name, rule } of INVARIANTS) {
         expect(stopped.stdout).toContain(`ok    ${name}: ${rule}\n`);
       }
@@ -265,7 +265,7 @@ describe("mailstead check", () => {
   );
 
   test(
-    "tells the first violations of each rule, and ends with 1",
+    "prints the first violations of each rule, and exits 1",
     async () => {
       const { data, file } = copyOf("broken");
       const sqlite = new Database(file);
@@ -303,7 +303,7 @@ describe("mailstead check", () => {
   );
 
   test(
-    "tells damage in a table, a page that nothing uses, and goes on with the rest",
+    "reports damage in a table and an unused page, and continues with the other checks",
     async () => {
       const { data, file } = copyOf("damaged");
       const sqlite = new Database(file);
@@ -315,7 +315,7 @@ describe("mailstead check", () => {
       sqlite.close();
       const content = readFileSync(file);
       const start = ((root ?? 0) - 1) * PAGE_BYTES;
-      // An index without any entry: its pages are well formed, but its table has rows.
+      // This makes an index without entries: its pages are well formed, but its table has rows.
       content.fill(0, start, start + PAGE_BYTES);
       content.writeUInt8(0x0a, start);
       content.writeUInt16BE(PAGE_BYTES, start + 5);
@@ -329,7 +329,7 @@ describe("mailstead check", () => {
   );
 
   test(
-    "ends with 1 and one sentence where nothing can be read",
+    "exits 1 with one sentence if nothing can be read",
     async () => {
       const { data, file } = copyOf("unreadable");
       const content = readFileSync(file);
@@ -346,7 +346,7 @@ describe("mailstead check", () => {
   );
 
   test(
-    "checks the file of an older version, and says what has to be done for the rest",
+    "checks the file of an older version, and reports the migrations that the other checks need",
     async () => {
       const { data, file } = copyOf("older");
       const sqlite = new Database(file);
@@ -356,21 +356,21 @@ describe("mailstead check", () => {
       sqlite.close();
       const ran = await mailstead(["check", "--data", data]);
       expect([ran.code, ran.stdout]).toEqual([1, expect.stringMatching(/^ok {4}references/m)]);
-      expect(ran.stdout).toContain(`${last[0]?.name}: was not applied yet; run mailstead migrate`);
+      expect(ran.stdout).toContain(`${last[0]?.name}: is not applied yet; run mailstead migrate`);
       expect(ran.stdout).not.toContain("queue:");
     },
     LIMIT_MS,
   );
 });
 
-test("the rules hold for a database that nothing was stored in", () => {
+test("an empty database violates no rule", () => {
   const { sqlite } = openDatabase(":memory:");
   migrate(sqlite);
   expect(failing(sqlite)).toEqual([]);
   sqlite.close();
 });
 
-test("each rule has a name of its own and one sentence", () => {
+test("each rule has a unique name and one sentence", () => {
   const names = INVARIANTS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const { rule } of INVARIANTS) expect(rule).toMatch(/^[A-Z].*\.$/);

@@ -1,4 +1,4 @@
-/** Reading the command line, and help; in this process. */
+/** Parsing of the command line, and help, in this process. */
 
 import { describe, expect, test } from "bun:test";
 import { type Command, parseArguments, UsageError } from "../../src/cli/command.ts";
@@ -130,18 +130,18 @@ describe("arguments", () => {
     [["a", "b", "c"], 'unexpected "c"; mailstead sample run takes NAME MORE'],
   ];
   for (const [words, message] of refused) {
-    test(`refused: ${words.join(" ") || "nothing"}`, () => {
+    test(`refuses ${words.join(" ") || "no arguments"}`, () => {
       expect(() => parseArguments(sample, words)).toThrow(UsageError);
       expect(() => parseArguments(sample, words)).toThrow(message);
     });
   }
 });
 
-describe("a setting that is true or false", () => {
+describe("a boolean setting", () => {
   const booleans = serve.settings.filter((name) => typeof readConfig({}, {})[name] === "boolean");
 
   for (const name of booleans) {
-    test(`is true by its flag alone: ${name}`, () => {
+    test(`is true if its flag has no value: ${name}`, () => {
       const { flag } = SETTINGS[name];
       const { settings } = parseArguments(serve, [`--${flag}`, "--port", "4000"]);
       const config = readConfig(settings, {}, { [name]: false });
@@ -152,7 +152,7 @@ describe("a setting that is true or false", () => {
 });
 
 describe("help", () => {
-  test("the overview names every command with its arguments and what it does", () => {
+  test("shows every command with its arguments and its summary in the overview", () => {
     const text = overview(commands);
     for (const { name, summary } of commands) {
       expect(text).toMatch(new RegExp(`^  ${name}( .*)?  ${RegExp.escape(summary)}$`, "m"));
@@ -161,7 +161,7 @@ describe("help", () => {
   });
 
   for (const command of commands) {
-    test(`of ${command.name} names every flag, every setting with variable and default, and nothing else`, () => {
+    test(`of ${command.name} lists exactly its flags and its settings with variable and default`, () => {
       const text = commandHelp(command);
       expect(text).toStartWith(`mailstead ${command.name}`);
       const flags = [...text.matchAll(/^  --([a-z-]+)/gm)].map(([, flag = ""]) => flag);
@@ -177,31 +177,31 @@ describe("help", () => {
     });
   }
 
-  test("serve and dev take every setting there is", () => {
+  test("serve and dev accept every setting", () => {
     expect(SERVER_SETTINGS.toSorted().map(String)).toEqual(Object.keys(SETTINGS).toSorted());
     expect([serve.settings, dev.settings]).toEqual([SERVER_SETTINGS, SERVER_SETTINGS]);
   });
 });
 
-describe("what is unsafe is said on start", () => {
+describe("the unsafe settings shown on start", () => {
   const relay = { transport: "relay", "relay-url": "smtp://x.example" };
-  const cases: [flags: Record<string, string>, said: RegExp[]][] = [
+  const cases: [flags: Record<string, string>, shown: RegExp[]][] = [
     [relay, []],
     [{}, [/captured, not sent/]],
-    [{ ...relay, "require-verified-domain": "false" }, [/any sender domain/]],
+    [{ ...relay, "require-verified-domain": "false" }, [/unverified sender domains/]],
     [{ ...relay, host: "0.0.0.0" }, [/without TLS.*--url/]],
     [{ ...relay, host: "0.0.0.0", url: "http://x.example" }, [/without TLS/]],
     [{ ...relay, host: "0.0.0.0", url: "https://x.example" }, []],
     [{ ...relay, host: "::1" }, []],
     [{ transport: "relay", "relay-url": "smtp://x.example?tls=none" }, [/relay without TLS/]],
     [{ ...relay, "trusted-proxy": "10.0.0.0/8,::1" }, []],
-    [{ ...relay, "trusted-proxy": "10.0.0.0/8,::/0" }, [/name its own address.*--trusted-proxy/]],
+    [{ ...relay, "trusted-proxy": "10.0.0.0/8,::/0" }, [/claim any address.*--trusted-proxy/]],
   ];
-  for (const [flags, said] of cases) {
+  for (const [flags, shown] of cases) {
     test(JSON.stringify(flags), () => {
       const choices = unsafeChoices(readConfig(flags, {}));
-      expect(choices).toHaveLength(said.length);
-      for (const [i, pattern] of said.entries()) expect(choices[i]).toMatch(pattern);
+      expect(choices).toHaveLength(shown.length);
+      for (const [i, pattern] of shown.entries()) expect(choices[i]).toMatch(pattern);
     });
   }
 });

@@ -1,4 +1,4 @@
-/** Starts in data folders that are damaged or half made: each ends with one sentence, or goes on. */
+/** Starts on data folders that are damaged or incomplete. Each fails with one sentence, or succeeds. */
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -24,7 +24,7 @@ const CHILD_LIMIT_MS = 60_000;
 
 let parent: string;
 let whole: string;
-/** The same as a killed server leaves it: with a log. */
+/** The same folder as a killed server leaves it, with a write-ahead log. */
 let killed: string;
 
 beforeAll(async () => {
@@ -47,16 +47,16 @@ function serve(data: string) {
   return startMailstead(words, (greeting) => greeting.endsWith("}\n"));
 }
 
-/** A copy of an installation, and its database file. */
+/** Copies an installation and returns the path of its database file. */
 function copyOf(origin: string, name: string): { data: string; file: string } {
   const data = join(parent, name);
   cpSync(origin, data, { recursive: true });
   return { data, file: join(data, "mailstead.db") };
 }
 
-type Case = { name: string; from: () => string; strike: (file: string) => void; says: RegExp };
+type Case = { name: string; from: () => string; damage: (file: string) => void; message: RegExp };
 
-const makeTable = (file: string, table: string) => {
+const createTable = (file: string, table: string) => {
   const other = new Database(file, { create: true });
   other.run("PRAGMA journal_mode = WAL");
   if (table !== "") other.run(`CREATE TABLE ${table} (id INTEGER)`);
@@ -67,100 +67,100 @@ const cases: Case[] = [
   {
     name: "an empty database beside a secret",
     from: () => whole,
-    strike: (file) => cutShort(file, 0),
-    says: /mailstead\.db is empty.*newest backup/s,
+    damage: (file) => cutShort(file, 0),
+    message: /mailstead\.db is empty.*newest backup/s,
   },
   {
     name: "an empty database without a secret",
     from: () => whole,
-    strike: (file) => {
+    damage: (file) => {
       cutShort(file, 0);
       rmSync(join(file, "../secret"));
     },
-    says: /mailstead\.db is empty/,
+    message: /mailstead\.db is empty/,
   },
   {
     name: "an empty database with a log",
     from: () => killed,
-    strike: (file) => cutShort(file, 0),
-    says: /mailstead\.db is empty/,
+    damage: (file) => cutShort(file, 0),
+    message: /mailstead\.db is empty/,
   },
   {
     name: "a log whose database is missing",
     from: () => killed,
-    strike: (file) => rmSync(file),
-    says: /mailstead\.db is missing, but its log .*mailstead\.db-wal is there/,
+    damage: (file) => rmSync(file),
+    message: /mailstead\.db is missing, but its log .*mailstead\.db-wal is there/,
   },
   {
     name: "a text file",
     from: () => whole,
-    strike: (file) => writeFileSync(file, "To be restored by Bob.\n".repeat(1_000)),
-    says: /mailstead\.db is not an SQLite database/,
+    damage: (file) => writeFileSync(file, "To be restored by Bob.\n".repeat(1_000)),
+    message: /mailstead\.db is not an SQLite database/,
   },
   {
     name: "a text file with a log",
     from: () => killed,
-    strike: (file) => writeFileSync(file, "To be restored by Bob.\n".repeat(1_000)),
-    says: /mailstead\.db is not an SQLite database/,
+    damage: (file) => writeFileSync(file, "To be restored by Bob.\n".repeat(1_000)),
+    message: /mailstead\.db is not an SQLite database/,
   },
   {
     name: "a database of another program",
     from: () => whole,
-    strike: (file) => {
+    damage: (file) => {
       rmSync(file);
-      makeTable(file, "things");
+      createTable(file, "things");
     },
-    says: /mailstead\.db is not a database of Mailstead/,
+    message: /mailstead\.db is not a database of Mailstead/,
   },
   {
     name: "a database without any table",
     from: () => whole,
-    strike: (file) => {
+    damage: (file) => {
       rmSync(file);
-      makeTable(file, "");
+      createTable(file, "");
     },
-    says: /mailstead\.db is not a database of Mailstead/,
+    message: /mailstead\.db is not a database of Mailstead/,
   },
   {
     name: "a database that was cut short",
     from: () => whole,
-    strike: (file) => cutShort(file, 50 * PAGE_BYTES),
-    says: /mailstead\.db is damaged.*newest backup.*mailstead check/s,
+    damage: (file) => cutShort(file, 50 * PAGE_BYTES),
+    message: /mailstead\.db is damaged.*newest backup.*mailstead check/s,
   },
   {
     name: "random bytes in the pages of the database",
     from: () => whole,
-    strike: (file) => scramble(file, PAGE_BYTES),
-    says: /mailstead\.db is damaged/,
+    damage: (file) => scramble(file, PAGE_BYTES),
+    message: /mailstead\.db is damaged/,
   },
   {
-    name: "a folder in the place of the database",
+    name: "a folder with the name of the database",
     from: () => whole,
-    strike: (file) => {
+    damage: (file) => {
       rmSync(file);
       mkdirSync(file);
     },
-    says: /mailstead\.db is not a file/,
+    message: /mailstead\.db is not a file/,
   },
   {
     name: "a database of a newer version",
     from: () => whole,
-    strike: (file) => {
+    damage: (file) => {
       const sqlite = new Database(file);
       sqlite.run("INSERT INTO migrations VALUES ('9999_future', 0)");
       sqlite.close();
     },
-    says: /written by a newer Mailstead.*9999_future/,
+    message: /written by a newer Mailstead.*9999_future/,
   },
 ];
 
-describe("a start is refused with one sentence and exit code 1 on", () => {
-  for (const { name, from, strike, says } of cases) {
+describe("a start fails with one sentence and exit code 1 on", () => {
+  for (const { name, from, damage, message } of cases) {
     test(
       name,
       async () => {
         const { data, file } = copyOf(from(), name);
-        strike(file);
+        damage(file);
         const before = readdirSync(data).toSorted();
         const ran = await Promise.all(
           [
@@ -172,7 +172,7 @@ describe("a start is refused with one sentence and exit code 1 on", () => {
         for (const { code, stdout, stderr } of ran) {
           expect([code, stdout]).toEqual([1, ""]);
           expect(stderr).toStartWith("mailstead: ");
-          expect(stderr).toMatch(says);
+          expect(stderr).toMatch(message);
           expect(stderr).not.toMatch(/^\s+at /m);
         }
         const made = readdirSync(data).filter((each) => !before.includes(each));
@@ -194,7 +194,7 @@ describe("a start is refused with one sentence and exit code 1 on", () => {
   );
 
   test(
-    "damage that only the queue meets",
+    "damage that only the queue reads",
     async () => {
       const { data, file } = copyOf(whole, "damaged queue");
       const sqlite = new Database(file);
@@ -216,23 +216,23 @@ describe("a start is refused with one sentence and exit code 1 on", () => {
   );
 
   test(
-    "what the doctor tells as well",
+    "a damaged database, which the doctor reports as well",
     async () => {
       const { data, file } = copyOf(whole, "examined");
       scramble(file, PAGE_BYTES);
-      // Nothing answers there: only the data folder counts here.
+      // No DNS server runs at this address, because this test needs only the checks of the folder.
       const ran = await mailstead(["doctor", "--data", data, "--dns", "127.0.0.1:9"]);
       expect([ran.code, ran.stdout]).toEqual([
         1,
         expect.stringMatching(/^fail {2}data folder: .*mailstead\.db is damaged/m),
       ]);
-      expect(ran.stdout).not.toContain("a fault of ours");
+      expect(ran.stdout).not.toContain("a bug in Mailstead");
     },
     CHILD_LIMIT_MS,
   );
 
   test(
-    "the same in JSON",
+    "an empty database, with JSON output",
     async () => {
       const { data, file } = copyOf(whole, "in JSON");
       cutShort(file, 0);
@@ -243,7 +243,7 @@ describe("a start is refused with one sentence and exit code 1 on", () => {
   );
 
   test(
-    "a lock that cannot be used, which is not another server",
+    "an unusable lock file, which is not reported as another server",
     async () => {
       const { data } = copyOf(whole, "bad lock");
       writeFileSync(join(data, "lock"), "x".repeat(1_000));
@@ -254,16 +254,16 @@ describe("a start is refused with one sentence and exit code 1 on", () => {
   );
 });
 
-describe("a first start that was killed is finished by the next one, after", () => {
+describe("the next start completes a first start that was killed after", () => {
   const states: [name: string, make: (data: string) => void][] = [
-    ["the secret was made", () => {}],
-    ["the lock was made", (data) => writeFileSync(join(data, "lock"), "")],
+    ["the secret was created", () => {}],
+    ["the lock was created", (data) => writeFileSync(join(data, "lock"), "")],
     [
-      "the database was begun",
+      "the database was started",
       (data) => writeFileSync(join(data, "mailstead.db.new"), "SQLite format 3\0"),
     ],
     [
-      "the database was written, but has not got its name",
+      "the database was written, but not yet renamed",
       (data) => {
         for (const ending of ["", "-wal", "-shm"]) {
           const origin = join(killed, `mailstead.db${ending}`);
@@ -293,7 +293,7 @@ describe("a first start that was killed is finished by the next one, after", () 
   }
 
   test(
-    "an older version had begun its schema",
+    "an older version started its schema",
     async () => {
       const data = join(parent, "older");
       mkdirSync(data);
@@ -309,7 +309,7 @@ describe("a first start that was killed is finished by the next one, after", () 
 });
 
 test(
-  "a server and commands that start at once in a new folder make one installation",
+  "a server and commands that start concurrently in a new folder create one installation",
   async () => {
     const data = join(parent, "at once");
     const created = ["A", "B", "C"].map((name) =>

@@ -40,7 +40,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Mail goes out directly, and all is well. */
+/** A world in which every check of a server with --transport direct succeeds. */
 function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): World {
   const defaults: Partial<Config> = {
     transport: "direct",
@@ -99,76 +99,96 @@ function recordsAs(status: "MISSING" | "PENDING"): Domain["records"] {
   return domain({}, status).records;
 }
 
-async function lines(of: World, limitMs = 2_000): Promise<string[]> {
+async function lines(examined: World, limitMs = 2_000): Promise<string[]> {
   const found: string[] = [];
-  for await (const finding of examine(of, limitMs)) found.push(lineOf(finding));
+  for await (const finding of examine(examined, limitMs)) found.push(lineOf(finding));
   return found;
 }
 
-test("a healthy server gets nothing but ok, one line each", async () => {
+test("prints one ok line per check of a healthy server", async () => {
   expect(await lines(world())).toEqual([
     "ok    transport: direct",
-    "ok    clock: in time",
-    "ok    data folder: /data is for its owner only",
+    "ok    clock: is correct",
+    "ok    data folder: only its owner may read /data",
     "ok    storage: 50.0 GiB free for /data",
     "ok    DNS resolver: answers, and says so when a name does not exist",
     "ok    hostname: mail.example.org is 8.8.4.4",
-    "ok    PTR: 8.8.4.4 is mail.example.org, and the other way round",
+    "ok    PTR: 8.8.4.4 has the name mail.example.org, which resolves to it",
     "ok    port 25: mx.gmail.test answers: 220 mx ready",
     "ok    links in mails: https://mail.example.org",
-    "ok    domain example.com: all records are there",
+    "ok    domain example.com: all records are correct",
   ]);
 });
 
-describe("what is wrong is said, with its mend", () => {
+describe("a finding names the problem and its fix", () => {
   const relayUrl = { host: "smtp.relay.test", port: 587, tls: "starttls" } as const;
-  type Row = [why: string, changes: Partial<World>, settings: Partial<Config>, line: RegExp];
+  type Row = [name: string, changes: Partial<World>, settings: Partial<Config>, line: RegExp];
   const metrics = { host: "127.0.0.1", port: 9090 };
   const held = (seconds: number) => async () => `${RECENT_HOLD} ${seconds}\n`;
   const cases: Row[] = [
-    ["the loop was held", { metrics: held(0.31) }, { metrics }, /^warn {2}event loop: .* 310 ms/],
-    ["no metrics are served", {}, { metrics }, /^warn {2}event loop: no server .* 127.0.0.1:9090/],
-    ["the loop is fine", { metrics: held(0.02) }, { metrics }, /^ok {4}event loop: .* 20 ms/],
-    ["mail is caught", {}, { transport: "capture" }, /^warn {2}transport: .* — set --transport/],
     [
-      "the clock is late",
+      "warns that the event loop was held",
+      { metrics: held(0.31) },
+      { metrics },
+      /^warn {2}event loop: .* 310 ms/,
+    ],
+    [
+      "warns that no server shows metrics",
+      {},
+      { metrics },
+      /^warn {2}event loop: no server .* 127.0.0.1:9090/,
+    ],
+    [
+      "accepts short holds of the event loop",
+      { metrics: held(0.02) },
+      { metrics },
+      /^ok {4}event loop: .* 20 ms/,
+    ],
+    [
+      "warns that mail is captured",
+      {},
+      { transport: "capture" },
+      /^warn {2}transport: .* — set --transport/,
+    ],
+    [
+      "fails if the clock is 90 s behind",
       { clockAheadMs: async () => -90_000 },
       {},
       /^fail {2}clock: 90\.0 s behind — /,
     ],
     [
-      "the clock is a little off",
+      "warns if the clock is 6 s ahead",
       { clockAheadMs: async () => 6_000 },
       {},
       /^warn {2}clock: 6\.0 s ahead/,
     ],
     [
-      "no time server answers",
+      "warns if no time server answers",
       { clockAheadMs: async () => null },
       {},
       /^warn {2}clock: no time server/,
     ],
-    ["the disk is full", { freeBytes: () => 1000 }, {}, /^fail {2}storage: 0\.0 GiB free/],
+    ["fails if the disk is full", { freeBytes: () => 1000 }, {}, /^fail {2}storage: 0\.0 GiB free/],
     [
-      "the disk is nearly full",
+      "warns if the disk is nearly full",
       { freeBytes: () => GIB / 2 },
       {},
       /^warn {2}storage: 0\.5 GiB free/,
     ],
     [
-      "the secret is open",
+      "fails if other users may read the secret",
       { modeOf: () => 0o755 },
       {},
-      /^fail {2}data folder: others may read secret.* — chmod 700/,
+      /^fail {2}data folder: other users may read secret.* — chmod 700/,
     ],
     [
-      "the secret is another",
+      "fails if the secret does not decrypt the keys",
       { requireReadableKeys: () => Promise.reject(new UnreadableKeyError("example.com")) },
       {},
       /^fail {2}secret: a stored DKIM key of example\.com cannot be opened.* — Restore the file/,
     ],
     [
-      "the secret is gone, told once",
+      "reports a missing secret once",
       {
         requireReadableKeys: () => Promise.reject(new DataFolderError("No secret.", "Restore it.")),
         domains: () => Promise.reject(new DataFolderError("No secret.", "Restore it.")),
@@ -176,83 +196,98 @@ describe("what is wrong is said, with its mend", () => {
       {},
       /^fail {2}data folder: No secret\. — Restore it\.$/,
     ],
-    ["there is no data folder yet", { folder: null }, {}, /^ok {4}data folder: not there yet/],
     [
-      "the hostname is no full name",
+      "accepts that there is no data folder yet",
+      { folder: null },
       {},
-      { hostname: "vm" },
-      /^fail {2}hostname: “vm” is no full name — /,
+      /^ok {4}data folder: does not exist yet/,
     ],
     [
-      "the hostname has no address",
+      "fails if the hostname is not fully qualified",
+      {},
+      { hostname: "vm" },
+      /^fail {2}hostname: “vm” is not a fully qualified name — /,
+    ],
+    [
+      "fails if the hostname has no address",
       {},
       { hostname: "x.example.org" },
       /^fail {2}hostname: x\.example\.org has no address/,
     ],
     [
-      "a source address has no PTR",
+      "fails if a source address has no PTR record",
       {},
       { sourceAddresses: ["8.8.4.5"] },
       /^fail {2}PTR: 8\.8\.4\.5 has no name — have the owner/,
     ],
     [
-      "the server has more addresses",
+      "warns if the server has an address that the hostname does not have",
       { ownAddresses: () => [ADDRESS, "9.9.9.10"] },
       {},
       /^warn {2}hostname: this server also has 9\.9\.9\.10/,
     ],
     [
-      "a source address is somebody else's",
+      "fails if a source address is not one of this machine",
       { isOwnAddress: async (address) => address !== "8.8.4.5" },
       { sourceAddresses: ["8.8.8.8", "8.8.4.5"] },
-      /^fail {2}source address: 8\.8\.4\.5 is none of this machine — set --source-address/,
+      /^fail {2}source address: 8\.8\.4\.5 is not an address of this machine — set --source-address/,
     ],
     [
-      "port 25 is blocked",
+      "fails if port 25 is blocked",
       { greet: async () => ({ ok: false, reason: "no answer within 8 s" }) },
       {},
       /^fail {2}port 25: .*mx\.gmail\.test \(8\.8\.8\.8\): no answer.*mx\.outlook\.test.* — ask your provider/,
     ],
     [
-      "port 25 leads elsewhere",
+      "fails if port 25 answers with an error",
       { greet: async () => ({ ok: true, line: "554 no" }) },
       {},
       /^fail {2}port 25: .*554 no/,
     ],
-    ["links have no TLS", {}, { url: "http://x.test" }, /^warn {2}links in mails: .*without TLS/],
     [
-      "links lead to this machine",
+      "warns if links have no TLS",
+      {},
+      { url: "http://x.test" },
+      /^warn {2}links in mails: .*without TLS/,
+    ],
+    [
+      "warns if links lead to this machine",
       {},
       { url: null },
       /^warn {2}links in mails: they lead to http:\/\/127/,
     ],
-    ["there is no domain", { domains: async () => [] }, {}, /^warn {2}domains: there is none/],
     [
-      "a domain waits",
+      "warns if there is no domain",
+      { domains: async () => [] },
+      {},
+      /^warn {2}domains: no domain can be used/,
+    ],
+    [
+      "warns if a domain is not verified yet",
       { domains: async () => [domain({ status: "PENDING", verified: false }, "MISSING")] },
       {},
       /^warn {2}domain example\.com: not verified yet: DKIM TXT MISSING — mailstead domain records example\.com/,
     ],
     [
-      "a domain failed",
+      "fails if a domain has failed",
       { domains: async () => [domain({ status: "FAILED", verified: false }, "MISSING")] },
       {},
-      /^fail {2}domain example\.com: may not send/,
+      /^fail {2}domain example\.com: may not be used as a sender/,
     ],
     [
-      "nobody answers for a domain",
+      "warns if the DNS does not answer for a domain",
       { domains: async () => [domain({}, "PENDING")] },
       {},
-      /^warn {2}domain example\.com: its records could not be looked up: DKIM TXT — see .* DNS server/,
+      /^warn {2}domain example\.com: its records could not be looked up: DKIM TXT — find .* DNS server/,
     ],
     [
-      "nobody answers for a failed domain",
+      "fails if the DNS does not answer for a failed domain",
       { domains: async () => [domain({ status: "FAILED", verified: false }, "PENDING")] },
       {},
-      /^fail {2}domain example\.com: may not send — /,
+      /^fail {2}domain example\.com: may not be used as a sender — /,
     ],
     [
-      "a key is gone, and nobody answers for the rest",
+      "fails if a key is missing and the DNS does not answer for the other records",
       {
         domains: async () => [
           domain({ records: [...recordsAs("MISSING"), ...recordsAs("PENDING")] }),
@@ -262,31 +297,31 @@ describe("what is wrong is said, with its mend", () => {
       /^fail {2}domain example\.com: our signatures do not verify: DKIM TXT MISSING — /,
     ],
     [
-      "a key is gone",
+      "fails if a key is missing",
       { domains: async () => [domain({}, "MISSING")] },
       {},
       /^fail {2}domain example\.com: our signatures do not verify/,
     ],
     [
-      "the relay refuses",
+      "fails if the relay refuses the login",
       { tryRelay: async () => ({ ok: false, reason: "auth was answered 535" }) },
       { transport: "relay", relayUrl },
       /^fail {2}relay smtp\.relay\.test:587: auth was answered 535/,
     ],
     [
-      "the relay has no TLS",
+      "warns if the relay has no TLS",
       { tryRelay: async () => ({ ok: true, tls: null, isAuthenticated: false }) },
       { transport: "relay", relayUrl },
       /^warn {2}relay .*without TLS/,
     ],
     [
-      "the relay is fine",
+      "accepts a relay with TLS and login",
       {},
       { transport: "relay", relayUrl },
       /^ok {4}relay .*: answers, TLSv1\.3, logged in$/,
     ],
     [
-      "the relay hides our name",
+      "accepts any hostname with a relay",
       {},
       { transport: "relay", relayUrl, hostname: "vm" },
       /^ok {4}hostname: vm; /,
@@ -298,8 +333,8 @@ describe("what is wrong is said, with its mend", () => {
   });
 });
 
-describe("the DNS is looked at", () => {
-  test("a resolver that answers for everything", async () => {
+describe("the DNS checks", () => {
+  test("fail for a resolver that answers for names that do not exist", async () => {
     server.records = new Proxy(server.records, {
       get: (records, name) => Reflect.get(records, name) ?? { A: ["192.0.2.80"] },
       has: () => true,
@@ -309,7 +344,7 @@ describe("the DNS is looked at", () => {
     );
   });
 
-  test("a resolver that does not answer", async () => {
+  test("fail for a resolver that does not answer", async () => {
     server.failures["*"] = "timeout";
     const found = await lines(world());
     expect(found[4]).toMatch(/^fail {2}DNS resolver: MX of gmail\.com/);
@@ -317,7 +352,7 @@ describe("the DNS is looked at", () => {
     expect(found[6]).toMatch(/^fail {2}port 25: no mail server of .* — set --dns to a resolver/);
   });
 
-  test("an address that names another host", async () => {
+  test("fail for an address whose PTR record names another host", async () => {
     server.records["4.4.8.8.in-addr.arpa"] = { PTR: ["static-8-8-4-4.provider.test"] };
     const found = await lines(world());
     expect(found).toContain(
@@ -327,12 +362,12 @@ describe("the DNS is looked at", () => {
   });
 });
 
-test("nothing is said of a domain's records where nobody answers", async () => {
+test("reports one finding for a domain whose records could not be looked up", async () => {
   const found = await lines(world({ domains: async () => [domain({}, "PENDING")] }));
   expect(found.filter((line) => line.includes("example.com:"))).toHaveLength(1);
 });
 
-test("a check that hangs or breaks does not keep the others from being told", async () => {
+test("reports the other checks if one hangs and one throws", async () => {
   const found = await lines(
     world({
       tryRelay: () => Promise.reject(new Error("x")),
@@ -341,18 +376,18 @@ test("a check that hangs or breaks does not keep the others from being told", as
     }),
     150,
   );
-  expect(found[1]).toMatch(/^fail {2}doctor: a check was not done within 0\.15 s/);
+  expect(found[1]).toMatch(/^fail {2}doctor: a check did not finish within 0\.15 s/);
   expect(found.at(-1)).toMatch(/^fail {2}doctor: Error: broken/);
   expect(found).toHaveLength(10);
 });
 
-describe("the real instruments", () => {
-  test("know from which addresses mail can leave", async () => {
-    const asked = ["127.0.0.1", "127.0.0.9", "192.0.2.1", "2001:db8::1"];
-    expect(await Promise.all(asked.map(isOwnAddress))).toEqual([true, true, false, false]);
+describe("the real world", () => {
+  test("knows from which addresses mail can leave", async () => {
+    const addresses = ["127.0.0.1", "127.0.0.9", "192.0.2.1", "2001:db8::1"];
+    expect(await Promise.all(addresses.map(isOwnAddress))).toEqual([true, true, false, false]);
   });
 
-  test("hear a mail server's greeting", async () => {
+  test("reads the greeting of a mail server", async () => {
     const sink = await startSink();
     expect(await greet("127.0.0.1", sink.port)).toMatchObject({
       ok: true,
@@ -361,14 +396,14 @@ describe("the real instruments", () => {
     await sink.close();
   });
 
-  test("tell that nobody listens, or that nothing is said", async () => {
+  test("reports a server that does not listen, and one that closes without a greeting", async () => {
     const silent = net.createServer((socket) => socket.end());
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const address = silent.address();
     const port = address !== null && typeof address === "object" ? address.port : 0;
     expect(await greet("127.0.0.1", port)).toEqual({
       ok: false,
-      reason: "it closed the connection",
+      reason: "the server closed the connection",
     });
     await new Promise((resolve) => silent.close(resolve));
     expect(await greet("127.0.0.1", port)).toMatchObject({ ok: false });
@@ -377,7 +412,7 @@ describe("the real instruments", () => {
   test.each([
     ["ahead", 7_000],
     ["behind", -3_600_000],
-  ])("tell that the clock is %s", async (_, aheadMs) => {
+  ])("measures that the clock is %s", async (_, aheadMs) => {
     const timeServer = dgram.createSocket("udp4");
     const nowMs = Date.parse("2026-03-02T10:00:00Z");
     timeServer.on("message", (request, from) => {
@@ -394,7 +429,7 @@ describe("the real instruments", () => {
     expect(await askTimeServer("127.0.0.1", { ...options, timeoutMs: 50 })).toBeNull();
   });
 
-  test("open a session with a relay, and say what stands in the way", async () => {
+  test("opens a session with a relay, and reports why it cannot", async () => {
     const sink = await startSink();
     const relay = { host: "127.0.0.1", port: sink.port, tls: "none" } as const;
     const opened = await openRelaySession({ relay, hostname: "client.test" });

@@ -10,12 +10,12 @@ const ROOT = join(import.meta.dir, "../..");
 
 let folder: string;
 let dns: TestDns;
-/** Nothing listens there. */
-let dead: string;
+/** Address of a DNS server on which no process listens. */
+let unreachable: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "mailstead-domain-"));
   const gone = await startDnsServer();
-  dead = `127.0.0.1:${gone.server.port}`;
+  unreachable = `127.0.0.1:${gone.server.port}`;
   await gone.close();
   dns = await startDnsServer();
   await run("project", "create", "P");
@@ -25,9 +25,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-type Ended = { exit: number; out: string };
+type Result = { exit: number; out: string };
 
-async function run(...words: readonly string[]): Promise<Ended> {
+async function run(...words: readonly string[]): Promise<Result> {
   const environment = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAILSTEAD_"),
   );
@@ -43,7 +43,7 @@ async function run(...words: readonly string[]): Promise<Ended> {
   return { exit: await child.exited, out };
 }
 
-function verify(domain: string, server: string, ...words: readonly string[]): Promise<Ended> {
+function verify(domain: string, server: string, ...words: readonly string[]): Promise<Result> {
   return run("domain", "verify", domain, "--dns", server, ...words);
 }
 
@@ -59,34 +59,34 @@ async function lastCheckedAt(domain: string): Promise<unknown> {
   );
 }
 
-test("mailstead domain verify says what could not be looked up, and keeps what was known", async () => {
+test("mailstead domain verify reports failed look-ups and the last known state", async () => {
   publish(dns.records, await add("shop.test"));
   const alive = `127.0.0.1:${dns.server.port}`;
-  const seen = await verify("shop.test", alive);
-  expect(seen.out).toStartWith("shop.test may be used as a sender.\n");
-  expect(seen.exit).toBe(0);
+  const answered = await verify("shop.test", alive);
+  expect(answered.out).toStartWith("shop.test may be used as a sender.\n");
+  expect(answered.exit).toBe(0);
   const before = await lastCheckedAt("shop.test");
 
-  const unseen = await verify("shop.test", dead);
-  expect(unseen.exit).toBe(1);
-  expect(unseen.out).toStartWith(
-    "The key of shop.test could not be looked up: the resolver gave no answer. As of 20",
+  const unanswered = await verify("shop.test", unreachable);
+  expect(unanswered.exit).toBe(1);
+  expect(unanswered.out).toStartWith(
+    "The key of shop.test could not be looked up: the resolver did not answer. State at 20",
   );
-  expect(unseen.out).toMatch(
-    /^DKIM \(required\): could not be looked up \(TXT of .*\); at the latest look: ok$/m,
+  expect(unanswered.out).toMatch(
+    /^DKIM \(required\): could not be looked up \(TXT of .*\); at the latest check: ok$/m,
   );
   expect(await lastCheckedAt("shop.test")).toBe(before);
 }, 30_000);
 
-test("mailstead domain verify calls nothing missing that it never saw", async () => {
+test("mailstead domain verify does not report records as missing that were never checked", async () => {
   await add("new.test");
-  const { exit, out } = await verify("new.test", dead);
+  const { exit, out } = await verify("new.test", unreachable);
   expect(exit).toBe(1);
   expect(out).not.toContain("missing");
   expect(await lastCheckedAt("new.test")).toBeNull();
 }, 30_000);
 
-test("mailstead domain verify minds the required record only", async () => {
+test("mailstead domain verify exits 0 if only an optional record has no answer", async () => {
   const records = await add("half.test");
   publish(dns.records, records);
   dns.failures["_dmarc.half.test TXT"] = "servfail";
@@ -97,7 +97,7 @@ test("mailstead domain verify minds the required record only", async () => {
   ]);
 }, 30_000);
 
-test("a domain is found by its name, whichever project it belongs to", async () => {
+test("a domain of any project is found by its name", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailstead-domains-"));
   try {
     for (const name of ["A", "B"]) await run("project", "create", name, "--data", data);

@@ -1,4 +1,4 @@
-/** mailstead key create and key list, with the origins of public keys; in this process. */
+/** `mailstead key create` and `key list` with the origins of public keys, in this process. */
 
 import { afterEach, beforeEach, describe, expect, mock, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -39,7 +39,7 @@ async function humanText(...words: string[]): Promise<string> {
 const shop = "https://shop.example";
 
 describe("mailstead key create", () => {
-  test("makes a public key by --public as by --kind, with any origin", async () => {
+  test("creates a public key for all origins with --public or --kind PUBLIC", async () => {
     for (const words of [["--public"], ["--kind", "public"], ["--public", "--kind", "PUBLIC"]]) {
       const { exit, answer } = await run("key", "create", ...words);
       expect(exit).toBe(0);
@@ -61,7 +61,7 @@ describe("mailstead key create", () => {
       [shop, "https://b.example"],
     ],
   ];
-  test.each(given)("keeps the origins of %j", async (words, origins) => {
+  test.each(given)("stores the origins of %j", async (words, origins) => {
     const { answer } = await run("key", "create", "--public", ...words);
     expect(valueAt(answer, "key.origins")).toEqual(origins);
     const listed = await run("key", "list");
@@ -84,11 +84,11 @@ describe("mailstead key create", () => {
       /--origin: expected at most 50 origins/,
     ],
   ];
-  test.each(refused)("refuses %j and makes no key", async (words, message) => {
+  test.each(refused)("refuses %j and creates no key", async (words, message) => {
     const { exit, answer } = await run("key", "create", ...words);
     expect(exit).toBe(2);
     expect(stringAt(answer, "error.message")).toMatch(message);
     const listed = await run("key", "list");
-    expect(valueAt(listed.answer, "keys.2")).toBeUndefined(); // The project's first two keys alone.
+    expect(valueAt(listed.answer, "keys.2")).toBeUndefined(); // Only the first two keys of the project exist.
   });
 });

@@ -1,4 +1,4 @@
-/** The program from outside: exit codes, output, and a server while commands run beside it. */
+/** The program as a process: exit codes, output, and a server with commands beside it. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -32,16 +32,20 @@ const isJsonLine = (text: string) => text.startsWith("{") && text.endsWith("\n")
 const CHILD_LIMIT_MS = 30_000;
 
 test(
-  "wrong words end with 2 and say what is accepted; nothing is made",
+  "an invalid command line exits 2, reports what is accepted and creates nothing",
   async () => {
     const data = join(parent, "never");
     const env = { MAILSTEAD_DATA: data };
     const cases: [words: string[], env: Record<string, string>, message: RegExp][] = [
-      [["frobnicate"], env, /unknown command "frobnicate"; there are serve, dev, project create/],
+      [
+        ["frobnicate"],
+        env,
+        /unknown command "frobnicate"; the commands are serve, dev, project create/,
+      ],
       [
         ["project", "frobnicate"],
         env,
-        /unknown command "project frobnicate"; there are project create, project list/,
+        /unknown command "project frobnicate"; the commands are project create, project list/,
       ],
       [
         ["serve", "--colour"],
@@ -60,8 +64,8 @@ test(
         /MAILSTEAD_SEND_RATE: expected a number from 0/,
       ],
       [["help", "frobnicate"], env, /unknown command "frobnicate"/],
-      [["--port", "1"], env, /--port comes before a command; it is mailstead serve --port/],
-      [["send", "--from", "Ada <ada@x.io>"], env, /--from takes the address alone: ada@x\.io/],
+      [["--port", "1"], env, /a command must come before --port, as in mailstead serve --port/],
+      [["send", "--from", "Ada <ada@x.io>"], env, /--from expects only the address: ada@x\.io/],
     ];
     const results = await Promise.all(
       cases.map(([words, environment]) => mailstead(words, environment)),
@@ -78,7 +82,7 @@ test(
 );
 
 test(
-  "help and version end with 0; machines get JSON, of errors too",
+  "help and version exit 0; --json prints JSON, also for errors",
   async () => {
     const [nothing, help, ofCommand, ofGroup, flag, version, error] = await Promise.all([
       mailstead([]),
@@ -150,7 +154,7 @@ describe("a server with commands beside it", () => {
     await run("domain", "add", "shop.test", "--verified");
   }, CHILD_LIMIT_MS);
 
-  test("it says on start what it is, where, and what is unsafe", () => {
+  test("prints its version, folder, addresses and unsafe settings on start", () => {
     expect(JSON.parse(server.greeting)).toEqual({
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       data,
@@ -161,7 +165,7 @@ describe("a server with commands beside it", () => {
     });
   });
 
-  test("the folder and the secret are for their owner only", () => {
+  test("only the owner may read the folder and the secret", () => {
     expect(statSync(data).mode & 0o777).toBe(0o700);
     expect(statSync(join(data, "secret")).mode & 0o777).toBe(0o600);
   });
@@ -178,7 +182,7 @@ describe("a server with commands beside it", () => {
   });
 
   test(
-    "a key is made, listed, and revoked: that counts with the next request",
+    "a key is created, listed and revoked, with effect from the next request",
     async () => {
       const made = await run(
         "key",
@@ -237,7 +241,7 @@ describe("a server with commands beside it", () => {
   );
 
   test(
-    "what cannot be done ends with 1 and says why",
+    "a refused command exits 1 with an error code",
     async () => {
       const cases: [words: string[], code: string][] = [
         [["project", "create", "Shop"], "CONFLICT"],
@@ -259,7 +263,7 @@ describe("a server with commands beside it", () => {
   );
 
   test(
-    "a port that is taken ends with 2 and is named",
+    "a port in use exits 2, and the message names it",
     async () => {
       const { port } = new URL(url);
       const result = await mailstead(["serve", "--data", join(parent, "second"), "--port", port]);
@@ -270,7 +274,7 @@ describe("a server with commands beside it", () => {
   );
 
   test(
-    "with two projects a command asks which; nothing is done unasked",
+    "with two projects a command must name one and otherwise does nothing",
     async () => {
       const other = await run("project", "create", "Other");
       expect(other.code).toBe(0);
@@ -295,7 +299,7 @@ describe("a server with commands beside it", () => {
   );
 
   test(
-    "SIGTERM ends it in order with 0, and what was accepted is there after the next start",
+    "SIGTERM stops it in order with exit code 0, and the next start has all accepted data",
     async () => {
       const own = join(parent, "stopped");
       const words = ["serve", "--data", own, "--port", "0", "--json", "--log-format", "json"];
@@ -323,7 +327,7 @@ describe("a server with commands beside it", () => {
 });
 
 test(
-  "dev prints keys and a line to paste that works; the next start knows the same keys",
+  "dev prints keys and a working example request; the next start prints the same keys",
   async () => {
     const data = join(parent, "dev");
     const words = ["dev", "--data", data, "--port", "0"];
@@ -347,7 +351,7 @@ test(
   CHILD_LIMIT_MS,
 );
 
-/** The printed line as a request. */
+/** Parses the printed curl command. */
 function readCurl(greeting: string): { url: string; init: RequestInit } {
   const [, url = "", rest = ""] = /^ {2}curl (http\S+\/v1\/send) (.*)$/m.exec(greeting) ?? [];
   const headers = [...rest.matchAll(/-H '([^:]+): ([^']*)'/g)].map(
@@ -357,7 +361,7 @@ function readCurl(greeting: string): { url: string; init: RequestInit } {
   return { url, init: { method: "POST", headers, body } };
 }
 
-/** The mail leaves by itself: asks until it is there. */
+/** Repeats the request until it succeeds, because the mail is sent in the background. */
 async function eventuallyOk(url: string, headers: Record<string, string>): Promise<string> {
   const deadline = performance.now() + 5000;
   for (;;) {

@@ -25,7 +25,7 @@ async function run(...words: string[]): Promise<{ exit: number; answer: unknown 
   return { exit, answer: JSON.parse(out.at(-1) ?? "") };
 }
 
-/** What a command says to people. */
+/** Runs a command and returns its output without --json. */
 async function text(...words: string[]): Promise<string> {
   out = [];
   await runCli([...words, "--data", folder], {});
@@ -33,7 +33,7 @@ async function text(...words: string[]): Promise<string> {
 }
 
 describe("mailstead project set", () => {
-  test("changes what is named and keeps the rest", async () => {
+  test("changes only the given settings", async () => {
     await run("project", "create", "Shop");
     const first = await run("project", "set", "--tracking", "enabled");
     expect(first.exit).toBe(0);
@@ -71,7 +71,7 @@ describe("mailstead project set", () => {
     expect(await text("project", "list")).not.toContain("bcher");
   });
 
-  test("says that the domain of the default sender is not verified yet", async () => {
+  test("reports that the domain of the default sender is not verified yet", async () => {
     await run("project", "create", "Shop");
     await run("domain", "add", "shop.example", "--verified");
     const words = (from: string) => text("project", "set", "--from", from);
@@ -79,9 +79,13 @@ describe("mailstead project set", () => {
     expect(await words("a@mail.shop.example")).toContain("mail.shop.example is not verified");
   });
 
-  const faults: [what: string, words: string[], message: RegExp][] = [
-    ["nothing to set", [], /say what to set: --tracking, --language, --from or --no-from/],
-    ["a sender and none", ["--from", "a@b.example", "--no-from"], /--from and --no-from/],
+  const faults: [name: string, words: string[], message: RegExp][] = [
+    ["a call without settings", [], /at least one of --tracking, --language, --from and --no-from/],
+    [
+      "--from together with --no-from",
+      ["--from", "a@b.example", "--no-from"],
+      /--from and --no-from/,
+    ],
     ["a sender without address", ["--from", "Shop"], /--from: .*no @/],
     ["a sender with an unclosed address", ["--from", "Shop <a@b.example"], /--from: /],
     ["two addresses", ["--from", "a@b.example, c@d.example"], /--from: /],
@@ -91,8 +95,8 @@ describe("mailstead project set", () => {
     ["an unknown project", ["Nobody", "--language", "de"], /There is no project "Nobody"/],
   ];
 
-  for (const [what, words, message] of faults) {
-    test(`refuses ${what}`, async () => {
+  for (const [name, words, message] of faults) {
+    test(`refuses ${name}`, async () => {
       await run("project", "create", "Shop");
       const { exit, answer } = await run("project", "set", ...words);
       expect(exit).not.toBe(0);
@@ -112,7 +116,7 @@ describe("with several projects", () => {
   ];
 
   for (const [words, naming] of commands) {
-    test(`${words.join(" ")} advises what it takes`, async () => {
+    test(`${words.join(" ")} suggests how to name one`, async () => {
       await run("project", "create", "Shop");
       await run("project", "create", "Blog");
       const { exit, answer } = await run(...words);

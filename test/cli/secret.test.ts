@@ -1,4 +1,4 @@
-/** Commands on a folder whose secret is gone or wrong, and on a folder that holds nothing. */
+/** Commands on a data folder whose secret is missing or wrong, and on an empty folder. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,23 +21,23 @@ beforeAll(async () => {
 }, CHILD_LIMIT_MS);
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
-/** A copy of the installation. */
+/** Copies the installation. */
 function restored(name: string): string {
   const data = join(parent, name);
   cpSync(whole, data, { recursive: true });
   return data;
 }
 
-/** One line that says what is wrong, one that says what to do. */
-function expectRefusal({ code, stdout, stderr }: Ran, wrong: RegExp, mend: RegExp): void {
+/** Expects exit code 1, one line with the error and one line with the fix. */
+function expectRefusal({ code, stdout, stderr }: Ran, problem: RegExp, fix: RegExp): void {
   expect([code, stdout]).toEqual([1, ""]);
   const [first = "", second = "", ...rest] = stderr.trimEnd().split("\n");
-  expect(first).toMatch(wrong);
-  expect(second).toMatch(mend);
+  expect(first).toMatch(problem);
+  expect(second).toMatch(fix);
   expect(rest).toEqual([]);
 }
 
-describe("a restore that forgot the file secret", () => {
+describe("a restore without the file secret", () => {
   const COMMANDS = [
     ["serve", "--port", "0"],
     ["migrate"],
@@ -48,7 +48,7 @@ describe("a restore that forgot the file secret", () => {
   ];
 
   test(
-    "stops every command, and none makes another secret",
+    "stops every command, and no command creates another secret",
     async () => {
       const data = restored("forgotten");
       rmSync(join(data, "secret"));
@@ -84,7 +84,7 @@ describe("with another secret", () => {
   ];
 
   test(
-    "what needs the stored keys says that they cannot be opened, and what to do",
+    "commands that need the stored keys report that they cannot be opened, and the fix",
     async () => {
       const data = restored("wrong");
       writeFileSync(join(data, "secret"), OTHER_SECRET);
@@ -97,11 +97,11 @@ describe("with another secret", () => {
   );
 
   test(
-    "the doctor tells",
+    "the doctor reports it",
     async () => {
       const data = restored("ill");
       writeFileSync(join(data, "secret"), OTHER_SECRET);
-      // Nobody answers there: only what is looked at in the folder counts here.
+      // No DNS server runs at this address, because this test needs only the checks of the folder.
       const { code, stdout } = await mailstead(["doctor", "--data", data, "--dns", "127.0.0.1:9"]);
       expect(code).toBe(1);
       expect(stdout).toMatch(
@@ -112,7 +112,7 @@ describe("with another secret", () => {
   );
 
   test(
-    "where the old one is lost, the domain is removed and added again",
+    "a domain can be removed and added again if the old secret is lost",
     async () => {
       const data = restored("lost");
       writeFileSync(join(data, "secret"), OTHER_SECRET);
@@ -137,7 +137,7 @@ describe("a mistyped --data", () => {
   ];
 
   test(
-    "is said with the folder's name, and leaves nothing behind",
+    "is reported with the name of the folder, and creates nothing",
     async () => {
       const data = join(parent, "mistyped");
       for (const words of COMMANDS) {

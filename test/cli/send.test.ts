@@ -29,9 +29,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-type Ended = { exit: number; out: string; err: string };
+type Result = { exit: number; out: string; err: string };
 
-async function run(words: readonly string[], body = ""): Promise<Ended> {
+async function run(words: readonly string[], body = ""): Promise<Result> {
   const environment = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("MAILSTEAD_"),
   );
@@ -47,10 +47,10 @@ async function run(words: readonly string[], body = ""): Promise<Ended> {
   return { exit: await child.exited, out, err };
 }
 
-const PEOPLE = ["--from", "me@example.com", "--to", "ada@example.net"];
+const ADDRESSES = ["--from", "me@example.com", "--to", "ada@example.net"];
 
-function send(words: readonly string[], body = "Hello\n"): Promise<Ended> {
-  return run(["send", ...PEOPLE, "--data", join(folder, "data"), ...words], body);
+function send(words: readonly string[], body = "Hello\n"): Promise<Result> {
+  return run(["send", ...ADDRESSES, "--data", join(folder, "data"), ...words], body);
 }
 
 function relayTo(port: number): string[] {
@@ -62,7 +62,7 @@ function directly(): string[] {
 }
 
 describe("mailstead send", () => {
-  test("shows the conversation and ends with what came of it", async () => {
+  test("prints the conversation and the outcome", async () => {
     const { exit, out, err } = await send([...relayTo(sink.port), "--hostname", "me.test"]);
     expect(err).toBe("");
     expect(exit).toBe(0);
@@ -82,7 +82,7 @@ describe("mailstead send", () => {
     expect(lines.at(-1)).toMatch(/^= accepted: 127\.0\.0\.1:\d+ accepted it: 250/);
   });
 
-  test("finds its way by MX with --transport direct", async () => {
+  test("finds the server by MX with --transport direct", async () => {
     const before = sink.messages.length;
     const { exit, out } = await send(
       [
@@ -108,7 +108,10 @@ describe("mailstead send", () => {
     const added = await run(["domain", "add", "example.com", "--json", ...data]);
     const records = listAt(JSON.parse(added.out), "domain.records");
     const before = sink.messages.length;
-    const { exit, out } = await run(["send", ...PEOPLE, ...data, ...relayTo(sink.port)], "Hello");
+    const { exit, out } = await run(
+      ["send", ...ADDRESSES, ...data, ...relayTo(sink.port)],
+      "Hello",
+    );
     expect(exit).toBe(0);
     expect(out).toContain("octets, signed for example.com: ms");
     const { results } = await dkimVerify(Buffer.from(sink.messages[before]?.data ?? ""), {
@@ -132,11 +135,11 @@ describe("mailstead send", () => {
     expect([exit, out.includes("To: ada@example.net\r\n")]).toEqual([0, true]);
   });
 
-  const refused: [why: string, script: Script, kind: string][] = [
-    ["refused for good", { rcpt: { code: 550, text: "5.1.1 no such user" } }, "bounced"],
-    ["refused for now", { mail: { code: 451, text: "4.7.1 later" } }, "deferred"],
+  const refused: [reply: string, script: Script, kind: string][] = [
+    ["permanent", { rcpt: { code: 550, text: "5.1.1 no such user" } }, "bounced"],
+    ["temporary", { mail: { code: 451, text: "4.7.1 later" } }, "deferred"],
   ];
-  test.each(refused)("exits 1 where it is %s", async (_, script, kind) => {
+  test.each(refused)("exits 1 on a %s refusal", async (_, script, kind) => {
     const server = await startScript({ script });
     const { exit, out } = await send(relayTo(server.port));
     expect(exit).toBe(1);
@@ -144,13 +147,13 @@ describe("mailstead send", () => {
     await server.close();
   });
 
-  test("exits 1 and says why where there is nowhere to go", async () => {
+  test("exits 1 and gives the reason if the domain has no mail server", async () => {
     const { exit, out } = await send([...directly(), "--to", "ada@nowhere.test"]);
     expect(exit).toBe(1);
     expect(out).toMatch(/\n= bounced: 5\.1\.2 /);
   });
 
-  test("answers in JSON for machines", async () => {
+  test("prints JSON with --json", async () => {
     const { exit, out } = await send([...relayTo(sink.port), "--json"]);
     expect(exit).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
@@ -160,13 +163,13 @@ describe("mailstead send", () => {
   });
 
   test.each([
-    [["send"], "--from is needed"],
-    [["send", "--from", "me@example.com"], "--to is needed"],
-    [["send", ...PEOPLE, "--to", "nobody"], "--to: The address has no @."],
-    [["send", ...PEOPLE, "--to", "ada@example.net\n"], "--to: The address contains a control"],
-    [["send", ...PEOPLE, "--from", "\u00a0me@example.com"], "--from: The address contains"],
-    [["send", ...PEOPLE, "--from", '"me\\\u00a9"@example.com'], "--from: The part before the @"],
-  ])("wants to know sender and recipient: %j", async (words, message) => {
+    [["send"], "--from is required"],
+    [["send", "--from", "me@example.com"], "--to is required"],
+    [["send", ...ADDRESSES, "--to", "nobody"], "--to: The address has no @."],
+    [["send", ...ADDRESSES, "--to", "ada@example.net\n"], "--to: The address contains a control"],
+    [["send", ...ADDRESSES, "--from", "\u00a0me@example.com"], "--from: The address contains"],
+    [["send", ...ADDRESSES, "--from", '"me\\\u00a9"@example.com'], "--from: The part before the @"],
+  ])("requires a valid sender and recipient: %j", async (words, message) => {
     const { exit, err } = await run([...words, "--data", join(folder, "data")]);
     expect([exit, err.includes(message)]).toEqual([2, true]);
   });

@@ -1,4 +1,4 @@
-/** A server in a process of its own whose database files are damaged or deleted under it. */
+/** A server process whose database files are damaged or deleted while it runs. */
 
 import { Database } from "bun:sqlite";
 import { afterEach, expect, test } from "bun:test";
@@ -20,8 +20,8 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A server with a project, to which mail was sent. */
-async function serving() {
+/** Starts a server with a project, and sends some mail through it. */
+async function startServer() {
   const data = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
   let server = await start();
   ends.push(async () => {
@@ -71,15 +71,15 @@ function errorsOf(log: string): unknown[] {
 }
 
 test(
-  "a damaged database: refused, one line in the log, and a stop leaves its files as they are",
+  "refuses requests on a damaged database, logs it once, and does not change its files on stop",
   async () => {
-    const { file, call, send, server } = await serving();
+    const { file, call, send, server } = await startServer();
     const other = new Database(file);
     other.run("BEGIN IMMEDIATE");
     other.run("INSERT OR REPLACE INTO readiness (id, at) VALUES (1, 1)");
     scramble(file, PAGE_BYTES);
     scrambleFrames(`${file}-wal`);
-    // After the commit of another process the server reads its pages anew.
+    // After a commit of another process the server reads its pages again.
     other.run("COMMIT");
     other.close();
     expect(await send("ada@example.com")).toBe(503);
@@ -104,9 +104,9 @@ test(
 );
 
 test(
-  "a deleted log: noticed by a server that nothing is asked of, and a stop saves all accepted mail",
+  "notices a deleted log without any request, and a stop saves all accepted mail",
   async () => {
-    const { file, call, send, server, restart } = await serving();
+    const { file, call, send, server, restart } = await startServer();
     rmSync(`${file}-wal`);
     await waitUntil(() => server().log().includes("nothing is stored or sent any more"));
     expect(await send("ada@example.com")).toBe(503);
@@ -120,9 +120,9 @@ test(
 );
 
 test(
-  "a deleted folder: noticed, and a stop ends it",
+  "notices a deleted folder, and can be stopped",
   async () => {
-    const { data, send, server } = await serving();
+    const { data, send, server } = await startServer();
     rmSync(data, { recursive: true });
     await waitUntil(() => server().log().includes("nothing is stored or sent any more"));
     expect(await send("ada@example.com")).toBe(503);

@@ -1,4 +1,4 @@
-/** What `mailstead check` looks at, each thing in small pieces, so that progress can be shown. */
+/** The checks of `mailstead check`. Each is divided into small pieces, so progress can be shown. */
 
 import { type Database, SQLiteError } from "bun:sqlite";
 import { describeFault, StorageFaultError } from "../../db/fault.ts";
@@ -9,42 +9,42 @@ import { INVARIANTS } from "./invariants.ts";
 
 export type Step = {
   name: string;
-  /** What holds; one sentence. */
+  /** One sentence that says what must be true. */
   rule: string;
-  /** Each gives its violations; they are read one after the other. */
+  /** Queries that run one after the other; each returns its violations. */
   pieces: readonly Piece[];
 };
 
 export type Piece = { name: string; find: () => Violation[] };
 
-/** Violations that are read of one piece; there may be more. */
-export const MOST_READ = 20;
+/** Most violations that one piece returns; there may be more. */
+export const MAX_READ = 20;
 
 /**
- * Each piece is a statement of its own: a server that runs beside it can copy its log into the
- * database between two of them, and never waits for them.
+ * Returns the checks for this database. Each piece runs as its own statement, so a running server can
+ * checkpoint its write-ahead log between two pieces and never waits for them.
  */
 export function checkSteps(sqlite: Database): Step[] {
   const pending = missingMigrations(sqlite).map(({ name }) => name);
   const steps: Step[] = [
     {
       name: "tables",
-      rule: "The rows and indexes of each table fit each other.",
+      rule: "The rows and indexes of each table are consistent.",
       pieces: tablesOf(sqlite).map((table) => piece(table, () => faultsOfTable(sqlite, table))),
     },
     {
       name: "pages",
-      rule: "Each page of the database is used once.",
+      rule: "Each page of the database is used exactly once.",
       pieces: [piece("pages", () => faultsOfPages(sqlite))],
     },
     {
       name: "references",
-      rule: "Each reference leads to a row.",
-      pieces: tablesOf(sqlite).map((table) => piece(table, () => lostReferences(sqlite, table))),
+      rule: "Each foreign key refers to an existing row.",
+      pieces: tablesOf(sqlite).map((table) => piece(table, () => brokenReferences(sqlite, table))),
     },
     {
       name: "schema",
-      rule: "The schema is the one of this version; otherwise nothing below can be checked.",
+      rule: "The schema is that of this version; otherwise the following checks cannot run.",
       pieces: [piece("schema", () => pending.map(notApplied))],
     },
   ];
@@ -58,13 +58,13 @@ export function checkSteps(sqlite: Database): Step[] {
     })),
     {
       name: "project-usage",
-      rule: "The usage counters of each project equal what its rows take.",
+      rule: "The usage counters of each project equal the sizes of its rows.",
       pieces: [piece("project-usage", () => wrongUsage(sqlite))],
     },
   ];
 }
 
-/** What cannot be read is a violation too. */
+/** Makes a piece that reports data which cannot be read as a violation. */
 function piece(name: string, find: () => Violation[]): Piece {
   return {
     name,
@@ -95,22 +95,22 @@ function faultsOfTable(sqlite: Database, table: string): Violation[] {
   return findings(sqlite.query(`PRAGMA integrity_check('${table}')`).values(), table);
 }
 
-/** Rows were compared with their indexes table by table; this adds pages used twice or by nothing. */
+/** Finds pages that are used twice or not at all. Indexes were already checked table by table. */
 function faultsOfPages(sqlite: Database): Violation[] {
-  return findings(sqlite.query(`PRAGMA quick_check(${MOST_READ})`).values(), "database");
+  return findings(sqlite.query(`PRAGMA quick_check(${MAX_READ})`).values(), "database");
 }
 
 function findings(rows: readonly unknown[][], id: string): Violation[] {
   return rows
     .map(([finding]) => String(finding))
     .filter((finding) => finding !== "ok")
-    .slice(0, MOST_READ)
+    .slice(0, MAX_READ)
     .map((finding) => ({ id, finding }));
 }
 
-function lostReferences(sqlite: Database, table: string): Violation[] {
+function brokenReferences(sqlite: Database, table: string): Violation[] {
   const find = `SELECT rowid AS row, parent FROM pragma_foreign_key_check('${table}')
-                LIMIT ${MOST_READ}`;
+                LIMIT ${MAX_READ}`;
   return sqlite
     .query<{ row: number | null; parent: string }, []>(find)
     .all()
@@ -121,11 +121,11 @@ function lostReferences(sqlite: Database, table: string): Violation[] {
 }
 
 function notApplied(id: string): Violation {
-  return { id, finding: "was not applied yet; run mailstead migrate, or start the server" };
+  return { id, finding: "is not applied yet; run mailstead migrate, or start the server" };
 }
 
 function wrongUsage(sqlite: Database): Violation[] {
-  sqlite.run("BEGIN"); // One moment of a database that is in use.
+  sqlite.run("BEGIN"); // All statements must see the same state of a database that is in use.
   try {
     return findWrongUsage(sqlite).map(({ projectSeq, counted, actual }) => ({
       id: `project ${idOf(sqlite, projectSeq)}`,
@@ -143,6 +143,6 @@ function idOf(sqlite: Database, projectSeq: number): string {
 
 function violationsOf(sqlite: Database, violations: string): Violation[] {
   return sqlite
-    .query<Violation, []>(`SELECT id, finding FROM (${violations}) LIMIT ${MOST_READ}`)
+    .query<Violation, []>(`SELECT id, finding FROM (${violations}) LIMIT ${MAX_READ}`)
     .all();
 }

@@ -1,4 +1,4 @@
-/** What the doctor looks at, and how it tells what it found. */
+/** The types of the doctor's checks and findings, and the text of a finding. */
 
 import type { Config } from "../../config.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
@@ -8,41 +8,41 @@ export type Level = "ok" | "warn" | "fail";
 
 export type Finding = {
   level: Level;
-  /** What was looked at, such as `port 25`. */
+  /** The subject of the check, such as `port 25`. */
   what: string;
   finding: string;
-  /** What to do about it; null where nothing has to be done. */
+  /** The recommended fix; null if nothing has to be done. */
   mend: string | null;
 };
 
-/** One look; it may find several things. */
+/** One check, which may return several findings. */
 export type Check = (world: World) => Promise<Finding[]>;
 
-/** Everything outside that checks ask, so that tests can answer. */
+/** Everything outside the process that the checks use, so that tests can replace it. */
 export type World = {
   config: Config;
-  /** Absolute; null if there is no data folder yet. */
+  /** Absolute path of the data folder; null if there is none yet. */
   folder: string | null;
   dns: Dns;
   /** Public addresses of this machine's network interfaces. */
   ownAddresses: () => string[];
-  /** Whether mail can leave from it. */
+  /** Resolves to true if this machine can send mail from the address. */
   isOwnAddress: (address: string) => Promise<boolean>;
-  /** Connects and hears the first line. Bounded in time; never rejects. */
+  /** Connects and reads the greeting. It has a time limit and never rejects. */
   greet: (address: string, port: number) => Promise<Greeting>;
-  /** Milliseconds by which our clock is ahead of the world's; null if nobody could be asked. */
+  /** Milliseconds by which this clock is ahead of a time server; null if none answered. */
   clockAheadMs: () => Promise<number | null>;
-  /** What the running server answers at its metrics address; null if it does not answer. */
+  /** The metrics of the running server; null if it does not answer at its metrics address. */
   metrics: () => Promise<string | null>;
-  /** Null where the folder cannot be examined. */
+  /** Free space of a folder; null if the folder cannot be examined. */
   freeBytes: (path: string) => number | null;
-  /** Unix permissions of a file in the data folder; null if it is not there. */
+  /** Unix permissions of a file in the data folder; null if the file does not exist. */
   modeOf: (path: string) => number | null;
-  /** Opens and closes a session with the relay; what stood in the way, or null. */
+  /** Opens and closes a session with the relay. */
   tryRelay: () => Promise<RelayTrial>;
-  /** Opens some stored DKIM keys; rejects with what to do if they were sealed otherwise. */
+  /** Decrypts some stored DKIM keys; rejects with a suggestion if the secret is another one. */
   requireReadableKeys: () => Promise<void>;
-  /** Sending domains of all projects, with what the DNS says now. */
+  /** The sending domains of all projects, with the results of a DNS check that runs now. */
   domains: () => Promise<Domain[]>;
 };
 
@@ -63,7 +63,7 @@ export function fail(what: string, finding: string, mend: string): Finding {
   return { level: "fail", what, finding, mend };
 }
 
-/** `ok|warn|fail  what: finding — mend` */
+/** Formats a finding as `ok|warn|fail  what: finding — fix`. */
 export function lineOf({ level, what, finding, mend }: Finding): string {
   return `${level.padEnd(4)}  ${what}: ${finding}${mend === null ? "" : ` — ${mend}`}`;
 }

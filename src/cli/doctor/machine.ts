@@ -1,4 +1,4 @@
-/** Looks at the machine: clock, storage, who may read the data folder. */
+/** Checks of the machine: clock, free storage, permissions of the data folder, secret, event loop. */
 
 import { join } from "node:path";
 import { UnreadableKeyError } from "../../modules/domains/keys.ts";
@@ -16,14 +16,16 @@ export const checkClock: Check = async ({ clockAheadMs }) => {
   const what = "clock";
   const aheadMs = await clockAheadMs();
   if (aheadMs === null) {
-    return [warn(what, "no time server answered (UDP port 123)", "check that it is kept in time")];
+    return [
+      warn(what, "no time server answered (UDP port 123)", "check that the clock is synchronised"),
+    ];
   }
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
   const finding = `${seconds} s ${aheadMs < 0 ? "behind" : "ahead"}`;
-  const mend = "let the system keep it in time: timedatectl set-ntp true";
+  const mend = "let the system synchronise it: timedatectl set-ntp true";
   if (Math.abs(aheadMs) >= FAIL_CLOCK_MS) return [fail(what, finding, mend)];
   if (Math.abs(aheadMs) >= WARN_CLOCK_MS) return [warn(what, finding, mend)];
-  return [ok(what, "in time")];
+  return [ok(what, "is correct")];
 };
 
 export const checkStorage: Check = async ({ folder, freeBytes }) => {
@@ -31,31 +33,31 @@ export const checkStorage: Check = async ({ folder, freeBytes }) => {
   if (folder === null) return [];
   const free = freeBytes(folder);
   if (free === null) {
-    return [fail(what, `the free space of ${folder} is unknown`, "check that it is there")];
+    return [fail(what, `the free space of ${folder} is unknown`, "check that the folder exists")];
   }
   const finding = `${(free / GIB).toFixed(1)} GiB free for ${folder}`;
-  const mend = "make room, or move the data folder to a larger disk";
+  const mend = "free some space, or move the data folder to a larger disk";
   if (free < FAIL_FREE_BYTES) return [fail(what, finding, mend)];
   if (free < WARN_FREE_BYTES) return [warn(what, finding, mend)];
   return [ok(what, finding)];
 };
 
-/** The secret opens keys and signs links: nobody else may read it, nor the database. */
+/** Only the owner may read the database and the secret, which decrypts keys and signs links. */
 export const checkFolder: Check = async ({ folder, modeOf }) => {
   const what = "data folder";
-  if (folder === null) return [ok(what, "not there yet; it is made at the first start")];
+  if (folder === null) return [ok(what, "does not exist yet; the first start creates it")];
   const open = ["secret", "mailstead.db", "dev-keys.json"].filter((file) =>
     isOpenToOthers(modeOf(join(folder, file))),
   );
   const isFolderOpen = isOpenToOthers(modeOf(folder));
   if (open.length > 0 && isFolderOpen) return [exposed(what, folder, open)];
   if (isFolderOpen) {
-    return [warn(what, `others may look into ${folder}`, `chmod 700 ${folder}`)];
+    return [warn(what, `other users may list ${folder}`, `chmod 700 ${folder}`)];
   }
-  return [ok(what, `${folder} is for its owner only`)];
+  return [ok(what, `only its owner may read ${folder}`)];
 };
 
-/** Without the secret that sealed the keys, no mail is signed. Told only where it is wrong. */
+/** Without the secret that encrypted the DKIM keys, no mail is signed. A correct one is not reported. */
 export const checkSecret: Check = async ({ folder, requireReadableKeys }) => {
   if (folder === null) return [];
   try {
@@ -67,7 +69,7 @@ export const checkSecret: Check = async ({ folder, requireReadableKeys }) => {
   }
 };
 
-/** Reads the running server's metrics, where they are served. */
+/** Reads how long the event loop was blocked from the metrics of the running server. */
 export const checkEventLoop: Check = async ({ config, metrics }) => {
   const what = "event loop";
   if (config.metrics === null) return [];
@@ -75,7 +77,7 @@ export const checkEventLoop: Check = async ({ config, metrics }) => {
   const heldSeconds = text === null ? null : metricValue(text, RECENT_HOLD);
   if (heldSeconds === null) {
     const { host, port } = config.metrics;
-    const mend = "start the server with the same --metrics, or leave the flag out here";
+    const mend = "start the server with the same --metrics, or omit the flag here";
     return [warn(what, `no server shows its metrics on ${host}:${port}`, mend)];
   }
   const finding = `held for at most ${Math.round(heldSeconds * 1000)} ms in the last ten minutes`;
@@ -86,7 +88,7 @@ export const checkEventLoop: Check = async ({ config, metrics }) => {
 };
 
 function exposed(what: string, folder: string, files: readonly string[]): Finding {
-  const finding = `others may read ${files.join(", ")} in ${folder}`;
+  const finding = `other users may read ${files.join(", ")} in ${folder}`;
   const mend = `chmod 700 ${folder}; chmod 600 ${files.map((file) => join(folder, file)).join(" ")}`;
   return files.includes("secret") ? fail(what, finding, mend) : warn(what, finding, mend);
 }

@@ -1,13 +1,13 @@
-/** Looks at the network as other mail servers see it: resolver, name and addresses, port 25. */
+/** Checks of the network as other mail servers see it: resolver, host name, addresses, port 25. */
 
 import { isIP } from "node:net";
 import type { DnsAnswer } from "../../protocols/dns/answer.ts";
 import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts";
 
-/** Where nearly every installation has mail to send to. */
+/** Large mail providers, to which nearly every installation sends mail. */
 const PROBE_DOMAINS = ["gmail.com", "outlook.com", "yahoo.com"] as const;
 
-/** A resolver that answers for names which do not exist sends misspelt domains somewhere else. */
+/** Checks that the resolver answers, and that it does not invent answers for names that do not exist. */
 export const checkResolver: Check = async ({ dns }) => {
   const what = "DNS resolver";
   const label = crypto.randomUUID().replaceAll("-", "");
@@ -16,7 +16,7 @@ export const checkResolver: Check = async ({ dns }) => {
     dns.resolve(`${label}.com`, "A"),
   ]);
   if (known.kind === "failed") {
-    return [fail(what, known.reason, "set --dns to a resolver that answers, best one of your own")];
+    return [fail(what, known.reason, "set --dns to a resolver that answers, preferably your own")];
   }
   if (known.kind !== "records") {
     const finding = `it says that ${PROBE_DOMAINS[0]} receives no mail`;
@@ -29,13 +29,16 @@ export const checkResolver: Check = async ({ dns }) => {
   return [ok(what, "answers, and says so when a name does not exist")];
 };
 
-/** RFC 5321 §4.1.4, RFC 1912 §2.1: the name we give resolves, and its addresses name us. */
+/**
+ * The name in EHLO must resolve to addresses whose PTR records contain that name (RFC 5321 §4.1.4,
+ * RFC 1912 §2.1).
+ */
 export const checkHostname: Check = async (world) => {
   const what = "hostname";
   const { hostname, transport } = world.config;
-  if (transport !== "direct") return [ok(what, `${hostname}; receivers see the relay's, not this`)];
+  if (transport !== "direct") return [ok(what, `${hostname}; receivers see the name of the relay`)];
   if (!hostname.includes(".") || isIP(hostname) !== 0) {
-    const finding = `“${hostname}” is no full name`;
+    const finding = `“${hostname}” is not a fully qualified name`;
     return [fail(what, finding, "set --hostname to a name in your DNS such as mail.example.com")];
   }
   const addresses = await addressesOf(world, hostname);
@@ -48,20 +51,24 @@ export const checkHostname: Check = async (world) => {
     sendingAddresses(world, addresses).map((address) => checkReverse(world, address)),
   );
   const named = ok(what, `${hostname} is ${addresses.join(", ")}`);
-  return [named, ...differing(world, addresses), ...reverse];
+  return [named, ...unnamedAddresses(world, addresses), ...reverse];
 };
 
-/** Those that mail leaves from, as far as they can be known. */
+/** Returns the addresses that mail leaves from, as far as they are known. */
 function sendingAddresses({ config }: World, ofHostname: readonly string[]): readonly string[] {
   return config.sourceAddresses.length > 0 ? config.sourceAddresses : ofHostname;
 }
 
-function differing({ ownAddresses, config }: World, ofHostname: readonly string[]): Finding[] {
+function unnamedAddresses(
+  { ownAddresses, config }: World,
+  ofHostname: readonly string[],
+): Finding[] {
   const own = ownAddresses();
   const others = own.filter((address) => !ofHostname.includes(address));
   if (own.length === 0 || others.length === 0 || config.sourceAddresses.length > 0) return [];
   const finding = `this server also has ${others.join(", ")}, which ${config.hostname} does not name`;
-  const mend = "add it to the DNS, or choose with --source-address what mail leaves from";
+  const mend =
+    "add it to the DNS, or choose the addresses that mail leaves from with --source-address";
   return [warn("hostname", finding, mend)];
 }
 
@@ -72,28 +79,28 @@ async function checkReverse({ dns, config }: World, address: string): Promise<Fi
   if (answer.kind === "failed") return warn(what, answer.reason, "run this again later");
   const names = answer.kind === "records" ? answer.records : [];
   if (names.includes(hostname))
-    return ok(what, `${address} is ${hostname}, and the other way round`);
+    return ok(what, `${address} has the name ${hostname}, which resolves to it`);
   const finding =
     names.length === 0 ? `${address} has no name` : `${address} is ${names.join(", ")}`;
   const mend = `have the owner of the address (your provider) set its PTR record to ${hostname}`;
   return fail(what, finding, mend);
 }
 
-/** What mail is to leave from has to be here. */
+/** The configured source addresses must be addresses of this machine. */
 export const checkSources: Check = async ({ config, isOwnAddress }) => {
   if (config.transport !== "direct") return [];
-  const mend = "set --source-address to addresses that this machine has, or leave it out";
+  const mend = "set --source-address to addresses of this machine, or omit it";
   const findings = await Promise.all(
     config.sourceAddresses.map(async (address) =>
       (await isOwnAddress(address))
         ? []
-        : [fail("source address", `${address} is none of this machine`, mend)],
+        : [fail("source address", `${address} is not an address of this machine`, mend)],
     ),
   );
   return findings.flat();
 };
 
-/** Whether servers out there can be reached at all: most providers block port 25 at first. */
+/** Checks that mail servers can be reached, because many hosting providers block outgoing port 25. */
 export const checkPort: Check = async (world) => {
   const { transport, directPort } = world.config;
   const what = `port ${directPort}`;
@@ -115,7 +122,7 @@ export const checkPort: Check = async (world) => {
     reasons.push(`${target.host} (${target.address}): ${answer}`);
   }
   const mend = hasTarget
-    ? "ask your provider to open port 25 outwards (many block it at first), " +
+    ? "ask your provider to open outgoing port 25 (many block it by default), " +
       "or send through a relay: --transport relay"
     : "set --dns to a resolver that answers, then run this again";
   return [fail(what, reasons.join("; "), mend)];
@@ -134,7 +141,7 @@ async function mailServerOf(
   return address === undefined ? { reason: `${host} has no address` } : { host, address };
 }
 
-/** IPv4 first; a sentence where nobody could say. */
+/** Resolves to the addresses of a host, IPv4 first, or to the reason why the look-up failed. */
 async function addressesOf({ dns }: World, host: string): Promise<string[] | string> {
   const answers = await Promise.all([dns.resolve(host, "A"), dns.resolve(host, "AAAA")]);
   const found = answers.flatMap((answer) => (answer.kind === "records" ? answer.records : []));

@@ -1,4 +1,4 @@
-/** Looks at what sending needs: the relay, the records of each domain, links that work. */
+/** Checks of sending: the transport, the relay, the DNS records of each domain, and the links. */
 
 import type { Domain } from "../../modules/domains/model.ts";
 import { type Check, fail, type Finding, ok, warn } from "./check.ts";
@@ -9,7 +9,7 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
   const what = `relay ${relayUrl.host}:${relayUrl.port}`;
   const trial = await tryRelay();
   if (!trial.ok)
-    return [fail(what, trial.reason, "mend --relay-url, or what keeps it from answering")];
+    return [fail(what, trial.reason, "correct --relay-url, or find out why it does not answer")];
   const login = trial.isAuthenticated ? "logged in" : "without a login";
   if (trial.tls === null) {
     const mend = "remove tls=none from --relay-url unless the relay is on this machine";
@@ -20,7 +20,7 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
 
 export const checkTransport: Check = async ({ config }) =>
   config.transport === "capture"
-    ? [warn("transport", "mail is caught, not sent", "set --transport relay or direct")]
+    ? [warn("transport", "mail is captured, not sent", "set --transport relay or direct")]
     : [ok("transport", config.transport)];
 
 export const checkLinks: Check = async ({ config }) => {
@@ -46,20 +46,20 @@ export const checkDomains: Check = async (world) => {
   if (world.folder === null) return [];
   const domains = await world.domains();
   if (domains.length === 0) {
-    return [warn("domains", "there is none to send from", "mailstead domain add NAME")];
+    return [warn("domains", "no domain can be used as a sender", "mailstead domain add NAME")];
   }
-  return domains.flatMap(judgeDomain);
+  return domains.flatMap(findingsOf);
 };
 
-function judgeDomain(domain: Domain): Finding[] {
-  // It was looked at just now: what still waits for a look is what nobody could say.
+function findingsOf(domain: Domain): Finding[] {
+  // The domain was checked just now, so a pending record is one that the resolver did not answer.
   const unanswered = domain.records.filter(({ status }) => status === "PENDING");
-  if (unanswered.length === 0) return [judgeAnswered(domain)];
+  if (unanswered.length === 0) return [findingOfAnswered(domain)];
   const answered = {
     ...domain,
     records: domain.records.filter((some) => !unanswered.includes(some)),
   };
-  const rest = [judgeAnswered(answered)].filter(({ level }) => level !== "ok");
+  const rest = [findingOfAnswered(answered)].filter(({ level }) => level !== "ok");
   return [notLookedUp(domain.domain, unanswered), ...rest];
 }
 
@@ -68,22 +68,23 @@ function notLookedUp(domain: string, records: Domain["records"]): Finding {
   return warn(
     `domain ${domain}`,
     `its records could not be looked up: ${names}`,
-    "see what keeps the DNS server from answering, or name another with --dns",
+    "find out why the DNS server does not answer, or name another one with --dns",
   );
 }
 
-function judgeAnswered(domain: Domain): Finding {
+function findingOfAnswered(domain: Domain): Finding {
   const what = `domain ${domain.domain}`;
   const wrong = domain.records.filter(({ status }) => status !== "OK");
   const names = wrong.map(({ purpose, type, status }) => `${purpose} ${type} ${status}`).join(", ");
-  const mend = `mailstead domain records ${domain.domain} shows what to put into its DNS`;
+  const mend = `mailstead domain records ${domain.domain} shows the records that its DNS needs`;
   const isKeyWrong = wrong.some(({ required }) => required);
-  if (domain.status === "FAILED") return fail(what, withNames("may not send", names), mend);
+  if (domain.status === "FAILED")
+    return fail(what, withNames("may not be used as a sender", names), mend);
   if (isKeyWrong && domain.verified) {
     return fail(what, `our signatures do not verify: ${names}`, mend);
   }
   if (!domain.verified) return warn(what, withNames("not verified yet", names), mend);
-  return wrong.length > 0 ? warn(what, names, mend) : ok(what, "all records are there");
+  return wrong.length > 0 ? warn(what, names, mend) : ok(what, "all records are correct");
 }
 
 function withNames(finding: string, names: string): string {

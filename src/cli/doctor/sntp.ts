@@ -1,19 +1,19 @@
-/** Asks a time server (RFC 4330): by how much our clock is ahead. */
+/** A client for a time server (RFC 4330), which measures how far this clock is ahead. */
 
 import dgram from "node:dgram";
 import { systemClock } from "../../lib/clock.ts";
 
 const NTP_PORT = 123;
 const PACKET_BYTES = 48;
-/** Version 4, mode 3: client. */
+/** First byte of a request: version 4, mode 3 (client). */
 const CLIENT = 0x23;
 const TRANSMIT_TIME_AT = 40;
-/** Seconds from 1900 to 1970. */
+/** Seconds from the NTP epoch (1900) to the Unix epoch (1970). */
 const EPOCH_SECONDS = 2_208_988_800;
 
 export type SntpOptions = { timeoutMs: number; now?: () => number; port?: number };
 
-/** Milliseconds; null if there was no answer in time. */
+/** Resolves to the milliseconds by which this clock is ahead; null if there was no answer in time. */
 export function askTimeServer(address: string, options: SntpOptions): Promise<number | null> {
   const { timeoutMs, now = systemClock.now, port = NTP_PORT } = options;
   const socket = dgram.createSocket(address.includes(":") ? "udp6" : "udp4");
@@ -25,7 +25,7 @@ export function askTimeServer(address: string, options: SntpOptions): Promise<nu
   socket.on("error", () => resolve(null));
   socket.on("message", (packet) => {
     if (packet.length < PACKET_BYTES) return;
-    // It says the time of the middle of the way there and back.
+    // The time in the packet is assumed to be the middle of the round trip.
     resolve((sentAt + now()) / 2 - readTime(packet));
   });
   socket.send(request, port, address);

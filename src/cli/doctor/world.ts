@@ -1,4 +1,4 @@
-/** The world as it is: sockets, files, interfaces, the database beside a running server. */
+/** The real implementation of `World`: sockets, files, network interfaces and the database. */
 
 import { existsSync, statSync } from "node:fs";
 import net from "node:net";
@@ -20,7 +20,7 @@ import { askTimeServer } from "./sntp.ts";
 
 const TIME_SERVERS = "pool.ntp.org";
 const TIMEOUT_MS = 8_000;
-const MOST_DOMAINS = 50;
+const MAX_DOMAINS = 50;
 
 export function realWorld(input: Input, config: Config, dns: Dns): World {
   const path = resolve(config.data);
@@ -37,7 +37,7 @@ export function realWorld(input: Input, config: Config, dns: Dns): World {
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
     tryRelay: () => tryRelay(config),
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
-    domains: () => lookAtDomains(input, dns),
+    domains: () => checkDomainsNow(input, dns),
   };
 }
 
@@ -48,7 +48,7 @@ async function readMetrics({ metrics }: Config): Promise<string | null> {
     const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     return answer.ok ? await answer.text() : null;
   } catch {
-    return null; // No server runs there; the check says so.
+    return null; // No server runs at this address. The check reports that.
   }
 }
 
@@ -59,7 +59,7 @@ function ownAddresses(): string[] {
     .filter(isPublicAddress);
 }
 
-/** The system knows best: there are more than those of the interfaces (127.0.0.2, routed blocks). */
+/** Tries to listen on the address, because a machine has more addresses than its interfaces list. */
 export function isOwnAddress(address: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const server = net.createServer();
@@ -68,7 +68,7 @@ export function isOwnAddress(address: string): Promise<boolean> {
   return promise;
 }
 
-/** From where mail would leave. */
+/** Connects from the source address that mail would use, and reads the greeting of a server. */
 export function greet(
   address: string,
   port: number,
@@ -89,7 +89,7 @@ export function greet(
     TIMEOUT_MS,
   );
   socket.on("error", (error) => resolve({ ok: false, reason: error.message }));
-  socket.on("close", () => resolve({ ok: false, reason: "it closed the connection" }));
+  socket.on("close", () => resolve({ ok: false, reason: "the server closed the connection" }));
   socket.on("data", (chunk: Buffer) => {
     text += chunk.toString("latin1");
     const [line, rest] = text.split("\r\n", 2);
@@ -110,7 +110,7 @@ async function clockAheadMs(dns: Dns): Promise<number | null> {
 }
 
 async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
-  if (relayUrl === null) return { ok: false, reason: "none is set" };
+  if (relayUrl === null) return { ok: false, reason: "--relay-url is not set" };
   const { failure, conversation } = await openRelaySession({ relay: relayUrl, hostname });
   if (failure !== null) return { ok: false, reason: failure };
   return {
@@ -120,16 +120,16 @@ async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
   };
 }
 
-/** What the DNS says now; nothing of it is stored. */
-function lookAtDomains(input: Input, dns: Dns): Promise<Domain[]> {
+/** Checks the records of the domains in the DNS, without storing the results. */
+function checkDomainsNow(input: Input, dns: Dns): Promise<Domain[]> {
   const lookUp = createLookUp(dns);
   return withStore(input, async ({ projects, domains }) => {
     const rows = projects.list().flatMap(({ seq }) => domains.all(seq));
     return Promise.all(
-      rows.slice(0, MOST_DOMAINS).map(async (row) => {
+      rows.slice(0, MAX_DOMAINS).map(async (row) => {
         const records = domains.recordsOf(row);
-        const look = await lookUp(row.domain, records);
-        const findings = look.flatMap(({ finding }) => finding ?? []);
+        const results = await lookUp(row.domain, records);
+        const findings = results.flatMap(({ finding }) => finding ?? []);
         return presentDomain({ ...row, findings: JSON.stringify(findings) }, records);
       }),
     );
