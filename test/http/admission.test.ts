@@ -32,7 +32,7 @@ describe("a request without a usable key", () => {
   });
   afterAll(() => t.close());
 
-  type Case = [why: string, header: () => string | null, status: number, code: string];
+  type Case = [name: string, header: () => string | null, status: number, code: string];
   const unknown = `sk_${"x".repeat(43)}`;
   const cases: Case[] = [
     ["no header", () => null, 401, "MISSING_AUTH"],
@@ -43,27 +43,32 @@ describe("a request without a usable key", () => {
     ["two words", () => `Bearer ${t.secretKey} x`, 401, "MISSING_AUTH"],
     ["two spaces", () => `Bearer  ${t.secretKey}`, 401, "MISSING_AUTH"],
     ["two headers", () => `Bearer ${t.secretKey}, Bearer ${t.secretKey}`, 401, "MISSING_AUTH"],
-    ["letters beyond ASCII", () => "Bearer sk_ü", 401, "MISSING_AUTH"],
-    ["a key longer than any", () => `Bearer ${"x".repeat(513)}`, 401, "MISSING_AUTH"],
+    ["characters beyond ASCII", () => "Bearer sk_ü", 401, "MISSING_AUTH"],
+    ["a key that is too long", () => `Bearer ${"x".repeat(513)}`, 401, "MISSING_AUTH"],
     ["an unknown key", () => `Bearer ${unknown}`, 401, "INVALID_API_KEY"],
-    ["a key in other letters", () => `Bearer ${t.secretKey.toLowerCase()}`, 401, "INVALID_API_KEY"],
-    ["a key cut short", () => `Bearer ${t.secretKey.slice(0, -1)}`, 401, "INVALID_API_KEY"],
+    ["a key in lower case", () => `Bearer ${t.secretKey.toLowerCase()}`, 401, "INVALID_API_KEY"],
+    [
+      "a key without its last character",
+      () => `Bearer ${t.secretKey.slice(0, -1)}`,
+      401,
+      "INVALID_API_KEY",
+    ],
     ["a key with SQL in it", () => "Bearer '||1--", 401, "INVALID_API_KEY"],
     ["a revoked key", () => `Bearer ${keys.revoked}`, 401, "INVALID_API_KEY"],
     ["an expired key", () => `Bearer ${keys.expired}`, 401, "INVALID_API_KEY"],
     ["a public key", () => `Bearer ${t.publicKey}`, 403, "FORBIDDEN"],
     ["a disabled project", () => `Bearer ${keys.disabled}`, 403, "PROJECT_DISABLED"],
     [
-      "a disabled project's public key",
+      "a public key of a disabled project",
       () => `Bearer ${keys.disabledPublic}`,
       403,
       "PROJECT_DISABLED",
     ],
   ];
 
-  for (const [why, header, status, code] of cases) {
-    test(`${why}: ${code}, and nothing changes`, async () => {
-      t.clock.advance(MINUTE_MS); // Failures are counted; here each stands for itself.
+  for (const [name, header, status, code] of cases) {
+    test(`refuses ${name} with ${code} and changes nothing`, async () => {
+      t.clock.advance(MINUTE_MS); // Resets the limit of failed authentication.
       const before = t.contents();
       const authorization = header();
       const headers: Record<string, string> = authorization === null ? {} : { authorization };
@@ -77,12 +82,12 @@ describe("a request without a usable key", () => {
     });
   }
 
-  test("the scheme may be written in any case", async () => {
+  test("accepts the scheme in upper and lower case", async () => {
     const headers = { authorization: `bEARER ${t.secretKey}` };
     expect((await t.call("GET", "/contacts", undefined, { key: null, headers })).status).toBe(200);
   });
 
-  test("a key works until the moment it expires", async () => {
+  test("accepts a key until it expires", async () => {
     const expiresAt = t.clock.now() + 1000;
     const options = { kind: "SECRET", name: "short", expiresAt } as const;
     const { text } = await t.app.writer.write(t.app.keys.create(t.project.seq, options));
@@ -92,7 +97,7 @@ describe("a request without a usable key", () => {
     expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(401);
   });
 
-  test("a revocation counts with the next request", async () => {
+  test("refuses a revoked key from the next request on", async () => {
     const options = { kind: "SECRET", name: "lost", expiresAt: null } as const;
     const { key, text } = await t.app.writer.write(t.app.keys.create(t.project.seq, options));
     expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(200);
@@ -100,7 +105,7 @@ describe("a request without a usable key", () => {
     expect((await t.call("GET", "/contacts", undefined, { key: text })).status).toBe(401);
   });
 
-  test("a project works again once it is enabled", async () => {
+  test("accepts the keys of a project that was enabled again", async () => {
     const project = t.app.projects.resolve("off", "--project");
     await t.app.writer.write(t.app.projects.setEnabled(project, true));
     const answer = await t.call("GET", "/contacts", undefined, { key: keys.disabled });
@@ -108,7 +113,7 @@ describe("a request without a usable key", () => {
     await t.app.writer.write(t.app.projects.setEnabled(project, false));
   });
 
-  test("a public key may be used for /v1/track", async () => {
+  test("accepts a public key for /v1/track", async () => {
     const body = { email: "eve@example.com", event: "opened the shop" };
     expect((await t.call("POST", "/v1/track", body, { key: t.publicKey })).status).toBe(200);
   });
@@ -130,8 +135,8 @@ describe("the order of checks", () => {
     ["a body that is too large", tooLarge],
   ];
 
-  for (const [what, raw] of badBodies) {
-    test(`a stranger with ${what} hears 401 and no schema`, async () => {
+  for (const [name, raw] of badBodies) {
+    test(`answers 401 without details of the schema to ${name} without a valid key`, async () => {
       t.clock.advance(MINUTE_MS);
       for (const key of [null, "sk_unknown"]) {
         const answer = await t.call("POST", "/v1/send", undefined, { key, raw, headers: json });
@@ -141,13 +146,13 @@ describe("the order of checks", () => {
       }
     });
 
-    test(`a public key with ${what} hears 403`, async () => {
+    test(`answers 403 to ${name} with a public key`, async () => {
       const rest = { key: t.publicKey, raw, headers: json };
       const answer = await t.call("POST", "/v1/send", undefined, rest);
       expectError(answer, { status: 403, code: "FORBIDDEN" });
     });
 
-    test(`beyond the rate limit, ${what} is not read: 429`, async () => {
+    test(`answers 429 to ${name} above the rate limit`, async () => {
       t.clock.advance(MINUTE_MS);
       expect((await t.call("GET", "/contacts")).status).toBe(200);
       const answer = await t.call("POST", "/v1/send", undefined, { raw, headers: json });
@@ -167,7 +172,7 @@ describe("the order of checks", () => {
     ["OPTIONS", "/contacts", 405, "GET, HEAD, POST"],
   ];
   for (const [method, path, status, allow] of routing) {
-    test(`${method} ${path} is ${status} before anybody asks for a key`, async () => {
+    test(`answers ${status} to ${method} ${path} without checking the key`, async () => {
       const answer = await t.call(method, path, undefined, { key: null });
       const code = status === 404 ? "ROUTE_NOT_FOUND" : "METHOD_NOT_ALLOWED";
       expectError(answer, { status, code });
@@ -175,14 +180,14 @@ describe("the order of checks", () => {
     });
   }
 
-  test("broken JSON comes before what a valid body would be refused for", async () => {
+  test("refuses broken JSON before an unknown resource", async () => {
     t.clock.advance(MINUTE_MS);
     const rest = { raw: "{", headers: json };
     const answer = await t.call("PATCH", "/contacts/nobody", undefined, rest);
     expectError(answer, { status: 400, code: "INVALID_JSON" });
   });
 
-  test("validation comes before the handler looks anything up", async () => {
+  test("refuses an invalid body before an unknown resource", async () => {
     t.clock.advance(MINUTE_MS);
     const answer = await t.call("PATCH", "/contacts/nobody", { email: 3 });
     const errors = [["email", "invalid_type"]] as const;
@@ -191,13 +196,15 @@ describe("the order of checks", () => {
 });
 
 describe("the rate limit of a project", () => {
-  test("accepts as many requests as it says, counts down, and then says when to come back", async () => {
+  test("accepts that many requests, counts down, and then reports when the next is possible", async () => {
     const t = await testApp({ config: { apiRate: 3 } });
     const seen = [];
     for (let i = 0; i < 5; i++) {
       const { status, headers } = await t.call("GET", "/contacts");
-      const named = ["limit", "remaining", "reset"].map((name) => headers.get(`ratelimit-${name}`));
-      seen.push([status, ...named, headers.get("retry-after")]);
+      const values = ["limit", "remaining", "reset"].map((name) =>
+        headers.get(`ratelimit-${name}`),
+      );
+      seen.push([status, ...values, headers.get("retry-after")]);
       t.clock.advance(10_000);
     }
     expect(seen).toEqual([
@@ -213,13 +220,13 @@ describe("the rate limit of a project", () => {
     await t.close();
   });
 
-  const steps: [why: string, ms: number][] = [
+  const steps: [step: string, ms: number][] = [
     ["an hour back", -HOUR_MS],
     ["an hour forward", HOUR_MS],
     ["a day back", -24 * HOUR_MS],
     ["a day forward", 24 * HOUR_MS],
   ];
-  test.each(steps)("is measured by monotonic time: the clock is set %s", async (_, stepMs) => {
+  test.each(steps)("does not change if the clock is set %s", async (_, stepMs) => {
     const t = await testApp({ config: { apiRate: 3 } });
     for (let i = 0; i < 3; i++) await t.call("GET", "/contacts");
     t.clock.advance(20_000);
@@ -232,7 +239,7 @@ describe("the rate limit of a project", () => {
     await t.close();
   });
 
-  test("is told on refusals too, and refused requests count unless they were too many", async () => {
+  test("is shown on errors too, and counts refused requests unless the limit refused them", async () => {
     const t = await testApp({ config: { apiRate: 3 } });
     const remaining = async (method: string, path: string, body?: unknown) => {
       const answer = await t.call(method, path, body);
@@ -248,7 +255,7 @@ describe("the rate limit of a project", () => {
   test("is shared by the secret keys of a project and not by projects", async () => {
     const t = await testApp({ config: { apiRate: 1 } });
     const other = await t.makeProject("other");
-    const again = await t.makeProject("acme"); // Makes new keys of the same project.
+    const again = await t.makeProject("acme"); // This creates new keys of the same project.
     const event = { email: "a@b.co", event: "x" };
     expect((await t.call("POST", "/v1/track", event, { key: again.secretKey })).status).toBe(200);
     expect((await t.call("GET", "/contacts")).status).toBe(429);
@@ -258,7 +265,7 @@ describe("the rate limit of a project", () => {
     await t.close();
   });
 
-  test("is not used up by strangers or by requests that are not permitted", async () => {
+  test("is not used up by requests without a valid key or without permission", async () => {
     const t = await testApp({ config: { apiRate: 1 } });
     await t.call("GET", "/contacts", undefined, { key: null });
     await t.call("GET", "/contacts", undefined, { key: t.publicKey });
@@ -266,7 +273,7 @@ describe("the rate limit of a project", () => {
     await t.close();
   });
 
-  test("0 switches it off, and its headers", async () => {
+  test("is switched off by 0, with its headers", async () => {
     const t = await testApp({ config: { apiRate: 0 } });
     const answer = await t.call("GET", "/contacts");
     expect(answer.headers.get("ratelimit-limit")).toBeNull();
@@ -275,7 +282,7 @@ describe("the rate limit of a project", () => {
 });
 
 describe("failed authentication", () => {
-  test("is limited to 20 a minute; a good key is not held up", async () => {
+  test("is limited to 20 per minute, without effect on requests with a valid key", async () => {
     const t = await testApp();
     const guess = (i: number) =>
       t.call("POST", "/v1/send", {}, { key: i % 2 === 0 ? null : `sk_guess${i}` });

@@ -1,4 +1,4 @@
-/** A short form of `scripts/attack.ts`: hostile bodies over many connections against a real server. */
+/** A short run of `scripts/attack.ts`: hostile bodies over many connections to a real server. */
 
 import { expect, test } from "bun:test";
 import { type Attack, type Result, runAttack } from "../../scripts/attack/run.ts";
@@ -15,11 +15,11 @@ const ATTACKS: readonly Attack[] = [
   { route: "POST /contacts", key: "secret", form: "keys" },
 ];
 
-// Memory of another process is read from /proc.
+// The test reads the memory of the server process from /proc.
 const onLinux = test.skipIf(process.platform !== "linux");
 
 onLinux(
-  "hostile bodies take bounded memory, and give all of it back",
+  "the memory for hostile bodies is bounded, and all of it is released",
   async () => {
     const results = new Map<string, Result>();
     const nameOf = ({ route, key, form }: Attack) => `${route}, ${key}: ${form}`;
@@ -33,7 +33,7 @@ onLinux(
     expect([...results.keys()].toSorted()).toEqual([...wanted].toSorted());
     expect(worst.peakMiB).toBeLessThan(600);
     expect(worst.leftBytes).toBe(0);
-    // Other tests run at the same time; the script itself allows 200 ms.
+    // The script itself allows 200 ms. Here other tests run at the same time.
     expect(worst.slowestOwnMs).toBeLessThan(2_000);
     const refused = new Set(["400", "401", "403", "404", "422", "429", "503", "aborted"]);
     const statuses = [...results.values()].flatMap(({ statuses: counts }) => Object.keys(counts));

@@ -1,4 +1,4 @@
-/** Bodies on real sockets: what they hold of the budget, how long, and who waits for whom. */
+/** Bodies on real sockets: their shares of the memory budget, and the order in which they wait. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../support/app.ts";
@@ -8,7 +8,7 @@ import { expectError } from "../support/refusal.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** What one project may have of the pool for large bodies: two of 20 MiB. */
+/** Size of a large body. One project may hold two of them at the same time. */
 const LARGE = 20 * MIB;
 
 let t: TestApp;
@@ -27,10 +27,10 @@ afterEach(async () => {
 
 const taken = () => t.app.bodyBudget.takenBytes();
 
-type Sending = { path?: string; key?: string; length?: number | "chunked" };
+type Head = { path?: string; key?: string; length?: number | "chunked" };
 
 /** Sends the head of a request. */
-function begin({ path = "/v1/send", key = t.secretKey, length = LARGE }: Sending): OpenRequest {
+function begin({ path = "/v1/send", key = t.secretKey, length = LARGE }: Head): OpenRequest {
   const size = length === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`;
   const request = openRequest({
     port,
@@ -45,14 +45,14 @@ const padded = (size: number) => mail.padEnd(size, " ");
 const chunk = (size: number) => `${size.toString(16)}\r\n${" ".repeat(size)}\r\n`;
 const statusOf = async (request: OpenRequest) => readRaw(await request.next()).status;
 
-/** A whole request with a small body. */
+/** Sends a whole request with a small body and resolves to its status. */
 async function small(key = t.secretKey): Promise<number> {
   const request = begin({ key, length: mail.length });
   request.write(mail);
   return statusOf(request);
 }
 
-test("a body takes its length before it arrives, and gives it back with the answer", async () => {
+test("a body takes a share of its length before it arrives, and returns it with the response", async () => {
   const request = begin({ length: 3 * MIB });
   await waitUntil(() => taken() === 3 * MIB);
   request.write(padded(3 * MIB));
@@ -60,7 +60,7 @@ test("a body takes its length before it arrives, and gives it back with the answ
   await waitUntil(() => taken() === 0);
 });
 
-test("a body of unknown length takes more as it grows", async () => {
+test("a body of unknown length takes a larger share as it grows", async () => {
   const request = begin({ length: "chunked" });
   request.write(chunk(10));
   await waitUntil(() => taken() === 1.25 * MIB);
@@ -74,7 +74,7 @@ test("a body of unknown length takes more as it grows", async () => {
   await waitUntil(() => taken() === 0);
 });
 
-test("a body that grew gives back what it does not need", async () => {
+test("a body that has grown returns the unused part of its share", async () => {
   const request = begin({ length: "chunked" });
   request.write(chunk(2 * MIB));
   await waitUntil(() => taken() === LARGE);
@@ -86,7 +86,7 @@ test("a body that grew gives back what it does not need", async () => {
 });
 
 describe("large bodies that do not arrive", () => {
-  test("let small ones pass, and those of other projects", async () => {
+  test("do not delay small bodies or bodies of other projects", async () => {
     for (let i = 0; i < 4; i++) begin({});
     await waitUntil(() => taken() === 2 * LARGE);
     expect(await small()).toBe(200);
@@ -98,7 +98,7 @@ describe("large bodies that do not arrive", () => {
     expect(await statusOf(large)).toBe(200);
   });
 
-  test("lose what they took after ten seconds: 408, and the connection is closed", async () => {
+  test("get 408 after ten seconds, return their shares, and the connection is closed", async () => {
     const [first, second] = [begin({}), begin({})];
     await waitUntil(() => taken() === 2 * LARGE);
     const third = begin({});
@@ -115,7 +115,7 @@ describe("large bodies that do not arrive", () => {
     await waitUntil(() => taken() === 0);
   });
 
-  test("are 408 where they come too slowly, and accepted at 64 KiB a second", async () => {
+  test("get 408 if they arrive too slowly, and are accepted at 64 KiB per second", async () => {
     const [slow, fast] = [begin({ length: 2 * MIB }), begin({ length: 2 * MIB })];
     await waitUntil(() => taken() === 4 * MIB);
     const text = padded(2 * MIB);
@@ -136,7 +136,7 @@ describe("large bodies that do not arrive", () => {
     expect(await statusOf(slow)).toBe(408);
   });
 
-  test("wait in order, and beyond a number of them are 503 with Retry-After", async () => {
+  test("wait in order, and get 503 with Retry-After if too many wait", async () => {
     begin({});
     begin({});
     await waitUntil(() => taken() === 2 * LARGE);
@@ -153,20 +153,20 @@ describe("large bodies that do not arrive", () => {
     expect(await Promise.all(firstTwo)).toEqual([200, 200]);
   });
 
-  test("are 503 after fifteen seconds of waiting", async () => {
+  test("get 503 after they have waited for fifteen seconds", async () => {
     const holders = [begin({}), begin({})];
     await waitUntil(() => taken() === 2 * LARGE);
     const late = begin({});
     await settleEventLoop();
     t.clock.advance(8_000);
-    // The holders go on: nothing becomes free.
+    // The first two bodies continue to arrive, so no share is returned.
     for (const holder of holders) holder.write(padded(LARGE).slice(0, MIB));
     await settleEventLoop();
     t.clock.advance(7_000);
     expect(await statusOf(late)).toBe(503);
   });
 
-  test("free their place when their clients leave", async () => {
+  test("return their shares when their clients disconnect", async () => {
     const [first, second] = [begin({}), begin({})];
     await waitUntil(() => taken() === 2 * LARGE);
     const [third, fourth] = [begin({}), begin({})];
@@ -184,7 +184,7 @@ describe("large bodies that do not arrive", () => {
 describe("bodies with a public key", () => {
   const track = { path: "/v1/track", length: 256 * KIB };
 
-  test("keep out neither those with secret keys nor those of other projects", async () => {
+  test("do not delay bodies with secret keys or bodies of other projects", async () => {
     for (let i = 0; i < 60; i++) begin({ ...track, key: t.publicKey });
     await waitUntil(() => taken() === 42 * 256 * KIB);
     expect(await small()).toBe(200);
@@ -195,7 +195,7 @@ describe("bodies with a public key", () => {
     expect(await statusOf(request)).toBe(200);
   });
 
-  test("have five seconds to begin", async () => {
+  test("get 408 if no byte arrives within five seconds", async () => {
     const request = begin({ ...track, key: t.publicKey });
     await waitUntil(() => taken() === 256 * KIB);
     t.clock.advance(5_000);
@@ -216,14 +216,14 @@ describe("data for many recipients", () => {
     return readRaw(await request.next());
   };
 
-  test("is copied for one request of a project after the other", async () => {
+  test("is copied for one request of a project at a time", async () => {
     const texts = [0, 1, 2].map((i) => mailTo(300, i * 300, 2 * KIB));
     const answers = await Promise.all(texts.map(send));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(t.countRows("emails")).toBe(900);
   });
 
-  test("may take 32 MiB in all copies", async () => {
+  test("is refused if all copies together take more than 32 MiB", async () => {
     const answer = await send(mailTo(1000, 0, 33 * KIB));
     const errors = [["data", "too_big"]] as const;
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
@@ -232,7 +232,7 @@ describe("data for many recipients", () => {
   });
 });
 
-test("a connection goes on after a refusal, when its body was sent to the end", async () => {
+test("a connection stays usable after a refusal if its body is sent to the end", async () => {
   const length = 30 * MIB;
   const request = begin({ length });
   expect(await statusOf(request)).toBe(413);

@@ -1,4 +1,4 @@
-/** What each route takes, as its documentation says. */
+/** The body limits of all routes, as their documentation states them. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS, sizeText } from "../../src/http/body-limits.ts";
@@ -40,10 +40,10 @@ function routes(): Route[] {
   );
 }
 
-/** Patched without a change, of an unknown resource, or without a field that is required. */
+/** The statuses of a body that was read: no change, an unknown resource, or a missing field. */
 const WAS_READ = [200, 404, 422];
 
-/** A JSON document of exactly that size. */
+/** Makes a JSON document of exactly this size. */
 function padded(sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes).fill(0x20);
   bytes.set(new TextEncoder().encode('{"unknown":1}'));
@@ -52,13 +52,13 @@ function padded(sizeBytes: number): Uint8Array {
 
 const announced = (sizeBytes: number) => ({ ...json, "content-length": String(sizeBytes) });
 
-test("every route that takes a body says how large it may be", () => {
+test("every route with a body documents its size limit", () => {
   const undocumented = routes().filter(({ maxBytes }) => typeof maxBytes !== "number");
   expect(undocumented.map(({ name }) => name)).toEqual([]);
   expect(routes().length).toBeGreaterThan(25);
 });
 
-test("the limits that clients were told", () => {
+test("the most important limits have the promised values", () => {
   const limits = new Map(routes().map(({ name, maxBytes }) => [name, maxBytes]));
   expect(limits.get("POST /v1/track")).toBe(256 * 1024);
   expect(limits.get("POST /v1/send")).toBe(20 * 1024 * 1024);
@@ -66,7 +66,7 @@ test("the limits that clients were told", () => {
 });
 
 describe("a body", () => {
-  test("that is announced one byte larger than its route takes is 413 and names the limit", async () => {
+  test("announced with one byte above its limit gets 413 with the limit", async () => {
     for (const { name, method, path, maxBytes } of routes()) {
       const limit = Number(maxBytes);
       const headers =
@@ -82,7 +82,7 @@ describe("a body", () => {
     }
   });
 
-  test("that is exactly as large as its route takes is read, announced or in chunks", async () => {
+  test("of exactly its limit is read, announced or in chunks", async () => {
     const isFirst = ({ maxBytes }: Route, i: number, all: Route[]) =>
       all.findIndex((other) => other.maxBytes === maxBytes) === i;
     for (const { name, method, path, maxBytes, maxValues } of routes().filter(isFirst)) {
@@ -101,7 +101,7 @@ describe("a body", () => {
     }
   });
 
-  test("that has more JSON values than its route takes is 422 and names the limit", async () => {
+  test("with more JSON values than its limit gets 422 with the limit", async () => {
     for (const { name, method, path, maxValues } of routes()) {
       if (typeof maxValues !== "number") continue;
       const list = (count: number) => `{"unknown":[${"0,".repeat(count - 1)}0]}`;
@@ -123,7 +123,7 @@ describe("a body", () => {
     }
   });
 
-  test("of a route that needs none is bounded as well", async () => {
+  test("of a route that needs none is limited as well", async () => {
     const headers = announced(BODY_LIMITS.none.bytes + 1);
     for (const [method, path] of [
       ["POST", "/campaigns/unknown/cancel"],
@@ -140,7 +140,7 @@ describe("a body", () => {
     expect(answer.at("error.code")).toBe("CAMPAIGN_NOT_FOUND");
   });
 
-  test("takes nothing from the budget once the request was answered", async () => {
+  test("holds no share of the budget after the request was answered", async () => {
     const bodies: (string | Uint8Array)[] = [
       "{",
       "{}",
@@ -155,7 +155,7 @@ describe("a body", () => {
   });
 });
 
-describe("a compressed body is 415", () => {
+describe("refuses a compressed body with 415", () => {
   const encodings = ["gzip", "GZIP", "br", "deflate", "zstd", "identity, gzip", "x-unknown"];
   for (const encoding of encodings) {
     test(encoding, async () => {
@@ -168,7 +168,7 @@ describe("a compressed body is 415", () => {
     });
   }
 
-  test("on every route, and a file as well", async () => {
+  test("on every route, also for files", async () => {
     for (const { name, method, path } of routes()) {
       const type = name === "POST /contacts/import" ? "multipart/form-data; boundary=x" : undefined;
       const headers = {
@@ -180,13 +180,13 @@ describe("a compressed body is 415", () => {
     }
   });
 
-  test("comes after authentication", async () => {
+  test("only after authentication", async () => {
     const headers = { ...json, "content-encoding": "gzip" };
     const rest = { raw: "x", headers, key: null };
     expect((await t.call("POST", "/contacts", undefined, rest)).status).toBe(401);
   });
 
-  test("identity is no compression", async () => {
+  test("but accepts the coding identity", async () => {
     const headers = { ...json, "content-encoding": "identity" };
     const raw = '{"email":"plain@example.com"}';
     expect((await t.call("POST", "/contacts", undefined, { raw, headers })).status).toBe(201);
@@ -225,7 +225,7 @@ describe("a NUL, a lone surrogate and an infinite number in an unknown field", (
     }
   }
 
-  test("are ignored inside of known fields as well", async () => {
+  test("are ignored in unknown members of known fields as well", async () => {
     const mail = '"subject":"s","body":"b"';
     const person = `{"email":"nul@example.com","unknown":${bad}}`;
     const raw = `{"to":[${person}],"from":{"email":"a@acme.test","unknown":${bad}},${mail}}`;
@@ -233,14 +233,14 @@ describe("a NUL, a lone surrogate and an infinite number in an unknown field", (
     expect(answer.status).toBe(200);
   });
 
-  test("are refused in known fields, whatever stands beside them", async () => {
+  test("are refused in known fields, also beside unknown ones", async () => {
     const raw = `{"unknown":${bad},"email":"nul@example.com","data":{"unknown":${bad}}}`;
     const answer = await t.call("POST", "/contacts", undefined, { raw, headers: json });
     const errors = [["data.unknown", "invalid_format"]] as const;
     expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
   });
 
-  test("are refused in conditions and steps, but not in what these do not know", async () => {
+  test("are refused in conditions, but not in unknown members of them", async () => {
     const filter = (rest: string) =>
       `{"name":"n","condition":{"logic":"AND","groups":[{"filters":[{"field":"email",` +
       `"operator":"equals",${rest}}]}]}}`;

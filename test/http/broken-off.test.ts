@@ -1,4 +1,4 @@
-/** Clients that break off, and bytes that are no HTTP: nothing is stored, and the log stays quiet. */
+/** Clients that disconnect, and bytes that are not HTTP: nothing is stored, and no error is logged. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
@@ -24,7 +24,7 @@ const MIB = 1024 * 1024;
 const pendingRequests = () => t.app.http.server?.pendingRequests ?? 0;
 const requestLines = () => lines.filter((line) => line.includes('"message":"request"'));
 
-/** Only `debug` lines, of which none has a stack; nothing was stored and nothing is held. */
+/** Expects only `debug` lines without a stack in the log, no stored rows, and no share of the budget. */
 async function expectQuiet(before: Record<string, unknown[]>): Promise<void> {
   await waitUntil(() => pendingRequests() === 0 && t.app.bodyBudget.takenBytes() === 0);
   await settleEventLoop();
@@ -53,7 +53,7 @@ const targets: Target[] = [
 const part =
   '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\r\na@b.co\r\n';
 
-/** Resolves once the server has begun with the request. */
+/** Resolves when the server has started to handle the request. */
 async function begin(head: string[], first: string): Promise<OpenRequest> {
   const request = openRequest({ port, head });
   request.write(first);
@@ -62,10 +62,10 @@ async function begin(head: string[], first: string): Promise<OpenRequest> {
   return request;
 }
 
-describe("a client that disconnects in mid-body", () => {
+describe("a client that disconnects within the body", () => {
   for (const { name, head } of targets) {
     const beginning = name.endsWith("import") ? part : '{"email":"a@b.co",';
-    const ways: [way: string, headers: string[], first: string][] = [
+    const cases: [name: string, headers: string[], first: string][] = [
       ["of a small body", ["Content-Length: 1000"], beginning],
       ["of a large body", [`Content-Length: ${MIB / 8}`], beginning],
       ["before its first byte", ["Content-Length: 1000"], ""],
@@ -75,8 +75,8 @@ describe("a client that disconnects in mid-body", () => {
         `${beginning.length.toString(16)}\r\n${beginning}\r\n`,
       ],
     ];
-    for (const [way, headers, first] of ways) {
-      test(`${name}, ${way}`, async () => {
+    for (const [when, headers, first] of cases) {
+      test(`${name}, ${when}`, async () => {
         const before = t.contents();
         const request = await begin([...head(), ...headers], first);
         request.destroy();
@@ -85,7 +85,7 @@ describe("a client that disconnects in mid-body", () => {
     }
   }
 
-  test("of a form of a page for recipients", async () => {
+  test("of a form on a page for recipients", async () => {
     const before = t.contents();
     const request = await begin(
       ["POST /unsubscribe/unknown HTTP/1.1", "Content-Length: 100"],
@@ -95,7 +95,7 @@ describe("a client that disconnects in mid-body", () => {
     await expectQuiet(before);
   });
 
-  test("while its body waits for the budget", async () => {
+  test("while it waits for the budget", async () => {
     const before = t.contents();
     const head = ["POST /v1/send HTTP/1.1", authorization(), `Content-Length: ${20 * MIB}`];
     const requests = [1, 2, 3].map(() => openRequest({ port, head }));
@@ -130,13 +130,13 @@ describe("a malformed chunk", () => {
   }
 });
 
-describe("what is no request", () => {
+describe("an invalid request", () => {
   const greeting = (line: string, ...headers: string[]) =>
     `${[line, "Host: localhost", ...headers].join("\r\n")}\r\n\r\n`;
-  const cases: [what: string, bytes: string][] = [
+  const cases: [name: string, bytes: string][] = [
     ["TLS", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000garbage\r\n\r\n"],
     ["SMTP", "EHLO sender.example\r\n\r\n"],
-    ["a header beyond all bounds", greeting("GET /livez HTTP/1.1", `X: ${"x".repeat(200_000)}`)],
+    ["a header that is far too long", greeting("GET /livez HTTP/1.1", `X: ${"x".repeat(200_000)}`)],
     ["many headers", greeting("GET /livez HTTP/1.1", ...Array<string>(500).fill("X: 1"))],
     ["two lengths", greeting("POST /v1/send HTTP/1.1", "Content-Length: 3", "Content-Length: 4")],
     [
@@ -144,15 +144,15 @@ describe("what is no request", () => {
       greeting("POST /v1/send HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked"),
     ],
     ["a negative length", greeting("POST /v1/send HTTP/1.1", "Content-Length: -3")],
-    ["a coding that nobody knows", greeting("POST /v1/send HTTP/1.1", "Transfer-Encoding: x")],
-    ["a version to come", greeting("GET /livez HTTP/4.0")],
+    ["an unknown transfer coding", greeting("POST /v1/send HTTP/1.1", "Transfer-Encoding: x")],
+    ["an unknown HTTP version", greeting("GET /livez HTTP/4.0")],
     ["no version", "GET /livez\r\n\r\n"],
     ["a header without a colon", greeting("GET /livez HTTP/1.1", "nonsense")],
     ["a NUL in a header", greeting("GET /livez HTTP/1.1", "X: a\u0000b")],
-    ["line breaks without end", "\r\n".repeat(100_000)],
+    ["a hundred thousand line breaks", "\r\n".repeat(100_000)],
   ];
-  for (const [what, bytes] of cases) {
-    test(`${what}: refused, and the server goes on`, async () => {
+  for (const [name, bytes] of cases) {
+    test(`with ${name} is refused, and the server continues`, async () => {
       const before = t.contents();
       const request = openRequest({ port, head: null });
       request.write(bytes);

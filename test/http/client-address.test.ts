@@ -1,4 +1,4 @@
-/** Which client a request is counted for, with and without trusted proxies. */
+/** The client address by which a request is rate-limited, with and without trusted proxies. */
 
 import { describe, expect, test } from "bun:test";
 import { clientAddressReader } from "../../src/http/client-address.ts";
@@ -12,7 +12,7 @@ const read = clientAddressReader({ trusted, log: silentLog });
 const PROXY = "10.0.0.1";
 const CLIENT = "203.0.113.7";
 
-describe("a client is counted by", () => {
+describe("without a proxy", () => {
   const peers: [peer: string | null, counted: string][] = [
     [CLIENT, CLIENT],
     ["::ffff:203.0.113.7", CLIENT],
@@ -25,13 +25,13 @@ describe("a client is counted by", () => {
     [null, "unknown"],
     ["", "unknown"],
   ];
-  test.each(peers)("its socket: %j is %s", (peer, counted) => {
+  test.each(peers)("the client is the peer of the socket: %j is %s", (peer, counted) => {
     expect(read({ peer, forwardedFor: null })).toBe(counted);
   });
 });
 
 describe("X-Forwarded-For", () => {
-  test("of a peer that is not trusted is ignored", () => {
+  test("is ignored from a peer that is not trusted", () => {
     for (const peer of [CLIENT, "127.0.0.1", "2001:db8:1::1", null]) {
       const alone = read({ peer, forwardedFor: null });
       for (const forwardedFor of ["198.51.100.1", "10.0.0.2", "x", ""]) {
@@ -40,7 +40,7 @@ describe("X-Forwarded-For", () => {
     }
   });
 
-  test("is ignored of every peer where no proxy is trusted", () => {
+  test("is ignored from every peer if no proxy is trusted", () => {
     const readNone = clientAddressReader({ trusted: [], log: silentLog });
     expect(readNone({ peer: PROXY, forwardedFor: CLIENT })).toBe(PROXY);
   });
@@ -50,19 +50,19 @@ describe("X-Forwarded-For", () => {
     ["198.51.100.1, 203.0.113.7", CLIENT],
     ["198.51.100.1,203.0.113.7", CLIENT],
     ["198.51.100.1 ,\t203.0.113.7 ", CLIENT],
-    // Proxies behind each other: the right-most address that is not trusted wins.
+    // In a chain of proxies the right-most address that is not trusted is the client.
     ["198.51.100.1, 203.0.113.7, 10.0.0.2", CLIENT],
     ["198.51.100.1, 203.0.113.7, 2001:db8:f::1, 10.0.0.2", CLIENT],
     ["203.0.113.7, ::ffff:10.0.0.2", CLIENT],
-    // A client inside: everything is trusted, so the first address of the list is the client.
+    // If all addresses are trusted, the first address of the list is the client.
     ["10.0.0.3, 10.0.0.2", "10.0.0.3"],
-    // With a port, as some proxies write it.
+    // Some proxies add a port.
     ["203.0.113.7:51234", CLIENT],
     ["[2001:db8:1:2::3]:51234", "2001:db8:1:2::/64"],
     ["[2001:db8:1:2::3]", "2001:db8:1:2::/64"],
     ["2001:db8:1:2::3", "2001:db8:1:2::/64"],
     ["::ffff:203.0.113.7", CLIENT],
-    // What a trusted proxy wrote and is no address: the proxy itself is counted.
+    // If the entry of a trusted proxy is not an address, the proxy itself is the client.
     [null, PROXY],
     ["", PROXY],
     ["unknown", PROXY],
@@ -74,15 +74,15 @@ describe("X-Forwarded-For", () => {
     ["203.0.113.7:", PROXY],
     ["[2001:db8::1", PROXY],
     ['"203.0.113.7"', PROXY],
-    // What a client wrote itself stands further left and is never reached.
+    // Entries that a client wrote itself are further left and are never read.
     ["x".repeat(100_000) + ", 203.0.113.7", CLIENT],
     [",".repeat(100_000) + "203.0.113.7", CLIENT],
   ];
-  test.each(lists)("of a trusted proxy: %j is %s", (forwardedFor, counted) => {
+  test.each(lists)("from a trusted proxy names the client: %j is %s", (forwardedFor, counted) => {
     expect(read({ peer: PROXY, forwardedFor })).toBe(counted);
   });
 
-  test("is read to a bounded depth, and in bounded time", () => {
+  test("is read up to 32 entries, in bounded time", () => {
     const deep = Array.from({ length: 100_000 }, () => "10.0.0.2").join(", ");
     const startedAt = performance.now();
     expect(read({ peer: PROXY, forwardedFor: `203.0.113.7, ${deep}` })).toBe("10.0.0.2");

@@ -9,7 +9,7 @@ import { freePort, processorMs } from "../../scripts/bench/children.ts";
 import { startMailstead } from "../support/cli.ts";
 import { manualClock } from "../support/clock.ts";
 
-/** A process with 10 descriptors, 2 of them in reserve; `used` are taken by connections. */
+/** A process with 10 descriptors, of which 2 are reserved and `used` are taken by connections. */
 function setUp() {
   const clock = manualClock();
   const lines: string[] = [];
@@ -50,14 +50,14 @@ function setUp() {
 }
 
 describe("the guard of file descriptors", () => {
-  test("lets connections use all but the reserve", () => {
+  test("allows connections to use all descriptors but the reserve", () => {
     const { clock, shown, state } = setUp();
     state.used = 7;
     clock.advance(1_000);
     expect(shown()).toEqual([true, false, 2]);
   });
 
-  test("closes the listener when all are used, and opens it when enough are free", () => {
+  test("closes the listener if no descriptor is free, and opens it again when enough are", () => {
     const { clock, guard, lines, shown, state } = setUp();
     state.used = 8;
     clock.advance(100);
@@ -65,7 +65,7 @@ describe("the guard of file descriptors", () => {
     expect(guard.isExhausted()).toBe(true);
     state.used = 7;
     clock.advance(1_000);
-    expect(shown()).toEqual([false, true, 0]); // With the reserve there would be one left.
+    expect(shown()).toEqual([false, true, 0]); // Only one would be free beside the reserve.
     state.used = 6;
     clock.advance(100);
     expect(shown()).toEqual([true, false, 2]);
@@ -73,7 +73,7 @@ describe("the guard of file descriptors", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("closes the substitute for a second when the reserve is used up as well", () => {
+  test("closes the substitute for a second if it has used up the reserve", () => {
     const { clock, shown, state } = setUp();
     state.used = 8;
     clock.advance(100);
@@ -87,7 +87,7 @@ describe("the guard of file descriptors", () => {
     expect(shown()).toEqual([false, true, 0]);
   });
 
-  test("tries again where it cannot listen", () => {
+  test("tries again if it cannot listen", () => {
     const { clock, shown, state } = setUp();
     state.used = 8;
     clock.advance(100);
@@ -100,7 +100,7 @@ describe("the guard of file descriptors", () => {
     expect(shown()).toEqual([true, false, 2]);
   });
 
-  test("logs one incident once, however often it comes and goes", () => {
+  test("logs repeated exhaustion within a minute once", () => {
     const { clock, lines, state } = setUp();
     for (let i = 0; i < 20; i++) {
       state.used = 8;
@@ -118,7 +118,7 @@ describe("the guard of file descriptors", () => {
     expect(lines).toHaveLength(3);
   });
 
-  test("gives everything back when it stops", () => {
+  test("releases the reserve and closes the substitute when it stops", () => {
     const { clock, guard, shown, state } = setUp();
     state.used = 8;
     clock.advance(100);
@@ -130,11 +130,11 @@ describe("the guard of file descriptors", () => {
   });
 });
 
-/** The limit of the process; it needs about 20 for itself, and 16 are in reserve. */
+/** Descriptor limit of the process, which needs about 20 itself and reserves 16. */
 const LIMIT = 64;
 const WATCHED_MS = 2_000;
 
-test("a server whose descriptors are used up stays idle, answers /readyz, and recovers", async () => {
+test("a server without free descriptors takes little CPU time, answers /readyz, and recovers", async () => {
   const data = mkdtempSync(join(tmpdir(), "mailstead-test-"));
   const port = freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -146,7 +146,7 @@ test("a server whose descriptors are used up stays idle, answers /readyz, and re
   const flood = (count: number) => {
     for (let i = 0; i < count; i++) {
       const socket = connect({ port, host: "127.0.0.1" });
-      socket.on("error", () => undefined); // Refused, or closed.
+      socket.on("error", () => undefined); // The server refuses or closes some connections.
       sockets.push(socket);
     }
   };
@@ -170,7 +170,7 @@ test("a server whose descriptors are used up stays idle, answers /readyz, and re
   const before = processorMs(server.child.pid);
   await Bun.sleep(WATCHED_MS);
   expect(processorMs(server.child.pid) - before).toBeLessThan(WATCHED_MS / 4);
-  flood(150); // Now against what listens in its place.
+  flood(150); // These connections go to the substitute.
   await Bun.sleep(WATCHED_MS);
   expect(processorMs(server.child.pid) - before).toBeLessThan(WATCHED_MS / 2);
   await until(503);

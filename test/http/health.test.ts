@@ -10,8 +10,8 @@ const mail = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: 
 const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
 const unavailable = { status: 503, code: "SERVICE_UNAVAILABLE" };
 
-describe("health, without a key", () => {
-  test("/livez says that the process is up, whatever else is wrong", async () => {
+describe("the health routes without a key", () => {
+  test("/livez answers 200 even if the database is read-only", async () => {
     const t = await testApp();
     t.db.sqlite.run("PRAGMA query_only = ON");
     const answer = await t.call("GET", "/livez", undefined, { key: null });
@@ -20,7 +20,7 @@ describe("health, without a key", () => {
     await t.close();
   });
 
-  test("/readyz is 503 before the queue runs, 200 while it does, 503 after the stop", async () => {
+  test("/readyz answers 200 while the queue runs, and 503 before and after", async () => {
     const t = await testApp();
     const ready = () => t.call("GET", "/readyz", undefined, { key: null });
     expectError(await ready(), unavailable);
@@ -31,38 +31,38 @@ describe("health, without a key", () => {
   });
 });
 
-type Fault = { name: string; strike: (t: TestApp) => void; mend: (t: TestApp) => void };
+type Fault = { name: string; cause: (t: TestApp) => void; repair: (t: TestApp) => void };
 const faults: Fault[] = [
   {
     name: "read-only storage",
-    strike: (t) => t.db.sqlite.run("PRAGMA query_only = ON"),
-    mend: (t) => t.db.sqlite.run("PRAGMA query_only = OFF"),
+    cause: (t) => t.db.sqlite.run("PRAGMA query_only = ON"),
+    repair: (t) => t.db.sqlite.run("PRAGMA query_only = OFF"),
   },
   {
     name: "a full database",
-    // SQLite makes it as small as it can: the pages that are in use.
-    strike: (t) => t.db.sqlite.run("PRAGMA max_page_count = 1"),
-    mend: (t) => t.db.sqlite.run("PRAGMA max_page_count = 1000000"),
+    // SQLite raises the limit to the number of pages in use.
+    cause: (t) => t.db.sqlite.run("PRAGMA max_page_count = 1"),
+    repair: (t) => t.db.sqlite.run("PRAGMA max_page_count = 1000000"),
   },
 ];
 
-for (const { name, strike, mend } of faults) {
+for (const { name, cause, repair } of faults) {
   describe(name, () => {
     let t: TestApp;
     let contact: string;
-    let kept: string;
+    let stored: string;
     beforeAll(async () => {
       t = await testApp();
       contact = await t.create("/contacts", { email: "here@example.com" }, "id");
-      kept = await t.create("/templates", template, "data.id");
-      strike(t);
+      stored = await t.create("/templates", template, "data.id");
+      cause(t);
     });
     afterAll(async () => {
-      mend(t);
+      repair(t);
       await t.close();
     });
 
-    // Large enough to need pages that are not there.
+    // These values are large enough to need new pages.
     const data = { x: "x".repeat(60_000) };
     const body = "x".repeat(200_000);
     const writes: [method: string, path: () => string, body: unknown][] = [
@@ -71,7 +71,7 @@ for (const { name, strike, mend } of faults) {
       ["POST", () => "/contacts", { email: "new@example.com", data }],
       ["PATCH", () => `/contacts/${contact}`, { data }],
       ["POST", () => "/templates", { ...template, body }],
-      ["PATCH", () => `/templates/${kept}`, { body }],
+      ["PATCH", () => `/templates/${stored}`, { body }],
     ];
     for (const [method, path, body] of writes) {
       test(`${method} ${path().replace(/undefined/, "{id}")} is 503 and changes nothing`, async () => {
@@ -83,29 +83,29 @@ for (const { name, strike, mend } of faults) {
       });
     }
 
-    test("reading goes on", async () => {
+    test("reads still succeed", async () => {
       expect((await t.call("GET", `/contacts/${contact}`)).at("email")).toBe("here@example.com");
-      expect((await t.call("GET", `/templates/${kept}`)).status).toBe(200);
+      expect((await t.call("GET", `/templates/${stored}`)).status).toBe(200);
     });
 
-    test("what is refused anyway is refused as ever", async () => {
+    test("invalid requests get their usual errors", async () => {
       expect((await t.call("POST", "/contacts", {})).status).toBe(422);
       expect((await t.call("POST", "/contacts", {}, { key: null })).status).toBe(401);
     });
 
-    test("once it is mended, everything works again, with the same keys", async () => {
+    test("writes succeed after the repair, with the same idempotency key", async () => {
       const headers = { "idempotency-key": "again" };
       const write = () => t.call("POST", "/contacts", { email: "again@b.co", data }, { headers });
       expect((await write()).status).toBe(503);
-      mend(t);
+      repair(t);
       const answer = await write();
       expect([answer.status, answer.headers.get("idempotency-replayed")]).toEqual([201, null]);
-      strike(t);
+      cause(t);
     });
   });
 }
 
-test("/readyz says so when the database takes no writes, and when it does again", async () => {
+test("/readyz answers 503 while the database accepts no writes", async () => {
   const t = await testApp();
   await t.app.start();
   const ready = async () => {
@@ -122,7 +122,7 @@ test("/readyz says so when the database takes no writes, and when it does again"
 
 const disk = mountSmallDisk();
 
-describe.skipIf(disk === null)("a disk that is full (needs the right to mount a tmpfs)", () => {
+describe.skipIf(disk === null)("a full disk (needs permission to mount a tmpfs)", () => {
   const folder = disk ?? "";
   const filler = join(folder, "filler");
   let t: TestApp;
@@ -133,7 +133,7 @@ describe.skipIf(disk === null)("a disk that is full (needs the right to mount a 
   afterAll(async () => {
     await t.close();
     t.db.sqlite.close();
-    // Lazily: SQLite holds files open as long as statements live.
+    // The unmount is lazy, because SQLite holds files open as long as statements exist.
     Bun.spawnSync(["umount", "-l", folder]);
     rmSync(folder, { recursive: true, force: true });
   });
@@ -145,7 +145,7 @@ describe.skipIf(disk === null)("a disk that is full (needs the right to mount a 
   const send = (n: number) =>
     t.call("POST", "/v1/send", { ...mail, body: `${n}${"x".repeat(100_000)}` });
 
-  test("refuses writes with 503, loses nothing that was accepted, and recovers with the space", async () => {
+  test("refuses writes with 503, loses no accepted mail, and recovers when space is free", async () => {
     expect(await ready()).toEqual([200, undefined]);
     expect((await send(0)).status).toBe(200);
     fill(filler);
@@ -162,7 +162,7 @@ describe.skipIf(disk === null)("a disk that is full (needs the right to mount a 
     expect(t.db.sqlite.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   });
 
-  /** Writes until not one byte is left. */
+  /** Writes until no byte is free. */
   function fill(path: string): void {
     for (const size of [1 << 20, 1 << 12, 1]) {
       try {
@@ -174,7 +174,7 @@ describe.skipIf(disk === null)("a disk that is full (needs the right to mount a 
   }
 });
 
-/** A folder on a disk of 32 MiB of its own; null where that is not allowed. */
+/** Mounts a disk of 32 MiB and returns its folder; null if mounting is not permitted. */
 function mountSmallDisk(): string | null {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
   const folder = mkdtempSync(join(tmpdir(), "mailstead-disk-"));

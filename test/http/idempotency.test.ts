@@ -25,8 +25,8 @@ const send = (key: string, body: unknown = mail, app: TestApp = t) =>
   app.call("POST", "/v1/send", body, { headers: { "idempotency-key": key } });
 const isReplay = (answer: TestResponse) => answer.headers.get("idempotency-replayed") === "true";
 
-describe("the same key again", () => {
-  test("is answered as before, without a second mail", async () => {
+describe("a second request with the same key", () => {
+  test("gets the same response, without a second mail", async () => {
     const first = await send("order 1");
     t.clock.advance(1000);
     const second = await send("order 1");
@@ -36,7 +36,7 @@ describe("the same key again", () => {
     expect(t.countRows("emails")).toBe(1);
   });
 
-  test("repeats the status too", async () => {
+  test("gets the same status", async () => {
     const create = () =>
       t.call("POST", "/contacts", { email: "a@b.co" }, { headers: { "idempotency-key": "k" } });
     const [first, second] = [await create(), await create()];
@@ -45,7 +45,7 @@ describe("the same key again", () => {
     expect(second.at("_meta.isNew")).toBe(true);
   });
 
-  test("with another body is 409 and changes nothing", async () => {
+  test("gets 409 for another body, and changes nothing", async () => {
     await send("order 1");
     const before = t.contents();
     const answer = await send("order 1", { ...mail, subject: "Ho" });
@@ -53,7 +53,7 @@ describe("the same key again", () => {
     expect(t.contents()).toEqual(before);
   });
 
-  test("twenty at once make one mail, one answer and nineteen replays", async () => {
+  test("is replayed nineteen times for twenty concurrent requests", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => send("order 1")));
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 20 }, () => 200));
     expect(answers.filter(isReplay)).toHaveLength(19);
@@ -61,14 +61,14 @@ describe("the same key again", () => {
     expect(t.countRows("emails")).toBe(1);
   });
 
-  test("at once with two bodies: one runs, the other is 409", async () => {
+  test("gets 409 if it runs concurrently with another body", async () => {
     const other = { ...mail, to: "bob@example.com" };
     const answers = await Promise.all([send("order 1"), send("order 1", other)]);
     expect(answers.map((answer) => answer.status)).toEqual([200, 409]);
     expect(t.countRows("emails")).toBe(1);
   });
 
-  test("while a first use fails, the second runs for itself", async () => {
+  test("runs if the concurrent first request fails", async () => {
     const unsubscribed = { ...mail, template: await marketingTemplate() };
     const answers = await Promise.all([send("k", unsubscribed), send("k", mail), send("k", mail)]);
     expect(answers.map((answer) => answer.status)).toEqual([400, 200, 200]);
@@ -76,7 +76,7 @@ describe("the same key again", () => {
     expect(t.countRows("emails")).toBe(1);
   });
 
-  test("after a restart is still a replay", async () => {
+  test("is replayed after a restart", async () => {
     const first = await send("order 1");
     const reopened = await testApp({ db: t.db, clock: t.clock });
     const second = await send("order 1", mail, reopened);
@@ -85,7 +85,7 @@ describe("the same key again", () => {
     await reopened.close();
   });
 
-  test("after 24 hours is a new run, and not a millisecond before", async () => {
+  test("runs again after exactly 24 hours", async () => {
     await send("order 1");
     t.clock.advance(DAY_MS - 1);
     expect(isReplay(await send("order 1"))).toBe(true);
@@ -97,14 +97,14 @@ describe("the same key again", () => {
   });
 });
 
-describe("a key stays free", () => {
-  const cases: [why: string, body: unknown, status: number][] = [
+describe("a key can be used again", () => {
+  const cases: [name: string, body: unknown, status: number][] = [
     ["after 422", { ...mail, to: "nope" }, 422],
     ["after 404", { ...mail, template: "nope" }, 404],
     ["after 403", { ...mail, from: "a@elsewhere.test" }, 403],
   ];
-  for (const [why, body, status] of cases) {
-    test(why, async () => {
+  for (const [name, body, status] of cases) {
+    test(name, async () => {
       expect((await send("order 1", body)).status).toBe(status);
       expect(t.countRows("idempotency_keys")).toBe(0);
       const answer = await send("order 1");
@@ -112,13 +112,13 @@ describe("a key stays free", () => {
     });
   }
 
-  test("after 400, which is found in the middle of the change", async () => {
+  test("after 400, which is found within the change", async () => {
     const template = await marketingTemplate();
     expect((await send("order 1", { ...mail, template })).status).toBe(400);
     expect((await send("order 1")).status).toBe(200);
   });
 
-  test("after 503: what was not stored may be sent again", async () => {
+  test("after 503, because nothing was stored", async () => {
     t.db.sqlite.run("PRAGMA query_only = ON");
     expect((await send("order 1")).status).toBe(503);
     t.db.sqlite.run("PRAGMA query_only = OFF");
@@ -137,8 +137,8 @@ describe("a key belongs to", () => {
     expect([answer.status, isReplay(answer)]).toEqual([200, false]);
   });
 
-  test("a project, whichever of its keys is used", async () => {
-    const again = await testApp({ db: t.db, clock: t.clock }); // Makes new keys.
+  test("a project, independently of the API key", async () => {
+    const again = await testApp({ db: t.db, clock: t.clock }); // This creates new API keys.
     await send("k");
     expect(isReplay(await send("k", mail, again))).toBe(true);
     await again.close();
@@ -150,13 +150,13 @@ describe("a key belongs to", () => {
     expect((await t.call("POST", "/contacts", { email: "a@b.co" }, rest)).status).toBe(201);
   });
 
-  test("its exact letters", async () => {
+  test("its exact spelling", async () => {
     await send("k");
     expect(isReplay(await send("K"))).toBe(false);
   });
 });
 
-describe("two spellings of one path share their keys:", () => {
+describe("two spellings of one path share their keys", () => {
   const headers = { "idempotency-key": "k" };
   const post = (path: string, body: unknown) => t.call("POST", path, body, { headers });
 
@@ -190,7 +190,7 @@ describe("two spellings of one path share their keys:", () => {
     expect(t.countRows("campaigns")).toBe(2);
   });
 
-  test("one key for two campaigns runs twice", async () => {
+  test("but the paths of two campaigns do not", async () => {
     const ids = [
       await t.create("/campaigns", newCampaign, "data.id"),
       await t.create("/campaigns", newCampaign, "data.id"),
@@ -202,7 +202,7 @@ describe("two spellings of one path share their keys:", () => {
     ]);
   });
 
-  test("through a socket, where the server's own router reads the path", async () => {
+  test("also on a socket, where the router of the server reads the path", async () => {
     const own = await testApp({ config: { port: 0 } });
     const url = `http://127.0.0.1:${await own.app.listen()}`;
     const replays: (string | null)[] = [];
@@ -238,28 +238,28 @@ describe("two spellings of one path share their keys:", () => {
   });
 });
 
-describe("what a key may be", () => {
+describe("the header Idempotency-Key", () => {
   for (const key of ["x", " ".repeat(1) + "a b", "x".repeat(255), "~!{}[]'\""]) {
-    test(`${JSON.stringify(key.slice(0, 20))} is taken`, async () => {
+    test(`accepts ${JSON.stringify(key.slice(0, 20))}`, async () => {
       expect((await send(key)).status).toBe(200);
     });
   }
   for (const key of ["", "x".repeat(256), "ü", "a\tb"]) {
-    test(`${JSON.stringify(key.slice(0, 20))} is refused`, async () => {
+    test(`refuses ${JSON.stringify(key.slice(0, 20))}`, async () => {
       const errors = [["Idempotency-Key", "invalid_format"]] as const;
       expectError(await send(key), { status: 422, code: "VALIDATION_ERROR", errors });
       expect(t.countRows("emails")).toBe(0);
     });
   }
 
-  test("without one every request runs", async () => {
+  test("is optional: without it every request runs", async () => {
     await t.call("POST", "/v1/send", mail);
     await t.call("POST", "/v1/send", mail);
     expect(t.countRows("emails")).toBe(2);
   });
 });
 
-test("keys are kept for every POST that creates something", async () => {
+test("every POST that creates something replays its response", async () => {
   const template = { name: "n", subject: "s", body: "b", type: "MARKETING" };
   const calls: [path: string, body: unknown, table: string][] = [
     ["/v1/send", mail, "emails"],
@@ -277,7 +277,7 @@ test("keys are kept for every POST that creates something", async () => {
   }
 });
 
-test("old answers are forgotten a chunk at a time, young ones never", async () => {
+test("a purge deletes old responses one chunk at a time, and no recent ones", async () => {
   const { purge } = createIdempotency({
     db: t.db,
     writer: t.app.writer,

@@ -5,7 +5,7 @@ import { AppError } from "../../src/lib/errors.ts";
 const MOST_VALUES = 50;
 const encoder = new TextEncoder();
 
-/** Status of the refusal of a document that arrives in pieces of that size; null where it passes. */
+/** Returns the error status for a document in pieces of this size; null if it is accepted. */
 function refusalOf(text: string, pieceBytes = Infinity): number | null {
   const bytes = encoder.encode(text);
   const bounds = createJsonBounds(MOST_VALUES);
@@ -22,7 +22,7 @@ function refusalOf(text: string, pieceBytes = Infinity): number | null {
 const list = (item: string, count: number) =>
   `[${Array.from({ length: count }, () => item).join()}]`;
 
-/** The same, counted in what a document is parsed to. */
+/** Counts the values of a parsed document. */
 function valuesIn(value: unknown): number {
   if (typeof value !== "object" || value === null) return 1;
   const members = Object.values(value);
@@ -32,7 +32,7 @@ function valuesIn(value: unknown): number {
   );
 }
 
-describe("the values of a document are counted before it is parsed", () => {
+describe("counts the values of a document before it is parsed", () => {
   const cases: [text: string, status: number | null][] = [
     [list('{"a":1}', 24), null],
     [list('{"a":1}', 25), 422],
@@ -53,14 +53,14 @@ describe("the values of a document are counted before it is parsed", () => {
     ["]".repeat(5000), null],
   ];
   for (const [text, status] of cases) {
-    test(`${text.slice(0, 30)} of ${text.length}: ${status ?? "passes"}`, () => {
+    test(`${text.slice(0, 30)} of ${text.length}: ${status ?? "accepted"}`, () => {
       for (const pieceBytes of [Infinity, 1, 2, 3, 7, 33, 64]) {
         expect([pieceBytes, refusalOf(text, pieceBytes)]).toEqual([pieceBytes, status]);
       }
     });
   }
 
-  test("exactly, but empty objects and arrays twice", () => {
+  test("exactly, except that empty objects and arrays count twice", () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below;
     const make = (depth: number): unknown => {
@@ -80,7 +80,7 @@ describe("the values of a document are counted before it is parsed", () => {
   });
 });
 
-describe("nesting and escapes are counted as well", () => {
+describe("counts levels and escape sequences", () => {
   const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   const bound = (text: string): number | null => {
     const bounds = createJsonBounds(Infinity);
@@ -92,23 +92,23 @@ describe("nesting and escapes are counted as well", () => {
     }
   };
 
-  test("a hundred levels pass, one more is 400", () => {
+  test("accepts a hundred levels and refuses one more with 400", () => {
     expect([100, 101, 100_000].map((levels) => bound(nested(levels)))).toEqual([null, 400, 400]);
     expect(bound(nested(60) + nested(60))).toBeNull();
     expect(bound('{"a":'.repeat(101))).toBe(400);
   });
 
-  test("four million escape sequences pass, one more is 422", () => {
+  test("accepts four million escape sequences and refuses one more with 422", () => {
     const text = (escapes: number) => `"${"\\n".repeat(escapes)}"`;
     expect([4_000_000, 4_000_001].map((escapes) => bound(text(escapes)))).toEqual([null, 422]);
   });
 });
 
-describe("the processor time grows with the length of the document, not faster", () => {
+describe("takes time in proportion to the length of the document", () => {
   const SIZE = 1 << 17;
   const pumps = ['"",', "{}", " ", '\\"', `${"x".repeat(40)}\\n`, `"${"x".repeat(40)}",`, "\\\\"];
 
-  /** Processor time of this process for a document of that size, in milliseconds. */
+  /** Measures the processor time for a document of this size, in milliseconds. */
   function timeOf(pump: string, size: number): number {
     const bytes = encoder.encode(pump.repeat(Math.floor(size / pump.length)));
     const bounds = createJsonBounds(Infinity);

@@ -24,7 +24,7 @@ function operations(): Operation[] {
 
 const members = (value: unknown) => Object.entries<unknown>(Object(value));
 
-/** The document's own objects, each with the way to it. */
+/** Yields all objects of the document with their paths. */
 function* walk(value: unknown, path = "#"): Generator<[path: string, value: object]> {
   if (typeof value !== "object" || value === null) return;
   yield [path, value];
@@ -41,7 +41,7 @@ function resolve(reference: string): unknown {
   );
 }
 
-test("the document is OpenAPI 3.1, open to everybody, and a few dozen kilobytes", () => {
+test("the document is OpenAPI 3.1, needs no key, and has a few dozen kilobytes", () => {
   expect(answer.status).toBe(200);
   expect(answer.headers.get("content-type")).toBe("application/json");
   expect(answer.text("openapi")).toMatch(/^3\.1\.\d$/);
@@ -52,7 +52,7 @@ test("the document is OpenAPI 3.1, open to everybody, and a few dozen kilobytes"
   expect(JSON.stringify(answer.body).length).toBeLessThan(400_000);
 });
 
-test("every route is in it, and nothing else", () => {
+test("it contains exactly the routes of the API", () => {
   const registered = t.app.http.routes
     .filter(({ hooks }) => valueAt(hooks, "detail.hide") !== true)
     .map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, "{$1}")}`);
@@ -62,7 +62,7 @@ test("every route is in it, and nothing else", () => {
 });
 
 describe("every operation", () => {
-  test("has a summary, a tag and a name of its own", () => {
+  test("has a summary, a tag and a unique name", () => {
     const ids = operations().map(({ path, method, operation }) => {
       expect([path, method, typeof valueAt(operation, "summary")]).toEqual([
         path,
@@ -75,7 +75,7 @@ describe("every operation", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("declares its parameters: those of the path, and known places", () => {
+  test("declares its path parameters, and parameters only in known locations", () => {
     for (const { path, method, operation } of operations()) {
       const parameters =
         valueAt(operation, "parameters") === undefined ? [] : listAt(operation, "parameters");
@@ -106,7 +106,7 @@ describe("every operation", () => {
     }
   });
 
-  test("tells a success and, where a key is needed, every refusal, all in the one error shape", () => {
+  test("declares a success and, if it needs a key, every error with the shared schema", () => {
     for (const { path, method, operation } of operations()) {
       const statuses = members(valueAt(operation, "responses")).map(([status]) => status);
       const where = `${method} ${path}`;
@@ -123,7 +123,7 @@ describe("every operation", () => {
     }
   });
 
-  test("takes JSON that is checked, and lets unknown fields pass", () => {
+  test("has a schema for its JSON body that allows unknown fields", () => {
     const withBody = operations().filter(({ operation }) => "requestBody" in operation);
     for (const { path, method, operation } of withBody) {
       const where = `${method} ${path}`;
@@ -136,7 +136,7 @@ describe("every operation", () => {
     expect(withBody.map(({ path }) => path)).toContain("/v1/send");
   });
 
-  test("that takes a body says which, in one media type", () => {
+  test("with a body declares it in one media type", () => {
     const withBody = operations().filter(({ operation }) => "requestBody" in operation);
     for (const { path, method, operation } of withBody) {
       const content = members(valueAt(operation, "requestBody.content"));
@@ -150,7 +150,7 @@ describe("every operation", () => {
     }
   });
 
-  test("an import is a form with a file", () => {
+  test("of an import has a form with a file", () => {
     const content = answer.at("paths./contacts/import.post.requestBody.content");
     expect(content).toEqual({
       "multipart/form-data": {
@@ -177,7 +177,7 @@ describe("every operation", () => {
 });
 
 describe("security", () => {
-  test("both kinds of key are bearer tokens; the secret one is the rule", () => {
+  test("both kinds of keys are bearer tokens, and the default is the secret key", () => {
     expect(answer.at("components.securitySchemes")).toMatchObject({
       secretKey: { type: "http", scheme: "bearer" },
       publicKey: { type: "http", scheme: "bearer" },
@@ -185,7 +185,7 @@ describe("security", () => {
     expect(answer.at("security")).toEqual([{ secretKey: [] }]);
   });
 
-  test("/v1/track takes either; only health and what recipients click on is open", () => {
+  test("/v1/track accepts both kinds; only health routes and pages for recipients need no key", () => {
     const departing = operations()
       .filter(({ operation }) => "security" in operation)
       .map(({ path, operation }): [string, unknown] => [path, valueAt(operation, "security")]);
@@ -197,18 +197,18 @@ describe("security", () => {
     }
   });
 
-  test("what the document calls open is open, and what it closes is closed", async () => {
+  test("exactly the routes with a security requirement answer 401 without a key", async () => {
     for (const { path, method, operation } of operations()) {
       const isOpen = listAtOrNull(operation, "security")?.length === 0;
       const real = path.replaceAll(/\{\w+\}/g, "x");
       const { status } = await t.call(method.toUpperCase(), real, undefined, { key: null });
-      t.clock.advance(60_000); // Failed authentication is limited.
+      t.clock.advance(60_000); // Resets the limit of failed authentication.
       expect([method, path, status === 401]).toEqual([method, path, !isOpen]);
     }
   });
 });
 
-/** What recipients click on answers people, also where it refuses. */
+/** Returns true for the routes that recipients open, whose errors are HTML pages as well. */
 function isPage(path: string): boolean {
   return /^\/(unsubscribe|subscribe|manage|c)\//.test(path);
 }
@@ -216,7 +216,7 @@ function isPage(path: string): boolean {
 const ERROR_BODY = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
 const HTML_PAGE = { "text/html": { schema: { type: "string", contentMediaType: "text/html" } } };
 
-test("every reference leads somewhere", () => {
+test("every reference can be resolved", () => {
   const references = [...walk(answer.body)].flatMap(([, value]) =>
     "$ref" in value ? [String(value.$ref)] : [],
   );
@@ -227,7 +227,7 @@ test("every reference leads somewhere", () => {
   }
 });
 
-test("schemas speak JSON Schema 2020-12: known types, nothing of OpenAPI 3.0, nothing of TypeBox", () => {
+test("schemas use only keywords of JSON Schema 2020-12", () => {
   const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
   const schemas = [...walk(answer.body)].filter(([path]) =>
     /\/schema(\/|$)|\/schemas\//.test(path),
@@ -248,11 +248,11 @@ test("schemas speak JSON Schema 2020-12: known types, nothing of OpenAPI 3.0, no
   }
 });
 
-describe("the page", () => {
+describe("the documentation page", () => {
   const assets = ["/docs", "/docs/start.js", "/docs/swagger-ui.js", "/docs/swagger-ui.css"];
 
   for (const path of assets) {
-    test(`${path} is served by us, without a key, and may load nothing from elsewhere`, async () => {
+    test(`${path} needs no key, and its policy forbids other servers`, async () => {
       const { status, headers, body } = await t.call("GET", path, undefined, { key: null });
       expect(status).toBe(200);
       expect(String(body).length).toBeGreaterThan(100);
@@ -266,7 +266,7 @@ describe("the page", () => {
     });
   }
 
-  test("names no other host, and every asset it names is one of ours", async () => {
+  test("refers only to assets of this server", async () => {
     const page = String((await t.call("GET", "/docs", undefined, { key: null })).body);
     const start = String((await t.call("GET", "/docs/start.js", undefined, { key: null })).body);
     expect(page + start).not.toMatch(/(https?:)?\/\/\w/);
@@ -276,7 +276,7 @@ describe("the page", () => {
     expect(start).toContain("validatorUrl: null");
   });
 
-  test("its style sheet loads nothing", async () => {
+  test("has a style sheet that loads nothing", async () => {
     const css = String(
       (await t.call("GET", "/docs/swagger-ui.css", undefined, { key: null })).body,
     );

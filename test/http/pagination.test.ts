@@ -7,7 +7,7 @@ import { expectError } from "../support/refusal.ts";
 
 type Page = { ids: unknown[]; cursor: unknown; hasMore: unknown; total: unknown };
 
-/** Both shapes of a list as one. */
+/** Reads a page in either response format. */
 async function readPage(t: TestApp, path: string, key = t.secretKey): Promise<Page> {
   const answer = await t.call("GET", path, undefined, { key });
   if (answer.status !== 200) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
@@ -30,26 +30,26 @@ const lists: [path: string, create: (t: TestApp, n: number) => Promise<string>][
 ];
 
 for (const [path, create] of lists) {
-  describe(`${path}, page by page`, () => {
+  describe(`the pages of ${path}`, () => {
     let t: TestApp;
     const created: string[] = [];
     beforeAll(async () => {
       t = await testApp();
-      // All in one millisecond: the order is that of creation all the same.
+      // All rows have the same creation time. The order is nevertheless that of creation.
       for (let n = 0; n < 45; n++) created.unshift(await create(t, n));
       const other = await t.makeProject("other");
       await t.call("POST", "/contacts", { email: "c1@b.co" }, { key: other.secretKey });
     });
     afterAll(() => t.close());
 
-    test("has 20 on a page unless told otherwise, newest first, and an exact total", async () => {
+    test("have 20 items by default, newest first, and an exact total", async () => {
       const page = await readPage(t, path);
       expect(page.ids).toEqual(created.slice(0, 20));
       expect([page.hasMore, page.total, typeof page.cursor]).toEqual([true, 45, "string"]);
     });
 
     for (const limit of [1, 7, 44, 45, 46, 100]) {
-      test(`by ${limit}: everything once, in order, and null at the end`, async () => {
+      test(`contain with limit ${limit} each item once, in order, and end with a null cursor`, async () => {
         const seen: unknown[] = [];
         let cursor = "";
         for (;;) {
@@ -76,13 +76,13 @@ for (const [path, create] of lists) {
       ["1.5", "invalid_type"],
     ];
     for (const [limit, code] of badLimits) {
-      test(`limit ${JSON.stringify(limit)} is 422`, async () => {
+      test(`answer 422 for limit ${JSON.stringify(limit)}`, async () => {
         const answer = await t.call("GET", `${path}?limit=${limit}`);
         expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors: [["limit", code]] });
       });
     }
 
-    test("a cursor that we did not issue for this list is 422", async () => {
+    test("answer 422 for a cursor that was not issued for this list", async () => {
       const { cursor } = await readPage(t, `${path}?limit=1`);
       const good = String(cursor);
       const [otherPath = ""] = lists.map(([name]) => name).filter((name) => name !== path);
@@ -131,7 +131,7 @@ for (const [path, create] of lists) {
       expect((await t.call("GET", `${path}?cursor=${good}`)).status).toBe(200);
     });
 
-    test("the fields of a page are these and no others", async () => {
+    test("have exactly the documented fields", async () => {
       const answer = await t.call("GET", path);
       const names = (value: unknown) => Object.keys(Object(value)).sort();
       if (path === "/contacts") {
@@ -151,8 +151,8 @@ for (const [path, create] of lists) {
   });
 }
 
-describe("while rows come and go between pages", () => {
-  test("nothing is repeated or skipped, and the total is exact (random runs)", async () => {
+describe("while rows are added and deleted between pages", () => {
+  test("no row is repeated or skipped, and the total is exact (random runs)", async () => {
     const t = await testApp();
     const model: { id: string; email: string }[] = []; // Newest first.
     let made = 0;
@@ -188,7 +188,7 @@ describe("while rows come and go between pages", () => {
     await t.close();
   });
 
-  test("a page may start at a row that is gone", async () => {
+  test("a page may start at a deleted row", async () => {
     const t = await testApp();
     for (let n = 0; n < 3; n++) await t.create("/contacts", { email: `g${n}@b.co` }, "id");
     const first = await readPage(t, "/contacts?limit=1");
@@ -198,7 +198,7 @@ describe("while rows come and go between pages", () => {
     await t.close();
   });
 
-  test("a row that changes keeps its place", async () => {
+  test("a changed row keeps its position", async () => {
     const t = await testApp();
     const ids: string[] = [];
     for (let n = 0; n < 3; n++)
@@ -224,18 +224,18 @@ describe("a cursor", () => {
   const issue = (scope: string) =>
     cursors.page(scope, { limit: 1, after: null }, rows, rest).nextCursor ?? "";
 
-  test("brings back the position it was issued for", () => {
+  test("returns the position for which it was issued", () => {
     expect(cursors.read("1:events", { cursor: issue("1:events") })).toEqual({
       limit: 20,
       after: [5, 9],
     });
   });
 
-  test("holds nothing that can be read as a number of rows, and is safe in a URL", () => {
+  test("does not reveal a number of rows, and is safe in a URL", () => {
     expect(issue("1:events")).toMatch(/^[\w-]{30,}$/);
   });
 
-  test("is worth nothing with another secret", () => {
+  test("is refused with another secret", () => {
     const others = createCursors(deriveKey("another", "cursors"));
     expect(() => others.read("1:events", { cursor: issue("1:events") })).toThrow(
       "cursor: must be the nextCursor",

@@ -1,4 +1,4 @@
-/** What a public key may do at most: its rate limits, and the clients that they count. */
+/** The rate limits and the allowed origins of public keys. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { parseAddressRange } from "../../src/lib/address-ranges.ts";
@@ -26,7 +26,7 @@ async function statuses(count: number, call: () => Promise<{ status: number }>) 
 }
 
 describe("the rate limit of public keys", () => {
-  test("is counted for a project, apart from that of its secret keys", async () => {
+  test("is counted per project, independently of the secret keys", async () => {
     t = await testApp({ config: { apiRate: 2, publicKeyRate: 3 } });
     expect(await statuses(5, track)).toEqual([200, 200, 200, 429, 429]);
     expect(await statuses(3, () => t.call("GET", "/contacts"))).toEqual([200, 200, 429]);
@@ -48,7 +48,7 @@ describe("the rate limit of public keys", () => {
     expect((await track(other.publicKey)).status).toBe(200);
   });
 
-  test("is shown in the RateLimit headers, and Retry-After says when to come back", async () => {
+  test("is shown in the RateLimit headers, and in Retry-After when it is reached", async () => {
     t = await testApp({ config: { apiRate: 50, publicKeyRate: 2 } });
     const seen = [];
     for (let i = 0; i < 3; i++) {
@@ -62,11 +62,11 @@ describe("the rate limit of public keys", () => {
       [429, "2", "0", "40", "40"],
     ]);
     expect(budget((await t.call("GET", "/contacts")).headers)).toEqual(["50", "49", "60"]);
-    t.clock.advance(30_000); // The first request is 60 s old now.
+    t.clock.advance(30_000); // The first request is now 60 s old.
     expect((await track()).status).toBe(200);
   });
 
-  test("is measured by time that passes, whatever is done to the wall clock", async () => {
+  test("does not change if the wall clock is set", async () => {
     t = await testApp({ config: { publicKeyRate: 1 } });
     await track();
     for (const step of [-3_600_000, 7_200_000]) {
@@ -78,7 +78,7 @@ describe("the rate limit of public keys", () => {
     expect((await track()).status).toBe(200);
   });
 
-  test("counts a client below its project; 0 switches both limits off", async () => {
+  test("has a lower limit per client; 0 switches both limits off", async () => {
     t = await testApp({ config: { publicKeyRate: 1000, publicClientRate: 300 } });
     const seen = await statuses(301, track);
     expect(seen.filter((status) => status === 200)).toHaveLength(300);
@@ -110,7 +110,7 @@ describe("a public key with allowed origins", () => {
   const cors = (headers: Headers) =>
     ["access-control-allow-origin", "vary"].map((name) => headers.get(name));
 
-  test("works for pages of these, and says so to the browser", async () => {
+  test("works for pages of these origins, with CORS headers", async () => {
     const key = await keyFor(SHOP, OTHER);
     for (const origin of [SHOP, OTHER]) {
       const answer = await from(key, origin);
@@ -143,7 +143,7 @@ describe("a public key with allowed origins", () => {
         const answer = await from(key, origin, path);
         expectError(answer, { status: 403, code: "FORBIDDEN" });
         expect(answer.text("error.message")).toContain("Origin");
-        // A browser lets the page read why.
+        // With this header the page can read the error.
         expect(cors(answer.headers)).toEqual(["*", "Origin"]);
         expect(budget(answer.headers)).toEqual([null, null, null]);
       }
@@ -151,20 +151,20 @@ describe("a public key with allowed origins", () => {
     });
   }
 
-  test("says so of a refusal for another reason, too", async () => {
+  test("sends the CORS headers also with other errors", async () => {
     const key = await keyFor(SHOP);
     const answer = await t.call("POST", "/v1/track", {}, { key, headers: { origin: SHOP } });
     expect([answer.status, ...cors(answer.headers)]).toEqual([422, SHOP, "Origin"]);
   });
 
-  test("is told on other routes that it is a public key", async () => {
+  test("is refused as a public key on other routes", async () => {
     const key = await keyFor(SHOP);
     const answer = await t.call("GET", "/contacts", undefined, { key, headers: { origin: SHOP } });
     expectError(answer, { status: 403, code: "FORBIDDEN" });
     expect(cors(answer.headers)).toEqual([null, null]);
   });
 
-  test("leaves keys without a list and secret keys as they are: any origin, or none", async () => {
+  test("does not affect other keys, which accept any origin or none", async () => {
     await keyFor(SHOP);
     for (const key of [t.publicKey, t.secretKey]) {
       for (const origin of [undefined, SHOP, "https://evil.example", "null"]) {
@@ -174,7 +174,7 @@ describe("a public key with allowed origins", () => {
     }
   });
 
-  test("answers the preflight of every origin, since a preflight has no key", async () => {
+  test("does not affect a preflight, which has no key", async () => {
     await keyFor(SHOP);
     const headers = { origin: "https://evil.example", "access-control-request-method": "POST" };
     const answer = await t.call("OPTIONS", "/v1/track", undefined, { key: null, headers });
@@ -219,7 +219,7 @@ describe("on a socket", () => {
     expect((await request("127.0.0.3")).status).toBe(200);
   });
 
-  test("what a client is refused uses up nothing of its project's limit", async () => {
+  test("a refused request of a client does not count for the limit of the project", async () => {
     const request = await listening({ publicKeyRate: 4 });
     const seen = await statuses(9, () => request("127.0.0.2"));
     expect(seen.filter((status) => status === 200)).toHaveLength(2);
@@ -227,17 +227,17 @@ describe("on a socket", () => {
     expect([second.status, ...budget(second.headers)]).toEqual([200, "4", "1", "60"]);
   });
 
-  test("what a project is refused uses up nothing of a client's limit", async () => {
+  test("a refused request of a project does not count for the limit of the client", async () => {
     const request = await listening({ publicKeyRate: 1 });
     expect((await request("127.0.0.2")).status).toBe(200);
     t.clock.advance(30_000);
     expect(await statuses(5, () => request("127.0.0.3"))).toEqual([429, 429, 429, 429, 429]);
-    t.clock.advance(30_000); // The project's request is 60 s old now; the refused ones are 30 s old.
+    t.clock.advance(30_000); // The accepted request is now 60 s old, the refused ones 30 s.
     const next = await request("127.0.0.3");
     expect(next.status).toBe(200);
   });
 
-  test("a client is counted for each project apart", async () => {
+  test("a client is counted separately for each project", async () => {
     const request = await listening({ publicClientRate: 1 });
     const other = await t.makeProject("other");
     expect((await request("127.0.0.2")).status).toBe(200);
@@ -245,20 +245,20 @@ describe("on a socket", () => {
     expect((await request("127.0.0.2")).status).toBe(429);
   });
 
-  test("a client of a secret key has no limit of its own", async () => {
+  test("requests with a secret key have no limit per client", async () => {
     const request = await listening();
     const call = () => request("127.0.0.2", undefined, t.secretKey);
     expect(await statuses(4, call)).toEqual([200, 200, 200, 200]);
   });
 
-  test("a forged X-Forwarded-For makes no new client", async () => {
+  test("a forged X-Forwarded-For does not change the client", async () => {
     const request = await listening();
     let n = 0;
     const forging = () => request("127.0.0.2", `203.0.113.${n++}, 127.0.0.8`);
     expect(await statuses(4, forging)).toEqual([200, 200, 429, 429]);
   });
 
-  test("behind a trusted proxy clients are told apart, forged entries before theirs or not", async () => {
+  test("clients behind a trusted proxy are distinguished, also with forged entries", async () => {
     const request = await listening();
     let n = 0;
     const first = () => request(PROXY, `198.51.100.${n++}, 203.0.113.1`);
@@ -267,7 +267,7 @@ describe("on a socket", () => {
     expect((await request("127.0.0.9", "203.0.113.1, 127.0.0.100")).status).toBe(429);
   });
 
-  test("two X-Forwarded-For headers are one list, in their order", async () => {
+  test("two X-Forwarded-For headers form one list in their order", async () => {
     const request = await listening({ publicClientRate: 1 });
     const header = "198.51.100.1\r\nX-Forwarded-For: 203.0.113.1";
     expect((await request(PROXY, header)).status).toBe(200);
@@ -283,7 +283,7 @@ describe("on a socket", () => {
     expect((await request(PROXY, "2001:db8:1:3::1")).status).toBe(200);
   });
 
-  test("an entry that is no address counts the proxy that wrote it", async () => {
+  test("an entry that is not an address counts for the proxy that wrote it", async () => {
     const request = await listening();
     const entries = ["unknown", "", "203.0.113.1, x".repeat(200)];
     const seen = [];
@@ -292,18 +292,18 @@ describe("on a socket", () => {
     expect((await request("127.0.0.9", "203.0.113.1")).status).toBe(200);
   });
 
-  test("failed authentication is limited by the same address", async () => {
+  test("failed authentication is limited by the same client address", async () => {
     const request = await listening();
     const guess = (client: string) => request(PROXY, client, "sk_guess");
     for (let i = 0; i < 20; i++) expect((await guess("203.0.113.1")).status).toBe(401);
     expect((await guess("203.0.113.1")).status).toBe(429);
     expect((await guess("203.0.113.2")).status).toBe(401);
-    // IPv6: another address of the same network is the same client.
+    // Another IPv6 address of the same network is the same client.
     for (let i = 0; i < 20; i++) expect((await guess(`2001:db8:1:2::${i}`)).status).toBe(401);
     expect((await guess("2001:db8:1:2::ffff")).status).toBe(429);
   });
 
-  test("an X-Forwarded-For that is ignored is on the log once, with the setting to use", async () => {
+  test("an ignored X-Forwarded-For is logged once, with the setting to use", async () => {
     const lines: string[] = [];
     const log = createLog({ level: "warn", format: "json", write: (line) => lines.push(line) });
     const request = await listening({}, { log });

@@ -4,7 +4,7 @@ import { manualClock } from "../support/clock.ts";
 
 const WINDOW_MS = 1000;
 
-/** The same limit, computed anew from all accepted requests. */
+/** A simple implementation that computes the limit from all accepted requests. */
 function naiveWindow(limit: number, now: () => number) {
   const accepted: number[] = [];
   return {
@@ -25,7 +25,7 @@ function naiveWindow(limit: number, now: () => number) {
 
 describe("a sliding window", () => {
   for (const limit of [1, 2, 3, 15, 16, 17, 40, 100]) {
-    test(`of ${limit} answers as a naive one does, and no window holds more`, () => {
+    test(`of ${limit} decides like the simple one, and never exceeds its limit`, () => {
       const clock = manualClock();
       const ours = slidingWindow({ limit, windowMs: WINDOW_MS, now: clock.elapsed, maxKeys: 10 });
       const naive = naiveWindow(limit, clock.elapsed);
@@ -45,7 +45,7 @@ describe("a sliding window", () => {
     });
   }
 
-  test("counts every key for itself", () => {
+  test("counts each key separately", () => {
     const clock = manualClock();
     const window = slidingWindow({
       limit: 1,
@@ -60,7 +60,7 @@ describe("a sliding window", () => {
     ]);
   });
 
-  test("forgets the keys unused for longest, never one that is in use", () => {
+  test("drops the least recently used keys", () => {
     const clock = manualClock();
     const window = slidingWindow({ limit: 1, windowMs: WINDOW_MS, now: clock.elapsed, maxKeys: 3 });
     window.take("busy");
@@ -71,7 +71,7 @@ describe("a sliding window", () => {
     }
   });
 
-  test("asked only whether it would refuse, keeps no key", () => {
+  test("stores no key for `refusal`", () => {
     const clock = manualClock();
     const window = slidingWindow({
       limit: 1,
@@ -82,7 +82,7 @@ describe("a sliding window", () => {
     expect([window.refusal("key"), window.size()]).toEqual([null, 0]);
   });
 
-  test("takes up room as it is used, not as it is allowed", () => {
+  test("takes memory for accepted requests, not for its limit", () => {
     const clock = manualClock();
     const limit = 1_000_000_000;
     const window = slidingWindow({ limit, windowMs: WINDOW_MS, now: clock.elapsed, maxKeys: 10 });

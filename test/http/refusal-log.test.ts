@@ -3,7 +3,7 @@ import { createRefusalLog } from "../../src/http/refusal-log.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { manualClock } from "../support/clock.ts";
 
-test("responses with 503 are logged once a second, with the number of those left out", () => {
+test("logs responses with 503 once per second, with the number of omitted ones", () => {
   const clock = manualClock();
   const lines: unknown[] = [];
   const log = createLog({

@@ -19,7 +19,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 describe("X-Request-Id", () => {
   const kept = ["a", "x".repeat(128), "Req_1.2-3", "0"];
   for (const id of kept) {
-    test(`is the caller's: ${id.slice(0, 20)}`, async () => {
+    test(`is that of the request: ${id.slice(0, 20)}`, async () => {
       const headers = { "x-request-id": id };
       for (const [path, key] of [
         ["/contacts", t.secretKey],
@@ -35,7 +35,7 @@ describe("X-Request-Id", () => {
 
   const replaced = ["", "x".repeat(129), "a b", "ü", "a/b", "<script>", "a,b", "a;b", '"'];
   for (const id of replaced) {
-    test(`is made anew for ${JSON.stringify(id.slice(0, 20))}`, async () => {
+    test(`is generated instead of ${JSON.stringify(id.slice(0, 20))}`, async () => {
       const headers = { "x-request-id": id };
       const { headers: answer } = await t.call("GET", "/livez", undefined, { headers });
       expect(answer.get("x-request-id")).toMatch(UUID);
@@ -52,7 +52,7 @@ describe("X-Request-Id", () => {
     expect(new Set(ids).size).toBe(50);
   });
 
-  test("is on the answers of every kind: list, 204, raw text, documents", async () => {
+  test("is on every kind of response: list, 204, raw text, documents", async () => {
     const id = await t.create("/contacts", { email: "rid@example.com" }, "id");
     for (const [method, path] of [
       ["GET", "/contacts"],
@@ -90,7 +90,7 @@ describe("CORS", () => {
     }
   });
 
-  test("every answer of /v1/track may be read anywhere, refusals too", async () => {
+  test("every response of /v1/track is readable from any origin, also errors", async () => {
     const event = { email: "c@example.com", event: "x" };
     const calls: [number, unknown, string | null][] = [
       [200, event, t.publicKey],
@@ -113,7 +113,7 @@ describe("CORS", () => {
     }
   });
 
-  test("nothing else says a word about it", async () => {
+  test("no other route sends CORS headers", async () => {
     const calls: [string, string][] = [
       ["GET", "/contacts"],
       ["OPTIONS", "/contacts"],
@@ -134,25 +134,25 @@ describe("CORS", () => {
   });
 });
 
-describe("paths", () => {
-  test("one whose escapes are broken is 400, not a fault of ours", async () => {
+describe("a path", () => {
+  test("with a broken percent-encoding gets 400, not 500", async () => {
     for (const id of ["%E0%A4%A", "%ff", "%", "%zz"]) {
       const answer = await t.call("GET", `/contacts/${id}`);
       expectError(answer, { status: 400, code: "BAD_REQUEST" });
     }
   });
 
-  test("a slash at the end changes nothing", async () => {
+  test("may end with a slash", async () => {
     expect((await t.call("GET", "/contacts/")).status).toBe(200);
     expect((await t.call("PUT", "/contacts/")).status).toBe(405);
   });
 
-  test("percent-encoding a letter of a literal segment names no route", async () => {
+  test("with a percent-encoded letter in a literal segment gets 404", async () => {
     const answer = await t.call("POST", "/v1/tr%61ck", {});
     expectError(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
   });
 
-  test("HEAD answers as GET does, without a body", async () => {
+  test("answers HEAD like GET, without a body", async () => {
     for (const path of ["/livez", "/contacts"]) {
       const answer = await t.call("HEAD", path);
       expect([answer.status, answer.body]).toEqual([200, undefined]);
@@ -160,7 +160,7 @@ describe("paths", () => {
     expect((await t.call("HEAD", "/contacts", undefined, { key: null })).status).toBe(401);
   });
 
-  test("names of JavaScript are no routes", async () => {
+  test("with a property name of JavaScript gets 404", async () => {
     for (const path of ["/__proto__", "/constructor", "/contacts/__proto__/x", "//", "/%2e%2e/x"]) {
       const answer = await t.call("GET", path, undefined, { key: null });
       expectError(answer, { status: 404, code: "ROUTE_NOT_FOUND" });
@@ -171,7 +171,7 @@ describe("paths", () => {
 describe("a method that a route does not have", () => {
   const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-  /** Paths of all routes with their methods; every parameter is the text that stands for it here. */
+  /** The paths of all routes with their methods. Each parameter is replaced by a text. */
   function routes(): Map<string, Set<string>> {
     const found = new Map<string, Set<string>>();
     for (const { method, path } of t.app.http.routes) {
@@ -184,7 +184,7 @@ describe("a method that a route does not have", () => {
     return found;
   }
 
-  test("is 405 with exactly the methods of that route, for every route there is", async () => {
+  test("gets 405 with exactly the methods of the route, on every route", async () => {
     const wrong: unknown[] = [];
     for (const [path, methods] of routes()) {
       for (const method of METHODS) {
@@ -198,7 +198,7 @@ describe("a method that a route does not have", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("is never said of a method that the route has", async () => {
+  test("never gets 405 if the route has the method", async () => {
     for (const [path, methods] of routes()) {
       for (const method of methods) {
         const { status } = await t.call(method, path, undefined, { key: null });
@@ -226,7 +226,7 @@ describe("a method that a route does not have", () => {
     },
   );
 
-  test("is 405 on a socket as well, where the server has a router of its own", async () => {
+  test("gets 405 on a socket as well, where the server has its own router", async () => {
     const own = await testApp({ config: { port: 0 } });
     const url = `http://127.0.0.1:${await own.app.listen()}`;
     for (const [method, path, allow] of beside) {
@@ -236,7 +236,7 @@ describe("a method that a route does not have", () => {
     await own.close();
   });
 
-  test("a literal segment that leads to no route leaves the path to the parameter", async () => {
+  test("uses the parameter if a literal segment leads to no route", async () => {
     const answer = await t.call("GET", "/contacts/fields/activity");
     expectError(answer, { status: 404, code: "CONTACT_NOT_FOUND" });
   });
@@ -256,13 +256,13 @@ describe("queries", () => {
     "search=a&search=b",
   ];
   for (const query of odd) {
-    test(`${query} is no fault of ours`, async () => {
+    test(`${query} does not cause an internal error`, async () => {
       expect((await t.call("GET", `/contacts?${query}`)).status).toBe(200);
     });
   }
 });
 
-describe("errors of every origin", () => {
+describe("an error", () => {
   const lines: string[] = [];
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
   const { root } = createRoot({
@@ -283,7 +283,7 @@ describe("errors of every origin", () => {
         Promise.reject(new TypeError(secret, { cause: new Error("deeper") })),
       )
       .get("/throws-text", () => {
-        // oxlint-disable-next-line typescript/only-throw-error -- what a careless library does.
+        // oxlint-disable-next-line typescript/only-throw-error -- some libraries throw values that are not errors.
         throw secret;
       })
       .get("/lies", () => JSON.parse(`{"a":"${secret}"}`), {
@@ -304,7 +304,7 @@ describe("errors of every origin", () => {
     );
 
   for (const path of ["/throws", "/rejects", "/throws-text", "/lies", "/v1/throws"]) {
-    test(`${path}: an opaque 500; only the log knows more`, async () => {
+    test(`of ${path} is a 500 without details, which are only in the log`, async () => {
       lines.length = 0;
       const answer = await get(path);
       expectError(answer, { status: 500, code: "INTERNAL_SERVER_ERROR" });
@@ -315,14 +315,14 @@ describe("errors of every origin", () => {
     });
   }
 
-  test("a refusal carries its headers and is no error in the log", async () => {
+  test("that is an AppError keeps its headers and is not logged as an error", async () => {
     lines.length = 0;
     const answer = await get("/refuses");
     expect([answer.status, answer.headers.get("x-why")]).toEqual([409, "because"]);
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 
-  test("on /v1/* the older shape stands beside it, nowhere else", async () => {
+  test("has the members of the older format only on /v1/*", async () => {
     const v1 = await get("/v1/throws");
     expect(v1.body).toMatchObject({ code: 500, message: v1.at("error.message"), time: 0 });
     const { body } = await get("/throws");
@@ -330,7 +330,7 @@ describe("errors of every origin", () => {
   });
 });
 
-test("every request is on the log once, with its id and without its key", async () => {
+test("every request is logged once, with its id and without its key", async () => {
   const lines: string[] = [];
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
   const logged = await testApp({ log });

@@ -1,4 +1,4 @@
-/** What only a server that really listens can show. */
+/** Behaviour that needs a server with a real socket. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { BODY_LIMITS } from "../../src/http/body-limits.ts";
@@ -19,8 +19,8 @@ beforeAll(async () => {
 afterAll(() => t.close());
 
 const MIB = 1024 * 1024;
-/** Of a contact. */
-const CAP_BYTES = BODY_LIMITS.data.bytes;
+/** Body limit of a contact. */
+const LIMIT_BYTES = BODY_LIMITS.data.bytes;
 const headers = () => ({
   authorization: `Bearer ${t.secretKey}`,
   "content-type": "application/json",
@@ -52,11 +52,11 @@ function stream(count: number): ReadableStream<Uint8Array> {
   });
 }
 
-describe("a body larger than its route takes is the structured 413", () => {
+describe("a body above the limit of its route gets a structured 413", () => {
   const tooLarge = { status: 413, code: "PAYLOAD_TOO_LARGE" };
 
   test("fetched with a length", async () => {
-    for (const size of [CAP_BYTES + 1, 45 * MIB]) {
+    for (const size of [LIMIT_BYTES + 1, 45 * MIB]) {
       expectError(await post(new Uint8Array(size)), tooLarge);
     }
   });
@@ -66,7 +66,7 @@ describe("a body larger than its route takes is the structured 413", () => {
   });
 
   test("announced on a socket and never sent", async () => {
-    for (const length of [CAP_BYTES + 1, 45 * MIB, 99_999_999_999]) {
+    for (const length of [LIMIT_BYTES + 1, 45 * MIB, 99_999_999_999]) {
       const answer = await rawRequest({
         port,
         head: [...headLines(), `Content-Length: ${length}`],
@@ -80,22 +80,22 @@ describe("a body larger than its route takes is the structured 413", () => {
     expectError(readRaw(await rawRequest({ port, head, body: chunked(45) })), tooLarge);
   });
 
-  test("and stored nothing; the server goes on", async () => {
+  test("and nothing is stored, and the server continues", async () => {
     expect(t.countRows("contacts")).toBe(0);
-    const body = new Uint8Array(CAP_BYTES).fill(0x20);
+    const body = new Uint8Array(LIMIT_BYTES).fill(0x20);
     body.set(new TextEncoder().encode('{"email":"big@example.com"}'));
     expect((await post(body)).status).toBe(201);
   });
 });
 
-test("a stranger's body is not read", async () => {
+test("the body of a request without a key is not read", async () => {
   t.clock.advance(60_000);
   const head = ["POST /contacts HTTP/1.1", "Transfer-Encoding: chunked"];
   const answer = readRaw(await rawRequest({ port, head, body: chunked(45) }));
   expectError(answer, { status: 401, code: "MISSING_AUTH" });
 });
 
-test("failed authentication is limited by address; nobody else is held up", async () => {
+test("failed authentication is limited per address, without effect on other clients", async () => {
   t.clock.advance(60_000);
   const guess = async (localAddress: string) => {
     const head = ["GET /contacts HTTP/1.1", "Authorization: Bearer sk_guess"];
@@ -116,7 +116,7 @@ describe("a template that never ends", () => {
     data: { list: Array.from({ length: 1000 }, () => "") },
   };
 
-  test("is refused, and others wait little more than a second", async () => {
+  test("is refused, and other requests wait little more than a second", async () => {
     const longestWait = watchOthers();
     const response = await fetch(`${url}/v1/send`, {
       method: "POST",
@@ -125,11 +125,11 @@ describe("a template that never ends", () => {
     });
     const errors = [["body", "invalid_value"]] as const;
     expectError(await readResponse(response), { status: 422, code: "VALIDATION_ERROR", errors });
-    expect(await longestWait()).toBeLessThan(4000); // One render, and whatever else runs here.
+    expect(await longestWait()).toBeLessThan(4000); // One render, and other tests that run now.
     expect(t.countRows("emails")).toBe(0);
   });
 
-  test("as a subject, too", async () => {
+  test("is refused as a subject, too", async () => {
     const response = await fetch(`${url}/v1/send`, {
       method: "POST",
       headers: headers(),
@@ -138,7 +138,7 @@ describe("a template that never ends", () => {
     expect((await readResponse(response)).at("error.errors.0.field")).toBe("subject");
   });
 
-  /** Asks again and again; the returned function stops and tells the longest wait. */
+  /** Sends requests in a loop. The returned function stops it and resolves to the longest wait. */
   function watchOthers(): () => Promise<number> {
     const stop = new AbortController();
     const watching = (async () => {
@@ -157,7 +157,7 @@ describe("a template that never ends", () => {
   }
 });
 
-test("a stop lets requests in flight finish, and then nobody is answered any more", async () => {
+test("a stop answers the requests under way, and refuses new ones", async () => {
   const own = await testApp({ config: { port: 0 } });
   await own.app.start();
   const ownUrl = `http://127.0.0.1:${await own.app.listen()}`;

@@ -33,8 +33,8 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A running application on a database in a file, with a mail that waits for its next attempt. */
-async function running() {
+/** Starts an application on a database file, with a mail that waits for its next attempt. */
+async function startWorld() {
   const parent = mkdtempSync(join(tmpdir(), "mailstead-fault-"));
   const folder = join(parent, "data");
   const file = join(folder, "mailstead.db");
@@ -57,10 +57,10 @@ async function running() {
   await t.deliver();
   transport.answer = ACCEPTED;
   ends.push(async () => {
-    await t.close().catch(() => undefined); // Its last writes are refused.
+    await t.close().catch(() => undefined); // The last writes of a damaged application are refused.
     rmSync(parent, { recursive: true, force: true });
   });
-  /** Brings all pages from the log into the database file. */
+  /** Copies all pages from the write-ahead log into the database file. */
   async function checkpoint(): Promise<void> {
     await t.app.writer.drain();
     t.db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -71,8 +71,8 @@ async function running() {
     file,
     transport,
     checkpoint,
-    /** The next statement reads the files, as after the commit of another process. */
-    forget: () => void t.db.sqlite.run("PRAGMA shrink_memory"),
+    /** Makes the next statement read the files, as after a commit of another process. */
+    dropPageCache: () => void t.db.sqlite.run("PRAGMA shrink_memory"),
     ready: () => t.call("GET", "/readyz", undefined, { key: null }),
     errors: () =>
       lines
@@ -81,10 +81,10 @@ async function running() {
   };
 }
 
-type Running = Awaited<ReturnType<typeof running>>;
+type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** Refused for good: nothing is written, leased or sent, and one line of the log says why. */
-async function expectEnd(world: Running, reason: string): Promise<void> {
+/** Expects that nothing is written, leased or sent any more, and that the reason was logged once. */
+async function expectEnd(world: World, reason: string): Promise<void> {
   const { t, transport, ready, errors } = world;
   const answer = await ready();
   expectError(answer, unavailable);
@@ -101,27 +101,27 @@ async function expectEnd(world: Running, reason: string): Promise<void> {
   expect(errors()).toHaveLength(1);
 }
 
-type Strike = (world: Running) => void | Promise<void>;
+type Damage = (world: World) => void | Promise<void>;
 
 const onDatabase =
-  (strike: (file: string) => void): Strike =>
+  (damage: (file: string) => void): Damage =>
   async ({ file, checkpoint }) => {
     await checkpoint();
-    strike(file);
+    damage(file);
   };
 const onLog =
-  (strike: (file: string) => void): Strike =>
+  (damage: (file: string) => void): Damage =>
   ({ file }) =>
-    strike(`${file}-wal`);
+    damage(`${file}-wal`);
 
-/** Pages that are in memory hide these from SQLite. */
-const cuts: [name: string, strike: Strike][] = [
+/** Damage that SQLite does not notice while the pages are in memory. */
+const cuts: [name: string, damage: Damage][] = [
   ["half of its pages missing", onDatabase((file) => cutShort(file, 20 * PAGE_BYTES))],
   ["nothing left in it", onDatabase((file) => cutShort(file, 0))],
   ["half of its log missing", onLog((file) => cutShort(file, 30 * PAGE_BYTES))],
   ["nothing left in its log", onLog((file) => cutShort(file, 0))],
 ];
-const damages: [name: string, strike: Strike][] = [
+const damages: [name: string, damage: Damage][] = [
   ["random bytes in its pages", onDatabase((file) => scramble(file, PAGE_BYTES))],
   ["random bytes at its beginning", onDatabase((file) => scramble(file, 0))],
   ["random bytes in the pages of its log", onLog(scrambleFrames)],
@@ -130,31 +130,31 @@ const damages: [name: string, strike: Strike][] = [
 ];
 
 describe("a database file with", () => {
-  for (const [name, strike] of damages) {
-    test(`${name} ends all writing and sending, and stays so`, async () => {
-      const world = await running();
-      const { t, folder, file, forget } = world;
+  for (const [name, damage] of damages) {
+    test(`${name} ends all writing and sending permanently`, async () => {
+      const world = await startWorld();
+      const { t, folder, file, dropPageCache } = world;
       const sound = FILES.filter((each) => existsSync(join(folder, each))).map(
         (each) => [join(folder, each), readFileSync(join(folder, each))] as const,
       );
-      await strike(world);
-      forget();
+      await damage(world);
+      dropPageCache();
       expectError(await t.call("POST", "/v1/send", mail), unavailable);
       await expectEnd(world, "The database is damaged.");
       const [line] = world.errors();
       expect(valueAt(line, "file")).toStartWith(file);
       expect(valueAt(line, "recovery")).toContain("mailstead check");
       for (const [path, bytes] of sound) writeFileSync(path, bytes, { flag: "r+" });
-      forget();
+      dropPageCache();
       await expectEnd(world, "The database is damaged.");
     });
   }
 
-  for (const [name, strike] of cuts) {
-    test(`${name} is noticed before SQLite reads it, also behind what was written since`, async () => {
-      const world = await running();
+  for (const [name, damage] of cuts) {
+    test(`${name} is noticed before SQLite reads it, also after later writes`, async () => {
+      const world = await startWorld();
       world.t.app.writer.verifyFiles();
-      await strike(world);
+      await damage(world);
       if (name.includes("log")) await world.t.call("POST", "/v1/send", mail);
       world.t.app.writer.verifyFiles(); // As once a second.
       expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
@@ -163,21 +163,21 @@ describe("a database file with", () => {
   }
 });
 
-test("damage that a read finds is a refusal without details, and ends all writing", async () => {
-  const world = await running();
+test("damage found by a read gets 503 without details, and ends all writing", async () => {
+  const world = await startWorld();
   await world.checkpoint();
   scramble(world.file, PAGE_BYTES);
-  world.forget();
+  world.dropPageCache();
   const answer = await world.t.call("GET", "/contacts?limit=100");
   expectError(answer, unavailable);
   expect(JSON.stringify(answer.body)).not.toMatch(/sqlite|malformed|mailstead\.db/i);
   await expectEnd(world, "The database is damaged.");
 });
 
-const displacements: [name: string, strike: Strike][] = [
+const displacements: [name: string, damage: Damage][] = [
   ["its folder was moved", ({ folder }) => renameSync(folder, `${folder}-moved`)],
   ["its folder was deleted", ({ folder }) => rmSync(folder, { recursive: true })],
-  ...FILES.flatMap((name): [string, Strike][] => [
+  ...FILES.flatMap((name): [string, Damage][] => [
     [`${name} was deleted`, ({ folder }) => rmSync(join(folder, name))],
     [
       `${name} was replaced by a copy`,
@@ -189,14 +189,14 @@ const displacements: [name: string, strike: Strike][] = [
   ]),
 ];
 
-/** With these, the very next mail would be lost: every commit looks for them. */
+/** Every commit checks for these, because they would lose the next mail. */
 const AT_ONCE = /^its folder|^mailstead\.db was|^mailstead\.db-wal was deleted/;
 
 describe("after", () => {
-  for (const [name, strike] of displacements) {
-    test(`${name}, the next mail is refused, and every one after it`, async () => {
-      const world = await running();
-      await strike(world);
+  for (const [name, damage] of displacements) {
+    test(`${name}, the next mail and all later ones are refused`, async () => {
+      const world = await startWorld();
+      await damage(world);
       if (!AT_ONCE.test(name)) world.t.app.writer.verifyFiles(); // As once a second.
       expectError(await world.t.call("POST", "/v1/send", mail), unavailable);
       await expectEnd(world, "A file of the database was deleted, moved or replaced.");
@@ -204,10 +204,10 @@ describe("after", () => {
   }
 });
 
-test("mail that is ready does not leave any more, and reading goes on", async () => {
-  const world = await running();
+test("leased mail is not sent any more, and reads still succeed", async () => {
+  const world = await startWorld();
   const { t, transport, folder } = world;
-  transport.answer = null; // Each mail is under way until the test ends it.
+  transport.answer = null; // A mail is under way until the test ends it.
   for (let n = 0; n < 30; n++) {
     expect((await t.call("POST", "/v1/send", mail)).status).toBe(200);
   }
@@ -226,7 +226,7 @@ test("mail that is ready does not leave any more, and reading goes on", async ()
   for (const each of transport.open()) each.end(ACCEPTED);
 });
 
-test("/readyz says it where the data folder cannot be examined", async () => {
+test("/readyz answers 503 if the data folder cannot be examined", async () => {
   const t = await testApp({ folder: join(tmpdir(), `mailstead-nowhere-${crypto.randomUUID()}`) });
   ends.push(t.close);
   await t.app.start();
@@ -235,8 +235,8 @@ test("/readyz says it where the data folder cannot be examined", async () => {
   expect(answer.text("error.message")).toBe("The data folder cannot be examined.");
 });
 
-test("the files may become shorter where the database did, and the log where it was copied", async () => {
-  const { t, file, ready, errors, checkpoint } = await running();
+test("files that become shorter by VACUUM or a checkpoint are no damage", async () => {
+  const { t, file, ready, errors, checkpoint } = await startWorld();
   await checkpoint();
   const other = openDatabase(file);
   other.sqlite.run("UPDATE contacts SET data = '{}'");

@@ -15,7 +15,7 @@ import { expectError } from "../support/refusal.ts";
 
 type Violation = readonly [field: string, code: string];
 
-describe("violations of a schema", () => {
+describe("reports the violations of a schema:", () => {
   const Person = Input({
     name: Type.String({ minLength: 2, maxLength: 4 }),
     age: Type.Optional(Type.Integer({ minimum: 0, maximum: 150 })),
@@ -29,11 +29,11 @@ describe("violations of a schema", () => {
       Type.Union([Type.String({ minLength: 2 }), Type.Array(Type.Object({ x: Type.Integer() }))]),
     ),
   });
-  const cases: [why: string, value: unknown, violations: Violation[]][] = [
+  const cases: [name: string, value: unknown, violations: Violation[]][] = [
     ["none", { name: "Ada", age: 36, tags: ["a"], kind: "CAT", extra: { a: 1.5 } }, []],
-    ["unknown fields are no violation", { name: "Ada", zzz: 1 }, []],
+    ["none for unknown fields", { name: "Ada", zzz: 1 }, []],
     ["a missing field", {}, [["name", "required"]]],
-    ["null is not missing", { name: null }, [["name", "invalid_type"]]],
+    ["null, which is not missing", { name: null }, [["name", "invalid_type"]]],
     ["text as number", { name: "Ada", age: "36" }, [["age", "invalid_type"]]],
     ["number as text", { name: 36 }, [["name", "invalid_type"]]],
     ["a fraction", { name: "Ada", age: 1.5 }, [["age", "invalid_type"]]],
@@ -55,36 +55,64 @@ describe("violations of a schema", () => {
     ],
     ["too few items", { name: "Ada", tags: [] }, [["tags", "too_small"]]],
     ["too many items", { name: "Ada", tags: ["a", "b", "c"] }, [["tags", "too_big"]]],
-    ["an object for a list", { name: "Ada", tags: { 0: "a" } }, [["tags", "invalid_type"]]],
+    ["an object instead of a list", { name: "Ada", tags: { 0: "a" } }, [["tags", "invalid_type"]]],
     ["an item of the wrong type", { name: "Ada", tags: ["a", 1] }, [["tags.1", "invalid_type"]]],
-    ["none of the values", { name: "Ada", kind: "cat" }, [["kind", "invalid_value"]]],
-    ["no text among values", { name: "Ada", kind: 1 }, [["kind", "invalid_type"]]],
-    ["null where it may be", { name: "Ada", seconds: null, mood: null }, []],
-    ["too small a number, or null", { name: "Ada", seconds: 0 }, [["seconds", "too_small"]]],
-    ["a fraction, or null", { name: "Ada", seconds: 1.5 }, [["seconds", "invalid_type"]]],
-    ["none of the values, or null", { name: "Ada", mood: "so" }, [["mood", "invalid_value"]]],
-    ["no text among values, or null", { name: "Ada", mood: 1 }, [["mood", "invalid_type"]]],
+    ["an unknown value", { name: "Ada", kind: "cat" }, [["kind", "invalid_value"]]],
+    ["a number instead of one of the values", { name: "Ada", kind: 1 }, [["kind", "invalid_type"]]],
+    ["none for null if it is allowed", { name: "Ada", seconds: null, mood: null }, []],
+    [
+      "a number that is too small, if null is allowed",
+      { name: "Ada", seconds: 0 },
+      [["seconds", "too_small"]],
+    ],
+    [
+      "a fraction, if null is allowed",
+      { name: "Ada", seconds: 1.5 },
+      [["seconds", "invalid_type"]],
+    ],
+    [
+      "an unknown value, if null is allowed",
+      { name: "Ada", mood: "so" },
+      [["mood", "invalid_value"]],
+    ],
+    [
+      "a number instead of one of the values, if null is allowed",
+      { name: "Ada", mood: 1 },
+      [["mood", "invalid_type"]],
+    ],
     ["a pattern", { name: "Ada", code: "A" }, [["code", "invalid_format"]]],
-    ["a list for a record", { name: "Ada", extra: [] }, [["extra", "invalid_type"]]],
+    ["a list instead of a record", { name: "Ada", extra: [] }, [["extra", "invalid_type"]]],
     [
       "a record's value",
       { name: "Ada", extra: { "a/b~c": "x" } },
       [["extra.a/b~c", "invalid_type"]],
     ],
-    ["the variant that was meant", { name: "Ada", either: "x" }, [["either", "too_small"]]],
-    ["deep in a variant", { name: "Ada", either: [{ x: 1 }, {}] }, [["either.1.x", "required"]]],
-    ["no variant at all", { name: "Ada", either: 1 }, [["either", "invalid_type"]]],
-    ["no object", 5, [["", "invalid_type"]]],
-    ["a list is no object", [], [["", "invalid_type"]]],
+    [
+      "those of the variant with the type of the value",
+      { name: "Ada", either: "x" },
+      [["either", "too_small"]],
+    ],
+    [
+      "one deep in a variant",
+      { name: "Ada", either: [{ x: 1 }, {}] },
+      [["either.1.x", "required"]],
+    ],
+    [
+      "a value that has the type of no variant",
+      { name: "Ada", either: 1 },
+      [["either", "invalid_type"]],
+    ],
+    ["a number instead of an object", 5, [["", "invalid_type"]]],
+    ["a list instead of an object", [], [["", "invalid_type"]]],
   ];
-  for (const [why, value, violations] of cases) {
-    test(why, () => {
+  for (const [name, value, violations] of cases) {
+    test(name, () => {
       const found = fieldErrors(Person, value);
       expect(found.map(({ field, code }): Violation => [field, code])).toEqual(violations);
     });
   }
 
-  test("one per field, and a hundred at most", () => {
+  test("one per field, and at most a hundred", () => {
     const Numbers = Type.Array(Type.Number({ minimum: 5, multipleOf: 2 }));
     expect(fieldErrors(Numbers, [1]).map(({ field }) => field)).toEqual(["0"]);
     expect(
@@ -95,7 +123,7 @@ describe("violations of a schema", () => {
     ).toHaveLength(100);
   });
 
-  test("rules across fields run beside the schema, on whatever came", () => {
+  test("those of cross-field rules as well, also for an invalid value", () => {
     const Both = withChecks(Input({ a: Type.Number() }), (value) =>
       value["b"] === undefined ? [{ field: "b", code: "required", message: "Give b." }] : [],
     );
@@ -146,7 +174,7 @@ describe("query values", () => {
   }
 });
 
-describe("every violation of a body is reported at once, and nothing is stored", () => {
+describe("reports every violation of a body at once, and stores nothing:", () => {
   let t: TestApp;
   beforeAll(async () => {
     t = await testApp();
@@ -156,7 +184,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
 
   const inline = { subject: "s", body: "b", from: "a@acme.test" };
   const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
-  const cases: [why: string, path: string, body: unknown, violations: Violation[]][] = [
+  const cases: [name: string, path: string, body: unknown, violations: Violation[]][] = [
     [
       "send: nothing at all",
       "/v1/send",
@@ -199,7 +227,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "send: null is no value",
+      "send: null is not a value",
       "/v1/send",
       {
         to: null,
@@ -221,7 +249,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "send: recipients, each for itself",
+      "send: each recipient separately",
       "/v1/send",
       {
         ...inline,
@@ -262,7 +290,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "send: a subject source beyond all measure, a name too",
+      "send: a subject source and a name that are too long",
       "/v1/send",
       {
         ...inline,
@@ -324,7 +352,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "send: header values are text",
+      "send: header values that are not text",
       "/v1/send",
       { ...inline, to: "a@b.co", headers: { "X-A": 1 } },
       [["headers.X-A", "invalid_type"]],
@@ -352,7 +380,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "contact: 0 and 1 are no booleans",
+      "contact: 0 and 1 instead of booleans",
       "/contacts",
       { email: "a@b.co", subscribed: 1 },
       [["subscribed", "invalid_type"]],
@@ -396,7 +424,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "template: null where something is needed",
+      "template: null for required fields",
       "/templates",
       { ...template, name: null, subject: null },
       [
@@ -420,7 +448,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
     [
-      "template: texts out of bounds",
+      "template: texts of invalid length",
       "/templates",
       { ...template, name: "", description: "x".repeat(1001), subject: "", body: "" },
       [
@@ -440,8 +468,8 @@ describe("every violation of a body is reported at once, and nothing is stored",
       ],
     ],
   ];
-  for (const [why, path, body, errors] of cases) {
-    test(why, async () => {
+  for (const [name, path, body, errors] of cases) {
+    test(name, async () => {
       const before = t.contents();
       const answer = await t.call("POST", path, body);
       expectError(answer, { status: 422, code: "VALIDATION_ERROR", errors });
@@ -502,7 +530,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
     ["event: must have a visible character", "/v1/track", { event: " ", email: "a@b.co" }],
   ];
   test.each(messages)(
-    "the message begins with the first violation: %s",
+    "begins the message with the first violation: %s",
     async (message, path, body) => {
       const answer = await t.call("POST", path, body);
       expect([answer.status, answer.at("error.message")]).toEqual([422, message]);
@@ -510,7 +538,7 @@ describe("every violation of a body is reported at once, and nothing is stored",
     },
   );
 
-  test("the message is bounded, however long the name of a field is", async () => {
+  test("limits the length of the message for a long field name", async () => {
     const data = { ["k".repeat(60_000)]: "\0" };
     const answer = await t.call("POST", "/contacts", { email: "a@b.co", data });
     expect(answer.text("error.message").length).toBeLessThan(400);
