@@ -8,7 +8,7 @@ import { expectError } from "../support/refusal.ts";
 
 let t: TestApp;
 let stranger: string;
-const theirs: Record<"contact" | "template" | "email" | "webhook" | "delivery", string> = {
+const ids: Record<"contact" | "template" | "email" | "webhook" | "delivery", string> = {
   contact: "",
   template: "",
   email: "",
@@ -19,20 +19,20 @@ beforeAll(async () => {
   t = await testApp();
   stranger = (await t.makeProject("stranger")).secretKey;
   const template = { name: "n", subject: "s", body: "b", type: "TRANSACTIONAL" };
-  theirs.template = await t.create("/templates", template, "data.id");
-  theirs.contact = await t.create("/contacts", { email: "ada@example.com", data: { a: 1 } }, "id");
+  ids.template = await t.create("/templates", template, "data.id");
+  ids.contact = await t.create("/contacts", { email: "ada@example.com", data: { a: 1 } }, "id");
   const mail = { to: "ada@example.com", from: "a@acme.test", subject: "s", body: "b" };
-  theirs.email = await t.create("/v1/send", mail, "data.emails.0.email");
+  ids.email = await t.create("/v1/send", mail, "data.emails.0.email");
   // The delivery fails, because no host can be resolved here, and its record remains.
   const webhook = { url: "https://hooks.example.com/", events: ["bought"] };
-  theirs.webhook = await t.create("/webhooks", webhook, "data.id");
+  ids.webhook = await t.create("/webhooks", webhook, "data.id");
   await t.call("POST", "/v1/track", { email: "ada@example.com", event: "bought" });
   await t.deliver();
   const findDelivery = t.db.sqlite.query<{ id: string }, []>(
     "SELECT id FROM webhook_deliveries WHERE attempts = 1",
   );
   await waitUntil(() => findDelivery.get() !== null);
-  theirs.delivery = findDelivery.get()?.id ?? "";
+  ids.delivery = findDelivery.get()?.id ?? "";
   await t.app.stop(); // Recurring work would change rows.
 });
 afterAll(() => t.close());
@@ -57,7 +57,7 @@ const cases: Case[] = [
 ];
 
 const fill = (path: string) =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof theirs) => theirs[name]);
+  path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof ids) => ids[name]);
 
 describe("an object of another project is not found and not changed", () => {
   for (const [method, path, code, body] of cases) {
@@ -82,7 +82,7 @@ describe("an object of another project is not found and not changed", () => {
 
   test("a template of another project cannot be sent", async () => {
     const before = t.contents();
-    const mail = { to: "a@b.co", from: "a@stranger.test", template: theirs.template };
+    const mail = { to: "a@b.co", from: "a@stranger.test", template: ids.template };
     const answer = await t.call("POST", "/v1/send", mail, { key: stranger });
     expectError(answer, { status: 404, code: "TEMPLATE_NOT_FOUND" });
     expect(t.contents()).toEqual(before);
@@ -122,7 +122,7 @@ describe("lists return only objects of their project", () => {
 
 test("contacts with the same address in two projects are separate", async () => {
   const { secretKey } = await t.makeProject("third");
-  const before = (await t.call("GET", `/contacts/${theirs.contact}`)).body;
+  const before = (await t.call("GET", `/contacts/${ids.contact}`)).body;
   const mail = {
     to: "ada@example.com",
     from: "a@third.test",
@@ -132,6 +132,6 @@ test("contacts with the same address in two projects are separate", async () => 
     subscribed: false,
   };
   const answer = await t.call("POST", "/v1/send", mail, { key: secretKey });
-  expect(answer.at("emails.0.contact.id")).not.toBe(theirs.contact);
-  expect((await t.call("GET", `/contacts/${theirs.contact}`)).body).toEqual(before);
+  expect(answer.at("emails.0.contact.id")).not.toBe(ids.contact);
+  expect((await t.call("GET", `/contacts/${ids.contact}`)).body).toEqual(before);
 });

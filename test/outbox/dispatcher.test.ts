@@ -25,7 +25,7 @@ afterEach(async () => {
     t.db.sqlite.run("PRAGMA query_only = OFF");
     const stopped = t.close();
     await settleEventLoop();
-    t.clock.advance(MINUTE); // Over any pause and the grace of what still hangs.
+    t.clock.advance(MINUTE); // Longer than any pause and the grace period of hanging mails.
     await stopped;
   }
 });

@@ -239,7 +239,7 @@ describe("after the clock was set", () => {
   test.each([
     ["back", BACK],
     ["forward again", FORWARD],
-  ])("%s, what was due is due and what waits waits as long as before", (_, shift) => {
+  ])("%s, due mail stays due and other mail waits as long as before", (_, shift) => {
     const { outbox, queue } = queued();
     const before = SET_TO - shift.byMs;
     for (const priority of [TRANSACTIONAL, CAMPAIGN]) {

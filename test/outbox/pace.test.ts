@@ -13,7 +13,7 @@ async function settle(): Promise<void> {
   for (let i = 0; i < 20; i++) await Promise.resolve();
 }
 
-async function pass(clock: ManualClock, ms: number): Promise<void> {
+async function advance(clock: ManualClock, ms: number): Promise<void> {
   await settle();
   for (let i = 0; i < ms; i++) {
     clock.advance(1);
@@ -59,18 +59,18 @@ describe("the rate", () => {
     [1, 1, 5],
     [14.5, 14, 70],
     [100, 100, 500],
-  ])("%d per second: never more than %d in any second", async (ratePerSecond, most, total) => {
+  ])("%d per second: never more than %d in any second", async (ratePerSecond, limit, total) => {
     const { pace, clock } = paced({ ratePerSecond });
     const starts = startsOf({ pace, clock }, total);
-    await pass(clock, 5 * SECOND_MS + 500);
+    await advance(clock, 5 * SECOND_MS + 500);
     expect(starts).toHaveLength(total);
-    expect(mostInAnySecond(starts)).toBe(most);
+    expect(mostInAnySecond(starts)).toBe(limit);
   });
 
   test("is spread, so that a burst takes half of its second", async () => {
     const { pace, clock } = paced({ ratePerSecond: 10 });
     const starts = startsOf({ pace, clock }, 20);
-    await pass(clock, 2 * SECOND_MS);
+    await advance(clock, 2 * SECOND_MS);
     const first = Array.from({ length: 10 }, (_, i) => i * 50);
     expect(starts).toEqual([...first, ...first.map((at) => 1_000 + at)]);
   });
@@ -83,14 +83,14 @@ describe("the rate", () => {
     const { pace, clock } = paced({ ratePerSecond: 10 });
     const task = () => new Promise<void>((resolve) => clock.after(taskMs, resolve));
     const starts = startsOf({ pace, clock }, 11, task);
-    await pass(clock, 2 * SECOND_MS);
+    await advance(clock, 2 * SECOND_MS);
     expect(starts[10]).toBe(next);
   });
 
   test("below one allows a mail every 1/rate seconds", async () => {
     const { pace, clock } = paced({ ratePerSecond: 0.5 });
     const starts = startsOf({ pace, clock }, 3);
-    await pass(clock, 4_100);
+    await advance(clock, 4_100);
     expect(starts).toEqual([0, 2_020, 4_040]);
   });
 
@@ -99,9 +99,9 @@ describe("the rate", () => {
     const groups: number[][] = [];
     for (const waitMs of [900, 50, 50, 300, 5_000, 700, 100, 250, 1]) {
       groups.push(startsOf({ pace, clock }, 9));
-      await pass(clock, waitMs);
+      await advance(clock, waitMs);
     }
-    await pass(clock, 4 * SECOND_MS);
+    await advance(clock, 4 * SECOND_MS);
     expect(groups.flat()).toHaveLength(81);
     expect(mostInAnySecond(groups.flat())).toBe(14);
   });
@@ -110,7 +110,7 @@ describe("the rate", () => {
     const { pace, clock } = paced({ ratePerSecond: 10, concurrency: 5 });
     const task = () => new Promise<void>((resolve) => clock.after(400, resolve));
     const starts = startsOf({ pace, clock }, 40, task);
-    await pass(clock, 6 * SECOND_MS);
+    await advance(clock, 6 * SECOND_MS);
     expect(starts).toHaveLength(40);
     expect(mostInAnySecond(starts)).toBeLessThanOrEqual(10);
   });
@@ -129,16 +129,16 @@ describe("the rate", () => {
     const run = (name: string, urgency: number) =>
       void pace.run(() => Promise.resolve(starts.push(name)), urgency);
     for (let i = 0; i < 20; i++) run(`campaign ${i}`, 0);
-    await pass(clock, 100);
+    await advance(clock, 100);
     expect(starts).toHaveLength(3);
     run("transactional", 1);
-    await pass(clock, 10);
+    await advance(clock, 10);
     expect(starts.slice(3)).toEqual(["transactional"]);
     // The window is full after 14 starts.
-    await pass(clock, 600);
+    await advance(clock, 600);
     expect(starts).toHaveLength(14);
     run("transactional too", 1);
-    await pass(clock, 300);
+    await advance(clock, 300);
     expect(starts[14]).toBe("transactional too");
   });
 });
@@ -157,8 +157,8 @@ describe("a step of the wall clock", () => {
       const expected = startsOf(steady, 40);
       const starts = startsOf(stepped, 40);
       for (let i = 0; i < 6; i++) {
-        await pass(steady.clock, 613);
-        await pass(stepped.clock, 613);
+        await advance(steady.clock, 613);
+        await advance(stepped.clock, 613);
         stepped.clock.stepWall(stepMs);
       }
       expect(starts).toEqual(expected);
@@ -221,24 +221,24 @@ describe("random arrivals, urgencies, durations and late timers", () => {
       if (random() < 0.01) clock.stepWall((random() - 0.5) * DAY_MS);
       await settle();
     }
-    const most = Math.max(1, Math.floor(ratePerSecond));
+    const limit = Math.max(1, Math.floor(ratePerSecond));
     const windowMs = Math.max(SECOND_MS, SECOND_MS / ratePerSecond);
     expect(
       mostInAnySecond(
         starts.map((mail) => mail.startedAt),
         windowMs,
       ),
-    ).toBeLessThanOrEqual(most);
+    ).toBeLessThanOrEqual(limit);
 
     // No starvation: as long as mail waits, it starts at nearly the full rate.
-    await pass(clock, Math.ceil((arrived.length * windowMs * 1.15) / most + 2_000));
+    await advance(clock, Math.ceil((arrived.length * windowMs * 1.15) / limit + 2_000));
     expect(starts).toHaveLength(arrived.length);
     expect(
       mostInAnySecond(
         starts.map((mail) => mail.startedAt),
         windowMs,
       ),
-    ).toBeLessThanOrEqual(most);
+    ).toBeLessThanOrEqual(limit);
 
     // Among mails that wait at the same time, the urgent ones start first, then the earlier ones.
     starts.forEach((mail, i) => {
@@ -267,12 +267,12 @@ describe("the concurrency", () => {
     expect(starts).toHaveLength(4);
   });
 
-  test("is kept when the pause of the rate ends", async () => {
+  test("is not exceeded when the pause of the rate ends", async () => {
     const { pace, clock } = paced({ ratePerSecond: 14, concurrency: 3 });
     const ends: (() => void)[] = [];
     const task = () => new Promise<void>((resolve) => ends.push(resolve));
     const starts = startsOf({ pace, clock }, 5, task);
-    await pass(clock, 5_000);
+    await advance(clock, 5_000);
     expect(starts).toHaveLength(3);
     ends[0]?.();
     await settle();
@@ -281,7 +281,7 @@ describe("the concurrency", () => {
 });
 
 describe("a task", () => {
-  test("hands its result or its error to the caller", async () => {
+  test("returns its result or throws its error to the caller", async () => {
     const { pace, clock } = paced({ ratePerSecond: 14, concurrency: 3 });
     expect(await pace.run(() => Promise.resolve("sent"))).toBe("sent");
     clock.advance(SECOND_MS);
@@ -299,8 +299,8 @@ describe("the prefetch", () => {
     [0.1, 20, 1],
     [1000, 20, 10],
     [14, 2, 1],
-  ])("at rate %d and %d at once is %d mails", (ratePerSecond, concurrency, ahead) => {
-    expect(paced({ ratePerSecond, concurrency }).pace.prefetchLimit(0)).toBe(ahead);
+  ])("at rate %d and concurrency %d is %d mails", (ratePerSecond, concurrency, prefetch) => {
+    expect(paced({ ratePerSecond, concurrency }).pace.prefetchLimit(0)).toBe(prefetch);
   });
 
   test("grows by as many mails as start while one is prepared", () => {
@@ -308,7 +308,7 @@ describe("the prefetch", () => {
     expect([0, 500, 1_000].map(pace.prefetchLimit)).toEqual([5, 12, 19]);
   });
 
-  test("is `maxPrefetch` where there is no rate limit", () => {
+  test("is `maxPrefetch` without a rate limit", () => {
     const options = { ratePerSecond: 0, concurrency: 50, maxPrefetch: 50, clock: manualClock() };
     expect(createPace(options).prefetchLimit(0)).toBe(50);
   });

@@ -55,7 +55,7 @@ describe("the time of the next attempt", () => {
     [0, 10],
     [0.5, 11],
     [1 - Number.EPSILON, 12],
-  ])("is never earlier than a reply asked for (random %d)", (random, minutes) => {
+  ])("is never earlier than the time in a reply (random %d)", (random, minutes) => {
     expect(delayMinutes({ retryAfterMs: 10 * MINUTE, random })).toBeCloseTo(minutes, 4);
   });
 
@@ -73,7 +73,7 @@ describe("the lifetime of a mail", () => {
     ["transactional", 0, 4 * DAY],
     ["campaign", 1, DAY],
     ["any other", 7, DAY],
-  ])("of %s mail ends in a last attempt exactly when its time is up", (_, priority, lifeMs) => {
+  ])("of %s mail ends with a last attempt at exactly its end", (_, priority, lifeMs) => {
     const end = ACCEPTED + lifeMs;
     expect(nextAttemptAt(deferral({ priority, attempts: 20, now: end - HOUR }))).toBe(end);
     expect(nextAttemptAt(deferral({ priority, attempts: 20, now: end - 1 }))).toBe(end);

@@ -18,14 +18,14 @@ describe("a return path", () => {
     expect(made().indexOf("@")).toBeLessThanOrEqual(64);
   });
 
-  test("gives back the id of its email", () => {
+  test("contains the id of its email", () => {
     for (let i = 0; i < 500; i++) {
       const id = newId(i * 1e9);
       expect(openReturnPath(KEY, made(id))).toBe(id);
     }
   });
 
-  test("may have changed its case on the way", () => {
+  test("is recognised after a change of letter case", () => {
     expect(openReturnPath(KEY, made().toUpperCase())).toBe(ID);
   });
 
@@ -33,7 +33,7 @@ describe("a return path", () => {
     expect(made()).toBe(made());
   });
 
-  test("is not made where it would be too long for an address", () => {
+  test("is not created if it would be too long for an address", () => {
     const label = "a".repeat(60);
     expect(makeReturnPath(KEY, ID, `${label}.${label}.${label}.example`)).not.toBeNull();
     expect(makeReturnPath(KEY, ID, `${label}.${label}.${label}.${label}.com`)).toBeNull();
@@ -66,7 +66,7 @@ describe("an address that is not ours", () => {
     }
   });
 
-  test("made with another key", () => {
+  test("created with another key", () => {
     expect(openReturnPath(Buffer.alloc(32, 8), made())).toBeNull();
   });
 });

@@ -132,7 +132,7 @@ describe("a mail without a slot", () => {
     pool.requested.length = 0;
     for (let i = 1; i <= 10; i++) expect(leaseAll(queue, NOW + i * REST_MS)).toEqual([]);
     expect(changes(outbox)).toBe(before);
-    // The first poll was at NOW; then the list rests for the time of the refusal.
+    // The first poll was at NOW; the next one is after the delay that the refusal named.
     expect(pool.requested).toHaveLength(10);
     expect(queue.nextDueAt()).toBe(NOW + 11 * REST_MS);
     expect(leaseAll(queue, NOW + 10 * REST_MS + 1)).toEqual([]);

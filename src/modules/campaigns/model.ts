@@ -9,7 +9,7 @@ import type { FieldError } from "../../lib/errors.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
 /** Mails per second: one mail per minute, so that a campaign ends in a foreseeable time. */
-const LEAST_RATE = 1 / 60;
+const LOWEST_RATE = 1 / 60;
 
 const DateTime = Type.String({ format: "date-time" });
 
@@ -52,7 +52,7 @@ const fields = {
   rate: Type.Optional(
     Nullable(
       Type.Number({
-        minimum: LEAST_RATE,
+        minimum: LOWEST_RATE,
         description: "Highest number of mails per second; at least one mail per minute (1/60)",
       }),
     ),

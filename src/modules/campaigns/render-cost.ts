@@ -11,9 +11,9 @@ import type { Lifecycle } from "./lifecycle.ts";
 /** Free rendering time per mail; a usual template takes a hundredth of a millisecond. */
 const FREE_MS = 20;
 /** Longest time that counts for one mail; a longer one means that the machine was suspended. */
-const MOST_OF_ONE_MS = 1_000;
+const LONGEST_COUNTED_MS = 1_000;
 /** Limit on the rendering time beyond the free time, for all mails of a campaign together. */
-const MOST_MS = 2_000;
+const LIMIT_MS = 2_000;
 
 export type Cost = ReturnType<typeof createCost>;
 
@@ -40,11 +40,11 @@ export function createCost(deps: {
   return {
     /** Adds the time that rendering one mail took, whether it succeeded or not. */
     noteRendering(campaignSeq: number, ms: number): void {
-      const excess = Math.min(ms, MOST_OF_ONE_MS) - FREE_MS;
+      const excess = Math.min(ms, LONGEST_COUNTED_MS) - FREE_MS;
       if (excess <= 0) return;
       const total = (spent.get(campaignSeq) ?? 0) + excess;
       spent.set(campaignSeq, total);
-      if (total < MOST_MS) return;
+      if (total < LIMIT_MS) return;
       spent.delete(campaignSeq);
       stopped.set(campaignSeq, "stopping");
       void pause(campaignSeq, ms).catch((error: unknown) => {

@@ -34,7 +34,7 @@ type Content = Omit<
 >;
 
 /** Longest list of campaign names in an error message. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 export function createCampaigns(deps: {
   db: Db;
@@ -265,7 +265,7 @@ export function createCampaigns(deps: {
       .select({ name: campaigns.name })
       .from(campaigns)
       .where(and(where, open))
-      .limit(MOST_NAMED)
+      .limit(MAX_NAMED)
       .all()
       .map(({ name }) => `campaign "${name}"`);
   }

@@ -15,7 +15,7 @@ type Counter = Exclude<keyof Counts, "campaignSeq" | `forgiven${string}`>;
 type SinceResumed = { left: number; bounced: number; complained: number };
 
 const HOUR_MS = 60 * 60 * 1000;
-const MOST_LINKS = 1000;
+const MAX_LINKS = 1000;
 
 export function createStats({ db }: { db: Db }) {
   // Prepared once, because one of them runs for every mail that is settled.
@@ -157,7 +157,7 @@ export function createStats({ db }: { db: Db }) {
           .from(campaignLinks)
           .where(eq(campaignLinks.campaignSeq, campaignSeq))
           .orderBy(desc(campaignLinks.clicks))
-          .limit(MOST_LINKS)
+          .limit(MAX_LINKS)
           .all(),
         timeline: db
           .select()

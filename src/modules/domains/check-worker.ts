@@ -52,8 +52,7 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     const { domain, status } = after;
     if (before.status !== status) {
       const fields = { domain, status };
-      if (status === "FAILED")
-        log.warn("a domain may no longer send: its key is missing in the DNS", fields);
+      if (status === "FAILED") log.warn("a domain may no longer send: its key is gone", fields);
       else log.info("a domain is verified", fields);
     } else if (before.failingSince === null && after.failingSince !== null) {
       log.warn("a verified domain lost its key in the DNS", { domain });

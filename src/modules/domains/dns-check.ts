@@ -53,15 +53,15 @@ export function createLookUp(dns: Dns): LookUp {
   }
 
   /** MX records; a name without them receives mail itself, and may be an alias of our host. */
-  async function findBounceHost(name: string, ours: string): Promise<Found> {
+  async function findBounceHost(name: string, ourHost: string): Promise<Found> {
     const answer = await dns.resolve(name, "MX", FRESH);
     if (answer.kind === "failed") return answer;
     if (answer.kind === "records") return textsOf(answer.records.map(mxText));
     if (answer.kind === "nxdomain") return textsOf([]);
-    const [theirs, own] = await Promise.all([addressesOf(name), addressesOf(ours)]);
-    if (theirs.kind === "failed") return theirs;
-    if (own.kind === "failed") return own;
-    return textsOf(theirs.texts.map((address) => (own.texts.includes(address) ? ours : address)));
+    const [found, ours] = await Promise.all([addressesOf(name), addressesOf(ourHost)]);
+    if (found.kind === "failed") return found;
+    if (ours.kind === "failed") return ours;
+    return textsOf(found.texts.map((text) => (ours.texts.includes(text) ? ourHost : text)));
   }
 
   async function addressesOf(host: string): Promise<Found> {

@@ -6,7 +6,7 @@ import { withoutControls } from "../../lib/control-characters.ts";
 import { isDkimRecord, publishesKey } from "../../protocols/dkim/keys.ts";
 import { hasPolicy, isDmarcRecord } from "./dmarc.ts";
 import { type Expectation, type ExpectedRecord, PURPOSES } from "./records.ts";
-import { allows, isSpfRecord, mergeSpf, MOST_LOOK_UPS, needsTooMuch } from "./spf.ts";
+import { allows, isSpfRecord, mergeSpf, MAX_LOOK_UPS, needsTooMuch } from "./spf.ts";
 
 export const RECORD_STATUSES = ["PENDING", "OK", "MISMATCH", "MISSING"] as const;
 export type RecordStatus = (typeof RECORD_STATUSES)[number];
@@ -23,7 +23,7 @@ export type Finding = Static<typeof Finding>;
 const Findings = Type.Array(Finding);
 
 // Bounds on the stored records, because the content of the DNS is not under our control.
-const MOST_FOUND = 10;
+const MAX_FOUND = 10;
 const LONGEST_FOUND = 1000;
 
 /** `found` has texts of TXT records, or MX records as in a zone file: `10 mx.example.com`. */
@@ -31,7 +31,7 @@ export function judge(record: ExpectedRecord, found: readonly string[]): Finding
   const relevant = found.filter((text) => isRelevant(record.expectation, text));
   const { purpose, type, name } = record;
   const status = relevant.length === 0 ? "MISSING" : compare(record.expectation, relevant);
-  const bounded = relevant.slice(0, MOST_FOUND).map(boundedText);
+  const bounded = relevant.slice(0, MAX_FOUND).map(boundedText);
   return { purpose, type, name, status, found: bounded };
 }
 
@@ -107,7 +107,7 @@ export function adviceFor(record: ExpectedRecord, finding: Finding | undefined):
 function tooManyLookUps(mechanisms: readonly string[]): string {
   const ours = mechanisms.length > 0 ? ` with ${mechanisms.join(" ")}` : "";
   return (
-    `The record${ours} would have more than ${MOST_LOOK_UPS} terms that need DNS look-ups, which ` +
+    `The record${ours} would have more than ${MAX_LOOK_UPS} terms that need DNS look-ups, which ` +
     "receivers treat as an error. Replace some terms by ip4: or ip6:, or remove unused ones."
   );
 }

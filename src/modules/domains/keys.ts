@@ -27,12 +27,12 @@ export type DkimKeysDeps = {
 };
 
 /** Largest number of cached signers, a few kilobytes each. */
-const MOST_SIGNERS = 1000;
+const MAX_SIGNERS = 1000;
 const CACHED_MS = 24 * 60 * 60 * 1000;
 
 export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) {
   /** Cached by domain and the row numbers of its keys, because the keys of a row never change. */
-  const signers = new ExpiringMap<Signer>({ maxEntries: MOST_SIGNERS, clock });
+  const signers = new ExpiringMap<Signer>({ maxEntries: MAX_SIGNERS, clock });
   // Runs for every mail that leaves. The plus signs are for the query planner, see db/bound.ts.
   const findSeqs = db.sqlite.prepare<{ domainSeq: number; seqs: string | null }, [string, number]>(`
     SELECT d.seq AS domainSeq,

@@ -40,11 +40,11 @@ function contains(term: string, wanted: string): boolean {
 }
 
 /** Limit on DNS look-ups of a record; more are a permanent error (RFC 7208 §4.6.4). */
-export const MOST_LOOK_UPS = 10;
+export const MAX_LOOK_UPS = 10;
 
 /** True if the terms need too many look-ups; the look-ups of included records are not counted. */
 export function needsTooMuch(record: string): boolean {
-  return record.split(/ +/).filter(needsLookUp).length > MOST_LOOK_UPS;
+  return record.split(/ +/).filter(needsLookUp).length > MAX_LOOK_UPS;
 }
 
 function needsLookUp(term: string): boolean {

@@ -5,7 +5,7 @@ import type { Db } from "../../db/open.ts";
 import { projects } from "../../db/schema/projects.ts";
 import { templates } from "../../db/schema/templates.ts";
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 const DEFAULT_SENDER = "the default sender of the project (mailstead project set --no-from)";
 
 /** Descriptions of the users of a domain: templates and the default sender of the project. */
@@ -27,7 +27,7 @@ function templatesFrom(db: Db, projectSeq: number, domain: string): string[] {
     .select({ name: templates.name })
     .from(templates)
     .where(and(eq(templates.projectSeq, projectSeq), like(templates.from, `%@${domain}`)))
-    .limit(MOST_NAMED)
+    .limit(MAX_NAMED)
     .all()
     .map(({ name }) => name);
 }

@@ -11,10 +11,10 @@ import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders } from "../../protocols/mime/headers.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
-const MOST_RECIPIENTS = 1000;
-const MOST_ATTACHMENTS = 10;
+const MAX_RECIPIENTS = 1000;
+const MAX_ATTACHMENTS = 10;
 /** Limit on the decoded size of all attachments of a mail together (docs/specification.md#s8). */
-const ATTACHMENTS_CAP_BYTES = 10 * 1024 * 1024;
+const MAX_ATTACHMENTS_BYTES = 10 * 1024 * 1024;
 
 const NamedAddress = Input({ name: Type.Optional(HeaderText), email: EmailAddress });
 const Recipient = Type.Union([EmailAddress, NamedAddress]);
@@ -34,7 +34,7 @@ export const SendInput = withChecks(
     to: Type.Union([
       EmailAddress,
       NamedAddress,
-      Type.Array(Recipient, { minItems: 1, maxItems: MOST_RECIPIENTS }),
+      Type.Array(Recipient, { minItems: 1, maxItems: MAX_RECIPIENTS }),
     ]),
     subject: Type.Optional(SubjectSource),
     body: Type.Optional(BodySource),
@@ -49,7 +49,7 @@ export const SendInput = withChecks(
     subscribed: Type.Optional(Type.Boolean()),
     data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    attachments: Type.Optional(Type.Array(Attachment, { maxItems: MOST_ATTACHMENTS })),
+    attachments: Type.Optional(Type.Array(Attachment, { maxItems: MAX_ATTACHMENTS })),
   }),
   sendErrors,
 );
@@ -108,7 +108,7 @@ function isTextRecord(value: unknown): value is Record<string, string> {
 function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
   const errors: FieldError[] = [];
   let sizeBytes = 0;
-  attachments.slice(0, MOST_ATTACHMENTS).forEach((attachment, i) => {
+  attachments.slice(0, MAX_ATTACHMENTS).forEach((attachment, i) => {
     if (!isRecord(attachment)) return;
     const { content, contentId, disposition } = attachment;
     const at = (name: string) => `attachments.${i}.${name}`;
@@ -124,7 +124,7 @@ function attachmentErrors(attachments: readonly unknown[]): FieldError[] {
       errors.push({ field: at("contentId"), message, code: "required" });
     }
   });
-  if (sizeBytes > ATTACHMENTS_CAP_BYTES) {
+  if (sizeBytes > MAX_ATTACHMENTS_BYTES) {
     const message = "must take at most 10 MiB together, decoded";
     errors.push({ field: "attachments", message, code: "too_big" });
   }

@@ -1,4 +1,8 @@
-/** API keys. The text of a key is shown once; only its digest is stored. A key can be revoked. */
+/**
+ * API keys. In order: a key is created, and its text is shown once while only a digest is stored;
+ * each request is authenticated by the digest of its key; the times of last use are collected and
+ * stored together; a revoked key is refused from the next request on.
+ */
 
 import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";

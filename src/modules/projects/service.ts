@@ -1,4 +1,8 @@
-/** Projects: the tenants of an installation. The operator creates, enables and disables them. */
+/**
+ * Projects: the tenants of an installation. In order: the operator creates a project by command, sets
+ * its default sender, tracking and language, and disables or enables it. Contacts, keys, domains and
+ * mails belong to one project.
+ */
 
 import { asc, eq, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";

@@ -246,7 +246,7 @@ describe("with many emails", () => {
     t.db.sqlite.run(
       `INSERT INTO emails (id, project_seq, message_seq, source, to_address, subject, status,
                            priority, created_at)
-       SELECT 'theirs-' || id, 2, 2, source, to_address, subject, status, 0, created_at
+       SELECT 'other-' || id, 2, 2, source, to_address, subject, status, 0, created_at
        FROM emails WHERE id LIKE 'many-%'`,
     );
     let ended = 0;

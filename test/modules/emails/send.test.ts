@@ -547,8 +547,8 @@ describe("a suppressed address", () => {
     const record = await t.call("GET", `/emails/${answer.text("emails.0.email")}`);
     expect(record.at("data.status")).toBe("SUPPRESSED");
     const other = await t.makeProject("other");
-    const theirs = { ...mail, to: "bad@example.com", from: "a@other.test" };
-    await t.call("POST", "/v1/send", theirs, { key: other.secretKey });
+    const otherMail = { ...mail, to: "bad@example.com", from: "a@other.test" };
+    await t.call("POST", "/v1/send", otherMail, { key: other.secretKey });
     expect(t.eventNames()).toEqual(["email.suppressed"]);
   });
 });
