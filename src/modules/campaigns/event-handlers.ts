@@ -14,7 +14,7 @@ export type Limits = {
   /** Shares of the mails that left, 0 to 1. A campaign that exceeds one of them is paused. */
   bounceRate: number;
   complaintRate: number;
-  /** The circuit breaker starts after this many mails, since one bounce of few is a large share. */
+  /** The circuit breaker ignores fewer mails than this, because one bounce would be a large share. */
   afterMails: number;
 };
 

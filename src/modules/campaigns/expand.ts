@@ -40,7 +40,7 @@ export function createExpansion(deps: {
   wake: Change<void>;
 }) {
   const { db, writer, clock } = deps;
-  // SQLite generates the ids, which are UUIDv7 (RFC 9562 §5.7): one statement per slice is faster.
+  // SQLite generates the ids (UUIDv7, RFC 9562 §5.7), so that one statement writes a whole slice.
   const insert = db.sqlite.prepare<unknown, [InsertValues]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
                         subject, status, priority, next_at, created_at)
@@ -121,7 +121,7 @@ export function createExpansion(deps: {
   }
 
   return {
-    /** True if at least one contact would receive it; throws 404 or 422 for an unknown audience. */
+    /** True if at least one contact would receive it; throws 404 or 422 for an invalid audience. */
     async hasRecipients(campaign: CampaignRow): Promise<boolean> {
       for await (const seqs of deps.segments.audiences.members(audience(campaign))) {
         if (findReachable.get(JSON.stringify(seqs)) !== null) return true;

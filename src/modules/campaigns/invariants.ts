@@ -2,7 +2,7 @@
 
 import type { Invariant } from "../../db/invariant.ts";
 
-/** Counter of a campaign → the mails that it counts. */
+/** For each counter, the SQL condition of the mails that it counts. */
 const COUNTERS = {
   total_recipients: "true",
   sent: "sent_at IS NOT NULL",
@@ -126,7 +126,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-mails",
-    rule: "A campaign mail that is due belongs to a campaign that is SENDING, PAUSED or CANCELLED.",
+    rule: "A campaign mail that waits belongs to a campaign that is SENDING, PAUSED or CANCELLED.",
     violations: `
       SELECT 'email ' || emails.id AS id,
              'its campaign is ' || coalesce(campaigns.status, 'missing') AS finding

@@ -20,8 +20,8 @@ import type { Stats } from "./stats.ts";
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /**
- * Reason of a pause that ends by itself once the domain is verified again. Campaigns store this text
- * and are compared with it, so it must not change.
+ * Reason of a pause that ends by itself once the domain is verified again. Rows store this text and
+ * the runner compares them with it, so it must not change.
  */
 export const DOMAIN_LOST = "The sender's domain is not verified any more.";
 const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";

@@ -8,12 +8,12 @@ import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
 
-/** Mails per second: one mail per minute, so that a campaign ends in a foreseeable time. */
+/** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** docs/specification.md#s2.3 and docs/interface.md#campaigns. */
+/** A campaign as the API shows it (docs/specification.md#s2.3, docs/interface.md#campaigns). */
 export const Campaign = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -123,7 +123,7 @@ export const TestCampaignInput = Input({ email: EmailAddress });
 const Count = Type.Integer();
 const Rate = Type.Number({ description: "Share of the sent mails, 0 to 1" });
 
-/** docs/interface.md#campaigns. */
+/** Statistics of a campaign (docs/interface.md#campaigns). */
 export const CampaignStats = Type.Object({
   totalRecipients: Count,
   queued: Count,

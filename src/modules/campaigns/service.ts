@@ -78,7 +78,7 @@ export function createCampaigns(deps: {
     throw fieldError("segmentId", "unknown_reference", "names no segment of this project");
   }
 
-  /** Part of a change. */
+  /** Part of a change: stores a new DRAFT and its counters. */
   function insert(projectSeq: number, content: Content): CampaignRow {
     const now = clock.now();
     const campaign = db

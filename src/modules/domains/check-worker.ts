@@ -22,7 +22,7 @@ export type DomainChecksDeps = {
 };
 
 const MAX_CONCURRENT = 4;
-/** A command in another process may add a domain at any time without a notice to this process. */
+/** Longest time between two polls, because a command in another process may add a domain. */
 const LONGEST_SLEEP_MS = 60_000;
 
 export function createDomainChecks(deps: DomainChecksDeps) {

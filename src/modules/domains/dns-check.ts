@@ -15,7 +15,7 @@ export type DnsCheck = (Answered | Unanswered)[];
 
 export type LookUp = (domain: string, records: readonly ExpectedRecord[]) => Promise<DnsCheck>;
 
-/** Bypasses the cache: the user may have just published the record and wait for the result. */
+/** Bypasses the cache, because the user may have published the record a moment ago. */
 const FRESH = { fresh: true };
 
 export function createLookUp(dns: Dns): LookUp {
@@ -52,7 +52,10 @@ export function createLookUp(dns: Dns): LookUp {
     return isLast ? own : findTexts(`_dmarc.${organisation}`);
   }
 
-  /** MX records; a name without them receives mail itself, and may be an alias of our host. */
+  /**
+   * Finds the MX records. A name without MX records receives mail at its own addresses; those that
+   * are also addresses of our host are replaced by our host.
+   */
   async function findBounceHost(name: string, ourHost: string): Promise<Found> {
     const answer = await dns.resolve(name, "MX", FRESH);
     if (answer.kind === "failed") return answer;

@@ -21,7 +21,7 @@ export const DomainRecord = Type.Object({
   note: Type.String({ description: "Purpose of the record" }),
 });
 
-/** docs/interface.md#domains. */
+/** A sending domain as the API shows it (docs/interface.md#domains). */
 export const Domain = Type.Object({
   id: Type.String(),
   domain: Type.String(),

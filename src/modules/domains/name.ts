@@ -9,7 +9,10 @@ export type SendingDomain =
   /** `reason` is worded as the message of a field error. */
   | { ok: false; reason: string };
 
-/** Names are limited to 255 octets, and the names of DNS records are longer (RFC 1035 §2.3.4). */
+/**
+ * Longest domain, in characters: the names of its DNS records are longer than the domain itself and
+ * limited to 255 octets (RFC 1035 §2.3.4).
+ */
 const LONGEST_DOMAIN = 200;
 
 /** Returns the domain in canonical form: lower case, A-labels, without the final dot. */

@@ -152,7 +152,7 @@ describe("a campaign", () => {
     expect(t.received().join("")).not.toContain("sup@x.test");
   });
 
-  test("without any contact to reach is refused", async () => {
+  test("is refused if no contact would receive it", async () => {
     const id = await t.campaign();
     const answer = await t.act(id, "send");
     expect([answer.status, answer.at("error.code")]).toEqual([409, "INVALID_STATE"]);

@@ -277,8 +277,8 @@ describe("a scheduled time of day", () => {
   });
 });
 
-describe("the objects that a campaign needs", () => {
-  test("include its segment, which cannot be deleted before the campaign ended", async () => {
+describe("dependencies of a campaign", () => {
+  test("its segment cannot be deleted before the campaign has ended", async () => {
     const t = await open();
     t.insertContacts(1);
     const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
@@ -290,7 +290,7 @@ describe("the objects that a campaign needs", () => {
     expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
   });
 
-  test("include a segment that its filter names, which cannot be deleted either", async () => {
+  test("a segment that its filter names cannot be deleted before the campaign has ended", async () => {
     const t = await open();
     const segment = await t.create("/segments", { name: "All", type: "STATIC" }, "data.id");
     const filter = { field: `segment.${segment}`, operator: "notMemberOf" };
@@ -302,7 +302,7 @@ describe("the objects that a campaign needs", () => {
     expect((await t.call("DELETE", `/segments/${segment}`)).status).toBe(204);
   });
 
-  test("do not include later changes of its segment: the audience is that of the start", async () => {
+  test("a change of its segment after the start does not change the audience", async () => {
     const t = await open();
     t.insertContacts(5);
     const isOneOf = (count: number) => ({
@@ -360,7 +360,7 @@ describe("the objects that a campaign needs", () => {
     expect(await t.statusOf(copy)).toBe("DRAFT");
   });
 
-  test("include the sender's domain, which cannot be removed before the campaign ended", async () => {
+  test("the sender's domain cannot be removed before the campaign has ended", async () => {
     const t = await open();
     t.insertContacts(1);
     const id = await t.campaign();

@@ -54,7 +54,7 @@ describe("an email record", () => {
     });
   });
 
-  test("shows when a mail was accepted, with the attempt", async () => {
+  test("shows the time and the attempt of a sent mail", async () => {
     const id = await send();
     t.clock.advance(1500);
     await t.deliver();

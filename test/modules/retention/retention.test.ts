@@ -327,7 +327,7 @@ describe("deliveries to webhooks", () => {
 });
 
 describe("a round of purges", () => {
-  test("is done in small steps", async () => {
+  test("runs in small steps", async () => {
     const { t, purge } = await setUp({ events: 1 });
     t.db.sqlite.run(`
       INSERT INTO events (id, project_seq, name, created_at)

@@ -61,7 +61,7 @@ async function outcomeOf(
 }
 
 describe("the relay transport", () => {
-  test("hands a mail over, which is not final", async () => {
+  test("hands a mail over; the acceptance is not final", async () => {
     const server = await sink();
     const relay = transport(server.port);
     expect(relay).toMatchObject({ name: "relay", concurrency: 20 });
