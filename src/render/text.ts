@@ -26,7 +26,7 @@ const LINE_LENGTH = 78;
 export function htmlToText(html: string): string {
   const start = truncateHtml(html);
   try {
-    return tidy(convert(start).slice(0, MAX_LENGTH)).trim().toWellFormed();
+    return removePadding(convert(start).slice(0, MAX_LENGTH)).trim().toWellFormed();
   } catch {
     return withoutTags(start).trim().toWellFormed();
   }
@@ -116,7 +116,7 @@ const convert = compile({
 });
 
 /** Removes the runs of invisible characters that pad a preview text, and repeated empty lines. */
-function tidy(text: string): string {
+function removePadding(text: string): string {
   return text
     .replace(INVISIBLE_RUN, (run) => ((run.match(INVISIBLE)?.length ?? 0) >= 3 ? "\n" : run))
     .replace(/\n{3,}/g, "\n\n");

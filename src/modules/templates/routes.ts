@@ -3,7 +3,7 @@
  * POST   /templates                 create
  * GET    /templates/{id}
  * PATCH  /templates/{id}
- * DELETE /templates/{id}            refused while a campaign or workflow uses it
+ * DELETE /templates/{id}            refused while a workflow uses it
  * POST   /templates/{id}/preview    render for a contact
  */
 

@@ -1,5 +1,7 @@
 /**
- * POST /v1/track    records a custom event and creates or updates its contact; public key allowed
+ * POST /v1/track    record a custom event; allowed with a public key
+ *
+ * One change creates or updates the contact with the request's data and then records the event.
  *
  * Each visitor of a site can read its public key, so a public key has fewer permissions. It can
  * unsubscribe a contact but not resubscribe an existing one, it can add and change keys of a
@@ -45,14 +47,14 @@ export function trackRoutes(deps: {
       email: normalizedAddress(input.email),
       subscribed: input.subscribed,
       defaultSubscribed: true,
-      data: data?.ofContact,
+      data: data?.contactData,
       neverResubscribes: keyKind === "PUBLIC",
     });
     const event = events.record({
       projectSeq,
       name: trimmedEventName(input.event),
       contactSeq: contact.seq,
-      json: data?.ofEvent,
+      json: data?.eventJson,
       at,
     });
     return { contact: contact.id, event, timestamp: isoTime(at) };
@@ -85,9 +87,9 @@ function readData(data: JsonObject, keyKind: KeyKind) {
   const persistent = persistentData(data);
   const resolved = resolvedData(data);
   return keyKind === "SECRET"
-    ? { ofContact: persistent, ofEvent: serializeData(resolved) }
+    ? { contactData: persistent, eventJson: serializeData(resolved) }
     : {
-        ofContact: withoutNulls(persistent),
-        ofEvent: serializeData(resolved, MAX_PUBLIC_DATA_KIB),
+        contactData: withoutNulls(persistent),
+        eventJson: serializeData(resolved, MAX_PUBLIC_DATA_KIB),
       };
 }

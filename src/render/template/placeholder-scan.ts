@@ -19,9 +19,7 @@ export type Scan = {
   readonly alternatives: readonly Alternative[];
   /** The offset of the closing `}}`, or the end of the text that was scanned. */
   readonly close: number;
-  /**
-   * True if a `&` occurs outside of strings: it is not Liquid, but the entity of an HTML editor.
-   */
+  /** True if a `&` occurs outside of strings: it may begin an entity that an HTML editor wrote. */
   readonly hasAmpersand: boolean;
 };
 

@@ -124,10 +124,10 @@ function renderWithRetry(limitMs: number, renderOnce: () => Rendered): Rendered 
 }
 
 function renderOnce(template: Template, rendering: Rendering): Rendered {
-  if (template.nodes === null) return finish(template.source);
+  if (template.nodes === null) return checkResult(template.source);
   try {
     renderNodes(ENGINES[template.kind], template.nodes, rendering);
-    return finish(rendering.emitter.buffer);
+    return checkResult(rendering.emitter.buffer);
   } catch (error) {
     return { ok: false, reason: renderReason(error, template) };
   }
@@ -178,7 +178,7 @@ export function renderFault(reason: string): string {
 /**
  * Checks the result. A mail must not contain NUL (RFC 2045 §2.7), which may come from a variable.
  */
-function finish(text: string): Rendered {
+function checkResult(text: string): Rendered {
   if (text.includes("\0")) return { ok: false, reason: "The result contains a NUL character." };
   if (text.length > LONGEST_OUTPUT)
     return { ok: false, reason: "The result is longer than 5 MiB." };

@@ -19,16 +19,16 @@ export type Batch = {
 };
 
 /*
- * Size of a batch. A job that is resumed after an upgrade of the service must find the same batches,
- * so these numbers are part of the stored format.
+ * Size of a batch. A job that is resumed after an upgrade must find the same batches, so these
+ * numbers are part of the stored format.
  */
 const MAX_ROWS = 16_384;
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 /** Rows sorted by one call, which must not block the event loop for long. */
 const RUN_ROWS = 2048;
 
-/** `records` begin after the header. */
-export async function* inBatches(
+/** Reads the rows of all records after the header in batches. */
+export async function* readBatches(
   records: AsyncIterable<CsvItem[]>,
   columns: readonly Column[],
 ): AsyncGenerator<Batch> {
@@ -49,6 +49,9 @@ export async function* inBatches(
   yield collector.finish(null);
 }
 
+/**
+ * Collects the rows of one batch as runs, which are sorted while they are added and merged later.
+ */
 function createCollector() {
   const runs: ImportRow[][] = [];
   let run: ImportRow[] = [];

@@ -88,7 +88,7 @@ export function createImports(deps: {
     }
   }
 
-  async function receiveFileOf(projectSeq: number, upload: Upload, query: ImportQuery) {
+  async function storeAndCheckFile(projectSeq: number, upload: Upload, query: ImportQuery) {
     const id = newId(clock.now());
     const receiving = await files.create(id).catch(refuseFullStorage);
     try {
@@ -109,7 +109,7 @@ export function createImports(deps: {
       quotas.ensureStorage(projectSeq);
       const endUpload = quota.begin(projectSeq);
       try {
-        return { ...(await receiveFileOf(projectSeq, upload, query)), endUpload };
+        return { ...(await storeAndCheckFile(projectSeq, upload, query)), endUpload };
       } catch (error) {
         endUpload();
         throw error;

@@ -8,7 +8,7 @@ import { systemClock } from "../../../lib/clock.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import { readHeader } from "./columns.ts";
-import { type Batch, inBatches } from "./batches.ts";
+import { type Batch, readBatches } from "./batches.ts";
 import type { ImportFiles } from "./files.ts";
 import { type ImportError, ImportJob } from "./model.ts";
 import { readRecords, splitHeader, type TextFile } from "./records.ts";
@@ -126,7 +126,7 @@ export function createImportRunner(deps: {
         const { header, rest } = await splitHeader(records);
         const read = readHeader(header, input.mapping);
         if (!read.ok) return { is: "failed", message: NO_HEADER };
-        return await writeAll(job, inBatches(rest, read.columns), { target, isStopping });
+        return await writeAll(job, readBatches(rest, read.columns), { target, isStopping });
       } finally {
         await records.return(undefined); // Closes the file, even if it was not read to its end.
       }

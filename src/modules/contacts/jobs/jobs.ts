@@ -106,7 +106,7 @@ export function createJobs({ db, clock }: { db: Db; clock: Clock }) {
 
     /**
      * Ends the job, inside a change. Its ids and filter, which may be large, are removed from the
-     * row.
+     * row, and its file no longer counts, because it is removed next.
      */
     end(seq: number, status: "COMPLETED" | "FAILED"): void {
       const input = sql`json_remove(${jobs.input}, '$.ids', '$.filter')`;
