@@ -1,4 +1,9 @@
-/** The composition root: makes every part once; start and stop are mirror images. */
+/**
+ * The composition root. It creates every module once and connects them: first the services that
+ * others need (clock, log, writer, quotas, event log), then the modules, then the routes, and last
+ * the recurring work. `start` starts the workers, `listen` opens the HTTP server, and `stop` ends
+ * them in the reverse order.
+ */
 
 import { Cron } from "croner";
 import { Elysia } from "elysia";
@@ -100,12 +105,12 @@ import { createTransport } from "./outbox/transports/create-transport.ts";
 export type AppOptions = {
   config: Config;
   db: Db;
-  /** Folder of the database; null where it lives in memory. */
+  /** Folder of the database; null if the database is in memory. */
   folder: string | null;
   secret: string;
   clock: Clock;
   log: Log;
-  /** For tests; otherwise made as the configuration says. */
+  /** Replacements for tests. Without them, these are created from the configuration. */
   transport?: Transport;
   dns?: Dns;
   makeDkimKeys?: () => Promise<DkimKeyPair[]>;
@@ -115,12 +120,12 @@ export type AppOptions = {
 export type App = ReturnType<typeof createApp>;
 
 const STOP_GRACE_MS = 10_000;
-/** For webhooks under way; a receiver that was cut off gets the same message again. */
+/** Time for webhook requests under way. A receiver that is cut off gets the same message again. */
 const WEBHOOK_GRACE_MS = 3_000;
 const DELIVERY_DAYS = 30;
-/** Due mail that nothing pauses and that does not move for as long is a fault of the process. */
+/** If due mail that nothing pauses does not move for this long, the process is not ready. */
 const MOST_STALLED_MS = 60_000;
-/** Below this, writes are about to fail: say so before they do. */
+/** With less free space the process is not ready, because writes are about to fail. */
 const LEAST_FREE_BYTES = 16 * 1024 * 1024;
 const FAULT_REASONS = {
   damaged: "The database is damaged.",
@@ -128,7 +133,10 @@ const FAULT_REASONS = {
 } as const satisfies Record<StorageFault["kind"], string>;
 const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
 const IDLE_TIMEOUT_SECONDS = 60;
-/** None: Bun would refuse with a bare 413. `http/body-bytes` bounds what is read; the rest is discarded. */
+/**
+ * Bun's own body limit is off, because Bun would answer 413 without an error body.
+ * `http/body-bytes` limits the bytes that are read, and the rest is discarded.
+ */
 const TRANSPORT_BODY_CAP_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createApp(options: AppOptions) {
@@ -192,7 +200,7 @@ export function createApp(options: AppOptions) {
     cursors,
     findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
   });
-  /** All long reads take turns. */
+  /** Runs the slices of all long reads in turn. */
   const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
   const eventsOfContact = createContactEvents({ db, scheduler });
   const remove = createRemoval({
@@ -383,7 +391,7 @@ export function createApp(options: AppOptions) {
     },
   });
 
-  /** Where bounces of a mail go (docs/delivery.md#C5). */
+  /** Returns the address that receives the bounces of a mail (docs/delivery.md#C5). */
   function returnPathOf(mail: { id: string; projectSeq: number; fromAddress: string }): string {
     const host = domains.bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
     const path = host === null ? null : makeReturnPath(returnPathKey, mail.id, host);
@@ -476,7 +484,8 @@ export function createApp(options: AppOptions) {
     .use(subscriptionRoutes({ subscriptions, linkKey, writer, arrivals: bodies.arrivals, log }))
     .use(trackingRoutes({ collector, trackingKey, clock }));
   const http = new Elysia({
-    // Normalising rebuilds bodies before they are checked, and makes objects of what is none.
+    // Normalisation is off: it rebuilds bodies before validation, and turns other values into
+    // objects.
     normalize: false,
     serve: {
       maxRequestBodySize: TRANSPORT_BODY_CAP_BYTES,
@@ -519,7 +528,7 @@ export function createApp(options: AppOptions) {
     },
   });
 
-  /** Recurring work: name, pattern (croner), what it does. */
+  /** Recurring work. The pattern is that of croner, with seconds. */
   const recurring = [
     { name: "clock", pattern: "* * * * * *", run: clockSteps.check },
     { name: "key uses", pattern: "*/30 * * * * *", run: () => keys.flushUses(writer) },
@@ -528,10 +537,10 @@ export function createApp(options: AppOptions) {
     { name: "campaigns", pattern: "*/5 * * * * *", run: campaigns.runner.tick },
     { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.sweep },
     { name: "webhooks", pattern: "41 * * * * *", run: webhooks.keepUp },
-    // Commands of other processes, such as `project enable`, wake nobody.
+    // A command in another process, such as `project enable`, cannot wake the queue.
     { name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() },
     { name: "retention", pattern: "* * * * * *", run: retention.step },
-    // Noticed soon where nothing is written, too.
+    // This finds damaged or moved files also while nothing is written.
     { name: "database files", pattern: "* * * * * *", run: async () => void writer.verifyFiles() },
   ];
   let timers: Cron[] = [];
@@ -542,7 +551,7 @@ export function createApp(options: AppOptions) {
       holds: loopWatch.report(),
       outcomes: dispatcher.outcomes,
       responses,
-      // After a fault nothing moves, and asking the database may fail.
+      // After a storage fault no mail moves, and queries may fail.
       nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
       stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
       isStorageHealthy: writer.isHealthy(),
@@ -551,7 +560,7 @@ export function createApp(options: AppOptions) {
     });
   }
 
-  /** Resolves when the work has ended that a fault of the storage stopped. */
+  /** Set after a storage fault. It resolves when all stopped work has ended. */
   let halted: Promise<unknown> | null = null;
 
   db.fault.onRaised((fault) => {
@@ -562,10 +571,10 @@ export function createApp(options: AppOptions) {
     halted = halt();
   });
 
-  /** Ends all work but HTTP, which goes on to answer health checks and what can still be read. */
+  /** Ends all work except HTTP, which still answers health checks and requests that only read. */
   function halt(): Promise<unknown> {
     for (const timer of timers) timer.stop();
-    // All are told at once; what they still want to store is refused.
+    // All are stopped at the same time. Their last writes are refused.
     return Promise.allSettled([
       dispatcher.stop(STOP_GRACE_MS),
       webhooks.stop(WEBHOOK_GRACE_MS),
@@ -598,7 +607,7 @@ export function createApp(options: AppOptions) {
       const seconds = Math.round(stalledMs / 1000);
       return { isReady: false, reason: `Mail that is due has not moved for ${seconds} s.` };
     }
-    // A real write: what was wrong a minute ago may be mended, and the other way round.
+    // A real write shows whether the database accepts writes now.
     return writer.write(clockSteps.note).then(
       () => ({ isReady: true as const }),
       () => ({
@@ -628,7 +637,7 @@ export function createApp(options: AppOptions) {
     bodyBudget: bodies.budget,
     transport,
 
-    /** Answers a request as the server would; for tests. */
+    /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),
 
     async start(): Promise<void> {
@@ -651,13 +660,16 @@ export function createApp(options: AppOptions) {
       await dispatcher.start();
     },
 
-    /** Resolves to the port. */
+    /** Starts the servers, and resolves to the port. */
     listen(): Promise<number> {
       if (config.metrics !== null) metricsServer = serveMetrics(config.metrics, readMetrics);
       return listener.open();
     },
 
-    /** Timers → HTTP → leasing → the other workers → attempts under way (10 s) → leases returned. */
+    /**
+     * Stops in this order: timers, HTTP, leasing, the other workers, and attempts under way, which
+     * have 10 s. Then it returns the leases.
+     */
     async stop(): Promise<void> {
       for (const timer of timers) timer.stop();
       loopWatch.stop();

@@ -3,15 +3,15 @@
  * before the step (lib/steady-clock.ts) until one change has moved the stored times and adopted the
  * new time:
  *
- * - If the clock was set back, all due times move back by the same amount. Due work stays due, and a
- *   retry or a delay of a workflow lasts as long as it would have lasted. Dates that users chose, such
- *   as the start of a campaign, do not change.
+ * - If the clock was set back, all due times move back by the same amount. Due work stays due, and
+ *   a retry or a delay of a workflow lasts as long as it would have lasted. Dates that users chose,
+ *   such as the start of a campaign, do not change.
  * - If the clock was set forward, the step counts as time that has passed, as after a suspension of
- *   the machine, and due times do not change. Only times that an earlier step back has moved are moved
- *   forward again.
+ *   the machine, and due times do not change. Only times that an earlier step back has moved are
+ *   moved forward again.
  *
- * A step that happens while no process runs is found at the next start, by comparison with the latest
- * time in the database.
+ * A step that happens while no process runs is found at the next start, by comparison with the
+ * latest time in the database.
  */
 
 import type { Db } from "./db/open.ts";
@@ -23,7 +23,9 @@ export type ClockSteps = ReturnType<typeof createClockSteps>;
 
 /** Interval at which a running process stores the time in the database. */
 const NOTE_INTERVAL_MS = 60_000;
-/** Shorter steps do not move lifetimes of hours, because the difference does not justify the writes. */
+/**
+ * Shorter steps do not move lifetimes of hours, because the difference does not justify the writes.
+ */
 const MIN_LIFETIME_STEP_MS = 60_000;
 
 export function createClockSteps(deps: {
@@ -94,7 +96,10 @@ export function createClockSteps(deps: {
   return {
     note,
 
-    /** Runs before all other work. It detects a clock that was set back since the latest stored time. */
+    /**
+     * Runs before all other work. It detects a clock that was set back since the latest stored
+     * time.
+     */
     async start(): Promise<void> {
       const stepMs = clock.now() - (latest.get()?.at ?? -Infinity);
       if (stepMs <= -SMALLEST_STEP_MS) await follow(() => stepMs);

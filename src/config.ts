@@ -121,7 +121,7 @@ export const SETTINGS: Settings = {
     flag: "port",
     env: "MAILSTEAD_PORT",
     fallback: () => 3000,
-    parse: integerFrom(0, 65_535),
+    parse: integerWithin(0, 65_535),
     placeholder: "PORT",
     shownDefault: "3000",
     help: "Port to listen on; 0 for any free port",
@@ -185,7 +185,7 @@ export const SETTINGS: Settings = {
     flag: "direct-port",
     env: "MAILSTEAD_DIRECT_PORT",
     fallback: () => 25,
-    parse: integerFrom(1, 65_535),
+    parse: integerWithin(1, 65_535),
     placeholder: "PORT",
     shownDefault: "25",
     help: "Port of the receiving servers, with --transport direct; change it only for tests",
@@ -212,7 +212,7 @@ export const SETTINGS: Settings = {
     flag: "send-rate",
     env: "MAILSTEAD_SEND_RATE",
     fallback: () => 14,
-    parse: numberFrom(0, 100_000),
+    parse: numberWithin(0, 100_000),
     placeholder: "N",
     shownDefault: "14",
     help: "Mails per second that leave; 0 for no limit",
@@ -221,7 +221,7 @@ export const SETTINGS: Settings = {
     flag: "api-rate",
     env: "MAILSTEAD_API_RATE",
     fallback: () => 1000,
-    parse: integerFrom(0, 10_000_000),
+    parse: integerWithin(0, 10_000_000),
     placeholder: "N",
     shownDefault: "1000",
     help: "Requests per minute and project with secret keys; 0 for no limit",
@@ -230,7 +230,7 @@ export const SETTINGS: Settings = {
     flag: "public-key-rate",
     env: "MAILSTEAD_PUBLIC_KEY_RATE",
     fallback: () => 1000,
-    parse: integerFrom(0, 10_000_000),
+    parse: integerWithin(0, 10_000_000),
     placeholder: "N",
     shownDefault: "1000",
     help: "Requests per minute and project with public keys; 0 for no limit",
@@ -239,7 +239,7 @@ export const SETTINGS: Settings = {
     flag: "public-client-rate",
     env: "MAILSTEAD_PUBLIC_CLIENT_RATE",
     fallback: () => 300,
-    parse: integerFrom(0, 10_000_000),
+    parse: integerWithin(0, 10_000_000),
     placeholder: "N",
     shownDefault: "300",
     help: "Requests per minute, project and client address with public keys; 0 for no limit",
@@ -258,7 +258,7 @@ export const SETTINGS: Settings = {
     flag: "quota-storage",
     env: "MAILSTEAD_QUOTA_STORAGE",
     fallback: () => 51_200,
-    parse: integerFrom(0, 1_000_000_000),
+    parse: integerWithin(0, 1_000_000_000),
     placeholder: "MIB",
     shownDefault: "51200",
     help: "MiB that the data of a project may take; 0 for no limit",
@@ -267,7 +267,7 @@ export const SETTINGS: Settings = {
     flag: "quota-queued-mails",
     env: "MAILSTEAD_QUOTA_QUEUED_MAILS",
     fallback: () => 1_000_000,
-    parse: integerFrom(0, 1_000_000_000),
+    parse: integerWithin(0, 1_000_000_000),
     placeholder: "N",
     shownDefault: "1000000",
     help: "Waiting mails of a project, without those of campaigns; 0 for no limit",
@@ -276,7 +276,7 @@ export const SETTINGS: Settings = {
     flag: "quota-jobs",
     env: "MAILSTEAD_QUOTA_JOBS",
     fallback: () => 10,
-    parse: integerFrom(0, 100_000),
+    parse: integerWithin(0, 100_000),
     placeholder: "N",
     shownDefault: "10",
     help: "Concurrent imports, exports and bulk actions of a project; 0 for no limit",
@@ -285,7 +285,7 @@ export const SETTINGS: Settings = {
     flag: "quota-webhook-calls",
     env: "MAILSTEAD_QUOTA_WEBHOOK_CALLS",
     fallback: () => 32,
-    parse: integerFrom(0, 1000),
+    parse: integerWithin(0, 1000),
     placeholder: "N",
     shownDefault: "32",
     help: "Concurrent webhook requests of a project; 0 for no limit except a fair share",
@@ -302,7 +302,7 @@ export const SETTINGS: Settings = {
     flag: "retain-bodies",
     env: "MAILSTEAD_RETAIN_BODIES",
     fallback: () => 90,
-    parse: integerFrom(0, MAX_DAYS),
+    parse: integerWithin(0, MAX_DAYS),
     placeholder: "DAYS",
     shownDefault: "90",
     help: "Days until body, variables and attachments of a mail are deleted; 0 for never",
@@ -311,7 +311,7 @@ export const SETTINGS: Settings = {
     flag: "retain-raw",
     env: "MAILSTEAD_RETAIN_RAW",
     fallback: () => 30,
-    parse: integerFrom(0, MAX_DAYS),
+    parse: integerWithin(0, MAX_DAYS),
     placeholder: "DAYS",
     shownDefault: "30",
     help: "Days until captured messages are deleted; 0 for never",
@@ -320,7 +320,7 @@ export const SETTINGS: Settings = {
     flag: "retain-events",
     env: "MAILSTEAD_RETAIN_EVENTS",
     fallback: () => 0,
-    parse: integerFrom(0, MAX_DAYS),
+    parse: integerWithin(0, MAX_DAYS),
     placeholder: "DAYS",
     shownDefault: "0",
     help: "Days until events and ended workflow executions are deleted; 0 for never",
@@ -329,7 +329,7 @@ export const SETTINGS: Settings = {
     flag: "campaign-bounce-limit",
     env: "MAILSTEAD_CAMPAIGN_BOUNCE_LIMIT",
     fallback: () => 0.1,
-    parse: numberFrom(0, 1),
+    parse: numberWithin(0, 1),
     placeholder: "SHARE",
     shownDefault: "0.1",
     help: "Share of bounces (0 to 1) above which a campaign is paused",
@@ -338,7 +338,7 @@ export const SETTINGS: Settings = {
     flag: "campaign-complaint-limit",
     env: "MAILSTEAD_CAMPAIGN_COMPLAINT_LIMIT",
     fallback: () => 0.003,
-    parse: numberFrom(0, 1),
+    parse: numberWithin(0, 1),
     placeholder: "SHARE",
     shownDefault: "0.003",
     help: "Share of complaints (0 to 1) above which a campaign is paused",
@@ -347,7 +347,7 @@ export const SETTINGS: Settings = {
     flag: "campaign-limit-after",
     env: "MAILSTEAD_CAMPAIGN_LIMIT_AFTER",
     fallback: () => 500,
-    parse: integerFrom(1, 1_000_000),
+    parse: integerWithin(1, 1_000_000),
     placeholder: "MAILS",
     shownDefault: "500",
     help: "Number of sent mails of a campaign from which these two limits apply",
@@ -488,21 +488,21 @@ function nonEmpty(text: string): Parsed<string> {
   return text.trim() === "" ? { accepted: "a value that is not empty" } : { value: text };
 }
 
-function integerFrom(least: number, most: number): (text: string) => Parsed<number> {
+function integerWithin(min: number, max: number): (text: string) => Parsed<number> {
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most
+    return value >= min && value <= max
       ? { value }
-      : { accepted: `a whole number from ${least} to ${most}, got "${text}"` };
+      : { accepted: `a whole number from ${min} to ${max}, got "${text}"` };
   };
 }
 
-function numberFrom(least: number, most: number): (text: string) => Parsed<number> {
+function numberWithin(min: number, max: number): (text: string) => Parsed<number> {
   return (text) => {
     const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-    return value >= least && value <= most
+    return value >= min && value <= max
       ? { value }
-      : { accepted: `a number from ${least} to ${most}, got "${text}"` };
+      : { accepted: `a number from ${min} to ${max}, got "${text}"` };
   };
 }
 

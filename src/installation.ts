@@ -7,8 +7,8 @@ import type { Installation } from "./modules/domains/records.ts";
 type Settings = Pick<Config, "transport" | "relayUrl" | "hostname" | "sourceAddresses">;
 
 /**
- * The source addresses go into the records only if all are public. Behind network address translation
- * the public addresses are unknown, so the records name the host instead.
+ * The source addresses go into the records only if all are public. Behind network address
+ * translation the public addresses are unknown, so the records name the host instead.
  */
 export function installationOf(config: Settings): Installation {
   const { transport, relayUrl, hostname, sourceAddresses } = config;

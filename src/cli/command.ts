@@ -125,7 +125,7 @@ function checkPositionals(command: Command, given: readonly string[]): void {
   if (extra !== undefined) {
     const expected = command.positionals.map((positional) => positional.name).join(" ");
     throw new UsageError(
-      `unexpected "${extra}"; mailstead ${command.name} takes ${expected || "no arguments"}`,
+      `unexpected "${extra}"; mailstead ${command.name} accepts ${expected || "no arguments"}`,
     );
   }
 }

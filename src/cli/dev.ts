@@ -1,6 +1,6 @@
 /**
- * The command `mailstead dev`: runs a server that captures all mail and needs no verified domain. It
- * creates a project with keys, and prints an example request.
+ * The command `mailstead dev`: runs a server that captures all mail and needs no verified domain.
+ * It creates a project with keys, and prints an example request.
  */
 
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,7 +14,9 @@ import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 
-/** The keys in a file of the data folder. The database has only digests, and `dev` prints the keys. */
+/**
+ * The keys in a file of the data folder. The database has only digests, and `dev` prints the keys.
+ */
 const DevKeys = Type.Object({ secretKey: Type.String(), publicKey: Type.String() });
 type DevKeys = { secretKey: string; publicKey: string };
 
@@ -44,14 +46,14 @@ async function devKeys(app: App, file: string): Promise<DevKeys> {
   const isValid =
     stored !== null && app.keys.findByDigest(sha256(stored.secretKey))?.isUsable === true;
   if (isValid) return stored;
-  const made = await app.writer.write(() => {
+  const created = await app.writer.write(() => {
     const project = app.projects.find(PROJECT_NAME) ?? app.projects.create(PROJECT_NAME)();
     const key = (kind: "SECRET" | "PUBLIC") =>
       app.keys.create(project.seq, { kind, name: "mailstead dev", expiresAt: null })().text;
     return { secretKey: key("SECRET"), publicKey: key("PUBLIC") };
   });
-  writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });
-  return made;
+  writeFileSync(file, `${JSON.stringify(created, null, 2)}\n`, { mode: 0o600 });
+  return created;
 }
 
 function readKeys(file: string): DevKeys | null {

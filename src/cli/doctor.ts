@@ -1,4 +1,6 @@
-/** The command `mailstead doctor`: checks everything that delivery depends on, one line per check. */
+/**
+ * The command `mailstead doctor`: checks everything that delivery depends on, one line per check.
+ */
 
 import { readConfig } from "../config.ts";
 import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";

@@ -14,7 +14,9 @@ import { type Command, type Flag, type Input, type SettingName, UsageError } fro
 import { recordsText } from "./domain-text.ts";
 import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
 
-/** The DNS records depend on how the server sends, so these commands accept its settings as well. */
+/**
+ * The DNS records depend on how the server sends, so these commands accept its settings as well.
+ */
 const DOMAIN_SETTINGS: readonly SettingName[] = [
   ...STORE_SETTINGS,
   "transport",
@@ -31,7 +33,7 @@ const NAME = { name: "NAME", help: "Domain such as example.com" };
 export const domainAdd: Command = {
   name: "domain add",
   summary: "Add a domain to a project: creates its keys and shows its DNS records",
-  details: `${SAME_SETTINGS}\nWith --verified you confirm that you control the domain: it may be used at once.`,
+  details: `${SAME_SETTINGS}\nWith --verified the domain may be used at once: you confirm that you control it.`,
   positionals: [NAME],
   flags: [
     PROJECT_FLAG,

@@ -28,23 +28,23 @@ export const projectCreate: Command = {
       throw new UsageError(`NAME: expected 1 to ${LONGEST_NAME} characters`);
     }
     return withNewStore(input, async ({ writer, projects, keys }) => {
-      const { project, secret, open } = await writer.write(() => {
-        const made = projects.create(name)();
+      const { project, secretKey, publicKey } = await writer.write(() => {
+        const created = projects.create(name)();
         const key = (kind: "SECRET" | "PUBLIC") =>
-          keys.create(made.seq, { kind, name: "first key", expiresAt: null })();
-        return { project: made, secret: key("SECRET"), open: key("PUBLIC") };
+          keys.create(created.seq, { kind, name: "first key", expiresAt: null })();
+        return { project: created, secretKey: key("SECRET"), publicKey: key("PUBLIC") };
       });
       return print(
         input,
         {
           project: { id: project.id, name: project.name },
-          secretKey: secret.text,
-          publicKey: open.text,
+          secretKey: secretKey.text,
+          publicKey: publicKey.text,
         },
         [
           `Project ${project.name} (${project.id})`,
-          `  secret key  ${secret.text}`,
-          `  public key  ${open.text}`,
+          `  secret key  ${secretKey.text}`,
+          `  public key  ${publicKey.text}`,
           "Store the secret key now: it is not shown again.",
         ].join("\n"),
       );

@@ -1,7 +1,7 @@
 /**
  * Runs the command line. It finds the command, parses its arguments (`command.ts`), and runs it:
- * commands that work on the database open it beside a running server (`store.ts`), `serve` and `dev`
- * run a server, and `doctor` and `check` examine the installation. An error is printed with a
+ * commands that work on the database open it beside a running server (`store.ts`), `serve` and
+ * `dev` run a server, and `doctor` and `check` examine the installation. An error is printed with a
  * suggestion and becomes an exit code: 0 for success, 1 for failure, 2 for wrong usage.
  */
 

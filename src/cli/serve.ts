@@ -135,7 +135,9 @@ export async function runServer(
   }
 }
 
-/** Opens the database of a locked data folder. Creates it if there is none, and applies migrations. */
+/**
+ * Opens the database of a locked data folder. Creates it if there is none, and applies migrations.
+ */
 function openServed({ path, databaseFile }: DataFolder, log: Log): Db {
   if (!hasInstallation(path)) {
     log.info("database created", { applied: createDatabase(databaseFile) });

@@ -1,4 +1,6 @@
-/** Opens the database for a command, also beside a running server, and applies pending migrations. */
+/**
+ * Opens the database for a command, also beside a running server, and applies pending migrations.
+ */
 
 import { type Config, readConfig } from "../config.ts";
 import { createDatabase } from "../db/create.ts";
@@ -123,7 +125,9 @@ export async function ensureDatabase({ path, databaseFile }: DataFolder): Promis
   }
 }
 
-/** Applies pending migrations and returns their names. Throws if a running server uses the database. */
+/**
+ * Applies pending migrations and returns their names. Throws if a running server uses the database.
+ */
 export function upgradeUnlessServed(db: Db, path: string): string[] {
   if (pendingMigrations(db.sqlite).length === 0) return [];
   let unlock: () => void;

@@ -1,7 +1,7 @@
 /**
- * Admits every request that needs an API key. The checks run in this order (docs/interface.md#requests):
- * authentication, permission, rate limit, body. The schema of the route is checked after them, so a
- * request without a valid key gets no validation errors.
+ * Admits every request that needs an API key. The checks run in this order
+ * (docs/interface.md#requests): authentication, permission, rate limit, body. The schema of the
+ * route is checked after them, so a request without a valid key gets no validation errors.
  */
 
 import { Elysia } from "elysia";
@@ -61,8 +61,8 @@ export type AdmissionOptions = {
 };
 
 /**
- * Commits a prepared change, once per Idempotency-Key. Two requests are the same if their bodies are
- * equal. A route that reads its body itself passes a value to compare instead.
+ * Commits a prepared change, once per Idempotency-Key. Two requests are the same if their bodies
+ * are equal. A route that reads its body itself passes a value to compare instead.
  */
 type Once = <T>(
   prepare: () => Promise<Change<Sync<Answer<T>>>> | Change<Sync<Answer<T>>>,
@@ -125,7 +125,10 @@ export function createAdmission(options: AdmissionOptions) {
     return key;
   }
 
-  /** Failed authentication is limited per client address. Requests with a valid key are not affected. */
+  /**
+   * Failed authentication is limited per client address. Requests with a valid key are not
+   * affected.
+   */
   function refuseUnauthenticated(incoming: Incoming, refusal: AppError): AppError {
     const decision = failures.take(clientOf(incoming));
     return decision.isAllowed ? refusal : rateExceeded(decision.resetSeconds);

@@ -1,7 +1,7 @@
 /**
- * Waits for the bytes of request bodies. After a grace period a body must arrive at a minimum average
- * rate. Otherwise the request ends with 408, so that a slow client cannot hold its share of the
- * memory budget.
+ * Waits for the bytes of request bodies. After a grace period a body must arrive at a minimum
+ * average rate. Otherwise the request ends with 408, so that a slow client cannot hold its share of
+ * the memory budget.
  */
 
 import type { Clock } from "../lib/clock.ts";
@@ -53,7 +53,9 @@ export function createArrivals(clock: Clock) {
       });
     },
 
-    /** Yields the pieces of a body as they arrive. Only time spent waiting for the client counts. */
+    /**
+     * Yields the pieces of a body as they arrive. Only time spent waiting for the client counts.
+     */
     async *pieces(request: Request, graceMs: number): AsyncGenerator<Uint8Array> {
       const reader = request.body?.getReader();
       if (reader === undefined) return;
@@ -72,7 +74,8 @@ export function createArrivals(clock: Clock) {
       } catch (error) {
         throw request.signal.aborted ? brokenOff() : error;
       } finally {
-        // This makes Bun discard the rest of the body. It fails if the connection is already closed.
+        // This makes Bun discard the rest of the body. It fails if the connection is already
+        // closed.
         reader.cancel().catch(() => undefined);
       }
     },

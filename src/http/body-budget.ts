@@ -1,8 +1,8 @@
 /**
  * Limits the memory that request bodies take in the whole process. A request takes a share for the
  * bytes of its body before they are read and a share for its JSON values before they are parsed. It
- * returns both after the response. There are separate pools for bodies of up to 64 KiB, of up to
- * 1 MiB, larger bodies, bodies of unknown length, and bodies sent with a public key. Therefore small
+ * returns both after the response. There are separate pools for bodies of up to 64 KiB, of up to 1
+ * MiB, larger bodies, bodies of unknown length, and bodies sent with a public key. Therefore small
  * bodies never wait for large ones, and requests with a public key never delay those with a secret
  * key.
  */
@@ -20,11 +20,16 @@ export type BodyHolder = { projectSeq: number; isPublic: boolean };
 type Signal = () => AbortSignal;
 
 export type BodyBudget = {
-  /** Awaited before `bytes` are read. It rejects with 503 if too many requests wait, or for too long. */
+  /**
+   * Awaited before `bytes` are read. It rejects with 503 if too many requests wait, or for too
+   * long.
+   */
   takeBytes(bytes: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
   /** Awaited before the first bytes of a body of unknown length are read. */
   takeUnknown(holder: BodyHolder, signal: Signal): Share | Promise<Share>;
-  /** Awaited before a large document is parsed, which takes several times the memory of its bytes. */
+  /**
+   * Awaited before a large document is parsed, which takes several times the memory of its bytes.
+   */
   takeWork(bytes: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
   /** Awaited before a document with this many JSON values is parsed. */
   takeValues(values: number, holder: BodyHolder, signal: Signal): Share | Promise<Share>;
@@ -52,7 +57,9 @@ const MAX_VALUES = 600_000;
 /** Smallest share: even a request with an empty body takes some memory. */
 const MIN_SHARE_BYTES = 1 * KIB;
 
-/** Bun buffers about this much of a body that is not read yet, and then stops reading its socket. */
+/**
+ * Bun buffers about this much of a body that is not read yet, and then stops reading its socket.
+ */
 export const UNREAD_BYTES = 1.25 * MIB;
 /** Bodies of unknown length that are received at the same time, before they grow. */
 const MAX_UNKNOWN = 100;
@@ -82,7 +89,9 @@ export function createBodyBudget(clock: Clock): BodyBudget {
   const large = pool(60 * MIB);
   const unknown = pool(MAX_UNKNOWN * UNREAD_BYTES);
   const publicKeys = pool(16 * MIB);
-  /** Requests that wait for these pools hold a share of bytes already, which bounds their number. */
+  /**
+   * Requests that wait for these pools hold a share of bytes already, which bounds their number.
+   */
   const unbounded = { waitingCost: () => 0, mostWaitingCost: 0 };
   const work = createFairPool({
     ...common,
@@ -127,8 +136,8 @@ export function createBodyBudget(clock: Clock): BodyBudget {
 
 /**
  * Share of a body of unknown length that has grown to `bytes`: the largest body of the medium or of
- * the large pool. A growing body waits only for a later pool while it holds a share of an earlier one,
- * so two growing bodies cannot wait for each other.
+ * the large pool. A growing body waits only for a later pool while it holds a share of an earlier
+ * one, so two growing bodies cannot wait for each other.
  */
 export function grownShare(bytes: number, limitBytes: number): number {
   return Math.min(bytes <= MEDIUM_BYTES ? MEDIUM_BYTES : limitBytes, limitBytes);

@@ -1,4 +1,6 @@
-/** Receives the bytes of request bodies within the memory budget, and returns their shares of it. */
+/**
+ * Receives the bytes of request bodies within the memory budget, and returns their shares of it.
+ */
 
 import { AppError } from "../lib/errors.ts";
 import type { Share } from "../lib/fair-pool.ts";
@@ -86,7 +88,9 @@ export function createBodyBytes(deps: {
     return { bytes: whole, values: bounds.values() };
   }
 
-  /** Counts the values of each piece on arrival, so a body with too many values is not read further. */
+  /**
+   * Counts the values of each piece on arrival, so a body with too many values is not read further.
+   */
   async function receivePieces(
     request: Request,
     announced: number | null,
@@ -144,8 +148,8 @@ export function createBodyBytes(deps: {
     },
 
     /**
-     * The fast path for almost every request: so few bytes cannot contain many values or levels. The
-     * share is returned when the bytes have arrived, because parsing them takes little memory.
+     * The fast path for almost every request: so few bytes cannot contain many values or levels.
+     * The share is returned when the bytes have arrived, because parsing them takes little memory.
      */
     async receiveTiny(request: Request, bytes: number, holder: BodyHolder): Promise<Uint8Array> {
       const taking = budget.takeBytes(bytes, holder, signalOf(request));

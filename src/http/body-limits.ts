@@ -5,7 +5,9 @@ import type { TSchema } from "@sinclair/typebox";
 export type BodyLimit = {
   /** Length of the body as sent. */
   bytes: number;
-  /** Number of JSON values: objects, arrays, strings, numbers, true, false and null, at any depth. */
+  /**
+   * Number of JSON values: objects, arrays, strings, numbers, true, false and null, at any depth.
+   */
   values: number;
 };
 
@@ -34,7 +36,9 @@ export const BODY_LIMITS = {
   campaign: { bytes: 4 * MIB, values: 150_000 },
   /** A workflow graph of 1 MiB. */
   workflow: { bytes: 4 * MIB, values: 150_000 },
-  /** Attachments of 10 MiB in base64, 1,000 recipients, a template source of 1 MiB and variables. */
+  /**
+   * Attachments of 10 MiB in base64, 1,000 recipients, a template source of 1 MiB and variables.
+   */
   send: { bytes: 20 * MIB, values: 100_000 },
 } as const satisfies Record<string, BodyLimit>;
 
@@ -42,7 +46,7 @@ export const BODY_LIMITS = {
 export const IMPORT_CAP_BYTES = 100 * MIB;
 
 /** Largest form of the subscription pages, which has one field. */
-export const FORM_CAP_BYTES = 4 * KIB;
+export const MAX_FORM_BYTES = 4 * KIB;
 
 const LIMIT = Symbol("body limit");
 

@@ -1,8 +1,8 @@
 /**
  * Reads the JSON bodies of requests. The checks run in this order: content coding, size, memory
- * budget, arrival of the bytes, number of values, UTF-8, JSON, and values that cannot be stored. The
- * schema of the route is checked after all of them. A large body is processed in steps, between which
- * other requests are answered.
+ * budget, arrival of the bytes, number of values, UTF-8, JSON, and values that cannot be stored.
+ * The schema of the route is checked after all of them. A large body is processed in steps, between
+ * which other requests are answered.
  */
 
 import { AppError, validationError } from "../lib/errors.ts";
@@ -141,7 +141,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Throws 422 for JSON that is not an object. The schema of an optional body would not refuse it. */
+/**
+ * Throws 422 for JSON that is not an object. The schema of an optional body would not refuse it.
+ */
 function ensureObject(value: unknown): unknown {
   if (value === null || isRecord(value)) return value;
   throw validationError([{ field: "", message: "must be an object", code: "invalid_type" }]);

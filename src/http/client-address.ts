@@ -31,7 +31,9 @@ export function clientAddressReader(options: {
   const { trusted, log } = options;
   let isProxyReported = false;
 
-  /** A private peer that sends X-Forwarded-For is probably a proxy that the operator did not name. */
+  /**
+   * A private peer that sends X-Forwarded-For is probably a proxy that the operator did not name.
+   */
   function reportProxy(peer: string): void {
     if (isProxyReported || isPublicAddress(peer) || isInRanges(peer, trusted)) return;
     isProxyReported = true;

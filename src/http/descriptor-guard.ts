@@ -27,7 +27,9 @@ export type GuardDeps = {
   openSubstitute: () => Closable;
 };
 
-/** Interval between checks. A listener that cannot accept keeps a processor busy for at most this. */
+/**
+ * Interval between checks. A listener that cannot accept keeps a processor busy for at most this.
+ */
 const CHECK_MS = 100;
 /** Time without any listener after the substitute has used up the released descriptors. */
 const PAUSE_MS = 1_000;

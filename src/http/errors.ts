@@ -32,7 +32,9 @@ export type ErrorContext = {
   project: Project | null;
 };
 
-/** Returns the response for an error. An unknown error is logged and becomes a 500 without details. */
+/**
+ * Returns the response for an error. An unknown error is logged and becomes a 500 without details.
+ */
 export function toAppError(error: unknown, context: ErrorContext): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof ValidationError && error.type === "params") return badPath();
@@ -69,8 +71,8 @@ function refusalOf(error: ValidationError, project: Project | null): AppError {
 }
 
 /**
- * Returns the error body (docs/specification.md#s7.1). On `/v1/*` it also has the members of the older
- * format (docs/specification.md#s7.2).
+ * Returns the error body (docs/specification.md#s7.1). On `/v1/*` it also has the members of the
+ * older format (docs/specification.md#s7.2).
  */
 export function errorBody(error: AppError, context: ErrorContext): ErrorBody {
   return {

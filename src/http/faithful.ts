@@ -1,7 +1,8 @@
 /**
  * Refuses JSON that cannot be stored or sent unchanged: U+0000 and lone surrogates in names and
  * strings, and numbers too large for a double (1e400 is parsed as Infinity and would be stored as
- * null). Fields that the schema of a route does not describe are ignored together with their values.
+ * null). Fields that the schema of a route does not describe are ignored together with their
+ * values.
  */
 
 import { type FieldError, validationError } from "../lib/errors.ts";
@@ -9,12 +10,17 @@ import { DEEPEST_NESTING } from "../lib/nesting.ts";
 import { tooDeep } from "./json-bounds.ts";
 import { isRecord, MOST_ERRORS } from "./validation.ts";
 
-/** The used part of a value: everything, or only some members of objects and the items of arrays. */
+/**
+ * The used part of a value: everything, or only some members of objects and the items of arrays.
+ */
 export type Used = "everything" | { members: ReadonlyMap<string, Used>; items: Used | null };
 
 const NOTHING: Used = { members: new Map(), items: null };
 
-/** The part of a value that a JSON schema describes. A schema without members or items uses everything. */
+/**
+ * The part of a value that a JSON schema describes. A schema without members or items uses
+ * everything.
+ */
 export function usedBy(schema: unknown): Used {
   if (!isRecord(schema)) return "everything";
   const { anyOf, type, properties, items } = schema;

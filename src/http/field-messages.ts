@@ -1,7 +1,7 @@
 /**
  * The messages for violations of a schema. Each message is a predicate without a full stop, such as
- * `must not be empty`. It is shown alone beside the field's name in `errors[]`, and after the field's
- * name in the `message` of the whole error.
+ * `must not be empty`. It is shown alone beside the field's name in `errors[]`, and after the
+ * field's name in the `message` of the whole error.
  */
 
 import { FormatRegistry, Kind, type TSchema } from "@sinclair/typebox";

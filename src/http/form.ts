@@ -1,7 +1,10 @@
-/** Reads the small forms that recipients and their mail programs post. It is bounded and never throws. */
+/**
+ * Reads the small forms that recipients and their mail programs post. It is bounded and never
+ * throws.
+ */
 
 import type { Arrivals } from "./body-arrival.ts";
-import { FORM_CAP_BYTES } from "./body-limits.ts";
+import { MAX_FORM_BYTES } from "./body-limits.ts";
 
 /** Time until the minimum transfer rate applies. A form fits into one packet. */
 const GRACE_MS = 10_000;
@@ -9,12 +12,14 @@ const GRACE_MS = 10_000;
 export type Form =
   { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
 
-/** Resolves to the fields of a urlencoded or multipart body. An invalid or incomplete body has none. */
+/**
+ * Resolves to the fields of a urlencoded or multipart body. An invalid or incomplete body has none.
+ */
 export async function readForm(request: Request, arrivals: Arrivals): Promise<Form> {
   const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > FORM_CAP_BYTES) return { isTooLarge: true };
+  if (announced > MAX_FORM_BYTES) return { isTooLarge: true };
   try {
-    const bytes = await readUpTo(request, FORM_CAP_BYTES, arrivals);
+    const bytes = await readUpTo(request, MAX_FORM_BYTES, arrivals);
     if (bytes === null) return { isTooLarge: true };
     const fields = await fieldsOf(bytes, request.headers.get("content-type"));
     return { isTooLarge: false, fields };

@@ -31,7 +31,9 @@ export type Answer<T> = {
 /** The request that a key identifies. `path` may be in any spelling. */
 export type KeyedRequest = {
   projectSeq: number;
-  /** Requests with public keys have their own namespace, so they cannot use up keys of the server. */
+  /**
+   * Requests with public keys have their own namespace, so they cannot use up keys of the server.
+   */
   isPublic: boolean;
   method: string;
   path: string;
@@ -40,7 +42,9 @@ export type KeyedRequest = {
   isWithinQuota: boolean;
 };
 
-/** Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project. */
+/**
+ * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
+ */
 export type Storing = <T>(projectSeq: number, change: () => T) => T;
 
 export type Idempotency = {
@@ -55,7 +59,9 @@ export type Idempotency = {
   ): Promise<{ answer: Answer<T>; isReplay: boolean }>;
   /** Runs in a change after the clock was set, and moves the stored times by the same amount. */
   shift(byMs: number): void;
-  /** Deletes one chunk of the responses older than 24 hours; resolves to the number of deleted rows. */
+  /**
+   * Deletes one chunk of the responses older than 24 hours; resolves to the number of deleted rows.
+   */
   purge(): Promise<number>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Scans the bytes of a JSON document as they arrive and counts its values, its levels of nesting and
- * its escape sequences. A parsed document can take thirty times the memory of its bytes, so a
+ * Scans the bytes of a JSON document as they arrive and counts its values, its levels of nesting
+ * and its escape sequences. A parsed document can take thirty times the memory of its bytes, so a
  * document with too many values is refused before it is parsed.
  */
 
@@ -35,7 +35,9 @@ export function createJsonBounds(maxValues: number): JsonBounds {
   let isInString = false;
   /** True if the last byte was a backslash in a string, so the next byte is escaped. */
   let isEscaped = false;
-  /** Positions of the next quote and backslash in the current bytes, from the last native search. */
+  /**
+   * Positions of the next quote and backslash in the current bytes, from the last native search.
+   */
   let quoteAt = -1;
   let backslashAt = -1;
 

@@ -1,4 +1,6 @@
-/** Accepts connections for the routes, and recovers when the process runs out of file descriptors. */
+/**
+ * Accepts connections for the routes, and recovers when the process runs out of file descriptors.
+ */
 
 import type { AnyElysia } from "elysia";
 import type { Clock } from "../lib/clock.ts";

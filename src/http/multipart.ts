@@ -20,7 +20,9 @@ export const FORM_OVERHEAD_BYTES = 256 * 1024;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_FIELDS = 20;
 
-/** A request with a form. `pieces` resolves to its body when the memory budget allows reading it. */
+/**
+ * A request with a form. `pieces` resolves to its body when the memory budget allows reading it.
+ */
 export type Upload = { request: Request; pieces: () => Promise<AsyncGenerator<Uint8Array>> };
 
 /** Resolves to the form's other fields after the whole file was stored. */

@@ -1,6 +1,6 @@
 /**
- * Serves `GET /openapi.json`, which is generated from the routes, and `GET /docs`, a page that shows
- * it. All assets are embedded in the executable.
+ * Serves `GET /openapi.json`, which is generated from the routes, and `GET /docs`, a page that
+ * shows it. All assets are embedded in the executable.
  */
 
 import { swagger } from "@elysiajs/swagger";
@@ -20,7 +20,10 @@ have the same structure; programs should read \`error.code\`.`;
 
 const SPEC_PATH = "/spec";
 
-/** Returns the documentation routes for `api`. The document is generated on the first request for it. */
+/**
+ * Returns the documentation routes for `api`. The document is generated on the first request for
+ * it.
+ */
 export function openApiRoutes(api: AnyElysia) {
   let document: Promise<string> | null = null;
   return new Elysia({ name: "openapi-routes" })
@@ -83,7 +86,10 @@ async function describe(api: AnyElysia): Promise<string> {
   return JSON.stringify(completeDocument(await response.json()));
 }
 
-/** Declares OpenAPI 3.1, because the schemas use `null` and `const`, and adds the shared error schema. */
+/**
+ * Declares OpenAPI 3.1, because the schemas use `null` and `const`, and adds the shared error
+ * schema.
+ */
 function completeDocument(document: unknown): unknown {
   if (!isRecord(document)) throw new Error("the plugin returned no OpenAPI document");
   return {
@@ -120,7 +126,9 @@ function completeResponse(response: unknown, status: string): unknown {
   return { description, content: { "application/json": { schema } } };
 }
 
-/** Keeps one of the three media types that the plugin lists: JSON, unless the schema names another. */
+/**
+ * Keeps one of the three media types that the plugin lists: JSON, unless the schema names another.
+ */
 function contentOf({ content }: Readonly<Record<string, unknown>>): { content?: unknown } {
   const json = isRecord(content) ? content["application/json"] : undefined;
   if (!isRecord(json)) return content === undefined ? {} : { content };
@@ -178,5 +186,7 @@ const PAGE = `<!doctype html>
 </body>
 </html>`;
 
-/** `validatorUrl` is null, because the page would otherwise send the document to a public service. */
+/**
+ * `validatorUrl` is null, because the page would otherwise send the document to a public service.
+ */
 const START = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#docs", validatorUrl: null, deepLinking: true, tryItOutEnabled: true, persistAuthorization: false });`;

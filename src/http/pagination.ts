@@ -1,6 +1,6 @@
 /**
- * Cursor pagination (docs/specification.md#s4.9). A cursor is opaque, signed, and valid only for the
- * project and the list for which it was issued.
+ * Cursor pagination (docs/specification.md#s4.9). A cursor is opaque, signed, and valid only for
+ * the project and the list for which it was issued.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
@@ -29,7 +29,9 @@ export type PageRequest = { limit: number; after: readonly number[] | null };
 export type Cursors = {
   /** Reads `limit` and `cursor`. Throws 422 for a cursor that was not issued for this list. */
   read(scope: string, query: PageQuery): PageRequest;
-  /** Makes a page of `rows`, which the caller selects with `limit + 1` to learn if there are more. */
+  /**
+   * Makes a page of `rows`, which the caller selects with `limit + 1` to learn if there are more.
+   */
   page<Row, Item>(
     scope: string,
     request: PageRequest,

@@ -1,4 +1,6 @@
-/** Sliding-window counters: in any window of time, at most `limit` requests per key are accepted. */
+/**
+ * Sliding-window counters: in any window of time, at most `limit` requests per key are accepted.
+ */
 
 export type Decision = {
   isAllowed: boolean;
@@ -13,7 +15,9 @@ export type Decision = {
 export type SlidingWindow = {
   /** Counts a request if the limit allows it. */
   take(key: string | number): Decision;
-  /** Returns the decision of `take` if it would deny the request, otherwise null. It counts nothing. */
+  /**
+   * Returns the decision of `take` if it would deny the request, otherwise null. It counts nothing.
+   */
   refusal(key: string | number): Decision | null;
   size(): number;
 };
@@ -86,7 +90,9 @@ function oldest(ring: Ring): number {
   return times[(next - count + times.length) % times.length] ?? 0;
 }
 
-/** Drops the requests from before and at `time`, so that a request counts for exactly `windowMs`. */
+/**
+ * Drops the requests from before and at `time`, so that a request counts for exactly `windowMs`.
+ */
 function dropBefore(ring: Ring, time: number): void {
   while (ring.count > 0 && oldest(ring) <= time) ring.count--;
 }

@@ -1,8 +1,8 @@
 /**
- * Finds the route of a path independently of the method: a literal segment wins over a parameter, and
- * a parameter over a wildcard. The routers of the framework consider one method only, so they would
- * treat `GET /contacts/bulk` as the contact with the id "bulk", because only POST has that literal
- * route.
+ * Finds the route of a path independently of the method: a literal segment wins over a parameter,
+ * and a parameter over a wildcard. The routers of the framework consider one method only, so they
+ * would treat `GET /contacts/bulk` as the contact with the id "bulk", because only POST has that
+ * literal route.
  */
 
 export type Route = { method: string; path: string };
@@ -56,7 +56,10 @@ function literalChild(node: Node, segment: string): Node {
   return child;
 }
 
-/** Matches the segments from `index` on below `node`. The recursion is as deep as the longest pattern. */
+/**
+ * Matches the segments from `index` on below `node`. The recursion is as deep as the longest
+ * pattern.
+ */
 function find(node: Node, segments: readonly string[], index: number): string[] | null {
   const segment = segments[index];
   if (segment === undefined) return node.methods;

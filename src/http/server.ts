@@ -2,9 +2,9 @@
  * The root of all routes. For each request, in this order: it chooses the request id, refuses a
  * second Host header, adds the CORS headers of the public endpoint, and refuses a method that the
  * route does not have (405). Then the route answers: `admission.ts` checks the API key and the rate
- * limit, `body.ts` reads the body, `validation.ts` checks it against the schema, and `idempotency.ts`
- * commits the change once per key. An error becomes a response in `errors.ts`. The response is
- * counted and logged at the end.
+ * limit, `body.ts` reads the body, `validation.ts` checks it against the schema, and
+ * `idempotency.ts` commits the change once per key. An error becomes a response in `errors.ts`. The
+ * response is counted and logged at the end.
  */
 
 import { Elysia } from "elysia";

@@ -11,8 +11,8 @@ import { type FieldError, type FieldErrorCode, validationError } from "../lib/er
 export const MOST_ERRORS = 100;
 
 /**
- * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run on
- * a value that violates the schema, so that one response reports the errors of both.
+ * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run
+ * on a value that violates the schema, so that one response reports the errors of both.
  */
 export type Checks = (
   value: Readonly<Record<string, unknown>>,
@@ -35,7 +35,9 @@ export function fieldErrors(
   return firstByField(allErrors(schema, value, project));
 }
 
-/** Yields errors lazily: a body may have a million errors, and only the first hundred are reported. */
+/**
+ * Yields errors lazily: a body may have a million errors, and only the first hundred are reported.
+ */
 function* allErrors(
   schema: TSchema,
   value: unknown,
@@ -86,9 +88,9 @@ function* toFieldErrors(error: ValueError): Generator<FieldError> {
 }
 
 /**
- * For a value that matches no variant of a union, the errors are those of the first variant that has
- * the JSON type of the value. An invalid address in an array of recipients is thus reported with the
- * path of the address, not of the array.
+ * For a value that matches no variant of a union, the errors are those of the first variant that
+ * has the JSON type of the value. An invalid address in an array of recipients is thus reported
+ * with the path of the address, not of the array.
  */
 function* unionErrors(error: ValueError): Generator<FieldError> {
   const field = dotted(error.path);

@@ -127,7 +127,7 @@ describe("arguments", () => {
     [["a", "--project"], "--project needs a value: ID|NAME"],
     [["a", "--verified=yes"], "--verified takes no value"],
     [[], "mailstead sample run needs NAME: who"],
-    [["a", "b", "c"], 'unexpected "c"; mailstead sample run takes NAME MORE'],
+    [["a", "b", "c"], 'unexpected "c"; mailstead sample run accepts NAME MORE'],
   ];
   for (const [words, message] of refused) {
     test(`refuses ${words.join(" ") || "no arguments"}`, () => {

@@ -1,4 +1,6 @@
-/** Starts on data folders that are damaged or incomplete. Each fails with one sentence, or succeeds. */
+/**
+ * Starts on data folders that are damaged or incomplete. Each fails with one sentence, or succeeds.
+ */
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";

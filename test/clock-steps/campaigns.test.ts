@@ -2,7 +2,16 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { TestApp } from "../support/app.ts";
 import { HOUR, MINUTE } from "../support/automation.ts";
 import { waitUntil, settleEventLoop } from "../support/eventually.ts";
-import { closeAll, countWhere, FORWARD, mail, mailing, pass, setClock, STEPS } from "./setup.ts";
+import {
+  closeAll,
+  countWhere,
+  FORWARD,
+  mail,
+  startMailing,
+  passTime,
+  setClock,
+  STEPS,
+} from "./setup.ts";
 
 const SECOND = 1000;
 
@@ -24,27 +33,24 @@ describe("campaigns", () => {
     }
   }
 
-  test.each(STEPS)(
-    "a scheduled one starts at its date by the clock that was set %s",
-    async (_, ms) => {
-      const { t } = await mailing();
-      const id = await campaign(t, 3);
-      const scheduledFor = new Date(t.clock.now() + 30 * HOUR).toISOString();
-      await t.call("POST", `/campaigns/${id}/send`, { scheduledFor });
-      await setClock(t, ms);
-      t.clock.advance(30 * HOUR - ms - MINUTE);
-      await settled(t);
-      expect(await statusOf(t, id)).toBe("SCHEDULED");
-      t.clock.advance(MINUTE);
-      await settled(t);
-      expect([await statusOf(t, id), countWhere(t, "status = 'SENT'")]).toEqual(["SENT", 3]);
-    },
-  );
+  test.each(STEPS)("start at their scheduled date by the clock that was set %s", async (_, ms) => {
+    const { t } = await startMailing();
+    const id = await campaign(t, 3);
+    const scheduledFor = new Date(t.clock.now() + 30 * HOUR).toISOString();
+    await t.call("POST", `/campaigns/${id}/send`, { scheduledFor });
+    await setClock(t, ms);
+    t.clock.advance(30 * HOUR - ms - MINUTE);
+    await settled(t);
+    expect(await statusOf(t, id)).toBe("SCHEDULED");
+    t.clock.advance(MINUTE);
+    await settled(t);
+    expect([await statusOf(t, id), countWhere(t, "status = 'SENT'")]).toEqual(["SENT", 3]);
+  });
 
   test.each(FORWARD)(
-    "one whose date the clock passes when it is set %s starts at once",
+    "start at once if the clock is set %s past their scheduled date",
     async (_, ms) => {
-      const { t } = await mailing();
+      const { t } = await startMailing();
       const id = await campaign(t, 3);
       const scheduledFor = new Date(t.clock.now() + ms - MINUTE).toISOString();
       await t.call("POST", `/campaigns/${id}/send`, { scheduledFor });
@@ -54,18 +60,18 @@ describe("campaigns", () => {
     },
   );
 
-  test.each(STEPS)("one under way keeps its own rate when the clock is set %s", async (_, ms) => {
-    const { t, handedMs } = await mailing();
+  test.each(STEPS)("under way keep their own rate if the clock is set %s", async (_, ms) => {
+    const { t, handedMs } = await startMailing();
     const id = await campaign(t, 10, { rate: 1 });
     await t.call("POST", `/campaigns/${id}/send`);
     await waitUntil(() => countWhere(t, "campaign_seq IS NOT NULL") === 10);
-    await pass(t, 3 * SECOND, 100);
+    await passTime(t, 3 * SECOND, 100);
     expect([2, 3, 4]).toContain(handedMs.length);
     await setClock(t, ms);
-    await pass(t, 8 * SECOND, 100);
+    await passTime(t, 8 * SECOND, 100);
     expect(handedMs).toHaveLength(10);
     const distances = handedMs.slice(1).map((at, i) => at - (handedMs[i] ?? 0));
-    // A turn that comes late is made up for within a second.
+    // A delayed mail is compensated within a second.
     expect(Math.max(...distances)).toBeLessThanOrEqual(1_200);
     await settled(t);
     expect(await statusOf(t, id)).toBe("SENT");

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { DAY, HOUR, MINUTE } from "../support/automation.ts";
 import { waitUntil } from "../support/eventually.ts";
-import { BACK, closeAll, FORWARD, opened, setClock } from "./setup.ts";
+import { BACK, closeAll, FORWARD, startApp, setClock } from "./setup.ts";
 
 afterEach(closeAll);
 
-describe("checks of a domain", () => {
-  /** A domain whose next check is due in three hours. */
+describe("DNS checks of a domain", () => {
+  /** Adds a domain and makes its next DNS check due in three hours. */
   async function checkedSoon() {
-    const t = await opened();
+    const t = await startApp();
     await t.call("POST", "/domains", { domain: "shop.example" });
     const of = "WHERE domain = 'shop.example'";
     const first = `SELECT misses FROM domains ${of}`;
@@ -21,14 +21,14 @@ describe("checks of a domain", () => {
     return { t, waitMs };
   }
 
-  test.each(BACK)("are as far away when the clock is set %s", async (_, ms) => {
+  test.each(BACK)("are due after the same time if the clock is set %s", async (_, ms) => {
     const { t, waitMs } = await checkedSoon();
     t.clock.advance(HOUR);
     await setClock(t, ms);
     expect(waitMs()).toBe(2 * HOUR);
   });
 
-  test.each(FORWARD)("are made at once where the clock passes their time: %s", async (_, ms) => {
+  test.each(FORWARD)("run at once if the clock is set %s past their due time", async (_, ms) => {
     const { t, waitMs } = await checkedSoon();
     await setClock(t, 3 * HOUR + ms);
     // The check found nothing, so the next one is due within a day.

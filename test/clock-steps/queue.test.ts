@@ -10,9 +10,9 @@ import {
   closeAll,
   countWhere,
   FORWARD,
-  mailing,
-  opened,
-  pass,
+  startMailing,
+  startApp,
+  passTime,
   send,
   setClock,
   STEPS,
@@ -23,23 +23,23 @@ const SECOND = 1000;
 afterEach(closeAll);
 
 describe("the queue", () => {
-  test.each(STEPS)("delivers at its usual pace when the clock is set %s", async (_, stepMs) => {
-    const { t, handedMs } = await mailing({ sendRate: 14 });
+  test.each(STEPS)("delivers at its usual pace if the clock is set %s", async (_, stepMs) => {
+    const { t, handedMs } = await startMailing({ sendRate: 14 });
     await send(t, 20);
-    await pass(t, 400);
+    await passTime(t, 400);
     expect(handedMs.length).toBeGreaterThan(8);
     t.clock.stepWall(stepMs);
     await send(t, 5);
     await setClock(t, 0);
     await send(t, 15);
-    await pass(t, 3 * SECOND);
+    await passTime(t, 3 * SECOND);
     expect(countWhere(t, "status = 'SENT'")).toBe(40);
     const tooSoon = handedMs.filter((at, i) => at - (handedMs[i - 14] ?? -Infinity) < SECOND);
     expect(tooSoon).toEqual([]);
   });
 
   async function deferred(): Promise<{ t: TestApp; transport: TestTransport }> {
-    const { t, transport } = await mailing();
+    const { t, transport } = await startMailing();
     transport.answer = DEFERRED;
     await send(t, 1);
     await waitUntil(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
@@ -48,49 +48,52 @@ describe("the queue", () => {
   }
 
   // The first retry is due after 4 to 6 minutes.
-  test.each(BACK)("retries as late as it would have when the clock is set %s", async (_, ms) => {
+  test.each(BACK)("retries after the same time if the clock is set %s", async (_, ms) => {
     const { t, transport } = await deferred();
-    await pass(t, MINUTE, MINUTE);
+    await passTime(t, MINUTE, MINUTE);
     await setClock(t, ms);
-    await pass(t, 2.9 * MINUTE, 0.1 * MINUTE);
+    await passTime(t, 2.9 * MINUTE, 0.1 * MINUTE);
     expect(transport.handed).toHaveLength(1);
-    await pass(t, 2.2 * MINUTE, 0.1 * MINUTE);
+    await passTime(t, 2.2 * MINUTE, 0.1 * MINUTE);
     expect(transport.handed).toHaveLength(2);
   });
 
-  test.each(FORWARD)("retries at once when the clock is set %s", async (_, ms) => {
+  test.each(FORWARD)("retries at once if the clock is set %s", async (_, ms) => {
     const { t, transport } = await deferred();
     await setClock(t, ms);
     await waitUntil(() => transport.handed.length === 2);
   });
 
-  test.each(BACK)("delivers what was due and what an earlier process left: %s", async (_, ms) => {
-    const transport = testTransport({ concurrency: 2 });
-    const first = await testApp({ transport });
-    await first.app.start();
-    await send(first, 20);
-    await waitUntil(() => transport.handed.length === 2);
-    const closed = first.close();
-    await settleEventLoop();
-    const queued = countWhere(first, "status = 'QUEUED'");
-    // The transport never answers, so the leases are given back after a while.
-    first.clock.advance(10 * SECOND);
-    await closed;
-    expect(queued).toBeGreaterThan(10);
-    const clock = manualClock(first.clock.now() + ms);
-    const { t, handedMs } = await mailing({}, { db: first.db, clock });
-    await waitUntil(() => handedMs.length === queued);
-    // A lease that was given back is due 30 s after it was taken.
-    await pass(t, 19 * SECOND, SECOND);
-    expect(handedMs).toHaveLength(queued);
-    await pass(t, 2 * SECOND, SECOND);
-    expect(handedMs).toHaveLength(20);
-  });
+  test.each(BACK)(
+    "delivers due mail and leases of an earlier process if the clock was set %s",
+    async (_, ms) => {
+      const transport = testTransport({ concurrency: 2 });
+      const first = await testApp({ transport });
+      await first.app.start();
+      await send(first, 20);
+      await waitUntil(() => transport.handed.length === 2);
+      const closed = first.close();
+      await settleEventLoop();
+      const queued = countWhere(first, "status = 'QUEUED'");
+      // The transport never answers, so the leases are returned after ten seconds.
+      first.clock.advance(10 * SECOND);
+      await closed;
+      expect(queued).toBeGreaterThan(10);
+      const clock = manualClock(first.clock.now() + ms);
+      const { t, handedMs } = await startMailing({}, { db: first.db, clock });
+      await waitUntil(() => handedMs.length === queued);
+      // A returned lease is due 30 s after it was taken.
+      await passTime(t, 19 * SECOND, SECOND);
+      expect(handedMs).toHaveLength(queued);
+      await passTime(t, 2 * SECOND, SECOND);
+      expect(handedMs).toHaveLength(20);
+    },
+  );
 
   test.each(BACK)(
-    "counts the wait from an outcome that is stored after the clock was set %s",
+    "schedules the retry from the outcome if it is stored after the clock was set %s",
     async (_, ms) => {
-      const { t, transport } = await mailing();
+      const { t, transport } = await startMailing();
       transport.answer = null;
       await send(t, 1);
       await waitUntil(() => transport.open().length === 1);
@@ -100,7 +103,7 @@ describe("the queue", () => {
       t.clock.stepWall(ms);
       t.db.sqlite.run("PRAGMA query_only = OFF");
       await setClock(t, 0);
-      // The outcome is stored at the next try, a second after the storage refused it.
+      // The outcome is stored at the next try, a second after the database refused it.
       t.clock.advance(SECOND);
       await waitUntil(() => countWhere(t, "status = 'QUEUED' AND attempts = 1") === 1);
       const [waitMs = 0] = t.db.sqlite
@@ -112,14 +115,14 @@ describe("the queue", () => {
     },
   );
 
-  test("tells the operator, once for each step", async () => {
+  test("logs each step once", async () => {
     const lines: string[] = [];
     const log = createLog({
       level: "warn",
       format: "text",
       write: (line) => void lines.push(line),
     });
-    const t = await opened({ log });
+    const t = await startApp({ log });
     await setClock(t, 400);
     for (const ms of [-HOUR, 2 * HOUR]) {
       await setClock(t, ms);

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { MINUTE } from "../support/automation.ts";
-import { closeAll, opened, setClock, STEPS } from "./setup.ts";
+import { closeAll, startApp, setClock, STEPS } from "./setup.ts";
 
 afterEach(closeAll);
 
 describe("tracked segments", () => {
   test.each(STEPS)("notice changes after the clock was set %s", async (_, ms) => {
-    const t = await opened();
+    const t = await startApp();
     const filters = [{ field: "data.plan", operator: "equals", value: "pro" }];
     const condition = { logic: "AND", groups: [{ filters }] };
     await t.create("/segments", { name: "Pro", trackMembership: true, condition }, "data.id");

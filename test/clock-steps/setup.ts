@@ -1,4 +1,4 @@
-/** What tests of a system clock that is set back or forward have in common. */
+/** Shared functions for tests in which the system clock is set back or forward. */
 
 import type { Config } from "../../src/config.ts";
 import { testApp, type TestApp, type TestOptions } from "../support/app.ts";
@@ -9,17 +9,17 @@ import { ACCEPTED, testTransport } from "../support/transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
 
-/** Closes at the end of the test; the latest first. */
+/** Calls `close` at the end of the test, in reverse order of registration. */
 export function closeAtEnd(close: () => Promise<void>): void {
   closers.push(close);
 }
 
-/** For `afterEach`. */
+/** Closes all resources of a test; for `afterEach`. */
 export async function closeAll(): Promise<void> {
   for (const close of closers.splice(0).toReversed()) await close();
 }
 
-export const STEPS: [why: string, ms: number][] = [
+export const STEPS: [step: string, ms: number][] = [
   ["an hour back", -HOUR],
   ["an hour forward", HOUR],
   ["a day back", -DAY],
@@ -28,30 +28,30 @@ export const STEPS: [why: string, ms: number][] = [
 export const BACK = STEPS.filter(([, ms]) => ms < 0);
 export const FORWARD = STEPS.filter(([, ms]) => ms > 0);
 
-/** Sets the clock of the system, and lets the application notice it as it does every second. */
+/** Sets the system clock, and runs the check for steps that the application makes every second. */
 export async function setClock(t: TestApp, ms: number): Promise<void> {
   t.clock.stepWall(ms);
   await t.app.clockSteps.check();
   await settleEventLoop();
 }
 
-/** Lets time pass in pieces, with everything that happens in between. */
-export async function pass(t: TestApp, ms: number, pieceMs = 5): Promise<void> {
+/** Advances the clock in pieces, and runs the due work after each. */
+export async function passTime(t: TestApp, ms: number, pieceMs = 5): Promise<void> {
   for (let passed = 0; passed < ms; passed += pieceMs) {
     t.clock.advance(pieceMs);
     await settleEventLoop();
   }
 }
 
-export async function opened(options: TestOptions = {}): Promise<TestApp> {
+export async function startApp(options: TestOptions = {}): Promise<TestApp> {
   const t = await testApp(options);
   closeAtEnd(() => t.close());
   await t.app.start();
   return t;
 }
 
-/** A running application; what is handed to its transport, with the monotonic times. */
-export async function mailing(config: Partial<Config> = {}, options: TestOptions = {}) {
+/** Starts an application that records the monotonic times at which mails reach its transport. */
+export async function startMailing(config: Partial<Config> = {}, options: TestOptions = {}) {
   const transport = testTransport({ answer: ACCEPTED });
   const clock = options.clock ?? manualClock();
   const handedMs: number[] = [];
@@ -60,7 +60,7 @@ export async function mailing(config: Partial<Config> = {}, options: TestOptions
     handedMs.push(clock.elapsed());
     return hand(dispatch);
   };
-  const t = await opened({ transport, config, ...options, clock });
+  const t = await startApp({ transport, config, ...options, clock });
   return { t, transport, handedMs };
 }
 

@@ -29,20 +29,23 @@ describe("workflows", () => {
     await a.settle();
   }
 
-  test.each(BACK)("a DELAY of two days ends after two days: the clock is set %s", async (_, ms) => {
-    const a = await started();
-    const id = await a.workflow(delayed);
-    await a.track("signed-up");
-    await a.advance(6 * HOUR);
-    await setClockOf(a, ms);
-    await a.advance(42 * HOUR - MINUTE);
-    expect(await statusOf(a, id)).toBeNull();
-    await a.advance(MINUTE);
-    expect(await statusOf(a, id)).toBe("waited");
-  });
+  test.each(BACK)(
+    "a DELAY of two days ends after two days if the clock is set %s",
+    async (_, ms) => {
+      const a = await started();
+      const id = await a.workflow(delayed);
+      await a.track("signed-up");
+      await a.advance(6 * HOUR);
+      await setClockOf(a, ms);
+      await a.advance(42 * HOUR - MINUTE);
+      expect(await statusOf(a, id)).toBeNull();
+      await a.advance(MINUTE);
+      expect(await statusOf(a, id)).toBe("waited");
+    },
+  );
 
   test.each(BACK)(
-    "a DELAY that begins after the clock was set %s is not shortened",
+    "a DELAY is not shortened if it begins after the clock was set %s",
     async (_, ms) => {
       const a = await started();
       const id = await a.workflow(delayed);
@@ -57,7 +60,7 @@ describe("workflows", () => {
   );
 
   test.each(BACK)(
-    "a DELAY ends at its time when the clock is set %s and forward again",
+    "a DELAY ends at its time if the clock is set %s and forward again",
     async (_, ms) => {
       const a = await started();
       const id = await a.workflow(delayed);
@@ -73,7 +76,7 @@ describe("workflows", () => {
   );
 
   test.each(FORWARD)(
-    "time by which the clock is set %s has passed, and is noticed",
+    "a DELAY ends early by the time by which the clock is set %s",
     async (_, ms) => {
       const a = await started();
       const id = await a.workflow(delayed);
@@ -85,7 +88,7 @@ describe("workflows", () => {
     },
   );
 
-  test.each(BACK)("an event ends its wait after the clock was set %s", async (_, ms) => {
+  test.each(BACK)("an event ends a wait after the clock was set %s", async (_, ms) => {
     const a = await started();
     const id = await a.workflow(race);
     await a.track("signed-up");
@@ -108,35 +111,41 @@ describe("workflows", () => {
     expect(await statusOf(a, id)).toBe("late");
   });
 
-  test.each(BACK)("an event recorded before the clock was set %s is in time", async (_, ms) => {
-    const a = await started();
-    const id = await a.workflow(race);
-    await a.track("signed-up");
-    await a.advance(30 * MINUTE);
-    // Nothing reads the log until the process runs again.
-    await a.t.app.automation.stop();
-    await a.t.call("POST", "/v1/track", { event: "purchase", email: "ada@example.net" });
-    await setClock(a.t, ms);
-    await a.t.app.automation.start();
-    await a.settle();
-    expect(await statusOf(a, id)).toBe("bought");
-  });
+  test.each(BACK)(
+    "an event ends a wait if it was recorded before the clock was set %s",
+    async (_, ms) => {
+      const a = await started();
+      const id = await a.workflow(race);
+      await a.track("signed-up");
+      await a.advance(30 * MINUTE);
+      // No reader reads the event log until automation is started again.
+      await a.t.app.automation.stop();
+      await a.t.call("POST", "/v1/track", { event: "purchase", email: "ada@example.net" });
+      await setClock(a.t, ms);
+      await a.t.app.automation.start();
+      await a.settle();
+      expect(await statusOf(a, id)).toBe("bought");
+    },
+  );
 
-  test.each(STEPS)("an answer counts although the clock is set %s meanwhile", async (_, ms) => {
-    const answers: (() => void)[] = [];
-    const server = await startWebServer({
-      answer: () => ({ write: (response) => answers.push(() => response.end("{}")) }),
-    });
-    closeAtEnd(() => server.close());
-    const a = await started();
-    const call = step("call", "WEBHOOK", { method: "POST", url: server.origin });
-    const id = await a.workflow(chain(call, step("end", "EXIT", { reason: "called" })));
-    const body = { event: "signed-up", email: "ada@example.net" };
-    await a.t.call("POST", "/v1/track", body);
-    await waitUntil(() => answers.length === 1);
-    await setClock(a.t, ms);
-    answers[0]?.();
-    await a.settle();
-    expect([await statusOf(a, id), server.requests.length]).toEqual(["called", 1]);
-  });
+  test.each(STEPS)(
+    "a webhook response is accepted although the clock is set %s meanwhile",
+    async (_, ms) => {
+      const answers: (() => void)[] = [];
+      const server = await startWebServer({
+        answer: () => ({ write: (response) => answers.push(() => response.end("{}")) }),
+      });
+      closeAtEnd(() => server.close());
+      const a = await started();
+      const call = step("call", "WEBHOOK", { method: "POST", url: server.origin });
+      const id = await a.workflow(chain(call, step("end", "EXIT", { reason: "called" })));
+      const body = { event: "signed-up", email: "ada@example.net" };
+      await a.t.call("POST", "/v1/track", body);
+      await waitUntil(() => answers.length === 1);
+      await setClock(a.t, ms);
+      answers[0]?.();
+      await a.settle();
+      expect([await statusOf(a, id), server.requests.length]).toEqual(["called", 1]);
+    },
+  );
 });

@@ -1,4 +1,6 @@
-/** Clients that disconnect, and bytes that are not HTTP: nothing is stored, and no error is logged. */
+/**
+ * Clients that disconnect, and bytes that are not HTTP: nothing is stored, and no error is logged.
+ */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createLog } from "../../src/lib/log.ts";
@@ -24,7 +26,10 @@ const MIB = 1024 * 1024;
 const pendingRequests = () => t.app.http.server?.pendingRequests ?? 0;
 const requestLines = () => lines.filter((line) => line.includes('"message":"request"'));
 
-/** Expects only `debug` lines without a stack in the log, no stored rows, and no share of the budget. */
+/**
+ * Expects only `debug` lines without a stack in the log, no stored rows, and no share of the
+ * budget.
+ */
 async function expectQuiet(before: Record<string, unknown[]>): Promise<void> {
   await waitUntil(() => pendingRequests() === 0 && t.app.bodyBudget.takenBytes() === 0);
   await settleEventLoop();

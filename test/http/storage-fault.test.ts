@@ -83,7 +83,9 @@ async function startWorld() {
 
 type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** Expects that nothing is written, leased or sent any more, and that the reason was logged once. */
+/**
+ * Expects that nothing is written, leased or sent any more, and that the reason was logged once.
+ */
 async function expectEnd(world: World, reason: string): Promise<void> {
   const { t, transport, ready, errors } = world;
   const answer = await ready();

@@ -1,4 +1,4 @@
-/** Texts of remote servers: policies, DNS answers, SMTP replies. */
+/** Texts from remote servers: policies, DNS answers, SMTP replies. */
 
 import { reverseName } from "../../src/protocols/dns/client.ts";
 import { parseDnsServers, readResolvConf } from "../../src/protocols/dns/servers.ts";
@@ -15,8 +15,8 @@ import { allows, mergeSpf, needsTooMuch } from "../../src/modules/domains/spf.ts
 import { isDkimRecord } from "../../src/protocols/dkim/keys.ts";
 import { linearTests, samples } from "../support/linear.ts";
 
-/** A DNS message has at most so many octets, and so has a TXT record. */
-const MOST_DNS = 65_535;
+/** Longest DNS message, and thus longest TXT record, in octets. */
+const MAX_DNS_OCTETS = 65_535;
 const POLICY = "version: STSv1\nmode: enforce\nmax_age: 1\n";
 
 const reply = (text: string): Reply => ({
@@ -47,7 +47,7 @@ linearTests([
   {
     name: "MTA-STS TXT records",
     run: (text) => readRecordId([text]),
-    mostCharacters: MOST_DNS,
+    mostCharacters: MAX_DNS_OCTETS,
     frames: [
       ["", ""],
       ["v=STSv1", "x"],
@@ -59,7 +59,7 @@ linearTests([
   {
     name: "many TXT records for MTA-STS",
     run: (text) => readRecordId(text.split("|")),
-    mostCharacters: MOST_DNS,
+    mostCharacters: MAX_DNS_OCTETS,
     pumps: ["v=STSv1;|", "v=STSv1; id=1;|", "|"],
   },
   {
@@ -70,7 +70,7 @@ linearTests([
       allows(text, "ip6:2001:db8::1");
       return mergeSpf([text], ["ip4:192.0.2.1"]);
     },
-    mostCharacters: MOST_DNS,
+    mostCharacters: MAX_DNS_OCTETS,
     frames: [
       ["v=spf1 ", ""],
       ["v=spf1 ip4:", "/8"],
@@ -83,7 +83,7 @@ linearTests([
   {
     name: "DMARC records",
     run: (text) => [isDmarcRecord(text), hasPolicy(text)],
-    mostCharacters: MOST_DNS,
+    mostCharacters: MAX_DNS_OCTETS,
     frames: [
       ["", ""],
       ["v", "=DMARC2"],
@@ -96,7 +96,7 @@ linearTests([
   {
     name: "DKIM records",
     run: isDkimRecord,
-    mostCharacters: MOST_DNS,
+    mostCharacters: MAX_DNS_OCTETS,
     frames: [
       ["", ""],
       ["v=DKIM1; p=", ";"],
@@ -104,7 +104,7 @@ linearTests([
     pumps: ["p=a;", "p =", "a= "],
   },
   {
-    name: "what is found of a domain",
+    name: "findings about a domain",
     run: (text) =>
       judge(
         {
@@ -118,7 +118,7 @@ linearTests([
         },
         text.split("|"),
       ),
-    mostCharacters: MOST_DNS,
+    mostCharacters: MAX_DNS_OCTETS,
     pumps: ["1 a|", "1|", "|", "1 "],
   },
   { name: "addresses to look up", run: reverseName, mostCharacters: 1_000, pumps: ["0:", "1."] },
@@ -143,7 +143,7 @@ linearTests([
     pumps: ["nameserver 1.1.1.1\n", "nameserver ", " \n"],
   },
   {
-    name: "SMTP replies that come at once",
+    name: "SMTP replies that arrive at once",
     run: (text) => read(text, 65_536),
     frames: [
       ["", ""],
@@ -153,7 +153,7 @@ linearTests([
     pumps: ["250 a\r\n", "250-a\r\n", "250-\n", "250 2.0.0 a\r\n"],
   },
   {
-    name: "SMTP replies that come octet by octet",
+    name: "SMTP replies that arrive octet by octet",
     run: (text) => read(text, 1),
     mostCharacters: 16 * 1024,
     frames: [

@@ -1,4 +1,4 @@
-/** Messages of name servers: octets of the wire, as a hostile server would arrange them. */
+/** DNS messages in wire format, as a hostile server could construct them. */
 
 import { describe, expect, test } from "bun:test";
 import { A, MX, readAnswer, type RecordKind, TXT } from "../../src/protocols/dns/answer.ts";
@@ -6,11 +6,11 @@ import { messageCollector } from "../../src/protocols/dns/exchange.ts";
 import { hasPointerChain, makeQuery } from "../../src/protocols/dns/query.ts";
 import { linearTests, type Parser } from "../support/linear.ts";
 
-const MOST_OCTETS = 65_535;
-/** Offset of the question's name, behind the header. */
+const MAX_OCTETS = 65_535;
+/** Offset of the question's name, after the header. */
 const QUESTION = 12;
 const [TYPE_A, TYPE_CNAME, TYPE_MX, TYPE_TXT, TYPE_OPT, TYPE_NSEC] = [1, 5, 15, 16, 41, 47];
-/** Of no known type, so that its data is not read. */
+/** A type for private use, so that the data of its records is not read. */
 const TYPE_PRIVATE = 65_280;
 
 function pointerTo(offset: number): Buffer {
@@ -33,7 +33,7 @@ function record(owner: Buffer, type: number, data: Buffer): Buffer {
   return Buffer.concat([owner, head, data]);
 }
 
-/** As many as fit in front of 16,384, which is as far as pointers reach, for a thousand records. */
+/** Pointers reach offsets below 16,384, so this many per record fit for a thousand records. */
 const POINTERS_PER_RECORD = 7;
 
 const OWNER = pointerTo(QUESTION);
@@ -41,7 +41,7 @@ const ADDRESS = Buffer.from([192, 0, 2, 1]);
 const many = (count: number, make: (i: number) => Buffer) =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** Names that end in a chain of pointers, each of which leads to the one before. */
+/** Makes records whose name is a chain of pointers, each of which leads to the one before. */
 function chained(count: number, start: number): Buffer[] {
   const length = POINTERS_PER_RECORD * count;
   const data = start + OWNER.length + 10;
@@ -52,7 +52,7 @@ function chained(count: number, start: number): Buffer[] {
   return [record(OWNER, TYPE_PRIVATE, chain), ...many(count, () => record(end, TYPE_A, ADDRESS))];
 }
 
-/** Reads an answer of as many records as the text has characters. */
+/** Makes a parser test that reads an answer with as many records as the text has characters. */
 function answers<Value>(
   name: string,
   kind: RecordKind<Value>,
@@ -60,11 +60,11 @@ function answers<Value>(
 ): Parser {
   const run = (text: string): unknown => {
     const query = makeQuery({ name: "a.test", type: kind.type }, false);
-    const made = records(text.length, query.bytes.length);
-    const message = Buffer.concat([query.bytes, ...made]);
-    if (message.length > MOST_OCTETS) return null;
+    const answerRecords = records(text.length, query.bytes.length);
+    const message = Buffer.concat([query.bytes, ...answerRecords]);
+    if (message.length > MAX_OCTETS) return null;
     message.writeUInt16BE(0x8180, 2);
-    message.writeUInt16BE(made.length, 6);
+    message.writeUInt16BE(answerRecords.length, 6);
     const reading = query.read(message);
     return reading.kind === "response" ? readAnswer(reading.packet, "a.test", kind) : reading;
   };
@@ -97,13 +97,13 @@ linearTests([
   ),
   { ...answers("chains of pointers", A, chained), mostCharacters: 1_024 },
   {
-    name: "messages that come octet by octet",
+    name: "messages that arrive octet by octet",
     run: (text) => {
       const collect = messageCollector();
       collect(Buffer.from([0xff, 0xff]));
       for (let i = 0; i < text.length; i++) collect(Buffer.from([0]));
     },
-    mostCharacters: MOST_OCTETS,
+    mostCharacters: MAX_OCTETS,
     pumps: ["x"],
     hasOwnPumpsOnly: true,
   },
@@ -119,9 +119,9 @@ describe("compression pointers", () => {
     ["twenty-two in a chain", message(3), true],
     ["a thousand in a chain", message(143), true],
     ["one that leads to itself", pointerTo(0), false],
-    ["one that leads behind it", Buffer.concat([pointerTo(2), pointerTo(0)]), false],
+    ["one that leads to a later offset", Buffer.concat([pointerTo(2), pointerTo(0)]), false],
     ["one that is cut off", Buffer.from([0xc0]), false],
-    ["octets that look like them", Buffer.alloc(65_535, 0xff), false],
+    ["octets that look like pointers", Buffer.alloc(65_535, 0xff), false],
   ])("%s", (_, octets, isChain) => {
     expect(hasPointerChain(octets)).toBe(isChain);
   });

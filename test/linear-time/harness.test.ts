@@ -1,11 +1,11 @@
-/** The measurement finds what it is meant to find, and nothing else. */
+/** The measurement detects functions of more than linear time, and no others. */
 
 import { describe, expect, test } from "bun:test";
 import { superLinear } from "../support/linear.ts";
 import { findGrowth, type Run } from "../support/growth.ts";
 import { pumpsOf } from "../support/regex-samples.ts";
 
-/** How policies and fallbacks were read before: `n³` and `n²`. */
+/** Former expressions of this project for policies (cubic time) and fallbacks (quadratic time). */
 const POLICY_LINE = /^([a-z0-9][a-z0-9_.-]*)[ \t]*:[ \t]*(.*?)[ \t]*$/i;
 const FALLBACK = /\s*([^]*?)\s*(?=\||-?\}\}|$)/y;
 
@@ -14,7 +14,7 @@ function fallbackOf(source: string): string | undefined {
   return FALLBACK.exec(source)?.[1];
 }
 
-/** Looks through all words before it for each word. */
+/** Searches all earlier words for each word, which takes quadratic time. */
 function distinctWords(text: string): readonly string[] {
   const words: string[] = [];
   for (const [i, word] of text.split(" ").entries()) {
@@ -23,7 +23,7 @@ function distinctWords(text: string): readonly string[] {
   return words;
 }
 
-describe("is blamed", () => {
+describe("detects", () => {
   test.each<[name: string, run: Run, frame: readonly [string, string]]>([
     ["the expression for lines of policies", (text) => POLICY_LINE.exec(text), ["mx:", "\u2028"]],
     ["the expression for fallbacks", fallbackOf, ["{{ a ?? x", "y }}"]],
@@ -38,12 +38,12 @@ describe("is blamed", () => {
   });
 });
 
-describe("is not blamed", () => {
+describe("does not report", () => {
   test.each<[name: string, run: Run]>([
-    ["what reads each character once", (text) => text.split("").length],
+    ["a function that reads each character once", (text) => text.split("").length],
     ["sorting", (text) => text.split("").toSorted().length],
     ["a quadratic parser with a small bound", (text) => /[ \t]+$/.test(text.slice(0, 500))],
-    ["what takes a constant time", () => "x ".repeat(50_000).split(" ").length],
+    ["a function of constant time", () => "x ".repeat(50_000).split(" ").length],
     ["waiting", () => Bun.sleep(3)],
   ])("%s", async (_, run) => {
     for (const pump of [" ", "a ", "\t"]) {
@@ -52,7 +52,7 @@ describe("is not blamed", () => {
   });
 });
 
-/** Whether a text that is made from the expression shows that it takes more than linear time. */
+/** Resolves to true if a text made from the expression takes it more than linear time. */
 async function isSuspected(source: string): Promise<boolean> {
   const pattern = new RegExp(source, "g");
   for (const pump of pumpsOf(source)) {
@@ -62,7 +62,7 @@ async function isSuspected(source: string): Promise<boolean> {
   return false;
 }
 
-describe("samples of an expression", () => {
+describe("texts made from an expression", () => {
   test.each([
     POLICY_LINE.source,
     FALLBACK.source,
@@ -84,7 +84,7 @@ describe("samples of an expression", () => {
     '^(?:[^"\\\\]|\\\\.)*$',
     "^a(?:[+*](?! )|(?<! )[+*](?= ))*b$",
     "\\b\\w{1,20}@",
-  ])("do not accuse /%s/", async (source) => {
+  ])("do not show that of /%s/", async (source) => {
     expect(await isSuspected(source)).toBe(false);
   });
 });

@@ -19,8 +19,8 @@ import { retryAfter } from "../../src/modules/workflows/run/due-times.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { linearTests, samples, tried } from "../support/linear.ts";
 
-/** Bun's server refuses a request whose line and headers are longer. */
-const MOST_HEADERS = 16 * 1024;
+/** Longest request line and headers that Bun's server accepts. */
+const MAX_HEADERS = 16 * 1024;
 const URL_PUMPS = samples("%41§%§a.§1.§0x1.§//§../§@§:1§xn--§[::§?a§#§\\");
 const PLAIN = " \ta0.,;:=-/\"'(%+&<".split("");
 const cursors = createCursors(Buffer.alloc(32, 1));
@@ -67,7 +67,7 @@ linearTests([
         headers: Object.fromEntries(HEADERS.map((name) => [name, text])),
       }),
     ),
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     frames: [
       ["a", "a"],
       ["Bearer ", "\u0080"],
@@ -79,7 +79,7 @@ linearTests([
   {
     name: "the path of a request",
     run: tried((text) => t.call("GET", `/${text}`)),
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["contacts/", "/"],
@@ -93,7 +93,7 @@ linearTests([
   {
     name: "the query of a request",
     run: tried((text) => t.call("GET", `/contacts?${text}`)),
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["search=", ""],
@@ -133,7 +133,7 @@ linearTests([
     pumps: samples('[§{"a":§{"a":[§{},§1,§"a",§"a":1,§1e9§\\u0000§[],§null,'),
   },
   {
-    name: "faults of JSON bodies",
+    name: "violations in JSON bodies",
     run: tried((text) => {
       const value: unknown = JSON.parse(text);
       return [fieldErrors(SendInput, value), fieldErrors(WebhookInput, value)];
@@ -187,7 +187,7 @@ linearTests([
   {
     name: "boundaries of uploads",
     run: tried((text) => upload("--a\r\n", text)),
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     pumps: ["; boundary=", "a="],
   },
   {
@@ -218,7 +218,7 @@ linearTests([
         headers: new Headers({ "user-agent": value, purpose: value }),
       });
     },
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     pumps: samples("cisco §google-§bot§cubot§trend §vade §python-§Chrome/42.0.§node"),
   },
 ]);

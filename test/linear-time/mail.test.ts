@@ -1,4 +1,4 @@
-/** Addresses, headers, templates, markup and whole messages. */
+/** Addresses, headers, HTML and whole messages. */
 
 import {
   canonicalDomain,
@@ -59,7 +59,7 @@ linearTests([
     pumps: ["<", "\\a", "a <a@b.test>,"],
   },
   {
-    name: "addresses that lists are filtered by",
+    name: "address filters of lists",
     run: parseAddressFilter,
     frames: [
       ["", ""],
@@ -159,7 +159,7 @@ linearTests([
     ],
   },
   {
-    name: "HTML that becomes text",
+    name: "HTML converted to text",
     run: htmlToText,
     mostCharacters: 512 * 1024,
     frames: [
@@ -169,7 +169,7 @@ linearTests([
     pumps: HTML_PUMPS,
   },
   {
-    name: "HTML whose links are rewritten",
+    name: "HTML with rewritten links",
     run: (text) => rewriteHtml(text, { redirect: (target) => `${target}?x`, ending: "<p>end</p>" }),
     mostCharacters: 256 * 1024,
     frames: [
@@ -213,7 +213,7 @@ linearTests([
     pumps: [`${"a".repeat(998)}\r\n`, `${"a".repeat(997)}\n`],
   },
   {
-    name: "what a signature covers",
+    name: "canonicalised messages for signatures",
     run: (text) => {
       const { fields, body } = splitMessage(Buffer.from(text));
       return [fields.map((field) => relaxedField(field)), ...relaxedBody(body)];

@@ -1,4 +1,4 @@
-/** Filters, files of contacts, and names that callers choose. */
+/** Filters, CSV files of contacts, and names that callers choose. */
 
 import { createCsvReader, detectDialect } from "../../src/lib/csv.ts";
 import { isEventName, isEventPattern, trimmedEventName } from "../../src/lib/event-name.ts";

@@ -1,7 +1,7 @@
 /**
- * Every regular expression of the program, on texts made from the expression itself (see
- * regex-samples.ts). An expression is tested even where its input is short today: it may be used for
- * another text tomorrow, and one that is linear is never hard to write.
+ * Tests every regular expression of the program with texts made from the expression itself (see
+ * regex-samples.ts). An expression is tested even if its input is always short, because later code
+ * may use it for other texts.
  */
 
 import { describe, expect, test } from "bun:test";
@@ -13,32 +13,38 @@ import { pumpsOf } from "../support/regex-samples.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const SOURCE = join(ROOT, "src");
-/** A quadratic expression takes several milliseconds for that much. */
-const MOST_CHARACTERS = 10_000;
-/** It runs a command when it is loaded, and makes no expression. */
-const UNLOADED = "src/main.ts";
+/** Length of the texts. A quadratic expression takes several milliseconds for this length. */
+const TEXT_CHARACTERS = 10_000;
+/** This file is not imported, because it runs a command. It constructs no expression. */
+const NOT_IMPORTED = "src/main.ts";
 
-type Expression = { place: string; source: string; flags: string };
+type Expression = { location: string; source: string; flags: string };
 
 async function expressionsIn(file: string): Promise<Expression[]> {
   const code = await Bun.file(join(ROOT, file)).text();
   const literals = regexLiterals(code).map((literal) => ({
     ...literal,
-    place: `${file}:${literal.line}`,
+    location: `${file}:${literal.line}`,
   }));
   if (!/\bnew RegExp\(/.test(code)) return literals;
-  expect(file).not.toBe(UNLOADED);
-  const made = await constructedPatterns(SOURCE, () => import(`${join(ROOT, file)}?regexes`));
-  expect([file, made.length > 0]).toEqual([file, true]);
-  return [...literals, ...made.map(({ source, flags }) => ({ place: file, source, flags }))];
+  expect(file).not.toBe(NOT_IMPORTED);
+  const constructed = await constructedPatterns(
+    SOURCE,
+    () => import(`${join(ROOT, file)}?regexes`),
+  );
+  expect([file, constructed.length > 0]).toEqual([file, true]);
+  return [
+    ...literals,
+    ...constructed.map(({ source, flags }) => ({ location: file, source, flags })),
+  ];
 }
 
-async function faultOf({ place, source, flags }: Expression): Promise<string | null> {
+async function faultOf({ location, source, flags }: Expression): Promise<string | null> {
   const pattern = new RegExp(source, flags.replace("y", ""));
   const run = (text: string) => (pattern.global ? text.replace(pattern, "") : pattern.exec(text));
   for (const pump of pumpsOf(source)) {
-    const growth = await findGrowth(run, pump, MOST_CHARACTERS);
-    if (growth !== null) return `${place} /${source}/${flags} ${describeGrowth(pump, growth)}`;
+    const growth = await findGrowth(run, pump, TEXT_CHARACTERS);
+    if (growth !== null) return `${location} /${source}/${flags} ${describeGrowth(pump, growth)}`;
   }
   return null;
 }

@@ -1,4 +1,4 @@
-/** Templates: compiling them, and rendering them with values that others chose. */
+/** Compiling templates, and rendering them with values of any form. */
 
 import { filters } from "liquidjs";
 import { expect, test } from "bun:test";
@@ -19,7 +19,7 @@ const PUMPS = samples(
   "??'a'§| a: 'b' §* §%a§+§a's ",
 );
 
-/** Compiles, and renders with values of all kinds where that is possible. */
+/** Compiles a source and, if that succeeds, renders it with values of several kinds. */
 function renderAll(source: string, kind: TemplateKind): unknown {
   const compiled = compileTemplate(source, kind);
   if (!compiled.ok) return compiled;
@@ -62,7 +62,7 @@ linearTests([
     pumps: [...PUMPS, "/{{ a }}", "&a={{ a }}"],
   },
   {
-    name: "URLs that were rendered",
+    name: "rendered URLs",
     run: (text) =>
       buildUrl([
         { kind: "literal", text: "https://a.test/" },
@@ -82,7 +82,7 @@ const USES = [
   '{{ x | split: "" | NAME: "a.a", "a" | join: "a" }}',
 ];
 
-/** Filters cannot be interrupted, so none of them may hold the process. */
+/** A filter cannot be interrupted, so no filter may hold the event loop. */
 test.each(Object.keys(filters))(
   "the filter %s",
   async (name) => {

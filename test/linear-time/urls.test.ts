@@ -14,8 +14,8 @@ import { isPrivateTarget, readWebhook } from "../../src/modules/workflows/graph/
 import { parseUrl } from "../../src/lib/url.ts";
 import { linearTests, type Parser, samples, tried } from "../support/linear.ts";
 
-/** Bun's server refuses a request whose line and headers are longer. */
-const MOST_HEADERS = 16 * 1024;
+/** Longest request line and headers that Bun's server accepts. */
+const MAX_HEADERS = 16 * 1024;
 const URL_PUMPS = samples("%41§%§a.§1.§0x1.§//§../§@§:1§xn--§[::§?a§#§\\");
 const PERMISSIVE = { allowPrivateAddresses: true };
 const clientOf = clientAddressReader({
@@ -38,7 +38,7 @@ linearTests([
   {
     name: "addresses of clients",
     run: (text) => clientOf({ peer: "127.0.0.1", forwardedFor: text }),
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["", ", 10.0.0.1"],
@@ -47,15 +47,15 @@ linearTests([
     pumps: ["10.0.0.1,", "[::1]:1,", "1.", "0:", ", "],
   },
   {
-    name: "paths that requests are compared by",
+    name: "canonical paths of requests",
     run: (text) => [canonicalPath(`/${text}`), routePath(`http://a.test/${text}`)],
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     pumps: ["%41", "%", "%e0", "/a"],
   },
   {
     name: "origins of web pages",
     run: parseWebOrigin,
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     frames: [
       ["https://", ""],
       ["https://", ".test"],
@@ -63,7 +63,7 @@ linearTests([
     pumps: URL_PUMPS,
   },
   {
-    name: "URLs that are called",
+    name: "URLs of webhook requests",
     run: (text) => objectToTarget(text, PERMISSIVE),
     frames: [
       ["", ""],
@@ -94,7 +94,7 @@ linearTests([
       const headers = new Headers({ location: encodeURI(text.toWellFormed()) });
       return parseUrl(locationOf("GET", { status: 302, headers }) ?? "", "https://a.test/");
     },
-    mostCharacters: MOST_HEADERS,
+    mostCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["https://", ""],

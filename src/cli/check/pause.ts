@@ -1,6 +1,6 @@
 /**
- * Pauses the check while a running server checkpoints its write-ahead log. SQLite cannot restart the
- * log while a reader uses it, so without pauses the log would grow during the whole check.
+ * Pauses the check while a running server checkpoints its write-ahead log. SQLite cannot restart
+ * the log while a reader uses it, so without pauses the log would grow during the whole check.
  */
 
 import type { Database } from "bun:sqlite";
@@ -8,7 +8,10 @@ import type { Clock } from "../../lib/clock.ts";
 
 type LogState = { log: number; checkpointed: number };
 
-/** Length in pages from which a server restarts its log after a checkpoint (db/durability/checkpoint.ts). */
+/**
+ * Length in pages from which a server restarts its log after a checkpoint
+ * (db/durability/checkpoint.ts).
+ */
 const LONG_LOG_PAGES = 16_000;
 const POLL_MS = 50;
 /** If no page was copied for this long, no server is running a checkpoint. */

@@ -21,8 +21,8 @@ export type Piece = { name: string; find: () => Violation[] };
 export const MAX_READ = 20;
 
 /**
- * Returns the checks for this database. Each piece runs as its own statement, so a running server can
- * checkpoint its write-ahead log between two pieces and never waits for them.
+ * Returns the checks for this database. Each piece runs as its own statement, so a running server
+ * can checkpoint its write-ahead log between two pieces and never waits for them.
  */
 export function checkSteps(sqlite: Database): Step[] {
   const pending = missingMigrations(sqlite).map(({ name }) => name);

@@ -55,15 +55,15 @@ export function ok(what: string, finding: string): Finding {
   return { level: "ok", what, finding, mend: null };
 }
 
-export function warn(what: string, finding: string, mend: string): Finding {
-  return { level: "warn", what, finding, mend };
+export function warn(what: string, finding: string, fix: string): Finding {
+  return { level: "warn", what, finding, mend: fix };
 }
 
-export function fail(what: string, finding: string, mend: string): Finding {
-  return { level: "fail", what, finding, mend };
+export function fail(what: string, finding: string, fix: string): Finding {
+  return { level: "fail", what, finding, mend: fix };
 }
 
 /** Formats a finding as `ok|warn|fail  what: finding — fix`. */
-export function lineOf({ level, what, finding, mend }: Finding): string {
-  return `${level.padEnd(4)}  ${what}: ${finding}${mend === null ? "" : ` — ${mend}`}`;
+export function lineOf({ level, what, finding, mend: fix }: Finding): string {
+  return `${level.padEnd(4)}  ${what}: ${finding}${fix === null ? "" : ` — ${fix}`}`;
 }

@@ -1,4 +1,6 @@
-/** Checks of the machine: clock, free storage, permissions of the data folder, secret, event loop. */
+/**
+ * Checks of the machine: clock, free storage, permissions of the data folder, secret, event loop.
+ */
 
 import { join } from "node:path";
 import { UnreadableKeyError } from "../../modules/domains/keys.ts";
@@ -22,9 +24,9 @@ export const checkClock: Check = async ({ clockAheadMs }) => {
   }
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
   const finding = `${seconds} s ${aheadMs < 0 ? "behind" : "ahead"}`;
-  const mend = "let the system synchronise it: timedatectl set-ntp true";
-  if (Math.abs(aheadMs) >= FAIL_CLOCK_MS) return [fail(what, finding, mend)];
-  if (Math.abs(aheadMs) >= WARN_CLOCK_MS) return [warn(what, finding, mend)];
+  const fix = "let the system synchronise it: timedatectl set-ntp true";
+  if (Math.abs(aheadMs) >= FAIL_CLOCK_MS) return [fail(what, finding, fix)];
+  if (Math.abs(aheadMs) >= WARN_CLOCK_MS) return [warn(what, finding, fix)];
   return [ok(what, "is correct")];
 };
 
@@ -36,9 +38,9 @@ export const checkStorage: Check = async ({ folder, freeBytes }) => {
     return [fail(what, `the free space of ${folder} is unknown`, "check that the folder exists")];
   }
   const finding = `${(free / GIB).toFixed(1)} GiB free for ${folder}`;
-  const mend = "free some space, or move the data folder to a larger disk";
-  if (free < FAIL_FREE_BYTES) return [fail(what, finding, mend)];
-  if (free < WARN_FREE_BYTES) return [warn(what, finding, mend)];
+  const fix = "free some space, or move the data folder to a larger disk";
+  if (free < FAIL_FREE_BYTES) return [fail(what, finding, fix)];
+  if (free < WARN_FREE_BYTES) return [warn(what, finding, fix)];
   return [ok(what, finding)];
 };
 
@@ -57,7 +59,10 @@ export const checkFolder: Check = async ({ folder, modeOf }) => {
   return [ok(what, `only its owner may read ${folder}`)];
 };
 
-/** Without the secret that encrypted the DKIM keys, no mail is signed. A correct one is not reported. */
+/**
+ * Without the secret that encrypted the DKIM keys, no mail is signed. A correct one is not
+ * reported.
+ */
 export const checkSecret: Check = async ({ folder, requireReadableKeys }) => {
   if (folder === null) return [];
   try {
@@ -77,20 +82,19 @@ export const checkEventLoop: Check = async ({ config, metrics }) => {
   const heldSeconds = text === null ? null : metricValue(text, RECENT_HOLD);
   if (heldSeconds === null) {
     const { host, port } = config.metrics;
-    const mend = "start the server with the same --metrics, or omit the flag here";
-    return [warn(what, `no server shows its metrics on ${host}:${port}`, mend)];
+    const fix = "start the server with the same --metrics, or omit the flag here";
+    return [warn(what, `no server shows its metrics on ${host}:${port}`, fix)];
   }
   const finding = `held for at most ${Math.round(heldSeconds * 1000)} ms in the last ten minutes`;
   if (heldSeconds * 1000 <= HELD_MS) return [ok(what, finding)];
-  const mend =
-    'search the server\'s log for "event loop held": it names the work that took so long';
-  return [warn(what, finding, mend)];
+  const fix = 'search the server\'s log for "event loop held": it names the work that took so long';
+  return [warn(what, finding, fix)];
 };
 
 function exposed(what: string, folder: string, files: readonly string[]): Finding {
   const finding = `other users may read ${files.join(", ")} in ${folder}`;
-  const mend = `chmod 700 ${folder}; chmod 600 ${files.map((file) => join(folder, file)).join(" ")}`;
-  return files.includes("secret") ? fail(what, finding, mend) : warn(what, finding, mend);
+  const fix = `chmod 700 ${folder}; chmod 600 ${files.map((file) => join(folder, file)).join(" ")}`;
+  return files.includes("secret") ? fail(what, finding, fix) : warn(what, finding, fix);
 }
 
 function isOpenToOthers(mode: number | null): boolean {

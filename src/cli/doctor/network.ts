@@ -7,7 +7,10 @@ import { type Check, fail, type Finding, ok, warn, type World } from "./check.ts
 /** Large mail providers, to which nearly every installation sends mail. */
 const PROBE_DOMAINS = ["gmail.com", "outlook.com", "yahoo.com"] as const;
 
-/** Checks that the resolver answers, and that it does not invent answers for names that do not exist. */
+/**
+ * Checks that the resolver answers, and that it does not invent answers for names that do not
+ * exist.
+ */
 export const checkResolver: Check = async ({ dns }) => {
   const what = "DNS resolver";
   const label = crypto.randomUUID().replaceAll("-", "");
@@ -19,12 +22,12 @@ export const checkResolver: Check = async ({ dns }) => {
     return [fail(what, known.reason, "set --dns to a resolver that answers, preferably your own")];
   }
   if (known.kind !== "records") {
-    const finding = `it says that ${PROBE_DOMAINS[0]} receives no mail`;
-    return [fail(what, finding, "set --dns to a resolver that tells the truth")];
+    const finding = `it reports that ${PROBE_DOMAINS[0]} receives no mail`;
+    return [fail(what, finding, "set --dns to a resolver that answers correctly")];
   }
   if (unknown.kind === "records") {
     const finding = `it answers ${unknown.records[0] ?? "something"} for a name that does not exist`;
-    return [fail(what, finding, "set --dns to a resolver that tells the truth")];
+    return [fail(what, finding, "set --dns to a resolver that answers correctly")];
   }
   return [ok(what, "answers, and says so when a name does not exist")];
 };
@@ -44,8 +47,8 @@ export const checkHostname: Check = async (world) => {
   const addresses = await addressesOf(world, hostname);
   if (typeof addresses === "string") return [warn(what, addresses, "run this again later")];
   if (addresses.length === 0) {
-    const mend = `add an A record for ${hostname} with the public address of this server`;
-    return [fail(what, `${hostname} has no address in the DNS`, mend)];
+    const fix = `add an A record for ${hostname} with the public address of this server`;
+    return [fail(what, `${hostname} has no address in the DNS`, fix)];
   }
   const reverse = await Promise.all(
     sendingAddresses(world, addresses).map((address) => checkReverse(world, address)),
@@ -67,9 +70,9 @@ function unnamedAddresses(
   const others = own.filter((address) => !ofHostname.includes(address));
   if (own.length === 0 || others.length === 0 || config.sourceAddresses.length > 0) return [];
   const finding = `this server also has ${others.join(", ")}, which ${config.hostname} does not name`;
-  const mend =
+  const fix =
     "add it to the DNS, or choose the addresses that mail leaves from with --source-address";
-  return [warn("hostname", finding, mend)];
+  return [warn("hostname", finding, fix)];
 }
 
 async function checkReverse({ dns, config }: World, address: string): Promise<Finding> {
@@ -82,25 +85,27 @@ async function checkReverse({ dns, config }: World, address: string): Promise<Fi
     return ok(what, `${address} has the name ${hostname}, which resolves to it`);
   const finding =
     names.length === 0 ? `${address} has no name` : `${address} is ${names.join(", ")}`;
-  const mend = `have the owner of the address (your provider) set its PTR record to ${hostname}`;
-  return fail(what, finding, mend);
+  const fix = `have the owner of the address (your provider) set its PTR record to ${hostname}`;
+  return fail(what, finding, fix);
 }
 
 /** The configured source addresses must be addresses of this machine. */
 export const checkSources: Check = async ({ config, isOwnAddress }) => {
   if (config.transport !== "direct") return [];
-  const mend = "set --source-address to addresses of this machine, or omit it";
+  const fix = "set --source-address to addresses of this machine, or omit it";
   const findings = await Promise.all(
     config.sourceAddresses.map(async (address) =>
       (await isOwnAddress(address))
         ? []
-        : [fail("source address", `${address} is not an address of this machine`, mend)],
+        : [fail("source address", `${address} is not an address of this machine`, fix)],
     ),
   );
   return findings.flat();
 };
 
-/** Checks that mail servers can be reached, because many hosting providers block outgoing port 25. */
+/**
+ * Checks that mail servers can be reached, because many hosting providers block outgoing port 25.
+ */
 export const checkPort: Check = async (world) => {
   const { transport, directPort } = world.config;
   const what = `port ${directPort}`;
@@ -121,11 +126,11 @@ export const checkPort: Check = async (world) => {
     }
     reasons.push(`${target.host} (${target.address}): ${answer}`);
   }
-  const mend = hasTarget
+  const fix = hasTarget
     ? "ask your provider to open outgoing port 25 (many block it by default), " +
       "or send through a relay: --transport relay"
     : "set --dns to a resolver that answers, then run this again";
-  return [fail(what, reasons.join("; "), mend)];
+  return [fail(what, reasons.join("; "), fix)];
 };
 
 async function mailServerOf(

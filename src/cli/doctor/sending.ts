@@ -12,8 +12,8 @@ export const checkRelay: Check = async ({ config, tryRelay }) => {
     return [fail(what, trial.reason, "correct --relay-url, or find out why it does not answer")];
   const login = trial.isAuthenticated ? "logged in" : "without a login";
   if (trial.tls === null) {
-    const mend = "remove tls=none from --relay-url unless the relay is on this machine";
-    return [warn(what, `answers, ${login}, without TLS`, mend)];
+    const fix = "remove tls=none from --relay-url unless the relay is on this machine";
+    return [warn(what, `answers, ${login}, without TLS`, fix)];
   }
   return [ok(what, `answers, ${trial.tls}, ${login}`)];
 };
@@ -76,15 +76,15 @@ function findingOfAnswered(domain: Domain): Finding {
   const what = `domain ${domain.domain}`;
   const wrong = domain.records.filter(({ status }) => status !== "OK");
   const names = wrong.map(({ purpose, type, status }) => `${purpose} ${type} ${status}`).join(", ");
-  const mend = `mailstead domain records ${domain.domain} shows the records that its DNS needs`;
+  const fix = `mailstead domain records ${domain.domain} shows the records that its DNS needs`;
   const isKeyWrong = wrong.some(({ required }) => required);
   if (domain.status === "FAILED")
-    return fail(what, withNames("may not be used as a sender", names), mend);
+    return fail(what, withNames("may not be used as a sender", names), fix);
   if (isKeyWrong && domain.verified) {
-    return fail(what, `our signatures do not verify: ${names}`, mend);
+    return fail(what, `our signatures do not verify: ${names}`, fix);
   }
-  if (!domain.verified) return warn(what, withNames("not verified yet", names), mend);
-  return wrong.length > 0 ? warn(what, names, mend) : ok(what, "all records are correct");
+  if (!domain.verified) return warn(what, withNames("not verified yet", names), fix);
+  return wrong.length > 0 ? warn(what, names, fix) : ok(what, "all records are correct");
 }
 
 function withNames(finding: string, names: string): string {

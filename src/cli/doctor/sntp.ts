@@ -13,7 +13,9 @@ const EPOCH_SECONDS = 2_208_988_800;
 
 export type SntpOptions = { timeoutMs: number; now?: () => number; port?: number };
 
-/** Resolves to the milliseconds by which this clock is ahead; null if there was no answer in time. */
+/**
+ * Resolves to the milliseconds by which this clock is ahead; null if there was no answer in time.
+ */
 export function askTimeServer(address: string, options: SntpOptions): Promise<number | null> {
   const { timeoutMs, now = systemClock.now, port = NTP_PORT } = options;
   const socket = dgram.createSocket(address.includes(":") ? "udp6" : "udp4");

@@ -59,7 +59,9 @@ function ownAddresses(): string[] {
     .filter(isPublicAddress);
 }
 
-/** Tries to listen on the address, because a machine has more addresses than its interfaces list. */
+/**
+ * Tries to listen on the address, because a machine has more addresses than its interfaces list.
+ */
 export function isOwnAddress(address: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const server = net.createServer();
