@@ -1,4 +1,6 @@
-/** The audience of a campaign: the subscribed contacts it is sent to (docs/interface.md#campaigns). */
+/**
+ * The audience of a campaign: the subscribed contacts it is sent to (docs/interface.md#campaigns).
+ */
 
 import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition/condition.ts";

@@ -1,7 +1,7 @@
 /**
  * Handles the events of campaign mail, in the transaction that writes them: it updates the counters
- * by campaign, link and hour, and runs the circuit breaker, which pauses a campaign whose bounces or
- * complaints harm the reputation of the sender.
+ * by campaign, link and hour, and runs the circuit breaker, which pauses a campaign whose bounces
+ * or complaints harm the reputation of the sender.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -14,7 +14,9 @@ export type Limits = {
   /** Shares of the mails that left, 0 to 1. A campaign that exceeds one of them is paused. */
   bounceRate: number;
   complaintRate: number;
-  /** The circuit breaker ignores fewer mails than this, because one bounce would be a large share. */
+  /**
+   * The circuit breaker ignores fewer mails than this, because one bounce would be a large share.
+   */
   afterMails: number;
 };
 

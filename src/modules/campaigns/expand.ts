@@ -1,8 +1,8 @@
 /**
  * Writes one mail for each contact in the audience of a campaign, a slice at a time. The cursor is
- * committed together with the rows before it, so a process that crashed continues at the next slice,
- * and the unique index on campaign and contact makes any repetition harmless. The first mails leave
- * while the rest of the audience is still being written.
+ * committed together with the rows before it, so a process that crashed continues at the next
+ * slice, and the unique index on campaign and contact makes any repetition harmless. The first
+ * mails leave while the rest of the audience is still being written.
  */
 
 import { and, eq, inArray, sql } from "drizzle-orm";

@@ -112,7 +112,7 @@ export const CAMPAIGN_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "campaign-audience",
-    rule: "A campaign has an audience once it has started, and all of it is written once it is SENT.",
+    rule: "A campaign has an audience once it has started, and all of it once it is SENT.",
     violations: `
       SELECT 'campaign ' || id AS id,
              format('%s, audience up to %s of %s', status, coalesce(audience_cursor, 'none'),

@@ -1,7 +1,7 @@
 /**
  * The actions that change the status of a campaign: send, schedule, start, pause, resume, cancel,
- * finish. Each is one conditional update. The mails of a campaign leave only while it is SENDING, so
- * pausing or cancelling a campaign of a million mails updates one row.
+ * finish. Each is one conditional update. The mails of a campaign leave only while it is SENDING,
+ * so pausing or cancelling a campaign of a million mails updates one row.
  */
 
 import { and, eq, inArray, lte, sql } from "drizzle-orm";
@@ -156,7 +156,9 @@ export function createLifecycle(deps: {
       };
     },
 
-    /** Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING. */
+    /**
+     * Part of a change: pauses a campaign for a reason. Returns its id; null if it is not SENDING.
+     */
     pauseBecause(seq: number, reason: string): string | null {
       const paused = db
         .update(campaigns)

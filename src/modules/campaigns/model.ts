@@ -104,8 +104,8 @@ const RESTRICTIONS = [
 ] as const;
 
 /**
- * Unknown fields are ignored (docs/interface.md#requests), but a misspelt time is refused: without a
- * time the campaign is sent immediately, which cannot be undone.
+ * Unknown fields are ignored (docs/interface.md#requests), but a misspelt time is refused: without
+ * a time the campaign is sent immediately, which cannot be undone.
  */
 export const SendCampaignInput = withChecks(
   Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }),

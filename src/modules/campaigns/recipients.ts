@@ -1,7 +1,7 @@
 /**
- * The recipients of a campaign with the status of their mail, newest first, with an exact total. The
- * list without a filter reads an index and the campaign's counter. A list filtered by status scans
- * all mails of the campaign in slices, so that other work runs in between.
+ * The recipients of a campaign with the status of their mail, newest first, with an exact total.
+ * The list without a filter reads an index and the campaign's counter. A list filtered by status
+ * scans all mails of the campaign in slices, so that other work runs in between.
  */
 
 import type { Db } from "../../db/open.ts";

@@ -1,7 +1,7 @@
 /**
- * Limits the rendering time of a campaign's template. Rendering blocks the process: while one mail is
- * rendered, all other mail and the API wait. A campaign whose template takes too long for too many
- * recipients is paused until a person resumes it.
+ * Limits the rendering time of a campaign's template. Rendering blocks the process: while one mail
+ * is rendered, all other mail and the API wait. A campaign whose template takes too long for too
+ * many recipients is paused until a person resumes it.
  */
 
 import type { Writer } from "../../db/writer.ts";

@@ -1,7 +1,7 @@
 /**
- * Advances all campaigns: it starts those that are due, cancels mails, writes audiences, and finishes
- * campaigns without open mails. One timer sleeps until the next scheduled start. The state of a
- * campaign is in the database only.
+ * Advances all campaigns: it starts those that are due, cancels mails, writes audiences, and
+ * finishes campaigns without open mails. One timer sleeps until the next scheduled start. The state
+ * of a campaign is in the database only.
  */
 
 import type { Db } from "../../db/open.ts";

@@ -41,7 +41,9 @@ export function createCampaigns(deps: {
   clock: Clock;
   cursors: Cursors;
   segments: Pick<Segments, "ensureResolvable">;
-  /** Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3). */
+  /**
+   * Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3).
+   */
   requireVerified: (projectSeq: number, from: string) => void;
 }) {
   const { db, clock, cursors } = deps;

@@ -44,7 +44,9 @@ export function createLookUp(dns: Dns): LookUp {
     return foundIn(await dns.resolve(name, "TXT", FRESH));
   }
 
-  /** Without a record of its own, the record of the organisational domain counts (RFC 7489 §6.6.3). */
+  /**
+   * Without a record of its own, the record of the organisational domain counts (RFC 7489 §6.6.3).
+   */
   async function findDmarc(domain: string, name: string): Promise<Found> {
     const own = await findTexts(name);
     const organisation = getDomain(domain) ?? domain;

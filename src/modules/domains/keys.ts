@@ -91,7 +91,9 @@ export function createDkimKeys({ db, clock, sealKey, makePairs }: DkimKeysDeps) 
 
     of: (domainSeq: number): PublicKey[] => findPublic.all({ domainSeq }),
 
-    /** Null if the project has no such domain; throws UnreadableKeyError if a key cannot be opened. */
+    /**
+     * Null if the project has no such domain; throws UnreadableKeyError if a key cannot be opened.
+     */
     signerOf(projectSeq: number, domain: string): Signer | null {
       const found = findSeqs.get(domain, projectSeq);
       if (found === null || found.seqs === null) return null;
@@ -111,8 +113,8 @@ export function dkimSealKey(secret: string): Buffer {
 }
 
 /**
- * Throws UnreadableKeyError if the stored keys were sealed with another secret. Tests only the oldest
- * and the newest key, since there may be thousands and one secret sealed them all.
+ * Throws UnreadableKeyError if the stored keys were sealed with another secret. Tests only the
+ * oldest and the newest key, since there may be thousands and one secret sealed them all.
  */
 export function requireReadableKeys(db: Db, secret: string): void {
   const sealKey = dkimSealKey(secret);

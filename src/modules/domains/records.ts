@@ -1,6 +1,6 @@
 /**
- * The DNS records that a sending domain should have at this installation (docs/interface.md#domains).
- * Pure; `findings.ts` compares them with the records in the DNS.
+ * The DNS records that a sending domain should have at this installation
+ * (docs/interface.md#domains). Pure; `findings.ts` compares them with the records in the DNS.
  */
 
 import type { DkimAlgorithm } from "../../protocols/dkim/sign.ts";

@@ -72,8 +72,8 @@ export function createDomains(deps: DomainsDeps) {
   }
 
   /**
-   * Adds a domain that exists already: stores missing keys and the operator's declaration, and makes
-   * a check due. Leaves the rest unchanged.
+   * Adds a domain that exists already: stores missing keys and the operator's declaration, and
+   * makes a check due. Leaves the rest unchanged.
    */
   function addExisting(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
     const { projectSeq, isByWord } = input;
@@ -120,7 +120,9 @@ export function createDomains(deps: DomainsDeps) {
     present,
     signerOf: keys.signerOf,
 
-    /** True if exactly this domain is verified; its parent does not count (docs/interface.md#send). */
+    /**
+     * True if exactly this domain is verified; its parent does not count (docs/interface.md#send).
+     */
     isVerified: (projectSeq: number, domain: string): boolean =>
       findVerified.get(domain, projectSeq) !== null,
 

@@ -142,7 +142,9 @@ export function createAccept(deps: AcceptDeps) {
     return drafts;
   }
 
-  /** Renders subject and body as they will be sent, so that a rendering error refuses the request. */
+  /**
+   * Renders subject and body as they will be sent, so that a rendering error refuses the request.
+   */
   function draft(
     project: Project,
     recipient: Recipient,
@@ -235,8 +237,8 @@ export function createAccept(deps: AcceptDeps) {
 
 /**
  * The address is the first of: `from` of the request, `from` of the template, default sender of the
- * project. The display name is the first of: `from.name`, `name`, `fromName` of the template, name of
- * the default sender. The last one is only used together with the address of the default sender.
+ * project. The display name is the first of: `from.name`, `name`, `fromName` of the template, name
+ * of the default sender. The last one is only used together with the address of the default sender.
  */
 function resolveSender(
   input: SendInput,

@@ -1,8 +1,8 @@
 /**
- * Pages of email records, newest first, with exact totals. Without a filter, the total is a counter.
- * With filters, the mails of a contact, a campaign or the whole project are scanned by an index in
- * slices, and the other filters are evaluated for each mail. An index per filter would make the
- * acceptance of every mail slower.
+ * Pages of email records, newest first, with exact totals. Without a filter, the total is a
+ * counter. With filters, the mails of a contact, a campaign or the whole project are scanned by an
+ * index in slices, and the other filters are evaluated for each mail. An index per filter would
+ * make the acceptance of every mail slower.
  */
 
 import type { Db } from "../../db/open.ts";

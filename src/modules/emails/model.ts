@@ -84,8 +84,8 @@ function otherErrors(
 }
 
 /**
- * Without a template, subject, body and sender are required (docs/specification.md#s2.4); the sender may be
- * the default sender of the project.
+ * Without a template, subject, body and sender are required (docs/specification.md#s2.4); the
+ * sender may be the default sender of the project.
  */
 function inlineErrors(
   value: Readonly<Record<string, unknown>>,

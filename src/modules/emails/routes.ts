@@ -61,7 +61,7 @@ export function emailRoutes(deps: {
           tags,
           summary: "Send a mail to one or several recipients",
           description:
-            "200 means that the mails are durably queued. If one of them is refused, none is stored.",
+            "200 means that the mails are durably queued. If one is refused, none is stored.",
         },
       },
     )

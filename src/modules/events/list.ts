@@ -1,8 +1,8 @@
 /**
  * Pages of the event log, newest first, with exact totals.
  *
- * Events of one contact are read by following its chains (`contact-events.ts`). Other pages are read
- * from an index in the order of the page: that of an event name or that of the project. Their
+ * Events of one contact are read by following its chains (`contact-events.ts`). Other pages are
+ * read from an index in the order of the page: that of an event name or that of the project. Their
  * totals come from the counters of event names; only the total of a period is counted, in slices.
  */
 

@@ -1,7 +1,7 @@
 /**
- * Projects: the tenants of an installation. In order: the operator creates a project by command, sets
- * its default sender, tracking and language, and disables or enables it. Contacts, keys, domains and
- * mails belong to one project.
+ * Projects: the tenants of an installation. In order: the operator creates a project by command,
+ * sets its default sender, tracking and language, and disables or enables it. Contacts, keys,
+ * domains and mails belong to one project.
  */
 
 import { asc, eq, or } from "drizzle-orm";
@@ -44,8 +44,9 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
     list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),
 
     /**
-     * Finds a project by id or name, or the only project if `idOrName` is null. Throws 404 if there is
-     * none and 409 if there are several. `naming` is the option that names a project, for the message.
+     * Finds a project by id or name, or the only project if `idOrName` is null. Throws 404 if there
+     * is none and 409 if there are several. `naming` is the option that names a project, for the
+     * message.
      */
     resolve(idOrName: string | null, naming: string): ProjectRow {
       if (idOrName !== null) {

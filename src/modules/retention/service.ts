@@ -62,7 +62,9 @@ export function createRetention(deps: {
   }
 
   return {
-    /** Runs one step of at most about 10 ms. False if nothing is left to do until the next round. */
+    /**
+     * Runs one step of at most about 10 ms. False if nothing is left to do until the next round.
+     */
     async step(): Promise<boolean> {
       if (left.length === 0 && clock.elapsed() >= nextRoundAt) left = newRound();
       const [current] = left;

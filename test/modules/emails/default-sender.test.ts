@@ -1,4 +1,6 @@
-/** The default sender of a project, which is used if neither request nor template names a sender. */
+/**
+ * The default sender of a project, which is used if neither request nor template names a sender.
+ */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { simpleParser } from "mailparser";

@@ -1,7 +1,7 @@
 /**
- * Mails to a slow site must not delay mails to a fast one, and no site must get too many connections.
- * The dispatcher in this test is minimal: it has one wait list per domain, acquires a slot before it
- * sends a mail, and pauses a wait list that gets no slot.
+ * Mails to a slow site must not delay mails to a fast one, and no site must get too many
+ * connections. The dispatcher in this test is minimal: it has one wait list per domain, acquires a
+ * slot before it sends a mail, and pauses a wait list that gets no slot.
  */
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";

@@ -24,7 +24,9 @@ function emptyDatabase(): Db {
   return db;
 }
 
-/** Opens the store of a process; an existing database and clock make it that of the next process. */
+/**
+ * Opens the store of a process; an existing database and clock make it that of the next process.
+ */
 function open(db = emptyDatabase(), clock: ManualClock = manualClock(), log: Log = silentLog) {
   const { write, drain } = createWriter(db, log);
   const state = { commits: 0 };

@@ -1,7 +1,7 @@
 /**
- * Tarpits are servers that accept a connection and then stay silent. Mail to any number of them must
- * not delay mail to other sites. The test runs the whole application with real sockets and a real
- * name server; each iteration of the event loop advances its clock by a millisecond.
+ * Tarpits are servers that accept a connection and then stay silent. Mail to any number of them
+ * must not delay mail to other sites. The test runs the whole application with real sockets and a
+ * real name server; each iteration of the event loop advances its clock by a millisecond.
  */
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
