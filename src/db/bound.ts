@@ -1,10 +1,11 @@
-/** Placeholders of prepared statements, as conditions should hold them. */
+/** Placeholders for the conditions of prepared statements. */
 
 import { type SQL, sql } from "drizzle-orm";
 
 /**
- * `+?`: SQLite plans with the value that is bound to a bare `column = ?` and so prepares the whole
- * statement anew for every value, at ten times the price. It does not look behind a sign.
+ * Returns a placeholder with a sign, `+?`. For a bare `column = ?` SQLite plans with the bound
+ * value and prepares the statement again for every value, which costs ten times as much. It does
+ * not inspect the value of a signed placeholder.
  */
 export function bound(name: string): SQL {
   return sql`+${sql.placeholder(name)}`;

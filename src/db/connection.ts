@@ -1,6 +1,6 @@
 /**
- * Connections to SQLite that notice damage. Whichever statement meets it, a read or a write, the
- * error becomes a StorageFaultError and the latch of the database keeps the fault.
+ * Connections to SQLite that detect damaged files. If a read or a write fails because a file is
+ * damaged, the latch of the database records the fault and the error becomes a StorageFaultError.
  */
 
 import { Database } from "bun:sqlite";
@@ -8,7 +8,7 @@ import { damageOf, type FaultLatch } from "./fault.ts";
 
 export type ConnectionOptions = { create?: boolean; readonly?: boolean; readwrite?: boolean };
 
-/** Opens `file` without any of our settings. */
+/** Opens `file` with the default settings of SQLite. */
 export function openConnection(
   file: string,
   latch: FaultLatch,
@@ -24,13 +24,13 @@ export function openConnection(
 type Watch = (
   target: object,
   methods: readonly string[],
-  /** Called with each object that one of them returns. */
+  /** Called with each object that one of the methods returns. */
   onResult?: (result: object) => void,
 ) => void;
 
 const STATEMENT_METHODS = ["all", "get", "run", "values", "raw"] as const;
 
-/** Replaces methods by ones that hand damage to the latch; an object is watched once. */
+/** Replaces methods by versions that report damage to the latch; each object is wrapped once. */
 function createWatch(latch: FaultLatch, file: string): Watch {
   const watched = new WeakSet<object>();
   return (target, methods, onResult) => {
@@ -42,7 +42,7 @@ function createWatch(latch: FaultLatch, file: string): Watch {
 
   function guarded(target: object, name: string, onResult?: (result: object) => void) {
     const method: unknown = Reflect.get(target, name);
-    if (typeof method !== "function") throw new Error(`SQLite without ${name}()`);
+    if (typeof method !== "function") throw new Error(`SQLite has no method ${name}()`);
     return (...args: unknown[]): unknown => {
       try {
         const result: unknown = Reflect.apply(method, target, args);

@@ -1,7 +1,7 @@
 /**
- * Makes the database of a new installation under another name, with its schema, and gives it its
- * own name once all of it is on disk. So a database file that is empty or has no schema is never the
- * work of a start that was interrupted: it is damaged.
+ * Creates the database of a new installation under a temporary name, and renames it when the file
+ * with its schema is on disk. An interrupted start therefore never leaves a database file that is
+ * empty or has no schema; such a file is damaged.
  */
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
@@ -10,19 +10,19 @@ import { openConnection } from "./connection.ts";
 import { createFaultLatch } from "./fault.ts";
 import { migrate } from "./migrate.ts";
 
-const UNFINISHED = ".new";
-/** The files that SQLite may have made for a start that was interrupted. */
-const ENDINGS = ["", "-journal", "-wal", "-shm"] as const;
+const UNFINISHED_SUFFIX = ".new";
+/** Suffixes of the files that SQLite may have created during an interrupted start. */
+const SQLITE_SUFFIXES = ["", "-journal", "-wal", "-shm"] as const;
 
 /**
- * Part of a first start, for the process that has the lock of the folder. Returns the names of the
- * migrations that made the schema.
+ * Creates the database of a first start and returns the names of the applied migrations. The
+ * process must hold the lock of the data folder.
  */
 export function createDatabase(file: string): string[] {
-  const unfinished = file + UNFINISHED;
-  for (const ending of ENDINGS) rmSync(unfinished + ending, { force: true });
+  const unfinished = file + UNFINISHED_SUFFIX;
+  for (const suffix of SQLITE_SUFFIXES) rmSync(unfinished + suffix, { force: true });
   const sqlite = openConnection(unfinished, createFaultLatch(), { create: true });
-  // Without a write-ahead log the database is this one file, and nothing else knows its first name.
+  // Without a write-ahead log the database is one file, which can be renamed.
   sqlite.run("PRAGMA journal_mode = DELETE");
   sqlite.run("PRAGMA synchronous = EXTRA");
   const applied = migrate(sqlite);
@@ -32,7 +32,7 @@ export function createDatabase(file: string): string[] {
   return applied;
 }
 
-/** A name survives a power cut once its folder is on disk. */
+/** Syncs a folder. The new name of a file survives a power cut only after its folder is synced. */
 function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

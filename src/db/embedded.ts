@@ -1,4 +1,4 @@
-/** Runs while bundling (a Bun macro): puts the migrations folder into the executable. */
+/** A Bun macro: it runs during bundling and embeds the migrations folder in the executable. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
  * Faults of the database files that only an operator can repair: a file is damaged, or it was
- * deleted, moved or replaced while it was open. The first fault is final. Until the process ends
- * nothing more is written, since it would be lost or make the damage worse.
+ * deleted, moved or replaced while it was open. The first fault is final: the process writes
+ * nothing more until it ends, because a write would be lost or increase the damage.
  */
 
 import { SQLiteError } from "bun:sqlite";
@@ -9,32 +9,33 @@ import { AppError } from "../lib/errors.ts";
 
 export type StorageFault = {
   kind: "damaged" | "displaced";
-  /** Absolute path of the file concerned. */
+  /** Absolute path of the file. */
   file: string;
-  /** What was found; for the operator, never for callers. */
+  /** Description of the fault for the operator; never shown to callers of the API. */
   finding: string;
 };
 
 /** Remembers the first fault of a database. */
 export type FaultLatch = {
+  /** The first fault; null if there is none. */
   current(): StorageFault | null;
-  /** Keeps the fault if it is the first one, and returns what the caller has to throw. */
+  /** Records the fault if it is the first one, and returns the error that the caller must throw. */
   raise(fault: StorageFault, cause?: unknown): StorageFaultError;
-  /** What is thrown from the first fault on; null as long as there is none. */
+  /** The error of the first fault; null if there is none. */
   error(): StorageFaultError | null;
-  /** Throws that. */
+  /** Throws the error of the first fault, if there is one. */
   check(): void;
-  /** Calls `listener` with the first fault, at once where there is one already. */
+  /** Calls `listener` with the first fault; at once if it was raised before. */
   onRaised(listener: (fault: StorageFault) => void): void;
 };
 
-/** The refusal that callers of the API get: 503, without details. */
+/** The error that callers of the API get: status 503, without details of the fault. */
 export class StorageFaultError extends AppError {
   readonly fault: StorageFault;
 
   constructor(fault: StorageFault, cause?: unknown) {
     super(503, "SERVICE_UNAVAILABLE", "The storage has a fault that the operator must repair.", {
-      suggestion: "Try again later; the operator finds the cause in the log of the server.",
+      suggestion: "Try again later. The log of the server shows the cause to the operator.",
       headers: { "Retry-After": "60" },
       cause,
     });
@@ -66,9 +67,8 @@ export function createFaultLatch(): FaultLatch {
 }
 
 /**
- * Result codes that say that the content of a file is wrong (https://sqlite.org/rescode.html).
- * SQLite fills up what is missing at the end of a database with zeros, so SHORT_READ comes from a
- * write-ahead log that is shorter than it was.
+ * Result codes for a file with wrong content (https://sqlite.org/rescode.html). SHORT_READ means
+ * that the write-ahead log was truncated; SQLite reads the missing end of a database as zeros.
  */
 const DAMAGE_CODES = [
   "SQLITE_CORRUPT",
@@ -78,7 +78,7 @@ const DAMAGE_CODES = [
   "SQLITE_IOERR_DATA",
 ] as const;
 
-/** The fault that an error of SQLite stands for; null if it is not about damage. */
+/** Returns the fault that an error of SQLite reports; null if the error does not mean damage. */
 export function damageOf(error: unknown, file: string): StorageFault | null {
   if (!(error instanceof SQLiteError)) return null;
   const code = error.code ?? "";
@@ -86,18 +86,18 @@ export function damageOf(error: unknown, file: string): StorageFault | null {
   return { kind: "damaged", file, finding: `${code}: ${error.message}` };
 }
 
-/** One sentence that names the file. */
+/** Describes the fault in one sentence that names the file. */
 export function describeFault({ kind, file, finding }: StorageFault): string {
   return kind === "damaged"
     ? `The database ${file} is damaged (${finding}).`
     : `The file ${file} ${finding} while the server had it open.`;
 }
 
-/** What the operator can do. */
+/** Returns the steps that the operator can take. */
 export function recoveryOf({ kind }: StorageFault): string {
   return kind === "damaged"
     ? "Stop the server if it runs, and copy the data folder away. Then restore the newest backup; " +
-        "mailstead check tells how far the damage goes."
+        "mailstead check reports the extent of the damage."
     : "Stop the server with SIGTERM. Put the original files back into the data folder, " +
         "or restore the newest backup, and start it again.";
 }

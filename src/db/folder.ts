@@ -1,7 +1,7 @@
 /**
- * The data folder: database, installation secret, and the lock that keeps a second server out.
- * The lock is an open transaction on a file of its own: the system drops it with the process,
- * however that ends.
+ * The data folder: database, installation secret, and the lock that prevents a second server.
+ * The lock is an open transaction on a separate file. The operating system releases it when the
+ * process ends, also after a crash.
  */
 
 import { Database, SQLiteError } from "bun:sqlite";
@@ -19,15 +19,15 @@ import { systemClock } from "../lib/clock.ts";
 import { randomBase62 } from "../lib/crypto.ts";
 
 export type DataFolder = {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   databaseFile: string;
   secret: string;
 };
 
-/** Something about the folder that the operator has to mend; the message says what. */
+/** A problem of the data folder that the operator must fix; the message describes it. */
 export class DataFolderError extends Error {
-  /** What to do, where the message does not say it. */
+  /** The fix, if the message does not contain it. */
   readonly suggestion: string | null;
 
   constructor(message: string, suggestion: string | null = null) {
@@ -44,22 +44,22 @@ const LOCK_PAUSE_MS = 20;
 const OWNER_ONLY_FOLDER = 0o700;
 const OWNER_ONLY_FILE = 0o600;
 
-/** True if the folder holds a database, or its log, whatever state they are in. Makes nothing. */
+/** Whether the folder contains a database or its log, in any state. Creates nothing. */
 export function hasInstallation(folder: string): boolean {
   return [DATABASE, LOG].some((file) => existsSync(join(folder, file)));
 }
 
-/** For commands that only make sense where there is something to work on. */
+/** Throws DataFolderError if the folder has no installation. Creates nothing. */
 export function requireInstallation(folder: string): void {
   const path = resolve(folder);
   if (hasInstallation(path)) return;
   throw new DataFolderError(
     `There is no installation in the data folder ${path}.`,
-    "Name the folder of yours with --data, or make one there: mailstead serve",
+    "Name another data folder with --data, or create an installation there: mailstead serve",
   );
 }
 
-/** The database file of an installation, for commands that change nothing in the folder. */
+/** Returns the database file of an installation. Changes nothing in the folder. */
 export function findDatabase(folder: string): string {
   requireInstallation(folder);
   const file = join(resolve(folder), DATABASE);
@@ -68,8 +68,8 @@ export function findDatabase(folder: string): string {
 }
 
 /**
- * Makes the folder where it is missing, and the secret of a new installation. `given` overrides
- * the kept secret.
+ * Creates the folder if it is missing, and the secret of a new installation. `given` is used
+ * instead of the stored secret.
  */
 export function openDataFolder(folder: string, given: string | null): DataFolder {
   const path = resolve(folder);
@@ -79,7 +79,7 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
     return {
       path,
       databaseFile: join(path, DATABASE),
-      secret: given ?? keptSecret(path),
+      secret: given ?? storedSecret(path),
     };
   } catch (error) {
     if (error instanceof DataFolderError) throw error;
@@ -88,7 +88,10 @@ export function openDataFolder(folder: string, given: string | null): DataFolder
   }
 }
 
-/** Throws DataFolderError on a state that no start leaves behind, since databases are made whole. */
+/**
+ * Throws DataFolderError if the database file is missing, empty or not a file. An interrupted first
+ * start leaves none of these states, because a database gets its name when it is complete.
+ */
 function ensureUsable(file: string): void {
   const database = statSync(file, { throwIfNoEntry: false });
   const log = `${file}-wal`;
@@ -97,7 +100,7 @@ function ensureUsable(file: string): void {
     throw new DataFolderError(
       `${file} is missing, but its log ${log} is there.`,
       "Put the database back beside its log, or restore the newest backup. " +
-        "To begin with a new database, move the log away.",
+        "To start with a new database, move the log away.",
     );
   }
   if (!database.isFile()) throw new DataFolderError(`${file} is not a file.`);
@@ -105,18 +108,19 @@ function ensureUsable(file: string): void {
   throw new DataFolderError(
     `${file} is empty, so it is not a database.`,
     "Restore it from the newest backup. If nothing was ever stored here, delete it: " +
-      "the next start makes a new one.",
+      "the next start creates a new database.",
   );
 }
 
-function keptSecret(path: string): string {
+function storedSecret(path: string): string {
   const file = join(path, "secret");
-  // Asked first: another process that makes the installation makes its secret before the database.
+  // This is checked before the secret: another process that creates the installation at the same
+  // time writes the secret before the database.
   const isInUse = hasInstallation(path);
   if (!existsSync(file)) {
-    // A new secret would not open the keys in the database: all signed mail would wait in vain.
+    // A new secret could not open the DKIM keys in the database, so no signed mail could leave.
     if (isInUse) throw lostSecret(file);
-    // "wx": of two processes that start at once, one writes and both read the same.
+    // "wx": if two processes start at once, one of them writes the file and both read it.
     try {
       writeFileSync(file, `${randomBase62(SECRET_CHARACTERS)}\n`, {
         mode: OWNER_ONLY_FILE,
@@ -130,8 +134,8 @@ function keptSecret(path: string): string {
   const secret = readFileSync(file, "utf8").trim();
   if (secret.length < SECRET_CHARACTERS) {
     throw new DataFolderError(
-      `${file} is damaged: it must hold the installation secret. Restore it from a backup; ` +
-        "without it, links in mails that were sent and stored keys are lost.",
+      `${file} is damaged: it must contain the installation secret. Restore it from a backup; ` +
+        "without it, links in sent mails stop working and stored keys cannot be read.",
     );
   }
   chmodSync(file, OWNER_ONLY_FILE);
@@ -140,9 +144,9 @@ function keptSecret(path: string): string {
 
 function lostSecret(file: string): DataFolderError {
   return new DataFolderError(
-    `${file} is missing: the database beside it was made with that installation secret.`,
-    "Restore the file secret from the backup, or give the old secret with --secret; " +
-      "without it, links in mails that were sent and stored keys are lost.",
+    `${file} is missing: the database beside it was created with that installation secret.`,
+    "Restore the file secret from the backup, or pass the old secret with --secret; " +
+      "without it, links in sent mails stop working and stored keys cannot be read.",
   );
 }
 
@@ -150,17 +154,23 @@ export function lockFileOf(path: string): string {
   return join(path, "lock");
 }
 
-/** Keeps other servers out until the returned function is called or the process ends. */
+/**
+ * Prevents other servers from using the folder until the returned function is called or the process
+ * ends. Throws DataFolderError if another process has the lock.
+ */
 export function lockDataFolder(path: string): () => void {
   const unlock = tryLockDataFolder(path);
   if (unlock !== null) return unlock;
   throw new DataFolderError(
     `Another mailstead serves the data folder ${path}. ` +
-      "Stop it first, or give this one a folder of its own with --data.",
+      "Stop it first, or name a different folder with --data.",
   );
 }
 
-/** As `lockDataFolder`, but waits for a command that has the lock for a moment to make or upgrade a database. */
+/**
+ * Like `lockDataFolder`, but waits up to LOCK_LIMIT_MS for a command that holds the lock while it
+ * creates or upgrades a database.
+ */
 export async function awaitDataFolder(path: string): Promise<() => void> {
   const deadline = systemClock.elapsed() + LOCK_LIMIT_MS;
   while (systemClock.elapsed() < deadline) {
@@ -171,7 +181,7 @@ export async function awaitDataFolder(path: string): Promise<() => void> {
   return lockDataFolder(path);
 }
 
-/** As `lockDataFolder`, but null where another process has the lock. */
+/** Like `lockDataFolder`, but returns null if another process has the lock. */
 export function tryLockDataFolder(path: string): (() => void) | null {
   const file = lockFileOf(path);
   let lock: Database | null = null;
@@ -185,7 +195,7 @@ export function tryLockDataFolder(path: string): (() => void) | null {
     const why = error instanceof Error ? error.message : String(error);
     throw new DataFolderError(
       `The file ${file} cannot be used: ${why}.`,
-      "No data is in it: delete it while no server runs.",
+      "It contains no data: delete it while no server runs.",
     );
   }
   const held = lock;
@@ -195,7 +205,7 @@ export function tryLockDataFolder(path: string): (() => void) | null {
   };
 }
 
-/** Bytes that may still be written there; null where the folder is missing or cannot be examined. */
+/** Returns the free bytes of the file system; null if the folder cannot be examined. */
 export function freeBytes(path: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(path);

@@ -1,13 +1,13 @@
-/** Rules that the rows of a database obey beyond its schema, for `mailstead check`. */
+/** Rules that the rows of a database obey in addition to its schema, for `mailstead check`. */
 
 export type Invariant = {
   /** Stable and unique, such as `campaign-counts`. */
   name: string;
-  /** What holds; one sentence. */
+  /** The rule in one sentence. */
   rule: string;
   /**
-   * A query that gives a row for each violation: `id` of what is concerned, and `finding`, what was
-   * found. It is one statement, so that it sees one moment of a database that is in use.
+   * A query with one row for each violation: `id` names the row that breaks the rule, and `finding`
+   * describes the violation. It is one statement, so it reads one snapshot of a database in use.
    */
   violations: string;
 };

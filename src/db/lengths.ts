@@ -1,6 +1,6 @@
 /**
- * Finds database files that were cut short. SQLite reads what is missing at the end of a database
- * as zeros and writes behind the end of a log, so it may notice neither for a long time.
+ * Detects truncated database files. SQLite reads the missing end of a database as zeros, and it
+ * writes beyond the end of a truncated log, so it may not notice a truncation for a long time.
  */
 
 import type { Database } from "bun:sqlite";
@@ -8,19 +8,19 @@ import { statSync } from "node:fs";
 import type { StorageFault } from "./fault.ts";
 import type { LogFile } from "./durability/wal-file.ts";
 
-export type Lengths = {
-  /** The file that is shorter than it should be; null if neither is. */
-  findCut(): StorageFault | null;
+export type FileLengths = {
+  /** Returns a fault if the database or the log was truncated, and null if neither was. */
+  findTruncated(): StorageFault | null;
 };
 
-export function createLengths(sqlite: Database, log: LogFile, pageBytes: number): Lengths {
+export function createFileLengths(sqlite: Database, log: LogFile, pageBytes: number): FileLengths {
   const { filename } = sqlite;
   let databaseBytes = 0;
   let logBytes = 0;
   let header = "";
 
-  /** A VACUUM makes the file shorter too; then the database has fewer pages than before. */
-  function isDatabaseCut(): boolean {
+  /** A VACUUM makes the file shorter too, but then the database also has fewer pages. */
+  function isDatabaseTruncated(): boolean {
     const size = statSync(filename, { throwIfNoEntry: false })?.size ?? databaseBytes;
     const isShorter = size < databaseBytes;
     if (size === 0 || (isShorter && pagesOf(sqlite) * pageBytes >= databaseBytes)) return true;
@@ -29,23 +29,23 @@ export function createLengths(sqlite: Database, log: LogFile, pageBytes: number)
   }
 
   /**
-   * A log becomes shorter only when it begins anew, or empty when all of it was copied. What is
-   * written after a cut stands where it would have stood, behind a hole.
+   * A log becomes shorter only when SQLite restarts it, and empty only when all of it was copied.
+   * After a truncation SQLite writes the next frames at their old position, which leaves a hole.
    */
-  function isLogCut(): boolean {
+  function isLogTruncated(): boolean {
     const before = { logBytes, header };
     logBytes = log.sizeBytes();
     header = log.header();
     if (logBytes === 0) return false;
     if (header === "") return true;
     if (header !== before.header || logBytes === before.logBytes) return false;
-    return logBytes < before.logBytes || !log.hasPageBefore(before.logBytes);
+    return logBytes < before.logBytes || !log.hasFrameBefore(before.logBytes);
   }
 
   return {
-    findCut() {
-      if (isDatabaseCut()) return cutShort(filename);
-      return isLogCut() ? cutShort(log.path) : null;
+    findTruncated() {
+      if (isDatabaseTruncated()) return truncationOf(filename);
+      return isLogTruncated() ? truncationOf(log.path) : null;
     },
   };
 }
@@ -54,6 +54,6 @@ function pagesOf(sqlite: Database): number {
   return Number(sqlite.query("PRAGMA page_count").values()[0]?.[0]);
 }
 
-function cutShort(file: string): StorageFault {
+function truncationOf(file: string): StorageFault {
   return { kind: "damaged", file, finding: "it is shorter than it was" };
 }

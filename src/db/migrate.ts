@@ -1,6 +1,7 @@
 /**
- * Applies migrations by name, each in one transaction. Not drizzle's own runner: that needs files
- * on disk, skips migrations with older stamps, and cascades deletes when a table is rebuilt.
+ * Applies migrations by name, each in one transaction. Drizzle's own runner is not used: it needs
+ * files on disk, skips migrations with older timestamps, and cascades deletes when a table is
+ * rebuilt.
  */
 
 import type { Database } from "bun:sqlite";
@@ -27,7 +28,7 @@ export function migrate(
 ): string[] {
   const pending = pendingMigrations(sqlite, migrations);
   if (pending.length === 0) return [];
-  // A rebuilt table is dropped and renamed: enforcement inside would cascade into its children.
+  // A rebuild drops the old table. With enforcement, that would delete the rows that refer to it.
   sqlite.run("PRAGMA foreign_keys = OFF");
   try {
     for (const migration of pending) apply(sqlite, migration, nowMs);
@@ -37,7 +38,10 @@ export function migrate(
   return pending.map((migration) => migration.name);
 }
 
-/** What `migrate` would apply; throws DatabaseTooNewError where the database knows more than we do. */
+/**
+ * Returns the migrations that `migrate` would apply. Throws DatabaseTooNewError if the database has
+ * a migration that this version does not know.
+ */
 export function pendingMigrations(
   sqlite: Database,
   migrations: readonly Migration[] = embedded,
@@ -48,7 +52,7 @@ export function pendingMigrations(
   return missingMigrations(sqlite, migrations);
 }
 
-/** The same for a database that has the table of migrations; writes nothing. */
+/** Like `pendingMigrations`, for a database that has the table `migrations`. Writes nothing. */
 export function missingMigrations(
   sqlite: Database,
   migrations: readonly Migration[] = embedded,

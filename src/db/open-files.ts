@@ -1,20 +1,20 @@
 /**
- * The files of a database, compared with what their paths lead to. On POSIX systems a file that was
- * deleted, moved or replaced stays open: whatever is written to it is accepted and lost.
+ * Compares the open files of a database with the files at their paths. On POSIX systems a file that
+ * was deleted, moved or replaced stays open: the system accepts writes to it, and they are lost.
  */
 
 import { type Stats, statSync } from "node:fs";
 import type { StorageFault } from "./fault.ts";
 
-/** Where a path leads: to the file that is open, to nothing, or to another file. */
-export type Place = "same" | "missing" | "other";
+/** A path leads to the open file ("same"), to no file ("missing"), or to another file ("other"). */
+export type PathState = "same" | "missing" | "other";
 
 export type OpenFiles = {
-  /** From now on the path has to lead to the file that it leads to now. */
+  /** Records the file at the path. From now on the path must lead to the same file. */
   add(path: string): void;
-  /** The first file whose path leads elsewhere; null if there is none. */
+  /** Returns a fault for the first path that leads to no file or another one; null if none does. */
   findDisplaced(): StorageFault | null;
-  placeOf(path: string): Place;
+  stateOfPath(path: string): PathState;
 };
 
 type Identity = Pick<Stats, "dev" | "ino">;
@@ -22,14 +22,14 @@ type Identity = Pick<Stats, "dev" | "ino">;
 const FINDINGS = {
   missing: "was deleted or moved",
   other: "was replaced",
-} as const satisfies Record<Exclude<Place, "same">, string>;
+} as const satisfies Record<Exclude<PathState, "same">, string>;
 
 export function createOpenFiles(): OpenFiles {
   const files = new Map<string, Identity>();
 
-  function placeOf(path: string): Place {
+  function stateOfPath(path: string): PathState {
     const known = files.get(path);
-    const found = look(path);
+    const found = identify(path);
     if (found === "unknown") return "same";
     if (found === "missing") return "missing";
     return found.dev === known?.dev && found.ino === known.ino ? "same" : "other";
@@ -42,17 +42,17 @@ export function createOpenFiles(): OpenFiles {
     },
     findDisplaced() {
       for (const path of files.keys()) {
-        const place = placeOf(path);
-        if (place !== "same") return { kind: "displaced", file: path, finding: FINDINGS[place] };
+        const state = stateOfPath(path);
+        if (state !== "same") return { kind: "displaced", file: path, finding: FINDINGS[state] };
       }
       return null;
     },
-    placeOf,
+    stateOfPath,
   };
 }
 
-/** A path that cannot be followed right now (EACCES, EIO) says nothing about the file. */
-function look(path: string): Identity | "missing" | "unknown" {
+/** Returns "unknown" if the path cannot be resolved now (EACCES, EIO): the file may be the same. */
+function identify(path: string): Identity | "missing" | "unknown" {
   try {
     return statSync(path);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Opens the database of an installation, and says in one sentence why it cannot be used. */
+/** Opens the database of an installation, or explains in one sentence why it cannot be used. */
 
 import { SQLiteError } from "bun:sqlite";
 import { closeSync, openSync, readSync } from "node:fs";
@@ -14,14 +14,16 @@ const READING_CACHE_KIB = 64 * 1024;
 const RESTORE = "Restore it from the newest backup, or name another folder with --data.";
 
 /**
- * Opens a database that is there already, with our settings. Throws DataFolderError if it is none of
- * ours, and StorageFaultError if it is damaged, as far as opening it shows.
+ * Opens an existing database with the settings of `openDatabase`. Throws DataFolderError if it is
+ * not a database of Mailstead, and StorageFaultError if opening it shows that it is damaged.
  */
 export function openStoredDatabase(file: string): Db {
   return opened(file, () => openDatabase(file, { create: false }));
 }
 
-/** The same for reading only, beside a server or without one. */
+/**
+ * Like `openStoredDatabase`, but only for reading. A server may use the database at the same time.
+ */
 export function openForReading(file: string): Pick<Db, "sqlite"> {
   return opened(file, () => {
     const sqlite = openConnection(file, createFaultLatch(), { readonly: true });
@@ -42,7 +44,10 @@ function opened<T extends Pick<Db, "sqlite">>(file: string, open: () => T): T {
   );
 }
 
-/** Before SQLite opens it: closing the file again drops the locks that this process has on it. */
+/**
+ * Checks the file header. Call this before SQLite opens the file: closing a file drops all locks
+ * that the process has on it.
+ */
 function hasHeader(file: string): boolean {
   const found = Buffer.alloc(HEADER.length);
   const opened = openSync(file, "r");

@@ -1,4 +1,18 @@
-/** Opens the one SQLite file with the settings that every connection of ours needs. */
+/**
+ * Opens the SQLite database with the settings that every connection needs.
+ *
+ * The files of this folder, in the order in which a server uses them:
+ *
+ * 1. `folder.ts` finds and locks the data folder; `create.ts` makes the database of a first start.
+ * 2. `open-stored.ts` checks that the file is a database of Mailstead and opens it; `whole.ts`
+ *    checks that no page is missing; `migrate.ts` applies new migrations.
+ * 3. `writer.ts` runs all changes. `durability/` brings them to disk outside the event loop.
+ * 4. `fault.ts`, `open-files.ts` and `lengths.ts` detect damaged, displaced and truncated files;
+ *    `refusal.ts` turns storage errors into answers.
+ * 5. `close.ts` closes the database.
+ *
+ * `schema/` declares the tables, and `usage.ts` counts what each project stores.
+ */
 
 import type { Database } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
@@ -6,25 +20,25 @@ import { openConnection } from "./connection.ts";
 import { createFaultLatch, type FaultLatch } from "./fault.ts";
 import { createOpenFiles, type OpenFiles } from "./open-files.ts";
 
-/** The query builder, the connection beneath it as `sqlite`, and the state of its files. */
+/** The query builder with its connection as `sqlite`, and the state of the database files. */
 export type Db = BunSQLiteDatabase & { sqlite: Database; fault: FaultLatch; files: OpenFiles };
 
 /**
- * Cuts the write-ahead log only after it was extraordinarily long: a file system that tells the disk
- * what it freed takes tens of milliseconds.
+ * The write-ahead log is truncated only if it has become longer than this. A file system that
+ * reports freed blocks to the disk (TRIM) takes tens of milliseconds for a truncation.
  */
 const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
 const PAGE_CACHE_KIB = 60 * 1024;
 
 const IN_MEMORY = ":memory:";
 
-/** Opens `file` (":memory:" for tests). `create`: makes it if it is not there. */
+/** Opens `file` (":memory:" in tests). `create`: creates the file if it is missing. */
 export function openDatabase(file: string, { create = true } = {}): Db {
   const fault = createFaultLatch();
   const files = createOpenFiles();
   const sqlite = openConnection(file, fault, create ? { create } : { readwrite: true });
   if (file !== IN_MEMORY) files.add(file);
-  // WAL + FULL: a commit that was answered survives a power cut. None of these is a default.
+  // With WAL and FULL, a commit survives a power cut. None of these settings is a default.
   sqlite.run("PRAGMA busy_timeout = 5000");
   sqlite.run("PRAGMA journal_mode = WAL");
   sqlite.run("PRAGMA synchronous = FULL");

@@ -1,4 +1,4 @@
-/** Errors of the storage, told apart from those of a statement or a caller. */
+/** Distinguishes errors of the storage from errors of a statement or a caller. */
 
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../lib/errors.ts";
@@ -12,7 +12,7 @@ const STORAGE_CODES = [
   "SQLITE_BUSY",
 ] as const;
 
-/** Errors that say the disk or the file is at fault, not the statement. */
+/** Whether the disk or the database file caused the error, and not the statement. */
 export function isStorageError(error: unknown): boolean {
   if (error instanceof StorageFaultError) return true;
   if (!(error instanceof SQLiteError)) return false;
@@ -20,16 +20,16 @@ export function isStorageError(error: unknown): boolean {
   return STORAGE_CODES.some((name) => code.startsWith(name));
 }
 
-/** Whether a write failed because the storage refused it: the same write may succeed later. */
+/** Whether a write failed because the storage refused it. The same write may succeed later. */
 export function isStorageRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status === 503;
 }
 
-/** What a write is refused with that the storage did not take. */
+/** Returns the error for the caller of a write that the storage refused. */
 export function storageRefused(cause: unknown): AppError {
   if (cause instanceof StorageFaultError) return cause;
   return new AppError(503, "SERVICE_UNAVAILABLE", "The service cannot store anything right now.", {
-    suggestion: "Nothing was changed. Try again in a little while.",
+    suggestion: "Nothing was changed. Try again in a few seconds.",
     headers: { "Retry-After": "5" },
     cause,
   });

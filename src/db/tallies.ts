@@ -1,9 +1,12 @@
-/** Sums that many changes of one transaction add to, each written once per key at its end. */
+/**
+ * Sums that the changes of one transaction add to. Each sum is written once per key at the end of
+ * the transaction.
+ */
 
 export type Tallies = {
-  /** A new sum. The function that is returned gives an addition, which counts once it is called. */
+  /** Creates a tally. The returned function makes an addition, which counts when it is called. */
   create<K>(apply: (key: K, sum: number) => void): (key: K, amount: number) => () => void;
-  /** Makes the additions and writes the sums; whatever happens, the next ones start at nothing. */
+  /** Calls the additions, writes the sums, and resets all sums, also if a write fails. */
   write(additions: readonly (() => void)[]): void;
 };
 

@@ -1,16 +1,22 @@
-/** Whether all pages of a database are there: in its file, or in the log that a killed server left. */
+/**
+ * Checks that no page of a database is missing. A page may be in the database file, or in the log
+ * that a killed server left.
+ */
 
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { openLogFile } from "./durability/wal-file.ts";
 import type { Db } from "./open.ts";
 
-/** SQLite never uses the page with this byte (https://sqlite.org/fileformat2.html#the_lock_byte_page). */
+/**
+ * SQLite never uses the page with this byte
+ * (https://sqlite.org/fileformat2.html#the_lock_byte_page).
+ */
 const LOCK_BYTE = 0x40000000;
 
 /**
- * Throws StorageFaultError if the database file was cut short. For the process that has the lock of
- * the folder. A file that is as long as the database costs nothing to check.
+ * Throws StorageFaultError if the database file was truncated. The process must hold the lock of
+ * the data folder. The check is fast if the file has the length of the database.
  */
 export function ensureWhole({ sqlite, fault }: Db): void {
   const file = sqlite.filename;
@@ -27,11 +33,11 @@ export function ensureWhole({ sqlite, fault }: Db): void {
   }
 }
 
-/** Numbers of the pages that were committed to the log. */
+/** Returns the numbers of the pages that were committed to the log. */
 function pagesInLog(sqlite: Database, pageBytes: number): Set<number> {
   const log = openLogFile(`${sqlite.filename}-wal`, pageBytes);
   try {
-    // NOOP copies nothing, and tells how many pages of the log count.
+    // NOOP copies nothing and returns the number of committed frames.
     const state = sqlite.query<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)").get();
     return log.pageNumbers(state?.log ?? 0);
   } finally {
@@ -39,7 +45,7 @@ function pagesInLog(sqlite: Database, pageBytes: number): Set<number> {
   }
 }
 
-/** Reads the whole database: for the rare case that a page is nowhere, and perhaps not needed. */
+/** Reads the whole database. This is for the rare case that a missing page may not be needed. */
 function isSound(sqlite: Database): boolean {
   return sqlite.query("PRAGMA quick_check(1)").values()[0]?.[0] === "ok";
 }

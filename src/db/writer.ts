@@ -1,7 +1,14 @@
 /**
- * The one door for writes. Changes asked for in the same moment share one immediate transaction
- * (group commit): each runs in its own savepoint, so a refused one takes nothing with it, and all
- * are answered only after the commit reached the disk, which is waited for beside the event loop.
+ * The writer: all changes of the database go through it. Changes that are requested at the same
+ * time share one immediate transaction (group commit).
+ *
+ * 1. `write` and `commit` add a change to the queue. The queue is processed after the I/O callbacks
+ *    of the current iteration of the event loop.
+ * 2. Each change runs in its own savepoint, so a change that fails undoes only its own writes.
+ * 3. The tallies are written and the transaction is committed.
+ * 4. A thread syncs the log to disk (`durability/`). Changes that are committed meanwhile share the
+ *    next sync.
+ * 5. The changes are answered, and their effects (`afterCommit`) run.
  */
 
 import { systemClock } from "../lib/clock.ts";
@@ -12,62 +19,70 @@ import type { Db } from "./open.ts";
 import { isStorageError, storageRefused } from "./refusal.ts";
 import { createTallies } from "./tallies.ts";
 
-/** An async change would commit at its first `await`; this makes it a type error. */
+/** Makes an async change a type error, because it would be committed at its first `await`. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
 
-/** A set of writes that belong together; runs inside a transaction, never alone. */
+/**
+ * A function that writes inside the writer's transaction. Its writes are stored together or not at
+ * all.
+ */
 export type Change<T> = () => T;
 
 export type Writer = {
   /**
-   * Runs `change` in a transaction and resolves once it is on disk. Rejects with what the change
-   * threw, or with 503 SERVICE_UNAVAILABLE where the storage refused; then nothing was changed.
-   * StorageFaultError is a refusal for good: the files are not what they were, and whether the
-   * change is in them is unknown.
+   * Runs `change` in a transaction and resolves when it is on disk. Rejects with the error that the
+   * change threw, or with 503 SERVICE_UNAVAILABLE if the storage refused the transaction; then
+   * nothing was changed. After a StorageFaultError the writer refuses all changes, and it is
+   * unknown whether this change was stored.
    */
   write<T>(change: Change<Sync<T>>): Promise<T>;
   /**
-   * The same for whoever has something to do meanwhile: resolves as soon as `change` is committed. A
-   * power cut may still undo it, until `onDisk` resolves. `onDisk` rejects with StorageFaultError.
+   * Like `write`, but resolves as soon as `change` is committed. A power cut may still undo the
+   * change until `onDisk` resolves. `onDisk` rejects with StorageFaultError.
    */
   commit<T>(change: Change<Sync<T>>): Promise<{ value: T; onDisk: Promise<void> }>;
-  /** For use inside a change: runs `effect` after the commit, and not at all without one. */
+  /**
+   * For use inside a change: runs `effect` after the commit is on disk; never if the change fails.
+   */
   afterCommit(effect: () => void): void;
   /**
-   * A sum that many changes of the same moment add to. What they add is put together, and `apply`
-   * writes it once for each key, as the last thing in their transaction. The function returned is for
-   * use inside a change; what a refused change added does not count.
+   * Creates a sum for each key, which the changes of one transaction add to. `apply` writes each
+   * sum once, at the end of the transaction. The returned function adds an amount; it is for use
+   * inside a change. Amounts of failed changes do not count.
    */
   tally<K>(apply: (key: K, sum: number) => void): (key: K, amount: number) => void;
-  /** How many changes were asked for so far: whoever has much to do sees whether it is alone. */
-  asked(): number;
-  /** True unless the storage refused the last write, or has a fault. */
+  /**
+   * Number of changes requested since the start. Long work compares two values to find out whether
+   * other work writes at the same time.
+   */
+  requestedWrites(): number;
+  /** False if the storage refused the last write or has a fault. */
   isHealthy(): boolean;
-  /** True once the storage has a fault that only an operator can repair: nothing is written again. */
+  /** True after a fault that only an operator can repair. Nothing is written from then on. */
   hasFault(): boolean;
-  /** Whether the files of the database are still where they were; if they are not, that is a fault. */
+  /** Whether the paths still lead to the database files. If they do not, this raises a fault. */
   verifyFiles(): boolean;
-  /** Resolves when nothing is waiting to be written; the database may be closed then. */
+  /** Resolves when no change is waiting. The database may be closed then. */
   drain(): Promise<void>;
 };
 
-/** Beyond this, the rest of the batch waits for the next turn of the event loop. */
+/** Longest time for the changes of one transaction. The rest waits for the next iteration. */
 const BATCH_BUDGET_MS = 10;
 /**
- * As long as the disk is busy, changes gather up to so many: they could not be answered any sooner,
- * and one commit of many writes each page that they share once.
+ * While a sync is under way, changes gather up to this number. They could not be answered sooner,
+ * and one commit writes each page that they share only once.
  */
-const ENOUGH = 32;
+const MAX_GATHERED = 32;
 
 type Job = {
   run: () => void;
-  /** Called after the commit. */
-  noteCommitted: (() => void) | null;
-  /** Called once the disk has it. */
-  settle: () => void;
+  /** Called after the commit; null if the caller waits only for the disk. */
+  onCommitted: (() => void) | null;
+  /** Called when the commit is on disk. */
+  onDurable: () => void;
   reject: (error: unknown) => void;
   effects: (() => void)[];
-  /** To the sums of its transaction. */
+  /** Additions to the tallies of the transaction. */
   additions: (() => void)[];
 };
 
@@ -75,7 +90,9 @@ export function createWriter(
   db: Db,
   log: Log,
   disk: DiskSync | null = createDiskSync(db),
-  /** Told when a batch of changes begins, so that a hold of the event loop is explained. */
+  /**
+   * Called when a batch of changes begins, so that the watchdog can name it (lib/loop-watch.ts).
+   */
   beginWork: () => void = () => {},
 ): Writer {
   const { sqlite, fault } = db;
@@ -87,14 +104,14 @@ export function createWriter(
   const rollbackTo = sqlite.prepare("ROLLBACK TO change");
 
   let waiting: Job[] = [];
-  let asked = 0;
-  /** Committed, but perhaps not on disk yet. */
+  let requested = 0;
+  /** Committed changes that may not be on disk yet. */
   let committed: Job[] = [];
   let isSyncing = false;
   let current: Job | null = null;
   let isScheduled = false;
-  /** Somebody waits for the commit, not for the disk. */
-  let isPressing = false;
+  /** A caller waits for the commit and not for the disk, so the commit cannot wait for the sync. */
+  let isCommitAwaited = false;
   let healthy = true;
   let idle: (() => void)[] = [];
   const tallies = createTallies();
@@ -102,13 +119,13 @@ export function createWriter(
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
-    // After the I/O of this turn: whatever arrived together commits together.
+    // This runs after the I/O callbacks, so requests that arrived together are committed together.
     setImmediate(flush);
   }
 
   function flush(): void {
     isScheduled = false;
-    if (isSyncing && !isPressing && waiting.length < ENOUGH) return;
+    if (isSyncing && !isCommitAwaited && waiting.length < MAX_GATHERED) return;
     commitWaiting();
     void answerCommitted();
   }
@@ -116,29 +133,29 @@ export function createWriter(
   function commitWaiting(): void {
     const pause = disk?.pause() ?? null;
     if (pause !== null) return void pause.then(schedule);
-    isPressing = false;
+    isCommitAwaited = false;
     const jobs = waiting;
     waiting = [];
     for (const job of commitTogether(jobs)) {
-      job.noteCommitted?.();
+      job.onCommitted?.();
       committed.push(job);
     }
-    // What did not fit into this batch goes before what has come since.
+    // Changes that did not fit into this batch stay ahead of newer ones.
     waiting = [...jobs, ...waiting];
     if (waiting.length > 0) schedule();
   }
 
-  /** What is committed while the disk is busy shares the next sync. */
+  /** Syncs and answers committed changes. Changes committed during a sync share the next one. */
   async function answerCommitted(): Promise<void> {
     if (isSyncing) return;
     isSyncing = true;
     while (committed.length > 0) {
       const jobs = committed;
       committed = [];
-      const lost = disk === null ? null : await disk.sync().then(() => null, faultOf);
+      const failure = disk === null ? null : await disk.sync().then(() => null, faultOf);
       for (const job of jobs)
-        if (lost === null) answer(job);
-        else job.reject(lost);
+        if (failure === null) answer(job);
+        else job.reject(failure);
       if (committed.length > 0 && waiting.length > 0) commitWaiting();
     }
     isSyncing = false;
@@ -146,7 +163,7 @@ export function createWriter(
     else schedule();
   }
 
-  /** Takes from the front of `jobs` what fits into one batch; returns those to be answered. */
+  /** Commits jobs from the front of `jobs`, as many as fit into a batch, and returns them. */
   function commitTogether(jobs: Job[]): Job[] {
     const done: Job[] = [];
     beginWork();
@@ -159,17 +176,19 @@ export function createWriter(
         if (job !== undefined && runInSavepoint(job)) done.push(job);
       }
       tallies.write(done.flatMap(({ additions }) => additions));
-      fault.check(); // A change may have caught the error of its statement.
+      fault.check(); // A change may have ignored the error of its statement.
       commit.run();
       recover();
       return done;
     } catch (error) {
-      abandon([...done, ...jobs.splice(0)], error);
+      rejectAll([...done, ...jobs.splice(0)], error);
       return [];
     }
   }
 
-  /** False if the change was refused; throws if the storage failed and took the transaction with it. */
+  /**
+   * Returns false if the change failed. Throws if the storage failed and the transaction is lost.
+   */
   function runInSavepoint(job: Job): boolean {
     current = job;
     try {
@@ -191,17 +210,19 @@ export function createWriter(
     }
   }
 
-  /** The transaction is lost, and with it every change that had not been answered yet. */
-  function abandon(lost: readonly Job[], error: unknown): void {
+  /** Rejects the changes of a transaction that the storage refused. */
+  function rejectAll(lost: readonly Job[], error: unknown): void {
     rollBack();
-    // Whoever made the latch tells of a fault, once.
-    const isTold = fault.current() !== null;
-    if (healthy && !isTold) log.error("storage refuses writes", { error: describeError(error) });
+    // A fault is logged by the listener of the latch.
+    const isLogged = fault.current() !== null;
+    if (healthy && !isLogged) log.error("storage refuses writes", { error: describeError(error) });
     healthy = false;
     for (const job of lost) job.reject(storageRefused(error));
   }
 
-  /** A damaged database may refuse even that; then its fault is known, and nothing is written again. */
+  /**
+   * Rolls back. A damaged database may refuse this too; the fault then prevents all later writes.
+   */
   function rollBack(): void {
     if (!sqlite.inTransaction) return;
     try {
@@ -212,10 +233,10 @@ export function createWriter(
     }
   }
 
-  /** What this process believes to be stored may be lost: only a new start can tell what is there. */
+  /** Ends the process after a disk error: only a restart can find out which changes were stored. */
   function faultOf(error: unknown): StorageFaultError {
     if (error instanceof StorageFaultError) return error;
-    log.error("the disk failed to keep what was written", { error: describeError(error) });
+    log.error("a sync to disk failed", { error: describeError(error) });
     process.exit(1);
   }
 
@@ -225,16 +246,16 @@ export function createWriter(
   }
 
   function answer(job: Job): void {
-    job.settle();
+    job.onDurable();
     for (const effect of job.effects) runEffect(effect);
   }
 
-  /** What was committed stays so, whatever an effect does. */
+  /** Logs the error of an effect. The change stays committed. */
   function runEffect(effect: () => void): void {
     try {
       effect();
     } catch (error) {
-      log.error("something after a commit failed", { error: describeError(error) });
+      log.error("an effect after a commit failed", { error: describeError(error) });
     }
   }
 
@@ -246,12 +267,12 @@ export function createWriter(
     for (const resolve of resolvers) resolve();
   }
 
-  function ask(job: Omit<Job, "effects" | "additions">): void {
+  function enqueue(job: Omit<Job, "effects" | "additions">): void {
     const error = fault.error();
     if (error !== null) return job.reject(error);
     waiting.push({ ...job, effects: [], additions: [] });
-    isPressing ||= job.noteCommitted !== null;
-    asked++;
+    isCommitAwaited ||= job.onCommitted !== null;
+    requested++;
     schedule();
   }
 
@@ -259,43 +280,43 @@ export function createWriter(
     write<T>(change: Change<Sync<T>>) {
       return new Promise<T>((resolve, reject) => {
         let result: T;
-        ask({
+        enqueue({
           run: () => void (result = change()),
-          noteCommitted: null,
-          settle: () => resolve(result),
+          onCommitted: null,
+          onDurable: () => resolve(result),
           reject,
         });
       });
     },
     commit<T>(change: Change<Sync<T>>) {
       return new Promise<{ value: T; onDisk: Promise<void> }>((resolve, reject) => {
-        const { promise: onDisk, resolve: settle, reject: lose } = Promise.withResolvers<void>();
-        // Before the commit the caller hears of a failure by the other promise alone.
-        onDisk.catch(() => {});
+        const disk = Promise.withResolvers<void>();
+        // If the change fails, the caller never gets `onDisk`, so its rejection is handled here.
+        disk.promise.catch(() => {});
         let value: T;
-        ask({
+        enqueue({
           run: () => void (value = change()),
-          noteCommitted: () => resolve({ value, onDisk }),
-          settle,
+          onCommitted: () => resolve({ value, onDisk: disk.promise }),
+          onDurable: disk.resolve,
           reject: (error) => {
             reject(error);
-            lose(error);
+            disk.reject(error);
           },
         });
       });
     },
     afterCommit(effect) {
-      if (current === null) throw new Error("afterCommit outside a change");
+      if (current === null) throw new Error("afterCommit was called outside a change");
       current.effects.push(effect);
     },
     tally<K>(apply: (key: K, sum: number) => void) {
       const addition = tallies.create(apply);
       return (key: K, amount: number) => {
-        if (current === null) throw new Error("tally outside a change");
+        if (current === null) throw new Error("a tally was used outside a change");
         current.additions.push(addition(key, amount));
       };
     },
-    asked: () => asked,
+    requestedWrites: () => requested,
     isHealthy: () => healthy && !hasFault(),
     hasFault,
     verifyFiles: () => disk?.verify() ?? true,

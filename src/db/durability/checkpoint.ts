@@ -1,22 +1,24 @@
 /**
- * Copies the write-ahead log into the database and lets the log begin anew, without making the event
- * loop wait for the disk. SQLite waits for it where everything stands still: twice in a checkpoint,
- * and once more in the first commit of a log that begins anew. On a busy disk each can be 50 ms and
- * more. Here a round goes like this, and only the third step takes the loop's time:
+ * Checkpoints: copies the write-ahead log into the database and restarts the log, without blocking
+ * the event loop on the disk. SQLite's own checkpoint blocks twice, and the first commit after a
+ * restart of the log blocks once more; on a busy disk each takes 50 ms and more. A round has four
+ * steps, and only the third one takes time of the event loop:
  *
- * 1. A reader begins. What it sees ends the round: SQLite copies nothing newer and does not begin
- *    the log anew as long as it is there.
- * 2. The log is brought to disk, beside the event loop.
- * 3. A connection that waits for nothing (`synchronous=OFF`) copies: about 5 µs a page.
- * 4. The database is brought to disk, beside the event loop. The reader stays until the next round.
+ * 1. A reader begins a read transaction. As long as it is open, SQLite copies no newer frames and
+ *    does not restart the log.
+ * 2. A thread syncs the log.
+ * 3. A connection with `synchronous=OFF` copies the frames: about 5 µs for each page.
+ * 4. A thread syncs the database. The read transaction stays open until the next round.
  *
- * So a page is in the database file only after it is on disk in the log, and the log is written over
- * only after its pages are on disk in the database: what SQLite needs to survive a power cut.
+ * So a page is in the database file only after it is on disk in the log, and the log is overwritten
+ * only after its pages are on disk in the database. SQLite needs both to survive a power cut.
  *
- * A log that has grown long begins anew once little is left to copy. Until it has, nothing may be
- * written: a last round copies all, the reader ends, and one page is written without waiting, which
- * SQLite puts at the begin of the log. More may be written when that is on disk; otherwise, after a
- * power cut, the begin of the old log might be read, up to where the new one is.
+ * A log that has become long is restarted when few frames are left to copy. Writing pauses
+ * meanwhile: a last round copies all frames, the read transaction ends, and one page is written
+ * without a sync, which SQLite puts at the start of the log. Writing continues when this page is on
+ * disk. Otherwise SQLite might, after a power cut, read the old frames in front of the new ones.
+ *
+ * `disk-sync.ts` lists the invariants.
  */
 
 import { type Database, SQLiteError } from "bun:sqlite";
@@ -28,60 +30,62 @@ import type { LogFile } from "./wal-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
 
 export type Checkpoints = {
-  /** Begins a round if enough was written since the last one. */
+  /** Begins a round if enough frames were written since the last one. */
   consider(): void;
-  /** While the log begins anew nothing may be written: resolves when it has; null otherwise. */
+  /** While the log is restarted nothing may be written: resolves after the restart. Else null. */
   pause(): Promise<void> | null;
-  /** Resolves when none is under way and its connections are closed; `consider` makes new ones. */
+  /**
+   * Resolves when no round is under way and the connections are closed; `consider` opens new ones.
+   */
   close(): Promise<void>;
 };
 
-/** In pages. */
-export type Sizes = {
-  /** Of a round: with as many, the loop is held for some three milliseconds, the disk for ten. */
-  round: number;
-  /** From here on the log is to begin anew. */
-  longLog: number;
-  /** So little that writing may wait until it is copied. */
-  few: number;
+export type CheckpointSizes = {
+  /** Frames of a round; 600 hold the event loop for about 3 ms and the disk for about 10 ms. */
+  roundPages: number;
+  /** Length of the log, in frames, from which on it is restarted. */
+  restartPages: number;
+  /** Largest number of frames that are copied while writing pauses. */
+  pausePages: number;
 };
 
-const SIZES: Sizes = { round: 600, longLog: 16_000, few: 500 };
+const SIZES: CheckpointSizes = { roundPages: 600, restartPages: 16_000, pausePages: 500 };
 
 type Connections = {
   reader: Database;
   copier: Database;
-  /** The database file, to bring it to disk. */
+  /** Descriptor of the database file, to sync it. */
   file: number;
 };
 
-/** What a checkpoint answers: pages in the log, and how many of them the database has now. */
-type Outcome = { busy: number; log: number; checkpointed: number };
+/** Result of a checkpoint: frames in the log, and how many of them are in the database now. */
+type CheckpointRow = { busy: number; log: number; checkpointed: number };
 
-/** What a round copied; after "none" nothing is lost, the log is only longer for a while. */
-type Round = "none" | "some" | "all";
+/** The frames that a round copied. "none" loses nothing: the log only stays longer for a while. */
+type Copied = "none" | "some" | "all";
 
 export function createCheckpoints(deps: {
   sqlite: Database;
   log: LogFile;
   fault: FaultLatch;
-  /** Throws StorageFaultError where the paths do not lead to the files that `sqlite` has open. */
+  /** Throws StorageFaultError if the paths do not lead to the files that `sqlite` has open. */
   ensureSound: () => void;
-  /** Called when the disk did not keep what it got, and with every StorageFaultError. */
+  /** Called with each failure of the disk and each StorageFaultError. */
   failed: (error: unknown) => void;
-  sizes?: Sizes;
+  sizes?: CheckpointSizes;
 }): Checkpoints {
   const { sqlite, log, fault, ensureSound, failed, sizes = SIZES } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
   let pause: Promise<void> | null = null;
   /**
-   * How far the rounds came in this generation of the log, in pages; `passed`: where one copied
-   * nothing, since somebody reads what is older, the next one comes after as many pages again.
+   * `copied`: frames of this generation of the log that are in the database. `retryAfter`: if a
+   * round copied nothing, because another reader uses an older state, the next round begins
+   * `roundPages` after this frame.
    */
-  let done = { generation: "", pages: 0, passed: 0 };
+  let progress = { generation: "", copied: 0, retryAfter: 0 };
 
-  /** Opens by path; what it copies must never go into another file. */
+  /** Opens the files by path, and throws StorageFaultError if a path leads to another file. */
   function connect(): Connections {
     const file = databaseFile(sqlite.filename);
     const [reader, copier] = [openOne(), openOne()];
@@ -97,22 +101,25 @@ export function createCheckpoints(deps: {
 
   const openOne = () => openConnection(sqlite.filename, fault);
 
-  /** Whether so many pages wait to be copied. */
-  function isWaiting(pages: number): boolean {
+  /** Whether at least `pages` frames are left to copy. */
+  function areLeft(pages: number): boolean {
     const generation = log.generation();
-    if (generation !== done.generation) done = { generation, pages: 0, passed: 0 };
-    return log.hasPage(Math.max(done.pages, done.passed) + pages);
+    if (generation !== progress.generation) progress = { generation, copied: 0, retryAfter: 0 };
+    return log.hasFrame(Math.max(progress.copied, progress.retryAfter) + pages);
   }
 
-  /** Copies what it may; where somebody else is at it, nothing. True if nothing is left. */
+  /**
+   * Copies the frames that no reader holds back; none if another process makes a checkpoint.
+   * Returns true if no frame is left.
+   */
   function copy(copier: Database): boolean {
-    const outcome = copier.query<Outcome, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
-    if (outcome === null || outcome.checkpointed <= 0) return false;
-    done.pages = outcome.checkpointed;
-    return outcome.checkpointed === outcome.log;
+    const row = copier.query<CheckpointRow, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
+    if (row === null || row.checkpointed <= 0) return false;
+    progress.copied = row.checkpointed;
+    return row.checkpointed === row.log;
   }
 
-  /** Null where nothing more can be opened now; then nothing is lost, and it is tried again. */
+  /** Returns null if no more files can be opened now. The next `consider` tries again. */
   function connected(): Connections | null {
     try {
       return (connections ??= connect());
@@ -122,12 +129,12 @@ export function createCheckpoints(deps: {
     }
   }
 
-  async function round(): Promise<Round> {
+  async function runRound(): Promise<Copied> {
     ensureSound();
     const open = connected();
     if (open === null) return "none";
     const { reader, copier, file } = open;
-    const before = done.pages;
+    const before = progress.copied;
     let isAll: boolean;
     try {
       if (reader.inTransaction) reader.run("COMMIT");
@@ -139,20 +146,20 @@ export function createCheckpoints(deps: {
       if (error instanceof SQLiteError) return "none";
       throw error;
     }
-    // Where this fails the reader stays, and with it the log that has what the disk may not have.
+    // If this fails, the read transaction stays open, so the log keeps the frames (invariant 4).
     await syncToDisk(file);
     if (isAll) return "all";
-    if (done.pages !== before) return "some";
-    done.passed = Math.max(done.pages, done.passed) + sizes.round;
+    if (progress.copied !== before) return "some";
+    progress.retryAfter = Math.max(progress.copied, progress.retryAfter) + sizes.roundPages;
     return "none";
   }
 
   async function runRounds(): Promise<void> {
-    while ((await round()) !== "none" && log.hasPage(sizes.longLog)) {
-      if (isWaiting(sizes.few)) continue;
+    while ((await runRound()) !== "none" && log.hasFrame(sizes.restartPages)) {
+      if (areLeft(sizes.pausePages)) continue;
       const { promise, resolve } = Promise.withResolvers<void>();
       pause = promise;
-      await beginAnew().finally(() => {
+      await restartLog().finally(() => {
         pause = null;
         resolve();
       });
@@ -160,15 +167,15 @@ export function createCheckpoints(deps: {
     }
   }
 
-  async function beginAnew(): Promise<void> {
-    if ((await round()) !== "all" || connections === null) return;
+  async function restartLog(): Promise<void> {
+    if ((await runRound()) !== "all" || connections === null) return;
     const { reader, copier } = connections;
     reader.run("COMMIT");
     try {
       rewriteFirstPage(sqlite);
-      copier.run("BEGIN IMMEDIATE"); // Keeps other processes from writing, too.
+      copier.run("BEGIN IMMEDIATE"); // Prevents writes of other processes as well.
     } catch (error) {
-      if (!(error instanceof SQLiteError)) throw error; // Another process was faster.
+      if (!(error instanceof SQLiteError)) throw error; // Another process has the write lock.
     }
     await log.sync();
     if (copier.inTransaction) copier.run("ROLLBACK");
@@ -176,7 +183,7 @@ export function createCheckpoints(deps: {
 
   return {
     consider() {
-      if (underway !== null || !isWaiting(sizes.round)) return;
+      if (underway !== null || !areLeft(sizes.roundPages)) return;
       underway = runRounds()
         .catch(failed)
         .finally(() => (underway = null));
@@ -191,14 +198,17 @@ export function createCheckpoints(deps: {
   };
 }
 
-/** Without waiting for the disk. Changes nothing: SQLite does not look whether a version is new. */
+/**
+ * Writes the first page of the database to the log, without a sync. The page does not change:
+ * SQLite writes it even if `user_version` stays the same.
+ */
 function rewriteFirstPage(sqlite: Database): void {
-  const safety = pragma(sqlite, "synchronous");
+  const synchronous = pragma(sqlite, "synchronous");
   sqlite.run("PRAGMA synchronous = OFF");
   try {
     sqlite.run(`PRAGMA user_version = ${pragma(sqlite, "user_version")}`);
   } finally {
-    sqlite.run(`PRAGMA synchronous = ${safety}`);
+    sqlite.run(`PRAGMA synchronous = ${synchronous}`);
   }
 }
 
@@ -207,8 +217,9 @@ function pragma(sqlite: Database, name: string): number {
 }
 
 /**
- * Database files that were brought to disk by this process, by inode. They stay open: closing one
- * would drop the locks that SQLite holds on it (POSIX: of a process, not of a descriptor).
+ * Open descriptors of database files, by device and inode. They are never closed: a POSIX lock
+ * belongs to the process, so closing any descriptor of a file releases the locks that SQLite has on
+ * it.
  */
 const databaseFiles = new Map<string, number>();
 

@@ -1,57 +1,85 @@
 /**
- * Takes the waiting for the disk out of the event loop. With `synchronous=FULL` each COMMIT blocks
- * until the disk has the write-ahead log, and everything else waits with it: for tenths of a
- * millisecond, or for a hundred. With NORMAL a COMMIT only writes the log. What is left to do for
- * durability is to sync the log before anybody is told, and that a thread can do; `checkpoint` does
- * the same for copying the log into the database.
+ * Makes commits durable without blocking the event loop on the disk. With `synchronous=FULL` each
+ * COMMIT blocks until the write-ahead log is on disk, from tenths of a millisecond up to 100 ms.
+ * With NORMAL a COMMIT only writes the log; a thread then syncs the log, and the write is answered
+ * after that. `checkpoint.ts` copies the log into the database in the same manner, `wal-file.ts`
+ * reads the file of the log, and `sync-to-disk.ts` is the system call.
  *
- * The log is read in order after a crash: whatever is on disk stands on everything before it.
+ * SQLite normally orders these steps itself. Because this folder does it instead, the following
+ * invariants must hold so that a power cut loses no answered write and damages no database:
+ *
+ * 1. A write is answered only after a sync of the log that began after the COMMIT of the write.
+ * 2. After a crash SQLite reads the log in order and stops at the first invalid frame. A synced
+ *    transaction therefore never depends on frames after it, and all transactions before it are on
+ *    disk as well.
+ * 3. A checkpoint copies a frame into the database only after the frame is on disk in the log. It
+ *    begins a read transaction before it syncs the log, and SQLite copies nothing that is newer
+ *    than the oldest read transaction.
+ * 4. SQLite overwrites frames only after the database file with their pages is on disk. The read
+ *    transaction of a checkpoint stays open until the database is synced, and SQLite does not
+ *    restart a log that a read transaction uses. After a failed sync, the read transaction stays
+ *    open.
+ * 5. While the log is restarted, this process commits nothing until the new header and the first
+ *    frame are on disk (`pause`). A second frame could otherwise reach the disk before the header;
+ *    SQLite would then replay the old first frame over newer pages.
+ * 6. After a failed sync of the log or the database, it is unknown what is on disk. `sync` rejects
+ *    from then on, no write is answered, and only a restart can find out what was stored.
+ * 7. Files are opened by path, so the paths are checked: before a file is opened, before each
+ *    checkpoint, and after each sync of the log. If a file was deleted, moved, replaced or
+ *    truncated, the latch gets a fault and no write is answered.
+ * 8. The descriptor of the database file is never closed, because closing it would release the
+ *    locks that SQLite has on the file. SQLite has no locks on the file of the log.
  */
 
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { createCheckpoints } from "./checkpoint.ts";
-import { createLengths } from "../lengths.ts";
+import { createFileLengths } from "../lengths.ts";
 import { openLogFile } from "./wal-file.ts";
 import type { Db } from "../open.ts";
 
 export type DiskSync = {
   /**
-   * Resolves when all that was committed before the call is on disk, in files that were not deleted
-   * or moved. Rejects with StorageFaultError if they were. Any other error is the disk's: it is
-   * unknown what the disk has, and only a new start from what is there can tell.
+   * Resolves when all changes that were committed before the call are on disk, in files that were
+   * not deleted or moved. Rejects with StorageFaultError if they were. Any other error comes from
+   * the disk: it is unknown what was stored, and only a restart can find out.
    */
   sync(): Promise<void>;
-  /** False and a fault if a file was deleted, moved, replaced or cut short. For every second. */
+  /**
+   * Returns false and raises a fault if a file was deleted, moved, replaced or truncated. It is
+   * called every second.
+   */
   verify(): boolean;
-  /** Sometimes nothing may be committed until this resolves; mostly it is null. */
+  /** While this is not null, nothing may be committed until the promise resolves. */
   pause(): Promise<void> | null;
-  /** Lets go of the files until the next call. */
+  /** Closes the files; the next call opens them again. */
   release(): Promise<void>;
 };
 
-/** By then (256 MiB) our own checkpoints have been held up for long, and SQLite makes one. */
+/**
+ * At this length (256 MiB) of the log, SQLite makes a checkpoint itself and blocks the event loop.
+ */
 const LAST_RESORT_PAGES = 64_000;
 /** https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html; Bun does not export it. */
 const SQLITE_FCNTL_HAS_MOVED = 20;
-const LOG_ENDINGS = ["-wal", "-shm"] as const;
+const LOG_SUFFIXES = ["-wal", "-shm"] as const;
 
-/** Null for a database in memory, which has no file. Changes the connection's settings. */
+/** Changes the settings of the connection. Returns null for a database in memory. */
 export function createDiskSync({ sqlite, files, fault }: Db): DiskSync | null {
-  if (!isWithLog(sqlite)) return null;
+  if (!usesLog(sqlite)) return null;
   sqlite.run("PRAGMA synchronous = NORMAL");
   sqlite.run(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
-  const pages = pageBytes(sqlite);
-  const log = openLogFile(`${sqlite.filename}-wal`, pages);
-  // The first read makes SQLite open the log and its index, where that was not done yet.
+  const pageBytes = pageSizeOf(sqlite);
+  const log = openLogFile(`${sqlite.filename}-wal`, pageBytes);
+  // The first read makes SQLite open the log and its index, if they are not open yet.
   sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
-  for (const ending of LOG_ENDINGS) files.add(sqlite.filename + ending);
-  const lengths = createLengths(sqlite, log, pages);
+  for (const suffix of LOG_SUFFIXES) files.add(sqlite.filename + suffix);
+  const lengths = createFileLengths(sqlite, log, pageBytes);
   let failure: { error: unknown } | null = null;
   const failed = (error: unknown) => void (failure ??= { error });
 
   function verify(): boolean {
-    const found = fault.current() ?? files.findDisplaced() ?? lengths.findCut();
+    const found = fault.current() ?? files.findDisplaced() ?? lengths.findTruncated();
     if (found !== null) fault.raise(found);
     return found === null;
   }
@@ -60,8 +88,11 @@ export function createDiskSync({ sqlite, files, fault }: Db): DiskSync | null {
     if (!verify()) fault.check();
   }
 
-  /** Part of every commit: without any object that has to be collected, a few microseconds. */
-  function ensureKept(): void {
+  /**
+   * Throws StorageFaultError if the database or the log was deleted or moved. This runs after every
+   * sync, so it takes only a few microseconds and allocates nothing.
+   */
+  function ensureInPlace(): void {
     if (hasMoved(sqlite) || !existsSync(log.path)) ensureSound();
     fault.check();
   }
@@ -69,11 +100,11 @@ export function createDiskSync({ sqlite, files, fault }: Db): DiskSync | null {
   const checkpoints = createCheckpoints({ sqlite, log, fault, ensureSound, failed });
   return {
     async sync() {
-      // It is opened by its path, which has to lead to the log that SQLite writes.
+      // The log is opened by its path, which must lead to the log that SQLite writes.
       if (!log.isOpen()) ensureSound();
       await log.sync();
       if (failure !== null) throw failure.error;
-      ensureKept();
+      ensureInPlace();
       checkpoints.consider();
     },
     verify,
@@ -87,19 +118,19 @@ export function createDiskSync({ sqlite, files, fault }: Db): DiskSync | null {
 
 const moved = new Int32Array(2);
 
-/** Whether the path of the database leads to another file than the one that SQLite has open. */
+/** Whether the path of the database no longer leads to the file that SQLite has open. */
 function hasMoved(sqlite: Database): boolean {
   sqlite.fileControl("main", SQLITE_FCNTL_HAS_MOVED, moved);
   return moved[0] !== 0;
 }
 
-function isWithLog(sqlite: Database): boolean {
+function usesLog(sqlite: Database): boolean {
   const mode = sqlite.query<{ journal_mode: string }, []>("PRAGMA journal_mode").get();
   return mode?.journal_mode === "wal";
 }
 
-function pageBytes(sqlite: Database): number {
+function pageSizeOf(sqlite: Database): number {
   const size = sqlite.query<{ page_size: number }, []>("PRAGMA page_size").get()?.page_size;
-  if (size === undefined) throw new Error("the database does not know its page size");
+  if (size === undefined) throw new Error("SQLite did not report a page size");
   return size;
 }

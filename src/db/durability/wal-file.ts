@@ -1,4 +1,8 @@
-/** The write-ahead log as a file: brought to disk, and how long it is (sqlite.org/fileformat2 §4). */
+/**
+ * The file of the write-ahead log: syncs it and reads its headers. The log is a header and frames;
+ * each frame is a frame header and a database page
+ * (https://sqlite.org/fileformat2.html#the_wal_index).
+ */
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { syncToDisk } from "./sync-to-disk.ts";
@@ -6,32 +10,34 @@ import { syncToDisk } from "./sync-to-disk.ts";
 export type LogFile = {
   path: string;
   sizeBytes(): number;
-  /** Resolves when all that was committed before the call is on disk. */
+  /** Resolves when all changes that were committed before the call are on disk. */
   sync(): Promise<void>;
-  /** Another one whenever the log began anew. */
+  /** Identifies the current generation of the log. It changes when SQLite restarts the log. */
   generation(): string;
-  /** Whether the log has so many pages, of this generation. */
-  hasPage(number: number): boolean;
-  /** As `generation`, but "" where the file does not begin with the header of a log. */
+  /** Whether the log has at least `number` frames of the current generation. */
+  hasFrame(number: number): boolean;
+  /** Like `generation`, but "" if the file does not start with the header of a log. */
   header(): string;
-  /** The numbers in the database of the first pages of the log, as many as are asked for. */
+  /** Returns the database page numbers of the first `count` frames. */
   pageNumbers(count: number): Set<number>;
-  /** Whether something was written where the last whole page before this byte stands. */
-  hasPageBefore(end: number): boolean;
+  /** Whether the last complete frame before the byte `end` was written. */
+  hasFrameBefore(end: number): boolean;
   isOpen(): boolean;
-  /** Until the next call. SQLite keeps no locks on this file, so closing it drops none. */
+  /**
+   * Closes the file; the next call opens it again. SQLite has no locks on it that this would drop.
+   */
   close(): void;
 };
 
 const HEADER_BYTES = 32;
-const PAGE_HEADER_BYTES = 24;
-/** Each page repeats the salts of the header; those left from before have others. */
+const FRAME_HEADER_BYTES = 24;
+/** Each frame repeats the salts of the header. Frames of older generations have other salts. */
 const SALTS_BYTES = 8;
 const SALTS_AT = 16;
-/** The last bit tells the byte order of the checksums. */
+/** The mask ignores the last bit, which is the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 const MAGIC_MASK = 0xfffffffe;
-const PAGE_SALTS_AT = 8;
+const FRAME_SALTS_AT = 8;
 const PAGE_NUMBER_BYTES = 4;
 
 export function openLogFile(path: string, pageBytes: number): LogFile {
@@ -39,22 +45,22 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
   const header = Buffer.alloc(SALTS_AT + SALTS_BYTES);
   let file: number | null = null;
 
-  // There since the first commit, and the same file as long as the connection is open.
+  // The file exists from the first commit on and stays the same until the connection is closed.
   const opened = () => (file ??= openSync(path, "r+"));
 
-  /** Empty where the file ends before. */
+  /** Returns "" if the file is shorter. */
   function saltsAt(position: number): string {
     const read = readSync(opened(), salts, 0, SALTS_BYTES, position);
     return read === SALTS_BYTES ? salts.toString("latin1") : "";
   }
 
   const generation = () => saltsAt(SALTS_AT);
-  const frameBytes = PAGE_HEADER_BYTES + pageBytes;
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
   const startOf = (number: number) => HEADER_BYTES + (number - 1) * frameBytes;
 
   function hasMagic(): boolean {
     const read = readSync(opened(), header, 0, header.length, 0);
-    // `>>> 0`: bitwise operators give signed numbers.
+    // Bitwise operators return signed numbers; `>>> 0` makes them unsigned.
     return read === header.length && (header.readUInt32BE(0) & MAGIC_MASK) >>> 0 === MAGIC;
   }
 
@@ -63,8 +69,8 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
     sizeBytes: () => fstatSync(opened()).size,
     sync: () => syncToDisk(opened()),
     generation,
-    hasPage(number) {
-      const found = saltsAt(startOf(number) + PAGE_SALTS_AT);
+    hasFrame(number) {
+      const found = saltsAt(startOf(number) + FRAME_SALTS_AT);
       return found !== "" && found === generation();
     },
     header: () => (hasMagic() ? header.toString("latin1", SALTS_AT) : ""),
@@ -77,10 +83,10 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
         }),
       );
     },
-    hasPageBefore(end) {
+    hasFrameBefore(end) {
       const number = Math.floor((end - HEADER_BYTES) / frameBytes);
       // A hole in a file reads as zeros.
-      return number < 1 || /[^\0]/.test(saltsAt(startOf(number) + PAGE_SALTS_AT));
+      return number < 1 || /[^\0]/.test(saltsAt(startOf(number) + FRAME_SALTS_AT));
     },
     isOpen: () => file !== null,
     close() {

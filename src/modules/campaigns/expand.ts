@@ -139,12 +139,12 @@ export function createExpansion(deps: {
       if (audienceCursor === null || audienceEnd === null) return written;
       /** Slices whose commit is not on disk yet, while the next ones are read and written. */
       const pending: Promise<boolean>[] = [];
-      let asked = writer.asked();
+      let asked = writer.requestedWrites();
 
       /** False if the expansion should end: the campaign was cancelled or the process stops. */
       async function write(seqs: readonly number[], cursor: number): Promise<boolean> {
         pending.push(writer.write(() => timed(written, () => writeSlice(campaign, seqs, cursor))));
-        asked = writer.asked();
+        asked = writer.requestedWrites();
         const goesOn = pending.length < MOST_PENDING || (await pending.shift()) === true;
         return goesOn && !isStopping();
       }
@@ -155,7 +155,8 @@ export function createExpansion(deps: {
           const seqs = found.filter((seq) => seq <= audienceEnd);
           for (let start = 0; start < seqs.length; start += SLICE) {
             const slice = seqs.slice(start, start + SLICE);
-            if (written.recipients > 0 && writer.asked() !== asked) await Bun.sleep(REST_MS);
+            if (written.recipients > 0 && writer.requestedWrites() !== asked)
+              await Bun.sleep(REST_MS);
             if (!(await write(slice, slice.at(-1) ?? audienceCursor))) return written;
           }
           if (seqs.length < found.length) break;

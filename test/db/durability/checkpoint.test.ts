@@ -18,7 +18,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { waitUntil, settleEventLoop } from "../../support/eventually.ts";
 
 const PAGE_BYTES = 4096;
-const SIZES = { round: 20, longLog: 100, few: 10 };
+const SIZES = { roundPages: 20, restartPages: 100, pausePages: 10 };
 
 const folders: string[] = [];
 
@@ -58,7 +58,7 @@ function withLongLog() {
   const { slow, finish } = slowLog(world.log);
   const checkpoints = world.start(slow);
   const generation = world.log.generation();
-  world.write(SIZES.longLog + 10);
+  world.write(SIZES.restartPages + 10);
   checkpoints.consider();
   return { ...world, checkpoints, finish, generation };
 }
@@ -72,7 +72,7 @@ test("little is left where it is", async () => {
   const { log, start, write, databaseBytes } = inFile();
   const checkpoints = start(log);
   const before = databaseBytes();
-  write(SIZES.round / 2);
+  write(SIZES.roundPages / 2);
   checkpoints.consider();
   await checkpoints.close();
   expect(databaseBytes()).toBe(before);
@@ -105,14 +105,14 @@ test("a log that is long begins anew, however often", async () => {
     await checkpoints.close();
   }
   expect(generations.size).toBeGreaterThan(5);
-  expect(statSync(`${file}-wal`).size).toBeLessThan(3 * SIZES.longLog * PAGE_BYTES);
+  expect(statSync(`${file}-wal`).size).toBeLessThan(3 * SIZES.restartPages * PAGE_BYTES);
   expect(sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 100 });
   expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
 });
 
 test("it begins anew without the loop's waiting: what is left is copied while nothing is written", async () => {
   const { log, write, databaseBytes, checkpoints, finish, generation } = withLongLog();
-  write(SIZES.few / 2);
+  write(SIZES.pausePages / 2);
   finish(); // The round.
   await waitUntil(() => checkpoints.pause() !== null);
   const paused = checkpoints.pause();
@@ -120,7 +120,7 @@ test("it begins anew without the loop's waiting: what is left is copied while no
   finish(); // What is left.
   await waitUntil(() => log.generation() !== generation);
   expect(databaseBytes()).toBeGreaterThan(copied);
-  expect(log.hasPage(2)).toBe(false);
+  expect(log.hasFrame(2)).toBe(false);
   expect(checkpoints.pause()).toBe(paused);
   const closed = checkpoints.close();
   finish(); // Its begin.
@@ -156,7 +156,7 @@ test("whatever of its begin a power cut keeps, all is there", async () => {
 test("a log that somebody reads does not begin anew, and writing goes on", async () => {
   const { file, log, start, write, sqlite } = inFile();
   const checkpoints = start(log);
-  write(SIZES.longLog);
+  write(SIZES.restartPages);
   const reader = new Database(file);
   reader.run("BEGIN");
   reader.query("SELECT count(*) FROM things").get();
@@ -169,7 +169,7 @@ test("a log that somebody reads does not begin anew, and writing goes on", async
   }
   expect(log.generation()).toBe(generation);
   reader.close();
-  write(SIZES.round);
+  write(SIZES.roundPages);
   checkpoints.consider();
   await checkpoints.close();
   expect(log.generation()).not.toBe(generation);

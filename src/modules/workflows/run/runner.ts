@@ -116,10 +116,10 @@ export function createWorkflowRunner(deps: {
     const now = clock.now();
     if (found === "end" && !isAnythingDue(now)) return isWoken;
     if (isDue("TIME", now)) await deps.flushEvents();
-    isWriterIdle = writer.asked() === writesBefore;
+    isWriterIdle = writer.requestedWrites() === writesBefore;
     if (!isWriterIdle) await Bun.sleep(PAUSE_BETWEEN_MS);
     const written = writer.write(() => (isRunning ? slice() : EMPTY_SLICE));
-    writesBefore = writer.asked();
+    writesBefore = writer.requestedWrites();
     const { isMore, leased } = await written;
     calls.start(leased);
     return isMore || isWoken;
