@@ -1,9 +1,9 @@
-/** What holds between the log of events and what is kept beside it. */
+/** Invariants between the event log and the rows that are derived from it. */
 
 import type { Invariant } from "../db/invariant.ts";
 
-/** What a mail must have had where the log has an event of it. */
-const FACTS = `
+/** True for an event of a mail whose row does not show that event. */
+const CONTRADICTIONS = `
   (events.name = 'email.sent' AND emails.sent_at IS NULL)
   OR (events.name = 'email.delivered' AND emails.delivered_at IS NULL)
   OR (events.name = 'email.opened' AND emails.opened_at IS NULL)
@@ -16,7 +16,7 @@ const FACTS = `
 export const EVENT_INVARIANTS: readonly Invariant[] = [
   {
     name: "event-names",
-    rule: "The count of each event name equals its events in the log.",
+    rule: "The count of each event name equals the number of its events in the log.",
     violations: `
       SELECT 'project ' || projects.id AS id,
              format('%s: counted %s, but there are %d', event_name,
@@ -34,8 +34,8 @@ export const EVENT_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "contact-events",
-    rule: "The summary of each contact and event name fits the log: how many, and the last of them.",
-    // One sort of both: a join of two results without an index would take forever.
+    rule: "The summary of each contact and event name has the count and the last event of the log.",
+    // A single sort over both tables, because a join of two results without an index is too slow.
     violations: `
       SELECT 'contact ' || coalesce(contacts.id, contact_seq) AS id,
              format('%s: summary of %s, last %s, but the log has %d, last %s', event_names.name,
@@ -61,7 +61,7 @@ export const EVENT_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "event-chains",
-    rule: "Each event of a contact leads to the one before it of the same name.",
+    rule: "Each event of a contact refers to the previous event of the same name.",
     violations: `
       SELECT 'event ' || id AS id,
              format('leads to %s, but the one before it is %s', coalesce(previous_seq, 'none'),
@@ -87,16 +87,16 @@ export const EVENT_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: "event-facts",
-    rule: "What the log says of a mail is in the record of the mail.",
+    rule: "The row of a mail shows each event that the log has of it.",
     violations: `
       SELECT 'email ' || emails.id AS id,
              format('the log has %s, but it is %s', events.name, emails.status) AS finding
       FROM events JOIN emails ON emails.seq = events.email_seq
-      WHERE ${FACTS}`,
+      WHERE ${CONTRADICTIONS}`,
   },
   {
     name: "event-readers",
-    rule: "No reader of the log has come further than the log.",
+    rule: "No reader has a position after the end of the log.",
     violations: `
       SELECT 'reader ' || name AS id,
              format('is at %d, but the log has come to %d', seq, last) AS finding

@@ -1,4 +1,4 @@
-/** Ranges of IP addresses as a setting names them: an address, or a CIDR range (RFC 4632 §3.1). */
+/** Ranges of IP addresses in settings: an address, or a CIDR range (RFC 4632 §3.1). */
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
@@ -6,20 +6,20 @@ import ipaddr from "ipaddr.js";
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = Readonly<{ base: IpAddress; prefixBits: number }>;
 
-/** Bits in front of the IPv4 address in an IPv4-mapped one (RFC 4291 §2.5.5.2). */
+/** Number of bits before the IPv4 address in an IPv4-mapped address (RFC 4291 §2.5.5.2). */
 const MAPPED_BITS = 96;
 const PREFIX = /^(?:0|[1-9]\d{0,2})$/;
 
-/** Null for text that is neither an address nor a range. */
+/** Returns null if the text is neither an address nor a range. */
 export function parseAddressRange(text: string): AddressRange | null {
   const slash = text.indexOf("/");
   const address = slash === -1 ? text : text.slice(0, slash);
   if (isIP(address) === 0 || address.includes("%")) return null;
   const base = ipaddr.parse(address);
-  const mostBits = base instanceof ipaddr.IPv4 ? 32 : 128;
-  if (slash === -1) return unmapped(base, mostBits);
+  const maxBits = base instanceof ipaddr.IPv4 ? 32 : 128;
+  if (slash === -1) return unmapped(base, maxBits);
   const bits = text.slice(slash + 1);
-  return PREFIX.test(bits) && Number(bits) <= mostBits ? unmapped(base, Number(bits)) : null;
+  return PREFIX.test(bits) && Number(bits) <= maxBits ? unmapped(base, Number(bits)) : null;
 }
 
 function unmapped(base: IpAddress, prefixBits: number): AddressRange | null {
@@ -28,7 +28,7 @@ function unmapped(base: IpAddress, prefixBits: number): AddressRange | null {
   return bits < 0 ? null : { base: base.toIPv4Address(), prefixBits: bits };
 }
 
-/** False as well for text that is no address. */
+/** Whether the address is in one of the ranges. False for text that is not an address. */
 export function isInRanges(text: string, ranges: readonly AddressRange[]): boolean {
   if (ranges.length === 0) return false;
   const address = parseAddress(text);
@@ -42,7 +42,7 @@ function isInRange(address: IpAddress, { base, prefixBits }: AddressRange): bool
   return base instanceof ipaddr.IPv6 && address.match(base, prefixBits);
 }
 
-/** The address that text names, without its zone; an IPv4-mapped one as the IPv4 address that it is. */
+/** Parses an address, without its zone. An IPv4-mapped address becomes an IPv4 address. */
 export function parseAddress(text: string): IpAddress | null {
   if (isIP(text) === 0) return null;
   const [withoutZone = ""] = text.split("%");

@@ -1,8 +1,8 @@
-/** What strangers write may hold control characters, which a terminal would obey. */
+/** Removes control characters from untrusted text, because a terminal would interpret them. */
 
 const CONTROL = /\p{Cc}/gu;
 
-/** Each control character becomes a space. */
+/** Replaces each control character by a space. */
 export function withoutControls(text: string): string {
   return text.replace(CONTROL, " ");
 }

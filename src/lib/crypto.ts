@@ -1,4 +1,4 @@
-/** Digests, keyed digests, random keys and sealed values. */
+/** Digests, keyed digests, random keys and encrypted values. */
 
 import {
   createCipheriv,
@@ -9,7 +9,7 @@ import {
 } from "node:crypto";
 
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** Bytes at or above this would make some characters likelier than others. */
+/** Bytes from this value on are discarded, because they would make some characters more likely. */
 const BASE62_FAIR_LIMIT = 256 - (256 % 62);
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -24,12 +24,12 @@ export function hmac(key: Uint8Array, value: string | Uint8Array): Buffer {
   return new Bun.CryptoHasher("sha256", key).update(value).digest();
 }
 
-/** Compares without telling by its time where two values differ. */
+/** Compares in constant time, so that the duration does not reveal where two values differ. */
 export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
-/** `length` characters of [0-9A-Za-z]; 43 of them carry 256 bits. */
+/** Returns `length` random characters of [0-9A-Za-z]; 43 characters have 256 bits of entropy. */
 export function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
@@ -40,12 +40,12 @@ export function randomBase62(length: number): string {
   return text;
 }
 
-/** One 32-byte key per purpose from the installation secret (RFC 5869). */
+/** Derives a 32-byte key for a purpose from the installation secret (RFC 5869). */
 export function deriveKey(secret: string, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", secret, "mailstead", purpose, 32));
 }
 
-/** AES-256-GCM: iv, tag and ciphertext in one value. */
+/** Encrypts with AES-256-GCM. The result is the iv, the tag and the ciphertext. */
 export function seal(key: Uint8Array, plain: Uint8Array): Buffer {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, iv);
@@ -53,7 +53,7 @@ export function seal(key: Uint8Array, plain: Uint8Array): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
 }
 
-/** The reverse of `seal`; null if the key is another or the value was altered. */
+/** Decrypts the result of `seal`. Returns null if the key is wrong or the value was changed. */
 export function unseal(key: Uint8Array, sealed: Uint8Array): Buffer | null {
   if (sealed.byteLength < IV_BYTES + TAG_BYTES) return null;
   const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, IV_BYTES));
@@ -62,6 +62,6 @@ export function unseal(key: Uint8Array, sealed: Uint8Array): Buffer | null {
   try {
     return Buffer.concat([start, decipher.final()]);
   } catch {
-    return null; // Authentication failed: that is the answer, not a fault.
+    return null; // The authentication failed, which is an expected result.
   }
 }

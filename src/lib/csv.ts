@@ -1,16 +1,17 @@
 /**
- * Reads CSV (RFC 4180) as its text comes in, in bounded memory. The library splits records into
- * cells; this file decides where a piece ends, and goes on after a fault with the next line, so that
- * one bad quote costs one line and not the rest of the file.
+ * Reads CSV (RFC 4180) from a stream of text, in bounded memory. The library Papa Parse splits
+ * records into cells. This file divides the text into windows of complete records, and after a
+ * fault it continues with the next line, so that a bad quote costs one line and not the rest of the
+ * file.
  */
 
 import Papa from "papaparse";
 
 export type CsvItem =
-  /** `line` is where the record begins, from 1. */
+  /** `line` is the first line of the record; lines are counted from 1. */
   | { kind: "record"; line: number; cells: string[] }
   | { kind: "fault"; line: number; message: string }
-  /** The last item: nothing beyond it was read. */
+  /** Always the last item: the rest of the text was not read. */
   | { kind: "end"; line: number; message: string };
 
 const DELIMITERS = [",", ";", "\t"] as const;
@@ -18,71 +19,71 @@ const DELIMITERS = [",", ";", "\t"] as const;
 export type Dialect = { delimiter: (typeof DELIMITERS)[number]; newline: "\n" | "\r" };
 
 export type CsvReader = {
-  /** Takes more text and yields what is complete by now, in batches of a few milliseconds. */
+  /** Adds text and yields the items that are complete now. A batch takes a few milliseconds. */
   push(text: string): Generator<CsvItem[]>;
-  /** Yields what is left at the end. */
+  /** Yields the remaining items at the end of the text. */
   end(): Generator<CsvItem[]>;
 };
 
 /**
- * What is read at once, in characters; twice as much where a record is longer, up to a limit. Behind
- * a quoting fault it starts small, since the rest of a window with a fault is read again.
+ * Characters that are parsed at once. The window doubles for a longer record, up to LONGEST_RECORD.
+ * After a quoting fault it starts small, because the rest of a window with a fault is parsed again.
  */
 const WINDOW = 32 * 1024;
 const WINDOW_AFTER_FAULT = 256;
 const LONGEST_RECORD = 1024 * 1024;
-/** Each costs a second look at some text. More of them, and the file is something else. */
-const MOST_QUOTING_FAULTS = 1000;
+/** After each fault some text is parsed again. A file with more faults is probably not CSV. */
+const MAX_QUOTING_FAULTS = 1000;
 
-/** That tell how values are separated. */
+/** Number of records that are examined to find the delimiter. */
 const SAMPLE_RECORDS = 10;
 
 const TOO_LONG = "The line is longer than 1 MiB.";
 const UNCLOSED = "A quote opens a value here and is never closed.";
 const UNCLOSED_FOR_LONG = "A quote opens a value here and is not closed within 1 MiB.";
 const BAD_QUOTE = "A quote inside a quoted value must be doubled.";
-const HOPELESS = `More than ${MOST_QUOTING_FAULTS} lines have broken quotes. The rest was not read.`;
+const TOO_MANY_FAULTS = `More than ${MAX_QUOTING_FAULTS} lines have broken quotes. The rest was not read.`;
 
-type Piece = {
+type ParsedWindow = {
   items: CsvItem[];
-  /** Lines that the items take. */
+  /** Number of lines of the items. */
   lines: number;
-  /** What is wrong with the record after them. */
-  trouble: "unclosed" | "bad quote" | null;
+  /** The fault of the record after the items; null if there is none. */
+  fault: "unclosed" | "bad quote" | null;
 };
 
 export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
-  /** Not read yet; begins with `line`. */
+  /** Text that is not parsed yet; it begins with `line`. */
   let rest = "";
   let line = 1;
   let window = WINDOW;
   let isSkippingLine = false;
   let quotingFaults = 0;
 
-  function split(text: string): Piece {
+  function parse(text: string): ParsedWindow {
     const { data, errors } = Papa.parse<string[]>(text, { delimiter, newline });
     const wrong = errors.filter((error) => error.type === "Quotes");
     const row = wrong[0]?.row;
     const isBad = wrong.some((error) => error.row === row && error.code === "InvalidQuotes");
-    const trouble = row === undefined ? null : isBad ? "bad quote" : "unclosed";
-    // After the last newline the library sees one more, empty record.
-    const isEnded = trouble === null && text.endsWith(newline);
+    const fault = row === undefined ? null : isBad ? "bad quote" : "unclosed";
+    // The library returns an additional empty record after the last newline.
+    const isEnded = fault === null && text.endsWith(newline);
     const records = data.slice(0, row ?? (isEnded ? -1 : undefined));
-    return { ...itemsOf(records, text), trouble };
+    return { ...itemsOf(records, text), fault };
   }
 
-  function itemsOf(records: string[][], text: string): Pick<Piece, "items" | "lines"> {
+  function itemsOf(records: string[][], text: string): Pick<ParsedWindow, "items" | "lines"> {
     const items: CsvItem[] = [];
     const hasQuotes = text.includes('"');
     let lines = 0;
     let offset = 0;
     for (const cells of records) {
-      const begins = line + lines;
-      const taken = hasQuotes ? 1 + breaksIn(cells) : 1;
-      lines += taken;
-      if (hasQuotes) offset = offsetOfLine(text, newline, { from: offset, lines: taken });
+      const firstLine = line + lines;
+      const ownLines = hasQuotes ? 1 + breaksIn(cells) : 1;
+      lines += ownLines;
+      if (hasQuotes) offset = offsetOfLine(text, newline, { from: offset, lines: ownLines });
       if (!hasQuotes || !isLastQuoted(cells, text, endOfRecord(text, offset))) dropReturn(cells);
-      if (cells.some((cell) => cell !== "")) items.push({ kind: "record", line: begins, cells });
+      if (cells.some((cell) => cell !== "")) items.push({ kind: "record", line: firstLine, cells });
     }
     return { items, lines };
   }
@@ -100,15 +101,15 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
     while (hasEnough()) {
       const isAll = isLast && rest.length <= window;
       const text = isAll ? rest : rest.slice(0, rest.lastIndexOf(newline, window - 1) + 1);
-      const { items, lines, trouble } = split(text);
-      const isWhole = trouble === null && text !== "";
-      rest = rest.slice(isWhole ? text.length : offsetOfLine(text, newline, { from: 0, lines }));
+      const { items, lines, fault } = parse(text);
+      const isComplete = fault === null && text !== "";
+      rest = rest.slice(isComplete ? text.length : offsetOfLine(text, newline, { from: 0, lines }));
       line += lines;
       if (items.length > 0) yield items;
-      if (isWhole) window = window < WINDOW ? 2 * window : WINDOW;
-      else if (trouble === "bad quote") yield [quotingFault(BAD_QUOTE)];
+      if (isComplete) window = window < WINDOW ? 2 * window : WINDOW;
+      else if (fault === "bad quote") yield [quotingFault(BAD_QUOTE)];
       else if (lines > 0)
-        continue; // Once more, from where the record begins.
+        continue; // Parses again, from the start of the incomplete record.
       else if (!isAll && window < LONGEST_RECORD) window *= 2;
       else if (isAll) yield [quotingFault(UNCLOSED)];
       else if (text !== "") yield [quotingFault(UNCLOSED_FOR_LONG)];
@@ -116,24 +117,24 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
     }
   }
 
-  /** Too many, and nothing more is read. */
+  /** Skips the faulty line. After too many faults, it ends the reading. */
   function quotingFault(message: string): CsvItem {
     quotingFaults++;
-    if (quotingFaults <= MOST_QUOTING_FAULTS) return skipLine(message);
+    if (quotingFaults <= MAX_QUOTING_FAULTS) return skipLine(message);
     rest = "";
-    return { kind: "end", line, message: HOPELESS };
+    return { kind: "end", line, message: TOO_MANY_FAULTS };
   }
 
-  /** Leaves out the line that `rest` begins with, also what is still to come of it. */
+  /** Skips the first line of `rest`, including the part of it that was not pushed yet. */
   function skipLine(message: string): CsvItem {
     const fault: CsvItem = { kind: "fault", line, message };
     window = WINDOW_AFTER_FAULT;
     isSkippingLine = true;
-    passOver();
+    dropToLineEnd();
     return fault;
   }
 
-  function passOver(): void {
+  function dropToLineEnd(): void {
     const end = rest.indexOf(newline);
     rest = end === -1 ? "" : rest.slice(end + 1);
     if (end === -1) return;
@@ -143,9 +144,9 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
 
   return {
     *push(text) {
-      if (quotingFaults > MOST_QUOTING_FAULTS) return;
+      if (quotingFaults > MAX_QUOTING_FAULTS) return;
       rest += text;
-      if (isSkippingLine) passOver();
+      if (isSkippingLine) dropToLineEnd();
       yield* read(false);
     },
     *end() {
@@ -154,7 +155,7 @@ export function createCsvReader({ delimiter, newline }: Dialect): CsvReader {
   };
 }
 
-/** Told by the beginning of the text, quoted values left out: what they hold separates nothing. */
+/** Detects the dialect from the start of the text. Delimiters inside quoted values do not count. */
 export function detectDialect(head: string): Dialect {
   const bare = head.replaceAll(/(?<=^|[,;\t\r\n])"(?:[^"]|"")*"/g, "");
   const newline = bare.includes("\n") || !bare.includes("\r") ? "\n" : "\r";
@@ -163,13 +164,13 @@ export function detectDialect(head: string): Dialect {
   const possible = DELIMITERS.filter((delimiter) => first.includes(delimiter));
   const [only = ",", ...others] = possible;
   if (others.length === 0) return { delimiter: only, newline };
-  // The one that makes records of one width.
+  // Papa Parse selects the delimiter that gives records of equal width.
   const sample = records.slice(0, SAMPLE_RECORDS).join(newline);
   const { meta } = Papa.parse(sample, { delimitersToGuess: possible, newline });
   return { delimiter: possible.find((one) => one === meta.delimiter) ?? only, newline };
 }
 
-/** With LF between records, CRLF leaves its CR at the end of the last cell. */
+/** Removes the CR that CRLF leaves at the end of the last cell if records are separated by LF. */
 function dropReturn(cells: string[]): void {
   const last = cells.at(-1);
   if (last?.endsWith("\r") === true) cells[cells.length - 1] = last.slice(0, -1);
@@ -181,7 +182,7 @@ function countOf(text: string, part: string): number {
   return count;
 }
 
-/** Where the text goes on after so many line ends; its length where it has no more of them. */
+/** Returns the offset after `lines` line ends; the length of the text if it has fewer. */
 function offsetOfLine(
   text: string,
   newline: string,
@@ -196,7 +197,7 @@ function offsetOfLine(
   return offset;
 }
 
-/** Whether the last cell is quoted in the text: then a CR at its end is content. */
+/** Whether the last cell is quoted in the text. A CR at the end of a quoted cell is content. */
 function isLastQuoted(cells: readonly string[], text: string, end: number): boolean {
   const last = cells.at(-1) ?? "";
   return !text.endsWith(last, end) || text[end - last.length - 1] === '"';

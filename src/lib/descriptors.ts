@@ -1,9 +1,12 @@
-/** File descriptors kept in reserve, for when connections have used up all the others. */
+/** A reserve of file descriptors, for the case that connections use up all others. */
 
 import { closeSync, openSync } from "node:fs";
 
 export type DescriptorReserve = {
-  /** Opens the reserve, and as many descriptors again to see that they are free. False: there are too few. */
+  /**
+   * Opens the reserve, and the same number of descriptors again to check that they are free.
+   * Returns false if there are too few.
+   */
   acquire(): boolean;
   /** Closes the reserve, so that its descriptors can be used. */
   release(): void;
@@ -35,7 +38,7 @@ export function hasFreeDescriptor(): boolean {
   return opened.length > 0;
 }
 
-/** Fewer than `count` where the limit is reached. */
+/** Opens up to `count` descriptors; fewer if the limit is reached. */
 function openMany(count: number): number[] {
   const opened: number[] = [];
   try {
@@ -50,7 +53,7 @@ function closeMany(descriptors: readonly number[]): void {
   for (const descriptor of descriptors) closeSync(descriptor);
 }
 
-/** Of the process (EMFILE) or of the whole system (ENFILE). */
+/** Whether the process (EMFILE) or the system (ENFILE) has no free descriptor. */
 export function isExhaustion(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return code === "EMFILE" || code === "ENFILE";

@@ -1,4 +1,4 @@
-/** Refusals: what a caller may see of an error. Everything else becomes an opaque 500. */
+/** Errors that callers of the API may see. Every other error becomes a 500 without details. */
 
 export type FieldErrorCode =
   | "required"
@@ -15,19 +15,20 @@ export const REQUIRED = "is required";
 
 /**
  * One faulty field of a request. `field` is a dotted path such as `to.1.email`, or empty for the
- * whole body. `message` is a predicate of the field without a full stop, such as `must not be empty`.
+ * whole body. `message` is a predicate of the field without a full stop, such as `must not be
+ * empty`.
  */
 export type FieldError = { field: string; message: string; code: FieldErrorCode };
 
 export type AppErrorDetails = {
   errors?: readonly FieldError[];
-  /** What the caller can do about it, one sentence. */
+  /** What the caller can do, in one sentence. */
   suggestion?: string;
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 };
 
-/** A request refused on purpose. `message` is meant for the caller and names nothing internal. */
+/** The refusal of a request. `message` is for the caller and contains no internal details. */
 export class AppError extends Error {
   readonly status: number;
   readonly code: string;
@@ -46,15 +47,15 @@ export class AppError extends Error {
   }
 }
 
-/** 422 with every violation at once; its message is that of the first, which is all that many clients show. */
+/** 422 with all violations. Its message is the first one, because many clients show only that. */
 export function validationError(errors: readonly FieldError[]): AppError {
   return new AppError(422, "VALIDATION_ERROR", summaryOf(errors), { errors });
 }
 
-/** A path has the caller's own names in it, and a name may be as long as a body. */
+/** A path contains names from the request, and a name may be as long as the body. */
 const LONGEST_FIELD_SHOWN = 200;
 
-/** The first violation in words, and how many more there are: `from: is required (and 2 more)`. */
+/** Describes the first violation and counts the others: `from: is required (and 2 more)`. */
 export function summaryOf(errors: readonly FieldError[]): string {
   const [first] = errors;
   if (first === undefined) return "The request is not valid.";
@@ -69,12 +70,12 @@ function shownField(field: string): string {
     : field;
 }
 
-/** 422 for a single field. */
+/** 422 for one field. */
 export function fieldError(field: string, code: FieldErrorCode, message: string): AppError {
   return validationError([{ field, message, code }]);
 }
 
-/** 404 `<RESOURCE>_NOT_FOUND`; a resource of another project is "not found" too. */
+/** 404 `<RESOURCE>_NOT_FOUND`. It is also the answer for a resource of another project. */
 export function notFound(resource: string): AppError {
   const name = resource.toLowerCase();
   return new AppError(404, `${resource}_NOT_FOUND`, `No such ${name}.`, {

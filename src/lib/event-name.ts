@@ -1,18 +1,18 @@
-/** Event names as callers choose them: trimmed, and never blank. */
+/** Event names chosen by callers: trimmed, with at least one visible character. */
 
-/** Neither white space, a control character nor one that a reader does not see, such as U+200B. */
+/** Excludes white space, control characters and invisible characters such as U+200B. */
 const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 
 export function isEventName(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-/** The form in which a name is stored and compared. */
+/** Returns the form in which a name is stored and compared. */
 export function trimmedEventName(text: string): string {
   return text.trim();
 }
 
-/** A name, or the beginning of names followed by `*`; `*` alone means every event. */
+/** Whether the text is a name, or a prefix of names followed by `*`; `*` alone means all events. */
 export function isEventPattern(text: string): boolean {
   const pattern = trimmedEventName(text);
   const star = pattern.indexOf("*");

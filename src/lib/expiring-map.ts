@@ -1,4 +1,7 @@
-/** A bounded map whose entries expire by the monotonic clock; the least recently used is dropped first. */
+/**
+ * A bounded map whose entries expire by the monotonic clock. If it is full, the least recently used
+ * entry is removed.
+ */
 
 import type { Clock } from "./clock.ts";
 
@@ -7,7 +10,7 @@ type Entry<Value> = { value: Value; expiresAt: number };
 export class ExpiringMap<Value> {
   readonly #maxEntries: number;
   readonly #elapsed: Clock["elapsed"];
-  /** In order of their last use. */
+  /** Sorted by last use, the oldest first. */
   readonly #entries = new Map<string, Entry<Value>>();
 
   constructor(options: { maxEntries: number; clock: Pick<Clock, "elapsed"> }) {
@@ -23,7 +26,7 @@ export class ExpiringMap<Value> {
     return this.entry(key)?.value;
   }
 
-  /** The value with the moment at which it expires, by `Clock.elapsed`. */
+  /** Returns the value and its expiry time by `Clock.elapsed`. */
   entry(key: string): Readonly<Entry<Value>> | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
@@ -33,7 +36,7 @@ export class ExpiringMap<Value> {
     return entry;
   }
 
-  /** A lifetime of zero or less keeps nothing, and forgets what was kept. */
+  /** Stores a value. If the lifetime is zero or less, the entry is removed instead. */
   set(key: string, value: Value, lifetimeMs: number): void {
     this.#entries.delete(key);
     if (lifetimeMs <= 0) return;

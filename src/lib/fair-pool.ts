@@ -32,7 +32,10 @@ export type Share = {
 };
 
 export type FairPool = {
-  /** Takes a share, without waiting if possible. It rejects with `PoolExhaustedError` or the signal's reason. */
+  /**
+   * Takes a share, without waiting if possible. It rejects with `PoolExhaustedError` or the
+   * signal's reason.
+   */
   take(ask: Ask): Share | Promise<Share>;
   /** Part of the capacity that is taken. */
   taken(): number;
@@ -74,7 +77,10 @@ export function createFairPool(options: PoolOptions): FairPool {
     else heldBy.set(holder, held);
   }
 
-  /** Grants shares in order. A waiter whose holder has its part already does not block the next ones. */
+  /**
+   * Grants shares in order. A waiter whose holder has its part already does not block the next
+   * ones.
+   */
   function grantWaiting(): void {
     let isFull = false;
     const granted = waiters.filter((waiter) => {
@@ -100,13 +106,13 @@ export function createFairPool(options: PoolOptions): FairPool {
     }
     const { promise, resolve, reject } = Promise.withResolvers<Share>();
     const waiter: Waiter = { ...ask, grant: settle(resolve) };
-    const giveUp = settle((reason: unknown) => {
+    const cancelWait = settle((reason: unknown) => {
       waiters = waiters.filter((other) => other !== waiter);
       reject(reason);
       grantWaiting();
     });
-    const onAbort = () => giveUp(signal.reason);
-    const cancelTimer = clock.after(waitMs, () => giveUp(new PoolExhaustedError()));
+    const onAbort = () => cancelWait(signal.reason);
+    const cancelTimer = clock.after(waitMs, () => cancelWait(new PoolExhaustedError()));
     signal.addEventListener("abort", onAbort);
     waiters.push(waiter);
     grantWaiting(); // All earlier waiters may be blocked only by the part of their own holder.

@@ -7,16 +7,16 @@
 export type FairSlots = {
   /** How many slots the owner may take now. */
   available(owner: number): number;
-  /** The owner takes a slot, which was available. */
+  /** Takes a slot for the owner. The slot must be available. */
   acquire(owner: number): void;
   release(owner: number): void;
-  /** An independent copy, to find out what may be taken before it is. */
+  /** Returns an independent copy, to plan acquisitions before they are made. */
   copy(): FairSlots;
   /** Slots in use by all owners. */
   inUse(): number;
 };
 
-/** `mostOfOwner`: the most that one owner may hold, whatever is free; 0 for no such limit. */
+/** `maxPerOwner`: the largest number of slots of one owner; 0 for no such limit. */
 type Limits = { total: number; maxPerOwner: number };
 
 export function createFairSlots(options: Limits): FairSlots {
@@ -25,13 +25,13 @@ export function createFairSlots(options: Limits): FairSlots {
 
 function sharing(limits: Limits, held: Map<number, number>): FairSlots {
   const { total } = limits;
-  const mostOfOwner = limits.maxPerOwner === 0 ? total : limits.maxPerOwner;
+  const maxPerOwner = limits.maxPerOwner === 0 ? total : limits.maxPerOwner;
   let inUse = held.values().reduce((sum, own) => sum + own, 0);
 
   function available(owner: number): number {
     const own = held.get(owner) ?? 0;
     const fairShare = Math.ceil((total - inUse - own) / 2);
-    return Math.max(0, Math.min(fairShare, mostOfOwner - own));
+    return Math.max(0, Math.min(fairShare, maxPerOwner - own));
   }
 
   return {
@@ -42,7 +42,7 @@ function sharing(limits: Limits, held: Map<number, number>): FairSlots {
     },
     release(owner) {
       const own = held.get(owner) ?? 0;
-      if (own === 0) throw new Error("a slot is released that was not taken");
+      if (own === 0) throw new Error("a slot was released that was not acquired");
       if (own === 1) held.delete(owner);
       else held.set(owner, own - 1);
       inUse--;

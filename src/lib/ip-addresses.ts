@@ -1,13 +1,14 @@
-/** Which IP addresses belong to the open internet, and so may be dialled for strangers. */
+/** Decides which IP addresses are public, so that URLs and hosts from callers may lead to them. */
 
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * False for everything that is not a globally reachable host address: private, loopback,
+ * Returns true only for globally reachable host addresses. It returns false for private, loopback,
  * link-local, carrier-grade NAT, multicast, broadcast, unspecified, documentation, benchmarking,
- * reserved, unique local, and addresses in which such a one is wrapped (docs/delivery.md#W6; the
- * registries of RFC 6890). False as well for text that is no address: `0x7f.1`, `fe80::1%eth0`.
+ * reserved and unique local addresses, and for IPv6 addresses that contain one of them
+ * (docs/delivery.md#W6; the registries of RFC 6890). It also returns false for text that is not an
+ * address, such as `0x7f.1` and `fe80::1%eth0`.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || text.includes("%") || COMPATIBLE.test(text)) return false;
@@ -17,7 +18,7 @@ export function isPublicAddress(text: string): boolean {
   return wrapped === null ? isPublicIPv6(address) : isPublicIPv4(wrapped);
 }
 
-/** `::8.8.8.8` (RFC 4291 §2.5.5.1); ipaddr.js takes it for `::ffff:8.8.8.8`, the system does not. */
+/** `::8.8.8.8` (RFC 4291 §2.5.5.1). ipaddr.js reads it as `::ffff:8.8.8.8`; the system does not. */
 const COMPATIBLE = /^::\d+\./;
 
 function isPublicIPv4(address: ipaddr.IPv4): boolean {
@@ -27,8 +28,8 @@ function isPublicIPv4(address: ipaddr.IPv4): boolean {
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 
 /**
- * Only 2000::/3 is given out (RFC 4291 §2.4). 6to4 and Teredo lie in it and are refused whatever
- * they wrap: nobody receives mail there (RFC 7526, RFC 4380).
+ * Only addresses in 2000::/3 are assigned (RFC 4291 §2.4). 6to4 (RFC 7526) and Teredo (RFC 4380)
+ * addresses are in this range and are always refused, because no mail server uses them.
  */
 function isPublicIPv6(address: ipaddr.IPv6): boolean {
   return address.match(GLOBAL_UNICAST) && address.range() === "unicast";
@@ -37,9 +38,10 @@ function isPublicIPv6(address: ipaddr.IPv6): boolean {
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
 /**
- * The IPv4 host that is reached by a mapped address (RFC 4291 §2.5.5.2) or through a translator
- * (RFC 6052 §2.1): on a machine with IPv6 only, all of the IPv4 internet looks like the latter. The
- * local-use translators of 64:ff9b:1::/48 (RFC 8215) may hold the IPv4 address anywhere: refused.
+ * Returns the IPv4 address in an IPv4-mapped address (RFC 4291 §2.5.5.2) or in an address of a
+ * NAT64 translator (RFC 6052 §2.1); a machine with only IPv6 reaches all of IPv4 through the
+ * latter. Returns null for local-use translators in 64:ff9b:1::/48 (RFC 8215), because the position
+ * of the IPv4 address in them is not known; they are not public.
  */
 export function embeddedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();

@@ -1,6 +1,6 @@
-/** Keys of nested data, written as one text. */
+/** Paths to values in nested data. */
 
-/** Dots part keys; `\.` is a dot within a key and `\\` a backslash before one. */
+/** Splits a path at its dots. `\.` is a dot in a key, and `\\` is a backslash. */
 export function splitPath(text: string): string[] {
   const keys: string[] = [];
   let key = "";

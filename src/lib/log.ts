@@ -1,4 +1,4 @@
-/** Structured log: text for people on a terminal, JSON lines for machines. */
+/** The structured log, as text or as JSON lines. */
 
 import { systemClock } from "./clock.ts";
 
@@ -36,7 +36,10 @@ export function createLog(options: LogOptions): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/** Once `isOver`, failures are consequences of one that was told: their lines are warnings. */
+/**
+ * Returns a log that writes errors as warnings when `isOver` is true: they are then consequences of
+ * a failure that was logged before.
+ */
 export function withoutErrors(log: Log, isOver: () => boolean): Log {
   return {
     ...log,
@@ -47,7 +50,7 @@ export function withoutErrors(log: Log, isOver: () => boolean): Log {
 /** For tests and commands that print their own result. */
 export const silentLog: Log = createLog({ level: "silent", format: "json" });
 
-/** What the log keeps of an unknown thrown value; callers never see this. */
+/** Describes a thrown value for the log, with its stack and causes. Callers never see this. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? "" : ` <- ${describeError(error.cause)}`;

@@ -1,7 +1,8 @@
 /**
- * The watchdog of the event loop. A timer fires every 20 ms; the time by which it is late is the time
- * for which one or more pieces of synchronous work held the loop. Code that begins a piece of work
- * calls `begin` with its name. When a hold is noticed, the piece that lasted longest is logged.
+ * The watchdog of the event loop. A timer fires every 20 ms; the time by which it is late is the
+ * time for which one or more pieces of synchronous work held the loop. Code that begins a piece of
+ * work calls `begin` with its name. When a hold is noticed, the piece that lasted longest is
+ * logged.
  */
 
 import { systemClock } from "./clock.ts";
@@ -27,7 +28,7 @@ export type LoopWatch = {
   stop(): void;
 };
 
-/** What the watchdog needs from the platform, so that tests can replace it. */
+/** Functions of the platform that the watchdog uses; tests replace them. */
 export type LoopWatchDeps = {
   log: Log;
   /** Monotonic milliseconds. */
@@ -41,7 +42,9 @@ export type LoopWatchDeps = {
 const TICK_MS = 20;
 /** A hold that is longer than this is counted and logged. */
 export const HELD_MS = 50;
-/** Later holds within this time are counted in the next line, so that an attack cannot fill the log. */
+/**
+ * Later holds within this time are counted in the next line, so that an attack cannot fill the log.
+ */
 const LOG_INTERVAL_MS = 5_000;
 const BUCKETS_MS = [50, 100, 250, 500, 1_000, 5_000];
 /** Marks that are remembered; a hold made of more pieces names the longest of the latest ones. */

@@ -1,2 +1,2 @@
-/** Pins the mode. The bracket form: the dotted one is replaced while bundling. */
+/** Sets the mode. The bracket form is needed, because bundling replaces `process.env.NODE_ENV`. */
 process.env["NODE_ENV"] ||= "production";

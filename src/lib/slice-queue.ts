@@ -1,13 +1,12 @@
 /**
- * Long reads in short turns: however many of them are under way, each round of the event loop gives
- * one of them one turn, so requests never wait for more than a single turn. Owners (projects) take
- * turns first, then the reads of an owner: many reads of one owner delay those of another by no more
- * than one read would.
+ * Schedules the slices of long reads. Each iteration of the event loop runs one slice, so a request
+ * never waits for more than one slice. Owners (projects) get slices in round robin, and so do the
+ * reads of one owner. Many reads of one owner therefore delay another owner no more than one read.
  */
 
-/** The turns of one owner. */
+/** The slices of one owner. */
 export type SliceQueue = {
-  /** Resolves when it is this caller's turn; it may then work for a few milliseconds. */
+  /** Resolves when the caller gets a slice; it may then work for a few milliseconds. */
   nextSlice(): Promise<void>;
 };
 
@@ -18,12 +17,14 @@ export type FairScheduler = {
 
 export const NO_OWNER = 0;
 
-/** `beginWork` is told whenever a turn begins, so that a hold of the event loop is explained. */
+/**
+ * `beginWork` is called when a slice begins, so that the watchdog can name it (lib/loop-watch.ts).
+ */
 export function createFairScheduler(beginWork: () => void = () => {}): FairScheduler {
-  /** In the order in which the owners are served. */
+  /** The callers of each owner, in the order in which owners get slices. */
   const waiting = new Map<number, (() => void)[]>();
 
-  function giveOne(): void {
+  function runNextSlice(): void {
     beginWork();
     for (const [owner, callers] of waiting) {
       waiting.delete(owner);
@@ -32,14 +33,14 @@ export function createFairScheduler(beginWork: () => void = () => {}): FairSched
       resolve?.();
       break;
     }
-    if (waiting.size > 0) setImmediate(giveOne);
+    if (waiting.size > 0) setImmediate(runNextSlice);
   }
 
   function enqueue(owner: number, resolve: () => void): void {
     const callers = waiting.get(owner);
     if (callers !== undefined) return void callers.push(resolve);
     waiting.set(owner, [resolve]);
-    if (waiting.size === 1) setImmediate(giveOne);
+    if (waiting.size === 1) setImmediate(runNextSlice);
   }
 
   return {

@@ -1,18 +1,18 @@
-/** Long work in short turns of the event loop, so that nothing else waits for all of it. */
+/** Divides long work into slices, so that other work runs between them. */
 
 import { systemClock } from "./clock.ts";
 import type { SliceQueue } from "./slice-queue.ts";
 
 export type Slices = {
-  /** Whether this turn has lasted long enough: then wait for `next()`. */
+  /** Whether the slice has used its time. The work must then wait for `next()`. */
   isOver(): boolean;
-  /** Resolves at the next turn. */
+  /** Resolves when the next slice begins. */
   next(): Promise<void>;
 };
 
 const SLICE_MS = 8;
 
-/** Resolves when the first turn has come. */
+/** Resolves when the first slice begins. */
 export async function startSlices(queue: SliceQueue): Promise<Slices> {
   let endsAt = 0;
 

@@ -1,9 +1,9 @@
 /**
  * Trimming in linear time: `/[ \t]+$/` takes quadratic time on runs of spaces inside a text.
  *
- * Blanks are spaces and tabs only (WSP, RFC 5234 appendix B.1). `String.prototype.trim` also removes
- * line breaks, no-break spaces, the byte order mark and other Unicode spaces, and so hides text that
- * must be refused.
+ * Blanks are spaces and tabs only (WSP, RFC 5234 appendix B.1). `String.prototype.trim` also
+ * removes line breaks, no-break spaces, the byte order mark and other Unicode spaces, and so hides
+ * text that must be refused.
  */
 
 const SPACE = 0x20;
@@ -25,7 +25,7 @@ export function trimEndBlanks(text: string): string {
   return text.slice(0, end);
 }
 
-/** Without any `character` at the end. */
+/** Removes all `character`s at the end. */
 export function trimEndOf(text: string, character: string): string {
   let end = text.length;
   while (end > 0 && text[end - 1] === character) end--;

@@ -1,4 +1,4 @@
-/** What this program is; the build puts the constants in, a checkout reads its package.json. */
+/** Version of the program. The build inserts the constants; a checkout reads its package.json. */
 
 import manifest from "../../package.json" with { type: "json" };
 
@@ -7,5 +7,5 @@ declare const BUILD_REVISION: string | undefined;
 
 export const VERSION: string = typeof BUILD_VERSION === "string" ? BUILD_VERSION : manifest.version;
 
-/** Git revision; empty where it is not known. */
+/** Git revision; empty if it is not known. */
 export const REVISION: string = typeof BUILD_REVISION === "string" ? BUILD_REVISION : "";

@@ -2,10 +2,10 @@
 
 import { parseUrl } from "./url.ts";
 
-/** Null for text that names more or less than one origin of http or https. */
+/** Returns null if the text is not exactly one http or https origin. */
 export function parseWebOrigin(text: string): string | null {
   if (!/^https?:\/\//i.test(text) || /[\s*]/.test(text)) return null;
   const url = parseUrl(text);
-  // A path, a query or a user would stand behind the origin in `href`.
+  // `href` would also contain a path, a query or a user.
   return url !== null && url.href === `${url.origin}/` ? url.origin : null;
 }

@@ -1,31 +1,32 @@
-/** Work that comes in small pieces, many of them at once, and is not to hold the event loop. */
+/** Yields between many small pieces of work that are requested at once. */
 
 import { systemClock } from "./clock.ts";
 
-/** Of one turn of the event loop; a single piece may take longer, many together may not. */
-const TURN_MS = 8;
+/** Time for all pieces of one slice, in milliseconds. A single piece may take longer. */
+const SLICE_MS = 8;
 
 /**
- * To be awaited before each piece. Resolves at once as long as the pieces of this turn of the event
- * loop have taken little time; then one after the other, each in a turn of its own.
+ * Returns a function to await before each piece. It resolves at once while the pieces of the
+ * current iteration of the event loop have taken less than `sliceMs`. After that, each piece runs
+ * in its own iteration, in order.
  */
-export function createYield(turnMs = TURN_MS): () => Promise<void> {
-  let turnEndsAt = 0;
-  let isTurnOpen = false;
+export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
+  let sliceEndsAt = 0;
+  let isSliceOpen = false;
   let last: Promise<void> = Promise.resolve();
   let queued = 0;
 
-  function openTurn(): void {
-    isTurnOpen = true;
-    turnEndsAt = systemClock.elapsed() + turnMs;
+  function beginSlice(): void {
+    isSliceOpen = true;
+    sliceEndsAt = systemClock.elapsed() + sliceMs;
     setImmediate(() => {
-      isTurnOpen = false;
+      isSliceOpen = false;
     });
   }
 
   return function yieldIfBusy() {
-    if (!isTurnOpen) openTurn();
-    if (queued === 0 && systemClock.elapsed() < turnEndsAt) return Promise.resolve();
+    if (!isSliceOpen) beginSlice();
+    if (queued === 0 && systemClock.elapsed() < sliceEndsAt) return Promise.resolve();
     queued++;
     last = last.then(
       () =>

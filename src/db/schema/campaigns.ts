@@ -34,22 +34,25 @@ export const campaigns = sqliteTable(
     segmentSeq: integer("segment_seq").references(() => segments.seq, { onDelete: "set null" }),
     /** JSON condition; only for FILTERED. */
     audienceFilter: text("audience_filter"),
-    /** Mails per second, lower than the installation's; null: no limit of its own. */
+    /**
+     * Mails per second, below the rate of the installation; null if the campaign has no own rate.
+     */
     rate: real("rate"),
     status: text("status", { enum: CAMPAIGN_STATUSES }).notNull(),
-    /** Why it is PAUSED, where nobody asked for it. */
+    /** Reason for the pause, if the service paused the campaign itself. */
     statusReason: text("status_reason"),
-    /** When a SCHEDULED one starts; a row with a due time, so it survives the process. */
+    /** Start time of a SCHEDULED campaign. It is stored, so it survives a restart. */
     scheduledAt: integer("scheduled_at"),
     startedAt: integer("started_at"),
     finishedAt: integer("finished_at"),
     /**
-     * The audience is fixed when sending starts: contacts up to `audience_end`. Everybody up to
-     * `audience_cursor` has a row; committed with those rows. Null before the start.
+     * The audience is fixed when sending starts: contacts with a `seq` up to `audience_end`. All
+     * recipients up to `audience_cursor` have a row in `emails`; the cursor is committed with these
+     * rows. Null before the start.
      */
     audienceCursor: integer("audience_cursor"),
     audienceEnd: integer("audience_end"),
-    /** JSON condition of its filter or DYNAMIC segment as it was then; null: it has none. */
+    /** JSON condition of the filter or DYNAMIC segment at the start; null if there is none. */
     audienceCondition: text("audience_condition"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -68,7 +71,7 @@ export const campaigns = sqliteTable(
   ],
 );
 
-/** Counters of a campaign, each changed in the transaction of its event. */
+/** Counters of a campaign. Each counter changes in the transaction of its event. */
 export const campaignCounts = sqliteTable("campaign_counts", {
   campaignSeq: integer("campaign_seq")
     .primaryKey()
@@ -86,7 +89,7 @@ export const campaignCounts = sqliteTable("campaign_counts", {
   failed: integer("failed").notNull().default(0),
   suppressed: integer("suppressed").notNull().default(0),
   cancelled: integer("cancelled").notNull().default(0),
-  /** What had left, bounced and was complained about when a person last resumed it. */
+  /** Sent, bounced and complained mails when a person last resumed the campaign. */
   forgivenMails: integer("forgiven_mails").notNull().default(0),
   forgivenBounces: integer("forgiven_bounces").notNull().default(0),
   forgivenComplaints: integer("forgiven_complaints").notNull().default(0),

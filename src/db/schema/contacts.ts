@@ -33,7 +33,7 @@ export const contacts = sqliteTable(
 
 export const SUPPRESSION_REASONS = ["HARD_BOUNCE", "COMPLAINT", "MANUAL"] as const;
 
-/** Addresses that must not be written to. */
+/** Addresses that get no mail. */
 export const suppressions = sqliteTable(
   "suppressions",
   {
@@ -51,7 +51,7 @@ export const suppressions = sqliteTable(
   ],
 );
 
-/** How many contacts a project has, kept by triggers (see the migration). */
+/** Number of contacts of a project, maintained by triggers (see the migration). */
 export const contactCounts = sqliteTable("contact_counts", {
   projectSeq: integer("project_seq")
     .primaryKey()
@@ -61,9 +61,9 @@ export const contactCounts = sqliteTable("contact_counts", {
 });
 
 /**
- * How often the addresses and subscriptions of 1024 neighbouring contacts changed, kept by triggers
- * (see the migration): what was read of them stays true as long as their version. `block` is
- * `seq / 1024`; WITHOUT ROWID.
+ * Versions of blocks of 1024 contacts: triggers increase the version when an address or
+ * subscription in the block changes (see the migration). Cached data of a block is valid while its
+ * version stays the same. `block` is `seq / 1024`; WITHOUT ROWID.
  */
 export const contactBlocks = sqliteTable(
   "contact_blocks",

@@ -1,6 +1,6 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** What direct delivery knows of receiving sites, so that it survives a restart. */
+/** State of receiving sites in direct delivery, stored so that it survives a restart. */
 export const directSites = sqliteTable(
   "direct_sites",
   {
@@ -9,11 +9,11 @@ export const directSites = sqliteTable(
     hasGoodSession: integer("has_good_session").notNull(),
     /** Mean time of one mail in milliseconds; null before the first one has ended. */
     meanMs: integer("mean_ms"),
-    /** Mails at once. */
+    /** Concurrency limit. */
     mailLimit: integer("mail_limit").notNull(),
-    /** Pauses in a row that it asked for. */
+    /** Number of consecutive pauses that the site asked for. */
     pauses: integer("pauses").notNull(),
-    /** Wall clock; null if there is no pause. */
+    /** Wall-clock time; null if there is no pause. */
     pausedUntil: integer("paused_until"),
     updatedAt: integer("updated_at").notNull(),
   },

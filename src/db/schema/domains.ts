@@ -3,7 +3,7 @@ import { projects } from "./projects.ts";
 
 export const DOMAIN_STATUSES = ["PENDING", "VERIFIED", "FAILED"] as const;
 
-/** Sending domains; one domain belongs to one project of the installation. */
+/** Sending domains. A domain belongs to one project of the installation. */
 export const domains = sqliteTable(
   "domains",
   {
@@ -14,17 +14,17 @@ export const domains = sqliteTable(
       .references(() => projects.seq),
     domain: text("domain").notNull().unique(),
     status: text("status", { enum: DOMAIN_STATUSES }).notNull(),
-    /** Verified by the operator's word: no look at the DNS changes that. */
+    /** Verified by the operator. DNS checks do not change this. */
     isByWord: integer("is_by_word", { mode: "boolean" }).notNull().default(false),
-    /** JSON: what the latest look found, record by record (modules/domains/findings.ts). */
+    /** JSON: results of the latest DNS check for each record (modules/domains/findings.ts). */
     findings: text("findings").notNull().default("[]"),
-    /** Bounces may go to the bounce host. */
+    /** The return path may use the bounce host. */
     hasReturnPath: integer("has_return_path", { mode: "boolean" }).notNull().default(false),
     verifiedAt: integer("verified_at"),
     lastCheckedAt: integer("last_checked_at"),
-    /** Verified, but its record has been gone since then. */
+    /** Time since which the record of a verified domain is missing. */
     failingSince: integer("failing_since"),
-    /** Looks in a row that did not find everything as it should be. */
+    /** Number of consecutive DNS checks that found a wrong or missing record. */
     misses: integer("misses").notNull().default(0),
     nextCheckAt: integer("next_check_at").notNull(),
     createdAt: integer("created_at").notNull(),
@@ -35,7 +35,7 @@ export const domains = sqliteTable(
   ],
 );
 
-/** Keys that sign the mail of a domain. A row never changes: its `seq` stands for its content. */
+/** DKIM keys of a domain. A row never changes, so its `seq` identifies its content. */
 export const dkimKeys = sqliteTable(
   "dkim_keys",
   {
@@ -45,7 +45,7 @@ export const dkimKeys = sqliteTable(
       .references(() => domains.seq, { onDelete: "cascade" }),
     algorithm: text("algorithm", { enum: ["rsa-sha256", "ed25519-sha256"] }).notNull(),
     selector: text("selector").notNull(),
-    /** PKCS #8, sealed with a key of the installation (lib/crypto.ts). */
+    /** PKCS #8, encrypted with a key of the installation (lib/crypto.ts). */
     privateKey: blob("private_key", { mode: "buffer" }).notNull(),
     /** The p= tag. */
     publicKey: text("public_key").notNull(),

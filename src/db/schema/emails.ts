@@ -29,8 +29,8 @@ export type EmailStatus = (typeof EMAIL_STATUSES)[number];
 export const EMAIL_SOURCES = ["TRANSACTIONAL", "CAMPAIGN", "WORKFLOW", "TEST"] as const;
 
 /**
- * What many emails share: sender, body source, headers. Stored once per distinct content and
- * project; a campaign of a million has one row here.
+ * Content that many emails share: sender, body source and headers. It is stored once per project
+ * and distinct content, so a campaign with a million recipients has one row here.
  */
 export const messages = sqliteTable(
   "messages",
@@ -48,7 +48,7 @@ export const messages = sqliteTable(
     html: text("html").notNull(),
     /** JSON: [name, value][]. */
     headers: text("headers").notNull(),
-    /** Marketing mail goes to subscribed contacts only, checked again when it leaves. */
+    /** Marketing mail goes only to subscribed contacts. This is checked again before sending. */
     isMarketing: integer("is_marketing", { mode: "boolean" }).notNull(),
     hasAttachments: integer("has_attachments", { mode: "boolean" }).notNull(),
     createdAt: integer("created_at").notNull(),
@@ -59,7 +59,7 @@ export const messages = sqliteTable(
 /** Attachment bytes, stored once per project and distinct content. */
 export const attachmentContents = sqliteTable("attachment_contents", {
   digest: text("digest").primaryKey(),
-  /** Whose storage it takes; null for content that no message refers to. */
+  /** The project whose storage it uses; null for content that no message refers to. */
   projectSeq: integer("project_seq").references(() => projects.seq),
   bytes: blob("bytes", { mode: "buffer" }).notNull(),
 });
@@ -86,9 +86,9 @@ export const messageAttachments = sqliteTable(
 );
 
 /**
- * One mail to one recipient, and the delivery queue at once: a row waits or is under way as long
- * as `next_at` is set. QUEUED: due at `next_at`. SENDING: leased; if the process dies, due again
- * at `next_at`.
+ * Mails, each to one recipient. The table is also the delivery queue: a mail waits or is under way
+ * as long as `next_at` is set. A QUEUED mail is due at `next_at`. A SENDING mail is leased; if the
+ * process dies, the mail is due again at `next_at`.
  */
 export const emails = sqliteTable(
   "emails",
@@ -105,23 +105,26 @@ export const emails = sqliteTable(
       .references(() => messages.seq),
     source: text("source", { enum: EMAIL_SOURCES }).notNull(),
     templateId: text("template_id"),
-    /** Null for mail of no campaign. One mail per contact and campaign: see the unique index. */
+    /** Null for other mail. The unique index allows one mail per contact and campaign. */
     campaignSeq: integer("campaign_seq"),
-    /** The workflow execution whose step made it; null for other mail. */
+    /** The workflow execution that created the mail; null for other mail. */
     executionSeq: integer("execution_seq"),
-    /** Null once the contact was deleted, as `to_name` and `variables`. */
+    /** Null after the contact was deleted, like `to_name` and `variables`. */
     to: text("to_address"),
     toName: text("to_name"),
     subject: text("subject").notNull(),
-    /** JSON object the body is rendered with; null: the contact's data at the time of leaving. */
+    /** JSON object for rendering the body; null if the contact's data at sending time is used. */
     variables: text("variables"),
     status: text("status", { enum: EMAIL_STATUSES }).notNull(),
-    /** 0 transactional, 1 campaign: how long it is tried (outbox/retry.ts). */
+    /** 0 transactional, 1 campaign; selects the retry schedule (outbox/retry.ts). */
     priority: integer("priority").notNull(),
-    /** How many times it was leased; also the token that a settlement must name. */
+    /**
+     * Number of leases. The record of an outcome must name it, so that an expired lease has no
+     * effect.
+     */
     attempts: integer("attempts").notNull().default(0),
     nextAt: integer("next_at"),
-    /** Due, and waiting together with others for a place (delivery/lines.ts); "": it is not. */
+    /** Wait list of a due mail, with all mails that wait for the same slot; "" if it is in none. */
     line: text("line").notNull().default(""),
     createdAt: integer("created_at").notNull(),
     sentAt: integer("sent_at"),
@@ -130,7 +133,9 @@ export const emails = sqliteTable(
     clickedAt: integer("clicked_at"),
     bouncedAt: integer("bounced_at"),
     complainedAt: integer("complained_at"),
-    /** First fetch by a machine (prefetch, scanner): never taken for a person. */
+    /**
+     * First open by a machine, such as an image proxy or a scanner; never counted as a person's.
+     */
     machineOpenedAt: integer("machine_opened_at"),
     machineClickedAt: integer("machine_clicked_at"),
     lastError: text("last_error"),
@@ -154,7 +159,7 @@ export const emails = sqliteTable(
   ],
 );
 
-/** What happened on the wire, one row per attempt. */
+/** Attempts to deliver a mail, with their SMTP conversations. */
 export const attempts = sqliteTable(
   "attempts",
   {
@@ -174,7 +179,7 @@ export const attempts = sqliteTable(
   (table) => [index("attempts_email").on(table.emailSeq)],
 );
 
-/** Whole messages kept by the capture transport. */
+/** Complete messages stored by the capture transport. */
 export const capturedMessages = sqliteTable("captured_messages", {
   emailSeq: integer("email_seq")
     .primaryKey()

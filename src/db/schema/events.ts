@@ -11,8 +11,8 @@ import { emails } from "./emails.ts";
 import { projects } from "./projects.ts";
 
 /**
- * The append-only log of facts, each written in the transaction of its cause. `seq` never goes
- * back, so a reader keeps its place with one number.
+ * The append-only event log. Each event is written in the transaction of its cause. `seq` only
+ * increases, so the position of a reader is one number.
  */
 export const events = sqliteTable(
   "events",
@@ -23,9 +23,12 @@ export const events = sqliteTable(
       .notNull()
       .references(() => projects.seq),
     name: text("name").notNull(),
-    /** Null where it concerns nobody, or once the contact was deleted. No foreign key: see below. */
+    /**
+     * Null if the event has no contact, or after the contact was deleted. There is no foreign key,
+     * for the reason given at `contactEvents`.
+     */
     contactSeq: integer("contact_seq"),
-    /** The event of the same contact and name before this one; it may have been removed. */
+    /** The previous event of the same contact and name. It may have been removed. */
     previousSeq: integer("previous_seq"),
     emailSeq: integer("email_seq").references(() => emails.seq, { onDelete: "set null" }),
     /** JSON object. */
@@ -41,7 +44,7 @@ export const events = sqliteTable(
   ],
 );
 
-/** Every name that a project's events ever had, and how many there were. */
+/** All event names that a project ever used, each with the number of its events. */
 export const eventNames = sqliteTable(
   "event_names",
   {
@@ -59,11 +62,13 @@ export const eventNames = sqliteTable(
 );
 
 /**
- * What each contact had of each name: when it last did, which event filters ask without reading the
- * log; and the last event, from where a chain leads through all of them (modules/events/of-contact).
- * Written with the event; WITHOUT ROWID (see the migration). By name first: filters walk the
- * contacts of one name in their order, and a repeated event changes its row in place. Every event
- * writes here: no other index, and no foreign keys; a trigger removes the rows of a contact.
+ * Summary of the events of each contact and name: the time of the last event, which event filters
+ * read instead of the log, and the last event, which starts the chain of all of them
+ * (events/contact-events.ts). The row is written with the event; WITHOUT ROWID (see the migration).
+ *
+ * The key begins with the name, because filters read the contacts of one name in order, and a
+ * repeated event changes its row in place. Every event writes here, so the table has no other index
+ * and no foreign keys; a trigger removes the rows of a deleted contact.
  */
 export const contactEvents = sqliteTable(
   "contact_events",
@@ -72,7 +77,7 @@ export const contactEvents = sqliteTable(
     nameSeq: integer("name_seq").notNull(),
     lastAt: integer("last_at").notNull(),
     lastSeq: integer("last_seq").notNull(),
-    /** Of those that are in the log still. */
+    /** Number of these events that are still in the log. */
     count: integer("count").notNull(),
   },
   (table) => [primaryKey({ columns: [table.nameSeq, table.contactSeq] })],

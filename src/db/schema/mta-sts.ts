@@ -1,11 +1,11 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Policies of recipients' domains (RFC 8461), so that they hold beyond a restart. */
+/** MTA-STS policies of recipient domains (RFC 8461), stored so that they survive a restart. */
 export const mtaStsPolicies = sqliteTable(
   "mta_sts_policies",
   {
     domain: text("domain").primaryKey(),
-    /** The id in the TXT record that it was fetched for. */
+    /** The id of the TXT record for which the policy was fetched. */
     recordId: text("record_id").notNull(),
     /** JSON: Policy (protocols/mta-sts/policy.ts). */
     policy: text("policy").notNull(),

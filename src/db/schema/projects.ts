@@ -3,34 +3,34 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 export const TRACKING_MODES = ["ENABLED", "MARKETING_ONLY", "DISABLED"] as const;
 export type TrackingMode = (typeof TRACKING_MODES)[number];
 
-/** Tenants. `seq` is the internal key that every other table refers to; `id` is what the API shows. */
+/** Projects (tenants). Other tables refer to `seq`; the API shows `id`. */
 export const projects = sqliteTable("projects", {
   seq: integer("seq").primaryKey(),
   id: text("id").notNull().unique(),
   name: text("name").notNull().unique(),
   isEnabled: integer("is_enabled", { mode: "boolean" }).notNull().default(true),
-  /** Opens and clicks: of which mail (docs/interface.md#tracking). */
+  /** Selects the mail in which opens and clicks are tracked (docs/interface.md#tracking). */
   tracking: text("tracking", { enum: TRACKING_MODES }).notNull().default("MARKETING_ONLY"),
-  /** Of the pages that recipients see: BCP 47, such as `en`. */
+  /** Language of the pages for recipients; a BCP 47 tag such as `en`. */
   language: text("language").notNull().default("en"),
-  /** Address and display name of the default sender; null: mail has to name its sender. */
+  /** Address and display name of the default sender; null if each mail must name its sender. */
   fromAddress: text("from_address"),
   fromName: text("from_name"),
   createdAt: integer("created_at").notNull(),
 });
 
-/** What the data of a project takes, kept by triggers (db/usage.ts). */
+/** Storage used by the data of a project, maintained by triggers (db/usage.ts). */
 export const projectUsage = sqliteTable("project_usage", {
   projectSeq: integer("project_seq")
     .primaryKey()
     .references(() => projects.seq),
   storedBytes: integer("stored_bytes").notNull().default(0),
   emails: integer("emails").notNull().default(0),
-  /** Mails that wait or are under way, but for those of campaigns. */
+  /** Mails that wait or are under way, without campaign mails. */
   queuedMails: integer("queued_mails").notNull().default(0),
 });
 
-/** API keys; only the SHA-256 digest of a key is kept. */
+/** API keys. Only the SHA-256 digest of a key is stored. */
 export const apiKeys = sqliteTable("api_keys", {
   seq: integer("seq").primaryKey(),
   id: text("id").notNull().unique(),
@@ -41,7 +41,7 @@ export const apiKeys = sqliteTable("api_keys", {
   name: text("name").notNull(),
   digest: text("digest").notNull().unique(),
   last4: text("last4").notNull(),
-  /** Web origins that may use a public key, separated by spaces; empty: any. */
+  /** Web origins that may use a public key, separated by spaces; empty if all may. */
   origins: text("origins").notNull().default(""),
   createdAt: integer("created_at").notNull(),
   lastUsedAt: integer("last_used_at"),
@@ -55,7 +55,7 @@ export const idempotencyKeys = sqliteTable(
   {
     /** Digest of project, method, path, key, and whether the API key is public. */
     scope: text("scope").primaryKey(),
-    /** Null for an answer that was stored before there was this column. */
+    /** Null for responses that were stored before this column existed. */
     projectSeq: integer("project_seq").references(() => projects.seq),
     requestDigest: text("request_digest").notNull(),
     status: integer("status").notNull(),

@@ -1,6 +1,6 @@
 import { integer, sqliteTable } from "drizzle-orm/sqlite-core";
 
-/** One row, written by every readiness check: proof that the storage takes writes. */
+/** One row that every readiness check writes, to prove that the storage accepts writes. */
 export const readiness = sqliteTable("readiness", {
   id: integer("id").primaryKey(),
   at: integer("at").notNull(),

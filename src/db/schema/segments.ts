@@ -24,15 +24,17 @@ export const segments = sqliteTable(
     slug: text("slug").notNull(),
     description: text("description"),
     type: text("type", { enum: SEGMENT_TYPES }).notNull(),
-    /** JSON condition; null for a STATIC one. */
+    /** JSON condition; null for a STATIC segment. */
     condition: text("condition"),
     trackMembership: integer("track_membership", { mode: "boolean" }).notNull(),
     /**
-     * Since when the members of a tracked DYNAMIC segment are known; null while they are recorded
-     * for the first time under its present condition, which emits nothing.
+     * Time since which the members of a tracked DYNAMIC segment are stored. Null while they are
+     * stored for the first time under the current condition; this scan records no events.
      */
     baselineAt: integer("baseline_at"),
-    /** Gone for everybody; the row stays until its members are removed, in small steps. */
+    /**
+     * Set when the segment is deleted for users. The row remains until all member rows are removed.
+     */
     deletedAt: integer("deleted_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
@@ -43,7 +45,7 @@ export const segments = sqliteTable(
   ],
 );
 
-/** Members of STATIC segments, and the last known ones of tracked DYNAMIC ones; WITHOUT ROWID. */
+/** Members of STATIC segments and stored members of tracked DYNAMIC segments; WITHOUT ROWID. */
 export const segmentMembers = sqliteTable(
   "segment_members",
   {

@@ -7,7 +7,7 @@ import { projects } from "./projects.ts";
 export const DISABLED_REASONS = ["FAILING", "GONE"] as const;
 export const DELIVERY_STATUSES = ["PENDING", "SUCCEEDED", "FAILED"] as const;
 
-/** Where a project wants to hear of its events. */
+/** Webhooks: the URLs to which the events of a project are delivered. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -21,20 +21,22 @@ export const webhooks = sqliteTable(
     events: text("events").notNull(),
     description: text("description"),
     isEnabled: integer("is_enabled", { mode: "boolean" }).notNull(),
-    /** Null while enabled, and where its owner disabled it. */
+    /** Null while the webhook is enabled, and if its owner disabled it. */
     disabledReason: text("disabled_reason", { enum: DISABLED_REASONS }),
-    /** When the first failure since the latest success was. */
+    /** Time of the first failure after the latest success. */
     failingSince: integer("failing_since"),
-    /** 24 random bytes, sealed with a key of the installation (lib/crypto.ts). */
+    /** 24 random bytes, encrypted with a key of the installation (lib/crypto.ts). */
     secret: blob("secret", { mode: "buffer" }).notNull(),
-    /** The one before; it signs as well until then. */
+    /** The previous secret. It signs in addition to the new one until `previous_until`. */
     previousSecret: blob("previous_secret", { mode: "buffer" }),
     previousUntil: integer("previous_until"),
-    /** Events of the log up to this one are not for it. */
+    /** Events up to this `seq` are not delivered. */
     startSeq: integer("start_seq").notNull(),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
-    /** Nobody sees it any more; its deliveries are removed in steps, and it with the last. */
+    /**
+     * Set when the webhook is deleted for users. The row remains until all deliveries are removed.
+     */
     deletedAt: integer("deleted_at"),
   },
   (table) => [
@@ -49,8 +51,8 @@ export const webhooks = sqliteTable(
 );
 
 /**
- * One event for one webhook. PENDING with a `next_at` is due then; PENDING without one waits for an
- * earlier event of its contact.
+ * Deliveries: one event for one webhook. A PENDING delivery is due at `next_at`. If `next_at` is
+ * null, it waits for an earlier event of its contact.
  */
 export const webhookDeliveries = sqliteTable(
   "webhook_deliveries",
@@ -63,17 +65,17 @@ export const webhookDeliveries = sqliteTable(
     eventSeq: integer("event_seq")
       .notNull()
       .references(() => events.seq, { onDelete: "cascade" }),
-    /** Of the event; the number stays when the contact is deleted. */
+    /** The contact of the event. The number stays after the contact was deleted. */
     contactSeq: integer("contact_seq"),
     status: text("status", { enum: DELIVERY_STATUSES }).notNull(),
     attempts: integer("attempts").notNull().default(0),
     nextAt: integer("next_at"),
-    /** Later events of its contact wait for it. */
+    /** Later events of the contact wait for this delivery. */
     isHolding: integer("is_holding", { mode: "boolean" }).notNull(),
     lastAttemptAt: integer("last_attempt_at"),
     responseCode: integer("response_code"),
     responseExcerpt: text("response_excerpt"),
-    /** Why there was no response, or which fault it was. */
+    /** Reason why there was no response, or a description of the fault. */
     error: text("error"),
     createdAt: integer("created_at").notNull(),
   },

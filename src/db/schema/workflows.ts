@@ -21,8 +21,8 @@ export const EXECUTION_STATUSES = [
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 /**
- * What `due_at` of an execution is the time of: its TURN to take the next step, the TIME that it
- * waits for, its webhook's CALL, or the end of the lease under which the ANSWER is awaited.
+ * The meaning of `due_at` of an execution: TURN, it can take the next step; TIME, its wait ends;
+ * CALL, its webhook call is due; ANSWER, the lease of a running webhook call ends.
  */
 export const DUE_FOR = ["TURN", "TIME", "CALL", "ANSWER"] as const;
 export type DueFor = (typeof DUE_FOR)[number];
@@ -39,25 +39,30 @@ export const workflows = sqliteTable(
     description: text("description"),
     isEnabled: integer("is_enabled", { mode: "boolean" }).notNull(),
     allowReentry: integer("allow_reentry", { mode: "boolean" }).notNull(),
-    /** Of the current version: the event that starts it. */
+    /** The event that starts an execution of the current version. */
     triggerEvent: text("trigger_event").notNull(),
     /** The graph that new executions start with. */
     versionSeq: integer("version_seq").notNull(),
-    /** Gone for everybody; the row stays until its executions are removed, in small steps. */
+    /**
+     * Set when the workflow is deleted for users. The row remains until all executions are removed.
+     */
     deletedAt: integer("deleted_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },
   (table) => [
     index("workflows_page").on(table.projectSeq, table.seq),
-    // One look-up per event, however many workflows of other names there are.
+    // One look-up per event finds its workflows; workflows with other triggers are not read.
     index("workflows_trigger")
       .on(table.projectSeq, table.triggerEvent)
       .where(sql`is_enabled`),
   ],
 );
 
-/** A graph as it was once; kept while it is the current one or an execution on it is under way. */
+/**
+ * Versions of the graph of a workflow. A version is stored while it is the current one or has an
+ * execution under way.
+ */
 export const workflowVersions = sqliteTable(
   "workflow_versions",
   {
@@ -73,8 +78,9 @@ export const workflowVersions = sqliteTable(
 );
 
 /**
- * One contact's way through a workflow, and the engine's agenda at once: RUNNING or due at
- * `due_at`, WAITING for `awaited_event` of its contact, or both (an event with a timeout).
+ * Executions: one run of a workflow for one contact. The table is also the queue of the engine: an
+ * execution is due at `due_at`, or it waits for `awaited_event` of its contact, or both (an event
+ * with a timeout).
  */
 export const workflowExecutions = sqliteTable(
   "workflow_executions",
@@ -87,22 +93,28 @@ export const workflowExecutions = sqliteTable(
     workflowSeq: integer("workflow_seq")
       .notNull()
       .references(() => workflows.seq, { onDelete: "cascade" }),
-    /** The graph it started with, and goes on with; not there any more once it has ended. */
+    /**
+     * The version of the graph for the whole execution. The version may be removed after its end.
+     */
     versionSeq: integer("version_seq").notNull(),
-    /** Null once the contact was deleted; then it is CANCELLED. */
+    /** Null after the contact was deleted; the execution is then CANCELLED. */
     contactSeq: integer("contact_seq").references(() => contacts.seq, { onDelete: "set null" }),
     status: text("status", { enum: EXECUTION_STATUSES }).notNull(),
     currentStepId: text("current_step_id"),
-    /** JSON object: data of the events that it met. */
+    /** JSON object: data of the events that started or continued the execution. */
     context: text("context").notNull(),
     stepStartedAt: integer("step_started_at").notNull(),
-    /** The latest event that it met; no reference, since events may be purged. */
+    /**
+     * The latest event that started or continued it. Not a foreign key, since events are purged.
+     */
     eventSeq: integer("event_seq"),
-    /** How many steps it completed; the token that a change of it must name. */
+    /**
+     * Number of completed steps. A change of the row must name it, so that it applies only once.
+     */
     stepCount: integer("step_count").notNull().default(0),
-    /** Tries of the current step so far (WEBHOOK). */
+    /** Number of tries of the current WEBHOOK step. */
     tries: integer("tries").notNull().default(0),
-    /** The first moment at which it is due; set with `due_for`. */
+    /** Earliest time at which it is due; set together with `due_for`. */
     dueAt: integer("due_at"),
     dueFor: text("due_for", { enum: DUE_FOR }),
     awaitedEvent: text("awaited_event"),
@@ -124,7 +136,7 @@ export const workflowExecutions = sqliteTable(
     index("workflow_executions_due")
       .on(table.dueFor, table.dueAt)
       .where(sql`due_at IS NOT NULL`),
-    // Calls take turns by workflow, so that one slow receiver does not hold up the others.
+    // Webhook calls are read by workflow, so that a slow receiver delays only its own workflow.
     index("workflow_executions_calls")
       .on(table.workflowSeq, table.dueAt)
       .where(sql`due_for = 'CALL'`),
@@ -134,7 +146,7 @@ export const workflowExecutions = sqliteTable(
   ],
 );
 
-/** What an execution did, one row per completed step, written with the step's effect. */
+/** Completed steps of executions. Each row is written in the transaction of the step's effect. */
 export const workflowExecutionSteps = sqliteTable(
   "workflow_execution_steps",
   {
@@ -145,9 +157,9 @@ export const workflowExecutionSteps = sqliteTable(
     stepId: text("step_id").notNull(),
     type: text("type").notNull(),
     outcome: text("outcome", { enum: ["COMPLETED", "SKIPPED", "FAILED"] }).notNull(),
-    /** The branch that was taken; null for the plain way on. */
+    /** The branch that was taken; null for the unconditional transition. */
     branch: text("branch"),
-    /** JSON object: what it did (email id, answer of the other side, reason). */
+    /** JSON object: result of the step (email id, webhook response, reason). */
     detail: text("detail"),
     startedAt: integer("started_at").notNull(),
     completedAt: integer("completed_at").notNull(),

@@ -1,4 +1,6 @@
-/** What a DKIM signature covers, in "relaxed" form (RFC 6376 §3.4.2, §3.4.4). Pure. */
+/**
+ * Canonicalises messages in the "relaxed" form of DKIM (RFC 6376 §3.4.2, §3.4.4). Pure functions.
+ */
 
 import { trimEndBlanks } from "../../lib/trim.ts";
 
@@ -9,16 +11,16 @@ const SPACE = 0x20;
 const LINE_END = Buffer.from("\r\n");
 const HEADER_END = Buffer.from("\r\n\r\n");
 
-/** Canonicalised in pieces of about this size: most need no change and are passed on as views. */
+/** Approximate size of a block. Most blocks need no change and are returned as views. */
 const BLOCK_BYTES = 65_536;
 
 export type SplitMessage = {
-  /** Header fields as they stand, in order, without their last line end. One char per octet. */
+  /** Unchanged header fields in order, without their last line end; one character per octet. */
   fields: string[];
   body: Buffer;
 };
 
-/** `message` has CRLF line ends; without a blank line all of it is header. */
+/** Splits a message with CRLF line ends. Without a blank line, the whole message is header. */
 export function splitMessage(message: Uint8Array): SplitMessage {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   const blank = bytes.indexOf(HEADER_END);
@@ -33,18 +35,20 @@ function trimLineEnd(bytes: Buffer): number {
   return bytes.at(-1) === LF && bytes.at(-2) === CR ? bytes.length - 2 : bytes.length;
 }
 
-/** Lower-case name of a header field. */
+/** Returns the name of a header field in lower case. */
 export function fieldName(field: string): string {
   return trimEndBlanks(field.slice(0, Math.max(0, field.indexOf(":")))).toLowerCase();
 }
 
-/** Name in lower case, value unfolded, each run of blanks one space, none at the ends. */
+/**
+ * Canonicalises a field: name in lower case, value unfolded and trimmed, runs of blanks reduced.
+ */
 export function relaxedField(field: string, name = fieldName(field)): string {
   const value = field.slice(field.indexOf(":") + 1);
   return `${name}:${trimBlanks(IS_FOLDED.test(value) ? unfold(value) : value)}`;
 }
 
-/** Most values have nothing to reduce. */
+/** Matches a value that must be reduced; most need no change. */
 const IS_FOLDED = /[\t\r]| {2}/;
 
 function unfold(value: string): string {
@@ -56,7 +60,10 @@ function trimBlanks(value: string): string {
   return value.slice(value.startsWith(" ") ? 1 : 0, end);
 }
 
-/** The body's octets to hash: blanks reduced, blank lines at the end dropped, one line end added. */
+/**
+ * Yields the octets of the body to hash: runs of blanks are reduced, blank lines at the end are
+ * removed, and one line end is added.
+ */
 export function* relaxedBody(body: Buffer): Generator<Uint8Array> {
   const end = endOfText(body);
   if (end === 0) return;
@@ -68,7 +75,7 @@ export function* relaxedBody(body: Buffer): Generator<Uint8Array> {
   yield LINE_END;
 }
 
-/** Where the text ends: after it come only blanks and line ends. */
+/** Returns the offset after which only blanks and line ends follow. */
 function endOfText(body: Buffer): number {
   let end = body.length;
   for (;;) {
@@ -78,7 +85,7 @@ function endOfText(body: Buffer): number {
   }
 }
 
-/** A block ends with a line, so that no run of blanks and no line end is cut in two. */
+/** Returns the end of a block. It is the end of a line, so no run of blanks is split. */
 function blockEnd(body: Buffer, start: number, end: number): number {
   if (end - start <= BLOCK_BYTES) return end;
   const before = body.lastIndexOf(LF, start + BLOCK_BYTES);

@@ -8,7 +8,7 @@ export type DkimKeyPair = {
   algorithm: DkimAlgorithm;
   /** PKCS #8, DER. */
   privateKey: Buffer;
-  /** The p= tag: base64. */
+  /** Value of the p= tag, in base64. */
   publicKey: string;
 };
 
@@ -19,7 +19,7 @@ const PUBLIC_FORMAT = { type: "spki", format: "der" } as const;
 
 const generate = promisify(generateKeyPair);
 
-/** An RSA-2048 and an Ed25519 pair, made on other threads; RSA takes about a tenth of a second. */
+/** Generates an RSA-2048 and an Ed25519 key pair on other threads. RSA takes about 100 ms. */
 export function generateDkimKeys(): Promise<DkimKeyPair[]> {
   return Promise.all([generateRsa(), generateEd25519()]);
 }
@@ -35,7 +35,7 @@ async function generateRsa(): Promise<DkimKeyPair> {
 
 async function generateEd25519(): Promise<DkimKeyPair> {
   const pair = await generate("ed25519");
-  // RFC 8463 §4: the bare key, which is the end of its ASN.1 form.
+  // The record contains the bare key (RFC 8463 §4), which is the end of its ASN.1 form.
   const bare = pair.publicKey.export(PUBLIC_FORMAT).subarray(-ED25519_KEY_BYTES);
   return {
     algorithm: "ed25519-sha256",
@@ -44,7 +44,7 @@ async function generateEd25519(): Promise<DkimKeyPair> {
   };
 }
 
-/** Throws if the bytes hold no key. */
+/** Reads a private key. Throws if the bytes are not a key. */
 export function readPrivateKey(der: Buffer): KeyObject {
   return createPrivateKey({ key: der, ...PRIVATE_FORMAT });
 }
@@ -54,12 +54,12 @@ const KEY_TYPES: Readonly<Record<DkimAlgorithm, string>> = {
   "ed25519-sha256": "ed25519",
 };
 
-/** The TXT record that publishes a key. */
+/** Returns the TXT record that publishes a key. */
 export function dkimRecord(algorithm: DkimAlgorithm, publicKey: string): string {
   return `v=DKIM1; k=${KEY_TYPES[algorithm]}; p=${publicKey}`;
 }
 
-/** Whether a TXT record publishes exactly this key, however it is spaced. */
+/** Whether a TXT record publishes exactly this key; white space in it is ignored. */
 export function publishesKey(record: string, algorithm: DkimAlgorithm, publicKey: string): boolean {
   const tags = readTags(record);
   return (
@@ -69,12 +69,12 @@ export function publishesKey(record: string, algorithm: DkimAlgorithm, publicKey
   );
 }
 
-/** Whether a TXT record claims to be a DKIM key at all. */
+/** Whether a TXT record is a DKIM key record, of any key. */
 export function isDkimRecord(record: string): boolean {
   return readTags(record).has("p");
 }
 
-/** RFC 6376 §3.2, with the white space that panels like to add inside values taken out. */
+/** Reads tags (RFC 6376 §3.2). White space that DNS control panels add inside values is removed. */
 function readTags(record: string): Map<string, string> {
   return new Map(
     record.split(";").flatMap((part) => {

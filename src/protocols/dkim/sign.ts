@@ -1,7 +1,13 @@
 /**
- * Signs messages (DKIM, RFC 6376; Ed25519 by RFC 8463; docs/delivery.md#C4): relaxed/relaxed, one
- * signature per key, no l=. The headers named here are signed once more than they occur, so that
- * nobody can add another on the way (RFC 6376 §8.15).
+ * Signs messages with DKIM (RFC 6376, RFC 8463; docs/delivery.md#C4): relaxed/relaxed, one
+ * signature per key, without l=. The headers named here are signed once more than they occur, so
+ * that adding another one on the way breaks the signature (RFC 6376 §8.15).
+ *
+ * 1. `canonical.ts` splits the message and canonicalises headers and body.
+ * 2. The body is hashed once, and a DKIM-Signature field with an empty b= is built for each key.
+ * 3. Each key signs the headers with its field, and the field with the signature is put in front.
+ *
+ * `keys.ts` generates the keys and writes their TXT records.
  */
 
 import { type KeyObject, sign } from "node:crypto";
@@ -11,13 +17,13 @@ export type DkimAlgorithm = "rsa-sha256" | "ed25519-sha256";
 
 export type SigningKey = {
   algorithm: DkimAlgorithm;
-  /** Where the public key is found: `<selector>._domainkey.<domain>`. */
+  /** The public key is published at `<selector>._domainkey.<domain>`. */
   selector: string;
   privateKey: KeyObject;
 };
 
 export type Signer = {
-  /** The d= tag: the domain of From. */
+  /** Value of the d= tag: the domain of From. */
   domain: string;
   keys: readonly SigningKey[];
 };
@@ -36,14 +42,14 @@ const ALWAYS_SIGNED = [
   "list-unsubscribe-post",
 ] as const;
 
-/** RFC 6376 §5.4.1: worth protecting, but their absence promises nothing. */
+/** Headers that are signed only if present, so that they may be added later (RFC 6376 §5.4.1). */
 const SIGNED_IF_PRESENT = ["feedback-id", "list-id", "in-reply-to", "references"] as const;
 
 const LINE_LENGTH = 78;
 
 /**
- * The message with a DKIM-Signature header in front for each key, the first key's on top. Throws if
- * a key cannot sign. RSA runs on a thread of the platform's pool, so the event loop goes on.
+ * Returns the message with a DKIM-Signature header in front for each key, in the order of the keys.
+ * Throws if a key cannot sign. RSA signatures are made on another thread.
  */
 export async function signMessage(
   message: Uint8Array,
@@ -63,7 +69,7 @@ export async function signMessage(
   return Buffer.concat([Buffer.from(headers.join(""), "latin1"), message]);
 }
 
-/** The h= names and the canonical text of what they name. */
+/** Returns the names for h= and the canonical text of these headers. */
 function signedHeaders(fields: readonly string[]): { names: string[]; text: string } {
   const byName = new Map<string, string[]>();
   for (const field of fields) {
@@ -76,7 +82,7 @@ function signedHeaders(fields: readonly string[]): { names: string[]; text: stri
   const names: string[] = [];
   let text = "";
   for (const name of [...ALWAYS_SIGNED, ...present]) {
-    // RFC 6376 §5.4.2: of several, the last one is the first to be signed.
+    // Fields of the same name are signed from the last to the first (RFC 6376 §5.4.2).
     const same = byName.get(name) ?? [];
     for (const field of same.toReversed()) text += `${relaxedField(field, name)}\r\n`;
     for (let i = 0; i <= same.length; i++) names.push(name);
@@ -90,7 +96,7 @@ function hashBody(body: Buffer): string {
   return hash.digest("base64");
 }
 
-/** The header field with an empty b= at its end (RFC 6376 §3.5, §3.7). */
+/** Builds the header field with an empty b= at its end (RFC 6376 §3.5, §3.7). */
 function unsignedField(parts: {
   key: SigningKey;
   domain: string;
@@ -115,7 +121,7 @@ function unsignedField(parts: {
   ]);
 }
 
-/** Lines of at most 78 characters, broken only between pieces. */
+/** Folds at 78 characters, only between pieces. */
 function foldPieces(pieces: readonly string[]): string {
   let text = "";
   let length = 0;
@@ -128,13 +134,13 @@ function foldPieces(pieces: readonly string[]): string {
   return text;
 }
 
-/** White space inside b= does not count (RFC 6376 §3.5): the value is folded where lines are full. */
+/** Adds the signature. White space in b= is ignored (RFC 6376 §3.5), so it is folded anywhere. */
 function withSignature(unsigned: string, signature: Buffer): string {
   const value = signature.toString("base64");
   const lastLine = unsigned.length - (unsigned.lastIndexOf("\n") + 1);
-  const room = Math.max(0, LINE_LENGTH - lastLine);
-  const rest = value.slice(room).replace(/.{1,77}/g, "\r\n $&");
-  return `${unsigned}${value.slice(0, room)}${rest}\r\n`;
+  const free = Math.max(0, LINE_LENGTH - lastLine);
+  const rest = value.slice(free).replace(/.{1,77}/g, "\r\n $&");
+  return `${unsigned}${value.slice(0, free)}${rest}\r\n`;
 }
 
 function signData(key: SigningKey, data: Buffer): Promise<Buffer> {
@@ -143,7 +149,7 @@ function signData(key: SigningKey, data: Buffer): Promise<Buffer> {
     : signEd25519(key.privateKey, data);
 }
 
-/** With a callback the signature is made on another thread. */
+/** The callback form makes the signature on another thread. */
 function signRsa(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     sign("sha256", data, privateKey, (error, signature) => {
@@ -153,7 +159,7 @@ function signRsa(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
   });
 }
 
-/** RFC 8463 §3: what is signed is the SHA-256 of the data. So fast that a thread would slow it. */
+/** Signs the SHA-256 of the data (RFC 8463 §3). A thread would take longer than the signature. */
 async function signEd25519(privateKey: KeyObject, data: Buffer): Promise<Buffer> {
   const digest = new Bun.CryptoHasher("sha256").update(data).digest();
   return sign(null, digest, privateKey);

@@ -1,12 +1,12 @@
-/** What the DNS says about one name and type, read from a response (RFC 1035, RFC 2308). */
+/** Reads the answer for one name and record type from a DNS response (RFC 1035, RFC 2308). */
 
 import type { Answer, DecodedPacket } from "dns-packet";
 
 /**
- * - records: at least one; `ttlSeconds` is how long they may still be kept.
- * - none: the name exists, it has no record of this type.
- * - nxdomain: there is no such name.
- * - failed: nobody could say; `reason` is one line for people.
+ * - records: at least one record; `ttlSeconds` is the remaining time for which they may be cached.
+ * - none: the name exists, but it has no record of this type.
+ * - nxdomain: the name does not exist.
+ * - failed: no server gave an answer; `reason` is one line for people.
  */
 export type DnsAnswer<Value> =
   | { kind: "records"; records: readonly Value[]; ttlSeconds: number }
@@ -16,13 +16,14 @@ export type DnsAnswer<Value> =
 
 export type MxRecord = {
   preference: number;
-  /** Lower case, no final dot; "." is the null MX (RFC 7505). */
+  /** Lower case, without the final dot; "." is the null MX (RFC 7505). */
   exchange: string;
 };
 
-/** How the records of a type are asked for and read; null for a record that is no such one. */
+/** A record type with the function that reads its records. */
 export type RecordKind<Value> = {
   type: "A" | "AAAA" | "MX" | "NS" | "PTR" | "TXT";
+  /** Returns null if the record has another type. */
   read(record: Answer): Value | null;
 };
 
@@ -57,7 +58,7 @@ export const PTR: RecordKind<string> = {
   read: (record) => (record.type === "PTR" ? canonicalName(record.data) : null),
 };
 
-/** The strings of one record belong together, with nothing in between (RFC 7208 §3.3). */
+/** The strings of one record are concatenated without a separator (RFC 7208 §3.3). */
 export const TXT: RecordKind<string> = {
   type: "TXT",
   read: (record) => {
@@ -67,7 +68,7 @@ export const TXT: RecordKind<string> = {
   },
 };
 
-/** Lower case, without the final dot; the root stays ".". */
+/** Converts a name to lower case without the final dot; the root stays ".". */
 export function canonicalName(name: string): string {
   const lower = name.toLowerCase();
   return lower.length > 1 && lower.endsWith(".") ? lower.slice(0, -1) : lower;
@@ -82,7 +83,7 @@ const RCODES: Readonly<Record<number, string>> = {
   5: "REFUSED",
 };
 
-/** RFC 1035 §4.1.1 and the upper bits of RFC 6891 §6.1.3. */
+/** Reads the response code (RFC 1035 §4.1.1) with its upper bits from EDNS (RFC 6891 §6.1.3). */
 export function responseCode(packet: DecodedPacket): number {
   const lower = (packet.flags ?? 0) & 0xf;
   const opt = packet.additionals?.find((record) => record.type === "OPT");
@@ -93,7 +94,10 @@ export function nameResponseCode(code: number): string {
   return RCODES[code] ?? `response code ${code}`;
 }
 
-/** A response read; `negativeSeconds` is how long "no" may be kept, null if it does not say. */
+/**
+ * Content of a response. `negativeSeconds` is the time for which a negative answer may be cached;
+ * null if the response does not contain it.
+ */
 export type Reading<Value> =
   | { kind: "records"; records: readonly Value[]; ttlSeconds: number }
   | { kind: "none" | "nxdomain"; negativeSeconds: number | null }
@@ -116,7 +120,7 @@ export function readAnswer<Value>(
     const ttlSeconds = Math.min(owner.ttlSeconds, records.ttlSeconds);
     return { kind: "records", records: records.values, ttlSeconds };
   }
-  // The code tells about the end of the chain (RFC 6604 §3).
+  // The code applies to the last name of the chain (RFC 6604 §3).
   const negativeSeconds = readNegativeSeconds(packet);
   return { kind: code === NXDOMAIN ? "nxdomain" : "none", negativeSeconds };
 }
@@ -125,7 +129,7 @@ type Owner = { name: string; ttlSeconds: number };
 
 const LONGEST_ALIAS_CHAIN = 16;
 
-/** Where the CNAME records of the answer lead (RFC 1034 §3.6.2); null if they do not end. */
+/** Follows the CNAME records to the last name (RFC 1034 §3.6.2); null if they form a loop. */
 function followAliases(answers: readonly Answer[], start: string): Owner | null {
   const aliases = new Map<string, Owner>();
   for (const record of answers) {
@@ -159,7 +163,7 @@ function collectRecords<Value>(
   return { values, ttlSeconds };
 }
 
-/** RFC 2308 §5: the lesser of the SOA's own TTL and its last field. */
+/** Returns the smaller of the TTL of the SOA record and its field MINIMUM (RFC 2308 §5). */
 function readNegativeSeconds(packet: DecodedPacket): number | null {
   const soa = packet.authorities?.find((record) => record.type === "SOA");
   if (soa?.type !== "SOA") return null;

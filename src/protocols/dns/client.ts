@@ -1,6 +1,13 @@
 /**
- * A DNS client that tells apart what must be told apart: records, no such record, no such name, and
- * nobody could say. It asks recursive servers and keeps what they said, within bounds.
+ * A DNS client for recursive servers, with a cache. It distinguishes four answers: records, no such
+ * record, no such name, and a failed look-up.
+ *
+ * 1. `client.ts` answers from its cache, or asks one server after another.
+ * 2. `query.ts` builds the query and checks which response belongs to it.
+ * 3. `exchange.ts` sends the query over UDP, and over TCP if the answer is too long.
+ * 4. `answer.ts` reads the records, the aliases and the times for the cache.
+ *
+ * `servers.ts` finds the name servers.
  */
 
 import ipaddr from "ipaddr.js";
@@ -25,55 +32,57 @@ import type { Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
 export type AskOptions = {
-  /** True: whatever is kept does not count; for somebody who waits for a change to arrive. */
+  /** If true, the cache is not used: for a user who waits for a change of the record. */
   fresh?: boolean;
 };
 
-/** What a record of each type holds; names are lower case without a final dot. */
+/** The value of a record of each type. Names are in lower case without a final dot. */
 export type DnsRecords = {
   A: string;
   AAAA: string;
   MX: MxRecord;
   NS: string;
   PTR: string;
-  /** The strings of one record joined. */
+  /** The concatenated strings of one record. */
   TXT: string;
 };
 
 export type Dns = {
-  /** The name is in A-labels (RFC 5891); a final dot makes no difference. Never rejects. */
+  /** Looks up a name in A-labels (RFC 5891), with or without a final dot. Never rejects. */
   resolve<Type extends keyof DnsRecords>(
     name: string,
     type: Type,
     options?: AskOptions,
   ): Promise<DnsAnswer<DnsRecords[Type]>>;
-  /** The names of an address: PTR under in-addr.arpa or ip6.arpa. */
+  /** Looks up the names of an address: PTR records under in-addr.arpa or ip6.arpa. */
   reverse(address: string, options?: AskOptions): Promise<DnsAnswer<string>>;
-  /** Ends what is under way as failed. */
+  /** Ends the look-ups under way as failed. */
   close(): void;
 };
 
 export type DnsOptions = {
-  /** In the order of preference; one that does not answer goes to the end. */
+  /** In order of preference. A server that does not answer is moved to the end. */
   servers: readonly DnsServer[];
   clock: Pick<Clock, "elapsed">;
-  /** For one server to answer. */
+  /** Time for one server to answer. */
   timeoutMs?: number;
-  /** How many times a question is sent at most. */
+  /** Largest number of times that a question is sent. */
   tries?: number;
-  /** Answers kept, for each type of record. */
+  /** Largest number of cached answers for each record type. */
   maxEntries?: number;
 };
 
-/** Bounds of how long an answer is kept, whatever it says of itself. */
-const LEAST_TTL_SECONDS = 5;
-const MOST_TTL_SECONDS = 3_600;
-/** RFC 2308 §5; short, so that a record which somebody adds is soon seen. */
-const MOST_NEGATIVE_SECONDS = 300;
-/** RFC 9520 §3.2: failures are kept as well, else every mail of a batch waits for the same silence. */
+/** Limits of the time for which an answer is cached, independent of its TTL. */
+const MIN_TTL_SECONDS = 5;
+const MAX_TTL_SECONDS = 3_600;
+/** Limit for negative answers (RFC 2308 §5). It is short, so that a new record is soon found. */
+const MAX_NEGATIVE_SECONDS = 300;
+/**
+ * Failures are cached too (RFC 9520 §3.2). Otherwise every mail of a batch waits for the timeout.
+ */
 const FAILURE_SECONDS = 30;
-/** Longer answers are not kept, which bounds the memory that strangers can fill. */
-const LONGEST_KEPT_BYTES = 4_096;
+/** Longer answers are not cached, which limits the memory that foreign servers can fill. */
+const MAX_CACHED_BYTES = 4_096;
 
 type Lookups = { [Type in keyof DnsRecords]: Lookup<DnsRecords[Type]> };
 
@@ -94,7 +103,7 @@ export function createDns(options: DnsOptions): Dns {
   };
 }
 
-/** The name under which an address is looked up (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** Returns the name for the reverse look-up of an address (RFC 1035 §3.5, RFC 3596 §2.5). */
 export function reverseName(address: string): string {
   if (!ipaddr.isValid(address)) return "";
   const parsed = ipaddr.process(address);
@@ -113,36 +122,36 @@ function isQueryName(name: string): boolean {
 
 type Resolved<Value> = { reading: Reading<Value>; sizeBytes: number };
 
-/** Questions of one type: what is known already, and those that are under way. */
+/** Look-ups of one record type: cached answers, and questions under way. */
 class Lookup<Value> {
   readonly #kind: RecordKind<Value>;
   readonly #resolver: Resolver;
   readonly #elapsed: Clock["elapsed"];
-  readonly #kept: ExpiringMap<DnsAnswer<Value>>;
-  readonly #asking = new Map<string, Promise<DnsAnswer<Value>>>();
+  readonly #cache: ExpiringMap<DnsAnswer<Value>>;
+  readonly #underWay = new Map<string, Promise<DnsAnswer<Value>>>();
 
   constructor(kind: RecordKind<Value>, resolver: Resolver, options: DnsOptions) {
     this.#kind = kind;
     this.#resolver = resolver;
     this.#elapsed = options.clock.elapsed;
     const { maxEntries = 5_000, clock } = options;
-    this.#kept = new ExpiringMap({ maxEntries, clock });
+    this.#cache = new ExpiringMap({ maxEntries, clock });
   }
 
   ask(text: string, fresh: boolean): Promise<DnsAnswer<Value>> {
     const name = canonicalName(text);
-    const known = fresh ? null : this.#recall(name);
-    if (known !== null) return Promise.resolve(known);
+    const cached = fresh ? null : this.#readCache(name);
+    if (cached !== null) return Promise.resolve(cached);
     if (!isQueryName(name)) return Promise.resolve({ kind: "failed", reason: "not a DNS name" });
-    const underWay = this.#asking.get(name);
+    const underWay = this.#underWay.get(name);
     if (underWay !== undefined) return underWay;
-    const asking = this.#ask(name).finally(() => this.#asking.delete(name));
-    this.#asking.set(name, asking);
-    return asking;
+    const promise = this.#ask(name).finally(() => this.#underWay.delete(name));
+    this.#underWay.set(name, promise);
+    return promise;
   }
 
-  #recall(name: string): DnsAnswer<Value> | null {
-    const entry = this.#kept.entry(name);
+  #readCache(name: string): DnsAnswer<Value> | null {
+    const entry = this.#cache.entry(name);
     if (entry === undefined) return null;
     const { value, expiresAt } = entry;
     if (value.kind !== "records") return value;
@@ -151,10 +160,10 @@ class Lookup<Value> {
 
   async #ask(name: string): Promise<DnsAnswer<Value>> {
     const { reading, sizeBytes } = await this.#resolver.resolve(name, this.#kind);
-    const keepSeconds = secondsToKeep(reading);
-    const answer = answerOf(reading, keepSeconds);
-    const isKept = sizeBytes <= LONGEST_KEPT_BYTES && !this.#resolver.isClosed;
-    this.#kept.set(name, answer, isKept ? keepSeconds * 1_000 : 0);
+    const lifetimeSeconds = cacheSeconds(reading);
+    const answer = answerOf(reading, lifetimeSeconds);
+    const isCached = sizeBytes <= MAX_CACHED_BYTES && !this.#resolver.isClosed;
+    this.#cache.set(name, answer, isCached ? lifetimeSeconds * 1_000 : 0);
     return answer;
   }
 }
@@ -164,17 +173,17 @@ function answerOf<Value>(reading: Reading<Value>, ttlSeconds: number): DnsAnswer
   return reading.kind === "failed" ? reading : { kind: reading.kind };
 }
 
-function secondsToKeep(reading: Reading<unknown>): number {
+function cacheSeconds(reading: Reading<unknown>): number {
   if (reading.kind === "failed") return FAILURE_SECONDS;
-  if (reading.kind === "records") return clamp(reading.ttlSeconds, MOST_TTL_SECONDS);
-  return clamp(reading.negativeSeconds ?? 0, MOST_NEGATIVE_SECONDS);
+  if (reading.kind === "records") return clamp(reading.ttlSeconds, MAX_TTL_SECONDS);
+  return clamp(reading.negativeSeconds ?? 0, MAX_NEGATIVE_SECONDS);
 }
 
-function clamp(seconds: number, most: number): number {
-  return Math.min(Math.max(seconds, LEAST_TTL_SECONDS), most);
+function clamp(seconds: number, max: number): number {
+  return Math.min(Math.max(seconds, MIN_TTL_SECONDS), max);
 }
 
-/** Asks server after server until one of them says something about the name. */
+/** Asks one server after another until one of them answers for the name. */
 class Resolver {
   readonly #servers: DnsServer[];
   readonly #timeoutMs: number;
@@ -191,26 +200,26 @@ class Resolver {
   async resolve<Value>(name: string, kind: RecordKind<Value>): Promise<Resolved<Value>> {
     const question: Question = { name, type: kind.type };
     const servers = [...this.#servers];
-    /** Those that answered, and cannot say: asking them again is of no use. */
-    const helpless = new Set<DnsServer>();
+    /** Servers that replied without an answer. They are not asked again. */
+    const failed = new Set<DnsServer>();
     let reason = "no name server is known";
     for (let sent = 0; sent < this.#tries && !this.isClosed; sent++) {
       const server = servers[sent % servers.length];
-      if (server === undefined || helpless.has(server)) continue;
-      const heard = await this.#exchange(question, server);
-      if (heard.kind === "unheard") {
-        reason = heard.reason;
-        if (heard.isSilent) this.#demote(server);
-        else helpless.add(server);
+      if (server === undefined || failed.has(server)) continue;
+      const result = await this.#exchange(question, server);
+      if (result.kind === "no response") {
+        reason = result.reason;
+        if (result.isSilent) this.#demote(server);
+        else failed.add(server);
         continue;
       }
-      const reading = readAnswer(heard.packet, name, kind);
-      if (reading.kind !== "failed") return { reading, sizeBytes: heard.sizeBytes };
+      const reading = readAnswer(result.packet, name, kind);
+      if (reading.kind !== "failed") return { reading, sizeBytes: result.sizeBytes };
       reason = `${formatServer(server)}: ${reading.reason}`;
-      helpless.add(server);
+      failed.add(server);
     }
-    const failed = `${kind.type} of ${name}: ${this.isClosed ? "we are closing" : reason}`;
-    return { reading: { kind: "failed", reason: failed }, sizeBytes: 0 };
+    const failure = `${kind.type} of ${name}: ${this.isClosed ? "we are closing" : reason}`;
+    return { reading: { kind: "failed", reason: failure }, sizeBytes: 0 };
   }
 
   close(): void {
@@ -229,7 +238,9 @@ class Resolver {
     });
   }
 
-  /** The next questions go to another one first. */
+  /**
+   * Moves a server that did not answer to the end, so that the next questions go to another one.
+   */
   #demote(silent: DnsServer): void {
     if (this.#servers[0] !== silent) return;
     this.#servers.push(...this.#servers.splice(0, 1));

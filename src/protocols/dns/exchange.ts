@@ -1,6 +1,6 @@
 /**
- * One question to one server: over UDP, from a socket and so a source port of its own; over TCP
- * where the answer is too long for UDP (RFC 7766 §5).
+ * Sends one question to one server: over UDP, with a new socket and so a new source port, and then
+ * over TCP if the answer is too long for UDP (RFC 7766 §5).
  */
 
 import dgram from "node:dgram";
@@ -10,49 +10,52 @@ import { systemClock } from "../../lib/clock.ts";
 import { isFormatError, makeQuery, type Query, type Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
-export type Heard =
-  | { kind: "heard"; packet: DecodedPacket; sizeBytes: number }
-  /** `isSilent`: no word from the server, as opposed to a word that means nothing. */
-  | { kind: "unheard"; reason: string; isSilent: boolean };
+export type ExchangeResult =
+  | { kind: "response"; packet: DecodedPacket; sizeBytes: number }
+  /** `isSilent` is true if the server sent nothing, and false if it sent a malformed response. */
+  | { kind: "no response"; reason: string; isSilent: boolean };
 
 export type ExchangeOptions = {
   server: DnsServer;
   timeoutMs: number;
-  /** Told how to end it early, and when it is over. */
+  /** Gets a function that cancels the exchange; returns a function that is called at its end. */
   track(cancel: () => void): () => void;
 };
 
-export async function exchange(question: Question, options: ExchangeOptions): Promise<Heard> {
-  const heard = await askOnce(makeQuery(question, true), options);
-  const isRefusedEdns = heard.kind === "heard" && isFormatError(heard.packet);
-  return isRefusedEdns ? askOnce(makeQuery(question, false), options) : heard;
+export async function exchange(
+  question: Question,
+  options: ExchangeOptions,
+): Promise<ExchangeResult> {
+  const result = await askOnce(makeQuery(question, true), options);
+  const isEdnsRefused = result.kind === "response" && isFormatError(result.packet);
+  return isEdnsRefused ? askOnce(makeQuery(question, false), options) : result;
 }
 
-async function askOnce(query: Query, options: ExchangeOptions): Promise<Heard> {
+async function askOnce(query: Query, options: ExchangeOptions): Promise<ExchangeResult> {
   const startedAt = systemClock.elapsed();
-  const heard = await askUdp(query, options);
-  if (heard.kind === "unheard" || !heard.packet.flag_tc) return heard;
+  const result = await askUdp(query, options);
+  if (result.kind === "no response" || !result.packet.flag_tc) return result;
   const leftMs = options.timeoutMs - (systemClock.elapsed() - startedAt);
   return askTcp(query, { ...options, timeoutMs: Math.max(1, leftMs) });
 }
 
-function askUdp(query: Query, options: ExchangeOptions): Promise<Heard> {
+function askUdp(query: Query, options: ExchangeOptions): Promise<ExchangeResult> {
   const { address, port } = options.server;
   return settle(options, (end) => {
     const socket = dgram.createSocket(net.isIP(address) === 6 ? "udp6" : "udp4");
     socket.on("error", (error) => end(broken(options, error)));
     socket.on("message", (bytes) => {
       const reading = query.read(bytes);
-      if (reading.kind === "response") end(heardOf(reading.packet, bytes));
+      if (reading.kind === "response") end(responseOf(reading.packet, bytes));
       if (reading.kind === "malformed") end(malformed(options));
     });
-    // Connected, so that the system drops what comes from anywhere else (RFC 5452 §9.1).
+    // The system drops packets of other senders on a connected socket (RFC 5452 §9.1).
     socket.connect(port, address, () => socket.send(query.bytes));
     return () => socket.close();
   });
 }
 
-function askTcp(query: Query, options: ExchangeOptions): Promise<Heard> {
+function askTcp(query: Query, options: ExchangeOptions): Promise<ExchangeResult> {
   const { address: host, port } = options.server;
   return settle(options, (end) => {
     const socket = net.connect({ host, port });
@@ -64,27 +67,27 @@ function askTcp(query: Query, options: ExchangeOptions): Promise<Heard> {
       const bytes = message(chunk);
       if (bytes === null) return;
       const reading = query.read(bytes);
-      end(reading.kind === "response" ? heardOf(reading.packet, bytes) : malformed(options));
+      end(reading.kind === "response" ? responseOf(reading.packet, bytes) : malformed(options));
     });
     return () => socket.destroy();
   });
 }
 
-/** Runs until `end` is called, the time is up or somebody cancels; then cleans up, once. */
+/** Runs until `end` is called, the timeout expires or the exchange is cancelled; then cleans up. */
 function settle(
   options: ExchangeOptions,
-  begin: (end: (heard: Heard) => void) => () => void,
-): Promise<Heard> {
-  const { promise, resolve } = Promise.withResolvers<Heard>();
+  begin: (end: (result: ExchangeResult) => void) => () => void,
+): Promise<ExchangeResult> {
+  const { promise, resolve } = Promise.withResolvers<ExchangeResult>();
   let isOver = false;
   let cleanUp = () => {};
-  const end = (heard: Heard): void => {
+  const end = (result: ExchangeResult): void => {
     if (isOver) return;
     isOver = true;
     clearTimeout(timer);
     untrack();
     cleanUp();
-    resolve(heard);
+    resolve(result);
   };
   const timer = setTimeout(() => end(silent(options)), options.timeoutMs);
   const untrack = options.track(() => end({ ...silent(options), reason: "we are closing" }));
@@ -96,18 +99,20 @@ function settle(
   return promise;
 }
 
-/** RFC 1035 §4.2.2: two octets of length in front. */
+/** Adds the length of the message in front, in two octets (RFC 1035 §4.2.2). */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(bytes.length);
   return Buffer.concat([length, bytes]);
 }
 
-/** Takes the octets as they arrive; returns the message when it is complete, null before. */
+/**
+ * Returns a function that collects octets; it returns the message when it is complete, else null.
+ */
 export function messageCollector(): (chunk: Buffer) => Buffer | null {
   const chunks: Buffer[] = [];
   let received = 0;
-  /** Octets until it is complete, as far as that is known. */
+  /** Number of octets of the complete message; 2 until its length is known. */
   let wanted = 2;
   return (chunk) => {
     chunks.push(chunk);
@@ -119,25 +124,27 @@ export function messageCollector(): (chunk: Buffer) => Buffer | null {
   };
 }
 
-function heardOf(packet: DecodedPacket, bytes: Buffer): Heard {
-  return { kind: "heard", packet, sizeBytes: bytes.length };
+function responseOf(packet: DecodedPacket, bytes: Buffer): ExchangeResult {
+  return { kind: "response", packet, sizeBytes: bytes.length };
 }
 
-function silent({ server, timeoutMs }: ExchangeOptions): Extract<Heard, { kind: "unheard" }> {
+type NoResponse = Extract<ExchangeResult, { kind: "no response" }>;
+
+function silent({ server, timeoutMs }: ExchangeOptions): NoResponse {
   const waited = `within ${Math.ceil(timeoutMs) / 1_000} s`;
   return {
-    kind: "unheard",
+    kind: "no response",
     reason: `${formatServer(server)}: no answer ${waited}`,
     isSilent: true,
   };
 }
 
-function broken({ server }: ExchangeOptions, error: unknown): Heard {
+function broken({ server }: ExchangeOptions, error: unknown): NoResponse {
   const why = error instanceof Error ? error.message : String(error);
-  return { kind: "unheard", reason: `${formatServer(server)}: ${why}`, isSilent: true };
+  return { kind: "no response", reason: `${formatServer(server)}: ${why}`, isSilent: true };
 }
 
-function malformed({ server }: ExchangeOptions): Heard {
+function malformed({ server }: ExchangeOptions): NoResponse {
   const reason = `${formatServer(server)}: a malformed answer`;
-  return { kind: "unheard", reason, isSilent: false };
+  return { kind: "no response", reason, isSilent: false };
 }

@@ -1,4 +1,4 @@
-/** One question as it goes over the wire, and which response is an answer to it. */
+/** Encodes a question, and checks which response answers it. */
 
 import { randomInt } from "node:crypto";
 import { decode, encode, RECURSION_DESIRED, type DecodedPacket } from "dns-packet";
@@ -7,9 +7,9 @@ import { canonicalName, responseCode, type RecordKind } from "./answer.ts";
 export type Query = {
   bytes: Buffer;
   /**
-   * - response: the answer.
-   * - malformed: carries our id, and is no answer.
-   * - foreign: somebody else's, or forged.
+   * - response: the message answers the question.
+   * - malformed: the message has the right id, but it is not a valid response.
+   * - foreign: the message belongs to another question, or is forged.
    */
   read(bytes: Buffer): QueryReading;
 };
@@ -19,10 +19,10 @@ export type QueryReading =
 
 export type Question = { name: string; type: RecordKind<unknown>["type"] };
 
-/** What fits through nearly every network without fragments (RFC 9715). */
+/** UDP payload that nearly every network carries without fragmentation (RFC 9715). */
 const UDP_PAYLOAD_BYTES = 1_232;
 
-/** `withEdns` false is for servers that answer FORMERR to it (RFC 6891 §7). */
+/** Encodes a query. `withEdns` is false for servers that answer FORMERR to EDNS (RFC 6891 §7). */
 export function makeQuery(question: Question, withEdns: boolean): Query {
   const id = randomInt(0x1_0000);
   const bytes = encode({
@@ -45,7 +45,7 @@ const OPT = {
   flag_do: false,
 } as const;
 
-/** RFC 5452 §4: the id and the question must be ours; the source is the socket's matter. */
+/** Checks that id and question match (RFC 5452 §4). The socket has already checked the sender. */
 function readResponse(bytes: Buffer, question: Question, id: number): QueryReading {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== id) return { kind: "foreign" };
   const packet = decodeOrNull(bytes);
@@ -56,13 +56,13 @@ function readResponse(bytes: Buffer, question: Question, id: number): QueryReadi
 
 function repeatsQuestion(packet: DecodedPacket, { name, type }: Question): boolean {
   const [asked, second] = packet.questions ?? [];
-  // A server that could not read the question need not repeat it (RFC 1035 §4.1.1).
+  // A server that could not read the question does not have to repeat it (RFC 1035 §4.1.1).
   if (asked === undefined) return isFormatError(packet);
   if (second !== undefined) return false;
   return asked.type === type && asked.class === "IN" && canonicalName(asked.name) === name;
 }
 
-/** FORMERR or NOTIMP: what an old server says to EDNS. */
+/** Whether the response is FORMERR or NOTIMP, as old servers answer to EDNS. */
 export function isFormatError(packet: DecodedPacket): boolean {
   const code = responseCode(packet);
   return code === 1 || code === 4;
@@ -77,13 +77,13 @@ function decodeOrNull(bytes: Buffer): DecodedPacket | null {
   }
 }
 
-/** Pointers that lead to each other directly; servers have no reason to write more than one. */
+/** Longest chain of pointers to pointers. Servers have no reason to write more than one. */
 const LONGEST_POINTER_CHAIN = 16;
 const POINTER = 0xc0;
 
 /**
- * Whether compression pointers (RFC 1035 §4.1.4) lead through a long chain of pointers. Such a chain
- * is walked for each name that ends in it, which takes time by the square of the message's length.
+ * Whether compression pointers (RFC 1035 §4.1.4) form a long chain. A decoder follows the chain for
+ * each name that ends in it, which takes quadratic time in the length of the message.
  */
 export function hasPointerChain(bytes: Uint8Array): boolean {
   const lengths = new Uint8Array(bytes.length);

@@ -1,4 +1,4 @@
-/** Which name servers are asked: those of a setting, or those of the system. */
+/** The name servers: those of a setting, or those of the system. */
 
 import { readFileSync } from "node:fs";
 import { getServers } from "node:dns";
@@ -10,14 +10,17 @@ export type ParsedDnsServers =
   { ok: true; servers: readonly DnsServer[] } | { ok: false; message: string };
 
 const DNS_PORT = 53;
-const MOST_SERVERS = 8;
+const MAX_SERVERS = 8;
 const LOCAL: DnsServer = { address: "127.0.0.1", port: DNS_PORT };
 
-/** `address[:port]`, IPv6 in brackets where a port follows; several by commas or spaces. */
+/**
+ * Parses a list of `address[:port]` with commas or spaces between. An IPv6 address with a port is
+ * in brackets.
+ */
 export function parseDnsServers(text: string): ParsedDnsServers {
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   if (words.length === 0) return refuse("names no server");
-  if (words.length > MOST_SERVERS) return refuse(`names more than ${MOST_SERVERS} servers`);
+  if (words.length > MAX_SERVERS) return refuse(`names more than ${MAX_SERVERS} servers`);
   const servers: DnsServer[] = [];
   for (const word of words) {
     const server = parseServer(word);
@@ -27,18 +30,20 @@ export function parseDnsServers(text: string): ParsedDnsServers {
   return { ok: true, servers };
 }
 
-/** As `parseDnsServers` reads it. */
+/** Formats a server in the form that `parseDnsServers` reads. */
 export function formatServer({ address, port }: DnsServer): string {
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** Read once: the servers of a machine that delivers mail stay. */
+/** Returns the name servers of the system. They are read once, because they rarely change. */
 export function systemDnsServers(): readonly DnsServer[] {
   const servers = process.platform === "linux" ? readSystemFile() : askSystem();
   return servers.length === 0 ? [LOCAL] : servers;
 }
 
-/** The `nameserver` lines (resolv.conf(5)), at most three as there. */
+/**
+ * Reads the first three `nameserver` lines, as the resolver of the system does (resolv.conf(5)).
+ */
 export function readResolvConf(text: string): readonly DnsServer[] {
   return text
     .split("\n")
