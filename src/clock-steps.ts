@@ -69,7 +69,7 @@ export function createClockSteps(deps: {
     return byMs;
   }
 
-  async function follow(stepOf: () => number): Promise<void> {
+  async function adoptStep(stepOf: () => number): Promise<void> {
     let undo = () => {};
     let stepMs = 0;
     let byMs = 0;
@@ -102,13 +102,13 @@ export function createClockSteps(deps: {
      */
     async start(): Promise<void> {
       const stepMs = clock.now() - (latest.get()?.at ?? -Infinity);
-      if (stepMs <= -SMALLEST_STEP_MS) await follow(() => stepMs);
+      if (stepMs <= -SMALLEST_STEP_MS) await adoptStep(() => stepMs);
       else await writer.write(note);
     },
 
     /** Runs every second. It follows a step of the clock, and stores the time once a minute. */
     async check(): Promise<void> {
-      if (clock.stepMs() !== 0) await follow(clock.stepMs);
+      if (clock.stepMs() !== 0) await adoptStep(clock.stepMs);
       else if (clock.elapsed() - notedMs >= NOTE_INTERVAL_MS) await writer.write(note);
     },
   };

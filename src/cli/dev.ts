@@ -35,8 +35,8 @@ export const dev: Command = {
     const config = readConfig(input.settings, input.environment, { requireVerifiedDomain: false });
     return runServer(config, async ({ app, address, folder }) => {
       const keys = await devKeys(app, join(folder, "dev-keys.json"));
-      const facts = { version: VERSION, data: folder, url: address, ...keys };
-      console.log(input.isJson ? JSON.stringify(facts) : welcome(facts));
+      const info = { version: VERSION, data: folder, url: address, ...keys };
+      console.log(input.isJson ? JSON.stringify(info) : welcome(info));
     });
   },
 };
@@ -62,8 +62,8 @@ function readKeys(file: string): DevKeys | null {
   return Value.Check(DevKeys, stored) ? stored : null;
 }
 
-function welcome(facts: { version: string; data: string; url: string } & DevKeys): string {
-  const auth = `-H 'Authorization: Bearer ${facts.secretKey}'`;
+function welcome(info: { version: string; data: string; url: string } & DevKeys): string {
+  const auth = `-H 'Authorization: Bearer ${info.secretKey}'`;
   const mail = JSON.stringify({
     to: "ada@example.com",
     from: { name: "Mailstead", email: "hello@example.org" },
@@ -72,22 +72,22 @@ function welcome(facts: { version: string; data: string; url: string } & DevKeys
     data: { name: "Ada" },
   });
   return `
-Mailstead ${facts.version} captures every mail and sends none.
+Mailstead ${info.version} captures every mail and sends none.
 
-  API         ${facts.url}
-  docs        ${facts.url}/docs
-  data        ${facts.data}
-  secret key  ${facts.secretKey}
-  public key  ${facts.publicKey}
+  API         ${info.url}
+  docs        ${info.url}/docs
+  data        ${info.data}
+  secret key  ${info.secretKey}
+  public key  ${info.publicKey}
 
 Send a mail:
 
-  curl ${facts.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
+  curl ${info.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
 
 List the captured mails, newest first, and show one whole message:
 
-  curl '${facts.url}/emails?limit=5' ${auth}
-  curl ${facts.url}/emails/ID/raw ${auth}
+  curl '${info.url}/emails?limit=5' ${auth}
+  curl ${info.url}/emails/ID/raw ${auth}
 
 Stop with Ctrl-C.
 `;

@@ -65,7 +65,7 @@ export const serve: Command = {
   run: async (input) => {
     const config = readConfig(input.settings, input.environment);
     return runServer(config, async ({ address, folder }) => {
-      const facts = {
+      const info = {
         version: VERSION,
         data: folder,
         url: address,
@@ -73,7 +73,7 @@ export const serve: Command = {
         transport: config.transport,
         unsafe: unsafeChoices(config),
       };
-      console.log(input.isJson ? JSON.stringify(facts) : startText(facts));
+      console.log(input.isJson ? JSON.stringify(info) : startText(info));
     });
   },
 };
@@ -83,15 +83,15 @@ export type Running = { app: App; address: string; folder: string };
 /** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
 export async function runServer(
   given: Config,
-  greet: (running: Running) => Promise<void>,
+  onStarted: (running: Running) => Promise<void>,
 ): Promise<number> {
   const log = createLog({ level: given.logLevel, format: given.logFormat });
   const folder = openDataFolder(given.data, given.secret);
   const unlock = await awaitDataFolder(folder.path);
-  const db = openServed(folder, log);
+  const db = openLockedDatabase(folder, log);
   // With a wrong secret the server would accept mail but could not sign it.
   requireReadableKeys(db, folder.secret);
-  const config = given.port === 0 ? { ...given, port: freePort(given.host) } : given;
+  const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
   const app = createApp({
     config,
     db,
@@ -121,7 +121,7 @@ export async function runServer(
     await app.stop().catch(() => {});
     throw error;
   }
-  await greet({
+  await onStarted({
     app,
     address: `http://${hostInUrl(config.host)}:${config.port}`,
     folder: folder.path,
@@ -138,7 +138,7 @@ export async function runServer(
 /**
  * Opens the database of a locked data folder. Creates it if there is none, and applies migrations.
  */
-function openServed({ path, databaseFile }: DataFolder, log: Log): Db {
+function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
   if (!hasInstallation(path)) {
     log.info("database created", { applied: createDatabase(databaseFile) });
   }
@@ -177,7 +177,7 @@ function stopOnSignal(stop: () => Promise<void>): Promise<void> {
 }
 
 /** Finds a free port. It must be known before the server listens, because links contain it. */
-function freePort(hostname: string): number {
+function findFreePort(hostname: string): number {
   const probe = Bun.serve({ hostname, port: 0, fetch: () => new Response() });
   const { port } = probe;
   void probe.stop(true);
@@ -209,7 +209,7 @@ export function unsafeChoices(config: Config): string[] {
   ];
 }
 
-function startText(facts: {
+function startText(info: {
   version: string;
   data: string;
   url: string;
@@ -218,13 +218,13 @@ function startText(facts: {
   unsafe: readonly string[];
 }): string {
   return [
-    `Mailstead ${facts.version}`,
-    `  data       ${facts.data}`,
-    `  listening  ${facts.url}`,
-    `  links      ${facts.publicUrl}`,
-    `  docs       ${facts.url}/docs`,
-    `  transport  ${facts.transport}`,
-    ...facts.unsafe.map((choice) => `  unsafe     ${choice}`),
+    `Mailstead ${info.version}`,
+    `  data       ${info.data}`,
+    `  listening  ${info.url}`,
+    `  links      ${info.publicUrl}`,
+    `  docs       ${info.url}/docs`,
+    `  transport  ${info.transport}`,
+    ...info.unsafe.map((choice) => `  unsafe     ${choice}`),
   ].join("\n");
 }
 

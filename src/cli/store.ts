@@ -126,7 +126,8 @@ export async function ensureDatabase({ path, databaseFile }: DataFolder): Promis
 }
 
 /**
- * Applies pending migrations and returns their names. Throws if a running server uses the database.
+ * Applies pending migrations and returns their names. Throws if there are some and a running server
+ * uses the database.
  */
 export function upgradeUnlessServed(db: Db, path: string): string[] {
   if (pendingMigrations(db.sqlite).length === 0) return [];

@@ -153,7 +153,7 @@ export function createAdmission(options: AdmissionOptions) {
     if (!budget.isAllowed) throw rateExceeded(budget.resetSeconds);
   }
 
-  function gate(
+  function keyPlugin(
     name: string,
     kinds: readonly KeyKind[],
     readBody: (request: Request, origin: Origin) => Promise<unknown>,
@@ -218,11 +218,11 @@ export function createAdmission(options: AdmissionOptions) {
     /** The project of an admitted request; null for other requests. */
     projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
     /** For routes that accept only secret keys: all but `/v1/track`. */
-    secretKey: gate("secret-key", ["SECRET"], options.readJson),
+    secretKey: keyPlugin("secret-key", ["SECRET"], options.readJson),
     /** The same, for routes that read the body themselves as it arrives. */
-    secretKeyStreaming: gate("secret-key-streaming", ["SECRET"], leaveUnread),
+    secretKeyStreaming: keyPlugin("secret-key-streaming", ["SECRET"], leaveUnread),
     /** For `/v1/track`, which also accepts public keys. */
-    anyKey: gate("any-key", ["SECRET", "PUBLIC"], options.readJson),
+    anyKey: keyPlugin("any-key", ["SECRET", "PUBLIC"], options.readJson),
   };
 }
 

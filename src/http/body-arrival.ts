@@ -47,7 +47,7 @@ export function createArrivals(clock: Clock) {
           },
           (error: unknown) => {
             pending.delete(entry);
-            reject(request.signal.aborted ? brokenOff() : error);
+            reject(request.signal.aborted ? clientDisconnected() : error);
           },
         );
       });
@@ -72,7 +72,7 @@ export function createArrivals(clock: Clock) {
           yield value;
         }
       } catch (error) {
-        throw request.signal.aborted ? brokenOff() : error;
+        throw request.signal.aborted ? clientDisconnected() : error;
       } finally {
         // This makes Bun discard the rest of the body. It fails if the connection is already
         // closed.
@@ -101,7 +101,7 @@ function tooSlow(): AppError {
 }
 
 /** The client cannot read this response: it closed the connection, or sent malformed chunks. */
-export function brokenOff(): AppError {
+export function clientDisconnected(): AppError {
   const message = "The connection was closed before the body was complete.";
   return new AppError(400, "BAD_REQUEST", message);
 }

@@ -5,7 +5,7 @@
 import { AppError } from "../lib/errors.ts";
 import type { Share } from "../lib/fair-pool.ts";
 import type { Garbage } from "../lib/garbage.ts";
-import { type Arrivals, brokenOff } from "./body-arrival.ts";
+import { type Arrivals, clientDisconnected } from "./body-arrival.ts";
 import {
   type BodyBudget,
   type BodyHolder,
@@ -64,16 +64,16 @@ export function createBodyBytes(deps: {
   }
 
   /** Takes a new share, and then returns the one that the request held before. */
-  async function hold(request: Request, taking: Share | Promise<Share>): Promise<Share> {
+  async function replaceShare(request: Request, taking: Share | Promise<Share>): Promise<Share> {
     const before = held.get(request)?.bytes;
-    const share = await taken(request, taking);
+    const share = await awaitShare(request, taking);
     heldBy(request).bytes = share;
     before?.release();
     return share;
   }
 
   const takeBytes = (request: Request, bytes: number, holder: BodyHolder): Promise<Share> =>
-    hold(request, budget.takeBytes(bytes, holder, signalOf(request)));
+    replaceShare(request, budget.takeBytes(bytes, holder, signalOf(request)));
 
   async function receiveWhole(
     request: Request,
@@ -99,7 +99,7 @@ export function createBodyBytes(deps: {
     const bounds = createJsonBounds(limit.values);
     let share =
       announced === null
-        ? await hold(request, budget.takeUnknown(holder, signalOf(request)))
+        ? await replaceShare(request, budget.takeUnknown(holder, signalOf(request)))
         : await takeBytes(request, announced, holder);
     // The share of a public key covers the whole body.
     const first = holder.isPublic ? limit.bytes : Math.min(SMALL_BYTES, limit.bytes);
@@ -116,7 +116,7 @@ export function createBodyBytes(deps: {
         if (needed > bytes.length) {
           const larger = grownShare(needed, limit.bytes);
           share = await takeBytes(request, larger, holder);
-          bytes = enlarged(bytes, larger);
+          bytes = enlarge(bytes, larger);
         }
         bytes.set(piece, size);
         free(piece);
@@ -153,7 +153,7 @@ export function createBodyBytes(deps: {
      */
     async receiveTiny(request: Request, bytes: number, holder: BodyHolder): Promise<Uint8Array> {
       const taking = budget.takeBytes(bytes, holder, signalOf(request));
-      const share = taking instanceof Promise ? await taken(request, taking) : taking;
+      const share = taking instanceof Promise ? await awaitShare(request, taking) : taking;
       try {
         return await arrivals.whole(request, graceOf(holder));
       } finally {
@@ -169,10 +169,10 @@ export function createBodyBytes(deps: {
       try {
         const { others } = heldBy(request);
         if (values > FREE_VALUES) {
-          others.push(await taken(request, budget.takeValues(values, holder, signal)));
+          others.push(await awaitShare(request, budget.takeValues(values, holder, signal)));
         }
         if (byteLength > LARGE_BYTES) {
-          others.push(await taken(request, budget.takeWork(byteLength, holder, signal)));
+          others.push(await awaitShare(request, budget.takeWork(byteLength, holder, signal)));
         }
       } catch (error) {
         free(bytes);
@@ -183,7 +183,7 @@ export function createBodyBytes(deps: {
 
     /** Awaited before a request copies its data for many recipients. */
     async takeCopies(request: Request, holder: BodyHolder): Promise<void> {
-      const share = await taken(request, budget.takeCopies(holder, signalOf(request)));
+      const share = await awaitShare(request, budget.takeCopies(holder, signalOf(request)));
       heldBy(request).others.push(share);
       heldBy(request).garbageBytes += COPIES_BYTES;
     },
@@ -211,15 +211,15 @@ const graceOf = ({ isPublic }: BodyHolder): number => (isPublic ? PUBLIC_GRACE_M
 /** A function, because reading `signal` creates it and only the few requests that wait need it. */
 const signalOf = (request: Request) => (): AbortSignal => request.signal;
 
-async function taken(request: Request, taking: Share | Promise<Share>): Promise<Share> {
+async function awaitShare(request: Request, taking: Share | Promise<Share>): Promise<Share> {
   try {
     return await taking;
   } catch (error) {
-    throw request.signal.aborted ? brokenOff() : error;
+    throw request.signal.aborted ? clientDisconnected() : error;
   }
 }
 
-function enlarged(bytes: Uint8Array, size: number): Uint8Array {
+function enlarge(bytes: Uint8Array, size: number): Uint8Array {
   const larger = Buffer.allocUnsafeSlow(size);
   larger.set(bytes);
   free(bytes);

@@ -14,7 +14,7 @@ import type { Log } from "../lib/log.ts";
 export type Hops = {
   /** Remote address of the socket; null if the socket is closed. */
   peer: string | null;
-  /** The X-Forwarded-For header: addresses from the client to the last proxy but one. */
+  /** The X-Forwarded-For header: addresses from the client to the second-last proxy. */
   forwardedFor: string | null;
 };
 

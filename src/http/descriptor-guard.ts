@@ -28,7 +28,7 @@ export type GuardDeps = {
 };
 
 /**
- * Interval between checks. A listener that cannot accept keeps a processor busy for at most this.
+ * Interval between checks. A listener that cannot accept uses a processor for at most this time.
  */
 const CHECK_MS = 100;
 /** Time without any listener after the substitute has used up the released descriptors. */

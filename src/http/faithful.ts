@@ -18,13 +18,13 @@ export type Used = "everything" | { members: ReadonlyMap<string, Used>; items: U
 const NOTHING: Used = { members: new Map(), items: null };
 
 /**
- * The part of a value that a JSON schema describes. A schema without members or items uses
- * everything.
+ * Returns the part of a value that a JSON schema describes. A schema without members or items
+ * describes everything.
  */
 export function usedBy(schema: unknown): Used {
   if (!isRecord(schema)) return "everything";
   const { anyOf, type, properties, items } = schema;
-  if (Array.isArray(anyOf)) return anyOf.map(usedBy).reduce(both, NOTHING);
+  if (Array.isArray(anyOf)) return anyOf.map(usedBy).reduce(union, NOTHING);
   if ("const" in schema) return NOTHING;
   if (type === "object" && isRecord(properties)) {
     const members = Object.entries(properties).map(
@@ -38,17 +38,17 @@ export function usedBy(schema: unknown): Used {
 
 const SCALARS = new Set(["string", "number", "integer", "boolean", "null"]);
 
-function both(one: Used, other: Used): Used {
+function union(one: Used, other: Used): Used {
   if (one === "everything" || other === "everything") return "everything";
   const members = new Map(one.members);
   for (const [name, used] of other.members) {
     const known = members.get(name);
-    members.set(name, known === undefined ? used : both(known, used));
+    members.set(name, known === undefined ? used : union(known, used));
   }
   const items =
     one.items === null || other.items === null
       ? (one.items ?? other.items)
-      : both(one.items, other.items);
+      : union(one.items, other.items);
   return { members, items };
 }
 
@@ -106,14 +106,14 @@ function isBadText(text: string): boolean {
 
 function textError(path: Search["path"]): FieldError {
   const message = "must not contain NUL characters or lone surrogates";
-  return { field: dotted(path), message, code: "invalid_format" };
+  return { field: dottedPath(path), message, code: "invalid_format" };
 }
 
 function numberError(path: Search["path"]): FieldError {
   const message = "must be a number between -1.8e308 and 1.8e308";
-  return { field: dotted(path), message, code: "invalid_type" };
+  return { field: dottedPath(path), message, code: "invalid_type" };
 }
 
-function dotted(path: Search["path"]): string {
+function dottedPath(path: Search["path"]): string {
   return path.map((part) => String(part).toWellFormed().replaceAll("\0", "\u{fffd}")).join(".");
 }

@@ -37,11 +37,11 @@ export function messageOf({ type, schema, message }: ValueError): string {
         ? "must not be empty"
         : `must have at least ${schema["minLength"]} characters`;
     case ValueErrorType.StringMaxLength:
-      return `must have at most ${counted(schema["maxLength"], "character")}`;
+      return `must have at most ${quantity(schema["maxLength"], "character")}`;
     case ValueErrorType.ArrayMinItems:
-      return `must have at least ${counted(schema["minItems"], "item")}`;
+      return `must have at least ${quantity(schema["minItems"], "item")}`;
     case ValueErrorType.ArrayMaxItems:
-      return `must have at most ${counted(schema["maxItems"], "item")}`;
+      return `must have at most ${quantity(schema["maxItems"], "item")}`;
     case ValueErrorType.NumberMinimum:
     case ValueErrorType.IntegerMinimum:
       return `must be at least ${schema["minimum"]}`;
@@ -59,7 +59,7 @@ function isOne(count: unknown): boolean {
   return count === 1;
 }
 
-function counted(count: unknown, noun: string): string {
+function quantity(count: unknown, noun: string): string {
   return isOne(count) ? `one ${noun}` : `${String(count)} ${noun}s`;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads the small forms that recipients and their mail programs post. It is bounded and never
- * throws.
+ * Reads the small forms that recipients and their mail programs post. Their size and time are
+ * limited, and an invalid form is not an error.
  */
 
 import type { Arrivals } from "./body-arrival.ts";

@@ -74,7 +74,7 @@ function createParser(contentType: string, form: FileForm) {
   });
 
   /** Resolves when the parser accepts more bytes, or was closed. */
-  function drained(): Promise<void> {
+  function waitForDrain(): Promise<void> {
     return new Promise((resolve) => {
       resumeWriting = resolve;
     });
@@ -82,7 +82,7 @@ function createParser(contentType: string, form: FileForm) {
 
   async function feed(pieces: AsyncGenerator<Uint8Array>): Promise<void> {
     for await (const bytes of pieces) {
-      if (!busboy.write(Buffer.from(bytes))) await drained();
+      if (!busboy.write(Buffer.from(bytes))) await waitForDrain();
       if (isClosed) return;
     }
     busboy.end();

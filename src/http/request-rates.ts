@@ -52,12 +52,12 @@ export function createRequestRates(options: {
       if (refusal !== null) return { ...refusal, limit: publicPerClient };
       const projectBudget = budget(publicPerProject, projects?.take(projectSeq));
       if (projectBudget?.isAllowed === false) return projectBudget;
-      return nearest(projectBudget, budget(publicPerClient, clients?.take(clientKey)));
+      return tighter(projectBudget, budget(publicPerClient, clients?.take(clientKey)));
     },
   };
 }
 
-function nearest(one: Budget | null, other: Budget | null): Budget | null {
+function tighter(one: Budget | null, other: Budget | null): Budget | null {
   if (one === null || other === null) return one ?? other;
   return one.remaining <= other.remaining ? one : other;
 }

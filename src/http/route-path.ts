@@ -1,6 +1,6 @@
 /** Normalises the path of a request, so that all code that stores or compares paths agrees. */
 
-/** The path of an absolute URL as routes are written: without query and trailing slash. */
+/** Returns the path of an absolute URL as routes are written: without query and trailing slash. */
 export function routePath(url: string): string {
   const start = url.indexOf("/", url.indexOf("//") + 2);
   const end = url.indexOf("?", start);
@@ -8,13 +8,13 @@ export function routePath(url: string): string {
 }
 
 /**
- * The spelling that all spellings of one resource share: without one trailing slash, and with
- * percent-encoding only where a segment needs it (RFC 3986 §6.2.2.2). Ids are part of it, so two
- * resources never share it.
+ * Returns the canonical spelling of a path: without one trailing slash, and with percent-encoding
+ * only where a segment needs it (RFC 3986 §6.2.2.2). Ids are part of the path, so two resources
+ * never have the same canonical path.
  */
 export function canonicalPath(path: string): string {
   const trimmed = withoutTrailingSlash(path);
-  return trimmed.includes("%") ? trimmed.split("/").map(reencoded).join("/") : trimmed;
+  return trimmed.includes("%") ? trimmed.split("/").map(reencode).join("/") : trimmed;
 }
 
 /** A path with one trailing slash names the same route as without it. */
@@ -23,7 +23,7 @@ function withoutTrailingSlash(path: string): string {
 }
 
 /** A segment that is not percent-encoded UTF-8 stays unchanged, because its route refuses it. */
-function reencoded(segment: string): string {
+function reencode(segment: string): string {
   try {
     return encodeURIComponent(decodeURIComponent(segment));
   } catch (error) {

@@ -84,7 +84,7 @@ function firstByField(errors: Iterable<FieldError>): FieldError[] {
 
 function* toFieldErrors(error: ValueError): Generator<FieldError> {
   if (error.type === ValueErrorType.Union) yield* unionErrors(error);
-  else yield { field: dotted(error.path), message: messageOf(error), code: codeOf(error) };
+  else yield { field: dottedPath(error.path), message: messageOf(error), code: codeOf(error) };
 }
 
 /**
@@ -93,7 +93,7 @@ function* toFieldErrors(error: ValueError): Generator<FieldError> {
  * with the path of the address, not of the array.
  */
 function* unionErrors(error: ValueError): Generator<FieldError> {
-  const field = dotted(error.path);
+  const field = dottedPath(error.path);
   const variants: TSchema[] = error.schema["anyOf"];
   const literals = variants.flatMap((variant) => ("const" in variant ? [variant["const"]] : []));
   if (literals.length > 0 && typeof error.value === "string") {
@@ -121,7 +121,7 @@ function jsonType(value: unknown): string {
   return typeof value;
 }
 
-function dotted(path: string): string {
+function dottedPath(path: string): string {
   return path
     .slice(1)
     .split("/")

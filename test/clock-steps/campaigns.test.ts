@@ -8,7 +8,7 @@ import {
   FORWARD,
   mail,
   startMailing,
-  passTime,
+  advanceTime,
   setClock,
   STEPS,
 } from "./setup.ts";
@@ -65,10 +65,10 @@ describe("campaigns", () => {
     const id = await campaign(t, 10, { rate: 1 });
     await t.call("POST", `/campaigns/${id}/send`);
     await waitUntil(() => countWhere(t, "campaign_seq IS NOT NULL") === 10);
-    await passTime(t, 3 * SECOND, 100);
+    await advanceTime(t, 3 * SECOND, 100);
     expect([2, 3, 4]).toContain(handedMs.length);
     await setClock(t, ms);
-    await passTime(t, 8 * SECOND, 100);
+    await advanceTime(t, 8 * SECOND, 100);
     expect(handedMs).toHaveLength(10);
     const distances = handedMs.slice(1).map((at, i) => at - (handedMs[i] ?? 0));
     // A delayed mail is compensated within a second.

@@ -12,7 +12,7 @@ import {
   FORWARD,
   startMailing,
   startApp,
-  passTime,
+  advanceTime,
   send,
   setClock,
   STEPS,
@@ -26,13 +26,13 @@ describe("the queue", () => {
   test.each(STEPS)("delivers at its usual pace if the clock is set %s", async (_, stepMs) => {
     const { t, handedMs } = await startMailing({ sendRate: 14 });
     await send(t, 20);
-    await passTime(t, 400);
+    await advanceTime(t, 400);
     expect(handedMs.length).toBeGreaterThan(8);
     t.clock.stepWall(stepMs);
     await send(t, 5);
     await setClock(t, 0);
     await send(t, 15);
-    await passTime(t, 3 * SECOND);
+    await advanceTime(t, 3 * SECOND);
     expect(countWhere(t, "status = 'SENT'")).toBe(40);
     const tooSoon = handedMs.filter((at, i) => at - (handedMs[i - 14] ?? -Infinity) < SECOND);
     expect(tooSoon).toEqual([]);
@@ -50,11 +50,11 @@ describe("the queue", () => {
   // The first retry is due after 4 to 6 minutes.
   test.each(BACK)("retries after the same time if the clock is set %s", async (_, ms) => {
     const { t, transport } = await deferred();
-    await passTime(t, MINUTE, MINUTE);
+    await advanceTime(t, MINUTE, MINUTE);
     await setClock(t, ms);
-    await passTime(t, 2.9 * MINUTE, 0.1 * MINUTE);
+    await advanceTime(t, 2.9 * MINUTE, 0.1 * MINUTE);
     expect(transport.handed).toHaveLength(1);
-    await passTime(t, 2.2 * MINUTE, 0.1 * MINUTE);
+    await advanceTime(t, 2.2 * MINUTE, 0.1 * MINUTE);
     expect(transport.handed).toHaveLength(2);
   });
 
@@ -83,9 +83,9 @@ describe("the queue", () => {
       const { t, handedMs } = await startMailing({}, { db: first.db, clock });
       await waitUntil(() => handedMs.length === queued);
       // A returned lease is due 30 s after it was taken.
-      await passTime(t, 19 * SECOND, SECOND);
+      await advanceTime(t, 19 * SECOND, SECOND);
       expect(handedMs).toHaveLength(queued);
-      await passTime(t, 2 * SECOND, SECOND);
+      await advanceTime(t, 2 * SECOND, SECOND);
       expect(handedMs).toHaveLength(20);
     },
   );

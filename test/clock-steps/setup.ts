@@ -36,7 +36,7 @@ export async function setClock(t: TestApp, ms: number): Promise<void> {
 }
 
 /** Advances the clock in pieces, and runs the due work after each. */
-export async function passTime(t: TestApp, ms: number, pieceMs = 5): Promise<void> {
+export async function advanceTime(t: TestApp, ms: number, pieceMs = 5): Promise<void> {
   for (let passed = 0; passed < ms; passed += pieceMs) {
     t.clock.advance(pieceMs);
     await settleEventLoop();
