@@ -205,6 +205,7 @@ export function createApp(options: AppOptions) {
   const eventsOfContact = createContactEvents({ db, scheduler });
   const remove = createRemoval({
     db,
+    usage,
     clock,
     noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),
     events: eventsOfContact,
@@ -241,7 +242,7 @@ export function createApp(options: AppOptions) {
     scheduler,
   });
   const records = createEmailRecords({ db });
-  const store = createEmailStore({ db });
+  const store = createEmailStore({ db, usage });
   const isSenderVerified = (projectSeq: number, domain: string) =>
     !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain);
   const accept = createAccept({
@@ -331,6 +332,7 @@ export function createApp(options: AppOptions) {
     }),
     settle: createRecordOutcome({
       db,
+      usage,
       random: Math.random,
       recordFact: events.record,
       noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),

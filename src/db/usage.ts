@@ -1,13 +1,13 @@
 /**
- * What the data of each project takes, in bytes, and how many of its mails wait: counters in
- * `project_usage`, kept in the transaction of every change. A row counts a fixed size for its short
- * columns and index entries, and the length of its texts as often as they are stored. So the sum is
- * about what the rows take on disk; free pages and the write-ahead log are not in it.
+ * Two counters for each project in `project_usage`: the bytes that its data takes, and the number of
+ * its mails that wait. They are kept in the transaction of every change. A row counts a fixed size
+ * for its short columns and index entries, plus the length of its texts as often as they are stored.
+ * So the sum is about what the rows take on disk; free pages and the write-ahead log are not in it.
  *
- * This table is the definition. Triggers keep the counters; they are in the migrations, made from it
- * once (`usageTriggers`), and a test compares them. Only new events are counted by the code that
- * writes them (`createUsageCounter`): a trigger would make each insert half as slow again, since
- * SQLite then has to be able to undo the statement alone, and copies every page that it changes.
+ * METERED is the definition. Triggers keep the counters, except for rows that are inserted with every
+ * mail: the code that inserts those counts them (`createUsageCounter`), because a trigger would make
+ * SQLite copy every page that the statement changes. The triggers are in the migrations; a test
+ * compares them with `usageTriggers`.
  */
 
 import type { Database } from "bun:sqlite";
@@ -36,31 +36,50 @@ function ofParent(table: string, key: string): Pick<Metered, "project" | "parent
   };
 }
 
-const EVENTS = {
-  table: "events",
-  project: OWN,
-  fixedBytes: 170,
-  texts: { name: 2, data: 1 },
-  isInsertCounted: true,
-} as const satisfies Metered;
-
-export const METERED: readonly Metered[] = [
-  { table: "contacts", project: OWN, fixedBytes: 200, texts: { email: 2, data: 1 } },
-  { table: "suppressions", project: OWN, fixedBytes: 60, texts: { email: 2 } },
-  { table: "emails", project: OWN, fixedBytes: 300, texts: { subject: 1, variables: 1 } },
-  {
+/** Tables whose new rows are counted by the code that inserts them. */
+const COUNTED_BY_CODE = {
+  events: {
+    table: "events",
+    project: OWN,
+    fixedBytes: 170,
+    texts: { name: 2, data: 1 },
+    isInsertCounted: true,
+  },
+  emails: {
+    table: "emails",
+    project: OWN,
+    fixedBytes: 350,
+    texts: { variables: 1 },
+    isInsertCounted: true,
+  },
+  attempts: {
     table: "attempts",
     ...ofParent("emails", "email_seq"),
     fixedBytes: 80,
     texts: { conversations: 1 },
+    isInsertCounted: true,
   },
+  messages: {
+    table: "messages",
+    project: OWN,
+    fixedBytes: 200,
+    texts: { html: 1, headers: 1 },
+    isInsertCounted: true,
+  },
+} as const satisfies Record<string, Metered>;
+
+export const METERED: readonly Metered[] = [
+  { table: "contacts", project: OWN, fixedBytes: 200, texts: { email: 2, data: 1 } },
+  { table: "suppressions", project: OWN, fixedBytes: 60, texts: { email: 2 } },
+  COUNTED_BY_CODE.emails,
+  COUNTED_BY_CODE.attempts,
   {
     table: "captured_messages",
     ...ofParent("emails", "email_seq"),
     fixedBytes: 20,
     texts: { raw: 1 },
   },
-  { table: "messages", project: OWN, fixedBytes: 200, texts: { html: 1, headers: 1 } },
+  COUNTED_BY_CODE.messages,
   {
     table: "message_attachments",
     ...ofParent("messages", "message_seq"),
@@ -68,7 +87,7 @@ export const METERED: readonly Metered[] = [
     texts: { filename: 1 },
   },
   { table: "attachment_contents", project: OWN, fixedBytes: 150, texts: { bytes: 1 } },
-  EVENTS,
+  COUNTED_BY_CODE.events,
   { table: "event_names", project: OWN, fixedBytes: 60, texts: { name: 2 } },
   { table: "templates", project: OWN, fixedBytes: 200, texts: { subject: 1, body: 1 } },
   {
@@ -112,7 +131,7 @@ export const METERED: readonly Metered[] = [
   { table: "idempotency_keys", project: OWN, fixedBytes: 260, texts: { body: 1 } },
 ];
 
-/** A mail of the queue that no campaign made: the quota of queued mails is for these. */
+/** A mail of the queue that no campaign made. Only these count as queued, for the quota. */
 const IS_QUEUED = "(r.next_at IS NOT NULL AND r.campaign_seq IS NULL)";
 
 /** SQL of the bytes of a row `r`. */
@@ -125,11 +144,18 @@ function bytesOf({ fixedBytes, texts = {}, numbers = [] }: Metered): string {
 
 const lengthOf = (column: string) => `coalesce(octet_length(r.${column}), 0)`;
 
-/** The bytes of an event, which the code counts that writes it; `data` is JSON. */
-export function bytesOfEvent({ name, data }: { name: string; data: string | null }): number {
-  const { fixedBytes, texts } = EVENTS;
-  const dataBytes = data === null ? 0 : texts.data * Buffer.byteLength(data);
-  return fixedBytes + texts.name * Buffer.byteLength(name) + dataBytes;
+/** The bytes of a new row of a table that the code counts, from its metered texts. */
+export function bytesOfRow<T extends keyof typeof COUNTED_BY_CODE>(
+  table: T,
+  texts: Record<keyof (typeof COUNTED_BY_CODE)[T]["texts"], string | null>,
+): number {
+  const metered: Metered = COUNTED_BY_CODE[table];
+  const times = metered.texts ?? {};
+  let bytes = metered.fixedBytes;
+  for (const [column, text] of Object.entries<string | null>(texts)) {
+    if (text !== null) bytes += (times[column] ?? 0) * Buffer.byteLength(text);
+  }
+  return bytes;
 }
 
 /** What a row adds to each counter. */
@@ -144,14 +170,7 @@ export function usageTriggers(): string[] {
   const ofProjects = trigger("usage_of_projects", "AFTER INSERT ON projects", [
     "INSERT INTO project_usage (project_seq) VALUES (new.seq);",
   ]);
-  const queued = trigger(
-    "usage_of_emails_queued",
-    `AFTER UPDATE OF next_at ON emails WHEN ${as("new", IS_QUEUED)} <> ${as("old", IS_QUEUED)}`,
-    [
-      `UPDATE project_usage SET queued_mails = queued_mails + ${as("new", IS_QUEUED)} - ${as("old", IS_QUEUED)} WHERE project_seq = new.project_seq;`,
-    ],
-  );
-  return [ofProjects, queued, ...METERED.flatMap(triggersOf)].toSorted();
+  return [ofProjects, ...METERED.flatMap(triggersOf)].toSorted();
 }
 
 function triggersOf(metered: Metered): string[] {

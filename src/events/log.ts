@@ -8,7 +8,7 @@
  */
 
 import type { Db } from "../db/open.ts";
-import { bytesOfEvent } from "../db/usage.ts";
+import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Writer } from "../db/writer.ts";
 import { newId } from "../lib/id.ts";
@@ -49,7 +49,7 @@ const MAX_CACHED_NAMES = 10_000;
 export function createEventLog(deps: {
   db: Db;
   writer: Pick<Writer, "afterCommit" | "tally">;
-  usage: Pick<UsageCounter, "add">;
+  usage: Pick<UsageCounter, "addBytes">;
 }) {
   const { writer, usage } = deps;
   const { sqlite } = deps.db;
@@ -119,7 +119,7 @@ export function createEventLog(deps: {
     );
     if (contactSeq !== null) updateSummary.run(contactSeq, nameSeq, at, lastInsertRowid);
     countName(nameSeq, 1);
-    usage.add(projectSeq, bytesOfEvent({ name, data: json }));
+    usage.addBytes(projectSeq, bytesOfRow("events", { name, data: json }));
     return id;
   }
 

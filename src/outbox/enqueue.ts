@@ -1,6 +1,9 @@
 /** Writes mails and what they share. Everything here is part of a change. */
 
 import type { Db } from "../db/open.ts";
+import { createCampaignInsert } from "./enqueue-campaign.ts";
+import { bytesOfRow } from "../db/usage.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
 import {
   attachmentContents,
   type emails,
@@ -57,7 +60,7 @@ type InsertedEmail = Omit<NewEmail, "executionSeq"> & {
 
 export type EmailStore = ReturnType<typeof createEmailStore>;
 
-export function createEmailStore({ db }: { db: Db }) {
+export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter }) {
   const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM messages WHERE project_seq = +? AND digest = +?",
   );
@@ -72,18 +75,20 @@ export function createEmailStore({ db }: { db: Db }) {
 
   function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
     const { attachments, headers, ...columns } = message;
+    const headersJson = JSON.stringify(headers);
     const { seq } = db
       .insert(messages)
       .values({
         ...columns,
         digest,
-        headers: JSON.stringify(headers),
+        headers: headersJson,
         hasAttachments: attachments.length > 0,
         createdAt,
       })
       .returning({ seq: messages.seq })
       .get();
-    const { projectSeq } = message;
+    const { projectSeq, html } = message;
+    usage.addBytes(projectSeq, bytesOfRow("messages", { html, headers: headersJson }));
     attachments.forEach((attachment, position) =>
       insertAttachment({ projectSeq, messageSeq: seq, position }, attachment),
     );
@@ -107,6 +112,8 @@ export function createEmailStore({ db }: { db: Db }) {
   }
 
   return {
+    insertCampaignEmails: createCampaignInsert({ db, usage }),
+
     /** The `seq` of this content, stored now or before. */
     saveMessage(message: SharedMessage, createdAt: number): number {
       const digest = messageDigest(message);
@@ -120,6 +127,10 @@ export function createEmailStore({ db }: { db: Db }) {
       const { executionSeq = null } = email;
       const row = insertEmail.get({ ...email, executionSeq, nextAt });
       if (row === null) throw new Error("an inserted email came back empty");
+      const { projectSeq, variables } = email;
+      usage.addEmails(projectSeq, 1);
+      usage.addBytes(projectSeq, bytesOfRow("emails", { variables }));
+      if (nextAt !== null) usage.addQueued(projectSeq, 1);
       return row.seq;
     },
   };

@@ -5,6 +5,8 @@
  */
 
 import type { Db } from "../db/open.ts";
+import { bytesOfRow } from "../db/usage.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Verdict } from "./attempt.ts";
 import type { LeasedMail } from "./load-mail.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
@@ -30,6 +32,7 @@ export type EmailEvent = {
 
 export type RecordDeps = {
   db: Db;
+  usage: Pick<UsageCounter, "addBytes" | "addQueued">;
   random: () => number;
   recordFact: (fact: EmailEvent) => void;
   /** Counts a cancelled mail for its campaign; there is no event for it. */
@@ -64,6 +67,7 @@ const LONGEST_REASON = 1000;
 export type RecordOutcome = (settlement: AttemptResult) => boolean;
 
 export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
+  const { usage } = deps;
   const { sqlite } = deps.db;
   const update = sqlite.prepare<
     Recipient,
@@ -106,6 +110,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     const subject = limited.kind === "accepted" ? (limited.subject ?? null) : null;
     const recipient = update.get({ ...state, subject, seq: mail.seq, attempts: mail.attempts });
     if (recipient === null) return false;
+    if (state.nextAt === null && mail.campaignSeq === null) usage.addQueued(mail.projectSeq, -1);
     const verdict = recipient.isDeleted === 1 ? withoutPersonalData(limited) : limited;
     if ("conversations" in verdict && busy === null) recordAttempt(settlement, verdict);
     recordEvents(settlement, verdict, recipient.contactSeq);
@@ -120,6 +125,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
 
   function recordAttempt(settlement: AttemptResult, outcome: Outcome): void {
     const { mail, startedAt, durationMs } = settlement;
+    const conversations = JSON.stringify(outcome.conversations);
     insertAttempt.run(
       mail.seq,
       mail.attempts,
@@ -128,8 +134,9 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
       outcome.kind,
       outcome.class,
       outcome.kind === "accepted" ? null : outcome.reason.slice(0, LONGEST_REASON),
-      JSON.stringify(outcome.conversations),
+      conversations,
     );
+    usage.addBytes(mail.projectSeq, bytesOfRow("attempts", { conversations }));
     if (outcome.kind === "accepted" && outcome.captured !== undefined) {
       insertCaptured.run(mail.seq, outcome.captured);
     }

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { migrate } from "../../src/db/migrate.ts";
 import { readMigrations } from "../../src/db/embedded.ts";
 import { openDatabase } from "../../src/db/open.ts";
-import { bytesOfEvent, findWrongUsage, METERED, usageTriggers } from "../../src/db/usage.ts";
+import { findWrongUsage, METERED, sumUsageInto, usageTriggers } from "../../src/db/usage.ts";
 import { createIdempotency } from "../../src/http/idempotency.ts";
 import { createRetention } from "../../src/modules/retention/service.ts";
 import { type TestApp, testApp } from "../support/app.ts";
@@ -118,7 +118,7 @@ describe("the definitions", () => {
     sqlite.run(`
       INSERT INTO events (id, project_seq, name, contact_seq, created_at)
       SELECT id, 1, 'email.delivered', seq, 1790000000000 FROM contacts`);
-    countEvents(sqlite);
+    countAgain(sqlite);
     const ratio = usageOf(sqlite).storedBytes / (pageBytes() - emptyBytes);
     expect(ratio).toBeGreaterThan(0.8);
     expect(ratio).toBeLessThan(1.6);
@@ -127,13 +127,14 @@ describe("the definitions", () => {
 
 describe("each metered table", () => {
   for (const metered of METERED) {
-    const { table, parent, texts = {}, numbers = [] } = metered;
+    const { table, parent, texts = {}, numbers = [], isInsertCounted = false } = metered;
     test(`${table}: rows that come, change and go are counted`, () => {
       const { sqlite } = openDatabase(":memory:");
       migrate(sqlite);
       sqlite.run("PRAGMA foreign_keys = OFF");
       insertRow(sqlite, "projects", { seq: 1 });
       if (parent !== undefined) insertRow(sqlite, parent.table, { seq: 1, project_seq: 1 });
+      countAgain(sqlite);
       const owner = parent === undefined ? { project_seq: 1 } : { [parent.key]: 1 };
       let last = usageOf(sqlite).storedBytes;
       const changedBy = (): number => {
@@ -143,7 +144,7 @@ describe("each metered table", () => {
         return change;
       };
       insertRow(sqlite, table, owner);
-      if (table === "events") countEvents(sqlite);
+      if (isInsertCounted) countAgain(sqlite);
       expect(changedBy()).toBeGreaterThan(0);
       for (const [column, times] of Object.entries(texts)) {
         sqlite.run(`UPDATE ${table} SET ${column} = coalesce(${column}, '') || 'äöü'`);
@@ -157,7 +158,7 @@ describe("each metered table", () => {
       expect(changedBy()).toBeLessThan(0);
       if (parent === undefined) return;
       insertRow(sqlite, table, owner);
-      if (table === "events") countEvents(sqlite);
+      if (isInsertCounted) countAgain(sqlite);
       expect(changedBy()).toBeGreaterThan(0);
       // As the cascade of a foreign key does: the parent goes first.
       sqlite.run(`DELETE FROM ${parent.table}`);
@@ -167,13 +168,10 @@ describe("each metered table", () => {
   }
 });
 
-/** Counts all events, as the code does that writes them. */
-function countEvents(sqlite: Database): void {
-  const rows = sqlite
-    .query<{ name: string; data: string | null }, []>("SELECT name, data FROM events")
-    .all();
-  const bytes = rows.reduce((sum, row) => sum + bytesOfEvent(row), 0);
-  sqlite.run("UPDATE project_usage SET stored_bytes = stored_bytes + ?", [bytes]);
+/** Sums up all rows, because no trigger counts the rows that a test inserted with SQL. */
+function countAgain(sqlite: Database): void {
+  sqlite.run("DELETE FROM project_usage");
+  for (const statement of sumUsageInto("project_usage")) sqlite.run(statement);
 }
 
 /** A row with these columns, and some value wherever there has to be one. */
@@ -470,7 +468,7 @@ test("the migration counts what an earlier version stored", async () => {
   const old = openDatabase(":memory:");
   migrate(old.sqlite, readMigrations().slice(0, at));
   copyInto(old.sqlite, t.db.sqlite);
-  migrate(old.sqlite, readMigrations().slice(0, at + 1));
+  migrate(old.sqlite, readMigrations());
   expect(findWrongUsage(old.sqlite)).toEqual([]);
   expect(usageOf(old.sqlite)).toEqual(usageOf(t.db.sqlite));
 });

@@ -137,6 +137,7 @@ describe("a workflow waits and loses no mail at the quota", () => {
     }
     expect(a.mails()).toEqual([]);
     a.t.db.sqlite.run("UPDATE emails SET status = 'BOUNCED', next_at = NULL");
+    a.t.db.sqlite.run("UPDATE project_usage SET queued_mails = 0");
     await a.advance(60 * MINUTE);
     expect(await a.only(id)).toMatchObject({
       status: "EXITED",
@@ -161,8 +162,10 @@ describe("a workflow waits and loses no mail at the quota", () => {
     expect(a.mails()).toHaveLength(1);
 
     const second = await a.workflow(chain(step("one", "SEND_EMAIL", { templateId })));
-    const start = a.t.app.writer.write(() => void sqlite.run(large));
-    await start;
+    await a.t.app.writer.write(() => {
+      sqlite.run(large);
+      sqlite.run("UPDATE project_usage SET stored_bytes = stored_bytes + ?", [2 * MIB]);
+    });
     sqlite.run(
       `INSERT INTO events (id, project_seq, name, contact_seq, created_at)
        VALUES ('e', 1, 'signed-up', (SELECT seq FROM contacts), ?)`,

@@ -438,6 +438,7 @@ describe("a quiet queue", () => {
         }),
       settle: createRecordOutcome({
         db: outbox.db,
+        usage: { addBytes() {}, addQueued() {} },
         random: () => 0.5,
         recordFact: () => {},
         noteCancelled: () => {},

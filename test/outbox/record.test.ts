@@ -74,13 +74,11 @@ const AT_ONCE: Pick<Writer, "afterCommit" | "tally"> = {
 function settling(outbox: ReturnType<typeof openOutbox>) {
   const { db } = outbox;
   const suppressions = createSuppressions({ db });
-  const events = createEventLog({
-    db,
-    writer: AT_ONCE,
-    usage: createUsageCounter(db, AT_ONCE),
-  });
+  const usage = createUsageCounter(db, AT_ONCE);
+  const events = createEventLog({ db, writer: AT_ONCE, usage });
   const settle = createRecordOutcome({
     db,
+    usage,
     random: () => 0.5,
     recordFact: events.record,
     noteCancelled: () => {},

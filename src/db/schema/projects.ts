@@ -19,14 +19,14 @@ export const projects = sqliteTable("projects", {
   createdAt: integer("created_at").notNull(),
 });
 
-/** Storage used by the data of a project, maintained by triggers (db/usage.ts). */
+/** Counters of what the data of each project takes (db/usage.ts). */
 export const projectUsage = sqliteTable("project_usage", {
   projectSeq: integer("project_seq")
     .primaryKey()
     .references(() => projects.seq),
   storedBytes: integer("stored_bytes").notNull().default(0),
   emails: integer("emails").notNull().default(0),
-  /** Mails that wait or are under way, without campaign mails. */
+  /** Mails that wait or are under way, without those of campaigns. */
   queuedMails: integer("queued_mails").notNull().default(0),
 });
 

@@ -35,37 +35,11 @@ export function createExpansion(deps: {
   writer: Writer;
   clock: Clock;
   segments: Pick<Segments, "audiences" | "audienceOf" | "audienceOfCondition">;
-  store: Pick<EmailStore, "saveMessage">;
+  store: Pick<EmailStore, "saveMessage" | "insertCampaignEmails">;
   /** Part of a change: wakes the dispatcher, because there is mail to send. */
   wake: Change<void>;
 }) {
   const { db, writer, clock } = deps;
-  // SQLite generates the ids (UUIDv7, RFC 9562 §5.7), so that one statement writes a whole slice.
-  const insert = db.sqlite.prepare<unknown, [InsertValues]>(`
-    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
-                        subject, status, priority, next_at, created_at)
-    SELECT $time || '-7' || substr(random, 1, 3) || '-' ||
-             substr('89ab', 1 + (asked.key & 3), 1) || substr(random, 4, 3) || '-' ||
-             substr(random, 7, 12),
-           project_seq, seq, $messageSeq, 'CAMPAIGN', $campaignSeq, email, $subject,
-           iif(suppressed, 'SUPPRESSED', 'QUEUED'), 1, iif(suppressed, NULL, $now), $now
-    FROM (
-      SELECT asked.key, contacts.seq, contacts.project_seq, contacts.email,
-             lower(hex(randomblob(9))) AS random,
-             EXISTS (SELECT 1 FROM suppressions
-                     WHERE suppressions.project_seq = contacts.project_seq
-                       AND suppressions.email = contacts.email) AS suppressed
-      FROM json_each($seqs) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
-      WHERE contacts.is_subscribed) AS asked
-    WHERE true
-    ON CONFLICT DO NOTHING`);
-  const lastEmail = db.sqlite.prepare<{ seq: number | null }, []>(
-    "SELECT max(seq) AS seq FROM emails",
-  );
-  const countSuppressed = db.sqlite.prepare<{ n: number }, [number]>(
-    "SELECT count(*) AS n FROM emails WHERE seq > +? AND status = 'SUPPRESSED'",
-  );
-
   const findReachable = db.sqlite.prepare<{ seq: number }, [string]>(`
     SELECT contacts.seq FROM json_each(?) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
     WHERE NOT EXISTS (SELECT 1 FROM suppressions
@@ -96,18 +70,13 @@ export function createExpansion(deps: {
 
   function insertAll(campaign: CampaignRow, seqs: readonly number[]): Inserted {
     if (seqs.length === 0) return { inserted: 0, suppressed: 0 };
-    const before = lastEmail.get()?.seq ?? 0;
     const now = clock.now();
-    const hex = now.toString(16).padStart(12, "0");
-    const { changes } = insert.run({
-      time: `${hex.slice(0, 8)}-${hex.slice(8)}`,
+    return deps.store.insertCampaignEmails({
+      campaign,
       messageSeq: deps.store.saveMessage(sharedMessage(campaign), now),
-      campaignSeq: campaign.seq,
-      subject: campaign.subject,
+      contactSeqs: seqs,
       now,
-      seqs: JSON.stringify(seqs),
     });
-    return { inserted: changes, suppressed: countSuppressed.get(before)?.n ?? 0 };
   }
 
   function segmentIdOf({ segmentSeq }: CampaignRow): string | null {
@@ -182,12 +151,3 @@ function timed(written: Written, write: () => Slice): boolean {
   written.recipients += inserted;
   return goesOn;
 }
-
-type InsertValues = {
-  time: string;
-  messageSeq: number;
-  campaignSeq: number;
-  subject: string;
-  now: number;
-  seqs: string;
-};

@@ -4,6 +4,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
+import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 
@@ -29,7 +30,8 @@ const STEPS = [
 
 const CANCEL_MAILS = `
   UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The contact was deleted.'
-  WHERE contact_seq = +? AND status = 'QUEUED' RETURNING seq`;
+  WHERE contact_seq = +? AND status = 'QUEUED'
+  RETURNING seq, project_seq AS projectSeq, campaign_seq IS NULL AS isQuotaCounted`;
 
 const CANCEL_EXECUTIONS = `
   UPDATE workflow_executions
@@ -37,8 +39,11 @@ const CANCEL_EXECUTIONS = `
     due_for = NULL, awaited_event = NULL, completed_at = +?
   WHERE contact_seq = +? AND status IN ('RUNNING', 'WAITING')`;
 
+type CancelledMail = { seq: number; projectSeq: number; isQuotaCounted: number };
+
 export function createRemoval(deps: {
   db: Db;
+  usage: Pick<UsageCounter, "addQueued">;
   clock: Clock;
   /** Called for each cancelled mail, so that campaigns update their counts. */
   noteCancelled: (emailSeq: number) => void;
@@ -48,11 +53,14 @@ export function createRemoval(deps: {
   const { sqlite } = deps.db;
   const statements = STEPS.map((step) => sqlite.prepare<unknown, [number]>(step));
   const cancelExecutions = sqlite.prepare<unknown, [number, number]>(CANCEL_EXECUTIONS);
-  const cancelMails = sqlite.prepare<{ seq: number }, [number]>(CANCEL_MAILS);
+  const cancelMails = sqlite.prepare<CancelledMail, [number]>(CANCEL_MAILS);
   return (contactSeq) => {
     cancelExecutions.run(clock.now(), contactSeq);
     const cancelled = cancelMails.all(contactSeq);
-    for (const { seq } of cancelled) deps.noteCancelled(seq);
+    for (const { seq, projectSeq, isQuotaCounted } of cancelled) {
+      deps.noteCancelled(seq);
+      if (isQuotaCounted === 1) deps.usage.addQueued(projectSeq, -1);
+    }
     deps.events.detach(contactSeq);
     for (const statement of statements) statement.run(contactSeq);
   };

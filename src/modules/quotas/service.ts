@@ -31,7 +31,7 @@ const WARNING_INTERVAL_MS = 10 * 60_000;
 
 export function createQuotas(deps: {
   db: Db;
-  usage: Pick<UsageCounter, "added">;
+  usage: Pick<UsageCounter, "addedBytes">;
   clock: Clock;
   log: Log;
   limits: QuotaLimits;
@@ -106,10 +106,10 @@ export function createQuotas(deps: {
     storing<T>(projectSeq: number, change: () => T): T {
       if (limits.storedBytes === 0) return change();
       const before = usageOf(projectSeq).storedBytes;
-      const addedBefore = usage.added();
+      const addedBefore = usage.addedBytes();
       const result = change();
       if (before < limits.storedBytes) return result;
-      const grewBy = usageOf(projectSeq).storedBytes - before + usage.added() - addedBefore;
+      const grewBy = usageOf(projectSeq).storedBytes - before + usage.addedBytes() - addedBefore;
       if (grewBy > 0) throw storageExceeded(projectSeq);
       return result;
     },

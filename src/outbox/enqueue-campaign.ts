@@ -1,0 +1,74 @@
+/** Writes the mails of a campaign for many contacts in one statement. */
+
+import type { Db } from "../db/open.ts";
+import { bytesOfRow } from "../db/usage.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
+
+export type CampaignEmails = {
+  campaign: { seq: number; projectSeq: number; subject: string };
+  messageSeq: number;
+  contactSeqs: readonly number[];
+  now: number;
+};
+
+/** The suppressed mails are among the inserted ones. */
+export type InsertedEmails = { inserted: number; suppressed: number };
+
+type Values = {
+  /** The time of a UUIDv7: its first twelve hexadecimal digits, with a hyphen after the eighth. */
+  time: string;
+  messageSeq: number;
+  campaignSeq: number;
+  subject: string;
+  now: number;
+  /** JSON array. */
+  seqs: string;
+};
+
+/**
+ * Part of a change. Contacts that are not subscribed, and those that have a mail of this campaign
+ * already, get none; suppressed ones get a mail that is SUPPRESSED from the start.
+ */
+export function createCampaignInsert({ db, usage }: { db: Db; usage: UsageCounter }) {
+  // SQLite makes the ids (UUIDv7, RFC 9562 §5.7), because a thousand round trips would cost more.
+  const insert = db.sqlite.prepare<unknown, [Values]>(`
+    INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, campaign_seq, to_address,
+                        subject, status, priority, next_at, created_at)
+    SELECT $time || '-7' || substr(random, 1, 3) || '-' ||
+             substr('89ab', 1 + (asked.key & 3), 1) || substr(random, 4, 3) || '-' ||
+             substr(random, 7, 12),
+           project_seq, seq, $messageSeq, 'CAMPAIGN', $campaignSeq, email, $subject,
+           iif(suppressed, 'SUPPRESSED', 'QUEUED'), 1, iif(suppressed, NULL, $now), $now
+    FROM (
+      SELECT asked.key, contacts.seq, contacts.project_seq, contacts.email,
+             lower(hex(randomblob(9))) AS random,
+             EXISTS (SELECT 1 FROM suppressions
+                     WHERE suppressions.project_seq = contacts.project_seq
+                       AND suppressions.email = contacts.email) AS suppressed
+      FROM json_each($seqs) AS asked CROSS JOIN contacts ON contacts.seq = asked.value
+      WHERE contacts.is_subscribed) AS asked
+    WHERE true
+    ON CONFLICT DO NOTHING`);
+  const lastEmail = db.sqlite.prepare<{ seq: number | null }, []>(
+    "SELECT max(seq) AS seq FROM emails",
+  );
+  const countSuppressed = db.sqlite.prepare<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM emails WHERE seq > +? AND status = 'SUPPRESSED'",
+  );
+
+  return ({ campaign, messageSeq, contactSeqs, now }: CampaignEmails): InsertedEmails => {
+    const before = lastEmail.get()?.seq ?? 0;
+    const hex = now.toString(16).padStart(12, "0");
+    const { changes } = insert.run({
+      time: `${hex.slice(0, 8)}-${hex.slice(8)}`,
+      messageSeq,
+      campaignSeq: campaign.seq,
+      subject: campaign.subject,
+      now,
+      seqs: JSON.stringify(contactSeqs),
+    });
+    usage.addEmails(campaign.projectSeq, changes);
+    usage.addBytes(campaign.projectSeq, changes * bytesOfRow("emails", { variables: null }));
+    return { inserted: changes, suppressed: countSuppressed.get(before)?.n ?? 0 };
+  };
+}
