@@ -1,6 +1,6 @@
 /**
- * Counts what the code adds to `project_usage` itself (usage.ts). The bytes and mails that all changes
- * of a transaction add are written with one statement per project at its end.
+ * Counts what the code adds to `project_usage` itself (usage.ts). What all changes of a transaction
+ * add is written with one statement per project and column at its end.
  */
 
 import type { Db } from "./open.ts";
@@ -11,37 +11,29 @@ export type UsageCounter = {
   addBytes(projectSeq: number, bytes: number): void;
   /** Part of a change: rows of `emails` were inserted. */
   addEmails(projectSeq: number, count: number): void;
-  /**
-   * Part of a change: mails joined the queue (positive) or left it. Joining is written at once, so
-   * that the next change of the same transaction sees it when it checks the quota.
-   */
+  /** Part of a change: mails joined the queue (positive) or left it (negative). */
   addQueued(projectSeq: number, count: number): void;
-  /** All bytes that were ever added: more than before a change if the change added some. */
-  addedBytes(): number;
+  /** Bytes that this transaction added and that are not in `project_usage` yet. */
+  pendingBytes(projectSeq: number): number;
+  /** The same for queued mails. */
+  pendingQueued(projectSeq: number): number;
 };
 
 export function createUsageCounter({ sqlite }: Db, writer: Pick<Writer, "tally">): UsageCounter {
-  const prepareSum = (column: string) => {
+  const tallyOf = (column: string) => {
     const add = sqlite.prepare<unknown, [number, number]>(
       `UPDATE project_usage SET ${column} = ${column} + ? WHERE project_seq = +?`,
     );
-    return (projectSeq: number, sum: number) => void add.run(sum, projectSeq);
+    return writer.tally<number>((projectSeq, sum) => void add.run(sum, projectSeq));
   };
-  const addQueuedNow = prepareSum("queued_mails");
-  const addBytesLater = writer.tally<number>(prepareSum("stored_bytes"));
-  const addEmailsLater = writer.tally<number>(prepareSum("emails"));
-  const addQueuedLater = writer.tally<number>(addQueuedNow);
-  let addedBytes = 0;
+  const bytes = tallyOf("stored_bytes");
+  const emails = tallyOf("emails");
+  const queued = tallyOf("queued_mails");
   return {
-    addBytes(projectSeq, bytes) {
-      addBytesLater(projectSeq, bytes);
-      addedBytes += bytes;
-    },
-    addEmails: addEmailsLater,
-    addQueued(projectSeq, count) {
-      if (count > 0) addQueuedNow(projectSeq, count);
-      else if (count < 0) addQueuedLater(projectSeq, count);
-    },
-    addedBytes: () => addedBytes,
+    addBytes: bytes.add,
+    addEmails: emails.add,
+    addQueued: queued.add,
+    pendingBytes: bytes.pending,
+    pendingQueued: queued.pending,
   };
 }

@@ -17,7 +17,7 @@ import { createDiskSync, type DiskSync } from "./durability/disk-sync.ts";
 import { StorageFaultError } from "./fault.ts";
 import type { Db } from "./open.ts";
 import { isStorageError, storageRefused } from "./refusal.ts";
-import { createTallies } from "./tallies.ts";
+import { createTallies, type Tally } from "./tallies.ts";
 
 /** Makes an async change a type error, because it would be committed at its first `await`. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
@@ -47,10 +47,9 @@ export type Writer = {
   afterCommit(effect: () => void): void;
   /**
    * Creates a sum for each key, which the changes of one transaction add to. `apply` writes each
-   * sum once, at the end of the transaction. The returned function adds an amount; it is for use
-   * inside a change. Amounts of failed changes do not count.
+   * sum once, at the end of the transaction.
    */
-  tally<K>(apply: (key: K, sum: number) => void): (key: K, amount: number) => void;
+  tally<K>(apply: (key: K, sum: number) => void): Tally<K>;
   /**
    * Number of changes requested since the start. Long work compares two values to find out whether
    * other work writes at the same time.
@@ -183,6 +182,8 @@ export function createWriter(
     } catch (error) {
       rejectAll([...done, ...jobs.splice(0)], error);
       return [];
+    } finally {
+      tallies.clear();
     }
   }
 
@@ -309,13 +310,11 @@ export function createWriter(
       if (current === null) throw new Error("afterCommit was called outside a change");
       current.effects.push(effect);
     },
-    tally<K>(apply: (key: K, sum: number) => void) {
-      const addition = tallies.create(apply);
-      return (key: K, amount: number) => {
+    tally: (apply) =>
+      tallies.create(apply, (addition) => {
         if (current === null) throw new Error("a tally was used outside a change");
-        current.additions.push(addition(key, amount));
-      };
-    },
+        current.additions.push(addition);
+      }),
     requestedWrites: () => requested,
     isHealthy: () => healthy && !hasFault(),
     hasFault,

@@ -69,7 +69,7 @@ export function createEventLog(deps: {
   const addToCount = sqlite.prepare<unknown, [number, number]>(
     "UPDATE event_names SET count = count + ? WHERE seq = ?",
   );
-  const countName = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
+  const nameCounts = writer.tally<number>((nameSeq, times) => void addToCount.run(times, nameSeq));
   /**
    * Row ids of event names. Only committed names are cached, because a change that fails removes
    * the name that it added.
@@ -118,7 +118,7 @@ export function createEventLog(deps: {
       at,
     );
     if (contactSeq !== null) updateSummary.run(contactSeq, nameSeq, at, lastInsertRowid);
-    countName(nameSeq, 1);
+    nameCounts.add(nameSeq, 1);
     usage.addBytes(projectSeq, bytesOfRow("events", { name, data: json }));
     return id;
   }

@@ -1,3 +1,4 @@
+import type { Tally } from "../../src/db/tallies.ts";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import { createWriter, type Writer } from "../../src/db/writer.ts";
@@ -213,10 +214,11 @@ describe("afterCommit", () => {
 
 describe("a tally", () => {
   let written: [key: string, sum: number][];
-  let add: (key: string, amount: number) => void;
+  let tally: Tally<string>;
+  const add = (key: string, amount: number) => tally.add(key, amount);
   beforeEach(() => {
     written = [];
-    add = writer.tally<string>((key, sum) => {
+    tally = writer.tally<string>((key, sum) => {
       written.push([key, sum]);
       insert(`${key} ${sum}`);
     });
@@ -238,6 +240,19 @@ describe("a tally", () => {
     expect(names()).toEqual(["1", "2", "3", "x 6", "y 10"]);
     await writer.write(() => add("x", 1));
     expect(written.at(-1)).toEqual(["x", 1]);
+  });
+
+  test("knows what the transaction added so far, and forgets it at its end", async () => {
+    const pending: number[] = [];
+    const writes = [1, 2].map((amount) =>
+      writer.write(() => {
+        add("x", amount);
+        pending.push(tally.pending("x"));
+      }),
+    );
+    await Promise.all(writes);
+    expect(pending).toEqual([1, 3]);
+    expect(tally.pending("x")).toBe(0);
   });
 
   test("does not hear of changes that were refused", async () => {

@@ -67,7 +67,7 @@ function settled(verdict: Verdict, options: MailOptions & { now?: number } = {})
 /** Without a transaction, so that each statement commits by itself. */
 const AT_ONCE: Pick<Writer, "afterCommit" | "tally"> = {
   afterCommit: (effect) => effect(),
-  tally: (apply) => apply,
+  tally: (apply) => ({ add: apply, pending: () => 0 }),
 };
 
 /** A `settle` without jitter. */

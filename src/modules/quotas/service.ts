@@ -13,6 +13,7 @@ import type { Db } from "../../db/open.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { AppError } from "../../lib/errors.ts";
+import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
 import { quotaExceeded } from "./exceeded.ts";
 
@@ -24,6 +25,14 @@ export type Quotas = ReturnType<typeof createQuotas>;
 type Usage = { storedBytes: number; queuedMails: number };
 
 const MIB = 1024 * 1024;
+
+/** How long a reading of a project's usage suffices while the project is far below a quota. */
+const READING_MS = 1000;
+const MAX_READINGS = 10_000;
+/** A project that is farther below its quotas than this cannot reach them within READING_MS. */
+const FAR_BYTES = 1024 * MIB;
+const FAR_MAILS = 100_000;
+
 /** The queue empties continuously, so the exact time when a mail fits again is not known. */
 const RETRY_AFTER_SECONDS = 60;
 /** Shortest time between two log entries about the same project and quota. */
@@ -31,7 +40,7 @@ const WARNING_INTERVAL_MS = 10 * 60_000;
 
 export function createQuotas(deps: {
   db: Db;
-  usage: Pick<UsageCounter, "addedBytes">;
+  usage: Pick<UsageCounter, "pendingBytes" | "pendingQueued">;
   clock: Clock;
   log: Log;
   limits: QuotaLimits;
@@ -42,8 +51,37 @@ export function createQuotas(deps: {
     FROM project_usage WHERE project_seq = +?`);
   const warnOperator = createWarnings(deps);
 
-  const usageOf = (projectSeq: number): Usage =>
-    find.get(projectSeq) ?? { storedBytes: 0, queuedMails: 0 };
+  /** Usage that was read a moment ago, by project. */
+  const readings = new ExpiringMap<Usage>({ maxEntries: MAX_READINGS, clock: deps.clock });
+
+  /** Part of a change: the usage with what this transaction added. */
+  function usageOf(projectSeq: number): Usage {
+    const stored = find.get(projectSeq) ?? { storedBytes: 0, queuedMails: 0 };
+    return {
+      storedBytes: stored.storedBytes + usage.pendingBytes(projectSeq),
+      queuedMails: stored.queuedMails + usage.pendingQueued(projectSeq),
+    };
+  }
+
+  /** The usage of a moment ago: it suffices while the project is far below its quotas. */
+  function recentUsageOf(projectSeq: number): Usage {
+    const key = String(projectSeq);
+    const known = readings.get(key);
+    if (known !== undefined) return known;
+    const read = usageOf(projectSeq);
+    readings.set(key, read, READING_MS);
+    return read;
+  }
+
+  function isFarFromStorage(projectSeq: number): boolean {
+    const { storedBytes } = recentUsageOf(projectSeq);
+    return limits.storedBytes - storedBytes > FAR_BYTES;
+  }
+
+  function isFarFromQueue(projectSeq: number): boolean {
+    const { queuedMails } = recentUsageOf(projectSeq);
+    return limits.queuedMails - queuedMails > FAR_MAILS;
+  }
 
   function storageExceeded(projectSeq: number): AppError {
     warnOperator(projectSeq, "--quota-storage");
@@ -67,14 +105,14 @@ export function createQuotas(deps: {
 
   /** The error if this number of mails does not fit into the queue, else null. */
   function refuseQueue(projectSeq: number, mails: number): AppError | null {
-    if (limits.queuedMails === 0) return null;
+    if (limits.queuedMails === 0 || isFarFromQueue(projectSeq)) return null;
     const isWithin = usageOf(projectSeq).queuedMails + mails <= limits.queuedMails;
     return isWithin ? null : queueExceeded(projectSeq);
   }
 
   /** The error if the storage quota is reached, else null. */
   function refuseStorage(projectSeq: number): AppError | null {
-    if (limits.storedBytes === 0) return null;
+    if (limits.storedBytes === 0 || isFarFromStorage(projectSeq)) return null;
     const isWithin = usageOf(projectSeq).storedBytes < limits.storedBytes;
     return isWithin ? null : storageExceeded(projectSeq);
   }
@@ -104,13 +142,11 @@ export function createQuotas(deps: {
      * more than it removed, throws 409, so that it is rolled back.
      */
     storing<T>(projectSeq: number, change: () => T): T {
-      if (limits.storedBytes === 0) return change();
+      if (limits.storedBytes === 0 || isFarFromStorage(projectSeq)) return change();
       const before = usageOf(projectSeq).storedBytes;
-      const addedBefore = usage.addedBytes();
       const result = change();
       if (before < limits.storedBytes) return result;
-      const grewBy = usageOf(projectSeq).storedBytes - before + usage.addedBytes() - addedBefore;
-      if (grewBy > 0) throw storageExceeded(projectSeq);
+      if (usageOf(projectSeq).storedBytes > before) throw storageExceeded(projectSeq);
       return result;
     },
   };

@@ -96,7 +96,7 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: b
     port: server.port,
     hostname: "client.test",
     tls: { mode: "none" },
-    credentials: { user: "user", password: "slot" },
+    credentials: { user: "user", password: "pass" },
     timeouts: timeoutsFor(step, action),
   });
   const end = await endOf(session, step === "body" ? LARGE : SMALL);
