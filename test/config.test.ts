@@ -11,7 +11,7 @@ type Row = [name: Name, flag: string, env: string, fallback: unknown, text: stri
 const relay = { host: "smtp.example.com", port: 587, user: "u", password: "p:@", tls: "starttls" };
 const secret = "0123456789abcdefghijklmnopqrstuv";
 
-/** The settings as docs/configuration.md lists them. */
+/** Settings with their default, an example text and its value. */
 const table: Row[] = [
   [
     "data",
