@@ -51,7 +51,7 @@ import { makeReturnPath } from "./outbox/return-path.ts";
 import { templateCache as createTemplateCache } from "./render/template/cache.ts";
 import { bulkRoutes } from "./modules/contacts/bulk/routes.ts";
 import { importRoutes } from "./modules/contacts/import/routes.ts";
-import { createContactParts } from "./modules/contacts/module.ts";
+import { createContactModule } from "./modules/contacts/module.ts";
 import { createRemoval } from "./modules/contacts/remove.ts";
 import { createCampaignModule } from "./modules/campaigns/module.ts";
 import { campaignRoutes } from "./modules/campaigns/routes.ts";
@@ -59,8 +59,8 @@ import { contactRoutes } from "./modules/contacts/routes.ts";
 import { createContacts } from "./modules/contacts/service.ts";
 import { createDomainChecks } from "./modules/domains/check-worker.ts";
 import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
-import { createLookUp } from "./modules/domains/dns-check.ts";
-import { createLooks } from "./modules/domains/check-rows.ts";
+import { createDnsCheck } from "./modules/domains/dns-check.ts";
+import { createCheckRows } from "./modules/domains/check-rows.ts";
 import { domainRoutes } from "./modules/domains/routes.ts";
 import { createDomains } from "./modules/domains/service.ts";
 import { createAccept } from "./modules/emails/accept.ts";
@@ -188,8 +188,8 @@ export function createApp(options: AppOptions) {
   });
   const domainChecks = createDomainChecks({
     domains,
-    looks: createLooks({ db, clock }),
-    lookUp: createLookUp(dns),
+    checkRows: createCheckRows({ db, clock }),
+    checkDns: createDnsCheck(dns),
     writer,
     clock,
     log,
@@ -225,7 +225,7 @@ export function createApp(options: AppOptions) {
       (projectSeq, id) => workflows.usersOfSegment(projectSeq, id),
     ],
   });
-  const contactParts = createContactParts({
+  const contactParts = createContactModule({
     db,
     folder,
     writer,
@@ -237,7 +237,7 @@ export function createApp(options: AppOptions) {
     contacts,
     remove,
     audience: createFilterAudience(segments),
-    mostJobsOfProject: config.quotaJobs,
+    maxJobsPerProject: config.quotaJobs,
     quotas,
     scheduler,
   });
@@ -290,7 +290,7 @@ export function createApp(options: AppOptions) {
     },
     wakeDispatcher: () => dispatcher.wake(),
   });
-  events.onEvent(campaigns.facts.note);
+  events.onEvent(campaigns.facts.handle);
 
   const siteStore = databaseSiteStore({ db, writer, clock, log });
   const transport =
@@ -418,7 +418,7 @@ export function createApp(options: AppOptions) {
     writer,
     clock,
     sealKey: deriveKey(secret, "idempotency"),
-    storing: quotas.storing,
+    storing: quotas.runWithinStorage,
   });
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });
@@ -427,7 +427,7 @@ export function createApp(options: AppOptions) {
     idempotency,
     readJson: bodies.readJson,
     writer,
-    storing: quotas.storing,
+    storing: quotas.runWithinStorage,
     apiRate: config.apiRate,
     publicKeyRate: config.publicKeyRate,
     publicClientRate: config.publicClientRate,

@@ -90,7 +90,7 @@ export async function waitUntilSent(
 }
 
 async function addDomain(app: App, projectSeq: number, domain: string): Promise<void> {
-  const add = await app.domains.add({ projectSeq, domain, isByWord: true });
+  const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
   await app.writer.write(() => void add());
 }
 

@@ -6,8 +6,8 @@ import { isoTime, isoTimeOrNull, systemClock } from "../lib/clock.ts";
 import { AppError } from "../lib/errors.ts";
 import { silentLog } from "../lib/log.ts";
 import { createDomainChecks } from "../modules/domains/check-worker.ts";
-import { createLookUp, type Unanswered, unansweredOf } from "../modules/domains/dns-check.ts";
-import { createLooks } from "../modules/domains/check-rows.ts";
+import { createDnsCheck, type Unanswered, unansweredOf } from "../modules/domains/dns-check.ts";
+import { createCheckRows } from "../modules/domains/check-rows.ts";
 import { parseSendingDomain } from "../modules/domains/name.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
 import { type Command, type Flag, type Input, type SettingName, UsageError } from "./command.ts";
@@ -43,9 +43,13 @@ export const domainAdd: Command = {
   run: (input) =>
     withStore(input, async ({ writer, domains, project, requireReadableKeys }) => {
       requireReadableKeys();
-      const isByWord = input.flags["verified"] !== undefined;
+      const isDeclaredVerified = input.flags["verified"] !== undefined;
       const domain = domainName(input);
-      const add = await domains.add({ projectSeq: project().seq, domain, isByWord });
+      const add = await domains.add({
+        projectSeq: project().seq,
+        domain,
+        isDeclaredVerified: isDeclaredVerified,
+      });
       const { row } = await writer.write(add);
       const shown = domains.present(row);
       return print(input, { domain: shown }, `${stateOf(row)}\n\n${recordsText(shown.records)}`);
@@ -114,11 +118,18 @@ async function verify(input: Input, store: Store): Promise<number> {
   const { config, db, domains, writer } = store;
   const clock = systemClock;
   const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });
-  const looks = createLooks({ db, clock });
-  const lookUp = createLookUp(dns);
-  const checks = createDomainChecks({ domains, looks, lookUp, writer, clock, log: silentLog });
+  const looks = createCheckRows({ db, clock });
+  const lookUp = createDnsCheck(dns);
+  const checks = createDomainChecks({
+    domains,
+    checkRows: looks,
+    checkDns: lookUp,
+    writer,
+    clock,
+    log: silentLog,
+  });
   const { projectSeq, id } = rowOf(input, store);
-  const check = await checks.check(await writer.write(domains.askForLook(projectSeq, id)));
+  const check = await checks.check(await writer.write(domains.requestCheck(projectSeq, id)));
   dns.close();
   const row = domains.get(projectSeq, id);
   const shown = domains.present(row);
@@ -163,14 +174,14 @@ function domainName(input: Input): string {
   return parsed.domain;
 }
 
-function stateOf({ domain, status, isByWord, failingSince }: DomainRow): string {
+function stateOf({ domain, status, isDeclaredVerified, failingSince }: DomainRow): string {
   if (status === "PENDING") {
     return `${domain} is not verified yet. Add these records to its DNS; the server checks again.`;
   }
   if (status === "FAILED") {
     return `${domain} may no longer be used as a sender: its key is missing in the DNS.`;
   }
-  if (isByWord)
+  if (isDeclaredVerified)
     return `${domain} may be used as a sender, because you confirmed that you control it.`;
   return failingSince === null
     ? `${domain} may be used as a sender.`

@@ -142,7 +142,7 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
 
   return {
     /** Reads one page and the total of the selection. */
-    look(whose: Whose, { after, limit, isWithin }: PageOptions): Promise<Found> {
+    read(whose: Whose, { after, limit, isWithin }: PageOptions): Promise<Found> {
       const [before = Infinity, ...rest] = after ?? [];
       const chainHeads = after === null ? newestHeads(whose) : rest;
       const needsScan = isWithin !== undefined || (chainHeads.length === 0 && before < Infinity);

@@ -32,12 +32,12 @@ export function pageResponse(page: Page, status: number): Response {
 
 /** The page for a link with an invalid signature. */
 export function badLinkPage(texts: Texts): Page {
-  return plainPage(texts, texts.badLink);
+  return plainPage(texts, texts.invalidLink);
 }
 
 /** The page for an internal error. */
 export function troublePage(texts: Texts): Page {
-  return plainPage(texts, texts.trouble);
+  return plainPage(texts, texts.serverError);
 }
 
 function plainPage({ language }: Texts, { title, text }: { title: string; text: string }): Page {

@@ -11,7 +11,7 @@ import { type RecipientLinks, recipientLinks } from "../render/links.ts";
 import { composeMessage } from "../protocols/mime/message.ts";
 import { messageIdOf } from "../protocols/mime/message-id.ts";
 import { prepareOutgoing } from "../render/outgoing.ts";
-import { subjectFault } from "../render/subject.ts";
+import { checkSubject } from "../render/subject.ts";
 import { render, type TemplateKind, type Variables } from "../render/template/template.ts";
 import type { TemplateCache } from "../render/template/cache.ts";
 import { templateVariables } from "../render/variables.ts";
@@ -110,7 +110,7 @@ export function createAttempt(deps: AttemptDeps): Attempt {
     if (!html.ok) return failed(`The body cannot be rendered: ${html.reason}`);
     const subject = subjectOf(mail, variables);
     if (!subject.ok) return failed(`The subject cannot be rendered: ${subject.reason}`);
-    const fault = mail.campaignSeq === null ? null : subjectFault(subject.text);
+    const fault = mail.campaignSeq === null ? null : checkSubject(subject.text);
     if (fault !== null) return failed(`The subject ${fault.message}.`);
     const composed = compose(mail, links, { subject: subject.text, body: html.text });
     if (!composed.ok) return failed(`The message cannot be composed: ${composed.reason}`);

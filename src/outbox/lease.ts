@@ -231,11 +231,11 @@ export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | nu
 
   function lease(
     { seq, attempts, dueAt }: Candidate,
-    { slot: pass, busy }: Pick<Lease, "slot" | "busy">,
+    { slot, busy }: Pick<Lease, "slot" | "busy">,
     scan: Scan,
   ): true {
     const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS);
-    scan.leases.push({ seq, attempts: attempts + 1, dueAt, slot: pass, busy });
+    scan.leases.push({ seq, attempts: attempts + 1, dueAt, slot, busy });
     rows.lease.run(scan.now + orphanDelayMs, seq);
     return true;
   }

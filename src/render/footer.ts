@@ -3,7 +3,7 @@
  * (docs/interface.md#tracking).
  */
 
-import { chooseTexts, fill } from "./language.ts";
+import { chooseTexts, fillPlaceholders } from "./language.ts";
 
 export type Footer = { html: string; text: string };
 
@@ -16,12 +16,12 @@ export function unsubscribeFooter(mail: {
   const texts = chooseTexts(mail.language, null);
   const url = mail.unsubscribeUrl;
   const project = mail.projectName;
-  const reason = fill(texts.footer, { project: Bun.escapeHTML(project) });
+  const reason = fillPlaceholders(texts.footer, { project: Bun.escapeHTML(project) });
   return {
     html:
       `<div lang="${texts.language}" style="${BLOCK_STYLE}">${reason} ` +
       `<a href="${Bun.escapeHTML(url)}" style="${LINK_STYLE}">${texts.unsubscribe}</a></div>`,
-    text: `${fill(texts.footer, { project })}\n${texts.unsubscribe}: ${url}`,
+    text: `${fillPlaceholders(texts.footer, { project })}\n${texts.unsubscribe}: ${url}`,
   };
 }
 
@@ -29,7 +29,7 @@ export function unsubscribeFooter(mail: {
  * True if the body contains the unsubscribe link itself, plain or HTML-escaped. A link inside an
  * HTML comment does not count, because the recipient cannot see it.
  */
-export function offersUnsubscribe(html: string, unsubscribeUrl: string): boolean {
+export function hasUnsubscribeLink(html: string, unsubscribeUrl: string): boolean {
   const visible = html.includes("<!--") ? html.replace(/<!--.*?(?:-->|$)/gs, "") : html;
   return visible.includes(unsubscribeUrl) || visible.includes(Bun.escapeHTML(unsubscribeUrl));
 }

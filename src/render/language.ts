@@ -36,11 +36,11 @@ export type Texts = {
   /** Note for a contact who unsubscribes: transactional mail may still arrive. */
   note: string;
   /** Page for a contact that was deleted. */
-  gone: PageText;
+  contactDeleted: PageText;
   /** Page for a link that is incomplete or was not signed by this installation. */
-  badLink: PageText;
+  invalidLink: PageText;
   /** Page for an error of the server. */
-  trouble: PageText;
+  serverError: PageText;
   /** Reason why the recipient gets this mail; a link labelled `unsubscribe` follows it. */
   footer: string;
 };
@@ -92,6 +92,6 @@ function qualityIn(parameters: readonly string[]): number {
 /**
  * Replaces `{project}` and `{email}` by their values. Braces inside of a value are not replaced.
  */
-export function fill(text: string, values: Readonly<Record<string, string>>): string {
+export function fillPlaceholders(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }

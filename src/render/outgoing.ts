@@ -11,7 +11,7 @@
  * links, because recipients can see the URLs there.
  */
 
-import { type Footer, offersUnsubscribe, unsubscribeFooter } from "./footer.ts";
+import { type Footer, hasUnsubscribeLink, unsubscribeFooter } from "./footer.ts";
 import { pixelUrl, type RecipientLinks, redirectBase, redirectUrl } from "./links.ts";
 import { type Header, withListHeaders } from "./list-unsubscribe.ts";
 import { rewriteHtml } from "./rewrite.ts";
@@ -36,7 +36,7 @@ export function prepareOutgoing(input: OutgoingInput): Outgoing {
   const { html, headers, links, marketing } = input;
   const { unsubscribeUrl } = links;
   const footer =
-    marketing === null || offersUnsubscribe(html, unsubscribeUrl)
+    marketing === null || hasUnsubscribeLink(html, unsubscribeUrl)
       ? null
       : unsubscribeFooter({ unsubscribeUrl, ...marketing });
   return {

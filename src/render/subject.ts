@@ -10,7 +10,7 @@ const LONGEST_SUBJECT = 998;
  * The error of the field `subject`, worded to follow the field's name; null if the subject is
  * valid.
  */
-export function subjectFault(subject: string): { code: FieldErrorCode; message: string } | null {
+export function checkSubject(subject: string): { code: FieldErrorCode; message: string } | null {
   if (!isHeaderText(subject)) {
     const message = "contains a line break or another control character once it is rendered";
     return { code: "invalid_format", message };

@@ -18,7 +18,7 @@ export type Recipient = {
  */
 export function templateVariables(recipient: Recipient): Variables {
   const { id, email, data, links, projectName } = recipient;
-  return overlaid(data, {
+  return mergeVariables(data, {
     data,
     id,
     email,
@@ -35,7 +35,7 @@ export function templateVariables(recipient: Recipient): Variables {
  * key `order.total` of `below`: otherwise `{{ order.total }}` would render the contact's key
  * instead of the value that the request sent.
  */
-export function overlaid(below: Variables, above: Variables): Variables {
+export function mergeVariables(below: Variables, above: Variables): Variables {
   const variables: Record<string, unknown> = { ...below, ...above };
   for (const name in below) {
     const dot = name.indexOf(".");

@@ -16,7 +16,7 @@ import { startAutomation } from "../support/automation.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { stringAt } from "../support/json.ts";
 import { startWebServer } from "../support/web-server.ts";
-import { imported } from "../modules/contacts/upload.ts";
+import { runImport } from "../modules/contacts/upload.ts";
 import { chain, delay, step } from "../modules/workflows/graphs.ts";
 
 /** Tables without rows that a project adds, or with few of them beside rows that are metered. */
@@ -269,7 +269,7 @@ describe("the counters are right after", () => {
     await t.call("PATCH", `/contacts/${id}`, { email: "a@example.com", data: null });
     usage = expectChanged(t, usage, "less");
     const rows = Array.from({ length: 500 }, (_, i) => `p${i}@x.io,${i}`);
-    await imported(t, `email,n\n${rows.join("\n")}\n`);
+    await runImport(t, `email,n\n${rows.join("\n")}\n`);
     usage = expectChanged(t, usage, "more");
     const condition = { field: "email", operator: "endsWith", value: "@x.io" };
     const filter = { logic: "AND", groups: [{ filters: [condition] }] };
@@ -282,7 +282,7 @@ describe("the counters are right after", () => {
   test("the file of an import counts as long as it is kept", async () => {
     const t = await open();
     const text = `email,text\na@x.io,${"x".repeat(200)}\n${"\n".repeat(50_000)}`;
-    await imported(t, text);
+    await runImport(t, text);
     expectChanged(t, { ...usageOf(t.db.sqlite), storedBytes: 0 }, "more");
     expect(usageOf(t.db.sqlite).storedBytes).toBeLessThan(text.length);
   });

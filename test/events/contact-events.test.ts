@@ -65,7 +65,7 @@ async function readAll(
   limit: () => number,
   isWithin?: PageOptions["isWithin"],
 ): Promise<{ seqs: number[]; totals: Set<number> }> {
-  const { look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
+  const { read: look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
   const seqs: number[] = [];
   const totals = new Set<number>();
   for (let after: PageOptions["after"] = null; ;) {
@@ -110,7 +110,7 @@ describe("the events of a contact", () => {
 
   test("end where older events were deleted, also between two pages", async () => {
     fill(randomFrom(9));
-    const { look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
+    const { read: look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
     for (const contactSeq of PEOPLE) {
       const first = await look({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
       t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [1000 * contactSeq]);

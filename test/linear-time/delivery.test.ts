@@ -10,7 +10,7 @@ import { parsePolicy, readRecordId } from "../../src/protocols/mta-sts/policy.ts
 import { parseRelayUrl } from "../../src/protocols/smtp/relay-url.ts";
 import { classifyReply } from "../../src/protocols/smtp/classify-reply.ts";
 import { hasPolicy, isDmarcRecord } from "../../src/modules/domains/dmarc.ts";
-import { judge } from "../../src/modules/domains/findings.ts";
+import { evaluateRecord } from "../../src/modules/domains/findings.ts";
 import { allows, mergeSpf, needsTooMuch } from "../../src/modules/domains/spf.ts";
 import { isDkimRecord } from "../../src/protocols/dkim/keys.ts";
 import { linearTests, samples } from "../support/linear.ts";
@@ -106,7 +106,7 @@ linearTests([
   {
     name: "findings about a domain",
     run: (text) =>
-      judge(
+      evaluateRecord(
         {
           purpose: "RETURN_PATH",
           type: "MX",

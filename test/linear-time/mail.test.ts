@@ -9,7 +9,7 @@ import {
 import { parseAddressFilter } from "../../src/http/address-filter.ts";
 import { contentTypeOf, isMediaType } from "../../src/protocols/mime/content-type.ts";
 import { relaxedBody, relaxedField, splitMessage } from "../../src/protocols/dkim/canonical.ts";
-import { offersUnsubscribe } from "../../src/render/footer.ts";
+import { hasUnsubscribeLink } from "../../src/render/footer.ts";
 import { addressLine, fold, rawLine, textLine } from "../../src/protocols/mime/header-lines.ts";
 import { checkHeaders, isContentId, isHeaderText } from "../../src/protocols/mime/headers.ts";
 import { chooseTexts } from "../../src/render/language.ts";
@@ -18,7 +18,7 @@ import { parseMailbox } from "../../src/protocols/mime/mailbox.ts";
 import { attachmentPart, textPart } from "../../src/protocols/mime/parts.ts";
 import { openReturnPath } from "../../src/outbox/return-path.ts";
 import { rewriteHtml } from "../../src/render/rewrite.ts";
-import { subjectFault } from "../../src/render/subject.ts";
+import { checkSubject } from "../../src/render/subject.ts";
 import { htmlToText } from "../../src/render/text.ts";
 import { linearTests, samples } from "../support/linear.ts";
 
@@ -121,7 +121,7 @@ linearTests([
     mostCharacters: 10_000,
     pumps: ["a ä ", "=?"],
   },
-  { name: "subjects", run: subjectFault },
+  { name: "subjects", run: checkSubject },
   {
     name: "media types",
     run: isMediaType,
@@ -181,7 +181,7 @@ linearTests([
   },
   {
     name: "the unsubscribe link in a body",
-    run: (text) => offersUnsubscribe(text, LINK),
+    run: (text) => hasUnsubscribeLink(text, LINK),
     frames: [
       ["", ""],
       ["<!--", ""],

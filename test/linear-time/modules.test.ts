@@ -6,7 +6,7 @@ import { splitPath } from "../../src/lib/key-path.ts";
 import { guessEncoding } from "../../src/lib/text-encoding.ts";
 import {
   readCell,
-  unmarked,
+  removeMark,
   writeCell,
   writeRecord,
 } from "../../src/modules/contacts/import/cells.ts";
@@ -97,7 +97,7 @@ linearTests([
   },
   {
     name: "cells",
-    run: (text) => [readCell(text), unmarked(text), writeCell(text), writeRecord([text])],
+    run: (text) => [readCell(text), removeMark(text), writeCell(text), writeRecord([text])],
     frames: [
       ["", ""],
       ["'", "x"],

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { listAt } from "../support/json.ts";
-import { storedContacts, imported } from "./contacts/upload.ts";
+import { storedContacts, runImport } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
 /**
@@ -130,7 +130,7 @@ async function patchContact(text: string): Promise<StoredAddress> {
 
 async function importFile(text: string): Promise<StoredAddress> {
   t.db.sqlite.run("DELETE FROM contacts");
-  const answer = await imported(t, `n,email\r\n1,"${text.replaceAll('"', '""')}"\r\n`);
+  const answer = await runImport(t, `n,email\r\n1,"${text.replaceAll('"', '""')}"\r\n`);
   const [contact = null] = storedContacts(t);
   expect(answer.at("data.failed")).toBe(contact === null ? 1 : 0);
   return contact?.email ?? null;

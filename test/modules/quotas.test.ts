@@ -8,7 +8,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { waitUntil } from "../support/eventually.ts";
 import { expectError } from "../support/refusal.ts";
 import { DEFERRED, testTransport } from "../support/transport.ts";
-import { imported, upload } from "./contacts/upload.ts";
+import { runImport, upload } from "./contacts/upload.ts";
 import { chain, step } from "./workflows/graphs.ts";
 
 const MAIL = { to: "ada@example.com", from: "a@acme.test", subject: "Hi", body: "<p>Hi</p>" };
@@ -268,7 +268,7 @@ describe("the quota of stored data", () => {
 
   test("refuses an import, and ends a running one as FAILED with its rows so far", async () => {
     const rows = Array.from({ length: 9_000 }, (_, i) => `person-${i}@x.io,${"x".repeat(30)}`);
-    const progress = await imported(t, `email,text\n${rows.join("\n")}\n`);
+    const progress = await runImport(t, `email,text\n${rows.join("\n")}\n`);
     expect(progress.at("data.status")).toBe("FAILED");
     expect(progress.text("data.errors.0.message")).toBe(
       "The project has reached its quota of 1 MiB of stored data (--quota-storage).",

@@ -41,7 +41,11 @@ describe("a marketing mail", () => {
   test("has its unsubscription headers signed, as an independent verifier confirms", async () => {
     const { t, send } = await start();
     const projectSeq = t.project.seq;
-    const add = await t.app.domains.add({ projectSeq, domain: "signed.example", isByWord: true });
+    const add = await t.app.domains.add({
+      projectSeq,
+      domain: "signed.example",
+      isDeclaredVerified: true,
+    });
     await t.app.writer.write(add);
     const { raw } = await send({ from: "news@signed.example" });
     const records = listAt((await t.call("GET", "/domains")).at("data.items.0"), "records");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chooseTexts, fill, LANGUAGES, textsIn } from "../../src/render/language.ts";
+import { chooseTexts, fillPlaceholders, LANGUAGES, textsIn } from "../../src/render/language.ts";
 
 test("nine languages are supported", () => {
   expect([...LANGUAGES].sort()).toEqual(["de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt"]);
@@ -20,7 +20,15 @@ describe("the texts in", () => {
     });
 
     test(`${language} are complete and contain no markup`, () => {
-      const { gone, badLink, trouble, manage, note, subscribe, unsubscribe } = texts;
+      const {
+        contactDeleted: gone,
+        invalidLink: badLink,
+        serverError: trouble,
+        manage,
+        note,
+        subscribe,
+        unsubscribe,
+      } = texts;
       const plain = [gone, badLink, trouble].flatMap(({ title, text }) => [title, text]);
       for (const text of [...plain, manage, note, subscribe, unsubscribe]) {
         expect(text.trim()).toBe(text);
@@ -68,5 +76,7 @@ describe("chooseTexts chooses", () => {
 
 test("fill does not replace placeholders inside of a value", () => {
   const values = { project: "{email}", email: "a@b.test" };
-  expect(fill("{project} to {email} {other}", values)).toBe("{email} to a@b.test {other}");
+  expect(fillPlaceholders("{project} to {email} {other}", values)).toBe(
+    "{email} to a@b.test {other}",
+  );
 });

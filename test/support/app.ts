@@ -199,6 +199,6 @@ async function makeProject(app: App, name: string) {
 
 /** Adds a domain that counts as verified by the operator, without DNS checks. */
 export async function addDomain(app: App, projectSeq: number, domain: string): Promise<void> {
-  const add = await app.domains.add({ projectSeq, domain, isByWord: true });
+  const add = await app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
   await app.writer.write(() => void add());
 }

@@ -9,7 +9,7 @@ import { freeBytes, hasInstallation } from "../../db/folder.ts";
 import { openRelaySession } from "../../outbox/transports/relay.ts";
 import { isPublicAddress } from "../../lib/ip-addresses.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
-import { createLookUp } from "../../modules/domains/dns-check.ts";
+import { createDnsCheck } from "../../modules/domains/dns-check.ts";
 import { presentDomain } from "../../modules/domains/present.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 import type { Input } from "../command.ts";
@@ -124,7 +124,7 @@ async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
 
 /** Checks the records of the domains in the DNS, without storing the results. */
 function checkDomainsNow(input: Input, dns: Dns): Promise<Domain[]> {
-  const lookUp = createLookUp(dns);
+  const lookUp = createDnsCheck(dns);
   return withStore(input, async ({ projects, domains }) => {
     const rows = projects.list().flatMap(({ seq }) => domains.all(seq));
     return Promise.all(

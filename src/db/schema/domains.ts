@@ -15,7 +15,7 @@ export const domains = sqliteTable(
     domain: text("domain").notNull().unique(),
     status: text("status", { enum: DOMAIN_STATUSES }).notNull(),
     /** Verified by the operator. DNS checks do not change this. */
-    isByWord: integer("is_by_word", { mode: "boolean" }).notNull().default(false),
+    isDeclaredVerified: integer("is_by_word", { mode: "boolean" }).notNull().default(false),
     /** JSON: results of the latest DNS check for each record (modules/domains/findings.ts). */
     findings: text("findings").notNull().default("[]"),
     /** The return path may use the bounce host. */

@@ -84,7 +84,7 @@ export function createCampaignHandlers(deps: {
 
   return {
     /** Part of a change: called for every event, right after it was written. */
-    note(fact: EventInput): void {
+    handle(fact: EventInput): void {
       const campaignSeq = campaignOf(fact.emailSeq);
       if (campaignSeq === null) return;
       switch (fact.name) {

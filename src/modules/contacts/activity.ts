@@ -43,7 +43,7 @@ export function createActivity(deps: {
     after: readonly number[] | null,
     limit: number,
   ): Promise<EventPart> {
-    const { seqs, total, cursorAt } = await eventsOfContact.look(whose, { after, limit });
+    const { seqs, total, cursorAt } = await eventsOfContact.read(whose, { after, limit });
     const entries = db
       .select({ event: events, emailId: emails.id })
       .from(events)

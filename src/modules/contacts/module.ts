@@ -34,9 +34,9 @@ import { createContactList } from "./list.ts";
 import type { RemoveContact } from "./remove.ts";
 import type { Contacts } from "./service.ts";
 
-export type ContactParts = ReturnType<typeof createContactParts>;
+export type ContactModule = ReturnType<typeof createContactModule>;
 
-export function createContactParts(deps: {
+export function createContactModule(deps: {
   db: Db;
   /** The data folder; null if the database is in memory. */
   folder: string | null;
@@ -51,7 +51,7 @@ export function createContactParts(deps: {
   scheduler: FairScheduler;
   eventsOfContact: ContactEvents;
   /** Most concurrent imports, exports and bulk actions of one project; 0 for no limit. */
-  mostJobsOfProject: number;
+  maxJobsPerProject: number;
   quotas: Pick<Quotas, "ensureStorage">;
 }) {
   const { db, folder, writer, clock, log, cursors, scheduler } = deps;
@@ -60,7 +60,7 @@ export function createContactParts(deps: {
   const fields = createFields({ db, scheduler });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
-  const quota = createJobQuota({ db, maxJobs: deps.mostJobsOfProject });
+  const quota = createJobQuota({ db, maxJobs: deps.maxJobsPerProject });
   const imports = createImports({ files, jobs, quota, quotas, clock, scheduler });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({

@@ -187,7 +187,7 @@ export function createContacts(deps: {
     /**
      * Sets the subscription that a recipient chose in a mail. It must be called inside a change.
      */
-    decide(contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow {
+    setSubscription(contact: ContactRow, isSubscribed: boolean, cause: Cause): ContactRow {
       const { email, data } = contact;
       return update(contact, { email, data, isSubscribed }, cause);
     },

@@ -10,9 +10,9 @@ import type { DnsCheck } from "./dns-check.ts";
 import { afterCheck, type CheckResult } from "./schedule.ts";
 import type { DomainRow } from "./service.ts";
 
-export type CheckRows = ReturnType<typeof createLooks>;
+export type CheckRows = ReturnType<typeof createCheckRows>;
 
-export function createLooks({ db, clock }: { db: Db; clock: Clock }) {
+export function createCheckRows({ db, clock }: { db: Db; clock: Clock }) {
   return {
     /** Domains whose next check is due, in the order of their due times. */
     due: (limit: number): DomainRow[] =>

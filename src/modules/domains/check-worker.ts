@@ -6,7 +6,7 @@
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { DnsCheck, LookUp } from "./dns-check.ts";
+import type { DnsCheck, CheckDns } from "./dns-check.ts";
 import type { CheckRows } from "./check-rows.ts";
 import type { DomainRow, Domains } from "./service.ts";
 
@@ -14,8 +14,8 @@ export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
 export type DomainChecksDeps = {
   domains: Pick<Domains, "recordsOf">;
-  looks: CheckRows;
-  lookUp: LookUp;
+  checkRows: CheckRows;
+  checkDns: CheckDns;
   writer: Writer;
   clock: Clock;
   log: Log;
@@ -26,7 +26,7 @@ const MAX_CONCURRENT = 4;
 const LONGEST_SLEEP_MS = 60_000;
 
 export function createDomainChecks(deps: DomainChecksDeps) {
-  const { domains, looks, lookUp, writer, clock, log } = deps;
+  const { domains, checkRows: looks, checkDns: lookUp, writer, clock, log } = deps;
   const underWay = new Map<number, Promise<DnsCheck>>();
   let isRunning = false;
   let round: Promise<void> | null = null;

@@ -3,7 +3,7 @@
 import { getDomain } from "tldts";
 import type { DnsAnswer, MxRecord } from "../../protocols/dns/answer.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
-import { type Finding, judge } from "./findings.ts";
+import { type Finding, evaluateRecord } from "./findings.ts";
 import type { ExpectedRecord } from "./records.ts";
 
 /** A record whose look-up failed, with the reason. */
@@ -13,19 +13,19 @@ type Answered = { record: ExpectedRecord; finding: Finding };
 /** The result of a DNS check: one entry for each expected record. */
 export type DnsCheck = (Answered | Unanswered)[];
 
-export type LookUp = (domain: string, records: readonly ExpectedRecord[]) => Promise<DnsCheck>;
+export type CheckDns = (domain: string, records: readonly ExpectedRecord[]) => Promise<DnsCheck>;
 
 /** Bypasses the cache, because the user may have published the record a moment ago. */
 const FRESH = { fresh: true };
 
-export function createLookUp(dns: Dns): LookUp {
+export function createDnsCheck(dns: Dns): CheckDns {
   return (domain, records) =>
     Promise.all(
       records.map(async (record) => {
         const found = await lookUp(domain, record);
         return found.kind === "failed"
           ? { record, finding: null, reason: found.reason }
-          : { record, finding: judge(record, found.texts) };
+          : { record, finding: evaluateRecord(record, found.texts) };
       }),
     );
 

@@ -27,7 +27,7 @@ const MAX_FOUND = 10;
 const LONGEST_FOUND = 1000;
 
 /** `found` has texts of TXT records, or MX records as in a zone file: `10 mx.example.com`. */
-export function judge(record: ExpectedRecord, found: readonly string[]): Finding {
+export function evaluateRecord(record: ExpectedRecord, found: readonly string[]): Finding {
   const relevant = found.filter((text) => isRelevant(record.expectation, text));
   const { purpose, type, name } = record;
   const status = relevant.length === 0 ? "MISSING" : compare(record.expectation, relevant);

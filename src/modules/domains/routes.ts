@@ -45,7 +45,11 @@ export function domainRoutes(deps: {
       ({ project, body, once }) =>
         once(async () => {
           const domain = domainOf(body.domain);
-          const add = await domains.add({ projectSeq: project.seq, domain, isByWord: false });
+          const add = await domains.add({
+            projectSeq: project.seq,
+            domain,
+            isDeclaredVerified: false,
+          });
           return () => {
             const { row, isNew } = add();
             writer.afterCommit(checks.wake);
@@ -85,7 +89,7 @@ export function domainRoutes(deps: {
     .post(
       "/:id/verify",
       async ({ project, params }) => {
-        const row = await writer.write(domains.askForLook(project.seq, params.id));
+        const row = await writer.write(domains.requestCheck(project.seq, params.id));
         await checks.check(row);
         return envelope(domains.present(domains.get(project.seq, params.id)));
       },

@@ -22,10 +22,10 @@ export type CheckResult = {
 
 export type DomainState = Pick<
   DomainRow,
-  "status" | "isByWord" | "verifiedAt" | "failingSince" | "misses"
+  "status" | "isDeclaredVerified" | "verifiedAt" | "failingSince" | "misses"
 >;
 
-export type CheckedState = Omit<DomainState, "isByWord"> & { nextCheckAt: number };
+export type CheckedState = Omit<DomainState, "isDeclaredVerified"> & { nextCheckAt: number };
 
 export function afterCheck(state: DomainState, result: CheckResult, now: number): CheckedState {
   const misses = result.isComplete ? 0 : state.misses + 1;
@@ -37,12 +37,12 @@ function statusAfter(
   { key }: CheckResult,
   now: number,
 ): Pick<CheckedState, "status" | "verifiedAt" | "failingSince"> {
-  const { status, isByWord, verifiedAt, failingSince } = state;
+  const { status, isDeclaredVerified, verifiedAt, failingSince } = state;
   if (key === "found") {
     const since = status === "VERIFIED" ? verifiedAt : now;
     return { status: "VERIFIED", verifiedAt: since, failingSince: null };
   }
-  if (key === "unknown" || isByWord || status !== "VERIFIED") {
+  if (key === "unknown" || isDeclaredVerified || status !== "VERIFIED") {
     return { status, verifiedAt, failingSince };
   }
   const since = failingSince ?? now;

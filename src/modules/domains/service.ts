@@ -40,7 +40,7 @@ export type NewDomain = {
   projectSeq: number;
   domain: string;
   /** True if the operator declares the domain verified, regardless of the DNS. */
-  isByWord: boolean;
+  isDeclaredVerified: boolean;
 };
 
 export function createDomains(deps: DomainsDeps) {
@@ -76,25 +76,28 @@ export function createDomains(deps: DomainsDeps) {
    * makes a check due. Leaves the rest unchanged.
    */
   function addExisting(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
-    const { projectSeq, isByWord } = input;
+    const { projectSeq, isDeclaredVerified: isDeclaredVerified } = input;
     if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
     if (!hasKeys(known)) keys.insert(known.seq, made);
     const now = clock.now();
     const declared = {
       status: "VERIFIED",
-      isByWord: true,
+      isDeclaredVerified: true,
       verifiedAt: known.verifiedAt ?? now,
       failingSince: null,
     } as const;
     return db
       .update(domains)
-      .set({ ...(isByWord ? declared : {}), misses: 0, nextCheckAt: now })
+      .set({ ...(isDeclaredVerified ? declared : {}), misses: 0, nextCheckAt: now })
       .where(eq(domains.seq, known.seq))
       .returning()
       .get();
   }
 
-  function insert({ projectSeq, domain, isByWord }: NewDomain, made: readonly NewKey[]): DomainRow {
+  function insert(
+    { projectSeq, domain, isDeclaredVerified: isDeclaredVerified }: NewDomain,
+    made: readonly NewKey[],
+  ): DomainRow {
     const now = clock.now();
     const row = db
       .insert(domains)
@@ -102,9 +105,9 @@ export function createDomains(deps: DomainsDeps) {
         id: newId(now),
         projectSeq,
         domain,
-        status: isByWord ? "VERIFIED" : "PENDING",
-        isByWord,
-        verifiedAt: isByWord ? now : null,
+        status: isDeclaredVerified ? "VERIFIED" : "PENDING",
+        isDeclaredVerified,
+        verifiedAt: isDeclaredVerified ? now : null,
         nextCheckAt: now,
         createdAt: now,
       })
@@ -167,7 +170,7 @@ export function createDomains(deps: DomainsDeps) {
     },
 
     /** Restarts the short delays between checks, because the user waits for a change in the DNS. */
-    askForLook(projectSeq: number, id: string): Change<DomainRow> {
+    requestCheck(projectSeq: number, id: string): Change<DomainRow> {
       return () => {
         const { seq } = get(projectSeq, id);
         return db.update(domains).set({ misses: 0 }).where(eq(domains.seq, seq)).returning().get();

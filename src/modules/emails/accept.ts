@@ -17,9 +17,9 @@ import { domainOf } from "../../protocols/mime/address.ts";
 import { contentTypeOf } from "../../protocols/mime/content-type.ts";
 import { recipientLinks } from "../../render/links.ts";
 import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
-import { renderFault, type Template } from "../../render/template/template.ts";
+import { renderErrorMessage, type Template } from "../../render/template/template.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
-import { overlaid, templateVariables } from "../../render/variables.ts";
+import { mergeVariables, templateVariables } from "../../render/variables.ts";
 import {
   type JsonObject,
   mergeData,
@@ -37,7 +37,7 @@ import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
 import type { SendInput } from "./model.ts";
 import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
-import { subjectFault } from "../../render/subject.ts";
+import { checkSubject } from "../../render/subject.ts";
 
 export type Accepted = {
   emails: { contact: { id: string; email: string }; email: string }[];
@@ -153,7 +153,7 @@ export function createAccept(deps: AcceptDeps) {
     const { data, input, source, budget } = work;
     const contact = contacts.findByEmail(project.seq, recipient.address);
     const known = contact === null ? {} : parseData(contact.data);
-    const snapshot = overlaid(mergeData(known, contactData(input, recipient)), data);
+    const snapshot = mergeVariables(mergeData(known, contactData(input, recipient)), data);
     const emailId = newId(clock.now());
     const contactId = contact?.id ?? newId(clock.now());
     const variables = templateVariables({
@@ -308,11 +308,11 @@ function rendered(
 ): string {
   const result = budget.render(template, variables);
   if (result.ok) return result.text;
-  throw fieldError(field, "invalid_value", renderFault(result.reason));
+  throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
 }
 
 function refuseBadSubject(subject: string): void {
-  const fault = subjectFault(subject);
+  const fault = checkSubject(subject);
   if (fault !== null) throw fieldError("subject", fault.code, fault.message);
 }
 

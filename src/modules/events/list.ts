@@ -149,7 +149,7 @@ export function createEventList(deps: {
     { after, limit }: PageRequest,
   ): Promise<Found> {
     const { after: from, before: to } = periodOf(query);
-    const { seqs, total, cursorAt } = await ofContact.look(
+    const { seqs, total, cursorAt } = await ofContact.read(
       { ...whose, name: query.event },
       {
         after,

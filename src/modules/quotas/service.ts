@@ -141,7 +141,7 @@ export function createQuotas(deps: {
      * Runs `change` inside a change. If the storage quota was already reached and `change` stored
      * more than it removed, throws 409, so that it is rolled back.
      */
-    storing<T>(projectSeq: number, change: () => T): T {
+    runWithinStorage<T>(projectSeq: number, change: () => T): T {
       if (limits.storedBytes === 0 || isFarFromStorage(projectSeq)) return change();
       const before = usageOf(projectSeq).storedBytes;
       const result = change();

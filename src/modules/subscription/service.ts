@@ -64,7 +64,10 @@ export function createSubscriptions({ db, contacts }: { db: Db; contacts: Contac
         const recipient = find(emailId);
         if (recipient === null || recipient.contact === null) return recipient;
         const cause = { emailSeq: recipient.emailSeq, data: { via } };
-        return { ...recipient, contact: contacts.decide(recipient.contact, isSubscribed, cause) };
+        return {
+          ...recipient,
+          contact: contacts.setSubscription(recipient.contact, isSubscribed, cause),
+        };
       };
     },
   };

@@ -1,7 +1,7 @@
 /** Builds the page that a recipient sees. Pure. */
 
 import type { Page } from "../../http/page.ts";
-import { fill, type PageText, type Texts } from "../../render/language.ts";
+import { fillPlaceholders, type PageText, type Texts } from "../../render/language.ts";
 import type { Recipient } from "./service.ts";
 
 export type PageName = "unsubscribe" | "subscribe" | "manage";
@@ -20,7 +20,7 @@ export function buildPage(
   { recipient, hasActed }: { recipient: Recipient; hasActed: boolean },
 ): Page {
   const { contact, projectName } = recipient;
-  if (contact === null) return toPage(texts, texts.gone, { sender: projectName });
+  if (contact === null) return toPage(texts, texts.contactDeleted, { sender: projectName });
   const { isSubscribed } = contact;
   const values = { project: projectName, email: maskAddress(contact.email) };
   const isQuestion = !hasActed && name === (isSubscribed ? "unsubscribe" : "subscribe");
@@ -30,7 +30,7 @@ export function buildPage(
   const shown = isQuestion ? question : isManaging ? { ...state, title: texts.manage } : state;
   return toPage(
     texts,
-    { title: shown.title, text: fill(shown.text, values) },
+    { title: shown.title, text: fillPlaceholders(shown.text, values) },
     {
       sender: projectName,
       action: isSubscribed ? "unsubscribe" : "subscribe",

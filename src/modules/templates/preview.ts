@@ -5,17 +5,17 @@ import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import { recipientLinks } from "../../render/links.ts";
-import { subjectFault } from "../../render/subject.ts";
+import { checkSubject } from "../../render/subject.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
 import {
-  renderFault,
-  syntaxFault,
+  renderErrorMessage,
+  syntaxErrorMessage,
   type TemplateKind,
   type Variables,
 } from "../../render/template/template.ts";
 import { htmlToText } from "../../render/text.ts";
-import { overlaid, templateVariables } from "../../render/variables.ts";
+import { mergeVariables, templateVariables } from "../../render/variables.ts";
 import { parseData, resolvedData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Preview, PreviewInput } from "./model.ts";
@@ -45,10 +45,10 @@ export function createPreviews(deps: {
   ): string {
     const field = kind === "text" ? "subject" : "body";
     const compiled = deps.templateCache.compile(source, kind);
-    if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxFault(compiled));
+    if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxErrorMessage(compiled));
     const result = budget.render(compiled.template, variables);
     if (result.ok) return result.text;
-    throw fieldError(field, "invalid_value", renderFault(result.reason));
+    throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
   }
 
   /** Renders the mail with this id for a recipient. Throws 422 if it cannot be rendered. */
@@ -65,7 +65,7 @@ export function createPreviews(deps: {
     const budget = createRenderBudget();
     const html = renderField(budget, body, "html", variables);
     const text = renderField(budget, subject, "text", variables);
-    const fault = subjectFault(text);
+    const fault = checkSubject(text);
     if (fault !== null) throw fieldError("subject", fault.code, fault.message);
     return { subject: text, html, text: htmlToText(html) };
   }
@@ -82,7 +82,10 @@ export function createPreviews(deps: {
       return renderFor(project, source, {
         id: contact?.id ?? "",
         email: contact?.email ?? SAMPLE_EMAIL,
-        data: overlaid(contact === null ? {} : parseData(contact.data), resolvedData(data ?? {})),
+        data: mergeVariables(
+          contact === null ? {} : parseData(contact.data),
+          resolvedData(data ?? {}),
+        ),
         emailId: newId(clock.now()),
       });
     },

@@ -21,15 +21,15 @@ export const de: Texts = {
   subscribed: { title: "Sie sind angemeldet", text: "{project} schickt Newsletter an {email}." },
   manage: "Ihr Abonnement",
   note: "Nachrichten zu Bestellungen oder zu Ihrem Konto können weiterhin kommen.",
-  gone: {
+  contactDeleted: {
     title: "Hier ist nichts mehr zu tun",
     text: "Diese Adresse ist nicht mehr gespeichert und erhält keine Newsletter.",
   },
-  badLink: {
+  invalidLink: {
     title: "Dieser Link funktioniert nicht",
     text: "Vielleicht ist er unvollständig. Öffnen Sie ihn noch einmal aus der E-Mail oder kopieren Sie ihn ganz.",
   },
-  trouble: {
+  serverError: {
     title: "Das hat nicht geklappt",
     text: "Bei uns ist ein Fehler aufgetreten. Bitte versuchen Sie es in ein paar Minuten noch einmal.",
   },

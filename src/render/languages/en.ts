@@ -18,15 +18,15 @@ export const en: Texts = {
   subscribed: { title: "You are subscribed", text: "{project} sends its newsletters to {email}." },
   manage: "Your subscription",
   note: "Messages about your orders or your account may still reach you.",
-  gone: {
+  contactDeleted: {
     title: "Nothing left to do",
     text: "This address is no longer on file, so it gets no newsletters.",
   },
-  badLink: {
+  invalidLink: {
     title: "This link does not work",
     text: "It may be incomplete. Open it again from the email, or copy the whole link.",
   },
-  trouble: {
+  serverError: {
     title: "That did not work",
     text: "Something went wrong on our side. Please try again in a few minutes.",
   },

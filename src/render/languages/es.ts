@@ -15,15 +15,15 @@ export const es: Texts = {
   subscribed: { title: "Suscripción confirmada", text: "{project} envía sus boletines a {email}." },
   manage: "Su suscripción",
   note: "Es posible que siga recibiendo mensajes sobre sus pedidos o su cuenta.",
-  gone: {
+  contactDeleted: {
     title: "Ya no hay nada que hacer",
     text: "Esta dirección ya no consta en nuestros registros y no recibe boletines.",
   },
-  badLink: {
+  invalidLink: {
     title: "Este enlace no funciona",
     text: "Puede que esté incompleto. Ábralo de nuevo desde el correo o cópielo entero.",
   },
-  trouble: {
+  serverError: {
     title: "No se ha podido completar",
     text: "Se ha producido un error por nuestra parte. Inténtelo de nuevo dentro de unos minutos.",
   },

@@ -18,15 +18,15 @@ export const fr: Texts = {
   subscribed: { title: "Abonnement confirmé", text: "{project} envoie ses newsletters à {email}." },
   manage: "Votre abonnement",
   note: "Vous pouvez encore recevoir des messages concernant vos commandes ou votre compte.",
-  gone: {
+  contactDeleted: {
     title: "Il n’y a plus rien à faire",
     text: "Cette adresse n’est plus enregistrée et ne reçoit aucune newsletter.",
   },
-  badLink: {
+  invalidLink: {
     title: "Ce lien ne fonctionne pas",
     text: "Il est peut-être incomplet. Ouvrez-le de nouveau depuis l’e-mail ou copiez-le en entier.",
   },
-  trouble: {
+  serverError: {
     title: "Cela n’a pas fonctionné",
     text: "Une erreur s’est produite de notre côté. Veuillez réessayer dans quelques minutes.",
   },

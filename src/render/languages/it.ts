@@ -24,15 +24,15 @@ export const it: Texts = {
   },
   manage: "La tua iscrizione",
   note: "Potresti ricevere ancora messaggi sui tuoi ordini o sul tuo account.",
-  gone: {
+  contactDeleted: {
     title: "Non c’è più nulla da fare",
     text: "Questo indirizzo non è più registrato e non riceve newsletter.",
   },
-  badLink: {
+  invalidLink: {
     title: "Questo link non funziona",
     text: "Forse è incompleto. Aprilo di nuovo dall’e-mail o copialo per intero.",
   },
-  trouble: {
+  serverError: {
     title: "Qualcosa è andato storto",
     text: "Si è verificato un errore da parte nostra. Riprova tra qualche minuto.",
   },

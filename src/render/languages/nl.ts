@@ -21,15 +21,15 @@ export const nl: Texts = {
   },
   manage: "Uw inschrijving",
   note: "Berichten over uw bestellingen of uw account kunt u nog steeds ontvangen.",
-  gone: {
+  contactDeleted: {
     title: "Hier hoeft u niets meer te doen",
     text: "Dit adres is niet meer opgeslagen en ontvangt geen nieuwsbrieven.",
   },
-  badLink: {
+  invalidLink: {
     title: "Deze link werkt niet",
     text: "Misschien is de link niet volledig. Open hem opnieuw vanuit de e-mail of kopieer hem in zijn geheel.",
   },
-  trouble: {
+  serverError: {
     title: "Dat is niet gelukt",
     text: "Er ging iets mis aan onze kant. Probeer het over een paar minuten opnieuw.",
   },

@@ -24,15 +24,15 @@ export const pl: Texts = {
   },
   manage: "Twoja subskrypcja",
   note: "Nadal możesz otrzymywać wiadomości o zamówieniach lub o swoim koncie.",
-  gone: {
+  contactDeleted: {
     title: "Nie trzeba już nic robić",
     text: "Tego adresu nie ma już w naszej bazie, więc newslettery nie są na niego wysyłane.",
   },
-  badLink: {
+  invalidLink: {
     title: "Ten link nie działa",
     text: "Być może jest niepełny. Otwórz go ponownie z wiadomości lub skopiuj w całości.",
   },
-  trouble: {
+  serverError: {
     title: "Nie udało się",
     text: "Wystąpił błąd po naszej stronie. Spróbuj ponownie za kilka minut.",
   },

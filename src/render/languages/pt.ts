@@ -18,15 +18,15 @@ export const pt: Texts = {
   subscribed: { title: "Inscrição confirmada", text: "{project} envia newsletters para {email}." },
   manage: "Sua inscrição",
   note: "Você ainda pode receber mensagens sobre seus pedidos ou sua conta.",
-  gone: {
+  contactDeleted: {
     title: "Não há mais nada a fazer",
     text: "Este endereço não está mais cadastrado e não recebe newsletters.",
   },
-  badLink: {
+  invalidLink: {
     title: "Este link não funciona",
     text: "Talvez esteja incompleto. Abra-o novamente pelo e-mail ou copie o link inteiro.",
   },
-  trouble: {
+  serverError: {
     title: "Não deu certo",
     text: "Ocorreu um erro do nosso lado. Tente novamente em alguns minutos.",
   },

@@ -111,7 +111,7 @@ export function renderUrl(template: Template, variables: Variables): RenderedUrl
 }
 
 /** The text of a URL template with every output replaced by `x` and every tag removed. */
-export function modelUrl(source: string): string {
+export function sampleUrl(source: string): string {
   return withoutLiquid(readTokens(ENGINES.url, source), "x");
 }
 
@@ -162,16 +162,16 @@ function hasUsedCpu(since: NodeJS.CpuUsage, limitMs: number): boolean {
 export function checkTemplate(source: string, field: string, kind: TemplateKind): FieldError[] {
   const compiled = compileTemplate(source, kind);
   if (compiled.ok) return [];
-  return [{ field, message: syntaxFault(compiled), code: "invalid_format" }];
+  return [{ field, message: syntaxErrorMessage(compiled), code: "invalid_format" }];
 }
 
 /** The message of a field error for a template that cannot be compiled. */
-export function syntaxFault({ line, column, message }: CompileFault): string {
+export function syntaxErrorMessage({ line, column, message }: CompileFault): string {
   return `has a syntax error in line ${line}, column ${column}: ${message}`;
 }
 
 /** The message of a field error for a template that cannot be rendered. */
-export function renderFault(reason: string): string {
+export function renderErrorMessage(reason: string): string {
   return `cannot be rendered: ${reason.charAt(0).toLowerCase()}${reason.slice(1).replace(/\.$/, "")}`;
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { expectError } from "../../support/refusal.ts";
-import { storedContacts, imported } from "./upload.ts";
+import { storedContacts, runImport } from "./upload.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -174,7 +174,7 @@ test("an import of an exported CSV file restores the same contacts", async () =>
   const before = storedContacts(t);
   const csv = await exportContacts();
   const other = await testApp();
-  const progress = await imported(other, csv);
+  const progress = await runImport(other, csv);
   expect(progress.at("data")).toMatchObject({ status: "COMPLETED", failed: 0, errors: [] });
   expect(storedContacts(other)).toEqual(before);
   await other.close();
@@ -182,7 +182,7 @@ test("an import of an exported CSV file restores the same contacts", async () =>
 
 test("an export is produced in chunks while it is read, and stops when the client disconnects", async () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `person-${i}@x.io,${"x".repeat(200)}`);
-  await imported(t, `email,note\n${lines.join("\n")}\n`);
+  await runImport(t, `email,note\n${lines.join("\n")}\n`);
   const request = new Request("http://localhost/contacts/export", {
     headers: { authorization: `Bearer ${t.secretKey}` },
   });

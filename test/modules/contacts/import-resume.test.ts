@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { type TestApp, testApp } from "../../support/app.ts";
 import { waitUntil } from "../../support/eventually.ts";
-import { storedContacts, waitForJob, imported, upload } from "./upload.ts";
+import { storedContacts, waitForJob, runImport, upload } from "./upload.ts";
 
 let root: string;
 let apps: TestApp[];
@@ -81,7 +81,7 @@ const eventCount = (app: TestApp) => app.countRows("events");
 async function uninterruptedResult() {
   const app = await testApp();
   apps.push(app);
-  await imported(app, makeFile());
+  await runImport(app, makeFile());
   return { contacts: storedContacts(app), jobs: counters(app), events: eventCount(app) };
 }
 
@@ -198,7 +198,7 @@ test("a bulk action continues after a crash", async () => {
   makeFolder("a");
   const first = await openIn("a");
   const lines = Array.from({ length: 3000 }, (_, i) => `person-${i}@x.io`).join("\n");
-  await imported(first, `email\n${lines}\n`);
+  await runImport(first, `email\n${lines}\n`);
   const ids = first.db.sqlite
     .query<{ id: string }, []>("SELECT id FROM contacts ORDER BY seq")
     .all()

@@ -3,7 +3,7 @@ import { type TestApp, testApp } from "../../support/app.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 import { listAt } from "../../support/json.ts";
 import { expectError } from "../../support/refusal.ts";
-import { storedContacts, waitForJob, imported, upload } from "./upload.ts";
+import { storedContacts, waitForJob, runImport, upload } from "./upload.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 
 /** Imports `file` and returns address, subscription and data of all contacts. */
 async function importAndList(file: string | Uint8Array, fields: Record<string, string> = {}) {
-  const progress = await imported(t, file, { fields });
+  const progress = await runImport(t, file, { fields });
   expect(progress.at("data.status")).toBe("COMPLETED");
   return storedContacts(t).map(({ email, subscribed, data }) => [email, subscribed, data]);
 }
@@ -138,7 +138,7 @@ describe("an existing contact", () => {
   });
 
   test("without a change keeps its updatedAt and counts as updated", async () => {
-    const progress = await imported(t, "email,plan\nada@x.io,free\n");
+    const progress = await runImport(t, "email,plan\nada@x.io,free\n");
     expect(progress.body).toMatchObject({ data: { created: 0, updated: 1, failed: 0 } });
     const contact = await t.call("GET", "/contacts?search=ada");
     expect(contact.at("contacts.0.updatedAt")).toBe(START);
@@ -162,7 +162,7 @@ describe("an existing contact", () => {
 });
 
 test("records the event of each new subscribed contact", async () => {
-  await imported(t, "email,subscribed\na@x.io,\nb@x.io,no\nc@x.io,yes\na@x.io,\n");
+  await runImport(t, "email,subscribed\na@x.io,\nb@x.io,no\nc@x.io,yes\na@x.io,\n");
   expect(t.eventNames()).toEqual(["contact.subscribed", "contact.subscribed"]);
   const names = await t.call("GET", "/events");
   expect(names.at("data.total")).toBe(2);
@@ -183,12 +183,12 @@ test("accepts mapping and subscribed in the query, but a form field wins", async
   const mapping = JSON.stringify({ Mail: "email", Plan: "data.tier", Notes: null });
   const query = `?subscribed=false&mapping=${encodeURIComponent(mapping)}`;
   const file = "Mail,Plan,Notes\nada@x.io,pro,secret\n";
-  expect((await imported(t, file, { query })).at("data.status")).toBe("COMPLETED");
+  expect((await runImport(t, file, { query })).at("data.status")).toBe("COMPLETED");
   expect(storedContacts(t)).toEqual([
     { email: "ada@x.io", subscribed: false, data: { tier: "pro" } },
   ]);
   const fields = { mapping: JSON.stringify({ Mail: "email" }), subscribed: "true" };
-  await imported(t, "Mail,Plan\nbob@x.io,pro\n", { query, fields });
+  await runImport(t, "Mail,Plan\nbob@x.io,pro\n", { query, fields });
   expect(storedContacts(t)[1]).toEqual({
     email: "bob@x.io",
     subscribed: true,
@@ -247,7 +247,7 @@ describe("the progress of an import", () => {
       "",
       'ida@x.io,"',
     ];
-    const progress = await imported(t, file.join("\n"));
+    const progress = await runImport(t, file.join("\n"));
     expect(progress.at("data")).toMatchObject({
       status: "COMPLETED",
       processed: 12,
@@ -273,7 +273,7 @@ describe("the progress of an import", () => {
 
   test("reports a JSON number beyond the range of a double, which is text in other columns", async () => {
     const file = "email,json:x,y\nada@x.io,[1e400],\nbob@x.io,[1],1e400\n";
-    expect((await imported(t, file)).at("data.errors")).toEqual([
+    expect((await runImport(t, file)).at("data.errors")).toEqual([
       { line: 2, message: "The value of x cannot be stored." },
     ]);
     expect(storedContacts(t).map(({ data }) => data)).toEqual([{ x: [1], y: "1e400" }]);
@@ -281,7 +281,7 @@ describe("the progress of an import", () => {
 
   test("counts all invalid rows and reports the first 100, by line", async () => {
     const lines = Array.from({ length: 300 }, (_, i) => (i % 2 === 0 ? "bad" : `p${i}@x.io`));
-    const progress = await imported(t, `email\n${lines.join("\n")}\n`);
+    const progress = await runImport(t, `email\n${lines.join("\n")}\n`);
     expect(progress.at("data")).toMatchObject({ processed: 300, created: 150, failed: 150 });
     const reported = listAt(progress.body, "data.errors");
     expect(reported.length).toBe(100);
@@ -296,7 +296,7 @@ describe("the progress of an import", () => {
       Buffer.from([0xe9]),
       Buffer.from("\nlast@x.io,Ünï\n"),
     ]);
-    const progress = await imported(t, file);
+    const progress = await runImport(t, file);
     expect(progress.at("data")).toMatchObject({
       created: 51,
       failed: 1,
@@ -305,7 +305,7 @@ describe("the progress of an import", () => {
   });
 
   test("is FAILED after 1000 lines with broken quotes, and earlier rows stay imported", async () => {
-    const progress = await imported(t, `email\nada@x.io\n${'"x"y\n'.repeat(1500)}`);
+    const progress = await runImport(t, `email\nada@x.io\n${'"x"y\n'.repeat(1500)}`);
     expect(progress.at("data")).toMatchObject({ status: "FAILED", created: 1, failed: 1000 });
     expect(listAt(progress.body, "data.errors")[0]).toEqual({
       line: null,
@@ -330,7 +330,7 @@ describe("an import of a large file", () => {
       const person = (i * 7919) % (count - 1000);
       return `person-${person}@x.io,${i}`;
     });
-    const progress = await imported(t, `email,n\n${lines.join("\n")}\n`);
+    const progress = await runImport(t, `email,n\n${lines.join("\n")}\n`);
     expect(progress.at("data")).toMatchObject({
       status: "COMPLETED",
       processed: count,
@@ -347,7 +347,7 @@ describe("an import of a large file", () => {
   });
 
   test("reports a line of several MiB as one error", async () => {
-    const progress = await imported(t, `email,x\na@x.io,${"x".repeat(3 * MIB)}\nb@x.io,1\n`);
+    const progress = await runImport(t, `email,x\na@x.io,${"x".repeat(3 * MIB)}\nb@x.io,1\n`);
     expect(progress.at("data")).toMatchObject({
       status: "COMPLETED",
       created: 1,

@@ -3,7 +3,7 @@ import { createFairScheduler } from "../../../src/lib/slice-queue.ts";
 import { createAddressIndex } from "../../../src/modules/contacts/address-index.ts";
 import { type TestResponse, type TestApp, testApp } from "../../support/app.ts";
 import { listAt, stringAt } from "../../support/json.ts";
-import { imported } from "./upload.ts";
+import { runImport } from "./upload.ts";
 
 let t: TestApp;
 beforeEach(async () => {
@@ -168,7 +168,7 @@ describe("search among many contacts", () => {
     `p${i}.${i % 7 === 0 ? "rare" : "often"}@${i % 2 === 0 ? "even" : "odd"}.test`;
   beforeEach(async () => {
     const lines = Array.from({ length: COUNT }, (_, i) => `${emailOf(i)},${i % 3 !== 0}`);
-    await imported(t, `email,subscribed\n${lines.join("\n")}\n`);
+    await runImport(t, `email,subscribed\n${lines.join("\n")}\n`);
     await t.app.writer.write(() => {
       t.db.sqlite.run("DELETE FROM contacts WHERE seq % 11 = 0");
       t.db.sqlite.run("UPDATE contacts SET is_subscribed = 1 - is_subscribed WHERE seq % 13 = 0");

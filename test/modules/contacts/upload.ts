@@ -45,7 +45,7 @@ function hasEnded(app: TestApp, jobId: string): boolean {
 }
 
 /** Uploads a file, waits for its job and returns the progress. */
-export async function imported(
+export async function runImport(
   app: TestApp,
   file: string | Uint8Array,
   options: UploadOptions = {},

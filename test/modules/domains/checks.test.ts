@@ -117,7 +117,7 @@ describe("the running server", () => {
       await t.app.domains.add({
         projectSeq: t.project.seq,
         domain: "example.com",
-        isByWord: true,
+        isDeclaredVerified: true,
       }),
     );
     await waitUntil(() => row("example.com").nextCheckAt > clock.now());
@@ -130,7 +130,7 @@ describe("the running server", () => {
       await t.app.domains.add({
         projectSeq: t.project.seq,
         domain: "cli.example",
-        isByWord: false,
+        isDeclaredVerified: false,
       }),
     );
     expect(row("cli.example").lastCheckedAt).toBeNull();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   adviceFor,
   type Finding,
-  judge,
+  evaluateRecord,
   parseFindings,
 } from "../../../src/modules/domains/findings.ts";
 import type { Expectation, ExpectedRecord } from "../../../src/modules/domains/records.ts";
@@ -76,11 +76,11 @@ describe("the status of a record", () => {
       ["a text that is not a DMARC record", DMARC, ["hello"], "MISMATCH"],
     ];
   test.each(cases)("%s", (_, expected, found, status) => {
-    expect(judge(expected, found).status).toBe(status);
+    expect(evaluateRecord(expected, found).status).toBe(status);
   });
 
   test("has at most ten found records of bounded length", () => {
-    const { found } = judge(
+    const { found } = evaluateRecord(
       RSA,
       Array.from({ length: 50 }, () => "x".repeat(5000)),
     );
@@ -92,27 +92,27 @@ describe("the status of a record", () => {
     ["a text", RSA, "v=DKIM1;\t\u001b[2Jp=OTHER\u009b1m", "v=DKIM1;  [2Jp=OTHER 1m"],
     ["a host", MX, "10 \u0007other.test\n", "10  other.test "],
   ])("has found records without control characters: %s", (_, expected, found, cleaned) => {
-    expect(judge(expected, [found]).found).toEqual([cleaned]);
+    expect(evaluateRecord(expected, [found]).found).toEqual([cleaned]);
   });
 
   test("has only the relevant texts of a name", () => {
-    expect(judge(SPF, ["a=b", "v=spf1 mx -all", "c=d"]).found).toEqual(["v=spf1 mx -all"]);
+    expect(evaluateRecord(SPF, ["a=b", "v=spf1 mx -all", "c=d"]).found).toEqual(["v=spf1 mx -all"]);
   });
 });
 
 describe("the value to publish", () => {
   test("extends an existing SPF record", () => {
-    const finding = judge(SPF, ["v=spf1 mx -all"]);
+    const finding = evaluateRecord(SPF, ["v=spf1 mx -all"]);
     expect(adviceFor(SPF, finding).value).toBe("v=spf1 a:mail.test mx -all");
   });
 
   test("is a new record if none exists or none was looked up", () => {
     expect(adviceFor(SPF, undefined).value).toBe("fresh");
-    expect(adviceFor(SPF, judge(SPF, [])).value).toBe("fresh");
+    expect(adviceFor(SPF, evaluateRecord(SPF, [])).value).toBe("fresh");
   });
 
   test("replaces a wrong key", () => {
-    expect(adviceFor(RSA, judge(RSA, ["p=OTHER"])).value).toBe("fresh");
+    expect(adviceFor(RSA, evaluateRecord(RSA, ["p=OTHER"])).value).toBe("fresh");
   });
 
   test.each([
@@ -120,7 +120,7 @@ describe("the value to publish", () => {
     ["the record already exceeds the limit", SPF, `v=spf1 a:mail.test ${TEN} -all`],
     ["the record exceeds the limit and no term is to be added", ANY_SPF, `v=spf1 mx ${TEN} -all`],
   ])("is empty and explained in the note if %s", (_, expected, found) => {
-    const finding = judge(expected, [found]);
+    const finding = evaluateRecord(expected, [found]);
     expect(finding.status).toBe("MISMATCH");
     expect(adviceFor(expected, finding)).toEqual({
       value: "",
@@ -130,13 +130,13 @@ describe("the value to publish", () => {
 
   test("has an address, which needs no look-up, where a name would exceed the limit", () => {
     const addressed = record({ kind: "spf", mechanisms: ["ip4:8.8.8.8"] });
-    const finding = judge(addressed, [`v=spf1 ${TEN} -all`]);
+    const finding = evaluateRecord(addressed, [`v=spf1 ${TEN} -all`]);
     expect(adviceFor(addressed, finding).value).toBe(`v=spf1 ip4:8.8.8.8 ${TEN} -all`);
   });
 });
 
 test("parses stored findings and drops those in another format", () => {
-  const findings = [judge(RSA, ["p=OTHER"]), judge(SPF, [])];
+  const findings = [evaluateRecord(RSA, ["p=OTHER"]), evaluateRecord(SPF, [])];
   expect(parseFindings(JSON.stringify(findings))).toEqual(findings);
   expect(parseFindings('[{"purpose":"NEW"}]')).toEqual([]);
   expect(parseFindings("{}")).toEqual([]);

@@ -13,7 +13,7 @@ const NOW = 1_000 * DAY;
 
 const PENDING: DomainState = {
   status: "PENDING",
-  isByWord: false,
+  isDeclaredVerified: false,
   verifiedAt: null,
   failingSince: null,
   misses: 0,
@@ -27,7 +27,7 @@ describe("after a check", () => {
   const failing = { ...VERIFIED, failingSince: NOW - HOUR };
   const lost = { ...VERIFIED, failingSince: NOW - LOSS_GRACE_MS };
   const failed: DomainState = { ...lost, status: "FAILED" };
-  const byWord = { ...VERIFIED, isByWord: true };
+  const byWord = { ...VERIFIED, isDeclaredVerified: true };
   const cases: [
     why: string,
     before: DomainState,

@@ -36,7 +36,7 @@ async function declareVerified(
   domain: string,
   projectSeq = t.project.seq,
 ): Promise<void> {
-  const add = await t.app.domains.add({ projectSeq, domain, isByWord: true });
+  const add = await t.app.domains.add({ projectSeq, domain, isDeclaredVerified: true });
   await t.app.writer.write(add);
 }
 

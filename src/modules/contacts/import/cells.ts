@@ -20,11 +20,11 @@ export function readCell(cell: string): CellValue | undefined {
   if (cell.trim() === "") return undefined;
   if (isNumber(cell)) return Number(cell);
   if (FLAG.test(cell)) return cell.toLowerCase() === "true";
-  return unmarked(cell);
+  return removeMark(cell);
 }
 
 /** The text of a cell whose column always contains text. */
-export function unmarked(cell: string): string {
+export function removeMark(cell: string): string {
   const text = cell.slice(MARK.length);
   return cell.startsWith(MARK) && needsMark(text) ? text : cell;
 }

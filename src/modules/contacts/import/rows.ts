@@ -3,7 +3,7 @@
 import { refuseUnfaithful } from "../../../http/faithful.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
-import { readCell, unmarked } from "./cells.ts";
+import { readCell, removeMark } from "./cells.ts";
 import type { Column } from "./columns.ts";
 import { serializeData } from "../data.ts";
 
@@ -79,7 +79,7 @@ function refuseBadCharacters(cell: string): void {
 }
 
 function readEmail(cell: string): string {
-  const parsed = parseAddress(unmarked(cell));
+  const parsed = parseAddress(removeMark(cell));
   if (!parsed.ok) throw new RowError(parsed.reason);
   return parsed.address;
 }

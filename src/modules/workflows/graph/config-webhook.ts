@@ -10,7 +10,7 @@ import {
   LONGEST_HEADER_VALUE,
   MOST_HEADERS,
 } from "../../../protocols/mime/headers.ts";
-import { checkTemplate, modelUrl } from "../../../render/template/template.ts";
+import { checkTemplate, sampleUrl } from "../../../render/template/template.ts";
 import type { Step } from "./graph.ts";
 import { readShape } from "./read-shape.ts";
 import { WebhookConfig } from "./step-schemas.ts";
@@ -78,7 +78,7 @@ function urlErrors(url: string, field: string): FieldError[] {
 /** The errors that a URL with Liquid has for every value of its outputs. */
 function templateErrors(source: string, field: string): FieldError[] {
   if (!/^(?:https?:\/\/|\{[{%])/i.test(source)) return [badUrl(field)];
-  const model = modelUrl(source);
+  const model = sampleUrl(source);
   if (isHttpUrl(model)) return targetErrors(model, field);
   // A raw output may hold scheme and host, and tags may choose them.
   return source.startsWith("{") || source.includes("{%") ? [] : targetErrors(model, field);

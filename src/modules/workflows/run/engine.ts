@@ -13,7 +13,7 @@
  */
 
 import type { DueFor, ExecutionStatus } from "../../../db/schema/workflows.ts";
-import { overlaid } from "../../../render/variables.ts";
+import { mergeVariables } from "../../../render/variables.ts";
 import type { JsonObject } from "../../contacts/data.ts";
 import type { Step } from "../graph/graph.ts";
 import type { Paths } from "../graph/paths.ts";
@@ -276,7 +276,7 @@ function stepMissing(progress: Progress, now: number): Advance {
 
 function mergedContext(context: JsonObject, more: JsonObject | undefined): JsonObject | null {
   if (more === undefined) return context;
-  const both = overlaid(context, more);
+  const both = mergeVariables(context, more);
   return isContextTooLarge(both) ? null : both;
 }
 

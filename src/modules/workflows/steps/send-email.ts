@@ -11,14 +11,14 @@ import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
 import { domainOf } from "../../../protocols/mime/address.ts";
 import { type RecipientLinks, recipientLinks } from "../../../render/links.ts";
-import { render, syntaxFault } from "../../../render/template/template.ts";
+import { render, syntaxErrorMessage } from "../../../render/template/template.ts";
 import type { TemplateCache } from "../../../render/template/cache.ts";
-import { overlaid, templateVariables } from "../../../render/variables.ts";
+import { mergeVariables, templateVariables } from "../../../render/variables.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
 import { senderNotVerified } from "../../domains/not-verified.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
-import { subjectFault } from "../../../render/subject.ts";
+import { checkSubject } from "../../../render/subject.ts";
 import type { EventLog } from "../../../events/log.ts";
 import type { Quotas } from "../../quotas/service.ts";
 import type { Suppressions } from "../../suppressions/service.ts";
@@ -121,7 +121,7 @@ export function createSendEmail(deps: SendEmailDeps) {
   ): { ok: true; text: string } | { ok: false; reason: string } {
     const { recipient, emailId, variables, projectSeq } = rest;
     const compiled = deps.templateCache.compile(template.subject, "text");
-    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxFault(compiled)}.` };
+    if (!compiled.ok) return { ok: false, reason: `The subject ${syntaxErrorMessage(compiled)}.` };
     const rendered = render(
       compiled.template,
       compiled.template.nodes === null
@@ -137,7 +137,7 @@ export function createSendEmail(deps: SendEmailDeps) {
     if (!rendered.ok) {
       return { ok: false, reason: `The subject cannot be rendered: ${rendered.reason}` };
     }
-    const fault = subjectFault(rendered.text);
+    const fault = checkSubject(rendered.text);
     return fault === null ? rendered : { ok: false, reason: `The subject ${fault.message}.` };
   }
 
@@ -198,9 +198,11 @@ export function createSendEmail(deps: SendEmailDeps) {
 function variablesOf({ contact, context }: StepInput, isCustom: boolean): JsonObject | null {
   if (isCustom) {
     const { id, email } = contact;
-    return overlaid(parseData(contact.data), { ...context, contact: { id, email } });
+    return mergeVariables(parseData(contact.data), { ...context, contact: { id, email } });
   }
-  return Object.keys(context).length === 0 ? null : overlaid(parseData(contact.data), context);
+  return Object.keys(context).length === 0
+    ? null
+    : mergeVariables(parseData(contact.data), context);
 }
 
 /** The sender of the template, otherwise of the project. The name is chosen as in `/v1/send`. */

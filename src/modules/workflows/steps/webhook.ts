@@ -12,7 +12,7 @@ import {
   type TemplateKind,
 } from "../../../render/template/template.ts";
 import type { TemplateCache } from "../../../render/template/cache.ts";
-import { overlaid } from "../../../render/variables.ts";
+import { mergeVariables } from "../../../render/variables.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import { type ContactRow, presentContact } from "../../contacts/service.ts";
 import { isContextTooLarge, type Occurrence } from "../run/engine.ts";
@@ -146,9 +146,9 @@ function defaultBody({ workflow, execution, contact, event, context }: WebhookCo
 function variablesOf(webhookContext: WebhookContext): JsonObject {
   const { contact, context } = webhookContext;
   const { id, email } = contact;
-  const data = overlaid(parseData(contact.data), context);
+  const data = mergeVariables(parseData(contact.data), context);
   const names = { id, email, plunk_id: id, plunk_email: email };
-  return overlaid(data, { data, ...names, context, ...defaultBody(webhookContext) });
+  return mergeVariables(data, { data, ...names, context, ...defaultBody(webhookContext) });
 }
 
 /** Returns undefined if the text is not JSON. */
