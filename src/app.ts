@@ -124,9 +124,9 @@ const STOP_GRACE_MS = 10_000;
 const WEBHOOK_GRACE_MS = 3_000;
 const DELIVERY_DAYS = 30;
 /** If due mail that nothing pauses does not move for this long, the process is not ready. */
-const MOST_STALLED_MS = 60_000;
+const MAX_STALLED_MS = 60_000;
 /** With less free space the process is not ready, because writes are about to fail. */
-const LEAST_FREE_BYTES = 16 * 1024 * 1024;
+const MIN_FREE_BYTES = 16 * 1024 * 1024;
 const FAULT_REASONS = {
   damaged: "The database is damaged.",
   displaced: "A file of the database was deleted, moved or replaced.",
@@ -137,7 +137,7 @@ const IDLE_TIMEOUT_SECONDS = 60;
  * Bun's own body limit is off, because Bun would answer 413 without an error body.
  * `http/body-bytes` limits the bytes that are read, and the rest is discarded.
  */
-const TRANSPORT_BODY_CAP_BYTES = Number.MAX_SAFE_INTEGER;
+const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
 
 export function createApp(options: AppOptions) {
   const { config, db, folder, secret } = options;
@@ -435,13 +435,17 @@ export function createApp(options: AppOptions) {
     log,
     now: clock.elapsed,
   });
-  const { root, learnRoutes, responses } = createRoot({
+  const {
+    root,
+    registerRoutes: learnRoutes,
+    responses,
+  } = createRoot({
     log,
     now: clock.now,
     elapsed: clock.elapsed,
     projectOf: admission.projectOf,
     beginWork,
-    onAnswered: bodies.giveBack,
+    onAnswered: bodies.returnShares,
   });
   const api = new Elysia({ name: "api" })
     .use(healthRoutes(readiness))
@@ -490,7 +494,7 @@ export function createApp(options: AppOptions) {
     // objects.
     normalize: false,
     serve: {
-      maxRequestBodySize: TRANSPORT_BODY_CAP_BYTES,
+      maxRequestBodySize: BUN_MAX_BODY_BYTES,
       idleTimeout: IDLE_TIMEOUT_SECONDS,
       reusePort: false,
     },
@@ -506,7 +510,7 @@ export function createApp(options: AppOptions) {
     log,
   });
   learnRoutes(http.routes);
-  bodies.learn(http.routes);
+  bodies.registerRoutes(http.routes);
 
   const clockSteps = createClockSteps({
     db,
@@ -603,9 +607,9 @@ export function createApp(options: AppOptions) {
     if (!dispatcher.isRunning()) return { isReady: false, reason: "The queue does not run." };
     const free = folder === null ? Infinity : freeBytes(folder);
     if (free === null) return { isReady: false, reason: "The data folder cannot be examined." };
-    if (free < LEAST_FREE_BYTES) return { isReady: false, reason: "The storage is full." };
+    if (free < MIN_FREE_BYTES) return { isReady: false, reason: "The storage is full." };
     const stalledMs = dispatcher.stalledMs();
-    if (stalledMs >= MOST_STALLED_MS) {
+    if (stalledMs >= MAX_STALLED_MS) {
       const seconds = Math.round(stalledMs / 1000);
       return { isReady: false, reason: `Mail that is due has not moved for ${seconds} s.` };
     }

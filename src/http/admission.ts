@@ -12,7 +12,7 @@ import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Origin, ReadJson } from "./body.ts";
 import { clientAddressReader } from "./client-address.ts";
-import type { Answer, Idempotency, Storing } from "./idempotency.ts";
+import type { Answer, Idempotency, WithinQuota } from "./idempotency.ts";
 import { slidingWindow } from "./rate-limit.ts";
 import { createRequestRates } from "./request-rates.ts";
 
@@ -46,7 +46,7 @@ export type AdmissionOptions = {
   idempotency: Idempotency;
   readJson: ReadJson;
   writer: Pick<Writer, "write">;
-  storing: Storing;
+  storing: WithinQuota;
   /** Requests per minute and project with secret keys; 0 means no limit. */
   apiRate: number;
   /** Requests per minute and project with public keys; 0 means no limit. */

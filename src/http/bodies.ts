@@ -36,8 +36,8 @@ export function createBodies(deps: {
     /** Awaited before a request copies its data for many recipients. */
     takeCopies: bytes.takeCopies,
     /** Returns what a request took from the budget; called after its response. */
-    giveBack: bytes.giveBack,
+    returnShares: bytes.giveBack,
     /** Reads the limits that the routes declare with `limited`; called once, with all routes. */
-    learn: json.learn,
+    registerRoutes: json.learn,
   };
 }

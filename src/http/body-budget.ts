@@ -76,13 +76,13 @@ const RETRY_SECONDS = 5;
 const PROJECT_SHARE = 2 / 3;
 
 export function createBodyBudget(clock: Clock): BodyBudget {
-  const common = { clock, waitMs: WAIT_MS, partOfOne: PROJECT_SHARE };
+  const common = { clock, waitMs: WAIT_MS, maxShareOfOne: PROJECT_SHARE };
   const pool = (capacity: number) =>
     createFairPool({
       ...common,
       capacity,
       waitingCost: (bytes) => Math.min(bytes, UNREAD_BYTES),
-      mostWaitingCost: MAX_UNREAD_BYTES,
+      maxWaitingCost: MAX_UNREAD_BYTES,
     });
   const small = pool(16 * MIB);
   const medium = pool(16 * MIB);
@@ -92,20 +92,20 @@ export function createBodyBudget(clock: Clock): BodyBudget {
   /**
    * Requests that wait for these pools hold a share of bytes already, which bounds their number.
    */
-  const unbounded = { waitingCost: () => 0, mostWaitingCost: 0 };
+  const unbounded = { waitingCost: () => 0, maxWaitingCost: 0 };
   const work = createFairPool({
     ...common,
     ...unbounded,
     capacity: MAX_PARSING_BYTES,
-    partOfOne: 1,
+    maxShareOfOne: 1,
   });
   const values = createFairPool({ ...common, ...unbounded, capacity: MAX_VALUES });
   const copies = createFairPool({
     ...common,
     capacity: 2 * COPIES_BYTES,
-    partOfOne: 1 / 2,
+    maxShareOfOne: 1 / 2,
     waitingCost: () => 1,
-    mostWaitingCost: MAX_WAITING_FOR_COPIES,
+    maxWaitingCost: MAX_WAITING_FOR_COPIES,
   });
   const pools = [small, medium, large, unknown, publicKeys];
 

@@ -43,7 +43,7 @@ export const BODY_LIMITS = {
 } as const satisfies Record<string, BodyLimit>;
 
 /** Largest CSV file of an import, which is written to disk as it arrives. */
-export const IMPORT_CAP_BYTES = 100 * MIB;
+export const MAX_IMPORT_BYTES = 100 * MIB;
 
 /** Largest form of the subscription pages, which has one field. */
 export const MAX_FORM_BYTES = 4 * KIB;

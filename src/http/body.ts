@@ -17,7 +17,7 @@ import {
   TINY_BYTES,
 } from "./body-bytes.ts";
 import { BODY_LIMITS, type BodyLimit, limitOf } from "./body-limits.ts";
-import { refuseUnfaithful, type Used, usedBy } from "./faithful.ts";
+import { refuseUnstorable, type UsedPart, usedPartOf } from "./faithful.ts";
 import { isRecord } from "./validation.ts";
 
 /** The route of a request, as the router names it, and the project that sent it. */
@@ -26,7 +26,7 @@ export type Origin = { method: string; route: string; holder: BodyHolder };
 export type ReadJson = (request: Request, origin: Origin) => Promise<unknown>;
 
 type Route = { method: string; path: string; hooks: object };
-type Rules = { limit: BodyLimit; used: Used };
+type Rules = { limit: BodyLimit; used: UsedPart };
 
 /** Rules of routes without a body schema: the body is read and then ignored. */
 const UNUSED: Rules = { limit: BODY_LIMITS.none, used: { members: new Map(), items: null } };
@@ -44,7 +44,7 @@ export function createJsonBodies(deps: {
   async function parseReceived(
     request: Request,
     received: Received,
-    { name, used, holder }: { name: string; used: Used; holder: BodyHolder },
+    { name, used, holder }: { name: string; used: UsedPart; holder: BodyHolder },
   ): Promise<unknown> {
     const size = received.bytes.byteLength;
     if (size === 0) return undefined;
@@ -63,7 +63,7 @@ export function createJsonBodies(deps: {
         const limit = limitOf(schema);
         if (limit === null) throw new Error(`${method} ${path} declares no body limit`);
         const ofRoute = rules.get(path) ?? new Map<string, Rules>();
-        rules.set(path, ofRoute.set(method, { limit, used: usedBy(schema) }));
+        rules.set(path, ofRoute.set(method, { limit, used: usedPartOf(schema) }));
       }
     },
 
@@ -88,14 +88,14 @@ export function createJsonBodies(deps: {
   };
 }
 
-function parse(bytes: Uint8Array, used: Used): unknown {
+function parse(bytes: Uint8Array, used: UsedPart): unknown {
   const value = parseJson(decodeUtf8(bytes));
-  refuseUnfaithful(value, used);
+  refuseUnstorable(value, used);
   return ensureObject(value);
 }
 
 /** Each step takes up to a tenth of a second. Memory is freed as early as possible. */
-async function parseInSteps({ bytes }: Received, used: Used): Promise<unknown> {
+async function parseInSteps({ bytes }: Received, used: UsedPart): Promise<unknown> {
   await yieldToOthers();
   let text = decodeUtf8(bytes);
   free(bytes);
@@ -103,7 +103,7 @@ async function parseInSteps({ bytes }: Received, used: Used): Promise<unknown> {
   const value = parseJson(text);
   text = "";
   await yieldToOthers();
-  refuseUnfaithful(value, used);
+  refuseUnstorable(value, used);
   await yieldToOthers();
   return ensureObject(value);
 }

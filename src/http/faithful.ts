@@ -8,37 +8,39 @@
 import { type FieldError, validationError } from "../lib/errors.ts";
 import { DEEPEST_NESTING } from "../lib/nesting.ts";
 import { tooDeep } from "./json-bounds.ts";
-import { isRecord, MOST_ERRORS } from "./validation.ts";
+import { isRecord, MAX_ERRORS } from "./validation.ts";
 
 /**
  * The used part of a value: everything, or only some members of objects and the items of arrays.
  */
-export type Used = "everything" | { members: ReadonlyMap<string, Used>; items: Used | null };
+export type UsedPart =
+  "everything" | { members: ReadonlyMap<string, UsedPart>; items: UsedPart | null };
 
-const NOTHING: Used = { members: new Map(), items: null };
+const NOTHING: UsedPart = { members: new Map(), items: null };
 
 /**
  * Returns the part of a value that a JSON schema describes. A schema without members or items
  * describes everything.
  */
-export function usedBy(schema: unknown): Used {
+export function usedPartOf(schema: unknown): UsedPart {
   if (!isRecord(schema)) return "everything";
   const { anyOf, type, properties, items } = schema;
-  if (Array.isArray(anyOf)) return anyOf.map(usedBy).reduce(union, NOTHING);
+  if (Array.isArray(anyOf)) return anyOf.map(usedPartOf).reduce(union, NOTHING);
   if ("const" in schema) return NOTHING;
   if (type === "object" && isRecord(properties)) {
     const members = Object.entries(properties).map(
-      ([name, inner]) => [name, usedBy(inner)] as const,
+      ([name, inner]) => [name, usedPartOf(inner)] as const,
     );
     return { members: new Map(members), items: null };
   }
-  if (type === "array" && items !== undefined) return { members: new Map(), items: usedBy(items) };
+  if (type === "array" && items !== undefined)
+    return { members: new Map(), items: usedPartOf(items) };
   return typeof type === "string" && SCALARS.has(type) ? NOTHING : "everything";
 }
 
 const SCALARS = new Set(["string", "number", "integer", "boolean", "null"]);
 
-function union(one: Used, other: Used): Used {
+function union(one: UsedPart, other: UsedPart): UsedPart {
   if (one === "everything" || other === "everything") return "everything";
   const members = new Map(one.members);
   for (const [name, used] of other.members) {
@@ -53,7 +55,7 @@ function union(one: Used, other: Used): Used {
 }
 
 /** Throws 422 with the paths of the first 100 invalid values. */
-export function refuseUnfaithful(value: unknown, used: Used = "everything"): void {
+export function refuseUnstorable(value: unknown, used: UsedPart = "everything"): void {
   const errors: FieldError[] = [];
   collect(value, used, { path: [], errors });
   if (errors.length > 0) throw validationError(errors);
@@ -62,7 +64,7 @@ export function refuseUnfaithful(value: unknown, used: Used = "everything"): voi
 /** `path` is the path of the current value. The whole search shares one array. */
 type Search = { path: (string | number)[]; errors: FieldError[] };
 
-function collect(value: unknown, used: Used, search: Search): void {
+function collect(value: unknown, used: UsedPart, search: Search): void {
   if (typeof value === "string") {
     if (isBadText(value)) addError(search, textError(search.path));
   } else if (typeof value === "number") {
@@ -74,17 +76,17 @@ function collect(value: unknown, used: Used, search: Search): void {
   }
 }
 
-function collectItems(items: readonly unknown[], used: Used, search: Search): void {
+function collectItems(items: readonly unknown[], used: UsedPart, search: Search): void {
   const inner = used === "everything" ? used : used.items;
   if (inner === null) return;
-  for (let i = 0; i < items.length && search.errors.length < MOST_ERRORS; i++) {
+  for (let i = 0; i < items.length && search.errors.length < MAX_ERRORS; i++) {
     search.path.push(i);
     collect(items[i], inner, search);
     search.path.pop();
   }
 }
 
-function collectMembers(value: object, used: Used, search: Search): void {
+function collectMembers(value: object, used: UsedPart, search: Search): void {
   for (const [name, member] of Object.entries(value)) {
     const inner = used === "everything" ? used : used.members.get(name);
     if (inner === undefined) continue;
@@ -92,12 +94,12 @@ function collectMembers(value: object, used: Used, search: Search): void {
     search.path.push(name);
     collect(member, inner, search);
     search.path.pop();
-    if (search.errors.length >= MOST_ERRORS) return;
+    if (search.errors.length >= MAX_ERRORS) return;
   }
 }
 
 function addError({ errors }: Search, error: FieldError): void {
-  if (errors.length < MOST_ERRORS) errors.push(error);
+  if (errors.length < MAX_ERRORS) errors.push(error);
 }
 
 function isBadText(text: string): boolean {

@@ -45,7 +45,7 @@ export type KeyedRequest = {
 /**
  * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
  */
-export type Storing = <T>(projectSeq: number, change: () => T) => T;
+export type WithinQuota = <T>(projectSeq: number, change: () => T) => T;
 
 export type Idempotency = {
   /**
@@ -70,7 +70,7 @@ export function createIdempotency(deps: {
   writer: Writer;
   clock: Clock;
   sealKey: Uint8Array;
-  storing: Storing;
+  storing: WithinQuota;
 }): Idempotency {
   const { db, writer, clock, sealKey, storing } = deps;
   /** Requests under way, by scope: a second request with the same key waits for the first. */

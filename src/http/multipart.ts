@@ -11,7 +11,7 @@ import { sizeText } from "./body-limits.ts";
 export type FileForm = {
   /** Name of the file's field. */
   name: string;
-  capBytes: number;
+  maxBytes: number;
   store: (bytes: Uint8Array) => Promise<void>;
 };
 
@@ -35,7 +35,7 @@ export async function receiveFile(
   if (request.body === null) throw noFile(form);
   if (!/^multipart\/form-data\s*;/i.test(contentType)) throw notMultipart();
   const announced = Number(request.headers.get("content-length") ?? 0);
-  if (announced > form.capBytes + FORM_OVERHEAD_BYTES) throw tooLarge(form);
+  if (announced > form.maxBytes + FORM_OVERHEAD_BYTES) throw tooLarge(form);
   const parser = createParser(contentType, form);
   try {
     await parser.read(await pieces());
@@ -118,7 +118,7 @@ async function storeAll(part: AsyncIterable<Uint8Array>, form: FileForm): Promis
   let sizeBytes = 0;
   for await (const bytes of part) {
     sizeBytes += bytes.byteLength;
-    if (sizeBytes > form.capBytes) throw tooLarge(form);
+    if (sizeBytes > form.maxBytes) throw tooLarge(form);
     await form.store(bytes);
   }
 }
@@ -133,7 +133,7 @@ function malformed(): AppError {
   return new AppError(400, "BAD_REQUEST", "The multipart form is malformed or incomplete.");
 }
 
-function tooLarge({ capBytes }: FileForm): AppError {
+function tooLarge({ maxBytes: capBytes }: FileForm): AppError {
   const message = `The file is larger than ${sizeText(capBytes)}.`;
   return new AppError(413, "PAYLOAD_TOO_LARGE", message, {
     suggestion: "Split the file and send the pieces one after the other.",

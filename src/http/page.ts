@@ -36,7 +36,7 @@ export function badLinkPage(texts: Texts): Page {
 }
 
 /** The page for an internal error. */
-export function troublePage(texts: Texts): Page {
+export function errorPage(texts: Texts): Page {
   return plainPage(texts, texts.serverError);
 }
 

@@ -101,7 +101,7 @@ export function createRoot(options: {
     /** Responses since the start, by status. */
     responses,
     /** Called once, after all routes were added. */
-    learnRoutes(all: readonly Route[]) {
+    registerRoutes(all: readonly Route[]) {
       routes = createRouteTable(all);
     },
   };

@@ -8,7 +8,7 @@ import { choiceMessage, messageOf, QUERY_BOOLEAN, QUERY_INTEGER } from "./field-
 import { type FieldError, type FieldErrorCode, validationError } from "../lib/errors.ts";
 
 /** Most errors in one response, so that a body with a million errors gets a small response. */
-export const MOST_ERRORS = 100;
+export const MAX_ERRORS = 100;
 
 /**
  * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run
@@ -50,7 +50,7 @@ function* allErrors(
 /** Throws 422 if a body that satisfies its schema violates a rule attached by `withChecks`. */
 export function ensureChecks(schema: TSchema, value: unknown): void {
   const errors = crossFieldErrors(schema, value, null);
-  if (errors.length > 0) throw validationError(errors.slice(0, MOST_ERRORS));
+  if (errors.length > 0) throw validationError(errors.slice(0, MAX_ERRORS));
 }
 
 function crossFieldErrors(schema: TSchema, value: unknown, project: Project | null): FieldError[] {
@@ -77,7 +77,7 @@ function firstByField(errors: Iterable<FieldError>): FieldError[] {
   const found = new Map<string, FieldError>();
   for (const error of errors) {
     if (!found.has(error.field)) found.set(error.field, error);
-    if (found.size === MOST_ERRORS) break;
+    if (found.size === MAX_ERRORS) break;
   }
   return [...found.values()];
 }

@@ -11,10 +11,10 @@ export type PoolOptions = {
   capacity: number;
   /** Cost of one waiter, and the limit of the costs of all waiters together. */
   waitingCost: (amount: number) => number;
-  mostWaitingCost: number;
+  maxWaitingCost: number;
   waitMs: number;
   /** Part of the capacity and of the waiting costs that one holder may have, from 0 to 1. */
-  partOfOne: number;
+  maxShareOfOne: number;
 };
 
 export type Ask = {
@@ -48,7 +48,14 @@ export class PoolExhaustedError extends Error {}
 type Waiter = Ask & { grant: (share: Share) => void };
 
 export function createFairPool(options: PoolOptions): FairPool {
-  const { clock, capacity, waitingCost, mostWaitingCost, waitMs, partOfOne } = options;
+  const {
+    clock,
+    capacity,
+    waitingCost,
+    maxWaitingCost: mostWaitingCost,
+    waitMs,
+    maxShareOfOne: partOfOne,
+  } = options;
   const mostOfOne = Math.floor(capacity * partOfOne);
   const heldBy = new Map<number, number>();
   let taken = 0;

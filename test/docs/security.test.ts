@@ -7,7 +7,7 @@ import { SETTINGS } from "../../src/config.ts";
 import {
   BODY_LIMITS,
   type BodyLimit,
-  IMPORT_CAP_BYTES,
+  MAX_IMPORT_BYTES,
   sizeText,
 } from "../../src/http/body-limits.ts";
 import { DEEPEST_NESTING } from "../../src/lib/nesting.ts";
@@ -37,7 +37,7 @@ const largestOfOthers = Math.max(
 const expected: [limit: string, value: string][] = [
   ["body of `/v1/track`", ofBody(BODY_LIMITS.track)],
   ["body of `/v1/send`", ofBody(BODY_LIMITS.send)],
-  ["body of an import", `${sizeText(IMPORT_CAP_BYTES)}, written to disk as it arrives`],
+  ["body of an import", `${sizeText(MAX_IMPORT_BYTES)}, written to disk as it arrives`],
   ["body of any other route", `at most ${sizeText(largestOfOthers)}; `],
   ["nesting of JSON", `${DEEPEST_NESTING} levels`],
   ["requests a minute and project, secret keys", setting("apiRate")],

@@ -140,7 +140,7 @@ test("a server without free descriptors takes little CPU time, answers /readyz, 
   const url = `http://127.0.0.1:${port}`;
   const words = ["serve", "--data", data, "--port", String(port), "--log-format", "json"];
   const server = await startMailstead(words, (greeting) => greeting.includes("transport"), {
-    mostDescriptors: LIMIT,
+    maxDescriptors: LIMIT,
   });
   const sockets: Socket[] = [];
   const flood = (count: number) => {

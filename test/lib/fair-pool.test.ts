@@ -13,9 +13,9 @@ function setUp() {
     clock,
     capacity: 12,
     waitingCost: () => 1,
-    mostWaitingCost: 6,
+    maxWaitingCost: 6,
     waitMs: WAIT_MS,
-    partOfOne: 2 / 3,
+    maxShareOfOne: 2 / 3,
   });
   const order: string[] = [];
   /** Asks; notes in `order` how that ends. */

@@ -47,7 +47,7 @@ linearTests([
   {
     name: "MTA-STS TXT records",
     run: (text) => readRecordId([text]),
-    mostCharacters: MAX_DNS_OCTETS,
+    maxCharacters: MAX_DNS_OCTETS,
     frames: [
       ["", ""],
       ["v=STSv1", "x"],
@@ -59,7 +59,7 @@ linearTests([
   {
     name: "many TXT records for MTA-STS",
     run: (text) => readRecordId(text.split("|")),
-    mostCharacters: MAX_DNS_OCTETS,
+    maxCharacters: MAX_DNS_OCTETS,
     pumps: ["v=STSv1;|", "v=STSv1; id=1;|", "|"],
   },
   {
@@ -70,7 +70,7 @@ linearTests([
       allows(text, "ip6:2001:db8::1");
       return mergeSpf([text], ["ip4:192.0.2.1"]);
     },
-    mostCharacters: MAX_DNS_OCTETS,
+    maxCharacters: MAX_DNS_OCTETS,
     frames: [
       ["v=spf1 ", ""],
       ["v=spf1 ip4:", "/8"],
@@ -83,7 +83,7 @@ linearTests([
   {
     name: "DMARC records",
     run: (text) => [isDmarcRecord(text), hasPolicy(text)],
-    mostCharacters: MAX_DNS_OCTETS,
+    maxCharacters: MAX_DNS_OCTETS,
     frames: [
       ["", ""],
       ["v", "=DMARC2"],
@@ -96,7 +96,7 @@ linearTests([
   {
     name: "DKIM records",
     run: isDkimRecord,
-    mostCharacters: MAX_DNS_OCTETS,
+    maxCharacters: MAX_DNS_OCTETS,
     frames: [
       ["", ""],
       ["v=DKIM1; p=", ";"],
@@ -118,10 +118,10 @@ linearTests([
         },
         text.split("|"),
       ),
-    mostCharacters: MAX_DNS_OCTETS,
+    maxCharacters: MAX_DNS_OCTETS,
     pumps: ["1 a|", "1|", "|", "1 "],
   },
-  { name: "addresses to look up", run: reverseName, mostCharacters: 1_000, pumps: ["0:", "1."] },
+  { name: "addresses to look up", run: reverseName, maxCharacters: 1_000, pumps: ["0:", "1."] },
   {
     name: "lists of name servers",
     run: parseDnsServers,
@@ -155,7 +155,7 @@ linearTests([
   {
     name: "SMTP replies that arrive octet by octet",
     run: (text) => read(text, 1),
-    mostCharacters: 16 * 1024,
+    maxCharacters: 16 * 1024,
     frames: [
       ["", ""],
       ["250-", "\r\n"],
@@ -165,7 +165,7 @@ linearTests([
   {
     name: "replies to EHLO",
     run: (text) => readExtensions(reply(text)),
-    mostCharacters: 65_536,
+    maxCharacters: 65_536,
     frames: [
       ["", ""],
       ["a\nAUTH ", ""],
@@ -176,7 +176,7 @@ linearTests([
   {
     name: "texts of SMTP replies",
     run: (text) => [quoteReply(reply(text)), readReply("rcpt", reply(text))],
-    mostCharacters: 65_536,
+    maxCharacters: 65_536,
     frames: [
       ["", ""],
       ["5.1.1 ", "x"],
@@ -191,7 +191,7 @@ linearTests([
       classifyReply({ step: "dot", code: 554, enhanced: null, text }),
       classifyReply({ step: "data", code: 450, enhanced: "4.0.0", text }),
     ],
-    mostCharacters: 65_536,
+    maxCharacters: 65_536,
     frames: [
       ["", ""],
       ["delivery error: dd ", "x"],
@@ -210,7 +210,7 @@ linearTests([
         { envelope: { from: text, to: text }, message: Buffer.from("a\r\n\r\nb") },
         NO_EXTENSIONS,
       ),
-    mostCharacters: 10_000,
+    maxCharacters: 10_000,
     frames: [
       ["", ""],
       ['"', "x"],

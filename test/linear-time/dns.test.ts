@@ -68,7 +68,7 @@ function answers<Value>(
     const reading = query.read(message);
     return reading.kind === "response" ? readAnswer(reading.packet, "a.test", kind) : reading;
   };
-  return { name, run, mostCharacters: 30_000, pumps: ["x"], hasOwnPumpsOnly: true };
+  return { name, run, maxCharacters: 30_000, pumps: ["x"], hasOwnPumpsOnly: true };
 }
 
 linearTests([
@@ -95,7 +95,7 @@ linearTests([
       record(OWNER, TYPE_NSEC, Buffer.concat([OWNER, Buffer.from([0, 2, 255, 255])])),
     ),
   ),
-  { ...answers("chains of pointers", A, chained), mostCharacters: 1_024 },
+  { ...answers("chains of pointers", A, chained), maxCharacters: 1_024 },
   {
     name: "messages that arrive octet by octet",
     run: (text) => {
@@ -103,7 +103,7 @@ linearTests([
       collect(Buffer.from([0xff, 0xff]));
       for (let i = 0; i < text.length; i++) collect(Buffer.from([0]));
     },
-    mostCharacters: MAX_OCTETS,
+    maxCharacters: MAX_OCTETS,
     pumps: ["x"],
     hasOwnPumpsOnly: true,
   },

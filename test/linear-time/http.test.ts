@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createArrivals } from "../../src/http/body-arrival.ts";
 import { readForm } from "../../src/http/form.ts";
-import { refuseUnfaithful } from "../../src/http/faithful.ts";
+import { refuseUnstorable } from "../../src/http/faithful.ts";
 import { defineFormats } from "../../src/http/formats.ts";
 import { createJsonBounds } from "../../src/http/json-bounds.ts";
 import { receiveFile } from "../../src/http/multipart.ts";
@@ -51,7 +51,7 @@ const upload = (body: string, boundary: string) =>
       request: post(body, `multipart/form-data; boundary=${boundary}`),
       pieces: async () => whole(body),
     },
-    { name: "file", capBytes: 1024 * 1024, store: async () => {} },
+    { name: "file", maxBytes: 1024 * 1024, store: async () => {} },
   );
 
 const HEADERS = samples(
@@ -67,7 +67,7 @@ linearTests([
         headers: Object.fromEntries(HEADERS.map((name) => [name, text])),
       }),
     ),
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     frames: [
       ["a", "a"],
       ["Bearer ", "\u0080"],
@@ -79,7 +79,7 @@ linearTests([
   {
     name: "the path of a request",
     run: tried((text) => t.call("GET", `/${text}`)),
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["contacts/", "/"],
@@ -93,7 +93,7 @@ linearTests([
   {
     name: "the query of a request",
     run: tried((text) => t.call("GET", `/contacts?${text}`)),
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["search=", ""],
@@ -121,9 +121,9 @@ linearTests([
       const bytes = Buffer.from(text);
       const bounds = createJsonBounds(1_000_000);
       for (let at = 0; at < bytes.length; at += 1_000) bounds.add(bytes.subarray(at, at + 1_000));
-      refuseUnfaithful(JSON.parse(text));
+      refuseUnstorable(JSON.parse(text));
     }),
-    mostCharacters: 256 * 1024,
+    maxCharacters: 256 * 1024,
     frames: [
       ["", ""],
       ['{"a":"', '"}'],
@@ -138,7 +138,7 @@ linearTests([
       const value: unknown = JSON.parse(text);
       return [fieldErrors(SendInput, value), fieldErrors(WebhookInput, value)];
     }),
-    mostCharacters: 256 * 1024,
+    maxCharacters: 256 * 1024,
     frames: [
       ['{"to":[', "1]}"],
       ['{"to":{"email":"', '"}}'],
@@ -154,7 +154,7 @@ linearTests([
   {
     name: "base64 of attachments",
     run: (text) => fieldErrors(SendInput, { attachments: [{ filename: "a", content: text }] }),
-    mostCharacters: 256 * 1024,
+    maxCharacters: 256 * 1024,
     frames: [
       ["", ""],
       ["a", "!"],
@@ -174,7 +174,7 @@ linearTests([
   {
     name: "uploaded files",
     run: tried((text) => upload(text, "b")),
-    mostCharacters: 128 * 1024,
+    maxCharacters: 128 * 1024,
     frames: [
       ["--b\r\n", ""],
       ['--b\r\nContent-Disposition: form-data; name="file"; filename="', ""],
@@ -187,19 +187,19 @@ linearTests([
   {
     name: "boundaries of uploads",
     run: tried((text) => upload("--a\r\n", text)),
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     pumps: ["; boundary=", "a="],
   },
   {
     name: "forms of recipients",
     run: (text) => readForm(post(text, "application/x-www-form-urlencoded"), arrivals),
-    mostCharacters: 4_096,
+    maxCharacters: 4_096,
     pumps: ["a=b&", "%41", "+"],
   },
   {
     name: "Retry-After",
     run: (text) => [retryAfter(text, 0), retryAfterMs(text, 0), retryAfterMs(`${text} GMT`, 0)],
-    mostCharacters: 65_536,
+    maxCharacters: 65_536,
     frames: [
       ["", ""],
       ["Mon, ", " GMT"],
@@ -218,7 +218,7 @@ linearTests([
         headers: new Headers({ "user-agent": value, purpose: value }),
       });
     },
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     pumps: samples("cisco §google-§bot§cubot§trend §vade §python-§Chrome/42.0.§node"),
   },
 ]);

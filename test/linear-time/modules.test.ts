@@ -54,7 +54,7 @@ linearTests([
     ],
     pumps: ["a.", "\\.", "\\\\"],
   },
-  { name: "paths of keys", run: splitPath, mostCharacters: 65_536, pumps: ["a.", "\\.", "\\\\"] },
+  { name: "paths of keys", run: splitPath, maxCharacters: 65_536, pumps: ["a.", "\\.", "\\\\"] },
   {
     name: "dates of filters",
     run: (text) => [parsePeriod(text), filters("createdAt", text)],
@@ -75,7 +75,7 @@ linearTests([
   {
     name: "CSV files",
     run: readCsv,
-    mostCharacters: 512 * 1024,
+    maxCharacters: 512 * 1024,
     frames: [
       ["", ""],
       ["email,a\r\n", "\r\n"],
@@ -87,7 +87,7 @@ linearTests([
   {
     name: "the dialect of a CSV file",
     run: detectDialect,
-    mostCharacters: 65_536,
+    maxCharacters: 65_536,
     frames: [
       ["", ""],
       ['"', ""],
@@ -114,14 +114,14 @@ linearTests([
   {
     name: "mappings of columns",
     run: (text) => readHeader(["a"], { [text]: text, a: text, b: `data.${text}` }),
-    mostCharacters: 16_384,
+    maxCharacters: 16_384,
     pumps: ["\\.", "a."],
   },
   {
     name: "records of contacts",
     run: (text) =>
       readRow([{ kind: "email" }, { kind: "json", key: "a" }], { line: 1, cells: [text, text] }),
-    mostCharacters: 1024 * 1024,
+    maxCharacters: 1024 * 1024,
     frames: [
       ["", ""],
       ['{"a":"', '"}'],
@@ -135,13 +135,13 @@ linearTests([
       guess.see(Buffer.from(text, "latin1"));
       return guess.result();
     },
-    mostCharacters: 1024 * 1024,
+    maxCharacters: 1024 * 1024,
     pumps: ["\u00e9", "\u00c3\u00a9", "\u00ff\u00fe", "\u00f0\u009f"],
   },
   {
     name: "names of sending domains",
     run: parseSendingDomain,
-    mostCharacters: 1_000,
+    maxCharacters: 1_000,
     frames: [
       ["", ""],
       ["a.", "."],
@@ -154,7 +154,7 @@ linearTests([
       const domain = canonicalDomain(text) ?? "example.test";
       return [correctedDomain(domain), isDisposableDomain(domain), isPersonalDomain(domain)];
     },
-    mostCharacters: 255,
+    maxCharacters: 255,
     frames: [
       ["", ""],
       ["gm", "il.com"],
@@ -179,7 +179,7 @@ linearTests([
   {
     name: "names of segments",
     run: slugOf,
-    mostCharacters: 255,
+    maxCharacters: 255,
     frames: [
       ["", ""],
       ["a", "!"],

@@ -31,7 +31,7 @@ linearTests([
   {
     name: "templates of bodies",
     run: (text) => renderAll(text, "html"),
-    mostCharacters: 64 * 1024,
+    maxCharacters: 64 * 1024,
     frames: [
       ["", ""],
       ["{{ a ?? x", "y }}"],
@@ -42,7 +42,7 @@ linearTests([
   {
     name: "tags of templates",
     run: (text) => renderAll(text, "text"),
-    mostCharacters: 64 * 1024,
+    maxCharacters: 64 * 1024,
     frames: [
       ["{% # ", "%}"],
       ["{% liquid ", "%}"],
@@ -54,7 +54,7 @@ linearTests([
   {
     name: "templates of URLs",
     run: (text) => renderAll(text, "url"),
-    mostCharacters: 4_096,
+    maxCharacters: 4_096,
     frames: [
       ["https://a.test/", ""],
       ["https://a.test/{{ a", "}}"],

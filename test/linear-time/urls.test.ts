@@ -29,7 +29,7 @@ defineFormats();
 const setting = (name: string, frames: Parser["frames"] = [["", ""]]): Parser => ({
   name: `--${name}`,
   run: tried((text) => readConfig({ [name]: text }, {})),
-  mostCharacters: 10_000,
+  maxCharacters: 10_000,
   frames,
   pumps: ["a.", "a-", "1.1.1.1,", "http://", "/", "[::1]:53,"],
 });
@@ -38,7 +38,7 @@ linearTests([
   {
     name: "addresses of clients",
     run: (text) => clientOf({ peer: "127.0.0.1", forwardedFor: text }),
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["", ", 10.0.0.1"],
@@ -49,13 +49,13 @@ linearTests([
   {
     name: "canonical paths of requests",
     run: (text) => [canonicalPath(`/${text}`), routePath(`http://a.test/${text}`)],
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     pumps: ["%41", "%", "%e0", "/a"],
   },
   {
     name: "origins of web pages",
     run: parseWebOrigin,
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     frames: [
       ["https://", ""],
       ["https://", ".test"],
@@ -80,7 +80,7 @@ linearTests([
       isPrivateTarget(text),
       readWebhook({ url: text, method: "POST", headers: { a: text }, body: text }, "config", []),
     ],
-    mostCharacters: 65_536,
+    maxCharacters: 65_536,
     frames: [
       ["", ""],
       ["https://", ""],
@@ -94,7 +94,7 @@ linearTests([
       const headers = new Headers({ location: encodeURI(text.toWellFormed()) });
       return parseUrl(locationOf("GET", { status: 302, headers }) ?? "", "https://a.test/");
     },
-    mostCharacters: MAX_HEADERS,
+    maxCharacters: MAX_HEADERS,
     frames: [
       ["", ""],
       ["https://", ""],
@@ -120,7 +120,7 @@ linearTests([
     ["a", "!"],
   ]),
   setting("dns"),
-  setting("source-addresses"),
+  setting("source-address"),
   setting("trusted-proxy"),
   setting("port"),
   setting("send-rate", [["1.", "x"]]),

@@ -33,11 +33,11 @@ type Limits = {
   /** The program is killed after so many milliseconds, or never if this is 0. */
   limitMs: number;
   /** File descriptors that it may open; absent: as many as this process may. */
-  mostDescriptors?: number;
+  maxDescriptors?: number;
 };
 
 function spawn(words: readonly string[], environment: Environment, limits: Limits) {
-  const { limitMs, mostDescriptors } = limits;
+  const { limitMs, maxDescriptors: mostDescriptors } = limits;
   const limited =
     mostDescriptors === undefined
       ? []

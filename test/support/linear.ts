@@ -7,7 +7,7 @@ export type Parser = {
   name: string;
   run: Run;
   /** Longest text that can reach it; 256 KiB where it has no bound of its own. */
-  mostCharacters?: number;
+  maxCharacters?: number;
   /** Texts around what is repeated; nothing if left out. */
   frames?: readonly (readonly [prefix: string, tail: string])[];
   /** Texts to repeat besides the common ones. */
@@ -67,7 +67,7 @@ export function linearTests(parsers: readonly Parser[]): void {
 export async function superLinear(parser: Parser): Promise<string[]> {
   const found: string[] = [];
   for (const pump of pumpsFor(parser)) {
-    const growth = await findGrowth(parser.run, pump, parser.mostCharacters ?? USUAL_BOUND);
+    const growth = await findGrowth(parser.run, pump, parser.maxCharacters ?? USUAL_BOUND);
     if (growth !== null) found.push(describeGrowth(pump, growth));
     if (found.length === MOST_SHOWN) break;
   }

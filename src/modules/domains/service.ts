@@ -76,7 +76,7 @@ export function createDomains(deps: DomainsDeps) {
    * makes a check due. Leaves the rest unchanged.
    */
   function addExisting(known: DomainRow, input: NewDomain, made: readonly NewKey[]): DomainRow {
-    const { projectSeq, isDeclaredVerified: isDeclaredVerified } = input;
+    const { projectSeq, isDeclaredVerified } = input;
     if (known.projectSeq !== projectSeq) throw domainTaken(known.domain);
     if (!hasKeys(known)) keys.insert(known.seq, made);
     const now = clock.now();
@@ -95,7 +95,7 @@ export function createDomains(deps: DomainsDeps) {
   }
 
   function insert(
-    { projectSeq, domain, isDeclaredVerified: isDeclaredVerified }: NewDomain,
+    { projectSeq, domain, isDeclaredVerified }: NewDomain,
     made: readonly NewKey[],
   ): DomainRow {
     const now = clock.now();

@@ -14,7 +14,7 @@ import { Elysia } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Arrivals } from "../../http/body-arrival.ts";
 import { readForm } from "../../http/form.ts";
-import { badLinkPage, Html, type Page, pageResponse, troublePage } from "../../http/page.ts";
+import { badLinkPage, Html, type Page, pageResponse, errorPage } from "../../http/page.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { chooseTexts } from "../../render/language.ts";
@@ -58,7 +58,7 @@ export function subscriptionRoutes(deps: {
           status,
           error: describeError(error),
         });
-        return respond(request, null, (texts) => troublePage(texts), status);
+        return respond(request, null, (texts) => errorPage(texts), status);
       }
     };
   }
@@ -76,7 +76,7 @@ export function subscriptionRoutes(deps: {
     const recipient = emailId === null ? null : subscriptions.find(emailId);
     if (emailId === null || recipient === null) return respond(request, null, badLinkPage, 404);
     const form = await readForm(request, arrivals);
-    if (form.isTooLarge) return respond(request, recipient, troublePage, 413);
+    if (form.isTooLarge) return respond(request, recipient, errorPage, 413);
     const decision = decisionIn(form.fields, name);
     if (decision === null) {
       const view = { recipient, hasActed: false };

@@ -9,7 +9,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Change } from "../../../db/writer.ts";
 import { Nullable } from "../../../http/envelope.ts";
-import { IMPORT_CAP_BYTES } from "../../../http/body-limits.ts";
+import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { receiveFile, type Upload } from "../../../http/multipart.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError, type FieldError, fieldError, validationError } from "../../../lib/errors.ts";
@@ -58,7 +58,7 @@ export function createImports(deps: {
     let sizeBytes = 0;
     const fields = await receiveFile(upload, {
       name: "file",
-      capBytes: IMPORT_CAP_BYTES,
+      maxBytes: MAX_IMPORT_BYTES,
       async store(bytes) {
         guess.see(bytes);
         digest.update(bytes);

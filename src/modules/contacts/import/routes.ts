@@ -7,7 +7,7 @@ import { Elysia } from "elysia";
 import type { Writer } from "../../../db/writer.ts";
 import type { Admission } from "../../../http/admission.ts";
 import type { Bodies } from "../../../http/bodies.ts";
-import { IMPORT_CAP_BYTES } from "../../../http/body-limits.ts";
+import { MAX_IMPORT_BYTES } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
 import type { Imports, Received } from "./imports.ts";
@@ -74,7 +74,7 @@ const FORM = {
   type: "object" as const,
   required: ["file"],
   additionalProperties: true,
-  "x-max-body-bytes": IMPORT_CAP_BYTES + FORM_OVERHEAD_BYTES,
+  "x-max-body-bytes": MAX_IMPORT_BYTES + FORM_OVERHEAD_BYTES,
   properties: {
     file: {
       type: "string" as const,

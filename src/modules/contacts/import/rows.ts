@@ -1,6 +1,6 @@
 /** Converts a record of a CSV file to the values of one contact. All functions here are pure. */
 
-import { refuseUnfaithful } from "../../../http/faithful.ts";
+import { refuseUnstorable } from "../../../http/faithful.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { parseAddress } from "../../../protocols/mime/address.ts";
 import { readCell, removeMark } from "./cells.ts";
@@ -95,7 +95,7 @@ function readSubscribed(cell: string): boolean {
 function readJsonCell(cell: string, key: string): unknown {
   try {
     const value: unknown = JSON.parse(cell);
-    refuseUnfaithful(value);
+    refuseUnstorable(value);
     return value;
   } catch (error) {
     if (error instanceof SyntaxError) throw new RowError(`The value of ${key} is not JSON.`);

@@ -3,7 +3,7 @@
  * does not use the database: references.ts checks templates and segments.
  */
 
-import { isRecord, MOST_ERRORS } from "../../../http/validation.ts";
+import { isRecord, MAX_ERRORS } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import type { CheckResult } from "../../segments/condition/input.ts";
 import { type Head, readStep } from "./config.ts";
@@ -60,7 +60,7 @@ export function checkGraph(
   };
   return errors.length === 0
     ? { ok: true, value: graph }
-    : { ok: false, errors: errors.slice(0, MOST_ERRORS) };
+    : { ok: false, errors: errors.slice(0, MAX_ERRORS) };
 }
 
 function listErrors(given: unknown, field: string, most: number): FieldError[] {
