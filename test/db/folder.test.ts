@@ -30,7 +30,7 @@ afterEach(() => rmSync(parent, { recursive: true, force: true }));
 const mode = (file: string) => statSync(file).mode & 0o777;
 
 describe("the data folder", () => {
-  test("is made with all that is above it, for its owner only", () => {
+  test("is created with its parent folders, with access for its owner only", () => {
     const folder = openDataFolder(path, null);
     expect(folder).toEqual({
       path,
@@ -40,7 +40,7 @@ describe("the data folder", () => {
     expect(mode(path)).toBe(0o700);
   });
 
-  test("keeps a secret of 43 characters, for its owner only, the same ever after", () => {
+  test("stores a secret of 43 characters that only its owner can read and that never changes", () => {
     const { secret } = openDataFolder(path, null);
     expect(secret).toMatch(/^[0-9A-Za-z]{43}$/);
     expect(mode(join(path, "secret"))).toBe(0o600);
@@ -48,26 +48,26 @@ describe("the data folder", () => {
     expect(openDataFolder(join(parent, "other"), null).secret).not.toBe(secret);
   });
 
-  test("takes a secret that is readable by others back", () => {
+  test("removes access of other users to the secret", () => {
     openDataFolder(path, null);
     chmodSync(join(path, "secret"), 0o644);
     openDataFolder(path, null);
     expect(mode(join(path, "secret"))).toBe(0o600);
   });
 
-  test("a secret that was given is used and not written down", () => {
+  test("uses a given secret without storing it", () => {
     expect(openDataFolder(path, "given").secret).toBe("given");
     expect(existsSync(join(path, "secret"))).toBe(false);
   });
 
-  test("a damaged secret is refused and left as it is", () => {
+  test("refuses a damaged secret and does not change it", () => {
     openDataFolder(path, null);
     writeFileSync(join(path, "secret"), "short\n");
     expect(() => openDataFolder(path, null)).toThrow(/secret is damaged.*backup/s);
     expect(readFileSync(join(path, "secret"), "utf8")).toBe("short\n");
   });
 
-  test("a secret that is gone is not replaced where there is a database", () => {
+  test("does not replace a missing secret if there is a database", () => {
     const { databaseFile, secret } = openDataFolder(path, null);
     openDatabase(databaseFile).sqlite.close();
     rmSync(join(path, "secret"));
@@ -76,7 +76,7 @@ describe("the data folder", () => {
     expect(openDataFolder(path, secret).secret).toBe(secret);
   });
 
-  test("an empty database is refused, with a secret beside it or without, and left as it is", () => {
+  test("refuses an empty database, with or without a secret, and does not change it", () => {
     const { databaseFile } = openDataFolder(path, null);
     writeFileSync(databaseFile, "");
     expect(() => openDataFolder(path, null)).toThrow(/mailstead\.db is empty/);
@@ -85,13 +85,13 @@ describe("the data folder", () => {
     expect(statSync(databaseFile).size).toBe(0);
   });
 
-  test("a log without its database is refused: SQLite would delete it", () => {
+  test("refuses a log without its database, because SQLite would delete the log", () => {
     const { databaseFile } = openDataFolder(path, null);
     writeFileSync(`${databaseFile}-wal`, "");
     expect(() => openDataFolder(path, null)).toThrow(/mailstead\.db is missing, but its log/);
   });
 
-  test("where there is no installation, it is said and nothing is made", () => {
+  test("reports that there is no installation, and creates nothing", () => {
     expect(() => requireInstallation(path)).toThrow(DataFolderError);
     expect(() => requireInstallation(path)).toThrow(path);
     expect(existsSync(path)).toBe(false);
@@ -99,7 +99,7 @@ describe("the data folder", () => {
     requireInstallation(path);
   });
 
-  test("a path that is a file is refused with its name", () => {
+  test("refuses a path that is a file, and names it", () => {
     const file = join(parent, "file");
     writeFileSync(file, "");
     for (const bad of [file, join(file, "below")]) {
@@ -108,13 +108,13 @@ describe("the data folder", () => {
     }
   });
 
-  test("knows how much may still be written", () => {
+  test("reports the free bytes of the file system", () => {
     expect(freeBytes(parent)).toBeGreaterThan(0);
   });
 });
 
 describe("the lock", () => {
-  test("keeps a second server out until the first lets go", () => {
+  test("prevents a second server until the first one releases it", () => {
     openDataFolder(path, null);
     const unlock = lockDataFolder(path);
     expect(() => lockDataFolder(path)).toThrow(/Another mailstead serves.*--data/s);
@@ -122,7 +122,7 @@ describe("the lock", () => {
     lockDataFolder(path)();
   });
 
-  test("is one for each folder", () => {
+  test("of one folder does not affect another folder", () => {
     const other = join(parent, "other");
     for (const folder of [path, other]) openDataFolder(folder, null);
     const unlocks = [path, other].map(lockDataFolder);
@@ -130,7 +130,7 @@ describe("the lock", () => {
   });
 });
 
-test("the database is opened so that a commit survives a power cut", () => {
+test("openDatabase uses settings with which a commit survives a power cut", () => {
   const { databaseFile } = openDataFolder(path, null);
   const { sqlite } = openDatabase(databaseFile);
   const value = (pragma: string) =>

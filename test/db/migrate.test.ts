@@ -26,7 +26,7 @@ const tables = () =>
 const enforces = () => Object(db.query("PRAGMA foreign_keys").get()).foreign_keys === 1;
 
 describe("migrations", () => {
-  test("are applied in order, once, and remembered by name with the time", () => {
+  test("are applied in order, once, and recorded with name and time", () => {
     expect(migrate(db, [first, second], 1234)).toEqual(["0000_first", "0001_second"]);
     expect(migrate(db, [first, second], 5678)).toEqual([]);
     expect(db.query("SELECT * FROM migrations ORDER BY name").all()).toEqual([
@@ -36,18 +36,18 @@ describe("migrations", () => {
     expect(tables()).toEqual(["a", "b", "migrations"]);
   });
 
-  test("that come later are applied for themselves", () => {
+  test("that are added later are applied alone", () => {
     migrate(db, [first]);
     expect(migrate(db, [first, second])).toEqual(["0001_second"]);
   });
 
-  test("are known by name: one with an older stamp that was never applied is applied", () => {
+  test("are identified by name: an older one that was never applied is applied", () => {
     migrate(db, [second]);
     expect(pendingMigrations(db, [first, second])).toEqual([first]);
     expect(migrate(db, [first, second])).toEqual(["0000_first"]);
   });
 
-  test("a database of a newer version is refused, by name, and left alone", () => {
+  test("of a newer version are refused by name, and the database is not changed", () => {
     migrate(db, [first, second, { name: "0002_future", sql: "CREATE TABLE c (id INTEGER);" }]);
     const before = db.serialize();
     expect(() => migrate(db, [first, second])).toThrow(DatabaseTooNewError);
@@ -55,7 +55,7 @@ describe("migrations", () => {
     expect(db.serialize().equals(before)).toBe(true);
   });
 
-  test("one that fails is undone whole, those before it stay, those after it wait", () => {
+  test("that fail are undone; earlier ones stay applied, and later ones wait", () => {
     const broken = {
       name: "0001_broken",
       sql: "CREATE TABLE b (id INTEGER); INSERT INTO nowhere VALUES (1);",
@@ -64,8 +64,8 @@ describe("migrations", () => {
     expect(() => migrate(db, [first, broken, third])).toThrow("nowhere");
     expect(tables()).toEqual(["a", "migrations"]);
     expect([db.inTransaction, enforces()]).toEqual([false, true]);
-    const mended = { name: "0001_broken", sql: "CREATE TABLE b (id INTEGER);" };
-    expect(migrate(db, [first, mended, third])).toEqual(["0001_broken", "0002_third"]);
+    const fixed = { name: "0001_broken", sql: "CREATE TABLE b (id INTEGER);" };
+    expect(migrate(db, [first, fixed, third])).toEqual(["0001_broken", "0002_third"]);
   });
 });
 
@@ -90,7 +90,7 @@ describe("foreign keys", () => {
     expect(() => db.run("INSERT INTO children VALUES (2)")).toThrow("FOREIGN KEY");
   });
 
-  test("that a migration breaks are found before it is committed", () => {
+  test("broken by a migration are found before its commit", () => {
     const careless = { name: "0001_careless", sql: "DELETE FROM parents;" };
     expect(() => migrate(db, [family, careless])).toThrow(/0001_careless.*1 broken reference/);
     expect(db.query("SELECT count(*) AS n FROM parents").get()).toEqual({ n: 1 });
@@ -99,14 +99,14 @@ describe("foreign keys", () => {
   });
 });
 
-describe("our own migrations", () => {
+describe("the migrations of this repository", () => {
   test("are those of the folder, in order", () => {
     const folder = join(import.meta.dir, "../../migrations");
     const files = readdirSync(folder).filter((file) => file.endsWith(".sql"));
     expect(migrate(db)).toEqual(files.map((file) => file.slice(0, -4)).sort());
   });
 
-  test("leave a database without a fault, and nothing to do", () => {
+  test("leave a valid database with no pending migration", () => {
     migrate(db);
     expect(db.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
     expect(db.query("PRAGMA foreign_key_check").all()).toEqual([]);
@@ -125,7 +125,7 @@ describe("our own migrations", () => {
     expect(missing).toEqual([]);
   });
 
-  /** Whether some index or the primary key begins with the column. */
+  /** Whether an index or the primary key begins with the column. */
   function isIndexed(table: string, column: string): boolean {
     const plan = db
       .query<{ detail: string }, []>(

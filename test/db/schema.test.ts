@@ -1,4 +1,6 @@
-/** Queries are written against `src/db/schema`, databases are made by `migrations/`: one thing. */
+/**
+ * The tables in `src/db/schema`, which queries use, equal the tables that `migrations/` creates.
+ */
 
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -21,7 +23,7 @@ const tables = modules
 const { sqlite } = openDatabase(":memory:");
 migrate(sqlite);
 
-/** Without what is a matter of taste. */
+/** Removes differences of quotes, white space and case. */
 const plain = (sql: string): string =>
   sql
     .replaceAll(/[`"\s]+/g, " ")
@@ -51,7 +53,7 @@ function indexesOf(table: string): string[] {
     .toSorted();
 }
 
-test("there are as many tables as the schema names", () => {
+test("the migrations create exactly the tables of the schema", () => {
   const made = sqlite
     .query<{ name: string }, []>(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -63,7 +65,7 @@ test("there are as many tables as the schema names", () => {
 });
 
 for (const { name, columns, indexes, primaryKeys } of tables) {
-  test(`${name} has the columns and indexes that the schema gives it`, () => {
+  test(`${name} has the columns and indexes of the schema`, () => {
     const keys = primaryKeys.flatMap((key) => key.columns.map((column) => column.name));
     const expected = columns.map((column) => {
       const isRequired = column.notNull || column.primary || keys.includes(column.name);

@@ -12,7 +12,10 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A database with pages in its file, and what `change` does in its log; as a killed process leaves it. */
+/**
+ * Leaves a database as a killed process does: pages in its file, and the writes of `change` in its
+ * log.
+ */
 function leftBehind(change: (db: Db) => void): string {
   const folder = mkdtempSync(join(tmpdir(), "mailstead-whole-"));
   folders.push(folder);
@@ -31,7 +34,7 @@ function leftBehind(change: (db: Db) => void): string {
 const insert = ({ sqlite }: Db, pages: number) =>
   sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * PAGE_BYTES]);
 
-test("a database that grew in its log is whole, and nothing is copied to find that out", () => {
+test("a database that grew in its log is complete, and the check copies nothing", () => {
   const file = leftBehind((db) => insert(db, 100));
   const before = statSync(file).size;
   const db = openDatabase(file, { create: false });
@@ -41,7 +44,7 @@ test("a database that grew in its log is whole, and nothing is copied to find th
   db.sqlite.close();
 });
 
-test("a database that grew in its log is not whole where its file was cut", () => {
+test("a database whose file was truncated is damaged, even if it grew in its log", () => {
   const file = leftBehind((db) => insert(db, 100));
   cutShort(file, 20 * PAGE_BYTES);
   const db = openDatabase(file, { create: false });
@@ -50,7 +53,7 @@ test("a database that grew in its log is not whole where its file was cut", () =
   db.sqlite.close();
 });
 
-test("pages that the database does not need any more may be missing", () => {
+test("pages that the database no longer uses may be missing", () => {
   const file = leftBehind((db) => {
     db.sqlite.run("DELETE FROM things");
     db.sqlite.run("CREATE TABLE small (id INTEGER)");

@@ -38,14 +38,14 @@ const unavailable = {
 };
 
 describe("a write", () => {
-  test("resolves to what the change returned, once it is committed", async () => {
+  test("resolves to the value of the change after the commit", async () => {
     const promise = writer.write(() => insert("a"));
-    expect(names()).toEqual([]); // Nothing happens before the turn of the event loop ends.
+    expect(names()).toEqual([]); // The change runs in a later callback of the event loop.
     expect(await promise).toBe("a");
     expect([names(), db.sqlite.inTransaction]).toEqual([["a"], false]);
   });
 
-  test("rejects with what the change threw, and takes its rows with it", async () => {
+  test("rejects with the error of the change and undoes its rows", async () => {
     const refusal = new AppError(409, "CONFLICT", "No.");
     const promise = writer.write(() => {
       insert("a");
@@ -55,14 +55,14 @@ describe("a write", () => {
     expect([names(), writer.isHealthy()]).toEqual([[], true]);
   });
 
-  test("of a constraint is the caller's matter, not a failure of the storage", async () => {
+  test("that violates a constraint fails without making the storage unhealthy", async () => {
     await writer.write(() => insert("a"));
     const { error } = Object(await outcome(writer.write(() => insert("a"))));
     expect(error).toMatchObject({ code: "SQLITE_CONSTRAINT_UNIQUE" });
     expect(writer.isHealthy()).toBe(true);
   });
 
-  test("may be asked for inside a change; it runs afterwards, for itself", async () => {
+  test("requested inside a change runs afterwards, independent of that change", async () => {
     const inner: Promise<unknown>[] = [];
     const outer = writer.write(() => {
       inner.push(writer.write(() => insert("inner")));
@@ -75,8 +75,8 @@ describe("a write", () => {
   });
 });
 
-describe("writes of one moment", () => {
-  test("share one transaction: none is answered before the last has run", async () => {
+describe("writes requested at the same time", () => {
+  test("share one transaction: all run before the first is answered", async () => {
     const seen: string[] = [];
     const write = (name: string) =>
       writer.write(() => void seen.push(`run ${name}`)).then(() => seen.push(`answer ${name}`));
@@ -84,7 +84,7 @@ describe("writes of one moment", () => {
     expect(seen).toEqual(["run a", "run b", "run c", "answer a", "answer b", "answer c"]);
   });
 
-  test("see what those before them wrote, and nothing of those that were refused", async () => {
+  test("see the rows of earlier changes, and none of refused changes", async () => {
     const results = await Promise.all([
       outcome(writer.write(() => insert("a"))),
       outcome(
@@ -99,11 +99,11 @@ describe("writes of one moment", () => {
     expect(names()).toEqual(["a"]);
   });
 
-  test("keep their order, however many there are and however long they take", async () => {
+  test("keep their order, even if they need several transactions", async () => {
     const order: number[] = [];
     const writes = Array.from({ length: 60 }, (_, i) =>
       writer.write(() => {
-        const until = performance.now() + 1; // Together far beyond what one transaction may take.
+        const until = performance.now() + 1; // All of them take much longer than one transaction may.
         while (performance.now() < until);
         order.push(i);
         insert(String(i));
@@ -114,9 +114,9 @@ describe("writes of one moment", () => {
     expect(names()).toHaveLength(60);
   });
 
-  test("leave turns to others when they take long", async () => {
-    let turns = 0;
-    const timer = setInterval(() => turns++, 1);
+  test("let timers run when they take long", async () => {
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
     const writes = Array.from({ length: 40 }, () =>
       writer.write(() => {
         const until = performance.now() + 5;
@@ -125,10 +125,10 @@ describe("writes of one moment", () => {
     );
     await Promise.all(writes);
     clearInterval(timer);
-    expect(turns).toBeGreaterThanOrEqual(5);
+    expect(ticks).toBeGreaterThanOrEqual(5);
   });
 
-  test("random ones end as a plain model says", async () => {
+  test("end as a simple model predicts, if they are random", async () => {
     for (let round = 0; round < 40; round++) {
       const model = new Set(names());
       const expected: string[] = [];
@@ -155,7 +155,7 @@ describe("writes of one moment", () => {
 });
 
 describe("afterCommit", () => {
-  test("runs after the commit, and before others are answered it may already read", async () => {
+  test("runs after the commit and can read the committed rows", async () => {
     let seen: unknown;
     await writer.write(() => {
       insert("a");
@@ -166,7 +166,7 @@ describe("afterCommit", () => {
     expect(seen).toEqual([["a"], false]);
   });
 
-  test("does not run for a change that was refused", async () => {
+  test("does not run for a refused change", async () => {
     const ran: string[] = [];
     const refused = writer.write(() => {
       writer.afterCommit(() => ran.push("refused"));
@@ -177,7 +177,7 @@ describe("afterCommit", () => {
     expect(ran).toEqual(["good"]);
   });
 
-  test("does not run where the storage failed", async () => {
+  test("does not run if the storage failed", async () => {
     const ran: string[] = [];
     const good = writer.write(() => writer.afterCommit(() => ran.push("good")));
     const failing = writer.write(() => {
@@ -191,7 +191,7 @@ describe("afterCommit", () => {
     expect(ran).toEqual([]);
   });
 
-  test("that fails harms nobody: what was committed is answered as committed", async () => {
+  test("that throws is logged, and all committed changes are answered", async () => {
     const first = writer.write(() => {
       writer.afterCommit(() => {
         throw new Error("the effect failed");
@@ -207,7 +207,7 @@ describe("afterCommit", () => {
     expect(lines.join()).toContain("the effect failed");
   });
 
-  test("has no meaning outside a change", () => {
+  test("throws outside a change", () => {
     expect(() => writer.afterCommit(() => {})).toThrow("outside a change");
   });
 });
@@ -224,7 +224,7 @@ describe("a tally", () => {
     });
   });
 
-  test("is written once for each key, in the transaction of all that added to it", async () => {
+  test("is written once for each key, in the transaction of its additions", async () => {
     const writes = [1, 2, 3].map((amount) =>
       writer.write(() => {
         add("x", amount);
@@ -242,7 +242,7 @@ describe("a tally", () => {
     expect(written.at(-1)).toEqual(["x", 1]);
   });
 
-  test("knows what the transaction added so far, and forgets it at its end", async () => {
+  test("returns the amounts added so far in the transaction, and 0 after its end", async () => {
     const pending: number[] = [];
     const writes = [1, 2].map((amount) =>
       writer.write(() => {
@@ -255,7 +255,7 @@ describe("a tally", () => {
     expect(tally.pending("x")).toBe(0);
   });
 
-  test("does not hear of changes that were refused", async () => {
+  test("ignores additions of refused changes", async () => {
     const refused = writer.write(() => {
       add("x", 100);
       throw new Error("no");
@@ -264,7 +264,7 @@ describe("a tally", () => {
     expect(written).toEqual([["x", 1]]);
   });
 
-  test("that cannot be written takes the whole transaction with it, and starts at nothing", async () => {
+  test("that cannot be written undoes the whole transaction and is reset", async () => {
     await writer.write(() => insert("x 1"));
     const writes = [
       writer.write(() => insert("a")),
@@ -279,13 +279,13 @@ describe("a tally", () => {
     expect(names()).toEqual(["x 1", "y 1"]);
   });
 
-  test("has no meaning outside a change", () => {
+  test("throws outside a change", () => {
     expect(() => add("x", 1)).toThrow("outside a change");
   });
 });
 
 describe("when the storage refuses", () => {
-  const faults: [name: string, strike: () => void, mend: () => void][] = [
+  const faults: [name: string, damage: () => void, repair: () => void][] = [
     [
       "because it is read-only",
       () => db.sqlite.run("PRAGMA query_only = ON"),
@@ -297,10 +297,10 @@ describe("when the storage refuses", () => {
       () => db.sqlite.run("PRAGMA max_page_count = 100000"),
     ],
   ];
-  for (const [name, strike, mend] of faults) {
-    test(`${name}, every write of the moment is 503, and nothing of any is kept`, async () => {
+  for (const [name, damage, repair] of faults) {
+    test(`${name}, all writes of the transaction are 503 and nothing is stored`, async () => {
       await writer.write(() => insert("before"));
-      strike();
+      damage();
       const body = new Uint8Array(100_000);
       const writes = ["a", "b", "c"].map((text) => outcome(writer.write(() => insert(text, body))));
       expect(await Promise.all(writes)).toEqual([unavailable, unavailable, unavailable]);
@@ -309,13 +309,13 @@ describe("when the storage refuses", () => {
         false,
         false,
       ]);
-      mend();
+      repair();
       expect(await writer.write(() => insert("after", body))).toBe("after");
       expect([names(), writer.isHealthy()]).toEqual([["before", "after"], true]);
     });
   }
 
-  test("in the middle, those before it in the same moment are not answered as written", async () => {
+  test("in the middle of a transaction, earlier changes of it are rejected too", async () => {
     const good = outcome(writer.write(() => insert("good")));
     const bad = outcome(
       writer.write(() => {
@@ -328,7 +328,7 @@ describe("when the storage refuses", () => {
     expect(names()).toEqual([]);
   });
 
-  test("because another process holds it for too long, it is 503 as well", async () => {
+  test("because another process holds the lock for too long, a write is 503", async () => {
     const file = `${process.env["TMPDIR"] ?? "/tmp"}/mailstead-writer-${crypto.randomUUID()}.db`;
     const mine = openDatabase(file);
     const theirs = openDatabase(file);
@@ -347,20 +347,20 @@ describe("when the storage refuses", () => {
         .catch(() => {});
   });
 
-  test("the log says so once, and once when it is over", async () => {
+  test("the log has one line at the start and one at the end", async () => {
     db.sqlite.run("PRAGMA query_only = ON");
     for (let i = 0; i < 3; i++) await outcome(writer.write(() => insert("a")));
     db.sqlite.run("PRAGMA query_only = OFF");
     for (let i = 0; i < 3; i++) await writer.write(() => insert(String(i)));
-    const told = lines.map((line) => Object(JSON.parse(line)).message);
-    expect(told).toEqual(["storage refuses writes", "storage accepts writes again"]);
+    const messages = lines.map((line) => Object(JSON.parse(line)).message);
+    expect(messages).toEqual(["storage refuses writes", "storage accepts writes again"]);
   });
 });
 
 describe("after a fault of the storage", () => {
   const raise = () => db.fault.raise({ kind: "damaged", file: "/data/test.db", finding: "test" });
 
-  test("every write is refused for good, also where the storage would take it", async () => {
+  test("every write is refused, even if the storage would accept it", async () => {
     await writer.write(() => insert("before"));
     const waiting = writer.write(() => insert("waiting"));
     const error = raise();
@@ -371,7 +371,7 @@ describe("after a fault of the storage", () => {
     expect([names(), writer.isHealthy(), writer.hasFault()]).toEqual([["before"], false, true]);
   });
 
-  test("a change that took no notice of the fault is not committed, nor are its neighbours", async () => {
+  test("a change that ignores the fault is not committed, nor are the others of its transaction", async () => {
     const ran: string[] = [];
     const first = outcome(
       writer.write(() => {
@@ -389,7 +389,7 @@ describe("after a fault of the storage", () => {
     expect([names(), ran, db.sqlite.inTransaction]).toEqual([[], [], false]);
   });
 
-  test("the log of writes is silent: the fault itself is told elsewhere", async () => {
+  test("the writer logs nothing, because the fault is logged elsewhere", async () => {
     raise();
     await outcome(writer.write(() => insert("a")));
     expect(lines).toEqual([]);
@@ -397,7 +397,7 @@ describe("after a fault of the storage", () => {
 });
 
 describe("drain", () => {
-  test("waits for everything that was asked for", async () => {
+  test("waits for all requested changes", async () => {
     const writes = Array.from({ length: 30 }, (_, i) =>
       writer.write(() => {
         const until = performance.now() + 2;
@@ -410,7 +410,7 @@ describe("drain", () => {
     await Promise.all(writes);
   });
 
-  test("is over at once where nothing waits", async () => {
+  test("resolves at once if nothing waits", async () => {
     await writer.drain();
     expect(names()).toEqual([]);
   });

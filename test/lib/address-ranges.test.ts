@@ -30,11 +30,11 @@ describe("an address range", () => {
     ["fe80::/10", "fe80::1%eth0", true],
     ["::/0", "10.0.0.1", false],
   ];
-  test.each(inside)("%s holds %s: %p", (range, address, isInside) => {
+  test.each(inside)("%s contains %s: %p", (range, address, isInside) => {
     expect(isInRanges(address, ranges(range))).toBe(isInside);
   });
 
-  test("any of several holds it, none of none does", () => {
+  test("is found among several ranges, and not in an empty list", () => {
     const several = ranges("10.0.0.0/8", "2001:db8::/32");
     expect(isInRanges("2001:db8::1", several)).toBe(true);
     expect(isInRanges("10.1.1.1", several)).toBe(true);
@@ -70,7 +70,7 @@ describe("an address range", () => {
     expect(parseAddressRange(text)).toBeNull();
   });
 
-  test("text that is no address is in no range", () => {
+  test("does not contain text that is not an address", () => {
     for (const text of ["", "unknown", "10.0.0", "0x7f.0.0.1"]) {
       expect(isInRanges(text, ranges("0.0.0.0/0", "::/0"))).toBe(false);
     }

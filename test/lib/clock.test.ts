@@ -14,7 +14,7 @@ describe("times", () => {
 });
 
 describe("the system clock", () => {
-  test("runs a timer once its delay has passed, and not before", async () => {
+  test("runs a timer after its delay, and not before", async () => {
     const startedAt = performance.now();
     await new Promise<void>((resolve) => systemClock.after(20, resolve));
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
@@ -76,7 +76,7 @@ describe("the manual clock", () => {
 });
 
 describe("ids", () => {
-  test("are UUIDs of version 7 that carry their moment and sort by it", () => {
+  test("are UUIDs of version 7 that contain their time and sort by it", () => {
     const ids = [5_000_000_000, 1_700_000_000_000, 1_700_000_000_001, 4_000_000_000_000].map(newId);
     for (const id of ids)
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -88,7 +88,7 @@ describe("ids", () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId(0))).size).toBe(10_000);
   });
 
-  test("are sixteen bytes and back", () => {
+  test("convert to 16 bytes and back", () => {
     const id = newId(Date.now());
     expect(bytesOfId(id)).toHaveLength(16);
     expect(idOfBytes(bytesOfId(id))).toBe(id);

@@ -32,7 +32,7 @@ describe("digests", () => {
 });
 
 describe("random text", () => {
-  test("has the length asked for, of letters and digits, and does not repeat", () => {
+  test("has the given length, consists of letters and digits, and does not repeat", () => {
     for (const length of [0, 1, 43, 200])
       expect(randomBase62(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`));
     expect(new Set(Array.from({ length: 1000 }, () => randomBase62(43))).size).toBe(1000);
@@ -47,7 +47,7 @@ describe("random text", () => {
   });
 });
 
-test("one key for each purpose and secret, the same ever after", () => {
+test("each purpose and secret has one key that never changes", () => {
   const key = deriveKey("secret", "cursors");
   expect(key).toHaveLength(32);
   expect(deriveKey("secret", "cursors").equals(key)).toBe(true);
@@ -59,7 +59,7 @@ describe("sealed values", () => {
   const key = deriveKey("secret", "seal");
 
   for (const text of ["", "x", "x".repeat(100_000)]) {
-    test(`of ${text.length} bytes come back, sealed differently each time`, () => {
+    test(`of ${text.length} bytes are decrypted, and encrypted differently each time`, () => {
       const [one, two] = [seal(key, bytes(text)), seal(key, bytes(text))];
       expect(unseal(key, one)?.toString()).toBe(text);
       expect(one.equals(two)).toBe(false);
@@ -67,7 +67,7 @@ describe("sealed values", () => {
     });
   }
 
-  test("that were altered anywhere, cut, or sealed with another key are null", () => {
+  test("that were changed, truncated or encrypted with another key give null", () => {
     const sealed = seal(key, bytes("hello"));
     for (let i = 0; i < sealed.length; i++) {
       const altered = Buffer.from(sealed);

@@ -6,7 +6,7 @@ const UNCLOSED = "A quote opens a value here and is never closed.";
 const UNCLOSED_FOR_LONG = "A quote opens a value here and is not closed within 1 MiB.";
 const TOO_LONG = "The line is longer than 1 MiB.";
 
-/** Everything in `text`, given to the reader in pieces of those sizes, again and again. */
+/** Reads `text` in pieces whose sizes repeat `sizes`. */
 function readAll(text: string, sizes: readonly number[]): CsvItem[] {
   const reader = createCsvReader(detectDialect(text.slice(0, 64 * 1024)));
   const items: CsvItem[] = [];
@@ -19,7 +19,7 @@ function readAll(text: string, sizes: readonly number[]): CsvItem[] {
   return items;
 }
 
-/** `[line, ...cells]` of a record, `[line, message]` in an object of a fault. */
+/** Converts records to `[line, ...cells]`, and faults to an object with `[line, message]`. */
 function brief(items: readonly CsvItem[]): unknown[] {
   return items.map((item) =>
     item.kind === "record" ? [item.line, ...item.cells] : { [item.line]: item.message },
@@ -218,13 +218,13 @@ describe("reads", () => {
     expect(brief(readAll(text, [text.length]))).toEqual(items);
   });
 
-  test.each(cases)("%s: the same in whatever pieces it comes", (_, text, items) => {
+  test.each(cases)("%s: the same if the text comes in pieces of any size", (_, text, items) => {
     for (const sizes of [[1], [2], [3], [5], [1, 7, 2], [11]]) {
       expect([sizes, brief(readAll(text, sizes))]).toEqual([sizes, items]);
     }
   });
 
-  test("much more than a window, with values that go across its ends", () => {
+  test("a text of many windows, with values that cross their ends", () => {
     const row = (i: number) =>
       `${i},"line one of ${i}\nline ""two"" of ${i}",${"x".repeat(i % 90)}`;
     const count = 5000;
@@ -243,7 +243,7 @@ describe("reads", () => {
   });
 });
 
-describe("bounds what it holds", () => {
+describe("limits its memory", () => {
   const MIB = 1024 * 1024;
   const long: [name: string, text: string, items: unknown[]][] = [
     ["a line", `a,b\n1,${"x".repeat(5 * MIB)}\n3,4\n`, [{ 2: TOO_LONG }, [3, "3", "4"]]],
@@ -280,14 +280,14 @@ describe("bounds what it holds", () => {
   test.each([
     ["bad quotes", '"x"y\n'],
     ["unclosed quotes", '"x\n'],
-  ])("a thousand lines of %s are told, then it gives up", (_, line) => {
+  ])("a thousand lines of %s are reported, then the reading ends", (_, line) => {
     const items = readAll(`a\n${line.repeat(5000)}b\n`, [64 * 1024]);
     expect(items.filter((item) => item.kind === "fault").length).toBe(1000);
     expect(items.at(-1)).toMatchObject({ kind: "end", line: 1002 });
   });
 });
 
-test("a batch is never large: whoever reads can pause", () => {
+test("batches are small, so the caller can pause between them", () => {
   const reader = createCsvReader({ delimiter: ",", newline: "\n" });
   const sizes = [...reader.push("a,b\n".repeat(1_000_000))].map((items) => items.length);
   expect(Math.max(...sizes)).toBeLessThanOrEqual((64 * 1024) / 4);
@@ -313,7 +313,7 @@ describe("values are separated by", () => {
     expect(detectDialect(text).delimiter).toBe(delimiter);
   });
 
-  test("a newline in a quoted value ends no record", () => {
+  test("a newline in a quoted value does not end the record", () => {
     expect(detectDialect('email,note\rp@i.com,"a\nb"\r').newline).toBe("\r");
     expect(detectDialect('email,"no\rte"\np@i.com,b\n').newline).toBe("\n");
   });

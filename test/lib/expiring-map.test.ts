@@ -5,7 +5,7 @@ import { manualClock } from "../support/clock.ts";
 const DAY_MS = 24 * 60 * 60_000;
 
 describe("an expiring map", () => {
-  test("keeps an entry for its lifetime, and none without one", () => {
+  test("stores an entry for its lifetime, and none with a lifetime of zero", () => {
     const clock = manualClock();
     const map = new ExpiringMap<string>({ maxEntries: 10, clock });
     map.set("a", "kept", 100);
@@ -16,7 +16,7 @@ describe("an expiring map", () => {
     expect([map.get("a"), map.size]).toEqual([undefined, 0]);
   });
 
-  test("drops the least recently used entry", () => {
+  test("removes the least recently used entry", () => {
     const map = new ExpiringMap<number>({ maxEntries: 2, clock: manualClock() });
     map.set("a", 1, 100);
     map.set("b", 2, 100);

@@ -6,7 +6,9 @@ import { settleEventLoop } from "../support/eventually.ts";
 const WAIT_MS = 1_000;
 const NEVER = new AbortController().signal;
 
-/** Capacity 12, of which one holder may have 8; waiting costs 1 each, 6 in all, 4 of one holder. */
+/**
+ * A pool of 12, at most 8 for one holder. A waiter costs 1; the limits are 6, and 4 for one holder.
+ */
 function setUp() {
   const clock = manualClock();
   const pool = createFairPool({
@@ -18,7 +20,7 @@ function setUp() {
     maxShareOfOne: 2 / 3,
   });
   const order: string[] = [];
-  /** Asks; notes in `order` how that ends. */
+  /** Takes a share and records the result in `order`. */
   const ask = (name: string, amount: number, holder = 1, signal = NEVER): Promise<Share | null> => {
     const asked = pool.take({ amount, holder, signal: () => signal });
     if (!(asked instanceof Promise)) order.push(name);
@@ -37,7 +39,7 @@ function setUp() {
 }
 
 describe("a fair pool", () => {
-  test("gives shares at once while there is capacity, and takes them back once", async () => {
+  test("gives shares at once while there is capacity, and accepts each release once", async () => {
     const { pool, order, ask } = setUp();
     const [a, b] = await Promise.all([ask("a", 6, 1), ask("b", 6, 2)]);
     expect(order).toEqual(["a", "b"]);
@@ -50,7 +52,7 @@ describe("a fair pool", () => {
     expect(pool.taken()).toBe(2);
   });
 
-  test("lets those beyond the capacity wait in order", async () => {
+  test("lets requests beyond the capacity wait in order", async () => {
     const { order, ask } = setUp();
     const first = await ask("first", 6, 1);
     await ask("second", 6, 2);
@@ -66,7 +68,7 @@ describe("a fair pool", () => {
     expect(order).toEqual(["first", "second", "large"]);
   });
 
-  test("gives one holder no more than its part, and the others the rest", async () => {
+  test("gives one holder at most its part, and other holders the rest", async () => {
     const { order, ask } = setUp();
     const share = await ask("a1", 8, 1);
     void ask("a2", 1, 1);
@@ -78,13 +80,13 @@ describe("a fair pool", () => {
     expect(order).toEqual(["a1", "b1", "a2"]);
   });
 
-  test("gives a request for more than a part the whole part", async () => {
+  test("reduces a request for more than a part to the part", async () => {
     const { pool, ask } = setUp();
     await ask("a", 100, 1);
     expect(pool.taken()).toBe(8);
   });
 
-  test("bounds what waits, in all and of one holder", async () => {
+  test("limits the cost of waiters, in total and for one holder", async () => {
     const { pool, order, ask } = setUp();
     await ask("full 1", 6, 8);
     await ask("full 2", 6, 9);
@@ -95,7 +97,7 @@ describe("a fair pool", () => {
     expect(pool.waiting()).toBe(6);
   });
 
-  test("bounds the time of waiting", async () => {
+  test("limits the waiting time", async () => {
     const { clock, pool, order, ask } = setUp();
     const share = await ask("full", 8, 1);
     void ask("late", 8, 1);
@@ -109,7 +111,7 @@ describe("a fair pool", () => {
     expect(pool.taken()).toBe(0);
   });
 
-  test("forgets whoever stops waiting, and lets those behind go on", async () => {
+  test("removes an aborted waiter, so that later waiters get shares", async () => {
     const { pool, order, ask } = setUp();
     await ask("full", 8, 1);
     const gone = new AbortController();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createFairSlots, type FairSlots } from "../../src/lib/fair-slots.ts";
 
-/** Takes as many as the owner gets, one at a time; how many those were. */
+/** Acquires slots until none is available to the owner, and returns their number. */
 function takeAll(slots: FairSlots, owner: number): number {
   let taken = 0;
   for (; slots.available(owner) > 0; taken++) slots.acquire(owner);
@@ -14,11 +14,11 @@ describe("one owner", () => {
     expect(takeAll(createFairSlots({ total: 1, maxPerOwner: 0 }), 1)).toBe(1);
   });
 
-  test("gets at most what a single owner may hold", () => {
+  test("gets at most the limit of one owner", () => {
     expect(takeAll(createFairSlots({ total: 96, maxPerOwner: 32 }), 1)).toBe(32);
   });
 
-  test("is told beforehand how many it will get", () => {
+  test("can query how many slots it will get", () => {
     for (let total = 1; total < 40; total++) {
       const slots = createFairSlots({ total, maxPerOwner: 0 });
       takeAll(slots, 1);
@@ -36,7 +36,7 @@ test("each further owner gets half of the rest", () => {
   expect([takeAll(slots, 7), slots.inUse()]).toEqual([1, 96]);
 });
 
-test("owners that release and take again come to hold the same share", () => {
+test("owners that release and acquire again reach equal shares", () => {
   const slots = createFairSlots({ total: 96, maxPerOwner: 0 });
   const held = [1, 2, 3].map((owner) => takeAll(slots, owner));
   for (let round = 0; round < 100; round++) {
@@ -48,7 +48,7 @@ test("owners that release and take again come to hold the same share", () => {
   for (const own of held) expect(Math.abs(own - 24)).toBeLessThanOrEqual(1);
 });
 
-test("what is released is free for the others first", () => {
+test("a released slot is available to other owners first", () => {
   const slots = createFairSlots({ total: 12, maxPerOwner: 0 });
   expect([takeAll(slots, 1), takeAll(slots, 2)]).toEqual([6, 3]);
   slots.release(1);
@@ -58,7 +58,7 @@ test("what is released is free for the others first", () => {
   expect(() => slots.release(3)).toThrow();
 });
 
-test("what is taken from a copy is still available", () => {
+test("slots acquired from a copy are still available in the original", () => {
   const slots = createFairSlots({ total: 12, maxPerOwner: 0 });
   slots.acquire(1);
   const copy = slots.copy();
@@ -66,7 +66,7 @@ test("what is taken from a copy is still available", () => {
   expect([slots.available(1), slots.inUse()]).toEqual([5, 1]);
 });
 
-test("owners that take and release in any order never hold more than there are", () => {
+test("owners that acquire and release in any order never hold more than all slots", () => {
   const slots = createFairSlots({ total: 20, maxPerOwner: 8 });
   const held = [0, 0, 0, 0];
   let seed = 1;

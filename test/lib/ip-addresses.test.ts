@@ -61,13 +61,13 @@ const REFUSED: [what: string, addresses: string[]][] = [
   ],
 ];
 
-describe("an address of the open internet", () => {
+describe("a public address", () => {
   test.each(PUBLIC)("%s", (address) => {
     expect(isPublicAddress(address)).toBe(true);
   });
 });
 
-describe("an address that is not to be dialled", () => {
+describe("an address that is not public", () => {
   for (const [what, addresses] of REFUSED) {
     test(what, () => {
       expect(addresses.filter(isPublicAddress)).toEqual([]);

@@ -10,6 +10,6 @@ test.each([
   ["a\\", ["a\\"]],
   ["", [""]],
   ["a..b.", ["a", "", "b", ""]],
-])("%j is the keys %j", (text, keys) => {
+])("%j consists of the keys %j", (text, keys) => {
   expect(splitPath(text)).toEqual(keys);
 });

@@ -19,12 +19,12 @@ function logged(level: LogLevel, format: LogFormat): string[] {
 }
 
 describe("the log", () => {
-  test("leaves out what is less serious than its level", () => {
+  test("omits messages below its level", () => {
     const counts = LOG_LEVELS.map((level) => [level, logged(level, "json").length]);
     expect(Object.fromEntries(counts)).toEqual({ debug: 4, info: 3, warn: 2, error: 1, silent: 0 });
   });
 
-  test("writes one JSON object a line for machines, whatever a field holds", () => {
+  test("writes one JSON object per line, with fields of any type", () => {
     const lines = logged("debug", "json");
     for (const line of lines) expect(line).not.toContain("\n");
     expect(lines.map((line): unknown => JSON.parse(line))).toEqual([
@@ -42,12 +42,12 @@ describe("the log", () => {
     ]);
   });
 
-  test("writes text for people", () => {
+  test("writes text lines", () => {
     expect(logged("debug", "text")[1]).toBe("10:00:00.123 INFO  came name=Ada list=[1] none=null");
   });
 });
 
-test("an error is described with its stack and all its causes; anything else as text", () => {
+test("describeError includes the stack and all causes; other values become text", () => {
   const error = new Error("outer", { cause: new TypeError("inner", { cause: "the root" }) });
   const text = describeError(error);
   expect(text).toMatch(/Error: outer[^]*log\.test\.ts[^]* <- TypeError: inner[^]* <- the root$/);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createLoopWatch } from "../../src/lib/loop-watch.ts";
 import { createLog } from "../../src/lib/log.ts";
 
-/** A watchdog whose time and ticks the test decides. */
+/** A watchdog whose time and ticks the test controls. */
 function watched() {
   let now = 1_000;
   let cpu = 0;
@@ -28,7 +28,7 @@ function watched() {
   return {
     watch,
     lines,
-    /** Time passes; the processor is busy all of it unless told otherwise. */
+    /** Advances the time; the processor is busy for all of it, unless `cpuMs` is given. */
     pass(ms: number, cpuMs: number = ms) {
       now += ms;
       cpu += cpuMs;
@@ -80,7 +80,7 @@ test("work that began before the last tick is named for the part after it", () =
   expect(lines).toMatchObject([{ ms: 480, job: "campaigns", workMs: 500 }]);
 });
 
-test("a machine that stood still is told apart by the processor time", () => {
+test("a hold of a stopped machine has little processor time", () => {
   const { watch, lines, pass, tick } = watched();
   watch.begin("write", "commit");
   pass(900, 3);
@@ -102,7 +102,7 @@ test("holds that follow each other within five seconds share one line", () => {
   expect(watch.report().count).toBe(21);
 });
 
-test("the report has cumulative buckets, and forgets its maximum after ten minutes", () => {
+test("the report has cumulative buckets and the maximum of the last ten minutes", () => {
   const { watch, pass, tick } = watched();
   for (const held of [60, 90, 200, 700, 9_000]) {
     pass(held + 20);
@@ -123,7 +123,7 @@ test("the report has cumulative buckets, and forgets its maximum after ten minut
   expect(watch.report().recentMaxMs).toBe(0);
 });
 
-test("many pieces of work in one hold keep the memory of the watchdog bounded", () => {
+test("many pieces of work in one hold use limited memory", () => {
   const { watch, lines, pass, tick } = watched();
   for (let i = 0; i < 10_000; i++) {
     watch.begin("mail", `mail-${i}`);

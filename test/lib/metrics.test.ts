@@ -18,7 +18,7 @@ test("writes help, type and one line per sample, with escaped labels", () => {
   );
 });
 
-test("reads a metric back, and null for one that is missing or no number", () => {
+test("reads a metric, and returns null if it is missing or not a number", () => {
   const text = "# HELP a b\na 1.5\nab 2\nc NaN\n";
   expect([metricValue(text, "a"), metricValue(text, "b"), metricValue(text, "c")]).toEqual([
     1.5,

@@ -3,7 +3,7 @@ import { createFairScheduler } from "../../src/lib/slice-queue.ts";
 
 const TURNS = 6;
 
-/** Notes its name at each of its turns. */
+/** Records its name at each of its slices. */
 async function read(scheduler: { nextSlice(): Promise<void> }, name: string, taken: string[]) {
   for (let i = 0; i < TURNS; i++) {
     await scheduler.nextSlice();
@@ -11,7 +11,7 @@ async function read(scheduler: { nextSlice(): Promise<void> }, name: string, tak
   }
 }
 
-test("many reads of one owner delay a read of another by one turn each", async () => {
+test("many reads of one owner delay a read of another by one slice each", async () => {
   const scheduler = createFairScheduler();
   const taken: string[] = [];
   const hog = Array.from({ length: 50 }, () => read(scheduler.of(1), "hog", taken));
@@ -23,14 +23,14 @@ test("many reads of one owner delay a read of another by one turn each", async (
   expect(taken).toHaveLength(51 * TURNS);
 });
 
-test("the reads of an owner take turns among each other", async () => {
+test("the reads of one owner get slices in round robin", async () => {
   const scheduler = createFairScheduler();
   const taken: string[] = [];
   await Promise.all(["a", "b", "c"].map((name) => read(scheduler.of(1), name, taken)));
   expect(taken.slice(0, 9).join("")).toBe("abcabcabc");
 });
 
-test("each round of the event loop gives one turn, whatever the number of owners", async () => {
+test("each iteration of the event loop runs one slice, for any number of owners", async () => {
   const scheduler = createFairScheduler();
   let round = 0;
   let isOver = false;

@@ -5,7 +5,7 @@ import { createFairScheduler, type SliceQueue } from "../../src/lib/slice-queue.
 const JOBS = 5;
 const SLICES = 3;
 
-/** Notes the round of the event loop of each of its slices, the first one included. */
+/** Records the iteration of the event loop of each of its slices. */
 async function work(queue: SliceQueue, rounds: number[], round: () => number): Promise<void> {
   const slices = await startSlices(queue);
   for (let i = 0; i < SLICES; i++) {
@@ -15,7 +15,7 @@ async function work(queue: SliceQueue, rounds: number[], round: () => number): P
   }
 }
 
-test("however many work at once, each round of the event loop has one slice", async () => {
+test("each iteration of the event loop runs one slice, for any number of reads", async () => {
   const queue = createFairScheduler().of(1);
   const rounds: number[] = [];
   let round = 0;

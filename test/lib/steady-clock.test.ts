@@ -35,22 +35,25 @@ describe("a steady clock", () => {
     ["hardly more than a second back", -1_001],
     ["back before 1970", -100 * 365 * 24 * HOUR_MS],
   ];
-  test.each(steps)("goes on as before when the system clock is set %s, until told", (_, stepMs) => {
-    const system = manualClock();
-    const clock = createSteadyClock(system);
-    const startMs = clock.now();
-    system.advance(5_000);
-    system.stepWall(stepMs);
-    expect([clock.now() - startMs, clock.stepMs()]).toEqual([5_000, stepMs]);
-    system.advance(700.25);
-    expect([clock.now() - startMs, Number.isInteger(clock.now())]).toEqual([5_700, true]);
-    clock.adopt();
-    expect([clock.now(), clock.stepMs()]).toEqual([system.now(), 0]);
-    system.advance(1_000);
-    expect(clock.now()).toBe(system.now());
-  });
+  test.each(steps)(
+    "continues as before when the system clock is set %s, until the time is adopted",
+    (_, stepMs) => {
+      const system = manualClock();
+      const clock = createSteadyClock(system);
+      const startMs = clock.now();
+      system.advance(5_000);
+      system.stepWall(stepMs);
+      expect([clock.now() - startMs, clock.stepMs()]).toEqual([5_000, stepMs]);
+      system.advance(700.25);
+      expect([clock.now() - startMs, Number.isInteger(clock.now())]).toEqual([5_700, true]);
+      clock.adopt();
+      expect([clock.now(), clock.stepMs()]).toEqual([system.now(), 0]);
+      system.advance(1_000);
+      expect(clock.now()).toBe(system.now());
+    },
+  );
 
-  test("adds up steps that follow each other, and forgets those that cancel out", () => {
+  test("adds consecutive steps; steps that cancel each other have no effect", () => {
     const system = manualClock();
     const clock = createSteadyClock(system);
     system.stepWall(-HOUR_MS);
@@ -60,7 +63,7 @@ describe("a steady clock", () => {
     expect([clock.stepMs(), clock.now()]).toEqual([0, system.now()]);
   });
 
-  test("returns to the earlier reckoning when an adoption is undone", () => {
+  test("returns to the earlier time when an adoption is undone", () => {
     const system = manualClock();
     const clock = createSteadyClock(system);
     const startMs = clock.now();
@@ -71,7 +74,7 @@ describe("a steady clock", () => {
     expect([clock.now() - startMs, clock.stepMs()]).toEqual([20, -HOUR_MS]);
   });
 
-  test("passes monotonic time and timers through", () => {
+  test("uses monotonic time and timers of the system clock", () => {
     const system = manualClock();
     const clock = createSteadyClock(system);
     const ran: string[] = [];

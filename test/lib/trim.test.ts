@@ -25,6 +25,6 @@ test.each([
   ["///", "/", ""],
   ["/a//b//", "/", "/a//b"],
   ["a.test", ".", "a.test"],
-])("%j without %j at its end", (text, character, trimmed) => {
+])("%j is trimmed of %j at its end", (text, character, trimmed) => {
   expect(trimEndOf(text, character)).toBe(trimmed);
 });

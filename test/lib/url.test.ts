@@ -23,7 +23,7 @@ describe("URLs", () => {
     expect(parseUrl(text, base)?.href ?? null).toBe(href);
   });
 
-  // Each of them would have the parser normalize the run of marks.
+  // In each of them the parser would normalize the run of marks.
   test.each([
     ["https://", "/"],
     ["https:", "/"],
@@ -34,7 +34,7 @@ describe("URLs", () => {
     ["\\\\", ""],
     ["\u0001 ht\ntps:\t//", "/"],
     ["https://a.test:1@", "#"],
-  ])("the host behind %j is bounded", (start, end) => {
+  ])("the host after %j has a limited length", (start, end) => {
     const marks = (count: number) => "\u0315\u0300".repeat(count);
     const before = performance.now();
     expect(parseUrl(`${start}a${marks(500)}${end}`, BASE)).toBeNull();

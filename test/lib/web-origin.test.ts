@@ -39,6 +39,6 @@ test.each([
   "javascript:alert(1)",
   "data:text/html,x",
   "https://shop.example https://b.example",
-])("%j is no origin", (text) => {
+])("%j is not an origin", (text) => {
   expect(parseWebOrigin(text)).toBeNull();
 });

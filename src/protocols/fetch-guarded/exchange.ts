@@ -1,4 +1,4 @@
-/** One request to one address, and its answer within bounds. */
+/** Sends one request to one address and reads a limited response. */
 
 import { isIP } from "node:net";
 import { FetchRefused } from "./refusal.ts";
@@ -7,17 +7,17 @@ import type { CheckedRequest } from "./request.ts";
 export type GuardedResponse = {
   status: number;
   headers: Headers;
-  /** The first 64 KiB as they came over the wire: nothing is decompressed. */
+  /** The first 64 KiB as received; nothing is decompressed. */
   body: Uint8Array;
-  /** There was more. */
+  /** True if the body was longer. */
   isTruncated: boolean;
 };
 
-export const MOST_BODY_BYTES = 65_536;
+export const MAX_BODY_BYTES = 65_536;
 
 /**
- * Dials exactly `address`; the Host header and the name in SNI and certificate are those of the
- * URL. No proxy, no pooled connection, no redirect, whatever the environment says.
+ * Connects to exactly `address`. The Host header and the name in SNI and certificate come from the
+ * URL. It never uses a proxy or a pooled connection and never follows a redirect.
  */
 export async function exchange(
   { url, method, headers, body }: CheckedRequest,
@@ -49,7 +49,7 @@ export async function exchange(
     }),
   });
   const read = await readBody(response);
-  ender.abort(); // What was not read is not wanted, and the connection is of no use any more.
+  ender.abort(); // Closes the connection; the rest of the body is not needed.
   return { status: response.status, headers: response.headers, ...read };
 }
 
@@ -59,13 +59,13 @@ async function readBody({ body }: Response) {
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > MOST_BODY_BYTES) break;
+    if (length > MAX_BODY_BYTES) break;
   }
   const all = Buffer.concat(chunks);
-  return { body: all.subarray(0, MOST_BODY_BYTES), isTruncated: length > MOST_BODY_BYTES };
+  return { body: all.subarray(0, MAX_BODY_BYTES), isTruncated: length > MAX_BODY_BYTES };
 }
 
-/** Codes of a connection that was never made, after which another address may be asked. */
+/** Error codes if no connection was made; another address may be tried then. */
 const UNCONNECTED = ["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"];
 
 export function isUnconnected(error: unknown): boolean {
@@ -74,7 +74,7 @@ export function isUnconnected(error: unknown): boolean {
 
 const TLS_CODE = /CERT|SSL|TLS|SIGNATURE|ISSUER|VERIFY/i;
 
-/** What an error of the platform means. */
+/** Converts an error of the platform to the reason for the caller. */
 export function explain(error: unknown, host: string): FetchRefused {
   if (error instanceof FetchRefused) return error;
   const code = codeOf(error);
@@ -83,7 +83,7 @@ export function explain(error: unknown, host: string): FetchRefused {
   }
   const what = isUnconnected(error)
     ? `no connection (${code})`
-    : `the connection ended without a whole answer (${code})`;
+    : `the connection ended before the response was complete (${code})`;
   return new FetchRefused("network", `${host}: ${what}`, { cause: error });
 }
 

@@ -1,11 +1,14 @@
 /**
- * The HTTP client for URLs that strangers name: webhooks, workflow steps, policies of domains.
+ * The HTTP client for untrusted URLs: webhooks, WEBHOOK steps of workflows, and MTA-STS policies.
  *
- *   URL → scheme, port, credentials → addresses by our own DNS client → only public ones
- *   → dial that very address → redirect? the same again, at most five times → the first 64 KiB
+ * 1. `target.ts` checks scheme, port and credentials of the URL, resolves its addresses with our
+ *    own DNS client, and removes addresses that are not public.
+ * 2. `request.ts` checks method and headers.
+ * 3. `exchange.ts` connects to one of these addresses and reads the first 64 KiB of the body.
+ * 4. A redirect repeats the steps, at most five times.
  *
- * What was checked is what is dialled, so an answer of the DNS that changes in between (rebinding)
- * changes nothing, and neither do /etc/hosts and the proxy variables of the environment.
+ * The client connects to exactly the addresses that were checked. A DNS answer that changes in
+ * between (DNS rebinding), /etc/hosts and the proxy variables of the environment have no effect.
  */
 
 import { exchange, explain, isUnconnected, type GuardedResponse } from "./exchange.ts";
@@ -22,20 +25,20 @@ export type GuardedRequest = {
   signal?: AbortSignal;
 };
 
-/** Rejects with FetchRefused, and with nothing else. Every status is an answer. */
+/** Resolves with any HTTP status. Rejects only with FetchRefused. */
 export type FetchGuarded = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
 
 export type FetchGuardedOptions = TargetRules & {
-  /** Of the whole exchange: look-ups, redirects and the body included. */
+  /** Timeout of the whole request, with look-ups, redirects and the body. */
   timeoutMs?: number | undefined;
-  /** False: a redirect is the answer. */
+  /** If false, a redirect is returned as the response. */
   followsRedirects?: boolean;
   /** PEM; trusted instead of the built-in authorities. */
   ca?: string | undefined;
 };
 
 const TIMEOUT_MS = 10_000;
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
   const { timeoutMs = TIMEOUT_MS, followsRedirects = true, ca } = options;
@@ -55,15 +58,15 @@ export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
       const response = await askHost(request, signal);
       const location = followsRedirects ? locationOf(request.method, response) : null;
       if (location === null) return response;
-      if (redirects === MOST_REDIRECTS) {
-        throw new FetchRefused("too_many_redirects", `More than ${MOST_REDIRECTS} redirects.`);
+      if (redirects === MAX_REDIRECTS) {
+        throw new FetchRefused("too_many_redirects", `More than ${MAX_REDIRECTS} redirects.`);
       }
       const next = readTarget(parseUrl(location, request.url.href)?.href ?? "");
       request = followRedirect(request, next);
     }
   }
 
-  /** Address after address until one takes the connection. */
+  /** Tries one address after another until one accepts the connection. */
   async function askHost(request: CheckedRequest, signal: AbortSignal): Promise<GuardedResponse> {
     const addresses = await addressesOf(request.url, options);
     for (const [index, address] of addresses.entries()) {
@@ -79,7 +82,7 @@ export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
   }
 }
 
-/** Ends what is under way when its time is over, or when the caller wants it to. */
+/** Aborts the request when its time is over or the caller aborts it. */
 class Deadline {
   readonly #ender = new AbortController();
   readonly #timer: ReturnType<typeof setTimeout>;
@@ -100,7 +103,7 @@ class Deadline {
     return this.#ender.signal;
   }
 
-  /** As the promise, but rejects at once when the end comes; a look-up cannot be aborted. */
+  /** Like the promise, but rejects at once at the deadline, because a look-up cannot be aborted. */
   async race<T>(underWay: Promise<T>): Promise<T> {
     const { signal } = this;
     const { promise, reject } = Promise.withResolvers<never>();
@@ -116,7 +119,7 @@ class Deadline {
   }
 
   readonly #abort = (): void => {
-    this.#end(new FetchRefused("aborted", "The request was given up."));
+    this.#end(new FetchRefused("aborted", "The request was aborted."));
   };
 
   #end(reason: FetchRefused): void {

@@ -1,14 +1,15 @@
-/** Why a guarded request has no answer. */
+/** Reasons why a request of the guarded client has no response. */
 
 /**
- * - invalid_url, scheme, port, credentials: the URL, or one that a redirect named, is not followed.
- * - invalid_request: a method or header that is not sent for others.
- * - private_address: none of the host's addresses belongs to the open internet.
- * - too_many_redirects: more than five.
- * - unresolvable: the host has no address, or nobody could say.
- * - timeout: the exchange was not over in time. aborted: the caller gave up.
- * - tls: no certificate for this host that a known authority vouches for, or no TLS at all.
- * - network: no connection, or it ended before the answer did.
+ * - invalid_url, scheme, port, credentials: the URL, or the URL of a redirect, is not allowed.
+ * - invalid_request: the method or a header is not allowed.
+ * - private_address: the host has no public address.
+ * - too_many_redirects: there were more than five redirects.
+ * - unresolvable: the host has no address, or the look-up failed.
+ * - timeout: the request took too long.
+ * - aborted: the caller aborted the request.
+ * - tls: the certificate is not valid for this host, or the server has no TLS.
+ * - network: no connection was made, or it ended before the response was complete.
  */
 export type RefusalReason =
   | "invalid_url"
@@ -34,7 +35,7 @@ const LASTING: readonly RefusalReason[] = [
   "too_many_redirects",
 ];
 
-/** There is no answer. The message is one line for the caller and names no address of a network. */
+/** A request without a response. The message is one line for the caller and contains no address. */
 export class FetchRefused extends Error {
   readonly reason: RefusalReason;
   /** Whether the same request may succeed later. */
@@ -48,7 +49,7 @@ export class FetchRefused extends Error {
   }
 }
 
-/** Why a URL is refused before anything is sent to it, as the message of a field error. */
+/** Returns the message of a field error for a URL that is not allowed. */
 export function urlFault(reason: RefusalReason): string {
   switch (reason) {
     case "credentials":

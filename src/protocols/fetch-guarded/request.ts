@@ -1,9 +1,9 @@
-/** What is sent: to the first address asked, and after a redirect. */
+/** Checks a request, and builds the request that follows a redirect. */
 
 import { VERSION } from "../../lib/version.ts";
 import { FetchRefused } from "./refusal.ts";
 
-/** A request that was checked. Without a body where the method has none. */
+/** A checked request. `body` is null if the method has none. */
 export type CheckedRequest = {
   url: URL;
   method: string;
@@ -14,8 +14,8 @@ export type CheckedRequest = {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const WITHOUT_BODY = ["GET", "HEAD"];
 
-/** They say how a message is carried and to whom: ours to write (RFC 9110 §7.2, RFC 9112 §6). */
-const OURS = [
+/** Headers for routing and framing, which only the client sets (RFC 9110 §7.2, RFC 9112 §6). */
+const OWN_HEADERS = [
   "host",
   "connection",
   "content-length",
@@ -27,21 +27,21 @@ const OURS = [
   "upgrade",
 ];
 
-/** Null, or why a header cannot be sent for somebody: one sentence. */
-function objectToHeader(name: string, value: string): string | null {
+/** Returns in one sentence why a header of the caller cannot be sent; null if it can. */
+function findHeaderFault(name: string, value: string): string | null {
   const lower = name.toLowerCase();
-  if (OURS.includes(lower) || lower.startsWith("proxy-")) {
+  if (OWN_HEADERS.includes(lower) || lower.startsWith("proxy-")) {
     return `The header ${name} is set by the service.`;
   }
   try {
     new Headers().set(name, value);
     return null;
   } catch {
-    return "A header name or value has characters that HTTP does not allow."; // The TypeError says no more.
+    return "A header name or value has characters that HTTP does not allow.";
   }
 }
 
-/** Throws FetchRefused. */
+/** Builds a checked request. Throws FetchRefused if the method or a header is not allowed. */
 export function checkRequest(
   url: URL,
   request: { method: string; headers?: Record<string, string>; body?: string },
@@ -56,16 +56,16 @@ export function checkRequest(
     "user-agent": `Mailstead/${VERSION}`,
   });
   for (const [name, value] of Object.entries(request.headers ?? {})) {
-    const objection = objectToHeader(name, value);
-    if (objection !== null) throw new FetchRefused("invalid_request", objection);
+    const fault = findHeaderFault(name, value);
+    if (fault !== null) throw new FetchRefused("invalid_request", fault);
     headers.set(name, value);
   }
   const body = WITHOUT_BODY.includes(method) ? null : (request.body ?? null);
   return { url, method, headers, body };
 }
 
-/** All that another origin gets to see; whatever else there is may be a credential. */
-const FOR_ANYBODY = [
+/** Headers that are sent to another origin. All others may contain credentials. */
+const PUBLIC_HEADERS = [
   "accept",
   "accept-encoding",
   "accept-language",
@@ -75,26 +75,26 @@ const FOR_ANYBODY = [
   "user-agent",
 ];
 
-/** Statuses that name another place (RFC 9110 §15.4); 304 and 300 do not. */
+/** Statuses that redirect to another URL (RFC 9110 §15.4); 300 and 304 do not. */
 const REDIRECTS = [301, 302, 303, 307, 308];
 
 /**
- * Where an answer sends a request to, as it stands there; null for one that is the answer. What is
- * sent is meant for the receiver: it is sent on as it is, and 303, which asks for a GET of something
- * else, is an answer to anything but a GET (RFC 9110 §15.4.4).
+ * Returns the Location header of a redirect as it was received; null if the response is final. A
+ * redirected request keeps its method and body. Status 303 asks for a GET of another resource, so
+ * it is followed only for GET and HEAD (RFC 9110 §15.4.4).
  */
 export function locationOf(
   method: string,
   { status, headers }: { status: number; headers: Headers },
 ) {
   if (!REDIRECTS.includes(status)) return null;
-  const isElse = status === 303 && !WITHOUT_BODY.includes(method);
-  return isElse ? null : headers.get("location");
+  const isOtherResource = status === 303 && !WITHOUT_BODY.includes(method);
+  return isOtherResource ? null : headers.get("location");
 }
 
-/** The same request, elsewhere. Another origin gets none of the headers that tell who is asking. */
+/** Returns the same request for another URL. Another origin gets only the public headers. */
 export function followRedirect(request: CheckedRequest, url: URL): CheckedRequest {
   if (url.origin === request.url.origin) return { ...request, url };
-  const kept = [...request.headers].filter(([name]) => FOR_ANYBODY.includes(name));
-  return { ...request, url, headers: new Headers(kept) };
+  const headers = [...request.headers].filter(([name]) => PUBLIC_HEADERS.includes(name));
+  return { ...request, url, headers: new Headers(headers) };
 }

@@ -1,4 +1,4 @@
-/** Which URLs may be asked at all, and at which addresses. */
+/** Checks URLs, and finds the addresses to which a request may be sent. */
 
 import { isIP } from "node:net";
 import { isPublicAddress } from "../../lib/ip-addresses.ts";
@@ -10,26 +10,26 @@ import { FetchRefused } from "./refusal.ts";
 
 export type TargetRules = {
   dns: Pick<Dns, "resolve">;
-  /** Private and loopback addresses are dialled as well; `localhost` is this machine then. */
+  /** Allows private and loopback addresses, and `localhost`. */
   allowPrivateAddresses: boolean;
-  /** For tests, where the open internet has to be a part of loopback. */
+  /** Replaces the check for public addresses in tests, which use loopback addresses only. */
   isPublic?: ((address: string) => boolean) | undefined;
 };
 
 const SCHEMES = ["http:", "https:"];
-const LEAST_FREE_PORT = 1024;
-/** Of one host; the first that takes a connection is the one. */
-const MOST_ADDRESSES = 4;
+const MIN_USER_PORT = 1024;
+/** Largest number of addresses of a host that are tried. */
+const MAX_ADDRESSES = 4;
 
 /**
- * The URL as the platform reads it: decimal, octal and hexadecimal addresses are dotted ones then,
- * zones of IPv6 are refused. Without the fragment, and without final dots of a name. Throws
- * FetchRefused for what is not asked: other schemes, user names and passwords, ports of the system
- * other than 80 and 443 (behind which other protocols listen, mail among them).
+ * Parses a URL as the platform does, which converts decimal, octal and hexadecimal addresses to
+ * dotted ones and refuses zones of IPv6. The fragment and final dots of the host are removed.
+ * Throws FetchRefused for other schemes than http and https, for user names and passwords, and for
+ * ports below 1024 except 80 and 443, because other protocols such as SMTP use them.
  */
 export function readTarget(text: string): URL {
   const url = parseUrl(text);
-  // Three slashes are two to URL parsers, and what was to be the path is the host then.
+  // URL parsers read three slashes as two, so the first part of the path would become the host.
   if (url === null || /^https?:\/\/[/\\]/i.test(text.trim())) {
     throw new FetchRefused("invalid_url", "This is not a URL.");
   }
@@ -40,7 +40,7 @@ export function readTarget(text: string): URL {
     throw new FetchRefused("credentials", "User names and passwords in URLs are not sent.");
   }
   const port = url.port === "" ? null : Number(url.port);
-  if (port !== null && port < LEAST_FREE_PORT && port !== 80 && port !== 443) {
+  if (port !== null && port < MIN_USER_PORT && port !== 80 && port !== 443) {
     throw new FetchRefused("port", "Only the ports 80, 443 and those from 1024 on are requested.");
   }
   url.hash = "";
@@ -49,8 +49,8 @@ export function readTarget(text: string): URL {
 }
 
 /**
- * What a URL tells by itself, before any look-up: null, or why it would never be asked. For the
- * moment in which somebody stores it.
+ * Checks a URL without a look-up, before it is stored. Returns the reason why no request would ever
+ * be sent to it; null if there is none.
  */
 export function objectToTarget(text: string, rules: Omit<TargetRules, "dns">): FetchRefused | null {
   try {
@@ -64,7 +64,9 @@ export function objectToTarget(text: string, rules: Omit<TargetRules, "dns">): F
   }
 }
 
-/** The addresses of the host that may be dialled, at least one. Throws FetchRefused. */
+/**
+ * Resolves the allowed addresses of the host, at least one. Throws FetchRefused if there is none.
+ */
 export async function addressesOf(url: URL, rules: TargetRules): Promise<readonly string[]> {
   const known = knownAddresses(url);
   if (known !== null) return allowedOf(known, url.hostname, rules);
@@ -76,8 +78,8 @@ export async function addressesOf(url: URL, rules: TargetRules): Promise<readonl
 }
 
 /**
- * The addresses of a host that is one itself, or of this machine (RFC 6761 §6.3: `localhost` is
- * never asked of the DNS, whose answer could be anything). Null for all others.
+ * Returns the addresses of a host that is an address, or of `localhost`, which must not be looked
+ * up in the DNS (RFC 6761 §6.3). Returns null for all other hosts.
  */
 function knownAddresses({ hostname }: URL): string[] | null {
   const bare = hostname.replace(/^\[|\]$/g, "");
@@ -102,7 +104,7 @@ function allowedOf(
 ): string[] {
   const allowed = allowPrivateAddresses ? addresses : addresses.filter(isPublic);
   if (allowed.length === 0) throw noPublicAddress(host);
-  return allowed.slice(0, MOST_ADDRESSES);
+  return allowed.slice(0, MAX_ADDRESSES);
 }
 
 function noPublicAddress(host: string): FetchRefused {

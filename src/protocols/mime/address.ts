@@ -1,7 +1,8 @@
 /**
- * The one definition of address syntax, of trimming and of the canonical spelling: RFC 5321 §4.1.2 and
- * RFC 5322 §3.4.1 addr-spec with RFC 6531 (UTF-8 local parts) and RFC 5891 (domains as A-labels).
- * Spaces and tabs around an address are removed; any other text around it makes it invalid.
+ * The syntax of addresses and their canonical form: RFC 5321 §4.1.2 and addr-spec of RFC 5322
+ * §3.4.1 with RFC 6531 (UTF-8 local parts) and RFC 5891 (domains as A-labels). All code parses
+ * addresses here. Spaces and tabs around an address are removed; other text around it makes it
+ * invalid.
  */
 
 import { domainToASCII } from "node:url";
@@ -10,7 +11,7 @@ import { trimBlanks } from "../../lib/trim.ts";
 export type ParsedAddress =
   | {
       ok: true;
-      /** Canonical: trimmed, lower-cased, local part in NFC, domain as A-labels. */
+      /** Canonical form: trimmed, in lower case, local part in NFC, domain as A-labels. */
       address: string;
       local: string;
       domain: string;
@@ -26,12 +27,12 @@ const LONGEST_LOCAL = 64;
 const LONGEST_DOMAIN = 255;
 const LONGEST_ADDRESS = 254;
 
-/** Length in UTF-16 units of a text that can be an address, with the spaces and tabs around it. */
+/** Longest text that can be an address, with spaces and tabs around it, in UTF-16 units. */
 export const LONGEST_ADDRESS_TEXT = 320;
 
 /**
- * Normalization takes quadratic time on runs of combining marks, so longer texts are not normalized.
- * They cannot be domains or parts of addresses: NFC leaves at least a third of a text.
+ * Normalization takes quadratic time on runs of combining marks, so longer texts are not
+ * normalized. They cannot be domains or parts of addresses: NFC leaves at least a third of a text.
  */
 const LONGEST_NORMALIZED = 1_000;
 
@@ -73,7 +74,7 @@ function refuse(reason: string): ParsedAddress {
   return { ok: false, reason };
 }
 
-/** Controls, format characters (bidi, zero width), lone surrogates, private use, exotic spaces. */
+/** Controls, format characters (bidi, zero width), lone surrogates, private use, other spaces. */
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
 const ATOM = "[a-z0-9!#$%&'*+/=?^_`{|}~\\u{80}-\\u{10ffff}-]+";
@@ -86,8 +87,8 @@ const DOT_ATOM = new RegExp(`^${ATOM}(?:\\.${ATOM})*$`, "u");
 const QUOTED = /^"((?:[^"\\]|\\[ -~])*)"$/u;
 
 /**
- * Lower-cased, NFC, and quoted only where needed: `"a.b"` and `a.b` are one mailbox (RFC 5321
- * §4.1.2: the quoted form must be treated as equivalent). Null if it is no local part.
+ * Converts a local part to lower case and NFC, and quotes it only if needed: `"a.b"` and `a.b` are
+ * the same mailbox (RFC 5321 §4.1.2). Returns null if the text is not a local part.
  */
 function canonicalLocal(text: string): string | null {
   const content = text.startsWith('"') ? unquoted(text) : text;
@@ -97,7 +98,7 @@ function canonicalLocal(text: string): string | null {
   return text.startsWith('"') ? `"${local.replace(/["\\]/g, "\\$&")}"` : null;
 }
 
-/** Before NFC, which can turn a quoted pair that is not ASCII into one that is. */
+/** Removes quotes. It runs before NFC, which can convert a non-ASCII quoted pair to ASCII. */
 function unquoted(text: string): string | null {
   return QUOTED.exec(text)?.[1]?.replace(/\\(.)/gu, "$1") ?? null;
 }
@@ -106,12 +107,14 @@ const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const HOST_NAME = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
 
 /**
- * A domain in its one spelling: lower case, A-labels, at least two labels, no final dot (docs/delivery.md#W1 removes it; in an address it is an error). Null for literals and whatever is no domain.
+ * Converts a domain to its canonical form: lower case, A-labels, at least two labels. A final dot
+ * is an error in an address; for other domains the caller removes it (docs/delivery.md#W1). Returns
+ * null for address literals and text that is not a domain.
  */
 export function canonicalDomain(text: string): string | null {
   if (text.length > LONGEST_NORMALIZED) return null;
   const lower = text.normalize("NFC").toLowerCase();
-  // The URL host parser behind domainToASCII decodes %41 and reads 0x7f.1: it sees only these.
+  // domainToASCII uses the URL host parser, which decodes %41 and reads 0x7f.1 as an address.
   if (lower.length > LONGEST_DOMAIN || !/^[a-z0-9.\u{80}-\u{10ffff}-]+$/u.test(lower)) return null;
   const isSimple = !/[^a-z0-9.-]|xn--/.test(lower);
   // domainToASCII would drop invisible characters and byte order marks.
@@ -120,15 +123,17 @@ export function canonicalDomain(text: string): string | null {
   return isHostname(domain) && /\.(?!\d+$)[^.]+$/.test(domain) ? domain : null;
 }
 
-/** The canonical spelling of an address to search for; an invalid text equals no stored address. */
+/**
+ * Returns the canonical form of an address to search for; invalid text matches no stored address.
+ */
 export function storedAddress(text: string): string {
   const parsed = parseAddress(text);
   return parsed.ok ? parsed.address : normalized(text).toLowerCase();
 }
 
 /**
- * A part of an address to look for, as addresses are kept, in one or two spellings: what is beyond
- * ASCII stays so in a local part, and is an A-label in a domain. Behind an @ it is a domain.
+ * Returns the forms in which a part of an address may be stored, one or two. Non-ASCII text is
+ * stored unchanged in a local part and as an A-label in a domain. Text after an @ is a domain.
  */
 export function storedSpellings(part: string): string[] {
   if (part.length > LONGEST_NORMALIZED) return [part];
@@ -152,17 +157,17 @@ function isAscii(text: string): boolean {
   return /^[\0-\x7f]*$/.test(text);
 }
 
-/** A host name in ASCII (RFC 952, RFC 1123 §2.1): letters, digits, hyphens; one label suffices. */
+/** Whether the text is an ASCII host name of one or more labels (RFC 952, RFC 1123 §2.1). */
 export function isHostname(name: string): boolean {
   return name.length > 0 && name.length <= 253 && HOST_NAME.test(name.toLowerCase());
 }
 
-/** The domain of an address that was parsed before. */
+/** Returns the domain of a valid address. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);
 }
 
-/** Whether the address can only be sent to a server that offers SMTPUTF8 (RFC 6531 §3.2). */
+/** Whether the server must offer SMTPUTF8 for this address (RFC 6531 §3.2). */
 export function needsSmtpUtf8(address: string): boolean {
   return !isAscii(address);
 }

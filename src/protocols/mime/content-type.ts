@@ -2,8 +2,8 @@
 
 import { detectMimeType } from "nodemailer/lib/mime-funcs/mime-types";
 
-/** What common files have been called since nodemailer's table was made. */
-const NEWER: ReadonlyMap<string, string> = new Map([
+/** Types that are newer than the table of nodemailer. */
+const NEWER_TYPES: ReadonlyMap<string, string> = new Map([
   ["avif", "image/avif"],
   ["heic", "image/heic"],
   ["js", "text/javascript"],
@@ -18,11 +18,11 @@ const NEWER: ReadonlyMap<string, string> = new Map([
   ["yml", "application/yaml"],
 ]);
 
-/** The media type that a file name suggests; `application/octet-stream` if it suggests none. */
+/** Returns the media type for a file name; `application/octet-stream` if the ending is unknown. */
 export function contentTypeOf(filename: string): string {
   const extension = /\.([^./\\]+)$/.exec(filename)?.[1]?.toLowerCase();
   if (extension === undefined) return "application/octet-stream";
-  return NEWER.get(extension) ?? detectMimeType(`x.${extension}`);
+  return NEWER_TYPES.get(extension) ?? detectMimeType(`x.${extension}`);
 }
 
 const NAME = "[a-z0-9][a-z0-9!#$&^_.+-]{0,126}";
@@ -30,7 +30,7 @@ const TOKEN = "[!#$%&'*+.^_`{|}~a-z0-9-]+";
 const PARAMETER = `\\s*;\\s*${TOKEN}=(?:${TOKEN}|"(?:[ !#-\\[\\]-~]|\\\\[ -~])*")`;
 const MEDIA_TYPE = new RegExp(`^${NAME}/${NAME}(?:${PARAMETER})*$`, "i");
 
-/** Whether the text is a media type, with or without parameters, fit for a header. */
+/** Whether the text is a media type, with or without parameters, that is valid in a header. */
 export function isMediaType(text: string): boolean {
   return text.length <= 255 && !/[^\x20-\x7e]/.test(text) && MEDIA_TYPE.test(text);
 }

@@ -1,8 +1,8 @@
 /**
- * Writes header fields: values as encoded words where they need it (RFC 2047), addresses with
- * display names (RFC 5322 §3.4), everything folded at 78 (RFC 5322 §2.1.1, §2.2.3; docs/delivery.md#C1).
+ * Writes header fields: values as encoded words if needed (RFC 2047), addresses with display names
+ * (RFC 5322 §3.4), folded at 78 characters (RFC 5322 §2.1.1, §2.2.3; docs/delivery.md#C1).
  *
- * What goes in has been checked: no line breaks, no control characters.
+ * The caller has checked that values contain no line breaks and no control characters.
  */
 
 import { encodeWord, quoteString } from "nodemailer/lib/mime-funcs";
@@ -10,16 +10,16 @@ import { encodeWord, quoteString } from "nodemailer/lib/mime-funcs";
 const LINE_LENGTH = 78;
 const LONGEST_LINE = 998;
 
-/** Length of one encoded word; with the longest usual name in front it still fits a line. */
+/** Length of one encoded word. With the longest usual field name before it, it fits in a line. */
 const WORD_LENGTH = 52;
 
-/** A header whose value is text for people. Whatever could be misread is encoded whole. */
+/** Writes a header with text for people. Text that could be misread is encoded completely. */
 export function textLine(name: string, text: string): string {
   const isPlain = /^[\x20-\x7e]*$/.test(text) && !/^ | $|=\?/.test(text);
   return isPlain ? rawLine(name, text) : fold(`${name}: ${encodedWords(text)}`);
 }
 
-/** A caller's header: left as it is where that can be sent, as it may have a syntax of its own. */
+/** Writes a header of the caller, unchanged if possible, because its value may have a syntax. */
 export function rawLine(name: string, value: string): string {
   const trimmed = value.trim();
   const line = fold(`${name}: ${trimmed}`);
@@ -27,7 +27,7 @@ export function rawLine(name: string, value: string): string {
   return isClean ? line : fold(`${name}: ${encodedWords(trimmed)}`);
 }
 
-/** One mailbox. The address has its domain in ASCII already. */
+/** Writes a header with one mailbox. The domain of the address is already in ASCII. */
 export function addressLine(
   name: string,
   mailbox: { name: string | null; address: string },
@@ -40,24 +40,24 @@ export function addressLine(
 
 const LONGEST_QUOTED = 200;
 
-/** A display name as atoms, quoted string or encoded words (RFC 5322 §3.2.5). */
+/** Encodes a display name as atoms, quoted string or encoded words (RFC 5322 §3.2.5). */
 function phrase(name: string): string {
   if (/^\w+(?: \w+)*$/.test(name) && name.length <= LINE_LENGTH) return name;
-  // Some readers decode what looks like an encoded word even inside quotes.
+  // Some mail programs decode text that looks like an encoded word even inside quotes.
   const isQuotable = /^[\x20-\x7e]*$/.test(name) && !name.includes("=?");
   if (name === "") return "";
   return isQuotable && name.length <= LONGEST_QUOTED ? quoteString(name) : encodedWords(name);
 }
 
-/** Q where most of the text stays readable, B elsewhere. */
+/** Encodes text as encoded words: Q if most of it stays readable, otherwise B. */
 function encodedWords(text: string): string {
   const letters = text.match(/[a-z]/gi)?.length ?? 0;
   return encodeWord(text, letters * 2 > text.length ? "Q" : "B", WORD_LENGTH);
 }
 
 /**
- * Folds at single spaces between words, so that no line is empty but for blanks, and never behind
- * the name. A word that is too long for a line stays whole.
+ * Folds at single spaces between words, so that no line contains only blanks, and never directly
+ * after the name. A word that is too long for a line is not split.
  */
 export function fold(line: string): string {
   if (line.length <= LINE_LENGTH) return line;

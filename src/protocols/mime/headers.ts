@@ -1,22 +1,22 @@
-/** Rules for header fields that callers bring (RFC 5322 §2.2, §3.6.8; docs/delivery.md#C2). */
+/** Rules for header fields of callers (RFC 5322 §2.2, §3.6.8; docs/delivery.md#C2). */
 
 import type { FieldError } from "../../lib/errors.ts";
 import { parseUrl } from "../../lib/url.ts";
 
-/** How many headers of its own a mail may have. */
+/** Largest number of caller headers of a mail. */
 export const MOST_HEADERS = 50;
 
-/** Longest value in octets: a line without its end (RFC 5322 §2.1.1). */
+/** Longest value in octets: a line without its line end (RFC 5322 §2.1.1). */
 export const LONGEST_HEADER_VALUE = 998;
 
-/** Names the service writes itself; a caller's twin would be a second, contradicting header. */
+/** Headers that the service writes itself. A second one from the caller would contradict it. */
 const OWNED =
   /^(?:from|to|cc|bcc|subject|date|message-id|mime-version|content-.*|dkim-signature|received|return-path|sender|arc-.*|authentication-results)$/i;
 
-/** The one value of List-Unsubscribe-Post (RFC 8058 §3.1). */
+/** The only valid value of List-Unsubscribe-Post (RFC 8058 §3.1). */
 export const ONE_CLICK = "List-Unsubscribe=One-Click";
 
-/** URLs in angle brackets with commas between; comments may stand beside them (RFC 2369 §2). */
+/** URLs in angle brackets with commas between, and comments around them (RFC 2369 §2). */
 const GAP = String.raw`(?:[ \t]|\([ -'*-;=?-~]*\))*`;
 const LINK = `${GAP}<(?:https?://|mailto:)[!-;=?-~]+>${GAP}`;
 const UNSUBSCRIBE_LIST = new RegExp(`^${LINK}(?:,${LINK})*$`, "i");
@@ -26,18 +26,21 @@ export function isOwnedHeader(name: string): boolean {
   return OWNED.test(name);
 }
 
-/** RFC 5322 §3.6.8 ftext: printable ASCII but the colon. 76 keeps a folded line possible. */
+/**
+ * Whether the text is a header name: printable ASCII except the colon (RFC 5322 §3.6.8). With at
+ * most 76 characters, the line can still be folded.
+ */
 export function isHeaderName(name: string): boolean {
   return /^[!-9;-~]{1,76}$/.test(name);
 }
 
-/** Text that may stand in a header: no CR, LF, NUL or other control character but tab. */
+/** Whether the text has no CR, LF, NUL or other control character except tab. */
 export function isHeaderText(value: string): boolean {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for.
   return !/[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/.test(value) && value.isWellFormed();
 }
 
-/** What may stand between the angle brackets of a Content-ID: visible ASCII (RFC 2392 §2). */
+/** Whether the text is a Content-ID without angle brackets: visible ASCII (RFC 2392 §2). */
 export function isContentId(value: string): boolean {
   return /^[!-;=?-~]{1,200}$/.test(value);
 }
@@ -47,10 +50,10 @@ function isUnsubscribeList(value: string): boolean {
   return [...value.matchAll(/<([^<>]*)>/g)].every(([, url = ""]) => parseUrl(url) !== null);
 }
 
-/** Every fault of the caller's headers; empty if all may be sent. */
+/** Returns all faults of the caller's headers; empty if all can be sent. */
 export function checkHeaders(headers: Record<string, string>): FieldError[] {
   const names = Object.keys(headers);
-  const looked = names.slice(0, MOST_HEADERS);
+  const checked = names.slice(0, MOST_HEADERS);
   const tooMany: FieldError[] =
     names.length > MOST_HEADERS
       ? [
@@ -61,8 +64,8 @@ export function checkHeaders(headers: Record<string, string>): FieldError[] {
           },
         ]
       : [];
-  const faulty = looked.flatMap((name) => checkHeader(name, headers[name] ?? ""));
-  return [...tooMany, ...faulty, ...checkTwins(looked)];
+  const faulty = checked.flatMap((name) => checkHeader(name, headers[name] ?? ""));
+  return [...tooMany, ...faulty, ...checkDuplicates(checked)];
 }
 
 function checkHeader(name: string, value: string): FieldError[] {
@@ -91,7 +94,7 @@ function checkHeader(name: string, value: string): FieldError[] {
   return fault === null ? errors : [{ field, message: fault, code: "invalid_format" }];
 }
 
-/** What keeps mail programs from understanding a header of lists, as the message of a field error. */
+/** Returns the fault of a list header as the message of a field error; null if it is valid. */
 function listFault(name: string, value: string): string | null {
   switch (name.toLowerCase()) {
     case "list-unsubscribe":
@@ -105,13 +108,16 @@ function listFault(name: string, value: string): string | null {
   }
 }
 
-/** Names are case-insensitive (RFC 5322 §1.2.2), the keys of a JSON object are not. */
-function checkTwins(names: string[]): FieldError[] {
+/**
+ * Finds headers that are given twice. Header names are case-insensitive (RFC 5322 §1.2.2), but the
+ * keys of a JSON object are not.
+ */
+function checkDuplicates(names: string[]): FieldError[] {
   const seen = new Set<string>();
   return names.flatMap((name): FieldError[] => {
-    const isTwin = seen.has(name.toLowerCase());
+    const isDuplicate = seen.has(name.toLowerCase());
     seen.add(name.toLowerCase());
     const message = "is a header that is given twice";
-    return isTwin ? [{ field: `headers.${name}`, message, code: "invalid_value" }] : [];
+    return isDuplicate ? [{ field: `headers.${name}`, message, code: "invalid_value" }] : [];
   });
 }

@@ -1,4 +1,4 @@
-/** A mailbox as people write it: an address, with or without a display name (RFC 5322 §3.4). */
+/** Parses mailboxes: an address with or without a display name (RFC 5322 §3.4). */
 
 import { trimBlanks } from "../../lib/trim.ts";
 import { parseAddress } from "./address.ts";
@@ -31,12 +31,12 @@ export function parseMailbox(text: string): ParsedMailbox {
   return { ok: true, mailbox: { address, name: name === "" ? null : name } };
 }
 
-/** For people to read; not a header, which has to be encoded. */
+/** Formats a mailbox for people. The result is not encoded, so it must not be used in a header. */
 export function formatMailbox({ address, name }: Mailbox): string {
   return name === null ? address : `${name} <${address}>`;
 }
 
-/** The content of a quoted string (RFC 5322 §3.2.4); any other text as it is. */
+/** Returns the content of a quoted string (RFC 5322 §3.2.4); other text is returned unchanged. */
 function unquoted(text: string): string {
   const isQuoted = text.length >= 2 && text.startsWith('"') && text.endsWith('"');
   return isQuoted ? text.slice(1, -1).replace(/\\(.)/gsu, "$1") : text;

@@ -1,4 +1,7 @@
-/** Message-ID `<uuid@sender-domain>` (docs/delivery.md#C3), fixed at acceptance: it is the email's id. */
+/**
+ * The Message-ID `<uuid@sender-domain>` (docs/delivery.md#C3). The uuid is the id of the email, so
+ * it is the same in every attempt.
+ */
 
 import { domainOf } from "./address.ts";
 

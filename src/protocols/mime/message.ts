@@ -1,10 +1,14 @@
 /**
- * Composes a message (RFC 5322, MIME; docs/delivery.md#C1, docs/delivery.md#C3, docs/delivery.md#C7): a pure function, so that every
- * attempt carries the same bytes. 7-bit clean but for a non-ASCII local part in an address line.
+ * Composes a message (RFC 5322, MIME; docs/delivery.md#C1, docs/delivery.md#C3,
+ * docs/delivery.md#C7). It is a pure function, so every attempt sends the same bytes. The message
+ * is ASCII, except for a non-ASCII local part in an address.
  *
- *   mixed( alternative( text, related( html, inline… ) ), attachment… )
+ * 1. All values are checked again (`headers.ts`, `address.ts`, `content-type.ts`).
+ * 2. `header-lines.ts` writes and folds the headers.
+ * 3. `parts.ts` encodes texts and attachments. They are nested as
+ *    mixed(alternative(text, related(html, inline…)), attachment…), without the unneeded levels.
  *
- * with the layers that are needed. Nothing is ever read from a file or an URL.
+ * Nothing is read from a file or a URL.
  */
 
 import { trimBlanks } from "../../lib/trim.ts";
@@ -25,10 +29,10 @@ export type MessageInput = {
   subject: string;
   html: string;
   text: string;
-  /** More headers in this order; the names the service writes itself are refused. */
+  /** More headers in this order. Headers that the service writes itself are refused. */
   headers: readonly (readonly [name: string, value: string])[];
   attachments: readonly Attachment[];
-  /** With angle brackets. Boundaries are derived from it. */
+  /** With angle brackets. The boundaries are derived from it. */
   messageId: string;
   date: Date;
 };
@@ -41,7 +45,9 @@ export type Composed =
     }
   | { ok: false; reason: string };
 
-/** Composes one message to one recipient; refuses what could break out of a header (docs/delivery.md#C2). */
+/**
+ * Composes a message to one recipient; refuses values that could add headers (docs/delivery.md#C2).
+ */
 export function composeMessage(input: MessageInput): Composed {
   const reason = firstFault(input);
   if (reason !== null) return { ok: false, reason };
@@ -66,7 +72,7 @@ function headerLines(input: MessageInput): string[] {
   ];
 }
 
-/** The domain as A-labels; the local part as it was written, which is how people know it. */
+/** Converts the domain to A-labels. The local part stays as written, as people know it. */
 function inAscii({ name, address }: Mailbox): Mailbox {
   const parsed = parseAddress(address);
   if (!parsed.ok) return { name, address };
@@ -95,7 +101,7 @@ function boundaries(messageId: string): () => string {
   return () => `=_${base}_${++count}`;
 }
 
-/** docs/delivery.md#C1, docs/delivery.md#C2: everything that goes into a header is looked at once more. */
+/** Checks again all values that become headers (docs/delivery.md#C1, docs/delivery.md#C2). */
 function firstFault(input: MessageInput): string | null {
   const { from, to, replyTo, subject, messageId, date } = input;
   if (!/^<[!-;=?-~]+@[!-;=?-~]+>$/.test(messageId) || messageId.length > LONGEST_ID) {

@@ -1,13 +1,13 @@
 /**
- * Parts of a MIME message as strings of ASCII: content lines, a blank line, the encoded body
- * (RFC 2045, RFC 2046). A part begins with its headers and has no line end of its own at the end.
+ * Writes the parts of a MIME message as ASCII strings: header lines, a blank line and the encoded
+ * body (RFC 2045, RFC 2046). A part does not end with a line end.
  */
 
 import { buildHeaderValue } from "nodemailer/lib/mime-funcs";
 import { encode as encodeQuotedPrintable, wrap } from "nodemailer/lib/qp";
 import { fold } from "./header-lines.ts";
 
-/** Checked before: the file name is header text, the content type a media type. */
+/** An attachment. The file name and the content type have been checked for use in headers. */
 export type Attachment = {
   filename: string;
   content: Uint8Array;
@@ -17,19 +17,20 @@ export type Attachment = {
   disposition: "attachment" | "inline";
 };
 
-/** A text in the encoding that suits it: 7bit as it is, else quoted-printable or base64. */
+/** Writes a text part: 7bit if the text allows it, otherwise quoted-printable or base64. */
 export function textPart(subtype: "plain" | "html", text: string): string {
   const { encoding, body } = encodeText(text.replace(/\r\n?|\n/g, "\r\n"));
   return part([`Content-Type: text/${subtype}; charset=utf-8`, transferLine(encoding)], body);
 }
 
-/** Several parts; `parameters` follow the boundary, as `type` does in multipart/related. */
+/** Writes a multipart with the given parts. */
 export function multipart(
   subtype: "alternative" | "related" | "mixed",
   boundary: string,
   parts: readonly string[],
 ): string {
-  // RFC 2387 §3.1 asks for the type of the root part; ours is always the HTML.
+  // multipart/related requires the type of its root part (RFC 2387 §3.1), which is always HTML
+  // here.
   const parameters = subtype === "related" ? ` type="text/html";` : "";
   const head = `Content-Type: multipart/${subtype};${parameters}\r\n boundary="${boundary}"`;
   const body = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join("");
@@ -62,13 +63,16 @@ function encodeText(text: string): Encoded {
   const octets = Buffer.from(text);
   const { high, isSevenBit } = survey(octets);
   if (isSevenBit) return { encoding: "7bit", body: text };
-  // Quoted-printable makes three octets of one, base64 four of three: equal at one sixth.
+  // Quoted-printable encodes one octet in three, base64 three in four: equal at one sixth.
   return high * 6 > octets.length
     ? { encoding: "base64", body: base64Lines(octets) }
     : { encoding: "quoted-printable", body: quotedPrintable(octets) };
 }
 
-/** A line that begins with "From " would get a ">" in an mbox, and break the signature. */
+/**
+ * Encodes in quoted-printable. "From " at the start of a line is encoded as well, because an mbox
+ * adds ">" before it, which breaks the signature.
+ */
 function quotedPrintable(octets: Buffer): string {
   return wrap(encodeQuotedPrintable(octets).replace(/^From /gm, "=46rom "));
 }
@@ -77,29 +81,30 @@ const LF = 10;
 const SPACE = 32;
 
 /**
- * How many octets are not ASCII, and whether no server on the way has a reason to change any: short
- * lines, no blanks at their ends, no controls but tab, no "From " in front.
+ * Counts the octets that are not ASCII, and decides if the text can be sent as 7bit. Servers do not
+ * change text with short lines, without blanks at line ends, controls except tab, or a leading
+ * "From ".
  */
 function survey(octets: Buffer): { high: number; isSevenBit: boolean } {
   let high = 0;
-  let isFine = octets.indexOf("\nFrom ") === -1 && !octets.subarray(0, 5).equals(FROM);
+  let isUnchanged = octets.indexOf("\nFrom ") === -1 && !octets.subarray(0, 5).equals(FROM);
   let lineLength = 0;
   let previous = 0;
   // An index, because an iterator takes ten times as long.
   for (let i = 0; i < octets.length; i++) {
     const octet = octets[i] ?? 0;
     if (octet > 126) high++;
-    else if (octet < SPACE && octet !== 9 && octet !== LF && octet !== 13) isFine = false;
+    else if (octet < SPACE && octet !== 9 && octet !== LF && octet !== 13) isUnchanged = false;
     lineLength = octet === LF ? 0 : lineLength + 1;
-    if (lineLength > SHORT_LINE || (octet === 13 && isBlank(previous))) isFine = false;
+    if (lineLength > SHORT_LINE || (octet === 13 && isBlank(previous))) isUnchanged = false;
     previous = octet;
   }
-  return { high, isSevenBit: isFine && high === 0 && !isBlank(previous) };
+  return { high, isSevenBit: isUnchanged && high === 0 && !isBlank(previous) };
 }
 
 const FROM = Buffer.from("From ");
 
-/** 76 characters and the CR. */
+/** Longest line: 76 characters and the CR. */
 const SHORT_LINE = 77;
 
 function isBlank(octet: number): boolean {
@@ -116,8 +121,9 @@ function base64Lines(octets: Uint8Array): string {
 const UNKNOWN_TYPE = "application/octet-stream";
 
 /**
- * Base64, but for messages: those may not be encoded (RFC 2046 §5.2.1), so one that is not 7bit
- * goes as a file of unknown type. A multipart would promise a boundary that is not ours to know.
+ * Encodes in base64, except attached messages: they must not be encoded (RFC 2046 §5.2.1), so a
+ * message that is not 7bit is sent as a file of unknown type. A multipart is sent so as well,
+ * because its boundary is not known.
  */
 function encodeAttachment({ content, contentType }: Attachment): Encoded & { type: string } {
   const isMessage = /^message\//i.test(contentType);
@@ -134,9 +140,10 @@ function sevenBitLines(content: Uint8Array): string | null {
   return /^[\t\r\n\x20-\x7e]*$/.test(text) && !hasLongLine(text) ? text : null;
 }
 
-/** RFC 5322 §2.1.1: 998 octets without the line end. The text has CRLF line ends only. */
+/** Longest line in octets, without the line end (RFC 5322 §2.1.1). */
 const LONGEST_LINE = 998;
 
+/** Whether a line is too long. The text has only CRLF line ends. */
 function hasLongLine(text: string): boolean {
   for (let start = 0; start < text.length;) {
     const end = text.indexOf("\r\n", start);

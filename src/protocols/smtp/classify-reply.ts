@@ -1,9 +1,11 @@
 /**
- * Reads an SMTP reply: is it for now or for good, and whose matter is it (docs/delivery.md#R1, docs/delivery.md#R3).
+ * Classifies an SMTP reply: temporary or permanent, and its cause (docs/delivery.md#R1,
+ * docs/delivery.md#R3). The rules apply in this order:
  *
- * In order: the first digit of the basic code decides between later and never (RFC 5321 §4.2.1);
- * steps in which only we can be at fault; enhanced codes that mean the same everywhere (RFC 3463,
- * RFC 7372); known texts; "no such recipient"; the other enhanced codes; the basic code.
+ * 1. The first digit of the basic code decides between temporary and permanent (RFC 5321 §4.2.1).
+ * 2. In some steps only this installation can be the cause.
+ * 3. Some enhanced codes have the same meaning everywhere (RFC 3463, RFC 7372).
+ * 4. Known texts, then "no such recipient", the other enhanced codes, and the basic code decide.
  */
 
 import type { ReplyClass, SmtpStep } from "./reply-classes.ts";
@@ -16,9 +18,9 @@ import {
 
 export type Reply = {
   step: SmtpStep;
-  /** Basic reply code; what is not 500–599 counts as temporary. */
+  /** Basic reply code; every code outside 500–599 counts as temporary. */
   code: number;
-  /** Enhanced status code `x.y.z`; if null, one inside the text is looked for. */
+  /** Enhanced status code `x.y.z`; if null, the text is searched for one. */
   enhanced: string | null;
   text: string;
 };
@@ -26,11 +28,14 @@ export type Reply = {
 export type Verdict = {
   kind: "deferred" | "bounced";
   class: ReplyClass;
-  /** Only where the reply named a time: 1 minute to 24 hours. */
+  /** Present only if the reply names a time; 1 minute to 24 hours. */
   retryAfterMs?: number;
 };
 
-/** Classifies a negative reply. Only a permanent one can be `no_such_recipient` (docs/delivery.md#R2). */
+/**
+ * Classifies a negative reply. Only a permanent one can be `no_such_recipient`
+ * (docs/delivery.md#R2).
+ */
 export function classifyReply(reply: Reply): Verdict {
   const parsed = parse(reply);
   if (parsed.permanent) return { kind: "bounced", class: classOf(parsed) ?? "policy" };
@@ -43,7 +48,7 @@ type Parsed = {
   step: SmtpStep;
   code: number;
   permanent: boolean;
-  /** First part of the enhanced code, null if there is no code. */
+  /** First part of the enhanced code; null if there is no code. */
   series: number | null;
   /** Subject and detail of the enhanced code: `1.1` of `5.1.1`; empty if there is no code. */
   detail: string;
@@ -64,14 +69,14 @@ function parse({ step, code, enhanced, text }: Reply): Parsed {
 
 const CODE = /^\s*([245])\.(\d{1,3})\.(\d{1,3})\s*$/;
 
-/** Some write the code into the text: in front, or as qmail does, `(#5.1.1)`. */
+/** Finds an enhanced code in the text: at its start, or in the form of qmail, `(#5.1.1)`. */
 function codeInText(text: string): string {
   return /(?:^\s*|#)([245]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(text)?.[1] ?? "";
 }
 
 const LONGEST_TEXT = 2_048;
 
-/** The text without addresses, codes and line breaks: a mailbox named "spam" is no spam verdict. */
+/** Removes addresses, codes and line breaks, so that a mailbox named "spam" does not match. */
 function bareText(text: string): string {
   return text
     .slice(0, LONGEST_TEXT)
@@ -88,10 +93,12 @@ function classOf(reply: Parsed): ReplyClass | null {
   );
 }
 
-/** Steps in which a refusal says nothing about recipient or message: our TLS, our log-in. */
+/**
+ * Steps in which a refusal is not about recipient or message, but about our connection or log-in.
+ */
 const OUR_STEPS: ReadonlySet<SmtpStep> = new Set(["connect", "tls", "starttls", "auth"]);
 
-/** RFC 3463, RFC 7372; those of Gmail (7.30–40) and Microsoft (7.508–515). */
+/** Codes of RFC 3463 and RFC 7372, of Gmail (7.30–40) and of Microsoft (7.508–515). */
 const UNAMBIGUOUS: ReadonlyMap<string, ReplyClass> = new Map<string, ReplyClass>([
   ["2.2", "mailbox_full"],
   ["2.3", "content"],
@@ -104,7 +111,7 @@ const UNAMBIGUOUS: ReadonlyMap<string, ReplyClass> = new Map<string, ReplyClass>
   ["7.25", "infrastructure"],
   ["7.26", "authentication"],
   ["7.27", "authentication"],
-  // "Mail flood detected" in the registry and a rate limit at Gmail: not what its neighbours are.
+  // This is "mail flood detected" in the registry and a rate limit at Gmail.
   ["7.28", "rate_limited"],
   ["7.29", "authentication"],
   ["7.30", "authentication"],
@@ -133,7 +140,7 @@ function detailClass(reply: Parsed): ReplyClass | null {
   return subject === 7 ? securityClass(number, reply.permanent) : null;
 }
 
-/** X.7.x: log-in codes of RFC 4954, Microsoft's from 500 on, and the rest. */
+/** Classifies X.7.x: log-in codes of RFC 4954, codes of Microsoft from 500 on, and the others. */
 function securityClass(number: number, permanent: boolean): ReplyClass | null {
   if (number >= 8 && number <= 14) return "infrastructure";
   if (number >= 500 && number <= 699 && !permanent) return "rate_limited";
@@ -142,17 +149,24 @@ function securityClass(number: number, permanent: boolean): ReplyClass | null {
   return permanent ? "policy" : null;
 }
 
-/** docs/delivery.md#R1: the only enhanced codes by which an address is gone. */
-const GONE: ReadonlySet<string> = new Set(["1.1", "1.2", "1.3", "1.6", "1.10", "2.1"]);
+/** The only enhanced codes that say that the address does not exist (docs/delivery.md#R1). */
+const NO_RECIPIENT_CODES: ReadonlySet<string> = new Set([
+  "1.1",
+  "1.2",
+  "1.3",
+  "1.6",
+  "1.10",
+  "2.1",
+]);
 
-/** The steps that speak of the recipient; a session has only one (S6). */
+/** Steps whose replies concern the recipient; a mail has only one (docs/delivery.md#S6). */
 const RECIPIENT_STEPS: ReadonlySet<SmtpStep> = new Set(["rcpt", "data", "dot"]);
 
 function namesNoRecipient({ step, permanent, series, detail }: Parsed): boolean {
-  return permanent && series === 5 && RECIPIENT_STEPS.has(step) && GONE.has(detail);
+  return permanent && series === 5 && RECIPIENT_STEPS.has(step) && NO_RECIPIENT_CODES.has(detail);
 }
 
-/** No code, or "other or undefined" (RFC 3463 §3), which says as much as none: the text decides. */
+/** No code, or "other or undefined" (RFC 3463 §3), which has no information: the text decides. */
 const UNDEFINED: ReadonlySet<string> = new Set(["", "0.0", "1.0", "2.0", "5.0"]);
 
 function saysNoRecipient({ step, code, series, detail, text }: Parsed): boolean {
@@ -164,7 +178,7 @@ function saysNoRecipient({ step, code, series, detail, text }: Parsed): boolean 
   return isAtEnd && (code === 552 || code === 554) && UNKNOWN_RECIPIENT_LATE.test(text);
 }
 
-/** RFC 5321 §4.2.3, RFC 4954 §6: what is left where neither enhanced code nor text helped. */
+/** Classifies by the basic code if nothing else decided (RFC 5321 §4.2.3, RFC 4954 §6). */
 function codeClass({ code, text }: Parsed): ReplyClass | null {
   if (code === 552) return UNKNOWN_RECIPIENT.test(text) ? null : "mailbox_full";
   if (code >= 500 && code <= 504) return "infrastructure";
@@ -178,7 +192,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const HINT =
   /(?:again|back|retry|retried|resend|gr[ea]y-?\s?list(?:ed|ing)?|wait|delayed|deferred)[^.;!?]{0,40}?\b(\d{1,2}:\d{2}:\d{2}|\d{1,6} ?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b(?:(?:,| and)? \d{1,6} ?(?:secs?|seconds?|mins?|minutes?)\b)*)/i;
 
-/** The waiting time a reply names ("in 300 seconds", "come back in 00:04:59"), bounded; or null. */
+/** Reads the delay that a reply asks for, such as "in 300 seconds" or "in 00:04:59"; or null. */
 function retryHint(text: string): number | null {
   const span = HINT.exec(text)?.[1];
   if (span === undefined) return null;

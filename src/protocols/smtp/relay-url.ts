@@ -1,4 +1,4 @@
-/** The address of an SMTP relay, as the operator writes it in one URL. */
+/** Parses the URL of an SMTP relay. */
 
 import ipaddr from "ipaddr.js";
 import type { Credentials } from "./auth.ts";

@@ -1,6 +1,6 @@
-/** The words in which replies and outcomes are told apart. */
+/** Names of the steps of a session and of the classes of replies. */
 
-/** Where in a session a reply came (RFC 5321 §3). */
+/** The step of a session to which a reply belongs (RFC 5321 §3). */
 export type SmtpStep =
   | "connect"
   | "tls"

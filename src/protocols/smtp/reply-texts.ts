@@ -1,7 +1,6 @@
 /**
- * What receivers write in their SMTP replies, as data: phrases of known servers and providers, each
- * with the class it means (docs/delivery.md#R1). Matched in order, the first hit wins, so the specific
- * stands before the general.
+ * Texts of SMTP replies: phrases of known servers and providers, each with its class
+ * (docs/delivery.md#R1). The first match wins, so specific phrases come before general ones.
  */
 
 import type { ReplyClass } from "./reply-classes.ts";
@@ -11,7 +10,7 @@ export type KnownText = { readonly class: ReplyClass; readonly pattern: RegExp }
 /** Temporary refusals of unknown senders; a permanent reply is never greylisting. */
 export const GREYLISTING: RegExp = anyOf([
   /gr[ea]y-?\s?list/,
-  // Mimecast's greylisting names neither itself nor a time.
+  // Greylisting of Mimecast contains neither that word nor a time.
   /internal resources? (?:are |is )?temporarily (?:unavailable|not available)/,
 ]);
 
@@ -34,7 +33,7 @@ export const KNOWN_TEXTS: readonly KnownText[] = [
     ]),
   },
   {
-    // What the operator of this installation has to mend: its DNS, its host name, its log-in, its TLS.
+    // Faults of this installation: its DNS, host name, log-in or TLS.
     class: "infrastructure",
     pattern: anyOf([
       /reverse[- ](?:dns|host ?name|lookup|resolution|mapping)|\b(?:fc)?r-?dns\b|\bptr\b/,
@@ -100,7 +99,7 @@ export const KNOWN_TEXTS: readonly KnownText[] = [
   },
 ];
 
-/** Texts by which a 550, 551 or 553 to RCPT says that the mailbox does not exist. */
+/** Texts of 550, 551 and 553 to RCPT that say that the mailbox does not exist. */
 export const UNKNOWN_RECIPIENT: RegExp = anyOf([
   /(?:user|recipient|mail ?box|account|addressee|address|alias|local part)\b.{0,40}\b(?:unknown|not found|not known|does not exist|doesn'?t exist|no longer (?:exists|valid|available|in use))/,
   /(?:user|mail ?box|recipient|address) (?:do(?:es)? )?not exists?/,
@@ -113,8 +112,8 @@ export const UNKNOWN_RECIPIENT: RegExp = anyOf([
 ]);
 
 /**
- * Texts by which a 552 or 554 to the message says the same: Yahoo and its relatives look for the
- * mailbox only then. So few, because whatever else is refused at that moment is about the message.
+ * Texts of 552 and 554 to the message that say the same. Yahoo and related services check the
+ * mailbox only then. The list is short, because other refusals at this step concern the message.
  */
 export const UNKNOWN_RECIPIENT_LATE: RegExp = anyOf([
   /delivery error: dd\b.{0,100}\bthis (?:user|account|mail ?box) (?:does not|doesn'?t) have an? \S+ account/,
@@ -123,7 +122,7 @@ export const UNKNOWN_RECIPIENT_LATE: RegExp = anyOf([
   /requested mail action aborted,? mail ?box not found/,
 ]);
 
-/** One case-insensitive expression out of many, because one match is cheaper than ten. */
+/** Joins expressions to one case-insensitive expression, because one match is faster than ten. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map((pattern) => pattern.source).join("|"), "i");
 }

@@ -45,14 +45,14 @@ function inFile() {
   return { file, sqlite, log, failures, start, write, databaseBytes };
 }
 
-/** A log that is on disk when the test says so. */
+/** A log whose syncs end when the test calls `finish`. */
 function slowLog(log: LogFile) {
   const waiting: (() => void)[] = [];
   const sync = () => new Promise<void>((resolve) => waiting.push(resolve));
   return { slow: { ...log, sync }, finish: () => waiting.shift()?.() };
 }
 
-/** So long that it is to begin anew: its first round waits for the disk. */
+/** Starts a round on a log that is long enough to be restarted. The round waits for the sync. */
 function withLongLog() {
   const world = inFile();
   const { slow, finish } = slowLog(world.log);
@@ -68,7 +68,7 @@ const blocksOf = (bytes: Buffer) =>
 
 const blockAt = (bytes: Buffer, at: number) => bytes.subarray(at, at + PAGE_BYTES);
 
-test("little is left where it is", async () => {
+test("a short log is not copied", async () => {
   const { log, start, write, databaseBytes } = inFile();
   const checkpoints = start(log);
   const before = databaseBytes();
@@ -78,7 +78,7 @@ test("little is left where it is", async () => {
   expect(databaseBytes()).toBe(before);
 });
 
-test("nothing is copied before the log is on disk, and nothing that came later", async () => {
+test("a round copies only the frames that were in the log when it began, after the log is on disk", async () => {
   const { log, start, write, databaseBytes } = inFile();
   const { slow, finish } = slowLog(log);
   const checkpoints = start(slow);
@@ -94,7 +94,7 @@ test("nothing is copied before the log is on disk, and nothing that came later",
   expect(databaseBytes()).toBeLessThan(50 * PAGE_BYTES);
 });
 
-test("a log that is long begins anew, however often", async () => {
+test("a long log is restarted, again and again", async () => {
   const { file, log, start, write, sqlite } = inFile();
   const checkpoints = start(log);
   const generations = new Set<string>();
@@ -110,26 +110,26 @@ test("a log that is long begins anew, however often", async () => {
   expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
 });
 
-test("it begins anew without the loop's waiting: what is left is copied while nothing is written", async () => {
+test("a restart pauses writing, copies the remaining frames, and waits for the disk without blocking", async () => {
   const { log, write, databaseBytes, checkpoints, finish, generation } = withLongLog();
   write(SIZES.pausePages / 2);
-  finish(); // The round.
+  finish(); // Ends the sync of the round.
   await waitUntil(() => checkpoints.pause() !== null);
   const paused = checkpoints.pause();
   const copied = databaseBytes();
-  finish(); // What is left.
+  finish(); // Ends the sync of the last round.
   await waitUntil(() => log.generation() !== generation);
   expect(databaseBytes()).toBeGreaterThan(copied);
   expect(log.hasFrame(2)).toBe(false);
   expect(checkpoints.pause()).toBe(paused);
   const closed = checkpoints.close();
-  finish(); // Its begin.
+  finish(); // Ends the sync of the restarted log.
   await paused;
   expect(checkpoints.pause()).toBeNull();
   await closed;
 });
 
-test("whatever of its begin a power cut keeps, all is there", async () => {
+test("a power cut during the restart of the log loses nothing", async () => {
   const { file, log, checkpoints, finish, generation } = withLongLog();
   const before = readFileSync(`${file}-wal`);
   finish();
@@ -138,7 +138,7 @@ test("whatever of its begin a power cut keeps, all is there", async () => {
   await waitUntil(() => log.generation() !== generation);
   const after = readFileSync(`${file}-wal`);
   const changed = blocksOf(after).filter((at) => !blockAt(before, at).equals(blockAt(after, at)));
-  expect(changed).toEqual([0]); // The header and the page; its end is as it was.
+  expect(changed).toEqual([0]); // Only the header and the first page changed.
   for (const wal of [before, after]) {
     const left = `${file}-left`;
     copyFileSync(file, left);
@@ -153,7 +153,7 @@ test("whatever of its begin a power cut keeps, all is there", async () => {
   await checkpoints.close();
 });
 
-test("a log that somebody reads does not begin anew, and writing goes on", async () => {
+test("a log that another connection reads is not restarted, and writing continues", async () => {
   const { file, log, start, write, sqlite } = inFile();
   const checkpoints = start(log);
   write(SIZES.restartPages);
@@ -177,7 +177,7 @@ test("a log that somebody reads does not begin anew, and writing goes on", async
   expect(sqlite.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
 });
 
-test("what a process leaves behind in the middle of a round is whole", async () => {
+test("the files that a process leaves in the middle of a round are complete", async () => {
   const { file, log, start, write } = inFile();
   const { slow, finish } = slowLog(log);
   const checkpoints = start(slow);
@@ -194,7 +194,7 @@ test("what a process leaves behind in the middle of a round is whole", async () 
   expect(copy.query("PRAGMA integrity_check").values()).toEqual([["ok"]]);
 });
 
-test("a reader that stays is not tried again with every write, and all is copied after it", async () => {
+test("while a reader blocks copying, rounds are rare; after it ends, all frames are copied", async () => {
   const { file, log, start, write, databaseBytes } = inFile();
   let syncs = 0;
   const counted = { ...log, sync: () => (syncs++, log.sync()) };
@@ -208,7 +208,7 @@ test("a reader that stays is not tried again with every write, and all is copied
     checkpoints.consider();
     await checkpoints.close();
   }
-  // A round for each 20 of some 160 pages, not for each write.
+  // There is one round for each 20 of about 160 pages, not one for each write.
   expect(syncs).toBeLessThan(12);
   expect(databaseBytes()).toBe(before);
   expect(reader.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 0 });
@@ -221,7 +221,7 @@ test("a reader that stays is not tried again with every write, and all is copied
   expect(databaseBytes()).toBeGreaterThan(20 * 5 * PAGE_BYTES);
 });
 
-test("a disk that fails is told of", async () => {
+test("a disk error is reported", async () => {
   const { log, start, write, failures } = inFile();
   const broken = { ...log, sync: () => Promise.reject(new Error("EIO")) };
   const checkpoints = start(broken);
@@ -231,7 +231,7 @@ test("a disk that fails is told of", async () => {
   expect(failures).toEqual([new Error("EIO")]);
 });
 
-test("what SQLite cannot do now is done later, and no fault of the disk", async () => {
+test("an SQLite error in a round is not a disk error, and the next round copies the frames", async () => {
   const { log, sqlite, start, write, failures, databaseBytes } = inFile();
   let isFull = true;
   const sync = async () => {
@@ -250,12 +250,12 @@ test("what SQLite cannot do now is done later, and no fault of the disk", async 
   expect(databaseBytes()).toBeGreaterThan(30 * PAGE_BYTES);
 });
 
-test("without file descriptors nothing is copied, and all of it once there are some", async () => {
+test("without free file descriptors nothing is copied; the next round copies all frames", async () => {
   const { log, start, write, failures, databaseBytes } = inFile();
   const checkpoints = start(log);
   const before = databaseBytes();
   write(30);
-  log.generation(); // The log is open already, as it is in a server.
+  log.generation(); // Opens the log, which is already open in a server.
   const held = takeAllDescriptors();
   checkpoints.consider();
   await settleEventLoop();

@@ -26,7 +26,7 @@ function withTable(db: Db): Db {
   return db;
 }
 
-/** A disk that is done when the test says so. */
+/** A disk whose syncs end when the test calls `finish`. */
 function slowDisk() {
   const waiting: (() => void)[] = [];
   let syncs = 0;
@@ -69,7 +69,7 @@ function writingTo(db: Db, disk: DiskSync) {
 }
 
 describe("a write", () => {
-  test("is answered when the disk has it, and so are its effects", async () => {
+  test("is answered after the sync, and its effects run then too", async () => {
     const db = withTable(openDatabase(":memory:"));
     const { disk, finish } = slowDisk();
     const { write, answered } = writingTo(db, disk);
@@ -82,7 +82,7 @@ describe("a write", () => {
     expect(answered).toEqual(["effect of a", "a"]);
   });
 
-  test("that comes while the disk is busy waits for the next sync, which all such share", async () => {
+  test("that is requested during a sync waits for the next sync and shares it with others", async () => {
     const db = withTable(openDatabase(":memory:"));
     const { disk, syncs, finish } = slowDisk();
     const { write, answered } = writingTo(db, disk);
@@ -102,7 +102,7 @@ describe("a write", () => {
     expect(answered.filter((line) => !line.startsWith("effect"))).toEqual(["a", "b", "c"]);
   });
 
-  test("gathers while the disk is busy: one commit for all of that time, or for many", async () => {
+  test("gathers during a sync: the requests are committed together, or when there are many", async () => {
     const db = withTable(openDatabase(":memory:"));
     const { disk, finish } = slowDisk();
     const { write } = writingTo(db, disk);
@@ -112,7 +112,7 @@ describe("a write", () => {
     for (let i = 0; i < 31; i++) write(String(i));
     await settleEventLoop();
     expect(countRows()).toBe(1);
-    write("enough");
+    write("last");
     await settleEventLoop();
     expect(countRows()).toBe(33);
     write("late");
@@ -123,7 +123,7 @@ describe("a write", () => {
     expect(countRows()).toBe(34);
   });
 
-  test("waits while nothing may be written, in its place", async () => {
+  test("waits during a pause and keeps its order", async () => {
     const db = withTable(openDatabase(":memory:"));
     const { disk, finish, beginPause, endPause } = slowDisk();
     const { write, writer, answered } = writingTo(db, disk);
@@ -132,13 +132,13 @@ describe("a write", () => {
     await settleEventLoop();
     beginPause();
     for (let i = 0; i < 40; i++) write(String(i));
-    const pressing = writer.commit(() => db.sqlite.run("INSERT INTO things VALUES ('z')").changes);
+    const awaited = writer.commit(() => db.sqlite.run("INSERT INTO things VALUES ('z')").changes);
     await settleEventLoop();
     finish();
     await settleEventLoop();
     expect([names(), answered]).toEqual([["a"], ["effect of a", "a"]]);
     endPause();
-    await pressing;
+    await awaited;
     expect(names()).toEqual(["a", ...Array.from({ length: 40 }, (_, i) => String(i)), "z"]);
     const drained = writer.drain();
     finish();
@@ -146,7 +146,7 @@ describe("a write", () => {
     expect(answered).toHaveLength(2 * 41);
   });
 
-  test("whose maker has something to do meanwhile is told of its commit, and of the disk", async () => {
+  test("requested with commit() resolves at the commit, and onDisk after the sync", async () => {
     const db = withTable(openDatabase(":memory:"));
     const { disk, finish } = slowDisk();
     const { writer, write, answered } = writingTo(db, disk);
@@ -160,16 +160,16 @@ describe("a write", () => {
     const { value, onDisk } = await writer.commit(insert);
     expect([value, names()]).toEqual([1, ["a", "b", "c"]]);
     void onDisk.then(() => answered.push("c"));
-    const told = () => answered.filter((line) => !line.startsWith("effect"));
+    const answeredWrites = () => answered.filter((line) => !line.startsWith("effect"));
     finish();
     await settleEventLoop();
-    expect(told()).toEqual(["a"]);
+    expect(answeredWrites()).toEqual(["a"]);
     finish();
     await settleEventLoop();
-    expect(told()).toEqual(["a", "b", "c"]);
+    expect(answeredWrites()).toEqual(["a", "b", "c"]);
   });
 
-  test("whose maker has something to do meanwhile rejects like any other", async () => {
+  test("requested with commit() rejects if the change throws", async () => {
     const { writer } = writingTo(withTable(openDatabase(":memory:")), slowDisk().disk);
     const refused = writer.commit(() => {
       throw new Error("refused");
@@ -178,7 +178,7 @@ describe("a write", () => {
     await settleEventLoop();
   });
 
-  test("that was refused does not wait for the disk", async () => {
+  test("that is refused does not wait for a sync", async () => {
     const { disk, syncs } = slowDisk();
     const { writer } = writingTo(withTable(openDatabase(":memory:")), disk);
     const refused = writer.write(() => {
@@ -189,7 +189,7 @@ describe("a write", () => {
     expect(syncs()).toBe(0);
   });
 
-  test("is waited for by drain until the disk has it", async () => {
+  test("keeps drain waiting until it is on disk", async () => {
     const { disk, finish } = slowDisk();
     const { writer, write } = writingTo(withTable(openDatabase(":memory:")), disk);
     write("a");
@@ -202,7 +202,7 @@ describe("a write", () => {
   });
 });
 
-test("a fault that is found after the commit refuses what was committed, and runs no effect", async () => {
+test("a fault found after the commit rejects the committed changes and runs no effect", async () => {
   const db = withTable(openDatabase(":memory:"));
   const { disk } = slowDisk();
   const fault = { kind: "displaced", file: "/data/test.db", finding: "test" } as const;
@@ -220,7 +220,7 @@ test("a fault that is found after the commit refuses what was committed, and run
 });
 
 describe("a database in a file", () => {
-  test("is synced beside the event loop, and SQLite does not wait for the disk as well", async () => {
+  test("is synced outside the event loop, and SQLite uses synchronous=NORMAL", async () => {
     const { file, db } = inFile();
     const writer = createWriter(db, silentLog);
     expect(db.sqlite.query("PRAGMA synchronous").get()).toEqual({ synchronous: 1 });
@@ -232,7 +232,7 @@ describe("a database in a file", () => {
     ]);
   });
 
-  test("can be written to after drain let go of its log", async () => {
+  test("can be written to after drain has closed its log", async () => {
     const { db } = inFile();
     const writer = createWriter(db, silentLog);
     for (const name of ["a", "b"]) {
@@ -242,7 +242,7 @@ describe("a database in a file", () => {
     expect(db.sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 2 });
   });
 
-  test("survives that its log starts anew", async () => {
+  test("keeps its rows when the log is restarted", async () => {
     const { file, db } = inFile();
     const writer = createWriter(db, silentLog);
     for (const name of ["a", "b", "c"]) {
@@ -253,12 +253,12 @@ describe("a database in a file", () => {
     expect(other.sqlite.query("SELECT count(*) AS n FROM things").get()).toEqual({ n: 3 });
   });
 
-  test("in memory has no disk to wait for", () => {
+  test("in memory has no disk to sync", () => {
     expect(createDiskSync(openDatabase(":memory:"))).toBeNull();
   });
 });
 
-test("a disk that fails ends the process: nobody knows what it has", async () => {
+test("a failed sync ends the process, because it is unknown what was stored", async () => {
   const script = `
     import { openDatabase } from "./src/db/open.ts";
     import { createWriter } from "./src/db/writer.ts";
