@@ -14,7 +14,7 @@ function hashOf(body: string): string {
   return new Bun.CryptoHasher("sha256").update(relaxed(body)).digest("base64");
 }
 
-/** The definition itself, one rule after the other (RFC 6376 §3.4.4). */
+/** A reference implementation that applies one rule after the other (RFC 6376 §3.4.4). */
 function byDefinition(body: string): string {
   const lines = body
     .replace(/[ \t]+(?=\r\n|$)/g, "")
@@ -62,12 +62,12 @@ describe("a body in relaxed form", () => {
     expect(byDefinition(body)).toBe(canonical);
   });
 
-  test("hashes to what RFC 8463 §A.3 says", () => {
+  test("has the hash of RFC 8463 §A.3", () => {
     const body = "Hi.\r\n\r\nWe lost the game.  Are you hungry yet?\r\n\r\nJoe.\r\n";
     expect(hashOf(body)).toBe("2jUSOH9NhtVGCQWNr9BrIAPreKQjO6Sn7XIkfJVOzv8=");
   });
 
-  test("hashes to that of nothing when it is empty (RFC 6376 §3.4.4)", () => {
+  test("has the hash of no data if it is empty (RFC 6376 §3.4.4)", () => {
     expect(hashOf("\r\n\r\n")).toBe("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
   });
 
@@ -94,7 +94,7 @@ describe("a message is split", () => {
   });
 
   test.each(["A: 1\r\nB: 2\r\n", "A: 1\r\nB: 2", "A: 1\r\nB: 2\r\n\r\n"])(
-    "when it has no body: %j",
+    "if it has no body: %j",
     (message) => {
       const { fields, body } = splitMessage(Buffer.from(message));
       expect(fields).toEqual(["A: 1", "B: 2"]);
@@ -102,7 +102,7 @@ describe("a message is split", () => {
     },
   );
 
-  test("keeping octets beyond ASCII apart", () => {
+  test("with one character for each octet beyond ASCII", () => {
     const { fields } = splitMessage(Buffer.from("To: grüße@example.com\r\n\r\n"));
     expect(Buffer.from(fields[0] ?? "", "latin1").toString("utf8")).toBe("To: grüße@example.com");
   });

@@ -9,7 +9,7 @@ import {
 } from "../../../src/protocols/dkim/keys.ts";
 import { dkimPairs } from "../../support/dkim.ts";
 
-describe("a made pair", () => {
+describe("a generated pair", () => {
   test("is RSA with 2048 bits, and Ed25519", async () => {
     const pairs = await dkimPairs();
     expect(pairs.map(({ algorithm }) => algorithm)).toEqual(["rsa-sha256", "ed25519-sha256"]);
@@ -42,7 +42,7 @@ describe("a made pair", () => {
     expect(verify(null, data, edPublic, edSignature)).toBe(true);
   });
 
-  test("is another one each time it is made, and the event loop goes on meanwhile", async () => {
+  test("differs each time, and its generation does not block the event loop", async () => {
     let turns = 0;
     let isDone = false;
     const turn = () => {
@@ -58,7 +58,7 @@ describe("a made pair", () => {
 });
 
 describe("a record", () => {
-  test("is what publishes the key", () => {
+  test("publishes the key", () => {
     for (const algorithm of ["rsa-sha256", "ed25519-sha256"] as const) {
       expect(publishesKey(dkimRecord(algorithm, "AB+/="), algorithm, "AB+/=")).toBe(true);
     }
@@ -72,7 +72,7 @@ describe("a record", () => {
     ["hello", false],
     ["", false],
   ];
-  test.each(cases)("%j claims to be a key: %p", (record, isOne) => {
+  test.each(cases)("%j is a key record: %p", (record, isOne) => {
     expect(isDkimRecord(record)).toBe(isOne);
   });
 });

@@ -7,7 +7,7 @@ const AT = new Date("2026-03-02T10:00:00.700Z");
 const DOMAIN = "example.com";
 
 let signer: Signer;
-/** What the DNS has: one TXT record a name. */
+/** TXT records by name. */
 const published = new Map<string, string>();
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ async function signed(message: string): Promise<string> {
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** Verdicts of a verifier that shares no line with the signer. */
+/** Results of an independent verifier, which shares no code with the signer. */
 async function verified(message: string): Promise<string[]> {
   const { results } = await dkimVerify(Buffer.from(message, "latin1"), {
     resolver: async (name) => {
@@ -96,7 +96,7 @@ describe("the signature header", () => {
     expect(names).not.toContain("feedback-id");
   });
 
-  test("signs Feedback-ID where it is there", async () => {
+  test("signs Feedback-ID if it is present", async () => {
     const [rsa] = tagsOf(await signed(mail("Hi\r\n", ["Feedback-ID: a:b:c:d"])));
     expect(rsa?.get("h")).toEndWith(":feedback-id:feedback-id");
   });
@@ -108,7 +108,7 @@ describe("the signature header", () => {
     expect(rest).toBe(mail("Hi\r\n"));
   });
 
-  test("stays within a line's limit for the longest domain and selector", async () => {
+  test("has lines within the limit for the longest domain and selector", async () => {
     const label = "a".repeat(60);
     const domain = `${label}.${label}.${label}.${label}.example`;
     const keys = signer.keys.map((key) => ({ ...key, selector: "s".repeat(63) }));
@@ -118,7 +118,7 @@ describe("the signature header", () => {
   });
 });
 
-/** The lines of the signatures, and what comes after them. */
+/** Splits a message into the lines of its signatures and the rest. */
 function headLines(message: string): { fields: string[]; rest: string } {
   const end = message.indexOf("\r\nFrom:") + 2;
   return { fields: message.slice(0, end - 2).split("\r\n"), rest: message.slice(end) };
@@ -153,7 +153,7 @@ describe("an independent verifier accepts", () => {
     expect(await verified(await signed(message))).toEqual(BOTH_PASS);
   });
 
-  test("two hundred mails of arbitrary white space", async () => {
+  test("two hundred mails with random white space", async () => {
     const random = seeded(6376);
     for (let i = 0; i < 200; i++) {
       const message = randomMail(random);
@@ -163,7 +163,7 @@ describe("an independent verifier accepts", () => {
   }, 30_000);
 });
 
-describe("an independent verifier notices", () => {
+describe("an independent verifier detects", () => {
   const cases: [why: string, alter: (message: string) => string][] = [
     ["another word in the body", (text) => text.replace("Hello\r\n", "Hullo\r\n")],
     ["a line more", (text) => `${text}more\r\n`],
@@ -182,7 +182,7 @@ describe("an independent verifier notices", () => {
     for (const verdict of verdicts) expect(verdict).not.toEndWith("pass");
   });
 
-  test("no change of white space, since that happens on the way", async () => {
+  test("no change of white space, which servers may change on the way", async () => {
     const text = await signed(mail("Hello  you \r\n\r\n"));
     const altered = text
       .replace("Hello  you \r\n\r\n", "Hello you\r\n")
@@ -191,7 +191,7 @@ describe("an independent verifier notices", () => {
   });
 });
 
-test("a key that cannot sign is an error, never an unsigned message", async () => {
+test("a key that cannot sign throws and never returns an unsigned message", async () => {
   const [rsa, ed] = signer.keys;
   if (rsa === undefined || ed === undefined) throw new Error("two keys are needed");
   const keys = [{ ...rsa, privateKey: ed.privateKey }];
@@ -199,7 +199,7 @@ test("a key that cannot sign is an error, never an unsigned message", async () =
   expect(await signing.catch((error: unknown) => error)).toBeInstanceOf(Error);
 });
 
-test("the event loop goes on while RSA signs", async () => {
+test("RSA signatures do not block the event loop", async () => {
   const message = Buffer.from(mail("Hello\r\n"));
   let turns = 0;
   let isDone = false;
@@ -210,11 +210,11 @@ test("the event loop goes on while RSA signs", async () => {
   setImmediate(turn);
   await Promise.all(Array.from({ length: 50 }, () => signMessage(message, signer, AT)));
   isDone = true;
-  // Fifty signatures one after the other on this thread would leave it hardly a turn each.
+  // Fifty signatures on this thread would leave about one iteration of the event loop for each.
   expect(turns).toBeGreaterThan(500);
 });
 
-/** Mulberry32: the same numbers in every run. */
+/** Mulberry32, a generator with the same numbers in every run. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -225,7 +225,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** Text of words, blanks, tabs and line ends; header values folded where a blank may stand. */
+/** Returns random text of words, blanks, tabs and line ends; header values are folded at blanks. */
 function randomMail(random: () => number): string {
   const pick = (choices: readonly string[]) => choices[Math.floor(random() * choices.length)] ?? "";
   const some = (most: number, choices: readonly string[]) =>

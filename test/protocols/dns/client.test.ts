@@ -34,7 +34,7 @@ async function both(options: TestDnsOptions, clientOptions: Partial<DnsOptions> 
   return { server, ...client([server.server], clientOptions) };
 }
 
-/** A port where nobody listens. */
+/** Returns a port without a listener. */
 async function deadServer(): Promise<DnsServer> {
   const server = await startDnsServer();
   await server.close();
@@ -76,21 +76,21 @@ describe("records", () => {
     expect(await dns.reverse("192.0.2.1")).toEqual(found("mail.example.com"));
   });
 
-  test("of several strings are one text", async () => {
+  test("of several strings are concatenated", async () => {
     const { dns } = await both({ records });
     expect(await dns.resolve("example.com", "TXT")).toMatchObject({
       records: ["v=spf1 -all", LONG_KEY, "ümläut"],
     });
   });
 
-  test("are found whatever the case and with a final dot", async () => {
+  test("are found for names in any case and with a final dot", async () => {
     const { dns, server } = await both({ records });
     expect((await dns.resolve("EXAMPLE.com.", "A")).kind).toBe("records");
     expect((await dns.resolve("example.COM", "A")).kind).toBe("records");
     expect(server.queries).toEqual(["example.com A udp"]);
   });
 
-  test("behind aliases are found, with the shortest time to live of the chain", async () => {
+  test("are found through aliases", async () => {
     const { dns } = await both({
       records: {
         "a.test": { CNAME: "B.test" },
@@ -105,14 +105,14 @@ describe("records", () => {
 describe("no records", () => {
   const records = { "example.com": { A: ["192.0.2.1"] }, "a.b.test": { A: ["192.0.2.1"] } };
 
-  test("is told apart from no such name", async () => {
+  test("is distinguished from no such name", async () => {
     const { dns } = await both({ records });
     expect(await dns.resolve("example.com", "MX")).toEqual({ kind: "none" });
     expect(await dns.resolve("b.test", "A")).toEqual({ kind: "none" });
     expect(await dns.resolve("nobody.test", "MX")).toEqual({ kind: "nxdomain" });
   });
 
-  test("behind an alias is what the end of the chain says", async () => {
+  test("through an alias is the answer for the last name", async () => {
     const aliases = { "x.test": { CNAME: "example.com" }, "y.test": { CNAME: "nobody.test" } };
     const { dns } = await both({ records: { ...records, ...aliases } });
     expect(await dns.resolve("x.test", "MX")).toEqual({ kind: "none" });
@@ -132,7 +132,7 @@ describe("failure", () => {
     ["wrong-question", /no answer/],
     ["wrong-port", /no answer/],
     ["no-tcp", /closed|reset/i],
-  ] as const)("%s is a value with a reason", async (failure, reason) => {
+  ] as const)("%s is a failed answer with a reason", async (failure, reason) => {
     const { dns } = await both({ failures: { "*": failure } }, { timeoutMs: 30 });
     expect(await dns.resolve("example.com", "A")).toEqual({
       kind: "failed",
@@ -140,7 +140,7 @@ describe("failure", () => {
     });
   });
 
-  test("a loop of aliases", async () => {
+  test("is the answer to a loop of aliases", async () => {
     const { dns } = await both({ records });
     expect(await dns.resolve("example.com", "A")).toMatchObject({
       kind: "failed",
@@ -148,12 +148,12 @@ describe("failure", () => {
     });
   });
 
-  test("nobody listens", async () => {
+  test("is the answer if no server listens", async () => {
     const { dns } = client([await deadServer()]);
     expect(await dns.resolve("example.com", "A")).toMatchObject({ kind: "failed" });
   });
 
-  test("there is no server", async () => {
+  test("is the answer if there is no server", async () => {
     const { dns } = client([]);
     expect(await dns.resolve("example.com", "A")).toMatchObject({ kind: "failed" });
   });
@@ -166,13 +166,13 @@ describe("failure", () => {
     "bücher.de",
     `${"x".repeat(64)}.com`,
     "x.".repeat(128),
-  ])("%p is no name, and is not asked for", async (name) => {
+  ])("%p is not a name and is not looked up", async (name) => {
     const { dns, server } = await both({});
     expect(await dns.resolve(name, "A")).toEqual({ kind: "failed", reason: "not a DNS name" });
     expect(server.queries).toEqual([]);
   });
 
-  test("an address that is none has no names", async () => {
+  test("is the answer to a reverse look-up of text that is not an address", async () => {
     const { dns } = await both({});
     expect((await dns.reverse("example.com")).kind).toBe("failed");
   });
@@ -186,7 +186,7 @@ describe("the wire", () => {
     expect(server.queries).toEqual(["example.com A udp", "example.com A tcp"]);
   });
 
-  test("an answer up to 1,232 octets needs no TCP, a longer one does", async () => {
+  test("only an answer of more than 1,232 octets is fetched over TCP", async () => {
     const texts = (count: number) => Array.from({ length: count }, (_, i) => `${i}`.padEnd(180));
     const records = { "small.test": { TXT: texts(5) }, "large.test": { TXT: texts(50) } };
     const { dns, server } = await both({ records });
@@ -199,13 +199,13 @@ describe("the wire", () => {
     ]);
   });
 
-  test("a server that knows no EDNS is asked without", async () => {
+  test("a server without EDNS is asked again without it", async () => {
     const records = { "example.com": { A: ["192.0.2.1"] } };
     const { dns } = await both({ records, failures: { "*": "no-edns" } });
     expect((await dns.resolve("example.com", "A")).kind).toBe("records");
   });
 
-  test("forged answers are passed over, the right one counts", async () => {
+  test("forged answers are ignored, and the right one is used", async () => {
     const records = { "example.com": { A: ["192.0.2.1"] } };
     const { dns } = await both({ records, failures: { "*": "forged" } });
     expect(await dns.resolve("example.com", "A")).toMatchObject({ records: ["192.0.2.1"] });
@@ -222,7 +222,7 @@ describe("the wire", () => {
 describe("several servers", () => {
   const records = { "example.com": { A: ["192.0.2.1"] } };
 
-  test("the next is asked if one is silent, and goes first from then on", async () => {
+  test("after a timeout the next one is asked, which is asked first from then on", async () => {
     const [silent, good] = [
       await nameServer({ failures: { "*": "timeout" } }),
       await nameServer({ records }),
@@ -234,7 +234,7 @@ describe("several servers", () => {
     expect(good.queries.length).toBe(2);
   });
 
-  test("the next is asked if one cannot say, which keeps its place", async () => {
+  test("after SERVFAIL the next one is asked, and the order stays", async () => {
     const [lame, good] = [
       await nameServer({ failures: { "example.com": "servfail" }, records }),
       await nameServer({ records }),
@@ -247,13 +247,13 @@ describe("several servers", () => {
     expect(good.count("other.test")).toBe(0);
   });
 
-  test("one that is down costs no time", async () => {
+  test("one that is down causes no delay", async () => {
     const good = await nameServer({ records });
     const { dns } = client([await deadServer(), good.server], { timeoutMs: 10_000 });
     expect((await dns.resolve("example.com", "A")).kind).toBe("records");
   });
 
-  test("silence is asked three times in all, SERVFAIL once per server", async () => {
+  test("a silent server is asked three times in total, one with SERVFAIL once", async () => {
     const silent = await nameServer({ failures: { "*": "timeout" } });
     await client([silent.server], { timeoutMs: 15 }).dns.resolve("example.com", "A");
     expect(silent.queries.length).toBe(3);
@@ -263,8 +263,8 @@ describe("several servers", () => {
   });
 });
 
-describe("what is kept", () => {
-  test("records for their time to live, which counts down", async () => {
+describe("the cache", () => {
+  test("stores records for their TTL, which counts down", async () => {
     const records = { "example.com": { A: ["192.0.2.1"] } };
     const { dns, server, clock } = await both({ records, ttlSeconds: 100 });
     await dns.resolve("example.com", "A");
@@ -279,7 +279,7 @@ describe("what is kept", () => {
   test.each([
     ["back", -86_400_000],
     ["forward", 86_400_000],
-  ])("is kept for the same time when the clock is set %s by a day", async (_, stepMs) => {
+  ])("stores records for the same time when the clock is set %s by a day", async (_, stepMs) => {
     const records = { "example.com": { A: ["192.0.2.1"] } };
     const { dns, server, clock } = await both({ records, ttlSeconds: 100 });
     await dns.resolve("example.com", "A");
@@ -292,13 +292,13 @@ describe("what is kept", () => {
   });
 
   test.each([
-    ["records, at least 5 s", { ttlSeconds: 0 }, "example.com", 5],
-    ["records, at most an hour", { ttlSeconds: 1_000_000 }, "example.com", 3_600],
-    ["no such name, as the SOA says", { negativeSeconds: 60 }, "nobody.test", 60],
-    ["no such name, at most 5 min", { negativeSeconds: 86_400 }, "nobody.test", 300],
-    ["no such name without SOA, 5 s", { negativeSeconds: null }, "nobody.test", 5],
-    ["a failure, 30 s", { failures: { "bad.test": "servfail" as const } }, "bad.test", 30],
-  ])("%s", async (_, options, name, seconds) => {
+    ["records for at least 5 s", { ttlSeconds: 0 }, "example.com", 5],
+    ["records for at most an hour", { ttlSeconds: 1_000_000 }, "example.com", 3_600],
+    ["no such name for the time of the SOA record", { negativeSeconds: 60 }, "nobody.test", 60],
+    ["no such name for at most 5 min", { negativeSeconds: 86_400 }, "nobody.test", 300],
+    ["no such name without SOA for 5 s", { negativeSeconds: null }, "nobody.test", 5],
+    ["a failure for 30 s", { failures: { "bad.test": "servfail" as const } }, "bad.test", 30],
+  ])("stores %s", async (_, options, name, seconds) => {
     const records = { "example.com": { A: ["192.0.2.1"] } };
     const { dns, server, clock } = await both({ records, ...options });
     const first = await dns.resolve(name, "A");
@@ -311,7 +311,7 @@ describe("what is kept", () => {
     expect(server.queries.length).toBe(2);
   });
 
-  test("is passed over where a fresh answer is asked for, which is kept instead", async () => {
+  test("is not used for a fresh look-up, whose answer is stored", async () => {
     const { dns, server } = await both({ negativeSeconds: 300 });
     expect((await dns.resolve("new.test", "TXT")).kind).toBe("nxdomain");
     server.records["new.test"] = { TXT: ["here"] };
@@ -321,7 +321,7 @@ describe("what is kept", () => {
     expect(server.queries.length).toBe(2);
   });
 
-  test("is bounded: the name used longest ago goes first", async () => {
+  test("has a limited size and removes the least recently used name", async () => {
     const { dns, server } = await both({}, { maxEntries: 2 });
     for (const name of ["a.test", "b.test", "a.test", "c.test", "a.test", "b.test"]) {
       await dns.resolve(name, "A");
@@ -338,7 +338,7 @@ describe("what is kept", () => {
   });
 });
 
-test("questions under way for one name are shared", async () => {
+test("simultaneous look-ups of one name share one question", async () => {
   const { dns, server } = await both({ records: { "example.com": { A: ["192.0.2.1"] } } });
   const answers = await Promise.all(
     Array.from({ length: 50 }, () => dns.resolve("Example.com", "A")),
@@ -347,7 +347,7 @@ test("questions under way for one name are shared", async () => {
   expect(server.queries.length).toBe(1);
 });
 
-test("closing ends what is under way, and what comes later", async () => {
+test("closing ends look-ups under way and later ones", async () => {
   const { dns } = await both({ failures: { "*": "timeout" } }, { timeoutMs: 60_000 });
   const asking = dns.resolve("example.com", "A");
   dns.close();
@@ -360,6 +360,6 @@ test.each([
   ["192.0.2.1", "1.2.0.192.in-addr.arpa"],
   ["::ffff:192.0.2.1", "1.2.0.192.in-addr.arpa"],
   ["2001:db8::25", `5.2.${"0.".repeat(22)}8.b.d.0.1.0.0.2.ip6.arpa`],
-])("the name of %s", (address, name) => {
+])("the reverse name of %s is %s", (address, name) => {
   expect(reverseName(address)).toBe(name);
 });

@@ -41,11 +41,11 @@ const WRONG = [
 ];
 
 describe("a list of name servers", () => {
-  test.each(LISTS)("%p", (text, servers) => {
+  test.each(LISTS)("%p is parsed", (text, servers) => {
     expect(parseDnsServers(text)).toEqual({ ok: true, servers });
   });
 
-  test.each(LISTS)("%p can be read again as it is shown", (_, servers) => {
+  test.each(LISTS)("%p can be parsed again after formatting", (_, servers) => {
     const shown = servers.map(formatServer).join(", ");
     expect(parseDnsServers(shown)).toEqual({ ok: true, servers });
   });
@@ -74,7 +74,7 @@ nameserver 192.0.2.3`;
     expect(readResolvConf("")).toEqual([]);
   });
 
-  test("are never none", () => {
+  test("are at least one", () => {
     expect(systemDnsServers().length).toBeGreaterThan(0);
   });
 });

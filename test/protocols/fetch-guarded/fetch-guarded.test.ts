@@ -1,4 +1,4 @@
-/** Real servers on loopback; of its addresses 127.0.0.2 and 127.0.0.3 stand for the open internet. */
+/** Uses real servers on loopback. The addresses 127.0.0.2 and 127.0.0.3 count as public. */
 
 import { afterEach, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
@@ -62,7 +62,7 @@ async function web(options: WebServerOptions = {}) {
   return server;
 }
 
-/** A server that writes these bytes to whoever asks. */
+/** Starts a server that writes these bytes to every client. */
 async function rawServer(bytes: string): Promise<number> {
   const server = net.createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -83,7 +83,7 @@ async function refusal(underWay: Promise<unknown>): Promise<FetchRefused> {
 }
 
 describe("a request", () => {
-  test("is sent as asked, under the name of the host, to the address that was looked up", async () => {
+  test("is sent unchanged, with the name of the host, to the resolved address", async () => {
     const { fetchGuarded } = await setUp();
     const server = await web({
       answer: () => ({ status: 418, headers: { "x-answer": "1" }, body: "tea" }),
@@ -113,7 +113,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("goes to literal addresses and names with a final dot as well", async () => {
+  test("is sent to literal addresses and to names with a final dot", async () => {
     const { get } = await setUp();
     const server = await web();
     expect((await get(`http://127.0.0.2:${server.port}/`)).status).toBe(200);
@@ -124,14 +124,14 @@ describe("a request", () => {
     ]);
   });
 
-  test("leaves the connection neither open nor to the next one", async () => {
+  test("closes its connection, so that no other request uses it", async () => {
     const { get } = await setUp();
     const server = await web();
     await get(`http://hook.test:${server.port}/`);
     await waitUntil(() => server.connections() === 0);
   });
 
-  test("takes no proxy from the environment", async () => {
+  test("uses no proxy from the environment", async () => {
     const proxy = await web();
     const server = await web({ answer: () => ({ body: "direct" }) });
     const { get } = await setUp();
@@ -162,7 +162,7 @@ describe("a request", () => {
     ["a header for proxies", { headers: { "Proxy-Authorization": "Basic x" } }],
     ["a line end in a value", { headers: { "x-a": "b\r\nhost: c" } }],
     ["a space in a name", { headers: { "x a": "b" } }],
-  ])("does not go out with %s", async (_, request) => {
+  ])("is refused with %s", async (_, request) => {
     const { get } = await setUp();
     const server = await web();
     const refused = await refusal(get(`http://hook.test:${server.port}/`, request));
@@ -180,7 +180,7 @@ describe("the address", () => {
     "http://inside.test",
     "http://alias.test",
     "http://alias.test.",
-  ])("of this machine is not dialled: %s", async (origin) => {
+  ])("of this machine is refused: %s", async (origin) => {
     const { get } = await setUp();
     const server = await web({ address: "127.0.0.1" });
     const refused = await refusal(get(`${origin}:${server.port}/`));
@@ -189,7 +189,7 @@ describe("the address", () => {
     expect(server.requests).toEqual([]);
   });
 
-  test("is the public one where there are others beside it", async () => {
+  test("is the public one if there are private ones as well", async () => {
     const { get } = await setUp();
     const outside = await web();
     const inside = await web({ address: "127.0.0.1", port: outside.port });
@@ -197,18 +197,18 @@ describe("the address", () => {
     expect([outside.requests.length, inside.requests.length]).toEqual([1, 0]);
   });
 
-  test("is the next one where the first does not take the connection", async () => {
+  test("is the next one if the first refuses the connection", async () => {
     const { get } = await setUp();
     const server = await web();
     expect((await get(`http://two.test:${server.port}/`)).status).toBe(200);
   });
 
-  test("is dialled as it was checked: an answer that changes in between changes nothing", async () => {
+  test("is the checked one, even if the DNS answer changes meanwhile", async () => {
     const { get, dnsServer, clock } = await setUp();
     const outside = await web();
     const inside = await web({ address: "127.0.0.1", port: outside.port });
     const url = `http://hook.test:${outside.port}/`;
-    // From now on the name is ours; whoever asks twice for one request is lost.
+    // From now on the name has a private address, which a second look-up would find.
     outside.answer = () => {
       dnsServer.records["hook.test"] = { A: ["127.0.0.1"] };
       return {};
@@ -232,7 +232,7 @@ describe("the address", () => {
     expect(refused).toMatchObject({ reason, isTemporary });
   });
 
-  test("may be private where that is allowed, and localhost is this machine", async () => {
+  test("may be private if that is allowed, and localhost is this machine", async () => {
     const { get, dnsServer } = await setUp({ allowPrivateAddresses: true });
     const server = await web({ address: "127.0.0.1" });
     for (const host of ["127.0.0.1", "localhost", "a.localhost", "inside.test"]) {
@@ -260,7 +260,7 @@ describe("a redirect", () => {
     [302, "GET"],
     [303, "GET"],
     [303, "HEAD"],
-  ])("%i: %s goes on as it is", async (status, method) => {
+  ])("%i: %s is repeated unchanged", async (status, method) => {
     const { fetchGuarded } = await setUp();
     const server = await web({
       answer: (_, count) => (count === 1 ? { status, headers: { location: "/b?c" } } : {}),
@@ -284,7 +284,7 @@ describe("a redirect", () => {
     },
   );
 
-  test("to another origin takes no credentials along", async () => {
+  test("to another origin sends no credentials", async () => {
     const { fetchGuarded } = await setUp();
     const other = await web({ address: "127.0.0.3" });
     const location = `http://other.test:${other.port}/`;
@@ -331,7 +331,7 @@ describe("a redirect", () => {
     expect([server.requests.length, inside.requests.length]).toEqual([1, 0]);
   });
 
-  test("is followed five times, not six", async () => {
+  test("is followed at most five times", async () => {
     const { get } = await setUp();
     const server = await web({
       answer: (_, count) => (count === 6 ? {} : { status: 302, headers: { location: "/" } }),
@@ -344,7 +344,7 @@ describe("a redirect", () => {
     expect(server.requests.length).toBe(6);
   });
 
-  test.each([[300], [304], [302]])("%i without a place is the answer", async (status) => {
+  test.each([[300], [304], [302]])("%i without a location is the response", async (status) => {
     const { get } = await setUp();
     const server = await web({
       answer: () => ({ status, headers: status === 302 ? {} : { location: "/b" } }),
@@ -353,8 +353,8 @@ describe("a redirect", () => {
   });
 });
 
-describe("an answer", () => {
-  test("is kept up to 64 KiB, and the connection dropped: 1 GB does not come through", async () => {
+describe("a response", () => {
+  test("is read up to 64 KiB, then the connection is closed, so 1 GB is never read", async () => {
     const { get } = await setUp();
     const chunk = Buffer.alloc(65_536, 97);
     let written = 0;
@@ -378,14 +378,14 @@ describe("an answer", () => {
     expect(written).toBeLessThan(50e6);
   });
 
-  test("of exactly 64 KiB is whole", async () => {
+  test("of exactly 64 KiB is not truncated", async () => {
     const { get } = await setUp();
     const server = await web({ answer: () => ({ body: "a".repeat(65_536) }) });
     const { body, isTruncated } = await get(`http://hook.test:${server.port}/`);
     expect([body.length, isTruncated]).toEqual([65_536, false]);
   });
 
-  test("is not decompressed: a bomb stays as small as it came", async () => {
+  test("is not decompressed, so a compression bomb stays small", async () => {
     const { get } = await setUp();
     const body = gzipSync(Buffer.alloc(20_000_000));
     const server = await web({ answer: () => ({ headers: { "content-encoding": "gzip" }, body }) });
@@ -397,7 +397,7 @@ describe("an answer", () => {
   test.each<[what: string, write: (response: ServerResponse) => void]>([
     ["never comes", () => {}],
     ["has no end", (response) => void response.write("a")],
-  ])("that %s is not waited for longer than the time of the whole exchange", async (_, write) => {
+  ])("that %s ends in the timeout of the whole request", async (_, write) => {
     const { get } = await setUp({ timeoutMs: 150 });
     const server = await web({ answer: () => ({ write }) });
     const refused = await refusal(get(`http://hook.test:${server.port}/`));
@@ -406,7 +406,7 @@ describe("an answer", () => {
     await waitUntil(() => server.connections() === 0);
   });
 
-  test("is not waited for when the caller gives up, before or meanwhile", async () => {
+  test("is not awaited after the caller has aborted, before or during the request", async () => {
     const { get } = await setUp();
     const server = await web({ answer: () => ({ write: () => {} }) });
     const url = `http://hook.test:${server.port}/`;
@@ -424,13 +424,13 @@ describe("an answer", () => {
     ["noise", "noise\r\n\r\n"],
     ["half of it", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"],
     ["headers without end", `HTTP/1.1 200 OK\r\n${"x: aaaaaaaaaaaaaaaa\r\n".repeat(100_000)}`],
-  ])("that is %s is none", async (_, bytes) => {
+  ])("that is %s is refused", async (_, bytes) => {
     const { get } = await setUp();
     const refused = await refusal(get(`http://hook.test:${await rawServer(bytes)}/`));
     expect(refused).toMatchObject({ reason: "network", isTemporary: true });
   });
 
-  test("cannot come where nobody listens", async () => {
+  test("is missing if no server listens", async () => {
     const { get } = await setUp();
     const server = await web();
     await server.close();
@@ -442,7 +442,7 @@ describe("an answer", () => {
 describe("TLS", () => {
   const certificate = makeCertificate(["hook.test", "127.0.0.2"]);
 
-  test("is checked against the name of the host, or the address where it is one", async () => {
+  test("verifies the name of the host, or its address", async () => {
     const { get } = await setUp({ ca: certificate.ca });
     const server = await web({ certificate });
     for (const host of ["hook.test", "hook.test.", "127.0.0.2"]) {
@@ -454,7 +454,7 @@ describe("TLS", () => {
   test.each<[what: string, options: Partial<FetchGuardedOptions>, host: string]>([
     ["for another name", { ca: certificate.ca }, "mixed.test"],
     ["that nobody vouches for", {}, "hook.test"],
-  ])("a certificate %s is not taken, whatever the environment says", async (_, options, host) => {
+  ])("refuses a certificate %s, independent of the environment", async (_, options, host) => {
     const { get } = await setUp(options);
     const server = await web({ certificate });
     const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"];

@@ -36,7 +36,7 @@ const REFUSED: [reason: RefusalReason, urls: string[]][] = [
   ["private_address", ["http://%6cocalhost/", "http://ｌocalhost/"]],
 ];
 
-describe("a URL that is refused before anything is looked up", () => {
+describe("a URL that is refused before a look-up", () => {
   for (const [reason, urls] of REFUSED) {
     test.each(urls)(`${reason}: %s`, (url) => {
       const refusal = objectToTarget(url, { allowPrivateAddresses: false });
@@ -55,17 +55,17 @@ test.each([
   "http://localhost.a.test/",
   "http://notlocalhost/",
   "https://bücher.test/",
-])("may be asked: %s", (url) => {
+])("%s is allowed", (url) => {
   expect(objectToTarget(url, { allowPrivateAddresses: false })).toBeNull();
 });
 
 test.each(["http://127.0.0.1:3000/", "http://localhost/", "http://[::1]/", "http://10.0.0.1/"])(
-  "may be asked where private addresses are allowed: %s",
+  "%s is allowed if private addresses are",
   (url) => {
     expect(objectToTarget(url, { allowPrivateAddresses: true })).toBeNull();
   },
 );
 
-test("is read without fragment and final dots", () => {
+test("a URL is parsed without fragment and final dots", () => {
   expect(readTarget("https://A.test.:443/x?y#z").href).toBe("https://a.test/x?y");
 });

@@ -9,7 +9,7 @@ import {
   storedSpellings,
 } from "../../../src/protocols/mime/address.ts";
 
-describe("addresses that are accepted, in their canonical spelling", () => {
+describe("addresses that are accepted, in their canonical form", () => {
   const cases: [text: string, address: string][] = [
     ["jane@example.com", "jane@example.com"],
     ["  Jane.Doe@Example.COM\t", "jane.doe@example.com"],
@@ -53,7 +53,7 @@ describe("addresses that are accepted, in their canonical spelling", () => {
       });
     });
 
-    test(`${address} stays what it is`, () => {
+    test(`${address} stays unchanged`, () => {
       expect(parseAddress(address)).toMatchObject({ ok: true, address });
     });
   }
@@ -121,7 +121,7 @@ describe("texts that are refused", () => {
     });
   }
 
-  test("hostile texts take no time", () => {
+  test("hostile texts are parsed quickly", () => {
     const started = performance.now();
     for (const text of ["a.".repeat(500), `"${"\\a".repeat(450)}`, `a@${"a-".repeat(450)}`]) {
       for (let i = 0; i < 100; i++) parseAddress(text);
@@ -145,7 +145,7 @@ describe("domains", () => {
   ];
 
   for (const [text, domain] of cases) {
-    test(`"${text}" is ${domain ?? "no domain"}`, () => {
+    test(`"${text}" is ${domain ?? "not a domain"}`, () => {
       expect(canonicalDomain(text)).toBe(domain);
     });
   }
@@ -168,7 +168,7 @@ describe("domains", () => {
   });
 });
 
-describe("to look for, as addresses are kept", () => {
+describe("a search text, in the form of stored addresses", () => {
   test.each([
     [" ADA@MÜNCHEN.example", "ada@xn--mnchen-3ya.example"],
     ["JO\u{308}E@x.io", "jöe@x.io"],
@@ -193,7 +193,7 @@ describe("to look for, as addresses are kept", () => {
     [" \tx\t ", ["x"]],
     ["A".repeat(1_001), ["A".repeat(1_001)]],
     ["\u00a0x\n", ["\u00a0x\n"]],
-  ])("a part, %j: %j", (part, spellings) => {
+  ])("the part %j is searched as %j", (part, spellings) => {
     expect(storedSpellings(part)).toEqual(spellings);
   });
 });

@@ -38,7 +38,7 @@ describe("a mailbox", () => {
   });
 });
 
-test("a mailbox is shown with its name", () => {
+test("a mailbox is formatted with its name", () => {
   expect(formatMailbox({ address: "a@b.example", name: "Shop" })).toBe("Shop <a@b.example>");
   expect(formatMailbox({ address: "a@b.example", name: null })).toBe("a@b.example");
 });

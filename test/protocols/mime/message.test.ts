@@ -74,7 +74,7 @@ const PDF: Attachment = {
 };
 
 describe("a plain mail", () => {
-  test("is this, byte for byte", () => {
+  test("has exactly these bytes", () => {
     expect(compose().toString()).toBe(
       [
         "From: Jane Doe <jane@example.com>",
@@ -107,13 +107,13 @@ describe("a plain mail", () => {
     expect(compose(change).equals(compose(change))).toBe(true);
   });
 
-  test("has other boundaries under another Message-ID", () => {
+  test("has other boundaries with another Message-ID", () => {
     const boundary = /boundary="(.+)"/;
     const other = compose({ messageId: "<b@example.com>" }).toString();
     expect(boundary.exec(other)?.[1]).not.toBe(boundary.exec(compose().toString())?.[1] ?? "");
   });
 
-  test("comes back from a parser", async () => {
+  test("can be parsed again", async () => {
     const mail = await parse({ replyTo: "help@example.com", headers: [["X-Campaign", "spring"]] });
     expect(mail.from?.value).toEqual([{ name: "Jane Doe", address: "jane@example.com" }]);
     expect(mail.replyTo?.text).toBe("help@example.com");
@@ -153,7 +153,7 @@ describe("subjects", () => {
     });
   }
 
-  test("are folded at 78", () => {
+  test("are folded at 78 characters", () => {
     for (const subject of ["word ".repeat(60).trim(), "Grüße ".repeat(50).trim()]) {
       const longest = headerOf(compose({ subject })).split("\r\n");
       expect(Math.max(...longest.map((line) => line.length))).toBeLessThanOrEqual(78);
@@ -193,7 +193,7 @@ describe("names", () => {
     });
   }
 
-  test("that are empty are left out", () => {
+  test("that are empty are omitted", () => {
     for (const name of ["", "  "]) {
       const message = compose({ to: { name, address: "bob@example.org" } });
       expect(headerOf(message)).toContain("\r\nTo: bob@example.org\r\n");
@@ -280,7 +280,7 @@ describe("custom headers", () => {
     });
   }
 
-  test("are encoded where they have to be", () => {
+  test("are encoded if needed", () => {
     const long = "x".repeat(998);
     const headers = [
       ["X-Note", "grüße"],
@@ -302,7 +302,7 @@ describe("custom headers", () => {
     expect(headerOf(compose({ headers }))).toContain("X-B: 1\r\nX-A: 2\r\nX-B: 3\r\n");
   });
 
-  test("may bring a Reply-To unless there is one", () => {
+  test("may include a Reply-To if the mail has none", () => {
     const headers = [["Reply-To", "a@example.com"]] as const;
     expect(headerOf(compose({ headers }))).toContain("Reply-To: a@example.com");
     const both = headerOf(compose({ headers, replyTo: "b@example.com" }));
@@ -311,7 +311,7 @@ describe("custom headers", () => {
 });
 
 describe("attachments", () => {
-  test("come back with name, type and content", async () => {
+  test("can be parsed with name, type and content", async () => {
     const mail = await parse({ attachments: [PDF] });
     expect(mail.attachments).toMatchObject([
       { filename: "invoice.pdf", contentType: "application/pdf", contentDisposition: "attachment" },
@@ -332,7 +332,7 @@ describe("attachments", () => {
     expect(types).toEqual(["multipart/alternative", "multipart/related"]);
   });
 
-  test("of both kinds nest as they should", async () => {
+  test("of both kinds are nested correctly", async () => {
     const mail = await parse({ attachments: [PDF, PNG] });
     expect(new Set(mail.attachments.map(({ filename }) => filename))).toEqual(
       new Set(["invoice.pdf", "logo.png"]),
@@ -364,7 +364,7 @@ describe("attachments", () => {
     });
   }
 
-  test("may be called like an encoded word, which is then written by RFC 2231", () => {
+  test("with a name like an encoded word are written as in RFC 2231", () => {
     const message = compose({ attachments: [{ ...PDF, filename: "=?utf-8?Q?x?=.txt" }] });
     expect(message.toString()).toContain("filename*0*=utf-8''%3D%3Futf-8%3FQ%3Fx%3F%3D.txt");
   });
@@ -377,7 +377,7 @@ describe("attachments", () => {
     }
   });
 
-  test("that are views into a larger buffer send only themselves", async () => {
+  test("that are views into a larger buffer contain only their own bytes", async () => {
     const content = new Uint8Array([1, 2, 3, 4, 5]).subarray(1, 3);
     const mail = await parse({ attachments: [{ ...PDF, content }] });
     expect([...(mail.attachments[0]?.content ?? [])]).toEqual([2, 3]);
@@ -391,7 +391,7 @@ describe("attachments", () => {
     expect(message.toString()).toContain("message/rfc822\r\nContent-Transfer-Encoding: 7bit");
   });
 
-  test("that are 8-bit messages or multiparts go as files of unknown type", async () => {
+  test("that are 8-bit messages or multiparts are sent as files of unknown type", async () => {
     for (const contentType of ["message/rfc822", "multipart/mixed; boundary=x"]) {
       const content = Buffer.from("Subject: ü\n\nHello\n");
       const mail = await parse({
@@ -403,7 +403,7 @@ describe("attachments", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("a message is refused with", () => {
   const bad = "a\r\nBcc: x@example.com";
   const cases: [what: string, change: Partial<MessageInput>][] = [
     ["a line break in the subject", { subject: bad }],
@@ -468,7 +468,7 @@ describe("random mails", () => {
     ".",
   ];
 
-  /** Mulberry32: small, seeded, good enough. */
+  /** Mulberry32, a small seeded generator. */
   function random(seed: number): (below: number) => number {
     let state = seed;
     return (below) => {
@@ -479,7 +479,7 @@ describe("random mails", () => {
     };
   }
 
-  test("are fit for the wire and come back as they were", async () => {
+  test("have valid lines and can be parsed to the same values", async () => {
     for (let seed = 1; seed <= 300; seed++) {
       const next = random(seed);
       const text = (most: number, between = " ") =>

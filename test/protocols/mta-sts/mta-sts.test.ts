@@ -98,7 +98,7 @@ describe("the policy", () => {
     expect(parsed).toEqual({ ok: false, reason: expect.stringMatching(reason) });
   });
 
-  test("may use every bound to the full", () => {
+  test("may reach every limit", () => {
     const mx = Array.from({ length: 100 }, (_, i) => `mx: ${i}.d.test`).join("\n");
     const lines = `version: STSv1\nmode: enforce\nmax_age: 1\n${mx}\nx: ${"y".repeat(997)}\n`;
     const parsed = parsePolicy(lines + "z\n".repeat(1_000 - 104));
@@ -130,7 +130,7 @@ describe("the policy", () => {
     ["5", 300],
     ["86400", 86_400],
     ["9999999999", 31_557_600],
-  ])("max_age %s is kept for %i s", (age, maxAgeSeconds) => {
+  ])("max_age %s is stored for %i s", (age, maxAgeSeconds) => {
     const parsed = parsePolicy(ENFORCE.replace("86400", age));
     expect(parsed).toMatchObject({ policy: { maxAgeSeconds } });
   });
@@ -152,7 +152,7 @@ describe("the policy", () => {
 
 const POLICY_CERTIFICATE = makeCertificate(["mta-sts.d.test"]);
 
-/** A domain d.test with one mail server and a policy. */
+/** Starts a domain d.test with one mail server and a policy. */
 async function domain(
   answer: PolicyAnswer,
   options: {
@@ -186,11 +186,11 @@ async function domain(
   return { net, web, clock, fetchPolicy, mtaSts, server: net.server };
 }
 
-describe("a policy that is kept in the database", () => {
+describe("a policy that is stored in the database", () => {
   const policy: Policy = { mode: "enforce", mx: ["a.d.test"], maxAgeSeconds: 86_400 };
   const DAY_MS = 86_400_000;
 
-  /** A process that cannot fetch anything, on a database that may be there already. */
+  /** Simulates a process that cannot fetch a policy, with an existing or a new database. */
   async function process(db: Db, net: MailNet) {
     const { dns, clock } = net;
     const writer = createWriter(db, silentLog);
@@ -214,7 +214,7 @@ describe("a policy that is kept in the database", () => {
     return { db, net };
   }
 
-  test("holds after a restart, while it cannot be fetched, until it ends", async () => {
+  test("applies after a restart without a fetch, until it expires", async () => {
     const { db, net } = await started();
     const { mtaSts } = await process(db, net);
     expect(await mtaSts.policyFor("d.test")).toEqual(policy);
@@ -224,7 +224,7 @@ describe("a policy that is kept in the database", () => {
     expect(await mtaSts.policyFor("d.test")).toBeNull();
   });
 
-  test("is replaced by a later one, and removed after its end", async () => {
+  test("is replaced by a later one, and removed after it expires", async () => {
     const { db, net } = await started();
     const { store, writer } = await process(db, net);
     const later: Policy = { ...policy, mode: "testing" };
@@ -238,7 +238,7 @@ describe("a policy that is kept in the database", () => {
     expect(domains).toEqual([{ domain: "e.test" }]);
   });
 
-  test("holds in this process also if the storage refuses it", async () => {
+  test("applies in this process even if the storage refuses it", async () => {
     const { db, net } = await started();
     const { store, writer } = await process(db, net);
     db.sqlite.run("PRAGMA query_only = ON");
@@ -260,7 +260,7 @@ describe("fetching the policy", () => {
     ["no media type", { body: ENFORCE, mediaType: null }],
     ["parameters of the media type", { body: ENFORCE, mediaType: "Text/Plain; charset=utf-8" }],
     ["64 KiB", { body: ENFORCE.padEnd(65_536) }],
-  ])("takes %s", async (_, answer) => {
+  ])("accepts %s", async (_, answer) => {
     const { fetchPolicy } = await domain(answer);
     expect((await fetchPolicy("d.test")).ok).toBe(true);
   });
@@ -273,7 +273,7 @@ describe("fetching the policy", () => {
     ["more than 64 KiB", { body: ENFORCE.padEnd(65_537) }, /65536/],
     ["silence", { hangs: true }, /timed? ?out|abort/i],
     ["a body that never ends", { trickles: true }, /timed? ?out|abort/i],
-  ])("does not take %s", async (_, answer, reason) => {
+  ])("refuses %s", async (_, answer, reason) => {
     const timeoutMs = answer.hangs === true || answer.trickles === true ? 200 : 10_000;
     const { fetchPolicy, web } = await domain(answer, { fetcher: { timeoutMs } });
     const fetched = await fetchPolicy("d.test");
@@ -281,7 +281,7 @@ describe("fetching the policy", () => {
     expect(web.requests.length).toBe(1);
   });
 
-  test("does not take a certificate for another name", async () => {
+  test("refuses a certificate for another name", async () => {
     const certificate = makeCertificate(["d.test"]);
     const fetcher = { ca: certificate.ca };
     const { fetchPolicy, web } = await domain({ body: ENFORCE }, { certificate, fetcher });
@@ -289,12 +289,12 @@ describe("fetching the policy", () => {
     expect(web.requests).toEqual([]);
   });
 
-  test("does not take a certificate that nobody vouches for", async () => {
+  test("refuses a certificate of an unknown authority", async () => {
     const { fetchPolicy } = await domain({ body: ENFORCE }, { fetcher: { ca: undefined } });
     expect((await fetchPolicy("d.test")).ok).toBe(false);
   });
 
-  test("does not dial private addresses", async () => {
+  test("does not connect to private addresses", async () => {
     const fetcher = { allowPrivateAddresses: false };
     const { fetchPolicy, web } = await domain({ body: ENFORCE }, { fetcher });
     expect(await fetchPolicy("d.test")).toMatchObject({
@@ -320,7 +320,7 @@ describe("a hostile policy", () => {
     ["hyphens", "a-", "!"],
   ];
 
-  test.each(pumps)("of %s does not hold the process", async (_, pump, tail) => {
+  test.each(pumps)("of %s does not block the process", async (_, pump, tail) => {
     const policy = (length: number) =>
       `${ENFORCE}mx:${pump.repeat(Math.floor(length / pump.length))}${tail}\r\n`;
     const { mtaSts, web, clock, server } = await domain({});
@@ -337,7 +337,7 @@ describe("a hostile policy", () => {
   });
 });
 
-describe("the policy that holds", () => {
+describe("the policy of a domain", () => {
   test("is fetched once, and again when its id changes", async () => {
     const { mtaSts, web, clock, server } = await domain({ body: ENFORCE });
     for (let i = 0; i < 3; i++) {
@@ -358,7 +358,7 @@ describe("the policy that holds", () => {
     expect(web.requests.length).toBe(1);
   });
 
-  test("is none without a record, and nothing is fetched", async () => {
+  test("is null without a record, and nothing is fetched", async () => {
     const { mtaSts, web, server } = await domain({ body: ENFORCE });
     server.records = {};
     server.failures["_mta-sts.d.test"] = "servfail";
@@ -366,7 +366,7 @@ describe("the policy that holds", () => {
     expect(web.requests).toEqual([]);
   });
 
-  test("survives that it cannot be fetched any more, until its time is over", async () => {
+  test("applies until it expires, even if it cannot be fetched any more", async () => {
     const { mtaSts, web, clock, server } = await domain({ body: ENFORCE });
     await mtaSts.policyFor("d.test");
     web.answer = { status: 500 };
@@ -378,7 +378,7 @@ describe("the policy that holds", () => {
     expect(web.requests.length).toBe(3);
   });
 
-  test.each(["servfail", "timeout"] as const)("survives %s of its record", async (failure) => {
+  test.each(["servfail", "timeout"] as const)("applies after %s of its record", async (failure) => {
     const { mtaSts, clock, server } = await domain({ body: ENFORCE });
     await mtaSts.policyFor("d.test");
     server.failures["*"] = failure;
@@ -386,7 +386,7 @@ describe("the policy that holds", () => {
     expect(await mtaSts.policyFor("d.test")).toMatchObject({ mode: "enforce" });
   });
 
-  test("survives that its record is gone", async () => {
+  test("applies after its record was removed", async () => {
     const { mtaSts, clock, server } = await domain({ body: ENFORCE });
     await mtaSts.policyFor("d.test");
     delete server.records["_mta-sts.d.test"];
@@ -394,7 +394,7 @@ describe("the policy that holds", () => {
     expect(await mtaSts.policyFor("d.test")).toMatchObject({ mode: "enforce" });
   });
 
-  test("is not asked for again within five minutes after a failure", async () => {
+  test("is not fetched again within five minutes after a failure", async () => {
     const { mtaSts, web, clock } = await domain({ body: "nonsense" });
     for (let i = 0; i < 3; i++) expect(await mtaSts.policyFor("d.test")).toBeNull();
     expect(web.requests.length).toBe(1);
@@ -403,7 +403,7 @@ describe("the policy that holds", () => {
     expect(await mtaSts.policyFor("d.test")).toMatchObject({ mode: "enforce" });
   });
 
-  test("is renewed after a day, without delay for the mail", async () => {
+  test("is fetched again after a day, without a delay of the mail", async () => {
     const text = ENFORCE.replace("86400", "2592000");
     const { mtaSts, web, clock } = await domain({ body: text });
     await mtaSts.policyFor("d.test");
@@ -440,7 +440,7 @@ describe("delivery under a policy", () => {
     return { outcome, host, transport, net, ...rest };
   }
 
-  test("enforce with a valid certificate goes through, verified", async () => {
+  test("enforce: delivered with a valid certificate, verified", async () => {
     const { outcome } = await deliver(policy("enforce"), { tls: valid });
     expect(outcome).toMatchObject({
       kind: "accepted",
@@ -477,12 +477,12 @@ describe("delivery under a policy", () => {
     ["none", { tls: wrong }],
     ["testing", {}],
     ["none", { tls: wrong, script: { starttls: "close" } }],
-  ])("%s: delivered all the same", async (mode, options) => {
+  ])("%s: delivered without a valid certificate", async (mode, options) => {
     const { outcome } = await deliver(policy(mode, "b.d.test"), options);
     expect(outcome.kind).toBe("accepted");
   });
 
-  test("a kept policy holds where it cannot be fetched any more", async () => {
+  test("a stored policy applies if it cannot be fetched any more", async () => {
     const { transport, net, web, server, host } = await deliver(policy("enforce"), { tls: wrong });
     web.answer = { status: 503 };
     server.records["_mta-sts.d.test"] = { TXT: ["v=STSv1; id=2;"] };
@@ -494,7 +494,7 @@ describe("delivery under a policy", () => {
     expect((await transport.send(MAIL)).kind).toBe("accepted");
   });
 
-  test("a connection in clear is never used for a mail that needs TLS", async () => {
+  test("a cleartext connection is never used for a mail that requires TLS", async () => {
     const { net, mtaSts } = await domain({ body: policy("enforce") });
     net.server.records["free.test"] = { MX: ["10 a.d.test"] };
     const host = await net.script(2);

@@ -32,12 +32,12 @@ describe("the message on the wire", () => {
     expect([...leadingBlocks(Buffer.alloc(131_072, "a"))]).toEqual([]);
   });
 
-  test("passes on blocks without dots as views", () => {
+  test("returns blocks without dots as views", () => {
     const message = Buffer.alloc(1_000_000, "a");
     for (const block of leadingBlocks(message)) expect(block.buffer).toBe(message.buffer);
   });
 
-  test("finds dots at every position around the seam of two blocks", () => {
+  test("finds dots at every position around the border of two blocks", () => {
     for (let shift = -4; shift <= 4; shift++) {
       const message = `${"a".repeat(131_072 + shift)}\r\n.\r\nb\r\n`;
       const wire = message.replace("\r\n.\r\n", "\r\n..\r\n");
@@ -45,18 +45,18 @@ describe("the message on the wire", () => {
     }
   });
 
-  test("leaves the message as it was", () => {
+  test("does not change the message", () => {
     const message = Buffer.from(".\r\n.\r\n");
     onWire(message);
     expect(message.toString()).toBe(".\r\n.\r\n");
   });
 
-  test("takes a view into a larger buffer", () => {
+  test("accepts a view into a larger buffer", () => {
     const message = new Uint8Array(Buffer.from("xx.a\r\nyy")).subarray(2, 6);
     expect(onWire(message).toString()).toBe("..a\r\n.\r\n");
   });
 
-  test("stuffs a message of nothing but dot lines", () => {
+  test("doubles the dots of a message that has only dot lines", () => {
     const wire = onWire(Buffer.from(".\r\n".repeat(300_000))).toString();
     expect(wire).toBe(`${"..\r\n".repeat(300_000)}.\r\n`);
   });

@@ -507,7 +507,7 @@ const CONTENT: Case[] = [
 ];
 
 const POLICY: Case[] = [
-  // Not for the step in which nobody has been named, and not for what is said about the message.
+  // Not at MAIL, where no recipient is known, and not for replies that concern the message.
   ["Yahoo", "mail", "554 delivery error: dd This user doesn't have a yahoo.com account", "policy"],
   ["Yahoo", "dot", "554 delivery error: dd Not allowed for this user", "policy"],
   [
@@ -555,7 +555,7 @@ const POLICY: Case[] = [
     "policy",
   ],
   [
-    "cPanel, which does not know what it says",
+    "cPanel with a vague text",
     "rcpt",
     "550-The mail server could not deliver mail to jane@example.com.\n550-The account or domain may not exist, they may be blacklisted, or missing the proper dns entries.",
     "reputation",
@@ -685,7 +685,7 @@ describe("replies of real servers", () => {
 describe("no such recipient", () => {
   const permanent = NO_SUCH.map(([, , reply]) => reply);
 
-  test("never comes out of a temporary reply", () => {
+  test("is never the class of a temporary reply", () => {
     for (const reply of permanent) {
       for (const step of STEPS) {
         const softened = reply.replace(/\b5(\d\d[ -])/g, "4$1");
@@ -697,7 +697,7 @@ describe("no such recipient", () => {
     }
   });
 
-  test("never comes out of a step that does not speak of the recipient", () => {
+  test("is never the class of a step that does not concern the recipient", () => {
     for (const reply of permanent) {
       for (const step of STEPS.filter((step) => !["rcpt", "data", "dot"].includes(step))) {
         expect(classify(step, reply).class).not.toBe("no_such_recipient");
@@ -705,20 +705,20 @@ describe("no such recipient", () => {
     }
   });
 
-  test("is not believed from a usual text after DATA, nor from 552 and 554", () => {
+  test("is not concluded from a usual text after DATA, or from 552 and 554", () => {
     expect(classify("dot", "550 User unknown").class).toBe("policy");
     expect(classify("rcpt", "554 User unknown").class).toBe("policy");
     expect(classify("dot", "552 Mailbox not found").class).toBe("policy");
     expect(classify("dot", "554 This account has been disabled").class).toBe("policy");
   });
 
-  test("is not believed when basic and enhanced code contradict each other", () => {
+  test("is not concluded if basic and enhanced code contradict each other", () => {
     expect(classify("rcpt", "550 4.1.1 User unknown").class).toBe("policy");
     expect(classify("rcpt", "550 5.7.1 User unknown").class).toBe("policy");
   });
 });
 
-describe("the time a reply names", () => {
+describe("the delay that a reply asks for", () => {
   const cases: [reply: string, retryAfterMs: number | undefined][] = [
     ["450 4.2.0 Greylisted for 300 seconds", 300_000],
     ["451 4.7.1 Greylisting in action, please come back in 00:04:59", 299_000],
@@ -735,7 +735,7 @@ describe("the time a reply names", () => {
   ];
 
   for (const [reply, expected] of cases) {
-    test(`"${reply}" means ${expected ?? "no time"}`, () => {
+    test(`"${reply}" means ${expected ?? "no delay"}`, () => {
       expect(classify("rcpt", reply).retryAfterMs).toBe(expected);
     });
   }
@@ -751,13 +751,13 @@ describe("odd replies", () => {
     expect(classifyReply({ ...reply, step: "rcpt", code: 650 }).kind).toBe("deferred");
   });
 
-  test("an address in the text is not read as a verdict", () => {
+  test("an address in the text does not influence the class", () => {
     const text = "<blacklist-spf@spamhaus.example>: Recipient address rejected: User unknown";
     const verdict = classifyReply({ step: "rcpt", code: 550, enhanced: "5.1.1", text });
     expect(verdict.class).toBe("no_such_recipient");
   });
 
-  test("a huge hostile text is read quickly", () => {
+  test("a huge hostile text is classified quickly", () => {
     const started = performance.now();
     for (const part of ["a@", "<", "sender address ", "greylist ", "mailbox ", "5.1.1 ", "1 "]) {
       classifyReply({ step: "rcpt", code: 450, enhanced: null, text: part.repeat(100_000) });

@@ -31,7 +31,7 @@ describe("Deadline", () => {
     expect(expired).toEqual([]);
   });
 
-  test("moves back and forth with its steps", () => {
+  test("follows its steps in both directions", () => {
     deadline.arm(300);
     jest.advanceTimersByTime(200);
     deadline.arm(600);
@@ -42,7 +42,7 @@ describe("Deadline", () => {
     expect(expired).toEqual([50]);
   });
 
-  test("is cut short by the watchdog, which names its own time", () => {
+  test("expires early by the watchdog, which reports its own time", () => {
     deadline.watch(500);
     for (let i = 0; i < 4; i++) {
       deadline.arm(300);
@@ -53,7 +53,7 @@ describe("Deadline", () => {
     expect(expired).toEqual([500]);
   });
 
-  test("starts anew with the watchdog", () => {
+  test("starts again with the watchdog", () => {
     deadline.watch(500);
     jest.advanceTimersByTime(400);
     deadline.watch(500);
@@ -62,7 +62,7 @@ describe("Deadline", () => {
     expect(expired).toEqual([]);
   });
 
-  test("keeps one timer however many steps there are", () => {
+  test("uses one timer for any number of steps", () => {
     for (let i = 0; i < 1_000; i++) {
       deadline.arm(300_000);
       deadline.disarm();

@@ -18,12 +18,12 @@ describe("the commands of a mail", () => {
     expect(commands("a@example.com", "b@example.net")).toEqual(expected);
   });
 
-  test("name the size where SIZE is offered (RFC 1870)", () => {
+  test("contain the size if SIZE is offered (RFC 1870)", () => {
     const [mail] = commands("a@example.com", "b@example.net", { size: true }, 1_234);
     expect(mail).toBe("MAIL FROM:<a@example.com> SIZE=1234");
   });
 
-  test("ask for SMTPUTF8 only where an address needs it (RFC 6531)", () => {
+  test("contain SMTPUTF8 only if an address needs it (RFC 6531)", () => {
     const offered = { size: true, smtpUtf8: true };
     expect(commands("a@example.com", "b@example.net", offered)[0]).not.toContain("SMTPUTF8");
     expect(commands("a@example.com", "jürgen@example.net", offered)).toEqual([
@@ -34,7 +34,7 @@ describe("the commands of a mail", () => {
     expect(commands("jürgen@example.net", "a@example.com", offered)[0]).toContain(" SMTPUTF8");
   });
 
-  test("ask for SMTPUTF8 where an address in the header needs it (RFC 6532)", () => {
+  test("contain SMTPUTF8 if an address in the header needs it (RFC 6532)", () => {
     const planWith = (text: string) =>
       planEnvelope(
         {
@@ -56,7 +56,7 @@ describe("the commands of a mail", () => {
     expect(commands("", "b@example.net")[0]).toBe("MAIL FROM:<>");
   });
 
-  test("can hold quoted local parts and address literals", () => {
+  test("can contain quoted local parts and address literals", () => {
     const to = String.raw`"john <o'hara>\" x"@example.net`;
     expect(commands("a@[192.0.2.1]", to)[1]).toBe(`RCPT TO:<${to}>`);
   });
@@ -79,7 +79,7 @@ const UNSENDABLE: [name: string, from: string, to: string, enhanced: string][] =
   ["a space", "a@example.com", "b c@example.net", "5.1.3"],
 ];
 
-describe("a mail the server can never take", () => {
+describe("a mail that the server can never accept", () => {
   test.each(UNSENDABLE)("has %s", (_, from, to, enhanced) => {
     expect(plan(from, to, { smtpUtf8: true })).toMatchObject({ kind: "unsendable", enhanced });
   });
@@ -95,7 +95,7 @@ describe("a mail the server can never take", () => {
     });
   });
 
-  test("needs SMTPUTF8 where it is not offered", () => {
+  test("needs SMTPUTF8 and the server does not offer it", () => {
     expect(plan("a@example.com", "jürgen@example.net")).toMatchObject({ enhanced: "5.6.7" });
     const message = Buffer.from("From: jürgen@example.com\r\n\r\nHi\r\n");
     const envelope = { from: "b+1@bounce.example.com", to: "c@example.net" };
@@ -116,7 +116,7 @@ describe("readExtensions", () => {
   const read = (...lines: string[]) =>
     readExtensions({ kind: "reply", code: 250, enhanced: null, lines: ["mx.test", ...lines] });
 
-  test("knows the ones in use, in any case", () => {
+  test("recognises the common extensions, in any case", () => {
     const found = read("pipelining", "8BITMIME", "SmtpUtf8", "STARTTLS", "ENHANCEDSTATUSCODES");
     expect(found).toMatchObject({
       pipelining: true,
@@ -127,11 +127,11 @@ describe("readExtensions", () => {
     });
   });
 
-  test("is empty without any", () => {
+  test("returns none if the server offers none", () => {
     expect(read()).toEqual(NO_EXTENSIONS);
   });
 
-  test("does not take the server's name for a keyword", () => {
+  test("does not read the name of the server as a keyword", () => {
     const reply = { kind: "reply" as const, code: 250, enhanced: null, lines: ["PIPELINING"] };
     expect(readExtensions(reply).pipelining).toBe(false);
   });

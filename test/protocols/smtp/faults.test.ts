@@ -8,7 +8,7 @@ import {
   type ScriptStep,
 } from "../../support/smtp-script.ts";
 
-/** What becomes of one mail, opening and sending taken together. */
+/** Result of one mail, with opening and sending together. */
 type End = "accepted" | "refused" | "unopened" | "broken" | "unknown";
 
 const ACTIONS = [
@@ -42,7 +42,7 @@ type Cell = { step: ScriptStep; action: Action; end: End };
 
 const REPLIES_AS_USUAL = new Set<unknown>(["trickle", "multiline", "huge"]);
 
-/** The rule behind the table: what an action at a step must end in. */
+/** Returns the expected result of an action at a step. */
 function expectedEnd(step: ScriptStep, action: Action): End {
   if (step === "rset") return "refused";
   if (step === "quit") return "accepted";
@@ -50,7 +50,7 @@ function expectedEnd(step: ScriptStep, action: Action): End {
   if (step === "greeting" || step === "ehlo" || step === "auth") {
     return REPLIES_AS_USUAL.has(action) ? "accepted" : "unopened";
   }
-  // The reply as usual, but before the message is through: no acceptance.
+  // A success reply before the end of the message is not an acceptance.
   if (step === "body") return isRefusal ? "refused" : "broken";
   if (REPLIES_AS_USUAL.has(action)) return "accepted";
   if (isRefusal) return "refused";
@@ -70,7 +70,7 @@ async function endOf(session: Session, message: Uint8Array): Promise<End> {
 
 const SHORT_MS = 100;
 
-/** Only what waits for the silent step is in a hurry, so that a busy machine changes nothing. */
+/** Only the silent step has a short timeout, so that a busy machine does not change the result. */
 function timeoutsFor(step: ScriptStep, action: Action): Partial<Timeouts> {
   if (action !== "hang") return {};
   const ms = { [step]: SHORT_MS };
@@ -88,7 +88,7 @@ function timeoutsFor(step: ScriptStep, action: Action): Partial<Timeouts> {
 async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: boolean }> {
   const { step, action } = cell;
   const extensions = ["SIZE 50000000", "AUTH PLAIN", ...(pipelining ? ["PIPELINING"] : [])];
-  // RSET is only said after a refusal.
+  // RSET is sent only after a refusal.
   const refusal: Script = step === "rset" ? { rcpt: { code: 550 } } : {};
   const server = await startScript({ script: { ...refusal, [step]: action }, extensions });
   const session = new Session({
@@ -106,7 +106,7 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: b
   return { end, left };
 }
 
-/** A session is used again only where both sides know where they are. */
+/** A session is used again only if both sides agree on its state. */
 function isLeft({ step, action, end }: Cell): boolean {
   if (step === "rset") return REPLIES_AS_USUAL.has(action);
   const isRefusal = end === "refused" && typeof action === "object";
@@ -114,7 +114,7 @@ function isLeft({ step, action, end }: Cell): boolean {
 }
 
 for (const pipelining of [true, false]) {
-  describe(`every fault at every step, ${pipelining ? "pipelined" : "in turn"}`, () => {
+  describe(`every fault at every step, ${pipelining ? "pipelined" : "one at a time"}`, () => {
     for (const step of STEPS) {
       for (const action of ACTIONS) {
         const cell: Cell = { step, action, end: expectedEnd(step, action) };

@@ -67,7 +67,7 @@ describe("the pool", () => {
     expect(server.counts).toEqual({ messages: 10, connections: 1 });
   });
 
-  test("opens no more connections than allowed, and serves all who wait", async () => {
+  test("opens no more connections than allowed, and sends all waiting mails", async () => {
     const server = await sink();
     const sessions = pool({ maxConnections: 3 });
     const mails = Array.from({ length: 50 }, () => kindOf(sessions.deliver(to(server.port), MAIL)));
@@ -75,7 +75,7 @@ describe("the pool", () => {
     expect(server.counts).toEqual({ messages: 50, connections: 3 });
   });
 
-  test("keeps destinations apart", async () => {
+  test("uses separate connections for each destination", async () => {
     const [one, two] = [await sink(), await sink()];
     const sessions = pool({ maxConnections: 1 });
     for (const server of [one, two, one, two]) await sessions.deliver(to(server.port), MAIL);
@@ -83,7 +83,7 @@ describe("the pool", () => {
     expect(two.counts).toEqual({ messages: 2, connections: 1 });
   });
 
-  test("ends a connection after its share of messages, with QUIT", async () => {
+  test("ends a connection with QUIT after its maximum of messages", async () => {
     const server = await scripted();
     const sessions = pool({ maxMessages: 3, maxConnections: 1 });
     for (let i = 0; i < 7; i++) {
@@ -94,7 +94,7 @@ describe("the pool", () => {
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT", "DATA"]);
   });
 
-  test("ends an idle connection after its time, with QUIT", async () => {
+  test("ends an idle connection with QUIT after its timeout", async () => {
     const server = await scripted();
     const sessions = pool({ idleMs: 15 });
     await Promise.all([1, 2].map(() => sessions.deliver(to(server.port), MAIL)));
@@ -121,7 +121,7 @@ describe("the pool", () => {
     expect(idleMs).toBeLessThan(5_000);
   });
 
-  test("keeps no more idle connections than allowed, over all destinations", async () => {
+  test("limits the idle connections of all destinations", async () => {
     const servers = [await scripted(), await scripted(), await scripted()];
     const sessions = pool({ maxIdle: 2 });
     for (const server of servers) await sessions.deliver(to(server.port), MAIL);
@@ -141,7 +141,7 @@ describe("the pool", () => {
     expect(server.transcripts.length).toBe(2);
   });
 
-  test("keeps a connection after a refusal", async () => {
+  test("uses a connection again after a refusal", async () => {
     const server = await scripted({ script: { rcpt: [{ code: 550 }] } });
     const sessions = pool();
     expect(await kindOf(sessions.deliver(to(server.port), MAIL))).toBe("refused");
@@ -149,7 +149,7 @@ describe("the pool", () => {
     expect(server.transcripts.length).toBe(1);
   });
 
-  test("gives the place of a failed connection to the next who waits", async () => {
+  test("gives the slot of a failed connection to the next waiting mail", async () => {
     const server = await scripted({ script: [{ greeting: { code: 554 } }, { mail: "close" }, {}] });
     const sessions = pool({ maxConnections: 1 });
     const mails = [1, 2, 3].map(() => kindOf(sessions.deliver(to(server.port), MAIL)));
@@ -172,7 +172,7 @@ describe("a connection that went stale", () => {
     },
   );
 
-  test("while idle is not even tried", async () => {
+  test("while it was idle is not tried", async () => {
     const server = await scripted();
     const sessions = pool();
     await sessions.deliver(to(server.port), MAIL);
@@ -183,7 +183,7 @@ describe("a connection that went stale", () => {
     expect(conversations.map(({ reused }) => reused)).toEqual([false]);
   });
 
-  test("is not replaced where it used up its time in silence", async () => {
+  test("is not replaced after a timeout", async () => {
     const server = await scripted({ script: [{ mail: [null, "hang"] }, {}] });
     const sessions = pool();
     const destination = to(server.port, { timeouts: { commandMs: 150 } });
@@ -193,7 +193,7 @@ describe("a connection that went stale", () => {
     expect(server.transcripts.length).toBe(1);
   });
 
-  test("is replaced once, not again and again", async () => {
+  test("is replaced only once", async () => {
     const server = await scripted({ script: [{ mail: [null, "close"] }, { mail: "close" }] });
     const sessions = pool();
     await sessions.deliver(to(server.port), MAIL);
@@ -221,7 +221,7 @@ describe("a connection that went stale", () => {
     expect(server.transcripts.length).toBe(1);
   });
 
-  test("is not what a fresh connection is, failing in the same way", async () => {
+  test("is not assumed for a new connection that fails in the same way", async () => {
     const server = await scripted({ script: [{ mail: "close" }, {}] });
     expect(await kindOf(pool().deliver(to(server.port), MAIL))).toBe("broken");
     expect(server.transcripts.length).toBe(1);
@@ -234,7 +234,7 @@ describe("a mail whose signal is aborted", () => {
     ["ehlo", "unopened", 1, 0],
     ["mail", "broken", 2, 0],
     ["dot", "broken", 4, 1],
-  ] as const)("ends at once where it hangs at %s", async (step, kind, lines, bodies) => {
+  ] as const)("ends at once while it hangs at %s", async (step, kind, lines, bodies) => {
     const server = await scripted({ script: { [step]: "hang" } });
     const stop = new AbortController();
     const delivering = pool().deliver(to(server.port), { ...MAIL, signal: stop.signal });
@@ -250,14 +250,14 @@ describe("a mail whose signal is aborted", () => {
     await until(() => server.ended === 1);
   });
 
-  test("does not connect any more", async () => {
+  test("opens no connection", async () => {
     const server = await scripted();
     const signal = AbortSignal.abort();
     expect(await kindOf(pool().deliver(to(server.port), { ...MAIL, signal }))).toBe("unopened");
     expect(server.transcripts).toEqual([]);
   });
 
-  test("leaves its session alone where the mail has ended before", async () => {
+  test("does not affect its session if the mail has ended before", async () => {
     const server = await scripted();
     const sessions = pool();
     const stop = new AbortController();
@@ -269,7 +269,7 @@ describe("a mail whose signal is aborted", () => {
 });
 
 describe("closing the pool", () => {
-  test("says QUIT on idle connections", async () => {
+  test("sends QUIT on idle connections", async () => {
     const server = await scripted();
     const sessions = pool({ graceMs: 60_000 });
     await Promise.all([1, 2, 3].map(() => sessions.deliver(to(server.port), MAIL)));
@@ -277,7 +277,7 @@ describe("closing the pool", () => {
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT", "QUIT"]);
   });
 
-  test("lets mails under way finish, and turns away those who wait", async () => {
+  test("lets mails under way finish, and ends waiting mails unsent", async () => {
     const server = await scripted();
     const sessions = pool({ maxConnections: 1, graceMs: 60_000 });
     const mails = [1, 2].map(() => kindOf(sessions.deliver(to(server.port), MAIL)));
@@ -291,20 +291,23 @@ describe("closing the pool", () => {
     ["greeting", "unopened", 0],
     ["mail", "broken", 2],
     ["dot", "broken", 4],
-  ] as const)("drops what hangs at %s after the grace", async (step, kind, lines) => {
-    const server = await scripted({ script: { [step]: "hang" } });
-    const sessions = pool({ graceMs: 10 });
-    const delivering = sessions.deliver(to(server.port), MAIL);
-    await until(() => server.transcripts[0]?.length === lines);
-    await sessions.close();
-    const { delivery } = await delivering;
-    expect(delivery).toMatchObject({
-      kind,
-      failure: { cause: { kind: "closed", message: "we closed the connection" } },
-    });
-  });
+  ] as const)(
+    "closes a connection that hangs at %s after the grace period",
+    async (step, kind, lines) => {
+      const server = await scripted({ script: { [step]: "hang" } });
+      const sessions = pool({ graceMs: 10 });
+      const delivering = sessions.deliver(to(server.port), MAIL);
+      await until(() => server.transcripts[0]?.length === lines);
+      await sessions.close();
+      const { delivery } = await delivering;
+      expect(delivery).toMatchObject({
+        kind,
+        failure: { cause: { kind: "closed", message: "we closed the connection" } },
+      });
+    },
+  );
 
-  test("takes nothing any more", async () => {
+  test("ends later mails unsent", async () => {
     const server = await scripted();
     const sessions = pool();
     await sessions.close();
@@ -314,7 +317,7 @@ describe("closing the pool", () => {
     expect(server.transcripts).toEqual([]);
   });
 
-  test("can be asked for twice", async () => {
+  test("can be called twice", async () => {
     const sessions = pool();
     await Promise.all([sessions.close(), sessions.close()]);
   });

@@ -106,20 +106,20 @@ describe("ReplyParser", () => {
     }
   });
 
-  test("takes a reply of exactly 512 lines and 64 KiB", () => {
+  test("accepts a reply of exactly 512 lines and 64 KiB", () => {
     const line = (separator: string): string => `250${separator}${"x".repeat(122)}\r\n`;
     const [result] = parse(line("-").repeat(511) + line(" "));
     expect(result?.kind === "reply" && result.lines.length).toBe(512);
   });
 
-  test("gives what came before a fault, and nothing after it", () => {
+  test("returns the replies before a fault, and nothing after it", () => {
     const [first, second, ...more] = parse("250 a\r\nnonsense\r\n250 b\r\n");
     expect(first).toEqual(reply(250, null, "a"));
     expect(second?.kind).toBe("protocol");
     expect(more).toEqual([]);
   });
 
-  test("counts the bounds for each reply anew", () => {
+  test("applies the limits to each reply separately", () => {
     const results = parse(`250 ${"x".repeat(4_000)}\r\n`.repeat(40));
     expect(results.map((result) => result.kind)).toEqual(Array(40).fill("reply"));
   });
@@ -135,13 +135,13 @@ describe("ReplyParser", () => {
     expect(parser.isMidReply).toBe(false);
   });
 
-  test("quotes at most a piece of garbage", () => {
+  test("quotes at most a part of an invalid line", () => {
     const [result] = parse(`<html>${"x".repeat(3_000)}\r\n`);
     expect(result?.kind === "protocol" && result.message.length).toBeLessThan(100);
   });
 });
 
-describe("a reply in words", () => {
+describe("the text of a reply", () => {
   test("is one line", () => {
     const several = reply(550, "5.1.1", "No such", "user");
     expect(replyText(several)).toBe("No such user");

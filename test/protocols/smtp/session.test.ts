@@ -60,7 +60,7 @@ function causeOf(failure: Failure | null): string {
 const SHORT = { timeouts: { dotMs: 60 } };
 
 describe("opening a session", () => {
-  test("connects, is greeted and says EHLO", async () => {
+  test("connects, reads the greeting and sends EHLO", async () => {
     const server = await scripted();
     const client = await opened(server.port);
     expect(stepsOf(client.conversation)).toEqual(["connect", "greeting 220", "ehlo 250"]);
@@ -93,12 +93,12 @@ describe("opening a session", () => {
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });
 
-  test("fails where HELO is refused too", async () => {
+  test("fails if HELO is refused too", async () => {
     const server = await scripted({ script: { ehlo: { code: 502 }, helo: { code: 550 } } });
     expect(causeOf(await session(server.port).open())).toBe("helo 550");
   });
 
-  test("fails where nobody listens", async () => {
+  test("fails if no server listens", async () => {
     const server = await startScript();
     await server.close();
     const client = session(server.port);
@@ -108,7 +108,7 @@ describe("opening a session", () => {
     ]);
   });
 
-  test("fails where the name does not resolve", async () => {
+  test("fails if the name does not resolve", async () => {
     const resolve = () => Promise.reject(new Error("queryA SERVFAIL"));
     const client = session(25, { host: "mx.test", resolve });
     expect(await client.open()).toEqual({
@@ -119,7 +119,7 @@ describe("opening a session", () => {
     expect(causeOf(await empty.open())).toBe("connect dns");
   });
 
-  test("gives up on a resolver that does not answer", async () => {
+  test("fails after the timeout if the resolver does not answer", async () => {
     const resolve = () => new Promise<string[]>(() => {});
     const client = session(25, { host: "mx.test", resolve, timeouts: { connectMs: 20 } });
     expect(causeOf(await client.open())).toBe("connect dns");
@@ -141,7 +141,7 @@ describe("opening a session", () => {
     expect(causeOf(await other.open())).toBe("connect network");
   });
 
-  test("asks about every address before it is dialled", async () => {
+  test("checks every address before it connects", async () => {
     const server = await scripted();
     const asked: string[] = [];
     const checkAddress = (address: string): string | null => {
@@ -158,13 +158,13 @@ describe("opening a session", () => {
     expect(server.transcripts).toEqual([]);
   });
 
-  test("dials the address given, and keeps the host for the record", async () => {
+  test("connects to the given address, and records the host", async () => {
     const server = await scripted();
     const client = await opened(server.port, { host: "mx.test", address: "127.0.0.1" });
     expect(client.conversation).toMatchObject({ host: "mx.test", address: "127.0.0.1" });
   });
 
-  test("can leave from a local address of choice", async () => {
+  test("can use a given local address", async () => {
     const server = await scripted();
     await opened(server.port, { localAddress: "127.0.0.9" });
     const elsewhere = session(server.port, { localAddress: "192.0.2.77" });
@@ -184,7 +184,7 @@ describe("opening a session", () => {
     expect(causeOf(await opening)).toMatch(/ closed$/);
   });
 
-  test("waits a shorter time for the greeting, as soon as it is hurried", async () => {
+  test("uses the shorter timeout of the greeting as soon as it is hurried", async () => {
     const server = await scripted({ script: { greeting: "hang" } });
     const asked: number[] = [];
     const client = session(server.port, {
@@ -199,7 +199,7 @@ describe("opening a session", () => {
     expect(client.conversation.steps.at(-1)).toMatchObject({ step: "greeting", code: null });
   });
 
-  test("is not hurried any more once the greeting has come", async () => {
+  test("is not hurried any more after the greeting", async () => {
     const server = await scripted({ script: { ehlo: "hang" } });
     const client = session(server.port, {
       timeouts: { commandMs: 200, hurriedGreetingMs: 50 },
@@ -220,7 +220,7 @@ describe("opening a session", () => {
     });
   });
 
-  test("the watchdog ends an opening in which every step is quick enough", async () => {
+  test("is ended by the watchdog even if every step is within its timeout", async () => {
     const script = { ehlo: "hang" } as const;
     const server = await scripted({ script });
     const client = session(server.port, { timeouts: { totalMs: 150 } });
@@ -248,7 +248,7 @@ describe("sending a mail", () => {
     expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe("a\r\n");
   });
 
-  test("sends the three commands together only where PIPELINING is offered", async () => {
+  test("sends the three commands together only if PIPELINING is offered", async () => {
     for (const [extensions, seen] of [
       [["PIPELINING"], 3],
       [[], 1],
@@ -256,7 +256,7 @@ describe("sending a mail", () => {
       const server = await scripted({ extensions, script: { mail: "hang" } });
       const client = await opened(server.port, { timeouts: { commandMs: 150 } });
       await client.send(mail());
-      // The server stops reading lines at MAIL; what came with it shows in the size of the write.
+      // The server stops reading lines at MAIL, so the size of the write shows the commands in it.
       expect(server.transcripts[0]?.length).toBe(2);
       expect(server.pendingLines()).toBe(seen - 1);
     }
@@ -274,21 +274,21 @@ describe("sending a mail", () => {
   });
 
   test.each(["\r\n.\r\n.\r\n..\r\nend", ".", ".\r\n", "a\r\n.", "", "a\n.\r\nb\r\n", "x\r\n.\r\n"])(
-    "delivers %j whole",
+    "delivers %j completely",
     async (text) => {
       const server = await sink();
       const client = await opened(server.port);
       expect((await client.send(mail(text))).delivery.kind).toBe("accepted");
       const expected = text === "" || text.endsWith("\r\n") ? text : `${text}\r\n`;
-      // A dot after a bare LF is doubled for safety; no message of ours has one.
+      // A dot after a bare LF is doubled for safety; composed messages have no bare LF.
       const doubled = expected.replace("a\n.", "a\n..");
       expect(Buffer.from(server.messages[0]?.data ?? []).toString()).toBe(doubled);
-      // The session is still in step.
+      // The session is still synchronised.
       expect((await client.send(mail("next\r\n"))).delivery.kind).toBe("accepted");
     },
   );
 
-  test("delivers 10 MB byte by byte the same", async () => {
+  test("delivers 10 MB without a change", async () => {
     const server = await sink();
     const client = await opened(server.port);
     const lines = Array.from(
@@ -310,7 +310,7 @@ describe("sending a mail", () => {
     expect((await client.send(mail("short\r\n"))).delivery.kind).toBe("accepted");
   });
 
-  test("asks for SMTPUTF8 only where it is needed", async () => {
+  test("uses SMTPUTF8 only if it is needed", async () => {
     const server = await sink();
     const client = await opened(server.port);
     const envelope = { from: "a@example.com", to: "jürgen@example.net" };
@@ -347,7 +347,7 @@ describe("a refused mail", () => {
     expect((await client.send(mail())).delivery.kind).toBe("accepted");
   });
 
-  test("is ended with a lone dot where DATA was granted all the same (RFC 2920)", async () => {
+  test("is ended with a single dot if DATA was accepted nevertheless (RFC 2920)", async () => {
     const script = { rcpt: [{ code: 550 }], data: [{ code: 354 }] };
     const server = await scripted({ script });
     const client = await opened(server.port);
@@ -364,7 +364,7 @@ describe("a refused mail", () => {
     expect((await client.send(mail())).delivery.kind).toBe("accepted");
   });
 
-  test("stays refused where the lone dot is not answered", async () => {
+  test("stays refused if the single dot is not answered", async () => {
     const script = { mail: [{ code: 550 }], data: [{ code: 354 }], dot: "close" } as const;
     const server = await scripted({
       script: { ...script, mail: [...script.mail], data: [...script.data] },
@@ -388,7 +388,7 @@ describe("a refused mail", () => {
   });
 
   test.each([{ code: 500 }, "close", "garbage", "hang"] as const)(
-    "stays refused where RSET ends in %j",
+    "stays refused if RSET ends in %j",
     async (rset) => {
       const server = await scripted({ script: { rcpt: { code: 550 }, rset } });
       const client = await opened(server.port, { timeouts: { resetMs: 30 } });
@@ -418,7 +418,7 @@ describe("a session that breaks", () => {
   });
 
   test.each(["close", "reset", "hang", "garbage"] as const)(
-    "after the final dot with %s does not know",
+    "after the final dot with %s reports an unknown outcome",
     async (dot) => {
       const server = await scripted({ script: { dot } });
       const client = await opened(server.port, SHORT);
@@ -429,7 +429,7 @@ describe("a session that breaks", () => {
     },
   );
 
-  test("does not take a reply that came too early for an acceptance", async () => {
+  test("does not accept an early reply as an acceptance", async () => {
     const data = { raw: "354 Go ahead\r\n250 2.0.0 Taken\r\n" };
     const server = await scripted({ script: { data } });
     const client = await opened(server.port);
@@ -443,7 +443,7 @@ describe("a session that breaks", () => {
     ["rcpt", 354],
     ["data", 250],
     ["dot", 354],
-  ] as const)("at %s with %i is out of step", async (step, code) => {
+  ] as const)("at %s with %i is not synchronised", async (step, code) => {
     const server = await scripted({ script: { [step]: { code } }, extensions: [] });
     const client = await opened(server.port);
     const { delivery } = await client.send(mail());
@@ -455,7 +455,7 @@ describe("a session that breaks", () => {
     expect(client.isUsable).toBe(false);
   });
 
-  test("is given up where the network takes no more of the message", async () => {
+  test("ends after the timeout if the network accepts no more data", async () => {
     const server = await scripted({ script: { body: "hang" } });
     const client = await opened(server.port, { timeouts: { blockMs: 60 } });
     const { delivery } = await client.send(mail(Buffer.alloc(40_000_000, "x")));
@@ -467,7 +467,7 @@ describe("a session that breaks", () => {
   });
 
   test.each(["drop", "say"] as const)(
-    "notices a server that leaves between mails by %s",
+    "is detected if the server closes between two mails by %s",
     async (how) => {
       const server = await scripted();
       const client = await opened(server.port);
@@ -481,14 +481,14 @@ describe("a session that breaks", () => {
     },
   );
 
-  test("is not used again where one reply too many came", async () => {
+  test("is not used again after an unexpected reply", async () => {
     const dot = { raw: "250 2.0.0 Taken\r\n250 2.0.0 Taken\r\n" };
     const client = await opened((await scripted({ script: { dot } })).port);
     expect((await client.send(mail())).delivery.kind).toBe("accepted");
     expect(client.isUsable).toBe(false);
   });
 
-  test("gives every further mail back unsent", async () => {
+  test("returns every further mail unsent", async () => {
     const server = await scripted({ script: { dot: "close" } });
     const client = await opened(server.port);
     await client.send(mail());
@@ -499,7 +499,7 @@ describe("a session that breaks", () => {
 });
 
 describe("quitting", () => {
-  test("says QUIT and closes", async () => {
+  test("sends QUIT and closes", async () => {
     const server = await scripted();
     const client = await opened(server.port);
     const { conversation } = await client.send(mail());
@@ -510,7 +510,7 @@ describe("quitting", () => {
     expect(conversation.steps.length).toBe(before);
   });
 
-  test.each(["hang", "close", "garbage"] as const)("does not mind %s", async (quit) => {
+  test.each(["hang", "close", "garbage"] as const)("also ends after %s", async (quit) => {
     const server = await scripted({ script: { quit } });
     const client = await opened(server.port, { timeouts: { quitMs: 20 } });
     await client.quit();

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 type RealServer = { port: number; received: string[]; logins: string[] };
 
-/** The smtp-server package: not ours, so that our client is not judged by our own reading. */
+/** Uses the package smtp-server, so that the client is tested against an independent server. */
 async function realServer(options: SMTPServerOptions = {}): Promise<RealServer> {
   const received: string[] = [];
   const logins: string[] = [];
@@ -83,7 +83,7 @@ function causeOf(failure: Failure | null): string {
   return cause.kind === "reply" ? `${step} ${cause.code}` : `${step} ${cause.kind}`;
 }
 
-/** Neither the secrets nor pieces of their encoded forms. */
+/** Expects no secret and no part of its encoded form. */
 function expectNoSecrets(record: unknown): void {
   const text = JSON.stringify(record);
   expect(text).not.toContain(JSON.stringify(PASS).slice(1, -1));
@@ -115,7 +115,7 @@ describe("TLS with a real server", () => {
     expect(server.received).toEqual(["Subject: a\r\n\r\n.b\r\n"]);
   });
 
-  test("is spoken from the first byte", async () => {
+  test("is used from the first byte", async () => {
     const server = await realServer({ secure: true, authOptional: true });
     const client = session(server.port, { tls: { mode: "implicit", verify: true, ca } });
     expect(await client.open()).toBeNull();
@@ -130,7 +130,7 @@ describe("TLS with a real server", () => {
     await client.quit();
   });
 
-  test("verifies a host that is an address by the address", async () => {
+  test("verifies the address if the host is one", async () => {
     const server = await realServer({ authOptional: true });
     const client = session(server.port, { host: "127.0.0.1" });
     expect(await client.open()).toBeNull();
@@ -146,7 +146,7 @@ describe("a handshake", () => {
     expect(causeOf(await client.open())).toBe("tls timeout");
   });
 
-  test("that the server breaks off is a matter of TLS", async () => {
+  test("that the server ends is a TLS fault", async () => {
     const server = await scripted({ script: { connect: "close" } });
     const client = session(server.port, { tls: { mode: "implicit", verify: true } });
     expect(causeOf(await client.open())).toBe("tls tls");
@@ -166,61 +166,67 @@ const WRONG: [name: string, served: typeof CERTIFICATE, options: Partial<Session
 ];
 
 describe("a certificate", () => {
-  test.each(WRONG)("%s ends the session where it must verify", async (_, served, options) => {
-    for (const mode of ["starttls", "implicit"] as const) {
-      const server = await scripted({ tls: { ...served, implicit: mode === "implicit" } });
-      const trusted = options.tls === undefined ? { ca: served.ca } : {};
-      const tls = { mode, verify: true, ...trusted };
+  test.each(WRONG)(
+    "%s ends the session if verification is required",
+    async (_, served, options) => {
+      for (const mode of ["starttls", "implicit"] as const) {
+        const server = await scripted({ tls: { ...served, implicit: mode === "implicit" } });
+        const trusted = options.tls === undefined ? { ca: served.ca } : {};
+        const tls = { mode, verify: true, ...trusted };
+        const client = session(server.port, {
+          ...options,
+          tls,
+          credentials: { user: USER, password: PASS },
+        });
+        const failure = await client.open();
+        expect(causeOf(failure)).toBe("tls tls");
+        expect(failure && describeFailure(failure)).toContain("does not verify");
+        expect(client.conversation.steps.at(-1)).toMatchObject({ step: "tls", code: null });
+        expect(server.transcripts.flat().join()).not.toContain("AUTH");
+      }
+    },
+  );
+
+  test.each(WRONG)(
+    "%s is only recorded if verification is not required",
+    async (_, served, options) => {
+      const server = await scripted({ tls: served });
       const client = session(server.port, {
         ...options,
-        tls,
-        credentials: { user: USER, password: PASS },
+        tls: { mode: "opportunistic", verify: false },
       });
-      const failure = await client.open();
-      expect(causeOf(failure)).toBe("tls tls");
-      expect(failure && describeFailure(failure)).toContain("does not verify");
-      expect(client.conversation.steps.at(-1)).toMatchObject({ step: "tls", code: null });
-      expect(server.transcripts.flat().join()).not.toContain("AUTH");
-    }
-  });
-
-  test.each(WRONG)("%s is only noted where it need not", async (_, served, options) => {
-    const server = await scripted({ tls: served });
-    const client = session(server.port, {
-      ...options,
-      tls: { mode: "opportunistic", verify: false },
-    });
-    expect(await client.open()).toBeNull();
-    expect(client.conversation.tls).toMatchObject({ verified: false });
-    expect(client.conversation.steps.find(({ step }) => step === "tls")?.text).toContain(
-      "not verified",
-    );
-  });
+      expect(await client.open()).toBeNull();
+      expect(client.conversation.tls).toMatchObject({ verified: false });
+      expect(client.conversation.steps.find(({ step }) => step === "tls")?.text).toContain(
+        "not verified",
+      );
+    },
+  );
 });
 
 describe("STARTTLS", () => {
-  test("that is required and not offered ends the session before AUTH", async () => {
+  test("that is required but not offered ends the session before AUTH", async () => {
     const server = await scripted({});
     const client = session(server.port, { credentials: { user: USER, password: PASS } });
     expect(causeOf(await client.open())).toBe("starttls tls");
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });
 
-  test("that is only welcome leaves the session in clear where it is not offered", async () => {
+  test("that is opportunistic leaves the session in cleartext if it is not offered", async () => {
     const server = await scripted({});
     const client = session(server.port, { tls: { mode: "opportunistic", verify: false } });
     expect(await client.open()).toBeNull();
     expect(client.conversation.tls).toBeNull();
   });
 
-  test("is not asked for where TLS is off", async () => {
+  test("is not used if TLS is off", async () => {
     const server = await scripted({ tls: CERTIFICATE });
     const client = session(server.port, { tls: { mode: "none" } });
     expect(await client.open()).toBeNull();
     expect(server.transcripts[0]).toEqual(["EHLO client.test"]);
   });
 
-  test("never lets a secret out in clear where it is only welcome", async () => {
+  test("that is opportunistic never sends a secret in cleartext", async () => {
     const server = await scripted({});
     const client = session(server.port, {
       tls: { mode: "opportunistic", verify: false },
@@ -236,7 +242,7 @@ describe("STARTTLS", () => {
   });
 
   test.each(["250 injected", "2", "250-"])(
-    "with %j behind its reply is an attack",
+    "with %j after its reply is treated as an attack",
     async (extra) => {
       const raw = `220 Go ahead\r\n${extra}`;
       for (const injected of [raw, `${raw}\r\n`]) {
@@ -253,7 +259,7 @@ describe("STARTTLS", () => {
     },
   );
 
-  test("forgets what was offered in clear", async () => {
+  test("discards the extensions that were offered in cleartext", async () => {
     const script = { ehlo: [{ code: 250, text: "mx.test\nSTARTTLS\nPIPELINING\nSIZE 1" }] };
     const server = await scripted({ tls: CERTIFICATE, extensions: ["SIZE 1000"], script });
     const client = session(server.port);
@@ -261,7 +267,7 @@ describe("STARTTLS", () => {
     expect(client.extensions).toMatchObject({ pipelining: false, maxSizeBytes: 1_000 });
   });
 
-  test("followed by words instead of a handshake fails as TLS", async () => {
+  test("followed by text instead of a handshake is a TLS fault", async () => {
     const script = { starttls: [{ code: 220 }], ehlo: [null] };
     // Without a certificate the server answers the handshake as if it were commands.
     const extensions = ["STARTTLS"];
@@ -275,7 +281,7 @@ describe("STARTTLS", () => {
     expect(causeOf(await client.open())).toBe("starttls timeout");
   });
 
-  test("does not settle for TLS 1.1", async () => {
+  test("refuses TLS 1.1", async () => {
     const server = await realServer({
       authOptional: true,
       minVersion: "TLSv1",
@@ -286,7 +292,7 @@ describe("STARTTLS", () => {
 });
 
 describe("AUTH with a real server", () => {
-  test.each(["PLAIN", "LOGIN"])("%s logs in and leaves no secret behind", async (method) => {
+  test.each(["PLAIN", "LOGIN"])("%s logs in, and no secret is recorded", async (method) => {
     const server = await realServer({ authMethods: [method] });
     const client = session(server.port, { credentials: { user: USER, password: PASS } });
     expect(await client.open()).toBeNull();
@@ -306,7 +312,7 @@ describe("AUTH with a real server", () => {
     expectNoSecrets([failure, client.conversation]);
   });
 
-  test("in clear is possible only where TLS is off on purpose", async () => {
+  test("in cleartext is possible only if TLS is off", async () => {
     const server = await realServer({ hideSTARTTLS: true, allowInsecureAuth: true });
     const credentials = { user: USER, password: PASS };
     const client = session(server.port, { tls: { mode: "none" }, credentials });
@@ -319,7 +325,7 @@ describe("AUTH", () => {
   const credentials = { user: USER, password: PASS };
   const tls = { mode: "none" } as const;
 
-  test("fails where no mechanism is in common", async () => {
+  test("fails without a common mechanism", async () => {
     const server = await scripted({ extensions: ["AUTH CRAM-MD5 XOAUTH2"] });
     const client = session(server.port, { tls, credentials });
     expect(causeOf(await client.open())).toBe("auth auth");
@@ -342,7 +348,7 @@ describe("AUTH", () => {
     },
   );
 
-  test("hides secrets in what is no reply at all", async () => {
+  test("hides secrets in an invalid reply", async () => {
     const echo = Buffer.from(`\0${USER}\0${PASS}`).toString("base64");
     const server = await scripted({ script: { auth: { raw: `${echo}\r\n` } } });
     const client = session(server.port, { tls, credentials });
@@ -352,7 +358,7 @@ describe("AUTH", () => {
   });
 
   test.each([{ code: 250 }, { code: 334 }, "close", "hang", "garbage", "closing"] as const)(
-    "that ends in %j is no login",
+    "that ends in %j is not a login",
     async (auth) => {
       const server = await scripted({ script: { auth } });
       const client = session(server.port, { tls, credentials, timeouts: { commandMs: 150 } });
