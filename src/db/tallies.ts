@@ -1,21 +1,27 @@
-/** Sums that many changes of one transaction add to. Each is written once per key at its end. */
+/** Tallies: sums that the changes of a transaction add to, written once per key at its end. */
 
 export type Tally<K> = {
-  /** Part of a change. The amount of a change that is refused does not count. */
+  /** Runs inside a change. The amount of a refused change does not count. */
   add(key: K, amount: number): void;
   /**
-   * What the changes of this transaction added so far, which is not in the database yet. Amounts of
-   * refused changes are included until the transaction ends.
+   * Returns the amounts that the current transaction added so far and that are not in the database
+   * yet. It includes the amounts of refused changes until the transaction ends.
    */
   pending(key: K): number;
 };
 
 export type Tallies = {
-  /** `keep` receives each addition of a change, which counts once it is called. */
-  create<K>(apply: (key: K, sum: number) => void, keep: (addition: () => void) => void): Tally<K>;
-  /** Makes the additions and writes the sums. */
+  /**
+   * Creates a tally. `collect` receives each addition as a function; the amount counts when `write`
+   * calls that function.
+   */
+  create<K>(
+    apply: (key: K, sum: number) => void,
+    collect: (addition: () => void) => void,
+  ): Tally<K>;
+  /** Calls the additions and writes the sums. */
   write(additions: readonly (() => void)[]): void;
-  /** Forgets all amounts, at the end of each transaction. */
+  /** Resets all amounts at the end of a transaction. */
   clear(): void;
 };
 
@@ -24,7 +30,7 @@ export function createTallies(): Tallies {
   return {
     create<K>(
       apply: (key: K, sum: number) => void,
-      keep: (addition: () => void) => void,
+      collect: (addition: () => void) => void,
     ): Tally<K> {
       const sums = new Map<K, number>();
       const pendingSums = new Map<K, number>();
@@ -38,7 +44,7 @@ export function createTallies(): Tallies {
       return {
         add(key, amount) {
           pendingSums.set(key, (pendingSums.get(key) ?? 0) + amount);
-          keep(() => void sums.set(key, (sums.get(key) ?? 0) + amount));
+          collect(() => void sums.set(key, (sums.get(key) ?? 0) + amount));
         },
         pending: (key) => pendingSums.get(key) ?? 0,
       };

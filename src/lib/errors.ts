@@ -22,7 +22,7 @@ export type FieldError = { field: string; message: string; code: FieldErrorCode 
 
 export type AppErrorDetails = {
   errors?: readonly FieldError[];
-  /** What the caller can do, in one sentence. */
+  /** The fix for the caller, in one sentence. */
   suggestion?: string;
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;

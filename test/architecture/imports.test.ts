@@ -122,12 +122,12 @@ function firstCircle(edges: readonly { from: string; to: string }[]): string[] |
   const done = new Set<string>();
   const path: string[] = [];
 
-  function visit(file: string): string[] | null {
+  function findCircle(file: string): string[] | null {
     if (path.includes(file)) return path.slice(path.indexOf(file));
     if (done.has(file)) return null;
     path.push(file);
     for (const { to } of targets.get(file) ?? []) {
-      const circle = visit(to);
+      const circle = findCircle(to);
       if (circle !== null) return circle;
     }
     path.pop();
@@ -136,7 +136,7 @@ function firstCircle(edges: readonly { from: string; to: string }[]): string[] |
   }
 
   for (const file of targets.keys()) {
-    const circle = visit(file);
+    const circle = findCircle(file);
     if (circle !== null) return circle;
   }
   return null;

@@ -60,7 +60,7 @@ test("skip ignores existing events and reads later ones", async () => {
   expect(names(one.read(9))).toEqual(["d"]);
 });
 
-test("slowestReader returns the position of the reader that is furthest behind", async () => {
+test("createSlowestPosition finds the position of the reader that is furthest behind", async () => {
   const { one, two, writer, slowest } = await setUp();
   expect(slowest()).toBe(Infinity);
   await writer.write(() => one.advance(3));

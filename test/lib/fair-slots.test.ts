@@ -23,8 +23,8 @@ describe("one owner", () => {
       const slots = createFairSlots({ total, maxPerOwner: 0 });
       takeAll(slots, 1);
       for (const owner of [2, 1, 3]) {
-        const told = slots.available(owner);
-        expect(takeAll(slots, owner)).toBe(told);
+        const available = slots.available(owner);
+        expect(takeAll(slots, owner)).toBe(available);
       }
     }
   });

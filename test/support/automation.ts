@@ -7,7 +7,7 @@ export type Automation = Awaited<ReturnType<typeof startAutomation>>;
 
 export type Given = Record<string, unknown>;
 
-export type Walked = {
+export type TestExecution = {
   id: string;
   status: string;
   contactId: string | null;
@@ -30,7 +30,7 @@ export async function startAutomation(options: TestOptions = {}) {
   const settle = () => t.app.automation.idle();
 
   /** Returns the fields of an execution that tests compare. */
-  async function execution(workflowId: string, id: string): Promise<Walked> {
+  async function execution(workflowId: string, id: string): Promise<TestExecution> {
     const { body } = await t.call("GET", `/workflows/${workflowId}/executions/${id}`);
     const data = valueAt(body, "data");
     const steps = listAt(data, "steps");
@@ -91,14 +91,14 @@ export async function startAutomation(options: TestOptions = {}) {
     },
 
     /** Returns all executions of a workflow, oldest first. */
-    async executions(workflowId: string): Promise<Walked[]> {
+    async executions(workflowId: string): Promise<TestExecution[]> {
       const { body } = await t.call("GET", `/workflows/${workflowId}/executions?limit=100`);
       const ids = listAt(body, "data.items").map((item) => stringAt(item, "id"));
       return Promise.all(ids.toReversed().map((id) => execution(workflowId, id)));
     },
 
     /** Returns the only execution of a workflow; throws if there are none or several. */
-    async only(workflowId: string): Promise<Walked> {
+    async only(workflowId: string): Promise<TestExecution> {
       const all = await this.executions(workflowId);
       const [first] = all;
       if (first === undefined || all.length > 1) throw new Error(`found ${all.length} executions`);

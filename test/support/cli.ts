@@ -17,8 +17,8 @@ export type Ran = {
 type Environment = Record<string, string>;
 
 /**
- * Returns the environment without MAILSTEAD_ settings, so that the caller's settings change nothing.
- * The flag ends a child process if the tests are killed.
+ * Returns the environment without MAILSTEAD_ settings, so that the caller's settings change
+ * nothing. The flag ends a child process if the tests are killed.
  */
 function environmentWith(extra: Environment): Environment {
   const own = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
@@ -30,18 +30,18 @@ function environmentWith(extra: Environment): Environment {
 }
 
 type Limits = {
-  /** The program is killed after so many milliseconds, or never if this is 0. */
+  /** Milliseconds after which the program is killed; 0 if never. */
   limitMs: number;
-  /** File descriptors that it may open; absent: as many as this process may. */
+  /** Limit of file descriptors; by default that of this process. */
   maxDescriptors?: number;
 };
 
 function spawn(words: readonly string[], environment: Environment, limits: Limits) {
-  const { limitMs, maxDescriptors: mostDescriptors } = limits;
+  const { limitMs, maxDescriptors: maxDescriptors } = limits;
   const limited =
-    mostDescriptors === undefined
+    maxDescriptors === undefined
       ? []
-      : ["bash", "-c", `ulimit -n ${mostDescriptors}; exec "$@"`, "bash"];
+      : ["bash", "-c", `ulimit -n ${maxDescriptors}; exec "$@"`, "bash"];
   return Bun.spawn([...limited, process.execPath, MAIN, ...words], {
     env: environmentWith(environment),
     stdin: "ignore",

@@ -1,6 +1,6 @@
 /**
- * Lists faults at each step of an SMTP session and the expected outcome of the attempt. Tests of the
- * transport and tests of the whole application share this table.
+ * Lists faults at each step of an SMTP session and the expected outcome of the attempt. Tests of
+ * the transport and tests of the whole application share this table.
  */
 
 import type { ReplyClass } from "../../src/protocols/smtp/reply-classes.ts";
@@ -24,9 +24,9 @@ const STEPS = [
 type FaultStep = (typeof STEPS)[number];
 
 /**
- * Faults and the actions of the script server. The 5xx reply says "no such user" at every step, even
- * before a recipient is known. `slow` sends the right reply byte by byte, `multiline` in 20 lines,
- * `huge` in 64 KiB; `oversized` sends a longer reply.
+ * Faults and the actions of the script server. The 5xx reply says "no such user" at every step,
+ * even before a recipient is known. `slow` sends the right reply byte by byte, `multiline` in 20
+ * lines, `huge` in 64 KiB; `oversized` sends a longer reply.
  */
 const FAULTS = [
   ["4xx", { code: 450, text: "4.3.2 Try again later" }],
@@ -45,9 +45,11 @@ type Fault = (typeof FAULTS)[number][0];
 
 const OK = { kind: "accepted", class: "accepted" } as const;
 const TEMP = { kind: "deferred", class: "temporary" } as const;
-/** No reply decided about the mail: the network failed, or the server was silent or sent garbage. */
+/**
+ * No reply decided about the mail: the network failed, or the server was silent or sent garbage.
+ */
 const NET = { kind: "deferred", class: "infrastructure" } as const;
-/** As NET, but the mail may have been accepted (docs/delivery.md#S5). */
+/** Like NET, but the mail may have been accepted (docs/delivery.md#S5). */
 const LOST = { ...NET, isUnknown: true } as const;
 const DENY = { kind: "bounced", class: "policy" } as const;
 /** The only outcome that suppresses the address (docs/delivery.md#R2). */
@@ -64,8 +66,10 @@ export type Expected = {
  *
  * - connect: the fault happens before the greeting, which is still sent; a second greeting would be
  *   read as the reply to the next command.
- * - starttls: after any fault the mail is sent in clear on a second connection (docs/delivery.md#T2).
- * - body: the reply arrives before the end of the message, so it can refuse the mail but not accept it.
+ * - starttls: after any fault the mail is sent in cleartext on a second connection
+ *   (docs/delivery.md#T2).
+ * - body: the reply arrives before the end of the message, so it can refuse the mail but not accept
+ *   it.
  */
 // prettier-ignore
 const MATRIX: Readonly<Record<FaultStep, readonly Expected[]>> = {
@@ -90,9 +94,13 @@ export type FaultCell = {
   expected: Expected;
   /** Options of the script server; it has the fault on every connection. */
   server: ScriptOptions;
-  /** Timeouts, short only for the step with the fault, so that a busy machine changes nothing. */
+  /**
+   * Timeouts. Only that of the faulty step is short, so a busy machine does not change the result.
+   */
   timeouts: Partial<Timeouts>;
-  /** Size of the message; at the step `body` it exceeds the socket buffers, so that sending blocks. */
+  /**
+   * Size of the message; at the step `body` it exceeds the socket buffers, so that sending blocks.
+   */
   messageBytes: number;
 };
 

@@ -1,4 +1,4 @@
-/** Fills an application with one of everything, through its interface, as a month of use does. */
+/** Fills an application with data of every kind, through its API, as a month of use does. */
 
 import type { Outcome } from "../../src/outbox/outcome.ts";
 import type { Dispatch } from "../../src/protocols/smtp/dispatch.ts";
@@ -21,7 +21,7 @@ const BOUNCED: Outcome = {
 };
 const FAILED: Outcome = { ...BOUNCED, kind: "failed", class: "content" };
 
-/** What becomes of a mail is in the first word of its recipient's address. */
+/** Outcomes by the first word of the recipient's address. All other mails are accepted. */
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
   bounce: BOUNCED,
   later: DEFERRED,
@@ -76,7 +76,7 @@ async function use(t: TestApp, origin: string, raw: (to: string) => string): Pro
   await settle();
   await addSegments(t);
   await sendCampaign(t, settle);
-  await visit(t, raw);
+  await openAndClick(t, raw);
   await stopCampaigns(t, settle);
   await removeSome(t);
   await settle();
@@ -174,7 +174,7 @@ async function sendCampaign(t: TestApp, settle: () => Promise<void>): Promise<vo
   await settle();
 }
 
-/** One that is scheduled, one that is paused and one that is cancelled in the middle. */
+/** Creates a scheduled campaign, one that is paused and one that is cancelled while it is sent. */
 async function stopCampaigns(t: TestApp, settle: () => Promise<void>): Promise<void> {
   const scheduledFor = new Date(t.clock.now() + 24 * HOUR).toISOString();
   const scheduled = await campaign(t, { name: "Scheduled" });
@@ -188,8 +188,8 @@ async function stopCampaigns(t: TestApp, settle: () => Promise<void>): Promise<v
   }
 }
 
-/** People and machines follow the links of the last campaign mail to each. */
-async function visit(t: TestApp, raw: (to: string) => string): Promise<void> {
+/** Opens and clicks the last campaign mails, as people and as machines. */
+async function openAndClick(t: TestApp, raw: (to: string) => string): Promise<void> {
   const fetchAs = (method: string, path: string, body: URLSearchParams | null = null) =>
     t.app.handle(
       new Request(new URL(path, "http://localhost").href, {
@@ -198,7 +198,7 @@ async function visit(t: TestApp, raw: (to: string) => string): Promise<void> {
         body,
       }),
     );
-  /** Visits are counted together, a second later. */
+  /** Waits until the clicks are counted; hits are counted together, a second later. */
   const counted = (clicks: number) => {
     t.clock.advance(2 * SECOND);
     return waitUntil(() => t.countRows("events WHERE name = 'email.clicked'") === clicks);

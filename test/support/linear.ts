@@ -1,4 +1,4 @@
-/** Tests that parsers take linear time: each one against many repeated texts (see growth.ts). */
+/** Tests that parsers take linear time, each with many repeated texts (see growth.ts). */
 
 import { expect, test } from "bun:test";
 import { describeGrowth, findGrowth, type Pump, type Run } from "./growth.ts";
@@ -6,25 +6,25 @@ import { describeGrowth, findGrowth, type Pump, type Run } from "./growth.ts";
 export type Parser = {
   name: string;
   run: Run;
-  /** Longest text that can reach it; 256 KiB where it has no bound of its own. */
+  /** Longest text that can reach the parser; 256 KiB if it has no own limit. */
   maxCharacters?: number;
-  /** Texts around what is repeated; nothing if left out. */
+  /** Texts before and after the repeated text; by default there are none. */
   frames?: readonly (readonly [prefix: string, tail: string])[];
-  /** Texts to repeat besides the common ones. */
+  /** Texts to repeat in addition to the common ones. */
   pumps?: readonly string[];
-  /** True: `pumps` alone, where each run takes long. */
+  /** True if only `pumps` are repeated, because each run takes long. */
   hasOwnPumpsOnly?: boolean;
 };
 
-const USUAL_BOUND = 256 * 1024;
-const MOST_SHOWN = 3;
+const DEFAULT_MAX_CHARACTERS = 256 * 1024;
+const MAX_SHOWN = 3;
 
-/** Texts with § between them. */
+/** Splits lines into texts at each §. */
 export function samples(...lines: readonly string[]): string[] {
   return lines.flatMap((line) => line.split("§"));
 }
 
-/** What is repeated inside of further frames, where the rest would only repeat the first frame. */
+/** Texts to repeat in all frames after the first one, which is tested with all common texts. */
 const SEPARATORS: readonly string[] = [
   ..." \t\na0.,;:=-/\"'(<{".split(""),
   ...samples('\\"§a §\u0315\u0300'),
@@ -35,14 +35,14 @@ const COMMON: readonly string[] = [
   ..." \t\n\v\r\0a0.,;:=-_+*|?#!~^$@/\\\"'`()[]{}<>&%".split(""),
   ...samples("\r\n§\u00a0§\u0085§\u2028§\u3000§\ufeff§\u200b§\ud800§\u0301§a\u0301§😀§é§K"),
   ...samples('a § a§a,§a.§a=b;§\\"§""§()§<>§{}§0.'),
-  // In canonical order the second mark comes before the first one.
+  // Two combining marks that normalization reorders.
   "\u0315\u0300",
 ];
 
-/** Says that a test hangs, on a machine with much other work too. */
+/** Timeout of a test; it is long enough for a busy machine. */
 export const LIMIT_MS = 180_000;
 
-/** A parser that throws has read its text as well. */
+/** Ignores the errors of a parser, because a parser that throws has read its text too. */
 export function tried(run: Run): Run {
   return async (text) => {
     try {
@@ -63,13 +63,17 @@ export function linearTests(parsers: readonly Parser[]): void {
   );
 }
 
-/** Descriptions of the texts on which the parser takes more than linear time, the first few. */
+/** Describes the first few texts for which the parser takes more than linear time. */
 export async function superLinear(parser: Parser): Promise<string[]> {
   const found: string[] = [];
   for (const pump of pumpsFor(parser)) {
-    const growth = await findGrowth(parser.run, pump, parser.maxCharacters ?? USUAL_BOUND);
+    const growth = await findGrowth(
+      parser.run,
+      pump,
+      parser.maxCharacters ?? DEFAULT_MAX_CHARACTERS,
+    );
     if (growth !== null) found.push(describeGrowth(pump, growth));
-    if (found.length === MOST_SHOWN) break;
+    if (found.length === MAX_SHOWN) break;
   }
   return found;
 }

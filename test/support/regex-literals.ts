@@ -1,15 +1,19 @@
-/** Finds the regular expressions in TypeScript source: literals, and those made while it is loaded. */
+/**
+ * Finds regular expressions in TypeScript: literals, and those constructed while a file is loaded.
+ */
 
 export type Literal = { source: string; flags: string; line: number };
 
-/** A slash behind one of these begins an expression; behind a value it divides. */
+/**
+ * A slash after one of these tokens begins a regular expression; after a value it is a division.
+ */
 const BEFORE_EXPRESSION =
   /^(?:[=([{,;!&|?:+\-*%<>~^}]|return|typeof|case|in|of|do|else|void|yield|await)$/;
 
-/** Every literal of the source, in order. */
+/** Returns all literals of the source, in order. */
 export function regexLiterals(code: string): Literal[] {
   const found: Literal[] = [];
-  /** Depths of braces at which a template literal goes on. */
+  /** Depths of braces at which a template literal continues. */
   const templates: number[] = [];
   let depth = 0;
   let last = "";
@@ -56,7 +60,7 @@ function endOfQuoted(code: string, start: number): number {
   return at + 1;
 }
 
-/** At the backtick, or at the `${` of a value. */
+/** Returns the position of the backtick, or of the `${` of a value. */
 function endOfTemplatePart(code: string, start: number): number {
   let at = start;
   while (at < code.length && code[at] !== "`" && !code.startsWith("${", at)) {
@@ -81,7 +85,7 @@ function literalAt(code: string, start: number): Literal {
   };
 }
 
-/** Expressions that `new RegExp` makes while `load` runs, as far as files in `folder` call it. */
+/** Returns the expressions that files in `folder` create with `new RegExp` while `load` runs. */
 export async function constructedPatterns(
   folder: string,
   load: () => Promise<unknown>,

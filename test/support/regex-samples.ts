@@ -1,23 +1,25 @@
 /**
- * Texts on which a regular expression may need more than linear time: for every repetition in it, a
- * text that leads to the repetition, many times what it repeats, and an end that does not match.
+ * Generates texts for which a regular expression may take more than linear time: for every
+ * repetition in it, a prefix that leads to the repetition, the repeated text, and an end that does
+ * not match.
  */
 
 import type { Pump } from "./growth.ts";
 import { type Node, parsePattern } from "./regex-syntax.ts";
 
-/** Repetitions of at most so many rounds cannot make the time grow much. */
+/** Repetitions with a smaller maximum have little influence on the time. */
 const SMALL_REPEAT = 16;
-/** Ends that most expressions refuse. */
+/** Ends that do not match most expressions. */
 const TAILS = ["", "\u2028", "!", "x y", "\n\n\0"];
-const MOST_TEXTS = 12;
-const MOST_PUMPS = 90;
+const MAX_TEXTS = 12;
+const MAX_PUMPS = 90;
 
 export function pumpsOf(source: string): Pump[] {
-  // Something in front keeps an alternative with ^ from matching the whole run.
+  // With a prefix, an alternative with ^ cannot match the whole text.
   const pumps = [...pumpsIn(parsePattern(source), ["", "x"])];
-  const parts = [...new Set(pumps.map(({ pump }) => pump))].slice(0, MOST_TEXTS);
-  // An expression without an anchor begins anew at each character: repeat whole prefixes as well.
+  const parts = [...new Set(pumps.map(({ pump }) => pump))].slice(0, MAX_TEXTS);
+  // An expression without an anchor starts again at each character, so prefixes are repeated as
+  // well.
   const repeated = pumps.flatMap(({ prefix = "", pump }) => (prefix === "" ? [] : [prefix + pump]));
   const pairs = parts.flatMap((a) => parts.map((b) => a + b));
   const all = [
@@ -25,12 +27,12 @@ export function pumpsOf(source: string): Pump[] {
     ...[...repeated, ...pairs, ...textsOf(parsePattern(source))].map((pump) => ({ pump })),
   ].filter(({ pump }) => pump !== "");
   const distinct = new Map(all.map((pump) => [JSON.stringify(pump), pump]));
-  return thinned([...distinct.values()], MOST_PUMPS).flatMap((pump) =>
+  return thinned([...distinct.values()], MAX_PUMPS).flatMap((pump) =>
     TAILS.map((tail) => ({ ...pump, tail })),
   );
 }
 
-/** Pumps of the repetitions inside a node, behind texts that lead to it. */
+/** Yields pumps for the repetitions in a node; `prefixes` are texts that match before the node. */
 function* pumpsIn(node: Node, prefixes: readonly string[]): Generator<Pump> {
   switch (node.kind) {
     case "character":
@@ -59,7 +61,7 @@ function* pumpsIn(node: Node, prefixes: readonly string[]): Generator<Pump> {
   }
 }
 
-/** Some texts that the node matches. */
+/** Returns some texts that the node matches. */
 function textsOf(node: Node): string[] {
   switch (node.kind) {
     case "character":
@@ -67,26 +69,26 @@ function textsOf(node: Node): string[] {
     case "empty":
       return [""];
     case "choice":
-      return thinned(node.options.flatMap(textsOf), MOST_TEXTS);
+      return thinned(node.options.flatMap(textsOf), MAX_TEXTS);
     case "sequence":
       return node.items.reduce<string[]>((texts, item) => joined(texts, textsOf(item)), [""]);
     case "repeat": {
       const once = textsOf(node.item);
       const least = Math.min(node.least, 50);
       const some = once.map((text) => text.repeat(Math.max(1, least)));
-      return thinned(node.least === 0 ? ["", ...some] : some, MOST_TEXTS);
+      return thinned(node.least === 0 ? ["", ...some] : some, MAX_TEXTS);
     }
   }
 }
 
-/** Every end after some beginning: a zip, since all pairs would be too many. */
+/** Joins each tail to one head, because all pairs would be too many. */
 function joined(heads: readonly string[], tails: readonly string[]): string[] {
   const length = Math.max(heads.length, tails.length);
   const texts = Array.from(
     { length },
     (_, i) => (heads[i % heads.length] ?? "") + (tails[i % tails.length] ?? ""),
   );
-  return thinned([...new Set(texts)], MOST_TEXTS);
+  return thinned([...new Set(texts)], MAX_TEXTS);
 }
 
 function thinned<T>(items: readonly T[], most: number): T[] {

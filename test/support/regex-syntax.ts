@@ -1,12 +1,14 @@
-/** Reads the pattern of a regular expression as far as sample texts need it (ECMA-262 §22.2.1). */
+/**
+ * Parses the pattern of a regular expression, as far as sample texts need it (ECMA-262 §22.2.1).
+ */
 
 export type Node =
-  /** Texts of one character that the node matches, or might. */
+  /** Texts of one character that the node matches or may match. */
   | { kind: "character"; samples: readonly string[] }
   | { kind: "sequence"; items: readonly Node[] }
   | { kind: "choice"; options: readonly Node[] }
   | { kind: "repeat"; item: Node; least: number; most: number }
-  /** Anchors and look-around match no text of their own. */
+  /** Anchors and look-around, which match no text themselves. */
   | { kind: "empty"; inner: Node | null };
 
 const EMPTY: Node = { kind: "empty", inner: null };
@@ -29,7 +31,7 @@ const ESCAPES: Readonly<Record<string, readonly string[]>> = {
   "0": ["\0"],
 };
 
-/** Characters of a Unicode property; of an unknown one, anything. */
+/** Sample characters of Unicode properties; an unknown property gets any characters. */
 const PROPERTIES: Readonly<Record<string, readonly string[]>> = {
   L: ["a", "\u00e9"],
   N: ["0"],
@@ -74,8 +76,8 @@ export function parsePattern(source: string): Node {
     at += opening.length;
     const inner = choice();
     at++;
-    const isLook = opening !== "" && !opening.endsWith(":") && !opening.endsWith(">");
-    return isLook ? { kind: "empty", inner } : inner;
+    const isLookAround = opening !== "" && !opening.endsWith(":") && !opening.endsWith(">");
+    return isLookAround ? { kind: "empty", inner } : inner;
   }
 
   function escape(): Node {
@@ -84,7 +86,7 @@ export function parsePattern(source: string): Node {
     return { kind: "character", samples: escaped(char) };
   }
 
-  /** The characters of an escape whose letter has just been read. */
+  /** Returns the characters of an escape whose letter was read before. */
   function escaped(char: string): readonly string[] {
     const rest = source.slice(at);
     const code =
@@ -129,7 +131,7 @@ export function parsePattern(source: string): Node {
   return choice();
 }
 
-/** A few of the characters of a class, from its whole breadth. */
+/** Returns a few characters of a class, evenly distributed. */
 function spread(samples: readonly string[]): string[] {
   const most = 6;
   const distinct = [...new Set(samples)];

@@ -45,13 +45,18 @@ export type Action =
   | "huge"
   | "oversized";
 
-/** A list has the actions of the first, second … occurrence in a connection; null is correct behaviour. */
+/**
+ * A list has the actions of the first, second … occurrence in a connection; null is correct
+ * behaviour.
+ */
 export type Script = { [step in ScriptStep]?: Action | (Action | null)[] };
 
 export type ScriptOptions = {
-  /** A list has the scripts of the first, second … connection; the last one also serves all others. */
+  /**
+   * A list has the scripts of the first, second … connection; the last one also serves all others.
+   */
   script?: Script | Script[];
-  /** Keywords in the reply to EHLO; STARTTLS is added where `tls` is given. */
+  /** Keywords in the reply to EHLO; STARTTLS is added if `tls` is given. */
   extensions?: readonly string[];
   tls?: { key: string; cert: string; implicit?: boolean };
   /** Address and port to listen on; the default is 127.0.0.1 and a free port. */
@@ -300,7 +305,9 @@ class ScriptConnection {
     await this.#decide(step, usual);
   }
 
-  /** Performs a step; returns true if the reply was positive, so that the server has to act on it. */
+  /**
+   * Performs a step; returns true if the reply was positive, so that the server has to act on it.
+   */
   async #decide(step: ScriptStep, usual: string): Promise<boolean> {
     if (this.#isOver) return false;
     const action = this.#next(step);

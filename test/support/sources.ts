@@ -29,7 +29,7 @@ export const sources: readonly Source[] = readdirSync(SRC, { recursive: true, en
   .toSorted()
   .map((file) => ({ file, text: readFileSync(join(SRC, file), "utf8") }));
 
-/** The imports of other files below src/, of types as well as of values. */
+/** All imports of files below src/, of types and of values. */
 export const imports: readonly Import[] = sources.flatMap(importsOf);
 
 export function importsOf({ file, text }: Source): Import[] {
@@ -52,7 +52,7 @@ function namesIn(clause: string): string[] {
     .filter((name) => name !== "");
 }
 
-/** The packages that a file imports, without those of the platform that are given by a path. */
+/** Returns the packages that a file imports, without relative imports. */
 export function packagesOf({ text }: Source): string[] {
   return [...text.matchAll(/from "([^".][^"]*)"/g)].map(([, name = ""]) => name);
 }

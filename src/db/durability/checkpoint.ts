@@ -1,8 +1,8 @@
 /**
- * Checkpoints: copies the write-ahead log into the database and restarts the log, without blocking
- * the event loop on the disk. SQLite's own checkpoint blocks twice, and the first commit after a
- * restart of the log blocks once more; on a busy disk each takes 50 ms and more. A round has four
- * steps, and only the third one takes time of the event loop:
+ * Makes checkpoints: copies the write-ahead log to the database and restarts the log without
+ * blocking the event loop on the disk. SQLite's own checkpoint blocks twice, and the first commit
+ * after a restart of the log blocks once more; on a busy disk each takes 50 ms and more. A round
+ * has four steps, and only the third one takes time of the event loop:
  *
  * 1. A reader begins a read transaction. As long as it is open, SQLite copies no newer frames and
  *    does not restart the log.

@@ -1,7 +1,7 @@
 /** Tests values in the URL of a WEBHOOK step: each fills one component and changes no other. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Automation, startAutomation, type Walked } from "../../support/automation.ts";
+import { type Automation, startAutomation, type TestExecution } from "../../support/automation.ts";
 import { startWebServer, type WebServer } from "../../support/web-server.ts";
 import { step, trigger, transition } from "./graphs.ts";
 
@@ -19,7 +19,10 @@ afterAll(async () => {
 let count = 0;
 
 /** Runs a workflow that calls this URL; `HOST` stands for the host and port of the receiver. */
-async function call(url: string, data: Record<string, unknown>): Promise<[Walked, string[]]> {
+async function call(
+  url: string,
+  data: Record<string, unknown>,
+): Promise<[TestExecution, string[]]> {
   const event = `called-${++count}`;
   const config = { url: url.replaceAll("HOST", `127.0.0.1:${server.port}`), method: "GET" };
   const id = await a.workflow({
