@@ -37,7 +37,7 @@ type Limits = {
 };
 
 function spawn(words: readonly string[], environment: Environment, limits: Limits) {
-  const { limitMs, maxDescriptors: maxDescriptors } = limits;
+  const { limitMs, maxDescriptors } = limits;
   const limited =
     maxDescriptors === undefined
       ? []
