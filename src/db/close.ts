@@ -6,7 +6,7 @@
 
 import type { Db } from "./open.ts";
 
-/** Returns false, and closes nothing, if the files must stay as they are. */
+/** Closes the database. Returns false, and closes nothing, if the files must not change. */
 export function closeDatabase(db: Db): boolean {
   if (db.fault.current() === null) {
     db.sqlite.close();

@@ -99,7 +99,7 @@ function ensureUsable(file: string): void {
     if (!existsSync(log)) return;
     throw new DataFolderError(
       `${file} is missing, but its log ${log} is there.`,
-      "Put the database back beside its log, or restore the newest backup. " +
+      "Put the database back into the same folder, or restore the newest backup. " +
         "To start with a new database, move the log away.",
     );
   }

@@ -7,8 +7,8 @@
  * 2. `open-stored.ts` checks that the file is a database of Mailstead and opens it; `whole.ts`
  *    checks that no page is missing; `migrate.ts` applies new migrations.
  * 3. `writer.ts` runs all changes. `durability/` brings them to disk outside the event loop.
- * 4. `fault.ts`, `open-files.ts` and `lengths.ts` detect damaged, displaced and truncated files;
- *    `refusal.ts` turns storage errors into answers.
+ * 4. `fault.ts`, `open-files.ts` and `file-lengths.ts` detect damaged, displaced and truncated
+ *    files; `refusal.ts` turns storage errors into answers.
  * 5. `close.ts` closes the database.
  *
  * `schema/` declares the tables, and `usage.ts` counts what each project stores.

@@ -37,7 +37,9 @@ type Link = { seq: number; previous: number | null; createdAt: number };
 
 /** Events of one step; reading them takes a few milliseconds. */
 const STEP = 1_000;
-/** Most chains in a cursor. With more, the next page follows the chains from their beginning. */
+/**
+ * Largest number of chains in a cursor. With more, the next page follows the chains from the start.
+ */
 const MAX_CURSOR_CHAINS = 100;
 /** Position of a cursor after the last event. */
 const END = 0;
@@ -49,7 +51,7 @@ const SUMMARIES = `
   WHERE event_names.project_seq = (SELECT project_seq FROM contacts WHERE seq = +?1)`;
 const OF_NAME = "AND event_names.name = +?2";
 
-/** Follows all chains at once, newest event first. A chain ends where an event was removed. */
+/** Follows all chains at once, newest event first. A chain ends at a removed event. */
 function chainsFrom(heads: string, limited = ""): string {
   return `
     WITH RECURSIVE chains (seq, previous, created_at) AS (

@@ -1,14 +1,16 @@
 /**
- * Time as an argument: all code that asks for the time or waits for it goes through a Clock. The wall
- * clock gives the dates that people see and the due times that are stored; it can be set back or
- * forward at any moment. Everything that is measured inside the process (rates, timeouts, backoffs,
- * lifetimes of cached values) uses elapsed() instead.
+ * The clock: all code that reads the time or waits gets a Clock as an argument. The wall clock
+ * gives dates for people and stored due times; it can be set back or forward at any moment. All
+ * intervals inside the process (rates, timeouts, backoffs, lifetimes of cached values) use
+ * elapsed() instead.
  */
 
 export type Clock = {
   /** Wall clock: milliseconds since the Unix epoch. */
   now(): number;
-  /** Monotonic clock: milliseconds since an arbitrary moment, so only differences mean something. */
+  /**
+   * Monotonic clock: milliseconds since an arbitrary moment, so only differences mean something.
+   */
   elapsed(): number;
   /** Runs `run` once after `delayMs` of monotonic time; the returned function cancels it. */
   after(delayMs: number, run: () => void): () => void;
@@ -34,12 +36,12 @@ export const systemClock: Clock = {
   },
 };
 
-/** ISO 8601, UTC, with milliseconds. */
+/** Formats a time in ISO 8601, UTC, with milliseconds. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** The same, or null for a moment that has not come yet. */
+/** Like `isoTime`; null if there is no time. */
 export function isoTimeOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }

@@ -9,7 +9,7 @@ import type { Clock } from "./clock.ts";
 export type PoolOptions = {
   clock: Clock;
   capacity: number;
-  /** Cost of one waiter, and the limit of the costs of all waiters together. */
+  /** Cost of a waiter; `mostWaitingCost` limits the costs of all waiters together. */
   waitingCost: (amount: number) => number;
   maxWaitingCost: number;
   waitMs: number;
@@ -37,7 +37,7 @@ export type FairPool = {
    * signal's reason.
    */
   take(ask: Ask): Share | Promise<Share>;
-  /** Part of the capacity that is taken. */
+  /** Amount of the capacity that is in use. */
   taken(): number;
   waiting(): number;
 };

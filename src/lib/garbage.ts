@@ -1,13 +1,13 @@
 /**
  * Runs the garbage collector after large requests. Their strings and buffers are garbage after the
- * response, but the engine counts this memory late: under load, several hundred megabytes of garbage
- * would gather before it runs by itself.
+ * response, but the engine counts this memory late: under load, several hundred megabytes of
+ * garbage would gather before it runs by itself.
  */
 
 import type { Clock } from "./clock.ts";
 
 export type Garbage = {
-  /** Notes that `bytes` of memory have become garbage. */
+  /** Records that `bytes` of memory have become garbage. */
   add(bytes: number): void;
 };
 

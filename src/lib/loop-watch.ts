@@ -21,7 +21,7 @@ export type HoldReport = {
 };
 
 export type LoopWatch = {
-  /** Notes that a piece of work begins now. It is taken to last until the next one begins. */
+  /** Records that a piece of work begins now. It counts as running until the next one begins. */
   begin(kind: WorkKind, name: string): void;
   report(): HoldReport;
   start(): void;
@@ -49,7 +49,7 @@ const LOG_INTERVAL_MS = 5_000;
 const BUCKETS_MS = [50, 100, 250, 500, 1_000, 5_000];
 /** Marks that are remembered; a hold made of more pieces names the longest of the latest ones. */
 const MARKS = 64;
-/** The recent maximum is kept per minute for ten minutes. */
+/** The recent maximum is stored per minute for ten minutes. */
 const RECENT_SLOTS = 10;
 const RECENT_SLOT_MS = 60_000;
 

@@ -1,6 +1,7 @@
 /**
- * `GET /metrics` in the Prometheus text format 0.0.4, on a listener of its own (`--metrics`), so that
- * the public address never shows it. It needs no key: bind it to loopback or a private network.
+ * `GET /metrics` in the Prometheus text format 0.0.4, on a listener of its own (`--metrics`), so
+ * that the public address never shows it. It needs no key: bind it to loopback or a private
+ * network.
  */
 
 import type { HoldReport } from "./loop-watch.ts";
@@ -90,14 +91,14 @@ export function holdMetrics(report: HoldReport): Metric[] {
 /** The gauge that `mailstead doctor` reads. */
 export const RECENT_HOLD = "mailstead_event_loop_held_recent_max_seconds";
 
-/** The value of a metric without labels in a text of this format; null if it is not there. */
+/** Reads the value of a metric without labels from a text of this format; null if it is missing. */
 export function metricValue(text: string, name: string): number | null {
   const line = text.split("\n").find((each) => each.startsWith(`${name} `));
   const value = line === undefined ? Number.NaN : Number(line.slice(name.length + 1));
   return Number.isFinite(value) ? value : null;
 }
 
-/** Serves what `read` returns; throws where the address cannot be listened on. */
+/** Serves the metrics that `read` returns. Throws if it cannot listen on the address. */
 export function serveMetrics(address: MetricsAddress, read: () => readonly Metric[]) {
   return Bun.serve({
     hostname: address.host,

@@ -1,38 +1,38 @@
 /**
- * A clock whose wall time never jumps by itself. When the system clock is set, `now()` first goes on
- * as if it had not been. The application then moves its due times by the step and adopts the new time
- * in one change, so that no due time is ever compared with a time of the other reckoning.
+ * A clock whose wall time never jumps by itself. When the system clock is set, `now()` first
+ * continues as if it had not been set. The application then moves its due times by the step and
+ * adopts the new time in one change, so that stored due times and `now()` always use the same time.
  */
 
 import type { Clock } from "./clock.ts";
 
 export type SteadyClock = Clock & {
   /**
-   * How far the system clock is ahead of `now()`, in milliseconds: negative after it was set back, 0
-   * unless it was set.
+   * Difference between the system clock and `now()` in milliseconds: 0 if the system clock was not
+   * set, negative if it was set back.
    */
   stepMs(): number;
-  /** From now on `now()` is the time of the system clock; the returned function undoes this. */
+  /** Makes `now()` return the time of the system clock; the returned function undoes this. */
   adopt(): () => void;
 };
 
-/** How stored due times move when the system clock was set. */
+/** The change of stored due times after the system clock was set. */
 export type DueShift = {
   /** Milliseconds; negative after the clock was set back. */
   byMs: number;
-  /** Times up to this one do not move: they are due already. */
+  /** Times up to this one do not move, because they are already due. */
   after: number;
 };
 
-/** Smaller differences are ordinary corrections, which the clock follows at once. */
+/** Smaller differences are ordinary corrections, which `now()` follows at once. */
 export const SMALLEST_STEP_MS = 1000;
 
 export function createSteadyClock(system: Clock): SteadyClock {
-  /** The latest moment at which the system clock was followed, by both of its clocks. */
+  /** Wall time and monotonic time at which `now()` last followed the system clock. */
   let anchorWallMs = system.now();
   let anchorElapsedMs = system.elapsed();
 
-  /** The time that the wall clock should show. */
+  /** Returns the wall time that is expected for a monotonic time. */
   function expected(elapsedMs: number): number {
     return Math.round(anchorWallMs + elapsedMs - anchorElapsedMs);
   }
@@ -42,7 +42,7 @@ export function createSteadyClock(system: Clock): SteadyClock {
     anchorElapsedMs = elapsedMs;
   }
 
-  /** How far the clock was set; 0 for an ordinary correction, which is followed. */
+  /** Returns by how much the clock was set. An ordinary correction is followed and gives 0. */
   function step(wallMs: number, elapsedMs: number): number {
     const stepMs = wallMs - expected(elapsedMs);
     if (Math.abs(stepMs) >= SMALLEST_STEP_MS) return stepMs;

@@ -1,5 +1,5 @@
 /**
- * Trimming in linear time: `/[ \t]+$/` takes quadratic time on runs of spaces inside a text.
+ * Trims in linear time, because `/[ \t]+$/` takes quadratic time on runs of spaces inside a text.
  *
  * Blanks are spaces and tabs only (WSP, RFC 5234 appendix B.1). `String.prototype.trim` also
  * removes line breaks, no-break spaces, the byte order mark and other Unicode spaces, and so hides

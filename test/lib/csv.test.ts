@@ -158,7 +158,7 @@ const cases: [name: string, text: string, items: unknown[]][] = [
     ],
   ],
   [
-    "lines of nothing but delimiters",
+    "lines with only delimiters",
     "a,b\n,\n1,2\n,\n",
     [
       [1, "a", "b"],
@@ -184,9 +184,13 @@ const cases: [name: string, text: string, items: unknown[]][] = [
     'a,b\n1,"x\n3,4\n',
     [[1, "a", "b"], { 2: UNCLOSED }, [3, "3", "4"]],
   ],
-  ["the same in the last line", 'a,b\n3,4\n1,"x', [[1, "a", "b"], [2, "3", "4"], { 3: UNCLOSED }]],
   [
-    "one that swallows others",
+    "a quote that is never closed, in the last line",
+    'a,b\n3,4\n1,"x',
+    [[1, "a", "b"], [2, "3", "4"], { 3: UNCLOSED }],
+  ],
+  [
+    "a quote that would include other records",
     'a,b\n1,"x\n3,"4"\n5,6\n',
     [[1, "a", "b"], { 2: BAD_QUOTE }, [3, "3", "4"], [4, "5", "6"]],
   ],
@@ -196,7 +200,7 @@ const cases: [name: string, text: string, items: unknown[]][] = [
     [[1, "a"], [2, "1\n2", "3"], { 4: BAD_QUOTE }, [5, "z"]],
   ],
   [
-    "a mark of the byte order later on",
+    "a byte order mark inside the text",
     "a\n\u{feff}1\n",
     [
       [1, "a"],

@@ -9,7 +9,7 @@ const cases: [name: string, bytes: Buffer, encoding: TextEncoding][] = [
   ["nothing", Buffer.alloc(0), "utf-8"],
   ["ASCII", utf8("email,name\nada@example.com,Ada\n"), "utf-8"],
   ["UTF-8", utf8("name\nZoë\n太郎\n😀\n"), "utf-8"],
-  ["UTF-8 with its mark", utf8("\u{feff}name\nAda\n"), "utf-8"],
+  ["UTF-8 with a byte order mark", utf8("\u{feff}name\nAda\n"), "utf-8"],
   ["Latin-1", latin1("name\nZoë Müller\n"), "windows-1252"],
   ["Windows-1252 with curly quotes", Buffer.from([0x93, 0x61, 0x94]), "windows-1252"],
   [
@@ -23,8 +23,8 @@ const cases: [name: string, bytes: Buffer, encoding: TextEncoding][] = [
     "windows-1252",
   ],
   ["a broken end", Buffer.from([0x61, 0xc3]), "windows-1252"],
-  ["UTF-16, little end first", utf16("name\nAda\n"), "utf-16le"],
-  ["UTF-16, big end first", utf16("name\nAda\n").swap16(), "utf-16be"],
+  ["UTF-16 little-endian", utf16("name\nAda\n"), "utf-16le"],
+  ["UTF-16 big-endian", utf16("name\nAda\n").swap16(), "utf-16be"],
 ];
 
 describe("guesses", () => {

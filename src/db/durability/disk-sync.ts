@@ -34,7 +34,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { createCheckpoints } from "./checkpoint.ts";
-import { createFileLengths } from "../lengths.ts";
+import { createFileLengths } from "../file-lengths.ts";
 import { openLogFile } from "./wal-file.ts";
 import type { Db } from "../open.ts";
 

@@ -36,7 +36,7 @@ export function isHeaderName(name: string): boolean {
 
 /** Whether the text has no CR, LF, NUL or other control character except tab. */
 export function isHeaderText(value: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for.
+  // oxlint-disable-next-line no-control-regex -- The expression searches for control characters.
   return !/[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/.test(value) && value.isWellFormed();
 }
 

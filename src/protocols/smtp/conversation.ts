@@ -1,4 +1,4 @@
-/** The record of what was said in SMTP sessions, as it is stored with an attempt. */
+/** The record of an SMTP session, as it is stored with an attempt. */
 
 import type { SmtpStep } from "./reply-classes.ts";
 

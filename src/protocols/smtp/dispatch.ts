@@ -1,4 +1,4 @@
-/** One mail as it is handed to an SMTP session. */
+/** A mail for an SMTP session. */
 
 /** SMTP envelope (RFC 5321 §2.3.1) and the finished message. */
 export type Dispatch = {
@@ -6,9 +6,9 @@ export type Dispatch = {
   /** The message with CRLF line ends, without dot-stuffing. */
   message: Uint8Array;
   /**
-   * Runs the transaction when the pace allows it. The transport calls it on an open session, when
-   * the transaction is all that is left to do, so that the pace limits the mails that arrive. If it
-   * is absent, the transaction may run at once.
+   * Runs the transaction when the pace allows it. The transport calls it on an open session,
+   * directly before the transaction, so that the pace limits the mails that leave. If it is absent,
+   * the transaction may run at once.
    */
   whenAllowed?: WhenAllowed | undefined;
   /** Aborted if other mail needs the connection: the session then fails at once. */

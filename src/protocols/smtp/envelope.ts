@@ -1,4 +1,4 @@
-/** Builds the commands of a transaction, or finds why the server can never accept the mail. */
+/** Builds the commands of a transaction, or finds out why the server can never accept the mail. */
 
 import type { Dispatch } from "./dispatch.ts";
 import type { Extensions } from "./extensions.ts";

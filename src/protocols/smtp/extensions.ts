@@ -26,7 +26,10 @@ export const NO_EXTENSIONS: Extensions = {
   auth: new Set(),
 };
 
-/** The first line has the server's name, each further line a keyword with its parameters. */
+/**
+ * Reads the extensions. The first line has the name of the server, each further line a keyword with
+ * its parameters.
+ */
 export function readExtensions(reply: Reply): Extensions {
   const offered = new Map<string, string[]>();
   for (const line of reply.lines.slice(1)) {

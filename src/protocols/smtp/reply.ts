@@ -40,7 +40,7 @@ export function quoteReply(reply: Reply): string {
   return `${codes} ${replyText(reply)}`.trimEnd();
 }
 
-/** Accepts bytes in chunks of any size and returns complete replies; ends at the first fault. */
+/** Parses bytes in chunks of any size and returns complete replies. It ends at the first fault. */
 export class ReplyParser {
   #isBroken = false;
   /** The start of an incomplete line. */

@@ -1,5 +1,15 @@
 /**
- * One SMTP session: it is opened, sends one mail after another, and ends with QUIT. Never throws.
+ * One SMTP session: it is opened, sends one mail after another, and ends with QUIT. No method
+ * throws.
+ *
+ * 1. `pool.ts` gives a mail an open session or creates one.
+ * 2. `opening.ts` connects, reads the greeting, sends EHLO, encrypts and logs in (`auth.ts`).
+ * 3. `envelope.ts` builds the commands of the mail, or finds that the server can never accept it.
+ * 4. `transaction.ts` sends the commands and the message (`body.ts`).
+ * 5. `reading.ts` and `classify-reply.ts` classify the reply that decides the outcome.
+ *
+ * `wire.ts` is the connection, `dialogue.ts` records each command and reply (`reply.ts`) as a step,
+ * and `deadline.ts` limits the time of each step.
  */
 
 import type { Dispatch } from "./dispatch.ts";

@@ -101,7 +101,8 @@ function isInterrupted({ wire }: Dialogue): boolean {
 }
 
 /**
- * The server closed or replied before the final dot: that can be a refusal, never an acceptance.
+ * Ends a transaction in which the server closed or replied before the final dot. The reply may be a
+ * refusal, but never an acceptance.
  */
 async function receiveEarlyEnd(dialogue: Dialogue): Promise<Delivery> {
   const timeoutMs = dialogue.timeouts.commandMs;

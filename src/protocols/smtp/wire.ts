@@ -42,7 +42,8 @@ export class Wire {
   }
 
   /**
-   * True if the server sent bytes that were not read yet; while no command is open, unexpectedly.
+   * True if the server sent bytes that were not read yet. They are unexpected if no command is
+   * open.
    */
   get hasInput(): boolean {
     return this.#replies.length > 0 || this.#parser.isMidReply;
@@ -85,7 +86,10 @@ export class Wire {
     return this.#fault;
   }
 
-  /** False if the send buffer is full: then wait for `drained`. */
+  /**
+   * Writes bytes. Returns false if the send buffer is full; the caller must then wait for
+   * `drained`.
+   */
   write(data: string | Uint8Array): boolean {
     if (this.#fault !== null || this.#socket === null) return false;
     this.#isFull = !this.#socket.write(data);
@@ -183,7 +187,8 @@ export class Wire {
   }
 
   /**
-   * Verifies after the handshake, which accepts any certificate, so that the record has its data.
+   * Checks the certificate after the handshake. The handshake itself accepts any certificate, so that
+   * the conversation records whether it was valid.
    */
   #checkCertificate(handshake: Handshake): TlsInfo | Fault {
     const socket = this.#socket;

@@ -54,7 +54,7 @@ describe("a body in relaxed form", () => {
     ["blank lines in the middle", "a\r\n\r\n \r\nb\r\n", "a\r\n\r\n\r\nb\r\n"],
     ["one blank in front of a line", "a\r\n b\r\n", "a\r\n b\r\n"],
     ["tabs", "a\tb\t\tc\r\n", "a b c\r\n"],
-    ["a lone CR and a lone LF, which end no line", "a \r b \n\r\n", "a \r b \n\r\n"],
+    ["a single CR and a single LF, which are not line ends", "a \r b \n\r\n", "a \r b \n\r\n"],
     ["octets beyond ASCII", "\xa0 \xff  \x85\r\n", "\xa0 \xff \x85\r\n"],
   ];
   test.each(cases)("%s", (_, body, canonical) => {
@@ -76,8 +76,8 @@ describe("a body in relaxed form", () => {
     ["nothing to change", "abcdefgh\r\n".repeat(30_000)],
     ["one line that is longer than a block", "ab  cd ".repeat(50_000)],
     ["a long line between short ones", `a  b\r\n${"x y  ".repeat(40_000)}\r\nc \r\n`],
-    ["a run of blanks across where a block would end", `${"x".repeat(65_530)}${" ".repeat(20)}y`],
-    ["a line end across where a block would end", `${"x".repeat(65_534)} \r\n  y\r\n`],
+    ["a run of blanks across the end of a block", `${"x".repeat(65_530)}${" ".repeat(20)}y`],
+    ["a line end across the end of a block", `${"x".repeat(65_534)} \r\n  y\r\n`],
     ["very many blank lines at its end", `a\r\n${" \t\r\n".repeat(50_000)}`],
   ];
   test.each(large)("is the same in blocks: %s", (_, body) => {

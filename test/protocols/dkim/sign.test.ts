@@ -166,7 +166,7 @@ describe("an independent verifier accepts", () => {
 describe("an independent verifier detects", () => {
   const cases: [why: string, alter: (message: string) => string][] = [
     ["another word in the body", (text) => text.replace("Hello\r\n", "Hullo\r\n")],
-    ["a line more", (text) => `${text}more\r\n`],
+    ["an additional line", (text) => `${text}more\r\n`],
     ["another subject", (text) => text.replace("Subject: Hello", "Subject: Hullo")],
     ["a second From", (text) => `From: Eve <eve@example.com>\r\n${text}`],
     ["a second Subject", (text) => `Subject: Win\r\n${text}`],

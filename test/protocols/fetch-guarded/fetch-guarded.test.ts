@@ -154,12 +154,12 @@ describe("a request", () => {
   test.each<[what: string, request: Partial<GuardedRequest>]>([
     ["CONNECT", { method: "CONNECT" }],
     ["TRACE", { method: "TRACE" }],
-    ["a method that is none", { method: "GET / HTTP/1.1\r\nX: y" }],
+    ["an invalid method", { method: "GET / HTTP/1.1\r\nX: y" }],
     ["another Host", { headers: { Host: "other.test" } }],
     ["a length", { headers: { "content-length": "3" } }],
     ["a transfer coding", { headers: { "Transfer-Encoding": "chunked" } }],
     ["an upgrade", { headers: { Upgrade: "websocket" } }],
-    ["a header for proxies", { headers: { "Proxy-Authorization": "Basic x" } }],
+    ["a proxy header", { headers: { "Proxy-Authorization": "Basic x" } }],
     ["a line end in a value", { headers: { "x-a": "b\r\nhost: c" } }],
     ["a space in a name", { headers: { "x a": "b" } }],
   ])("is refused with %s", async (_, request) => {
@@ -422,7 +422,7 @@ describe("a response", () => {
   test.each([
     ["nothing", ""],
     ["noise", "noise\r\n\r\n"],
-    ["half of it", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"],
+    ["an incomplete body", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"],
     ["headers without end", `HTTP/1.1 200 OK\r\n${"x: aaaaaaaaaaaaaaaa\r\n".repeat(100_000)}`],
   ])("that is %s is refused", async (_, bytes) => {
     const { get } = await setUp();
@@ -453,7 +453,7 @@ describe("TLS", () => {
 
   test.each<[what: string, options: Partial<FetchGuardedOptions>, host: string]>([
     ["for another name", { ca: certificate.ca }, "mixed.test"],
-    ["that nobody vouches for", {}, "hook.test"],
+    ["of an unknown authority", {}, "hook.test"],
   ])("refuses a certificate %s, independent of the environment", async (_, options, host) => {
     const { get } = await setUp(options);
     const server = await web({ certificate });

@@ -5,7 +5,7 @@ import { checkHeaders, isHeaderText } from "../../../src/protocols/mime/headers.
 describe("headers that are accepted", () => {
   const cases: [why: string, headers: Record<string, string>][] = [
     ["none", {}],
-    ["a usual one", { "X-Campaign": "spring" }],
+    ["a common header", { "X-Campaign": "spring" }],
     ["UTF-8 and tab in the value", { "X-Note": "grüße\tan alle" }],
     ["an empty value", { "X-Empty": "" }],
     ["a caller's own List-Unsubscribe", { "List-Unsubscribe": "<https://example.com/u>" }],

@@ -413,7 +413,7 @@ describe("a message is refused with", () => {
     ["a line break in a name", { from: { name: bad, address: "a@example.com" } }],
     ["NUL in a name", { to: { name: "\0", address: "a@example.com" } }],
     ["a line break in an address", { to: { name: null, address: "a@example.com\r\nX: y" } }],
-    ["an address that is none", { from: { name: null, address: "nobody" } }],
+    ["an invalid address", { from: { name: null, address: "nobody" } }],
     ["two addresses", { to: { name: null, address: "a@example.com, b@example.com" } }],
     ["a line break in the reply address", { replyTo: "a@example.com\n" }],
     ["a line break in a header value", { headers: [["X-A", bad]] }],

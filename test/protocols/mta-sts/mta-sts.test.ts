@@ -31,17 +31,17 @@ afterEach(async () => {
 
 describe("the TXT record", () => {
   test.each<[what: string, texts: string[], id: string | null]>([
-    ["the usual", ["v=STSv1; id=20160831085700Z;"], "20160831085700Z"],
+    ["a common record", ["v=STSv1; id=20160831085700Z;"], "20160831085700Z"],
     ["no final semicolon", ["v=STSv1; id=1"], "1"],
     ["spaces", ["v=STSv1 ;  id = 1 ; "], "1"],
-    ["others beside it", ["v=spf1 -all", "v=STSv1; id=1;", "v=TLSRPTv1; rua=x"], "1"],
-    ["fields we do not know", ["v=STSv1; x=y; id=1; z=1"], "1"],
-    ["two of them", ["v=STSv1; id=1;", "v=STSv1; id=2;"], null],
-    ["none", ["v=spf1 -all"], null],
+    ["other records as well", ["v=spf1 -all", "v=STSv1; id=1;", "v=TLSRPTv1; rua=x"], "1"],
+    ["unknown fields", ["v=STSv1; x=y; id=1; z=1"], "1"],
+    ["two records", ["v=STSv1; id=1;", "v=STSv1; id=2;"], null],
+    ["no record", ["v=spf1 -all"], null],
     ["another version", ["v=STSv2; id=1;"], null],
     ["version not first", ["id=1; v=STSv1;"], null],
     ["no id", ["v=STSv1;"], null],
-    ["an id that is none", ["v=STSv1; id=a-b;"], null],
+    ["an invalid id", ["v=STSv1; id=a-b;"], null],
     ["an id that is too long", [`v=STSv1; id=${"a".repeat(33)};`], null],
   ])("%s", (_, texts, id) => {
     expect(readRecordId(texts)).toBe(id);
@@ -66,8 +66,8 @@ describe("the policy", () => {
 
   test.each<[what: string, text: string]>([
     ["CRLF", ENFORCE],
-    ["fields we do not know", `${ENFORCE}x-thing: 1\r\nnonsense\r\n`],
-    ["a second mode, which does not count", `${ENFORCE}mode: none\r\n`],
+    ["unknown fields", `${ENFORCE}x-thing: 1\r\nnonsense\r\n`],
+    ["a second mode, which is ignored", `${ENFORCE}mode: none\r\n`],
     ["mode none without mx", "version: STSv1\nmode: none\nmax_age: 86400\n"],
     ["spaces", "version:   STSv1  \nmode :\tenforce\nmx: a.test \nmax_age: 1"],
   ])("may have %s", (_, text) => {
@@ -80,10 +80,10 @@ describe("the policy", () => {
     ["an unknown mode", ENFORCE.replace("enforce", "Enforce")],
     ["no mx", ENFORCE.replace(/mx.*\r\n/, "")],
     ["no max_age", ENFORCE.replace(/max_age.*\r\n/, "")],
-    ["a max_age that is none", ENFORCE.replace("86400", "-1")],
-    ["an mx that is none", ENFORCE.replace("a.d.test", "a.*.test")],
+    ["an invalid max_age", ENFORCE.replace("86400", "-1")],
+    ["an invalid mx", ENFORCE.replace("a.d.test", "a.*.test")],
     ["HTML", "<html><body>version: STSv1</body></html>"],
-  ])("is none with %s", (_, text) => {
+  ])("is not valid with %s", (_, text) => {
     expect(parsePolicy(text).ok).toBe(false);
   });
 
@@ -455,7 +455,7 @@ describe("delivery under a policy", () => {
 
   test.each<[what: string, body: string, options: ScriptOptions, ca: string]>([
     ["the certificate is for another host", policy("enforce"), { tls: wrong }, wrong.ca],
-    ["nobody vouches for the certificate", policy("enforce"), { tls: valid }, wrong.ca],
+    ["the authority of the certificate is unknown", policy("enforce"), { tls: valid }, wrong.ca],
     ["the policy names another host", policy("enforce", "b.d.test"), { tls: valid }, valid.ca],
     ["the host offers no TLS", policy("enforce"), {}, valid.ca],
     ["the host refuses TLS", policy("enforce"), refuses({ code: 454 }), valid.ca],

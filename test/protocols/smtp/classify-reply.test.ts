@@ -560,7 +560,7 @@ const POLICY: Case[] = [
     "550-The mail server could not deliver mail to jane@example.com.\n550-The account or domain may not exist, they may be blacklisted, or missing the proper dns entries.",
     "reputation",
   ],
-  ["a server with nothing to say", "rcpt", "550 No", "policy"],
+  ["a server without an explanation", "rcpt", "550 No", "policy"],
   ["a greeting that refuses", "greeting", "554 No SMTP service here", "policy"],
 ];
 

@@ -40,7 +40,7 @@ const STEPS = [
 
 type Cell = { step: ScriptStep; action: Action; end: End };
 
-const REPLIES_AS_USUAL = new Set<unknown>(["trickle", "multiline", "huge"]);
+const CORRECT_REPLIES = new Set<unknown>(["trickle", "multiline", "huge"]);
 
 /** Returns the expected result of an action at a step. */
 function expectedEnd(step: ScriptStep, action: Action): End {
@@ -48,11 +48,11 @@ function expectedEnd(step: ScriptStep, action: Action): End {
   if (step === "quit") return "accepted";
   const isRefusal = typeof action === "object" || action === "closing";
   if (step === "greeting" || step === "ehlo" || step === "auth") {
-    return REPLIES_AS_USUAL.has(action) ? "accepted" : "unopened";
+    return CORRECT_REPLIES.has(action) ? "accepted" : "unopened";
   }
   // A success reply before the end of the message is not an acceptance.
   if (step === "body") return isRefusal ? "refused" : "broken";
-  if (REPLIES_AS_USUAL.has(action)) return "accepted";
+  if (CORRECT_REPLIES.has(action)) return "accepted";
   if (isRefusal) return "refused";
   return step === "dot" ? "unknown" : "broken";
 }
@@ -108,7 +108,7 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: b
 
 /** A session is used again only if both sides agree on its state. */
 function isLeft({ step, action, end }: Cell): boolean {
-  if (step === "rset") return REPLIES_AS_USUAL.has(action);
+  if (step === "rset") return CORRECT_REPLIES.has(action);
   const isRefusal = end === "refused" && typeof action === "object";
   return (end === "accepted" || isRefusal) && step !== "body";
 }

@@ -60,7 +60,7 @@ const REPLIES: [name: string, wire: string, expected: Reply[]][] = [
     [reply(250, "2.1.0", "a"), reply(550, "5.1.1", "b"), reply(354, null, "c")],
   ],
   ["UTF-8 (RFC 6531)", "550 5.1.1 Müller unbekannt\r\n", [reply(550, "5.1.1", "Müller unbekannt")]],
-  ["codes off the register", "571 Blocked\r\n", [reply(571, null, "Blocked")]],
+  ["unregistered codes", "571 Blocked\r\n", [reply(571, null, "Blocked")]],
   [
     "control characters as spaces",
     "250 a\u001b[31mb\u0000c\rd\r\n",
