@@ -57,8 +57,8 @@ export function createReader({ db, name }: { db: Pick<Db, "sqlite">; name: strin
 }
 
 /**
- * Returns the position of the reader that is furthest behind; events after it are still needed.
- * Infinity if there are no readers.
+ * Returns a function that finds the smallest position of all readers; later events are still
+ * needed. Infinity if there are no readers.
  */
 export function createSlowestPosition({ sqlite }: Pick<Db, "sqlite">): () => number {
   const find = sqlite.prepare<{ seq: number | null }, []>("SELECT min(seq) AS seq FROM readers");

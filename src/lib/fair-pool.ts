@@ -56,13 +56,13 @@ export function createFairPool(options: PoolOptions): FairPool {
     waitMs,
     maxShareOfOne: partOfOne,
   } = options;
-  const mostOfOne = Math.floor(capacity * partOfOne);
+  const maxPerHolder = Math.floor(capacity * partOfOne);
   const heldBy = new Map<number, number>();
   let taken = 0;
   let waiters: Waiter[] = [];
 
   function hasPart({ amount, holder }: Ask): boolean {
-    return (heldBy.get(holder) ?? 0) + amount <= mostOfOne;
+    return (heldBy.get(holder) ?? 0) + amount <= maxPerHolder;
   }
 
   function hold({ amount, holder }: Ask): Share {
@@ -107,8 +107,8 @@ export function createFairPool(options: PoolOptions): FairPool {
     const signal = ask.signal();
     if (signal.aborted) return Promise.reject(signal.reason);
     const cost = waitingCost(ask.amount);
-    const ofOne = costOf(waiters.filter((waiter) => waiter.holder === holder)) + cost;
-    if (costOf(waiters) + cost > mostWaitingCost || ofOne > mostWaitingCost * partOfOne) {
+    const holderCost = costOf(waiters.filter((waiter) => waiter.holder === holder)) + cost;
+    if (costOf(waiters) + cost > mostWaitingCost || holderCost > mostWaitingCost * partOfOne) {
       return Promise.reject(new PoolExhaustedError());
     }
     const { promise, resolve, reject } = Promise.withResolvers<Share>();
@@ -136,7 +136,7 @@ export function createFairPool(options: PoolOptions): FairPool {
 
   return {
     take(given) {
-      const ask = { ...given, amount: Math.min(given.amount, mostOfOne) };
+      const ask = { ...given, amount: Math.min(given.amount, maxPerHolder) };
       const isFree = waiters.length === 0 && taken + ask.amount <= capacity;
       return isFree && hasPart(ask) ? hold(ask) : wait(ask);
     },

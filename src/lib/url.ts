@@ -5,7 +5,7 @@ const LONGEST_URL = 8_192;
 
 /**
  * Longest user, host and port together. The parser normalizes host names, which takes quadratic
- * time on runs of combining marks (28 ms for 8,000 of them), so longer ones are refused before. A
+ * time on runs of combining marks (28 ms for 8,000 of them), so longer ones are refused first. A
  * host name has at most 253 octets (RFC 1035 §2.3.4), each percent-encoded in three characters.
  */
 const LONGEST_AUTHORITY = 1_000;

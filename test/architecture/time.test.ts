@@ -1,7 +1,7 @@
 /**
- * Time comes through a Clock: the platform's time is read in one file, and the clock of the system is
- * used directly only by the files listed here. All other code is given a clock, so that a test can
- * set it, and so that a step of the system clock is handled in one place.
+ * Time comes through a Clock: the platform's time is read in one file, and the clock of the system
+ * is used directly only by the files listed here. All other code is given a clock, so that a test
+ * can set it, and so that a step of the system clock is handled in one place.
  */
 
 import { expect, test } from "bun:test";
@@ -16,8 +16,8 @@ const PLATFORM_TIME =
 /** Reads the time of the platform. */
 const CLOCK_FILE = "lib/clock.ts";
 
-/** Commands and defaults of the program itself: they make the clock that the other code is given. */
-const MAKES_THE_CLOCK = [
+/** Commands and defaults of the program itself, which create the clock that other code gets. */
+const CREATES_THE_CLOCK = [
   "cli/check.ts",
   "cli/doctor.ts",
   "cli/doctor/sntp.ts",
@@ -31,8 +31,8 @@ const MAKES_THE_CLOCK = [
 ];
 
 /**
- * Work on the event loop that ends after some milliseconds or whose cost is measured. A clock that a
- * test holds would let it run for ever.
+ * Work on the event loop that ends after some milliseconds or whose cost is measured. With the
+ * clock of a test, which stands still, it would never end.
  */
 const MEASURES_WORK = [
   "db/writer.ts",
@@ -54,7 +54,7 @@ const MEASURES_WORK = [
   "modules/workflows/run/runner.ts",
 ];
 
-/** Timeouts of sockets and of locks: the other side does not wait for a clock that a test holds. */
+/** Timeouts of sockets and locks: the other side does not use the clock of a test. */
 const WAITS_FOR_A_PEER = [
   "db/folder.ts",
   "protocols/smtp/deadline.ts",
@@ -80,12 +80,12 @@ test("the time of the platform is read in one file", () => {
   expect(filesThat((source) => PLATFORM_TIME.test(source))).toEqual([CLOCK_FILE]);
 });
 
-test("the clock of the system is used directly only where the lists above say so", () => {
-  const listed = [CLOCK_FILE, ...MAKES_THE_CLOCK, ...MEASURES_WORK, ...WAITS_FOR_A_PEER];
+test("only the listed files use the clock of the system directly", () => {
+  const listed = [CLOCK_FILE, ...CREATES_THE_CLOCK, ...MEASURES_WORK, ...WAITS_FOR_A_PEER];
   expect(filesThat((source) => source.includes("systemClock"))).toEqual(listed.toSorted());
 });
 
-test("only what makes the clock reads dates from it; the others measure intervals", () => {
+test("only the files that create the clock read dates from it; the others measure intervals", () => {
   const users = filesThat((source) => /systemClock\.now\b|clock: systemClock/.test(source));
-  expect(users.filter((file) => !MAKES_THE_CLOCK.includes(file))).toEqual([]);
+  expect(users.filter((file) => !CREATES_THE_CLOCK.includes(file))).toEqual([]);
 });

@@ -77,7 +77,7 @@ describe("foreign keys", () => {
       INSERT INTO parents VALUES (1, 'p'); INSERT INTO children VALUES (1);`,
   };
 
-  test("survive the rebuild of a table with its children in place, and are enforced afterwards", () => {
+  test("do not delete child rows when a table is rebuilt, and are enforced afterwards", () => {
     const rebuild = {
       name: "0001_rebuild",
       sql: `CREATE TABLE rebuilt (id INTEGER PRIMARY KEY, name TEXT NOT NULL);

@@ -114,7 +114,7 @@ describe("writes requested at the same time", () => {
     expect(names()).toHaveLength(60);
   });
 
-  test("let timers run when they take long", async () => {
+  test("that take long let timers run between two transactions", async () => {
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);
     const writes = Array.from({ length: 40 }, () =>

@@ -4,8 +4,8 @@ import type { Step } from "./conversation.ts";
 import { quoteReply, type ProtocolFault, type Reply } from "./reply.ts";
 
 /**
- * - dns: the host has no address, or the lookup failed.
- * - address: the address must not be dialled (docs/delivery.md#W6).
+ * - dns: the host has no address, or the look-up failed.
+ * - address: connecting to the address is not allowed (docs/delivery.md#W6).
  * - unroutable: this machine, or its source address, has no route to the address.
  * - network: refused, unreachable, reset.
  * - timeout: no answer within the time limit.

@@ -30,14 +30,14 @@ export type Route = {
   /** Name for SNI, for the certificate and for the recorded conversation. */
   host: string;
   port: number;
-  /** Dialled instead of the host's addresses. */
+  /** Address to connect to instead of the addresses of the host. */
   address?: string | undefined;
   localAddress?: string | undefined;
   /**
    * Looks up the addresses of a name, in the order to try; by default with the system's resolver.
    */
   resolve?: ((host: string) => Promise<readonly string[]>) | undefined;
-  /** Why an address must not be dialled, or null (docs/delivery.md#W6). */
+  /** Returns why connecting to an address is not allowed, or null (docs/delivery.md#W6). */
   checkAddress?: ((address: string) => string | null) | undefined;
   /** Our name in EHLO. */
   hostname: string;

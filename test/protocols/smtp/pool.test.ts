@@ -277,7 +277,7 @@ describe("closing the pool", () => {
     expect(server.transcripts.map((lines) => lines.at(-1))).toEqual(["QUIT", "QUIT", "QUIT"]);
   });
 
-  test("lets mails under way finish, and ends waiting mails unsent", async () => {
+  test("waits for mails under way, and ends waiting mails unsent", async () => {
     const server = await scripted();
     const sessions = pool({ maxConnections: 1, graceMs: 60_000 });
     const mails = [1, 2].map(() => kindOf(sessions.deliver(to(server.port), MAIL)));

@@ -124,7 +124,7 @@ describe("ReplyParser", () => {
     expect(results.map((result) => result.kind)).toEqual(Array(40).fill("reply"));
   });
 
-  test("knows when it is in the middle of a reply", () => {
+  test("reports whether it is in the middle of a reply", () => {
     const parser = new ReplyParser();
     expect(parser.isMidReply).toBe(false);
     parser.push(Buffer.from("2"));
