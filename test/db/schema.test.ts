@@ -24,7 +24,7 @@ const { sqlite } = openDatabase(":memory:");
 migrate(sqlite);
 
 /** Removes differences of quotes, white space and case. */
-const plain = (sql: string): string =>
+const normalized = (sql: string): string =>
   sql
     .replaceAll(/[`"\s]+/g, " ")
     .trim()
@@ -49,19 +49,19 @@ function indexesOf(table: string): string[] {
       "SELECT sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
     )
     .all(table)
-    .map(({ sql }) => plain(sql))
+    .map(({ sql }) => normalized(sql))
     .toSorted();
 }
 
 test("the migrations create exactly the tables of the schema", () => {
-  const made = sqlite
+  const created = sqlite
     .query<{ name: string }, []>(
       "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
     )
     .all()
     .map(({ name }) => name)
     .filter((name) => name !== "migrations");
-  expect(made.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+  expect(created.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
 });
 
 for (const { name, columns, indexes, primaryKeys } of tables) {
@@ -77,14 +77,14 @@ for (const { name, columns, indexes, primaryKeys } of tables) {
       const on = config.columns.map((column) => ("name" in column ? column.name : "")).join(" , ");
       const where =
         config.where === undefined ? "" : ` where ${dialect.sqlToQuery(config.where).sql}`;
-      return plain(
+      return normalized(
         `create ${config.unique ? "unique " : ""}index ${config.name} on ${name} ( ${on} )${where}`,
       );
     });
     const unique = columns
       .filter((column) => column.isUnique)
       .map((column) =>
-        plain(`create unique index ${column.uniqueName} on ${name} ( ${column.name} )`),
+        normalized(`create unique index ${column.uniqueName} on ${name} ( ${column.name} )`),
       );
     expect(indexesOf(name)).toEqual([...declared, ...unique].toSorted());
   });

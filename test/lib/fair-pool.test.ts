@@ -114,17 +114,17 @@ describe("a fair pool", () => {
   test("removes an aborted waiter, so that later waiters get shares", async () => {
     const { pool, order, ask } = setUp();
     await ask("full", 8, 1);
-    const gone = new AbortController();
-    void ask("gone", 12, 2, gone.signal);
+    const aborted = new AbortController();
+    void ask("aborted", 12, 2, aborted.signal);
     void ask("next", 4, 3);
     await settleEventLoop();
     expect(order).toEqual(["full"]);
-    gone.abort("gone");
+    aborted.abort("aborted");
     await settleEventLoop();
-    expect(order).toEqual(["full", "gone: gone", "next"]);
+    expect(order).toEqual(["full", "aborted: aborted", "next"]);
     expect(pool.taken()).toBe(12);
     expect(pool.waiting()).toBe(0);
-    await ask("aborted before", 1, 4, gone.signal);
-    expect(order.at(-1)).toBe("aborted before: gone");
+    await ask("aborted before", 1, 4, aborted.signal);
+    expect(order.at(-1)).toBe("aborted before: aborted");
   });
 });

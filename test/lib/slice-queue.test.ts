@@ -1,33 +1,33 @@
 import { expect, test } from "bun:test";
 import { createFairScheduler } from "../../src/lib/slice-queue.ts";
 
-const TURNS = 6;
+const SLICES = 6;
 
 /** Records its name at each of its slices. */
-async function read(scheduler: { nextSlice(): Promise<void> }, name: string, taken: string[]) {
-  for (let i = 0; i < TURNS; i++) {
+async function read(scheduler: { nextSlice(): Promise<void> }, name: string, slices: string[]) {
+  for (let i = 0; i < SLICES; i++) {
     await scheduler.nextSlice();
-    taken.push(name);
+    slices.push(name);
   }
 }
 
 test("many reads of one owner delay a read of another by one slice each", async () => {
   const scheduler = createFairScheduler();
-  const taken: string[] = [];
-  const hog = Array.from({ length: 50 }, () => read(scheduler.of(1), "hog", taken));
-  const other = read(scheduler.of(2), "other", taken);
+  const slices: string[] = [];
+  const hog = Array.from({ length: 50 }, () => read(scheduler.of(1), "hog", slices));
+  const other = read(scheduler.of(2), "other", slices);
   await other;
-  expect(taken.filter((name) => name === "other")).toHaveLength(TURNS);
-  expect(taken.length).toBeLessThanOrEqual(2 * TURNS + 1);
+  expect(slices.filter((name) => name === "other")).toHaveLength(SLICES);
+  expect(slices.length).toBeLessThanOrEqual(2 * SLICES + 1);
   await Promise.all(hog);
-  expect(taken).toHaveLength(51 * TURNS);
+  expect(slices).toHaveLength(51 * SLICES);
 });
 
 test("the reads of one owner get slices in round robin", async () => {
   const scheduler = createFairScheduler();
-  const taken: string[] = [];
-  await Promise.all(["a", "b", "c"].map((name) => read(scheduler.of(1), name, taken)));
-  expect(taken.slice(0, 9).join("")).toBe("abcabcabc");
+  const slices: string[] = [];
+  await Promise.all(["a", "b", "c"].map((name) => read(scheduler.of(1), name, slices)));
+  expect(slices.slice(0, 9).join("")).toBe("abcabcabc");
 });
 
 test("each iteration of the event loop runs one slice, for any number of owners", async () => {

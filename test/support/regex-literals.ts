@@ -94,9 +94,9 @@ export async function constructedPatterns(
   const original = globalThis.RegExp;
   globalThis.RegExp = new Proxy(original, {
     construct(target, args: [string, string?]) {
-      const made = new target(...args);
-      if (new Error().stack?.includes(folder) === true) found.push(made);
-      return made;
+      const expression = new target(...args);
+      if (new Error().stack?.includes(folder) === true) found.push(expression);
+      return expression;
     },
   });
   try {

@@ -44,7 +44,7 @@ function* pumpsIn(node: Node, prefixes: readonly string[]): Generator<Pump> {
       for (const option of node.options) yield* pumpsIn(option, prefixes);
       return;
     case "repeat":
-      if (node.most > SMALL_REPEAT) {
+      if (node.max > SMALL_REPEAT) {
         for (const prefix of prefixes) {
           for (const pump of textsOf(node.item)) yield { prefix, pump };
         }
@@ -74,9 +74,9 @@ function textsOf(node: Node): string[] {
       return node.items.reduce<string[]>((texts, item) => joined(texts, textsOf(item)), [""]);
     case "repeat": {
       const once = textsOf(node.item);
-      const least = Math.min(node.least, 50);
-      const some = once.map((text) => text.repeat(Math.max(1, least)));
-      return thinned(node.least === 0 ? ["", ...some] : some, MAX_TEXTS);
+      const count = Math.min(node.min, 50);
+      const some = once.map((text) => text.repeat(Math.max(1, count)));
+      return thinned(node.min === 0 ? ["", ...some] : some, MAX_TEXTS);
     }
   }
 }
@@ -91,10 +91,10 @@ function joined(heads: readonly string[], tails: readonly string[]): string[] {
   return thinned([...new Set(texts)], MAX_TEXTS);
 }
 
-function thinned<T>(items: readonly T[], most: number): T[] {
-  if (items.length <= most) return [...items];
+function thinned<T>(items: readonly T[], maxItems: number): T[] {
+  if (items.length <= maxItems) return [...items];
   return Array.from(
-    { length: most },
-    (_, i) => items[Math.floor((i * items.length) / most)],
+    { length: maxItems },
+    (_, i) => items[Math.floor((i * items.length) / maxItems)],
   ).flatMap((item) => (item === undefined ? [] : [item]));
 }

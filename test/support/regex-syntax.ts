@@ -7,7 +7,7 @@ export type Node =
   | { kind: "character"; samples: readonly string[] }
   | { kind: "sequence"; items: readonly Node[] }
   | { kind: "choice"; options: readonly Node[] }
-  | { kind: "repeat"; item: Node; least: number; most: number }
+  | { kind: "repeat"; item: Node; min: number; max: number }
   /** Anchors and look-around, which match no text themselves. */
   | { kind: "empty"; inner: Node | null };
 
@@ -120,12 +120,12 @@ export function parsePattern(source: string): Node {
     const found = /^(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/.exec(source.slice(at));
     if (found === null) return item;
     at += found[0].length;
-    const [, sign, least = "", comma = "", most = ""] = found;
-    if (sign === "?") return { kind: "repeat", item, least: 0, most: 1 };
+    const [, sign, min = "", comma = "", limit = ""] = found;
+    if (sign === "?") return { kind: "repeat", item, min: 0, max: 1 };
     if (sign !== undefined)
-      return { kind: "repeat", item, least: Number(sign === "+"), most: Infinity };
-    const bound = comma === "" ? Number(least) : most === "" ? Infinity : Number(most);
-    return { kind: "repeat", item, least: Number(least), most: bound };
+      return { kind: "repeat", item, min: Number(sign === "+"), max: Infinity };
+    const max = comma === "" ? Number(min) : limit === "" ? Infinity : Number(limit);
+    return { kind: "repeat", item, min: Number(min), max };
   }
 
   return choice();
@@ -133,11 +133,11 @@ export function parsePattern(source: string): Node {
 
 /** Returns a few characters of a class, evenly distributed. */
 function spread(samples: readonly string[]): string[] {
-  const most = 6;
+  const maxSamples = 6;
   const distinct = [...new Set(samples)];
-  const step = Math.max(1, distinct.length / most);
+  const step = Math.max(1, distinct.length / maxSamples);
   return Array.from(
-    { length: Math.min(most, distinct.length) },
+    { length: Math.min(maxSamples, distinct.length) },
     (_, i) => distinct[Math.floor(i * step)] ?? "",
   );
 }

@@ -4,8 +4,8 @@
  * after a restart of the log blocks once more; on a busy disk each takes 50 ms and more. A round
  * has four steps, and only the third one takes time of the event loop:
  *
- * 1. A reader begins a read transaction. As long as it is open, SQLite copies no newer frames and
- *    does not restart the log.
+ * 1. A reader begins a read transaction. Until it ends, SQLite copies no newer frames and does not
+ *    restart the log.
  * 2. A thread syncs the log.
  * 3. A connection with `synchronous=OFF` copies the frames: about 5 µs for each page.
  * 4. A thread syncs the database. The read transaction stays open until the next round.

@@ -43,16 +43,16 @@ describe("a generated pair", () => {
   });
 
   test("differs each time, and its generation does not block the event loop", async () => {
-    let turns = 0;
+    let ticks = 0;
     let isDone = false;
-    const turn = () => {
-      turns++;
-      if (!isDone) setImmediate(turn);
+    const tick = () => {
+      ticks++;
+      if (!isDone) setImmediate(tick);
     };
-    setImmediate(turn);
+    setImmediate(tick);
     const [one, two] = await Promise.all([generateDkimKeys(), generateDkimKeys()]);
     isDone = true;
-    expect(turns).toBeGreaterThan(50);
+    expect(ticks).toBeGreaterThan(50);
     expect(new Set([...one, ...two].map(({ publicKey }) => publicKey)).size).toBe(4);
   });
 });

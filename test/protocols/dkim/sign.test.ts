@@ -201,17 +201,17 @@ test("a key that cannot sign throws and never returns an unsigned message", asyn
 
 test("RSA signatures do not block the event loop", async () => {
   const message = Buffer.from(mail("Hello\r\n"));
-  let turns = 0;
+  let ticks = 0;
   let isDone = false;
-  const turn = () => {
-    turns++;
-    if (!isDone) setImmediate(turn);
+  const tick = () => {
+    ticks++;
+    if (!isDone) setImmediate(tick);
   };
-  setImmediate(turn);
+  setImmediate(tick);
   await Promise.all(Array.from({ length: 50 }, () => signMessage(message, signer, AT)));
   isDone = true;
   // Fifty signatures on this thread would leave about one iteration of the event loop for each.
-  expect(turns).toBeGreaterThan(500);
+  expect(ticks).toBeGreaterThan(500);
 });
 
 /** Mulberry32, a generator with the same numbers in every run. */

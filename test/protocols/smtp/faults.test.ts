@@ -85,7 +85,7 @@ function timeoutsFor(step: ScriptStep, action: Action): Partial<Timeouts> {
   };
 }
 
-async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: boolean }> {
+async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; reusable: boolean }> {
   const { step, action } = cell;
   const extensions = ["SIZE 50000000", "AUTH PLAIN", ...(pipelining ? ["PIPELINING"] : [])];
   // RSET is sent only after a refusal.
@@ -100,14 +100,14 @@ async function run(cell: Cell, pipelining: boolean): Promise<{ end: End; left: b
     timeouts: timeoutsFor(step, action),
   });
   const end = await endOf(session, step === "body" ? LARGE : SMALL);
-  const left = session.isUsable;
+  const reusable = session.isUsable;
   await session.quit();
   await server.close();
-  return { end, left };
+  return { end, reusable };
 }
 
 /** A session is used again only if both sides agree on its state. */
-function isLeft({ step, action, end }: Cell): boolean {
+function isReusable({ step, action, end }: Cell): boolean {
   if (step === "rset") return CORRECT_REPLIES.has(action);
   const isRefusal = end === "refused" && typeof action === "object";
   return (end === "accepted" || isRefusal) && step !== "body";
@@ -120,7 +120,10 @@ for (const pipelining of [true, false]) {
         const cell: Cell = { step, action, end: expectedEnd(step, action) };
         const name = typeof action === "object" ? action.code : action;
         test(`${step}: ${name}`, async () => {
-          expect(await run(cell, pipelining)).toEqual({ end: cell.end, left: isLeft(cell) });
+          expect(await run(cell, pipelining)).toEqual({
+            end: cell.end,
+            reusable: isReusable(cell),
+          });
         });
       }
     }
