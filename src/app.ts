@@ -11,6 +11,10 @@ import type { Config } from "./config.ts";
 import { describeFault, recoveryOf, type StorageFault } from "./db/fault.ts";
 import { freeBytes } from "./db/folder.ts";
 import type { Db } from "./db/open.ts";
+import { createReferences } from "./lib/references.ts";
+import { createCancellation } from "./outbox/cancel.ts";
+import { createContactMails } from "./outbox/contact-mails.ts";
+import { createEngagement } from "./outbox/engagement.ts";
 import { createUsageCounter } from "./db/usage-counter.ts";
 import { createWriter } from "./db/writer.ts";
 import { createAttempt } from "./outbox/attempt.ts";
@@ -154,6 +158,7 @@ export function createApp(options: AppOptions) {
   const writer = createWriter(db, log, undefined, () => loopWatch.begin("write", "transaction"));
   const cursors = createCursors(deriveKey(secret, "cursors"));
 
+  const references = createReferences();
   const usage = createUsageCounter(db, writer);
   const quotas = createQuotas({
     db,
@@ -184,7 +189,7 @@ export function createApp(options: AppOptions) {
     cursors,
     keys: dkimKeys,
     installation,
-    findUsers: [(projectSeq, domain) => campaigns.campaigns.usersOfDomain(projectSeq, domain)],
+    references,
   });
   const domainChecks = createDomainChecks({
     domains,
@@ -198,19 +203,16 @@ export function createApp(options: AppOptions) {
     db,
     clock,
     cursors,
-    findUsers: (projectSeq, id) => workflows.usersOfTemplate(projectSeq, id),
+    references,
   });
   /** Runs the slices of all long reads in turn. */
   const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
   const eventsOfContact = createContactEvents({ db, scheduler });
-  const remove = createRemoval({
-    db,
-    usage,
-    clock,
-    noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),
-    events: eventsOfContact,
-  });
-  const contacts = createContacts({ db, clock, events, remove });
+  const cancellation = createCancellation({ db, usage, events, clock });
+  const contactMails = createContactMails({ db, cancellation });
+  const removal = createRemoval({ db, mails: contactMails, events: eventsOfContact });
+  const { remove } = removal;
+  const contacts = createContacts({ db, clock, events, remove, mails: contactMails });
   const segments = createSegments({
     db,
     writer,
@@ -220,10 +222,7 @@ export function createApp(options: AppOptions) {
     contacts,
     events,
     scheduler,
-    findUsers: [
-      (projectSeq, id) => campaigns.campaigns.usersOfSegment(projectSeq, id),
-      (projectSeq, id) => workflows.usersOfSegment(projectSeq, id),
-    ],
+    references,
   });
   const contactParts = createContactModule({
     db,
@@ -278,6 +277,8 @@ export function createApp(options: AppOptions) {
     contacts,
     segments,
     store,
+    cancellation,
+    references,
     scheduler,
     renderFor,
     isSenderVerified,
@@ -335,7 +336,6 @@ export function createApp(options: AppOptions) {
       usage,
       random: Math.random,
       recordFact: events.record,
-      noteCancelled: (emailSeq) => campaigns.facts.noteCancelled(emailSeq),
       suppress: (projectSeq, address, at) =>
         suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
     }),
@@ -346,16 +346,18 @@ export function createApp(options: AppOptions) {
     paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
   });
 
-  const count = createHitCounter({
-    db,
+  const hits = createHitCounter({
+    engagement: createEngagement({ db }),
     clock,
     record: events.record,
-    recordMachineHit: campaigns.facts.noteMachine,
   });
-  const collector = createCollector({ count, writer, clock, log });
+  hits.onMachineHit(campaigns.facts.noteMachine);
+  const collector = createCollector({ count: hits.count, writer, clock, log });
   const { allowPrivateAddresses } = config;
   const fetchGuarded = options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses });
   const automation = createWorkflowModule({
+    onContactRemoved: removal.onRemove,
+    references,
     db,
     writer,
     clock,

@@ -2,6 +2,7 @@
  * Opens the database for a command, also beside a running server, and applies pending migrations.
  */
 
+import { createReferences } from "../lib/references.ts";
 import { type Config, readConfig } from "../config.ts";
 import { createDatabase } from "../db/create.ts";
 import {
@@ -99,6 +100,7 @@ async function useStore<T>(input: Input, config: Config, use: Use<T>): Promise<T
 function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
   const sealKey = dkimSealKey(secret);
   return createDomains({
+    references: createReferences(),
     db,
     clock: systemClock,
     cursors: createCursors(deriveKey(secret, "cursors")),

@@ -1,6 +1,7 @@
 /** SQL of the queue: finds due mail, leases it, and moves it between wait lists. */
 
 import type { Db } from "../db/open.ts";
+import { stateAfter } from "./states.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 
@@ -44,7 +45,7 @@ export function prepareQueue({ sqlite }: Db) {
     findSql("line = +$line AND campaign_seq = +$key"),
   );
   const lease = sqlite.prepare<unknown, [number, number]>(`
-    UPDATE emails SET status = 'SENDING', attempts = attempts + 1, line = '', next_at = ?
+    UPDATE emails SET status = ${stateAfter("lease")}, attempts = attempts + 1, line = '', next_at = ?
     WHERE seq = +?`);
   const move = sqlite.prepare<unknown, [string, number]>(`
     UPDATE emails SET line = ? WHERE seq = +?`);
@@ -76,7 +77,8 @@ export function prepareQueue({ sqlite }: Db) {
     SELECT seq AS key, project_seq AS projectSeq, rate FROM campaigns
     WHERE status IN ('SENDING', 'PAUSED') AND status = 'SENDING'`);
   const returnLeases = sqlite.prepare<{ seq: number }, []>(`
-    UPDATE emails SET status = 'QUEUED' WHERE ${TRANSACTIONAL} AND status = 'SENDING' RETURNING seq`);
+    UPDATE emails SET status = ${stateAfter("requeue")}
+    WHERE ${TRANSACTIONAL} AND status = 'SENDING' RETURNING seq`);
   const shiftTransactional = sqlite.prepare<unknown, [DueShift]>(`
     UPDATE emails SET next_at = next_at + $byMs
     WHERE ${TRANSACTIONAL} AND status IN ('QUEUED', 'SENDING') AND next_at > +$after`);
@@ -85,7 +87,7 @@ export function prepareQueue({ sqlite }: Db) {
     WHERE campaign_seq IN (SELECT seq FROM campaigns WHERE status IN ('SENDING', 'PAUSED'))
       AND status IN ('QUEUED', 'SENDING') AND next_at IS NOT NULL AND next_at > +$after`);
   const returnLeasesOfCampaigns = sqlite.prepare<{ seq: number }, []>(`
-    UPDATE emails SET status = 'QUEUED'
+    UPDATE emails SET status = ${stateAfter("requeue")}
     WHERE campaign_seq IN (SELECT seq FROM campaigns) AND status = 'SENDING' AND next_at IS NOT NULL
     RETURNING seq`);
 

@@ -5,10 +5,12 @@
  */
 
 import type { Db } from "../db/open.ts";
+import type { EmailStatus } from "../db/schema/emails.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 import type { Verdict } from "./attempt.ts";
 import type { LeasedMail } from "./load-mail.ts";
+import { isFrom, stateAfter, TRANSITIONS, type TransitionName } from "./states.ts";
 import { NO_WAIT_LIST } from "./wait-lists.ts";
 import type { Busy, Outcome } from "./outcome.ts";
 import { isPastLifetime, nextAttemptAt } from "./retry.ts";
@@ -23,7 +25,7 @@ export type AttemptResult = {
 
 export type EmailEvent = {
   projectSeq: number;
-  name: "email.sent" | "email.delivered" | "email.bounced" | "email.failed" | "email.suppressed";
+  name: NonNullable<(typeof TRANSITIONS)[TransitionName]["event"]>;
   contactSeq: number | null;
   emailSeq: number;
   data?: unknown;
@@ -35,14 +37,12 @@ export type RecordDeps = {
   usage: Pick<UsageCounter, "addBytes" | "addQueued">;
   random: () => number;
   recordFact: (fact: EmailEvent) => void;
-  /** Counts a cancelled mail for its campaign; there is no event for it. */
-  noteCancelled: (emailSeq: number) => void;
   /** Suppresses an address that does not exist (docs/delivery.md#R2). */
   suppress: (projectSeq: number, address: string, at: number) => void;
 };
 
 type State = {
-  status: string;
+  status: EmailStatus;
   nextAt: number | null;
   sentAt: number | null;
   deliveredAt: number | null;
@@ -77,12 +77,12 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
         bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError),
         subject = iif(to_address IS NULL, subject, coalesce($subject, subject))
-    WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
+    WHERE seq = +$seq AND ${isFrom("send")} AND attempts = +$attempts
     RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
   const requeue = sqlite.prepare<{ seq: number }, [Requeue]>(`
     UPDATE emails
-    SET status = 'QUEUED', attempts = attempts - 1, line = $line, next_at = $nextAt
-    WHERE seq = +$seq AND status = 'SENDING' AND attempts = +$attempts
+    SET status = ${stateAfter("requeue")}, attempts = attempts - 1, line = $line, next_at = $nextAt
+    WHERE seq = +$seq AND ${isFrom("requeue")} AND attempts = +$attempts
     RETURNING seq`);
   const firstAttempt = sqlite.prepare<{ at: number | null }, [number]>(
     "SELECT min(started_at) AS at FROM attempts WHERE email_seq = +?",
@@ -106,7 +106,7 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     }
     const limited = withDeadline(settlement, since, deps.random());
     const attemptsMade = busy === null ? mail.attempts : mail.attempts - 1;
-    const state = { ...stateAfter(settlement, limited), attemptsMade };
+    const state = { ...rowAfter(settlement, limited), attemptsMade };
     const subject = limited.kind === "accepted" ? (limited.subject ?? null) : null;
     const recipient = update.get({ ...state, subject, seq: mail.seq, attempts: mail.attempts });
     if (recipient === null) return false;
@@ -152,23 +152,23 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
       deps.recordFact({ projectSeq, name, contactSeq, emailSeq, data, at: now });
     switch (verdict.kind) {
       case "accepted":
-        record("email.sent");
-        if (verdict.final) record("email.delivered");
+        record(TRANSITIONS.send.event);
+        if (verdict.final) record(TRANSITIONS.deliver.event);
         return;
       case "bounced":
-        record("email.bounced", { class: verdict.class, reason: verdict.reason });
+        record(TRANSITIONS.bounce.event, { class: verdict.class, reason: verdict.reason });
         if (verdict.class === "no_such_recipient" && mail.to !== null) {
           deps.suppress(projectSeq, mail.to, now);
         }
         return;
       case "failed":
-        record("email.failed", { class: verdict.class, reason: verdict.reason });
+        record(TRANSITIONS.fail.event, { class: verdict.class, reason: verdict.reason });
         return;
       case "suppressed":
-        record("email.suppressed", { reason: verdict.reason });
+        record(TRANSITIONS.suppress.event, { reason: verdict.reason });
         return;
       case "cancelled":
-        deps.noteCancelled(emailSeq);
+        record(TRANSITIONS.cancel.event, { reason: verdict.reason });
     }
   }
 }
@@ -212,24 +212,24 @@ function withoutPersonalData(verdict: FinalVerdict): FinalVerdict {
   return { ...rest, reason, conversations: [] };
 }
 
-function stateAfter({ now }: AttemptResult, verdict: FinalVerdict): State {
+function rowAfter({ now }: AttemptResult, verdict: FinalVerdict): State {
   const state = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
   if (verdict.kind === "accepted") {
     return verdict.final
-      ? { ...state, status: "DELIVERED", sentAt: now, deliveredAt: now }
-      : { ...state, status: "SENT", sentAt: now };
+      ? { ...state, status: TRANSITIONS.deliver.to, sentAt: now, deliveredAt: now }
+      : { ...state, status: TRANSITIONS.send.to, sentAt: now };
   }
   const lastError = verdict.reason.slice(0, LONGEST_REASON);
   switch (verdict.kind) {
     case "deferred":
-      return { ...state, status: "QUEUED", nextAt: verdict.nextAt, lastError };
+      return { ...state, status: TRANSITIONS.requeue.to, nextAt: verdict.nextAt, lastError };
     case "bounced":
-      return { ...state, status: "BOUNCED", bouncedAt: now, lastError };
+      return { ...state, status: TRANSITIONS.bounce.to, bouncedAt: now, lastError };
     case "failed":
-      return { ...state, status: "FAILED", lastError };
+      return { ...state, status: TRANSITIONS.fail.to, lastError };
     case "suppressed":
-      return { ...state, status: "SUPPRESSED", lastError };
+      return { ...state, status: TRANSITIONS.suppress.to, lastError };
     case "cancelled":
-      return { ...state, status: "CANCELLED", lastError };
+      return { ...state, status: TRANSITIONS.cancel.to, lastError };
   }
 }

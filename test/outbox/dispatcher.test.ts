@@ -441,7 +441,6 @@ describe("a quiet queue", () => {
         usage: { addBytes() {}, addQueued() {} },
         random: () => 0.5,
         recordFact: () => {},
-        noteCancelled: () => {},
         suppress: () => {},
       }),
       writer: createWriter(outbox.db, silentLog, disk),

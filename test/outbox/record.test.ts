@@ -81,7 +81,6 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
     usage,
     random: () => 0.5,
     recordFact: events.record,
-    noteCancelled: () => {},
     suppress: (projectSeq, address, at) =>
       suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
   });

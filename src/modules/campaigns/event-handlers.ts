@@ -95,6 +95,8 @@ export function createCampaignHandlers(deps: {
           return stats.add(campaignSeq, "delivered");
         case "email.failed":
           return stats.add(campaignSeq, "failed");
+        case "email.cancelled":
+          return stats.add(campaignSeq, "cancelled");
         case "email.suppressed":
           return stats.add(campaignSeq, "suppressed");
         case "contact.unsubscribed":
@@ -110,12 +112,6 @@ export function createCampaignHandlers(deps: {
           stats.add(campaignSeq, "complained");
           return breakIfHarmful(campaignSeq);
       }
-    },
-
-    /** Part of a change: counts a mail that was cancelled and will not leave. */
-    noteCancelled(emailSeq: number): void {
-      const campaignSeq = campaignOf(emailSeq);
-      if (campaignSeq !== null) stats.add(campaignSeq, "cancelled");
     },
 
     /** Part of a change: counts the first open or click of a mail by a machine. */

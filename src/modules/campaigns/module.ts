@@ -26,6 +26,8 @@ import { createCampaignHandlers, type Limits } from "./event-handlers.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { createRunner } from "./runner.ts";
 import { createCampaigns } from "./service.ts";
+import type { Cancellation } from "../../outbox/cancel.ts";
+import type { References } from "../../lib/references.ts";
 import { createStats } from "./stats.ts";
 import { createRecipients } from "./recipients.ts";
 import { createTestMails } from "./test-mail.ts";
@@ -41,12 +43,14 @@ export function createCampaignModule(deps: {
   contacts: Contacts;
   segments: Segments;
   store: EmailStore;
+  cancellation: Pick<Cancellation, "ofCampaign">;
   scheduler: FairScheduler;
   renderFor: Previews["renderFor"];
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   suppressionOf: (projectSeq: number, address: string) => string | null;
   quotas: Pick<Quotas, "ensureQueue">;
   limits: Limits;
+  references: Pick<References, "register">;
   /** Wakes the dispatcher, because there is mail to send. */
   wakeDispatcher: () => void;
 }) {
@@ -57,6 +61,8 @@ export function createCampaignModule(deps: {
   const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
   const stats = createStats({ db });
   const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
+  deps.references.register("segment", campaigns.usersOfSegment);
+  deps.references.register("domain", campaigns.usersOfDomain);
   const expansion = createExpansion({ db, writer, clock, segments, store, wake });
 
   function requireVerified(projectSeq: number, from: string): void {
@@ -88,7 +94,7 @@ export function createCampaignModule(deps: {
       log,
       lifecycle,
       expansion,
-      stats,
+      cancellation: deps.cancellation,
       isSenderVerified,
     }),
   };

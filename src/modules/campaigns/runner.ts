@@ -10,15 +10,16 @@ import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
+import type { Cancellation } from "../../outbox/cancel.ts";
 import type { Expansion } from "./expand.ts";
 import { DOMAIN_LOST, type Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./service.ts";
-import type { Stats } from "./stats.ts";
 
 export type Runner = ReturnType<typeof createRunner>;
 
 /** Mails cancelled in one change: about ten milliseconds of work. */
-const SLICE = 1000;
+const SLICE = 250;
+const CANCELLED = "The campaign was cancelled.";
 
 export function createRunner(deps: {
   db: Db;
@@ -27,18 +28,13 @@ export function createRunner(deps: {
   log: Log;
   lifecycle: Lifecycle;
   expansion: Expansion;
-  stats: Pick<Stats, "add">;
+  cancellation: Pick<Cancellation, "ofCampaign">;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
 }) {
   const { writer, clock, log, lifecycle, expansion } = deps;
   const findOpen = deps.db.sqlite.prepare<{ open: number }, [number]>(`
     SELECT EXISTS (SELECT 1 FROM emails
                    WHERE campaign_seq = ? AND next_at IS NOT NULL) AS open`);
-  const cancelSome = deps.db.sqlite.prepare<{ seq: number }, [number, number]>(`
-    UPDATE emails SET status = 'CANCELLED', next_at = NULL, last_error = 'The campaign was cancelled.'
-    WHERE seq IN (SELECT seq FROM emails
-                  WHERE campaign_seq = +? AND status = 'QUEUED' AND next_at IS NOT NULL LIMIT +?)
-    RETURNING seq`);
   const findCancelled = deps.db.sqlite.prepare<{ seq: number }, []>(`
     SELECT campaigns.seq FROM campaigns
     WHERE status = 'CANCELLED'
@@ -84,11 +80,7 @@ export function createRunner(deps: {
 
   /** Marks the mails of a cancelled campaign. They no longer leave, so this may take a while. */
   async function cancelMails(campaignSeq: number): Promise<void> {
-    const cancelSlice = () => {
-      const { length } = cancelSome.all(campaignSeq, SLICE);
-      deps.stats.add(campaignSeq, "cancelled", length);
-      return length;
-    };
+    const cancelSlice = () => deps.cancellation.ofCampaign(campaignSeq, CANCELLED, SLICE);
     while ((await writer.write(cancelSlice)) === SLICE) if (!isRunning) return;
   }
 

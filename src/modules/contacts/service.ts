@@ -8,6 +8,7 @@ import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 import type { EventLog } from "../../events/log.ts";
+import type { ContactMails } from "../../outbox/contact-mails.ts";
 import { type JsonObject, mergeData, parseData, serializeData } from "./data.ts";
 import type { Contact, ContactPatch } from "./model.ts";
 import type { RemoveContact } from "./remove.ts";
@@ -43,8 +44,9 @@ export function createContacts(deps: {
   clock: Clock;
   events: EventLog;
   remove: RemoveContact;
+  mails: Pick<ContactMails, "readdress">;
 }) {
-  const { db, clock, events, remove } = deps;
+  const { db, clock, events, remove, mails } = deps;
   // Prepared without the query builder, because each accepted mail, event and workflow step runs
   // them.
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
@@ -67,11 +69,6 @@ export function createContacts(deps: {
   >(`
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`);
-
-  // Queued campaign mail follows the contact to its new address.
-  const readdress = db.sqlite.prepare<unknown, [string, number]>(`
-    UPDATE emails SET to_address = ?, line = ''
-    WHERE contact_seq = +? AND campaign_seq IS NOT NULL AND status = 'QUEUED'`);
 
   function findByEmail(projectSeq: number, email: string): ContactRow | null {
     const row = selectByEmail.get(projectSeq, email);
@@ -105,7 +102,7 @@ export function createContacts(deps: {
     const isOnlyData = contact.email === email && contact.isSubscribed === isSubscribed;
     if (isOnlyData) changeData.run(data, updatedAt, seq);
     else change.run(email, Number(isSubscribed), data, updatedAt, seq);
-    if (contact.email !== next.email) readdress.run(next.email, contact.seq);
+    if (contact.email !== next.email) mails.readdress(contact.seq, next.email);
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
     return updated;
   }

@@ -14,6 +14,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import type { References } from "../../lib/references.ts";
 import { newId } from "../../lib/id.ts";
 import { bounceHostOf } from "../../outbox/return-path.ts";
 import type { DkimKeys, NewKey } from "./keys.ts";
@@ -31,8 +32,7 @@ export type DomainsDeps = {
   cursors: Cursors;
   keys: DkimKeys;
   installation: Installation;
-  /** Further functions that name the users of a domain, besides its templates. */
-  findUsers?: readonly ((projectSeq: number, domain: string) => string[])[];
+  references: Pick<References, "usersOf">;
 };
 
 /** A domain to add; `domain` is in canonical form (name.ts). */
@@ -44,7 +44,7 @@ export type NewDomain = {
 };
 
 export function createDomains(deps: DomainsDeps) {
-  const { db, clock, cursors, keys, installation, findUsers = [] } = deps;
+  const { db, clock, cursors, keys, installation, references } = deps;
   // Runs twice for every mail: when it is accepted and when it leaves.
   const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
     SELECT has_return_path AS hasReturnPath FROM domains
@@ -162,7 +162,7 @@ export function createDomains(deps: DomainsDeps) {
         const { seq, domain } = get(projectSeq, id);
         const uses = [
           ...usesOf(db, projectSeq, domain),
-          ...findUsers.flatMap((find) => find(projectSeq, domain)),
+          ...references.usersOf("domain", projectSeq, domain),
         ];
         if (uses.length > 0) throw domainInUse(domain, uses);
         db.delete(domains).where(eq(domains.seq, seq)).run();

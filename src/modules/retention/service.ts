@@ -7,12 +7,12 @@
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
-import { createBodyPurge } from "./bodies.ts";
-import { createDeliveryPurge } from "./deliveries.ts";
-import { createEventPurge } from "./events.ts";
-import { createExecutionPurge } from "./executions.ts";
-import type { Purge } from "./purge.ts";
-import { createRawPurge } from "./raw.ts";
+import { createBodyPurge } from "../../outbox/purge-bodies.ts";
+import { createDeliveryPurge, createPendingCheck } from "../webhooks/purge.ts";
+import { createEventPurge } from "../../events/purge.ts";
+import { createExecutionPurge } from "../workflows/purge.ts";
+import type { Purge } from "../../db/purge.ts";
+import { createRawPurge } from "../../outbox/purge-captured.ts";
 
 /** Retention periods in days; 0 keeps the data for ever. */
 export type RetentionDays = { bodies: number; raw: number; events: number; deliveries: number };
@@ -33,6 +33,7 @@ export function createRetention(deps: {
   days: RetentionDays;
 }) {
   const { db, writer, clock, days } = deps;
+  const isEventPending = createPendingCheck(db);
   /** Purges of this round that are not finished. */
   let left: Dated[] = [];
   /** Earliest time of the next round, by `Clock.elapsed`. */
@@ -43,7 +44,7 @@ export function createRetention(deps: {
       { purge: createBodyPurge(db), days: days.bodies },
       { purge: createRawPurge(db), days: days.raw },
       { purge: createDeliveryPurge(db), days: days.deliveries },
-      { purge: createEventPurge(db), days: days.events },
+      { purge: createEventPurge(db, isEventPending), days: days.events },
       { purge: createExecutionPurge(db), days: days.events },
     ].filter((dated) => dated.days > 0);
   }

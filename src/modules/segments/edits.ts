@@ -6,6 +6,7 @@ import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, type FieldError, validationError } from "../../lib/errors.ts";
+import type { References } from "../../lib/references.ts";
 import { newId } from "../../lib/id.ts";
 import { type Condition, parseCondition, wireCondition } from "./condition/condition.ts";
 import type { Definitions, SegmentRow } from "./definitions.ts";
@@ -17,9 +18,6 @@ import type { Tracking } from "./membership/tracking.ts";
 
 export type Edits = ReturnType<typeof createEdits>;
 
-/** Returns users of a segment, such as `campaign "Spring"`. A used segment cannot be deleted. */
-export type FindUsers = (projectSeq: number, segmentId: string) => string[];
-
 /** Largest number of members deleted with their segment; cleanup.ts deletes more in steps. */
 const MAX_DELETED_AT_ONCE = 1000;
 
@@ -30,9 +28,9 @@ export function createEdits(deps: {
   definitions: Definitions;
   memberRows: MemberRows;
   tracking: Tracking;
-  findUsers: readonly FindUsers[];
+  references: Pick<References, "usersOf">;
 }) {
-  const { db, writer, clock, definitions, memberRows, tracking, findUsers } = deps;
+  const { db, writer, clock, definitions, memberRows, tracking, references } = deps;
 
   function chooseSlug(projectSeq: number, name: string): string {
     const base = slugOf(name);
@@ -80,7 +78,7 @@ export function createEdits(deps: {
   function ensureUnused({ projectSeq, id }: SegmentRow): void {
     const users = [
       ...definitions.findDirectUsers(projectSeq, id).map(({ name }) => `segment "${name}"`),
-      ...findUsers.flatMap((find) => find(projectSeq, id)),
+      ...references.usersOf("segment", projectSeq, id),
     ];
     if (users.length === 0) return;
     throw new AppError(409, "CONFLICT", `This segment is used by ${users.join(", ")}.`, {

@@ -27,7 +27,7 @@ import { createAudiences } from "./sql/audiences.ts";
 import { createChangeReader } from "./membership/changes.ts";
 import { parseCondition } from "./condition/condition.ts";
 import { createDefinitions, type SegmentRow } from "./definitions.ts";
-import { createEdits, type FindUsers } from "./edits.ts";
+import { createEdits } from "./edits.ts";
 import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
 import type { Segment, SegmentInput } from "./model.ts";
@@ -35,6 +35,7 @@ import type { ResolvedTest } from "./condition/references.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
 import { createTracking } from "./membership/tracking.ts";
+import type { References } from "../../lib/references.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 
 export type Segments = ReturnType<typeof createSegments>;
@@ -48,10 +49,9 @@ export function createSegments(deps: {
   contacts: Contacts;
   events: EventLog;
   scheduler: FairScheduler;
-  /** Further users of segments; segments that refer to segments are always found. */
-  findUsers?: readonly FindUsers[];
+  references: Pick<References, "usersOf">;
 }) {
-  const { db, writer, clock, log, cursors, contacts, events, scheduler, findUsers = [] } = deps;
+  const { db, writer, clock, log, cursors, contacts, events, scheduler, references } = deps;
   const audiences = createAudiences({ db, scheduler });
   const definitions = createDefinitions({ db, clock });
   const memberRows = createMemberRows({ db, clock, events });
@@ -60,7 +60,7 @@ export function createSegments(deps: {
   const cleanUp = createCleanup({ db, writer, memberRows });
   const tracking = createTracking({ db, clock, log, changes, definitions, evaluator, cleanUp });
   const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });
-  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, findUsers });
+  const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, references });
 
   const memberCount = (row: SegmentRow) => audiences.count(definitions.segmentAudience(row));
 

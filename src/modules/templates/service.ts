@@ -11,6 +11,7 @@ import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
+import type { References } from "../../lib/references.ts";
 import { newId } from "../../lib/id.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
@@ -18,19 +19,13 @@ import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
 export type TemplateRow = typeof templates.$inferSelect;
 export type Templates = ReturnType<typeof createTemplates>;
 
-/**
- * Lists the users of a template, such as `workflow "Welcome"`. A template with users cannot be
- * deleted.
- */
-export type FindUsers = (projectSeq: number, templateId: string) => string[];
-
 export function createTemplates(deps: {
   db: Db;
   clock: Clock;
   cursors: Cursors;
-  findUsers?: FindUsers;
+  references: Pick<References, "usersOf">;
 }) {
-  const { db, clock, cursors, findUsers = () => [] } = deps;
+  const { db, clock, cursors, references } = deps;
   // Prepared without the query builder, because each mail from a template runs it.
   const findById = db.sqlite.prepare<TemplateRow, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, name, description, subject, body,
@@ -76,7 +71,7 @@ export function createTemplates(deps: {
     remove(projectSeq: number, id: string): Change<void> {
       return () => {
         const { seq } = get(projectSeq, id);
-        const users = findUsers(projectSeq, id);
+        const users = references.usersOf("template", projectSeq, id);
         if (users.length > 0) throw inUse(users);
         db.delete(templates).where(eq(templates.seq, seq)).run();
       };

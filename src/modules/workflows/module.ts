@@ -19,6 +19,7 @@ import type { Writer } from "../../db/writer.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
+import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
 import type { Contacts } from "../contacts/service.ts";
@@ -31,6 +32,7 @@ import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import type { Templates } from "../templates/service.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
+import { createForgetContact } from "./run/forget-contact.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createChooseBranch } from "./steps/choose-branch.ts";
 import { createAdvancer } from "./run/advance.ts";
@@ -72,6 +74,9 @@ export type WorkflowModuleDeps = {
   /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
   mostCallsOfProject: number;
   quotas: Pick<Quotas, "refuseMail">;
+  /** Registers work for the change that removes a contact. */
+  onContactRemoved: (handler: (contactSeq: number) => void) => void;
+  references: Pick<References, "register">;
   settleFacts: () => Promise<void>;
   wakeDispatcher: () => void;
   url: string;
@@ -170,6 +175,9 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     flushEvents: deps.settleFacts,
     writer,
   });
+  deps.references.register("template", workflows.usersOfTemplate);
+  deps.references.register("segment", workflows.usersOfSegment);
+  deps.onContactRemoved(createForgetContact({ db, clock }));
   // Called within the change that records the event: if it is rolled back, the runner is not woken.
   deps.events.onEvent(() => writer.afterCommit(runner.wake));
   const executions = createExecutions({

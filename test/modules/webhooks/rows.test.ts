@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from "bun:test";
-import { createDeliveryPurge } from "../../../src/modules/retention/deliveries.ts";
+import { createDeliveryPurge } from "../../../src/modules/webhooks/purge.ts";
 import { createDeliveryRows } from "../../../src/modules/webhooks/rows.ts";
 import { createWebhookCache } from "../../../src/modules/webhooks/cache.ts";
 import { openOutbox, planOf } from "../../support/outbox.ts";

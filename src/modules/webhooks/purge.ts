@@ -4,8 +4,8 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import { createDeliveryRows } from "../webhooks/rows.ts";
-import type { Purge } from "./purge.ts";
+import { createDeliveryRows } from "./rows.ts";
+import type { Purge } from "../../db/purge.ts";
 
 type Row = {
   seq: number;
@@ -60,4 +60,12 @@ export function createDeliveryPurge(db: Db): Purge {
     }
     return true;
   };
+}
+
+/** Returns a function that tells whether an event still has to be delivered to a webhook. */
+export function createPendingCheck({ sqlite }: Db): (eventSeq: number) => boolean {
+  const find = sqlite.prepare<{ yes: number }, [number]>(`
+    SELECT 1 AS yes FROM webhook_deliveries
+    WHERE event_seq = +? AND status = 'PENDING' LIMIT 1`);
+  return (eventSeq) => find.get(eventSeq) !== null;
 }

@@ -4,9 +4,9 @@
  * has not read it or its delivery to a webhook is pending.
  */
 
-import type { Db } from "../../db/open.ts";
-import { createSlowestPosition } from "../../events/reader.ts";
-import type { Purge } from "./purge.ts";
+import type { Db } from "../db/open.ts";
+import { createSlowestPosition } from "./reader.ts";
+import type { Purge } from "../db/purge.ts";
 
 type Row = {
   seq: number;
@@ -18,16 +18,14 @@ type Row = {
 
 const PAGE = 100;
 
-export function createEventPurge(db: Db): Purge {
+/** `isNeeded` returns true for an event that must stay, because something refers to it. */
+export function createEventPurge(db: Db, isNeeded: (eventSeq: number) => boolean): Purge {
   const { sqlite } = db;
   const positionOfSlowest = createSlowestPosition(db);
   const oldest = sqlite.prepare<Row, [number]>(`
     SELECT seq, project_seq AS projectSeq, contact_seq AS contactSeq, name, created_at AS createdAt
     FROM events ORDER BY seq LIMIT ?`);
   const drop = sqlite.prepare<unknown, [number]>("DELETE FROM events WHERE seq = ?");
-  const isPending = sqlite.prepare<{ yes: number }, [number]>(`
-    SELECT 1 AS yes FROM webhook_deliveries
-    WHERE event_seq = +? AND status = 'PENDING' LIMIT 1`);
   const countDown = sqlite.prepare<unknown, [number, string]>(
     "UPDATE event_names SET count = count - 1 WHERE project_seq = ? AND name = ?",
   );
@@ -41,7 +39,7 @@ export function createEventPurge(db: Db): Purge {
     while (hasTime()) {
       const rows = oldest.all(PAGE);
       for (const { seq, projectSeq, contactSeq, name, createdAt } of rows) {
-        if (createdAt >= before || seq > readUpTo || isPending.get(seq) !== null) return false;
+        if (createdAt >= before || seq > readUpTo || isNeeded(seq)) return false;
         if (!hasTime()) return true;
         drop.run(seq);
         countDown.run(projectSeq, name);

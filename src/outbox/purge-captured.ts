@@ -1,7 +1,7 @@
 /** Removes old messages that the capture transport stored. */
 
-import type { Db } from "../../db/open.ts";
-import type { Purge } from "./purge.ts";
+import type { Db } from "../db/open.ts";
+import type { Purge } from "../db/purge.ts";
 
 type Row = { seq: number; createdAt: number };
 

@@ -9,7 +9,7 @@
  */
 
 import type { Db } from "../../db/open.ts";
-import type { Purge } from "./purge.ts";
+import { createPurgeMark, type Purge } from "../../db/purge.ts";
 
 type Row = { seq: number; startedAt: number; completedAt: number | null; isKept: number };
 
@@ -17,12 +17,7 @@ const PAGE = 100;
 
 /** Creates the purge for one scan. */
 export function createExecutionPurge({ sqlite }: Db): Purge {
-  const readMark = sqlite.prepare<{ seq: number }, []>(
-    "SELECT seq FROM purge_marks WHERE name = 'executions'",
-  );
-  const writeMark = sqlite.prepare<unknown, [number]>(`
-    INSERT INTO purge_marks (name, seq) VALUES ('executions', ?)
-    ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`);
+  const mark = createPurgeMark(sqlite, "executions");
   const readPage = sqlite.prepare<Row, [number, number]>(`
     SELECT e.seq, e.started_at AS startedAt, e.completed_at AS completedAt,
            NOT w.allow_reentry AND e.contact_seq IS NOT NULL AS isKept
@@ -52,7 +47,7 @@ export function createExecutionPurge({ sqlite }: Db): Purge {
   }
 
   return (before, hasTime) => {
-    position ??= readMark.get()?.seq ?? 0;
+    position ??= mark.read();
     const start = position;
     let isOver = false;
     while (hasTime() && !isOver) {
@@ -64,7 +59,7 @@ export function createExecutionPurge({ sqlite }: Db): Purge {
         purgeRow(row, before);
       }
     }
-    if (isWithoutGap && position > start) writeMark.run(position);
+    if (isWithoutGap && position > start) mark.write(position);
     return !isOver;
   };
 }

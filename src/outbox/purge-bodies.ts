@@ -7,8 +7,8 @@
  * sent, and the next scan reads them again. It starts at the mark, before which all mails are done.
  */
 
-import type { Db } from "../../db/open.ts";
-import type { Purge } from "./purge.ts";
+import type { Db } from "../db/open.ts";
+import { createPurgeMark, type Purge } from "../db/purge.ts";
 
 type Row = {
   seq: number;
@@ -23,12 +23,7 @@ const PAGE = 100;
 
 /** Creates the purge for one scan. */
 export function createBodyPurge({ sqlite }: Db): Purge {
-  const readMark = sqlite.prepare<{ seq: number }, []>(
-    "SELECT seq FROM purge_marks WHERE name = 'bodies'",
-  );
-  const writeMark = sqlite.prepare<unknown, [number]>(`
-    INSERT INTO purge_marks (name, seq) VALUES ('bodies', ?)
-    ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`);
+  const mark = createPurgeMark(sqlite, "bodies");
   const readPage = sqlite.prepare<Row, [number, number]>(`
     SELECT seq, message_seq AS messageSeq, created_at AS createdAt,
            next_at IS NOT NULL AS isQueued, variables IS NOT NULL AS hasVariables
@@ -73,7 +68,7 @@ export function createBodyPurge({ sqlite }: Db): Purge {
   }
 
   return (before, hasTime) => {
-    position ??= readMark.get()?.seq ?? 0;
+    position ??= mark.read();
     const start = position;
     let isOver = false;
     while (hasTime() && !isOver) {
@@ -86,7 +81,7 @@ export function createBodyPurge({ sqlite }: Db): Purge {
         advance(row);
       }
     }
-    if (isWithoutGap && position > start) writeMark.run(position);
+    if (isWithoutGap && position > start) mark.write(position);
     return !isOver;
   };
 }

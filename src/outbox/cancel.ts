@@ -1,0 +1,63 @@
+/**
+ * Cancels mails that wait in the queue, and records the event of each. A mail under way is left
+ * alone: its attempt decides what becomes of it.
+ */
+
+import type { Db } from "../db/open.ts";
+import type { UsageCounter } from "../db/usage-counter.ts";
+import type { EventLog } from "../events/log.ts";
+import type { Clock } from "../lib/clock.ts";
+import { stateAfter, TRANSITIONS } from "./states.ts";
+
+type Cancelled = {
+  seq: number;
+  projectSeq: number;
+  contactSeq: number | null;
+  campaignSeq: number | null;
+};
+
+export type Cancellation = ReturnType<typeof createCancellation>;
+
+const RETURNING = `RETURNING seq, project_seq AS projectSeq, contact_seq AS contactSeq,
+  campaign_seq AS campaignSeq`;
+
+export function createCancellation(deps: {
+  db: Db;
+  usage: Pick<UsageCounter, "addQueued">;
+  events: Pick<EventLog, "record">;
+  clock: Clock;
+}) {
+  const { usage, events, clock } = deps;
+  const { sqlite } = deps.db;
+  const cancelOfContact = sqlite.prepare<Cancelled, [string, number]>(`
+    UPDATE emails SET status = ${stateAfter("cancel")}, next_at = NULL, last_error = ?
+    WHERE contact_seq = +? AND status = 'QUEUED' ${RETURNING}`);
+  const cancelOfCampaign = sqlite.prepare<Cancelled, [string, number, number]>(`
+    UPDATE emails SET status = ${stateAfter("cancel")}, next_at = NULL, last_error = ?
+    WHERE seq IN (SELECT seq FROM emails
+                  WHERE campaign_seq = +? AND status = 'QUEUED' AND next_at IS NOT NULL LIMIT +?)
+    ${RETURNING}`);
+
+  function record(cancelled: readonly Cancelled[], reason: string): void {
+    const at = clock.now();
+    for (const { seq: emailSeq, projectSeq, contactSeq, campaignSeq } of cancelled) {
+      if (campaignSeq === null) usage.addQueued(projectSeq, -1);
+      const { event: name } = TRANSITIONS.cancel;
+      events.record({ projectSeq, name, contactSeq, emailSeq, data: { reason }, at });
+    }
+  }
+
+  return {
+    /** Part of a change: cancels all queued mails of a contact. */
+    ofContact(contactSeq: number, reason: string): void {
+      record(cancelOfContact.all(reason, contactSeq), reason);
+    },
+
+    /** Part of a change: cancels up to `limit` queued mails of a campaign; returns their number. */
+    ofCampaign(campaignSeq: number, reason: string, limit: number): number {
+      const cancelled = cancelOfCampaign.all(reason, campaignSeq, limit);
+      record(cancelled, reason);
+      return cancelled.length;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** What happens to the mails of a contact when the contact changes its address or is removed. */
+
+import type { Db } from "../db/open.ts";
+import type { Cancellation } from "./cancel.ts";
+
+export type ContactMails = ReturnType<typeof createContactMails>;
+
+const OF_CONTACT = "email_seq IN (SELECT seq FROM emails WHERE contact_seq = ?)";
+
+/** Removes what identifies the contact. The records of its mails stay. */
+const FORGET = [
+  `UPDATE attempts SET conversations = NULL, reason = NULL WHERE ${OF_CONTACT}`,
+  `DELETE FROM captured_messages WHERE ${OF_CONTACT}`,
+  `UPDATE emails SET to_address = NULL, to_name = NULL, variables = NULL, subject = '',
+     last_error = iif(status = 'CANCELLED', last_error, NULL)
+   WHERE contact_seq = ?`,
+];
+
+export function createContactMails(deps: { db: Db; cancellation: Cancellation }) {
+  const { sqlite } = deps.db;
+  const statements = FORGET.map((sql) => sqlite.prepare<unknown, [number]>(sql));
+  const readdress = sqlite.prepare<unknown, [string, number]>(`
+    UPDATE emails SET to_address = ?, line = ''
+    WHERE contact_seq = +? AND campaign_seq IS NOT NULL AND status = 'QUEUED'`);
+  return {
+    /** Part of a change: cancels queued mails, since their address is removed, and forgets the rest. */
+    forget(contactSeq: number): void {
+      deps.cancellation.ofContact(contactSeq, "The contact was deleted.");
+      for (const statement of statements) statement.run(contactSeq);
+    },
+
+    /** Part of a change: queued campaign mail follows the contact to its new address. */
+    readdress(contactSeq: number, address: string): void {
+      readdress.run(address, contactSeq);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * The states of a mail and all transitions between them. Only this folder changes `emails.status`,
+ * and each statement that does names its transition here. Every transition records its event in the
+ * same change; only leasing a mail and returning the lease to the queue are no events.
+ */
+
+import type { EmailStatus } from "../db/schema/emails.ts";
+
+type Transition = {
+  from: readonly EmailStatus[];
+  to: EmailStatus;
+  /** Name of the event that the transition records. */
+  event: `email.${string}` | null;
+};
+
+export const TRANSITIONS = {
+  lease: { from: ["QUEUED"], to: "SENDING", event: null },
+  /** The attempt is retried later, or the process that held the lease has ended. */
+  requeue: { from: ["SENDING"], to: "QUEUED", event: null },
+  send: { from: ["SENDING"], to: "SENT", event: "email.sent" },
+  /** The recipient's own server accepted the mail: it is sent and delivered. */
+  deliver: { from: ["SENDING"], to: "DELIVERED", event: "email.delivered" },
+  bounce: { from: ["SENDING"], to: "BOUNCED", event: "email.bounced" },
+  fail: { from: ["SENDING"], to: "FAILED", event: "email.failed" },
+  suppress: { from: ["SENDING"], to: "SUPPRESSED", event: "email.suppressed" },
+  cancel: { from: ["QUEUED", "SENDING"], to: "CANCELLED", event: "email.cancelled" },
+  open: { from: ["SENT", "DELIVERED"], to: "OPENED", event: "email.opened" },
+  click: { from: ["SENT", "DELIVERED", "OPENED"], to: "CLICKED", event: "email.clicked" },
+} as const satisfies Record<string, Transition>;
+
+export type TransitionName = keyof typeof TRANSITIONS;
+
+/** SQL that is true for a mail from which the transition may start. */
+export function isFrom(name: TransitionName): string {
+  return `status IN (${TRANSITIONS[name].from.map(quote).join(", ")})`;
+}
+
+/** SQL of the state after the transition. */
+export function stateAfter(name: TransitionName): string {
+  return quote(TRANSITIONS[name].to);
+}
+
+/** SQL of the state of a mail after an occurrence that changes only some states: opens and clicks. */
+export function stateIfFrom(name: TransitionName): string {
+  return `iif(${isFrom(name)}, ${stateAfter(name)}, status)`;
+}
+
+function quote(status: EmailStatus): string {
+  return `'${status}'`;
+}
