@@ -55,7 +55,7 @@ export async function runAttack(options: AttackOptions): Promise<Worst> {
   const rates = ["--send-rate", "0.001", "--api-rate", "0", "--public-key-rate", "0"];
   const args = [...rates, "--public-client-rate", "0", "--metrics", metrics];
   const server = await startServer({ binary: options.binary, data, args });
-  const watch = startHelper("./watch.ts", { port: server.port, pid: server.pid });
+  const watch = startHelper("../attack/watch.ts", { port: server.port, pid: server.pid });
   const worst = { peakMiB: 0, slowestMs: 0, slowestOwnMs: 0 };
   for (const target of await findTargets(`http://127.0.0.1:${server.port}`)) {
     for (const attack of attacksOn(target).filter(options.wants)) {
@@ -106,7 +106,7 @@ async function measure(run: {
   const key = keys[attack.key];
   watch.again();
   await watch.next(Watched);
-  const flood = startHelper("./flood.ts", {
+  const flood = startHelper("../attack/flood.ts", {
     port: server.port,
     head: [
       `${target.method} ${target.path} HTTP/1.1`,

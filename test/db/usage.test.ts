@@ -336,6 +336,8 @@ describe("the counters are right after", () => {
     await t.call("POST", `/campaigns/${id}/cancel`);
     await t.app.campaigns.tick();
     await waitUntil(() => t.countRows("emails WHERE next_at IS NOT NULL") === 0);
+    // Each cancelled mail adds an event.
+    usage = expectChanged(t, usage, "more");
     await t.call("DELETE", `/campaigns/${id}`);
     expect(t.countRows("campaigns")).toBe(0);
     expectChanged(t, usage, "less");

@@ -245,7 +245,7 @@ describe("the verdict of an attempt sets state, attempt and event:", () => {
     expect(eventsOf(outbox)).toEqual([{ name: "email.suppressed", data: { reason: "COMPLAINT" } }]);
   });
 
-  test("cancelled: the mail is CANCELLED, without attempt or event", () => {
+  test("cancelled: the mail is CANCELLED with an event, without attempt", () => {
     const { outbox, row, attempts } = settled({ kind: "cancelled", reason: "Not subscribed" });
     expect(row).toEqual({
       ...NOTHING,
@@ -254,7 +254,9 @@ describe("the verdict of an attempt sets state, attempt and event:", () => {
       lastError: "Not subscribed",
     });
     expect(attempts).toEqual([]);
-    expect(outbox.events()).toEqual([]);
+    expect(eventsOf(outbox)).toEqual([
+      { name: "email.cancelled", data: { reason: "Not subscribed" } },
+    ]);
   });
 
   test("accepted by capture: the first message is stored byte for byte", () => {
