@@ -5,7 +5,7 @@
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SETTINGS } from "../src/config.ts";
+import { SETTINGS } from "../src/config/settings.ts";
 
 const PAGE = join(import.meta.dir, "../docs/configuration.md");
 

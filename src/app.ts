@@ -7,7 +7,7 @@
 
 import { Cron } from "croner";
 import { Elysia } from "elysia";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/settings.ts";
 import { describeFault, recoveryOf, type StorageFault } from "./db/fault.ts";
 import { freeBytes } from "./db/folder.ts";
 import type { Db } from "./db/open.ts";

@@ -1,6 +1,6 @@
 /** The properties of this installation that the DNS records of sending domains depend on. */
 
-import type { Config } from "./config.ts";
+import type { Config } from "./config/settings.ts";
 import { isPublicAddress } from "./lib/ip-addresses.ts";
 import type { Installation } from "./modules/domains/records.ts";
 

@@ -6,7 +6,7 @@
 import "../../src/lib/production.ts";
 import type { Database } from "bun:sqlite";
 import { createApp } from "../../src/app.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read.ts";
 import { openDataFolder } from "../../src/db/folder.ts";
 import { openDatabase } from "../../src/db/open.ts";
 import { systemClock } from "../../src/lib/clock.ts";

@@ -1,7 +1,7 @@
 /** The command `mailstead check`: reads the whole database and reports inconsistencies. */
 
 import type { Database } from "bun:sqlite";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
 import { findDatabase } from "../db/folder.ts";
 import type { Violation } from "../db/invariant.ts";
 import { openForReading } from "../db/open-stored.ts";

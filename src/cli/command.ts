@@ -1,8 +1,7 @@
 /** Defines commands and their flags, and parses the arguments of a command. */
 
-import { type Config, isBooleanWord, SETTINGS } from "../config.ts";
-
-export type SettingName = keyof Config;
+import { isBooleanWord } from "../config/kinds.ts";
+import { type SettingName, SETTINGS } from "../config/settings.ts";
 
 export type Flag = {
   name: string;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { App } from "../app.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";

@@ -2,7 +2,7 @@
  * The command `mailstead doctor`: checks everything that delivery depends on, one line per check.
  */
 
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
 import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
 import { systemClock } from "../lib/clock.ts";

@@ -10,7 +10,8 @@ import { createDnsCheck, type Unanswered, unansweredOf } from "../modules/domain
 import { createCheckRows } from "../modules/domains/check-rows.ts";
 import { parseSendingDomain } from "../modules/domains/name.ts";
 import type { DomainRow } from "../modules/domains/service.ts";
-import { type Command, type Flag, type Input, type SettingName, UsageError } from "./command.ts";
+import { type Command, type Flag, type Input, UsageError } from "./command.ts";
+import type { SettingName } from "../config/settings.ts";
 import { recordsText } from "./domain-text.ts";
 import { print, PROJECT_FLAG, type Store, STORE_SETTINGS, withStore } from "./store.ts";
 

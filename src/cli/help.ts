@@ -1,6 +1,6 @@
 /** Help texts, which are generated from the commands so that they are always complete. */
 
-import { SETTINGS } from "../config.ts";
+import { SETTINGS } from "../config/settings.ts";
 import { VERSION } from "../lib/version.ts";
 import { type Command, flagsOf } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /** The command `mailstead migrate`. */
 
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
 import { openDataFolder } from "../db/folder.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import type { Command } from "./command.ts";

@@ -5,7 +5,7 @@
  * suggestion and becomes an exit code: 0 for success, 1 for failure, 2 for wrong usage.
  */
 
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config/read.ts";
 import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
 import { DatabaseTooNewError } from "../db/migrate.ts";

@@ -1,6 +1,7 @@
 /** The command `mailstead send`: sends one mail and prints the SMTP conversation. */
 
-import { type Config, readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
+import type { Config } from "../config/settings.ts";
 import { hasInstallation } from "../db/folder.ts";
 import type { Outcome } from "../outbox/outcome.ts";
 import { systemClock } from "../lib/clock.ts";

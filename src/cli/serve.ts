@@ -1,7 +1,8 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
 import { createApp, type App } from "../app.ts";
-import { type Config, readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
+import type { Config, SettingName } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
 import { createDatabase } from "../db/create.ts";
 import {
@@ -19,7 +20,7 @@ import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { VERSION } from "../lib/version.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
-import { type Command, type SettingName, UsageError } from "./command.ts";
+import { type Command, UsageError } from "./command.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
   "data",

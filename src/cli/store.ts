@@ -3,7 +3,8 @@
  */
 
 import { createReferences } from "../lib/references.ts";
-import { type Config, readConfig } from "../config.ts";
+import { readConfig } from "../config/read.ts";
+import type { Config, SettingName } from "../config/settings.ts";
 import { createDatabase } from "../db/create.ts";
 import {
   type DataFolder,
@@ -28,7 +29,7 @@ import { createDkimKeys, dkimSealKey, requireReadableKeys } from "../modules/dom
 import { createDomains } from "../modules/domains/service.ts";
 import { createKeys } from "../modules/keys/service.ts";
 import { createProjects, type ProjectRow } from "../modules/projects/service.ts";
-import type { Flag, Input, SettingName } from "./command.ts";
+import type { Flag, Input } from "./command.ts";
 
 /** The secret is needed as well: if the server got it as a setting, it is not in the folder. */
 export const STORE_SETTINGS: readonly SettingName[] = ["data", "secret"];

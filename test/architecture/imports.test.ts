@@ -8,27 +8,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   protocols: ["lib"],
   db: ["lib"],
-  "config.ts": ["protocols", "lib"],
+  config: ["protocols", "lib"],
   events: ["db", "lib"],
   render: ["protocols", "db", "lib"],
   http: ["render", "protocols", "db", "lib"],
-  outbox: ["events", "render", "protocols", "db", "config.ts", "lib"],
-  modules: ["http", "outbox", "events", "render", "protocols", "db", "config.ts", "lib"],
+  outbox: ["events", "render", "protocols", "db", "config", "lib"],
+  modules: ["http", "outbox", "events", "render", "protocols", "db", "config", "lib"],
   /** The files in src/ itself, which create the modules. */
-  app: ["modules", "http", "outbox", "events", "render", "protocols", "db", "config.ts", "lib"],
+  app: ["modules", "http", "outbox", "events", "render", "protocols", "db", "config", "lib"],
   /** Commands create the parts that they need, as app.ts does. */
-  cli: [
-    "app",
-    "modules",
-    "http",
-    "outbox",
-    "events",
-    "render",
-    "protocols",
-    "db",
-    "config.ts",
-    "lib",
-  ],
+  cli: ["app", "modules", "http", "outbox", "events", "render", "protocols", "db", "config", "lib"],
   "main.ts": ["cli", "lib"],
 };
 

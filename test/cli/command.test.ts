@@ -15,7 +15,8 @@ import {
 } from "../../src/cli/project.ts";
 import { serve, SERVER_SETTINGS, unsafeChoices } from "../../src/cli/serve.ts";
 import { version } from "../../src/cli/version.ts";
-import { readConfig, SETTINGS } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 
 const commands: readonly Command[] = [
   serve,

@@ -1,6 +1,6 @@
 /** Shared functions for tests in which the system clock is set back or forward. */
 
-import type { Config } from "../../src/config.ts";
+import type { Config } from "../../src/config/settings.ts";
 import { testApp, type TestApp, type TestOptions } from "../support/app.ts";
 import { DAY, HOUR } from "../support/automation.ts";
 import { manualClock } from "../support/clock.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SETTINGS } from "../../src/config.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 import {
   BODY_LIMITS,
   type BodyLimit,

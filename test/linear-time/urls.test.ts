@@ -1,6 +1,6 @@
 /** URLs, addresses of hosts, and settings. */
 
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read.ts";
 import { clientAddressReader } from "../../src/http/client-address.ts";
 import { defineFormats } from "../../src/http/formats.ts";
 import { canonicalPath, routePath } from "../../src/http/route-path.ts";

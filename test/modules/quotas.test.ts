@@ -1,7 +1,7 @@
 /** Quotas of stored data and of queued mails. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { SETTINGS } from "../../src/config.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 import { type TestResponse, type TestApp, testApp } from "../support/app.ts";
 import { type Automation, MINUTE, startAutomation } from "../support/automation.ts";
 import { createLog } from "../../src/lib/log.ts";

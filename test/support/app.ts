@@ -2,7 +2,8 @@
 
 import "./production.ts";
 import { type App, createApp } from "../../src/app.ts";
-import { type Config, readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read.ts";
+import type { Config } from "../../src/config/settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../src/db/open.ts";
 import type { Transport } from "../../src/outbox/outcome.ts";

@@ -5,7 +5,7 @@
 
 import "../../src/lib/production.ts";
 import { createApp } from "../../src/app.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/read.ts";
 import { lockDataFolder, openDataFolder } from "../../src/db/folder.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openDatabase } from "../../src/db/open.ts";

@@ -4,7 +4,7 @@ import { existsSync, statSync } from "node:fs";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/settings.ts";
 import { freeBytes, hasInstallation } from "../../db/folder.ts";
 import { openRelaySession } from "../../outbox/transports/relay.ts";
 import { isPublicAddress } from "../../lib/ip-addresses.ts";

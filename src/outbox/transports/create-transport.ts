@@ -1,6 +1,6 @@
 /** Makes the way out that the configuration names. */
 
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/settings.ts";
 import {
   createMtaSts,
   memoryPolicyStore,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/config/settings.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { createReader } from "../../../src/events/reader.ts";

@@ -1,7 +1,7 @@
 /** Creates applications with webhooks, and the servers that receive their requests. */
 
 import { Webhook } from "standardwebhooks";
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/config/settings.ts";
 import { testApp, type TestApp, type TestOptions } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { waitUntil } from "../../support/eventually.ts";

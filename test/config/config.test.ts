@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, ConfigError, readConfig, SETTINGS } from "../src/config.ts";
-import { parseAddressRange } from "../src/lib/address-ranges.ts";
+import { ConfigError, readConfig } from "../../src/config/read.ts";
+import { type Config, SETTINGS } from "../../src/config/settings.ts";
+import { parseAddressRange } from "../../src/lib/address-ranges.ts";
 
 type Name = keyof Config;
 type Row = [name: Name, flag: string, env: string, fallback: unknown, text: string, value: unknown];

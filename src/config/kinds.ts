@@ -1,0 +1,184 @@
+/** The kinds of values that settings have, with their parsers. */
+
+import { isIP } from "node:net";
+import { type AddressRange, parseAddressRange } from "../lib/address-ranges.ts";
+import type { MetricsAddress } from "../lib/metrics.ts";
+import { trimEndOf } from "../lib/trim.ts";
+import { parseUrl } from "../lib/url.ts";
+import { type DnsServer, parseDnsServers } from "../protocols/dns/servers.ts";
+import { parseRelayUrl, type Relay } from "../protocols/smtp/relay-url.ts";
+import type { Kind, Parsed } from "./setting.ts";
+
+export const RELAY_URL_FORM = "smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]";
+
+export const boolean: Kind<boolean> = {
+  parse: trueOrFalse,
+  isBoolean: true,
+  placeholder: "[true|false]",
+};
+
+export const publicUrl: Kind<string> = { parse: parsePublicUrl, placeholder: "URL" };
+export const relayUrl: Kind<Relay> = { parse: relayAddress, placeholder: "URL" };
+export const hostName: Kind<string> = { parse: parseHostName, placeholder: "NAME" };
+export const hostAndPort: Kind<MetricsAddress> = {
+  parse: parseHostAndPort,
+  placeholder: "HOST:PORT",
+};
+export const secret: Kind<string> = { parse: installationSecret, placeholder: "TEXT" };
+
+export const dnsServers: Kind<readonly DnsServer[]> = {
+  parse: parseServers,
+  isList: true,
+  placeholder: "ADDRESS[:PORT],…",
+};
+export const ipAddresses: Kind<readonly string[]> = {
+  parse: parseAddresses,
+  isList: true,
+  placeholder: "ADDRESS,…",
+};
+export const addressRanges: Kind<readonly AddressRange[]> = {
+  parse: parseRanges,
+  isList: true,
+  placeholder: "ADDRESS[/BITS],…",
+};
+
+export function text(placeholder: string): Kind<string> {
+  return { parse: nonEmpty, placeholder };
+}
+
+export function integer(placeholder: string, min: number, max: number): Kind<number> {
+  return { parse: integerWithin(min, max), placeholder };
+}
+
+export function decimal(placeholder: string, min: number, max: number): Kind<number> {
+  return { parse: numberWithin(min, max), placeholder };
+}
+
+export function choice<const T extends string>(values: readonly T[]): Kind<T> {
+  return { parse: oneOf(values), placeholder: values.join("|") };
+}
+
+/** A setting whose value may be absent. */
+export function optional<T>(kind: Kind<T>): Kind<T | null> {
+  return kind;
+}
+
+function nonEmpty(text: string): Parsed<string> {
+  return text.trim() === "" ? { accepted: "a value that is not empty" } : { value: text };
+}
+
+function integerWithin(min: number, max: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max
+      ? { value }
+      : { accepted: `a whole number from ${min} to ${max}, got "${text}"` };
+  };
+}
+
+function numberWithin(min: number, max: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max
+      ? { value }
+      : { accepted: `a number from ${min} to ${max}, got "${text}"` };
+  };
+}
+
+function oneOf<const T extends string>(values: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const value = values.find((candidate) => candidate === text);
+    return value === undefined
+      ? { accepted: `one of ${values.join(", ")}, got "${text}"` }
+      : { value };
+  };
+}
+
+const TRUE_WORDS: readonly string[] = ["true", "1"];
+const FALSE_WORDS: readonly string[] = ["false", "0"];
+
+function trueOrFalse(text: string): Parsed<boolean> {
+  if (TRUE_WORDS.includes(text)) return { value: true };
+  if (FALSE_WORDS.includes(text)) return { value: false };
+  return { accepted: `true or false, got "${text}"` };
+}
+
+/** Returns true if a word after a boolean flag is its value. */
+export function isBooleanWord(text: string): boolean {
+  return TRUE_WORDS.includes(text) || FALSE_WORDS.includes(text);
+}
+
+function parsePublicUrl(text: string): Parsed<string> {
+  const url = parseUrl(text);
+  const isBase =
+    url !== null && /^https?:$/.test(url.protocol) && url.search === "" && url.hash === "";
+  return isBase
+    ? { value: trimEndOf(url.href, "/") }
+    : { accepted: `an http or https URL without query, got "${text}"` };
+}
+
+/** Refuses IP addresses: EHLO would need brackets, and MX and SPF records need a name. */
+function parseHostName(text: string): Parsed<string> {
+  return isIP(text) === 0 &&
+    /^(?=.{1,253}$)[a-z0-9_]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9-]*[a-z0-9])?)*$/i.test(text)
+    ? { value: text.toLowerCase() }
+    : { accepted: `a host name such as mail.example.com, got "${text}"` };
+}
+
+function parseServers(text: string): Parsed<readonly DnsServer[]> {
+  const parsed = parseDnsServers(text);
+  return parsed.ok
+    ? { value: parsed.servers }
+    : { accepted: `addresses of name servers, but the value ${parsed.message}` };
+}
+
+/** Parses `host:port`. IPv6 addresses are in brackets. */
+function parseHostAndPort(text: string): Parsed<MetricsAddress> {
+  const at = text.lastIndexOf(":");
+  const host = text.slice(0, Math.max(at, 0)).replace(/^\[([^\]]*)\]$/, "$1");
+  const port = text.slice(at + 1);
+  const isValid = /^\d{1,5}$/.test(port) && Number(port) <= 65_535 && /^[^\s/]+$/.test(host);
+  return isValid
+    ? { value: { host, port: Number(port) } }
+    : { accepted: `an address and a port such as 127.0.0.1:9090, got "${text}"` };
+}
+
+function wordsOf(list: string): string[] {
+  return list.split(/[\s,]+/).filter((word) => word !== "");
+}
+
+function parseAddresses(text: string): Parsed<readonly string[]> {
+  const addresses = wordsOf(text);
+  return addresses.length > 0 && addresses.every((address) => isIP(address) !== 0)
+    ? { value: addresses }
+    : { accepted: `IP addresses separated by commas, got "${text}"` };
+}
+
+const MAX_RANGES = 100;
+
+function parseRanges(text: string): Parsed<readonly AddressRange[]> {
+  const words = wordsOf(text);
+  const ranges = words.flatMap((word) => parseAddressRange(word) ?? []);
+  return words.length > 0 && words.length <= MAX_RANGES && ranges.length === words.length
+    ? { value: ranges }
+    : {
+        accepted:
+          `at most ${MAX_RANGES} IP addresses or ranges such as 10.0.0.0/8, ` +
+          `separated by commas, got "${text}"`,
+      };
+}
+
+function relayAddress(text: string): Parsed<Relay> {
+  const parsed = parseRelayUrl(text);
+  return parsed.ok
+    ? { value: parsed.relay }
+    : { accepted: `${RELAY_URL_FORM} (${parsed.message})` };
+}
+
+const MIN_SECRET_CHARACTERS = 32;
+
+function installationSecret(text: string): Parsed<string> {
+  return text.length >= MIN_SECRET_CHARACTERS
+    ? { value: text }
+    : { accepted: `at least ${MIN_SECRET_CHARACTERS} characters` };
+}

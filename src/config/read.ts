@@ -1,0 +1,77 @@
+/** Reads the settings: one frozen object from flags, environment variables and files. */
+
+import { readFileSync } from "node:fs";
+import type { Setting } from "./setting.ts";
+import { type Config, isSettingName, type SettingName, SETTINGS } from "./settings.ts";
+
+/** The error for an invalid setting. `message` names the flag and the accepted values. */
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Writable = { -readonly [Name in SettingName]?: Config[Name] };
+
+/**
+ * Reads the settings. Flags take precedence over environment variables, and these over defaults.
+ * Instead of a variable, `<NAME>_FILE` may name a file that contains the value.
+ */
+export function readConfig(
+  flags: Readonly<Record<string, string>>,
+  environment: Environment,
+  defaults: Partial<Config> = {},
+): Config {
+  const config: Writable = {};
+  for (const name of Object.keys(SETTINGS)) if (isSettingName(name)) readInto(config, name);
+  if (!isComplete(config)) throw new ConfigError("a setting has no value");
+  if (config.transport === "relay" && config.relayUrl === null) {
+    throw new ConfigError(
+      `--transport relay needs --relay-url (${SETTINGS.relayUrl.env}): ${SETTINGS.relayUrl.help}`,
+    );
+  }
+  return Object.freeze(config);
+
+  function readInto<Name extends SettingName>(config: Writable, name: Name): void {
+    config[name] = read(name);
+  }
+
+  function read<Name extends SettingName>(name: Name): Config[Name] {
+    const setting: Setting<Config[Name]> = SETTINGS[name];
+    const given = givenText(setting, flags, environment);
+    if (given === null) return defaults[name] ?? setting.fallback();
+    const parsed = setting.parse(given.text);
+    if ("value" in parsed) return parsed.value;
+    throw new ConfigError(`${given.source}: expected ${parsed.accepted}`);
+  }
+}
+
+function isComplete(config: Writable): config is Config {
+  return Object.keys(SETTINGS).every((name) => Object.hasOwn(config, name));
+}
+
+function givenText(
+  setting: { flag: string; env: string },
+  flags: Readonly<Record<string, string>>,
+  environment: Environment,
+): { text: string; source: string } | null {
+  const flag = flags[setting.flag];
+  if (flag !== undefined) return { text: flag, source: `--${setting.flag}` };
+  // An empty variable counts as absent, because compose files pass unset variables as empty.
+  const file = environment[`${setting.env}_FILE`] ?? "";
+  const direct = environment[setting.env] ?? "";
+  if (file !== "" && direct !== "") {
+    throw new ConfigError(
+      `${setting.env} and ${setting.env}_FILE are both set: set only one of them`,
+    );
+  }
+  if (file !== "") {
+    return { text: readValueFile(`${setting.env}_FILE`, file), source: `${setting.env}_FILE` };
+  }
+  return direct === "" ? null : { text: direct, source: setting.env };
+}
+
+function readValueFile(source: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8").replace(/\r?\n$/, "");
+  } catch {
+    throw new ConfigError(`${source}: cannot read the file ${path}`);
+  }
+}

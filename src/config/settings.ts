@@ -1,0 +1,174 @@
+/**
+ * The table of settings. The type of the configuration, the flags of commands, their help texts and
+ * docs/configuration.md derive from it; read.ts reads the values.
+ */
+
+import { hostname as systemHostname } from "node:os";
+import { LOG_FORMATS, LOG_LEVELS } from "../lib/log.ts";
+import * as kinds from "./kinds.ts";
+import { type Setting, setting } from "./setting.ts";
+
+const TRANSPORTS = ["capture", "relay", "direct"] as const;
+
+/** Longest retention: a hundred years. */
+const MAX_DAYS = 36_500;
+
+const TABLE = {
+  data: setting("data", kinds.text("FOLDER"), {
+    fallback: () => "./mailstead-data",
+    help: "Folder of the database and the installation secret",
+  }),
+  host: setting("host", kinds.text("ADDRESS"), {
+    fallback: () => "127.0.0.1",
+    help: "Address to listen on",
+  }),
+  port: setting("port", kinds.integer("PORT", 0, 65_535), {
+    fallback: () => 3000,
+    help: "Port to listen on; 0 for any free port",
+  }),
+  /** Public base of links, without a slash at the end; null means `http://host:port`. */
+  url: setting("url", kinds.optional(kinds.publicUrl), {
+    fallback: () => null,
+    shownDefault: "http://host:port",
+    help: "Public base of the links in mails",
+  }),
+  /** The same for tracked links and pixels; null means the value of `url`. */
+  trackingUrl: setting("tracking-url", kinds.optional(kinds.publicUrl), {
+    fallback: () => null,
+    shownDefault: "the value of --url",
+    help: "Public base of tracked links and pixels, if it differs",
+  }),
+  transport: setting("transport", kinds.choice(TRANSPORTS), {
+    fallback: () => "capture" as const,
+    help: "How mail is sent: captured and not sent, through an SMTP relay, or directly to recipients",
+  }),
+  relayUrl: setting("relay-url", kinds.optional(kinds.relayUrl), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: kinds.RELAY_URL_FORM,
+  }),
+  hostname: setting("hostname", kinds.hostName, {
+    fallback: systemHostname,
+    shownDefault: "the system's",
+    help: "Name of this server in EHLO",
+  }),
+  /** Name servers for look-ups; null means those of the system. */
+  dns: setting("dns", kinds.optional(kinds.dnsServers), {
+    fallback: () => null,
+    shownDefault: "the system's",
+    help: "Name servers for DNS look-ups",
+  }),
+  directPort: setting("direct-port", kinds.integer("PORT", 1, 65_535), {
+    fallback: () => 25,
+    help: "Port of the receiving servers, with --transport direct; change it only for tests",
+  }),
+  /** Addresses of this machine that mail leaves from; if empty, the system chooses. */
+  sourceAddresses: setting("source-address", kinds.ipAddresses, {
+    fallback: () => [],
+    shownDefault: "the system's choice",
+    help: "Addresses of this machine that mail leaves from, with --transport direct",
+  }),
+  allowPrivateAddresses: setting("allow-private-addresses", kinds.boolean, {
+    fallback: () => false,
+    help: "Allow mail and webhooks to private and loopback addresses; for tests",
+  }),
+  sendRate: setting("send-rate", kinds.decimal("N", 0, 100_000), {
+    fallback: () => 14,
+    help: "Mails per second that leave; 0 for no limit",
+  }),
+  apiRate: setting("api-rate", kinds.integer("N", 0, 10_000_000), {
+    fallback: () => 1000,
+    help: "Requests per minute and project with secret keys; 0 for no limit",
+  }),
+  publicKeyRate: setting("public-key-rate", kinds.integer("N", 0, 10_000_000), {
+    fallback: () => 1000,
+    help: "Requests per minute and project with public keys; 0 for no limit",
+  }),
+  publicClientRate: setting("public-client-rate", kinds.integer("N", 0, 10_000_000), {
+    fallback: () => 300,
+    help: "Requests per minute, project and client address with public keys; 0 for no limit",
+  }),
+  trustedProxies: setting("trusted-proxy", kinds.addressRanges, {
+    fallback: () => [],
+    shownDefault: "none",
+    help: "Reverse proxies, as addresses or CIDR ranges, whose X-Forwarded-For names the client",
+  }),
+  quotaStorage: setting("quota-storage", kinds.integer("MIB", 0, 1_000_000_000), {
+    fallback: () => 51_200,
+    help: "MiB that the data of a project may take; 0 for no limit",
+  }),
+  quotaQueuedMails: setting("quota-queued-mails", kinds.integer("N", 0, 1_000_000_000), {
+    fallback: () => 1_000_000,
+    help: "Waiting mails of a project, without those of campaigns; 0 for no limit",
+  }),
+  quotaJobs: setting("quota-jobs", kinds.integer("N", 0, 100_000), {
+    fallback: () => 10,
+    help: "Concurrent imports, exports and bulk actions of a project; 0 for no limit",
+  }),
+  quotaWebhookCalls: setting("quota-webhook-calls", kinds.integer("N", 0, 1000), {
+    fallback: () => 32,
+    help: "Concurrent webhook requests of a project; 0 for no limit except a fair share",
+  }),
+  requireVerifiedDomain: setting("require-verified-domain", kinds.boolean, {
+    fallback: () => true,
+    shownDefault: "true; false in dev",
+    help: "Refuse senders whose domain is not verified",
+  }),
+  retainBodies: setting("retain-bodies", kinds.integer("DAYS", 0, MAX_DAYS), {
+    fallback: () => 90,
+    help: "Days until body, variables and attachments of a mail are deleted; 0 for never",
+  }),
+  retainRaw: setting("retain-raw", kinds.integer("DAYS", 0, MAX_DAYS), {
+    fallback: () => 30,
+    help: "Days until captured messages are deleted; 0 for never",
+  }),
+  retainEvents: setting("retain-events", kinds.integer("DAYS", 0, MAX_DAYS), {
+    fallback: () => 0,
+    help: "Days until events and ended workflow executions are deleted; 0 for never",
+  }),
+  campaignBounceLimit: setting("campaign-bounce-limit", kinds.decimal("SHARE", 0, 1), {
+    fallback: () => 0.1,
+    help: "Share of bounces (0 to 1) above which a campaign is paused",
+  }),
+  campaignComplaintLimit: setting("campaign-complaint-limit", kinds.decimal("SHARE", 0, 1), {
+    fallback: () => 0.003,
+    help: "Share of complaints (0 to 1) above which a campaign is paused",
+  }),
+  campaignLimitAfter: setting("campaign-limit-after", kinds.integer("MAILS", 1, 1_000_000), {
+    fallback: () => 500,
+    help: "Number of sent mails of a campaign from which these two limits apply",
+  }),
+  logLevel: setting("log-level", kinds.choice(LOG_LEVELS), {
+    fallback: () => "info" as const,
+    help: "Lowest level that is logged",
+  }),
+  logFormat: setting("log-format", kinds.choice(LOG_FORMATS), {
+    fallback: () => (process.stderr.isTTY ? "text" : "json"),
+    shownDefault: "text on a terminal, json otherwise",
+    help: "Format of log lines",
+  }),
+  /** Address on which `GET /metrics` is served; null if it is not served. */
+  metrics: setting("metrics", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "none",
+    help: "Serve GET /metrics (Prometheus) on this address; it needs no key, so keep it private",
+  }),
+  /** Installation secret; null means the one stored in the data folder. */
+  secret: setting("secret", kinds.optional(kinds.secret), {
+    fallback: () => null,
+    shownDefault: "generated on the first start, stored in the data folder",
+    help: "Installation secret, which signs links and encrypts stored keys",
+  }),
+};
+
+export type SettingName = keyof typeof TABLE;
+
+export type Config = {
+  readonly [Name in SettingName]: ReturnType<(typeof TABLE)[Name]["fallback"]>;
+};
+
+export const SETTINGS: { readonly [Name in SettingName]: Setting<Config[Name]> } = TABLE;
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(TABLE, name);
+}
