@@ -4,20 +4,20 @@
  *
  * 1. `write` and `commit` add a change to the queue. The queue is processed after the I/O callbacks
  *    of the current iteration of the event loop.
- * 2. Each change runs in its own savepoint, so a change that fails undoes only its own writes.
+ * 2. Each change runs in its own savepoint, so a change that fails undoes only its own writes
+ *    (`transactions.ts`).
  * 3. The tallies are written and the transaction is committed.
  * 4. A thread syncs the log to disk (`durability/`). Changes that are committed meanwhile share the
  *    next sync.
  * 5. The changes are answered, and their effects (`afterCommit`) run.
  */
 
-import { systemClock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import { createDiskSync, type DiskSync } from "./durability/disk-sync.ts";
 import { StorageFaultError } from "./fault.ts";
 import type { Db } from "./open.ts";
-import { isStorageError, storageRefused } from "./refusal.ts";
-import { createTallies, type Tally } from "./tallies.ts";
+import type { Tally } from "./tallies.ts";
+import { createTransactions, type Job } from "./transactions.ts";
 
 /** Makes an async change a type error, because it would be committed at its first `await`. */
 export type Sync<T> = T extends PromiseLike<unknown> ? never : T;
@@ -65,25 +65,14 @@ export type Writer = {
   drain(): Promise<void>;
 };
 
-/** Longest time for the changes of one transaction. The rest waits for the next iteration. */
-const BATCH_BUDGET_MS = 10;
 /**
  * While a sync is under way, changes gather up to this number. They could not be answered sooner,
  * and one commit writes each page that they share only once.
  */
 const MAX_GATHERED = 32;
 
-type Job = {
-  run: () => void;
-  /** Called after the commit; null if the caller waits only for the disk. */
-  onCommitted: (() => void) | null;
-  /** Called when the commit is on disk. */
-  onDurable: () => void;
-  reject: (error: unknown) => void;
-  effects: (() => void)[];
-  /** Additions to the tallies of the transaction. */
-  additions: (() => void)[];
-};
+/** A job before it enters the queue. */
+type RequestedJob = Omit<Job, "effects" | "additions">;
 
 export function createWriter(
   db: Db,
@@ -94,26 +83,17 @@ export function createWriter(
    */
   beginWork: () => void = () => {},
 ): Writer {
-  const { sqlite, fault } = db;
-  const begin = sqlite.prepare("BEGIN IMMEDIATE");
-  const commit = sqlite.prepare("COMMIT");
-  const rollback = sqlite.prepare("ROLLBACK");
-  const savepoint = sqlite.prepare("SAVEPOINT change");
-  const release = sqlite.prepare("RELEASE change");
-  const rollbackTo = sqlite.prepare("ROLLBACK TO change");
-
+  const { fault } = db;
+  const transactions = createTransactions({ db, log, beginWork });
   let waiting: Job[] = [];
   let requested = 0;
   /** Committed changes that may not be on disk yet. */
   let committed: Job[] = [];
   let isSyncing = false;
-  let current: Job | null = null;
   let isScheduled = false;
   /** A caller waits for the commit and not for the disk, so the commit cannot wait for the sync. */
   let isCommitAwaited = false;
-  let healthy = true;
   let idle: (() => void)[] = [];
-  const tallies = createTallies();
 
   function schedule(): void {
     if (isScheduled) return;
@@ -135,7 +115,7 @@ export function createWriter(
     isCommitAwaited = false;
     const jobs = waiting;
     waiting = [];
-    for (const job of commitTogether(jobs)) {
+    for (const job of transactions.commitTogether(jobs)) {
       job.onCommitted?.();
       committed.push(job);
     }
@@ -144,6 +124,8 @@ export function createWriter(
     if (waiting.length > 0) schedule();
   }
 
+  const failed = (error: unknown) => faultOf(error, log);
+
   /** Syncs and answers committed changes. Changes committed during a sync share the next one. */
   async function answerCommitted(): Promise<void> {
     if (isSyncing) return;
@@ -151,113 +133,15 @@ export function createWriter(
     while (committed.length > 0) {
       const jobs = committed;
       committed = [];
-      const failure = disk === null ? null : await disk.sync().then(() => null, faultOf);
+      const failure = disk === null ? null : await disk.sync().then(() => null, failed);
       for (const job of jobs)
-        if (failure === null) answer(job);
+        if (failure === null) answer(job, log);
         else job.reject(failure);
       if (committed.length > 0 && waiting.length > 0) commitWaiting();
     }
     isSyncing = false;
     if (waiting.length === 0) settleIdle();
     else schedule();
-  }
-
-  /** Commits jobs from the front of `jobs`, as many as fit into a batch, and returns them. */
-  function commitTogether(jobs: Job[]): Job[] {
-    const done: Job[] = [];
-    beginWork();
-    try {
-      fault.check();
-      begin.run();
-      const startedAt = systemClock.elapsed();
-      while (jobs.length > 0 && systemClock.elapsed() - startedAt < BATCH_BUDGET_MS) {
-        const job = jobs.shift();
-        if (job !== undefined && runInSavepoint(job)) done.push(job);
-      }
-      tallies.write(done.flatMap(({ additions }) => additions));
-      fault.check(); // A change may have ignored the error of its statement.
-      commit.run();
-      recover();
-      return done;
-    } catch (error) {
-      rejectAll([...done, ...jobs.splice(0)], error);
-      return [];
-    } finally {
-      tallies.clear();
-    }
-  }
-
-  /**
-   * Returns false if the change failed. Throws if the storage failed and the transaction is lost.
-   */
-  function runInSavepoint(job: Job): boolean {
-    current = job;
-    try {
-      savepoint.run();
-      job.run();
-      release.run();
-      return true;
-    } catch (error) {
-      if (isStorageError(error) || !sqlite.inTransaction) {
-        job.reject(storageRefused(error));
-        throw error;
-      }
-      rollbackTo.run();
-      release.run();
-      job.reject(error);
-      return false;
-    } finally {
-      current = null;
-    }
-  }
-
-  /** Rejects the changes of a transaction that the storage refused. */
-  function rejectAll(lost: readonly Job[], error: unknown): void {
-    rollBack();
-    // A fault is logged by the listener of the latch.
-    const isLogged = fault.current() !== null;
-    if (healthy && !isLogged) log.error("storage refuses writes", { error: describeError(error) });
-    healthy = false;
-    for (const job of lost) job.reject(storageRefused(error));
-  }
-
-  /**
-   * Rolls back. A damaged database may refuse this too; the fault then prevents all later writes.
-   */
-  function rollBack(): void {
-    if (!sqlite.inTransaction) return;
-    try {
-      rollback.run();
-    } catch (error) {
-      if (fault.current() === null) throw error;
-      log.warn("a transaction could not be rolled back", { error: describeError(error) });
-    }
-  }
-
-  /** Ends the process after a disk error: only a restart can find out which changes were stored. */
-  function faultOf(error: unknown): StorageFaultError {
-    if (error instanceof StorageFaultError) return error;
-    log.error("a sync to disk failed", { error: describeError(error) });
-    process.exit(1);
-  }
-
-  function recover(): void {
-    if (!healthy) log.info("storage accepts writes again");
-    healthy = true;
-  }
-
-  function answer(job: Job): void {
-    job.onDurable();
-    for (const effect of job.effects) runEffect(effect);
-  }
-
-  /** Logs the error of an effect. The change stays committed. */
-  function runEffect(effect: () => void): void {
-    try {
-      effect();
-    } catch (error) {
-      log.error("an effect after a commit failed", { error: describeError(error) });
-    }
   }
 
   const hasFault = () => fault.current() !== null;
@@ -268,7 +152,7 @@ export function createWriter(
     for (const resolve of resolvers) resolve();
   }
 
-  function enqueue(job: Omit<Job, "effects" | "additions">): void {
+  function enqueue(job: RequestedJob): void {
     const error = fault.error();
     if (error !== null) return job.reject(error);
     waiting.push({ ...job, effects: [], additions: [] });
@@ -278,45 +162,14 @@ export function createWriter(
   }
 
   return {
-    write<T>(change: Change<Sync<T>>) {
-      return new Promise<T>((resolve, reject) => {
-        let result: T;
-        enqueue({
-          run: () => void (result = change()),
-          onCommitted: null,
-          onDurable: () => resolve(result),
-          reject,
-        });
-      });
-    },
-    commit<T>(change: Change<Sync<T>>) {
-      return new Promise<{ value: T; onDisk: Promise<void> }>((resolve, reject) => {
-        const disk = Promise.withResolvers<void>();
-        // If the change fails, the caller never gets `onDisk`, so its rejection is handled here.
-        disk.promise.catch(() => {});
-        let value: T;
-        enqueue({
-          run: () => void (value = change()),
-          onCommitted: () => resolve({ value, onDisk: disk.promise }),
-          onDurable: disk.resolve,
-          reject: (error) => {
-            reject(error);
-            disk.reject(error);
-          },
-        });
-      });
-    },
-    afterCommit(effect) {
-      if (current === null) throw new Error("afterCommit was called outside a change");
-      current.effects.push(effect);
-    },
-    tally: (apply) =>
-      tallies.create(apply, (addition) => {
-        if (current === null) throw new Error("a tally was used outside a change");
-        current.additions.push(addition);
-      }),
+    write: (change) =>
+      new Promise((resolve, reject) => enqueue(durableJob(change, { resolve, reject }))),
+    commit: (change) =>
+      new Promise((resolve, reject) => enqueue(committedJob(change, { resolve, reject }))),
+    afterCommit: transactions.afterCommit,
+    tally: transactions.tally,
     requestedWrites: () => requested,
-    isHealthy: () => healthy && !hasFault(),
+    isHealthy: () => transactions.isHealthy() && !hasFault(),
     hasFault,
     verifyFiles: () => disk?.verify() ?? true,
     async drain() {
@@ -325,4 +178,58 @@ export function createWriter(
       await disk?.release();
     },
   };
+}
+
+type Answer<T> = { resolve: (value: T) => void; reject: (error: unknown) => void };
+
+/** The job of `write`: it is answered when its commit is on disk. */
+function durableJob<T>(change: Change<T>, { resolve, reject }: Answer<T>): RequestedJob {
+  let result: T;
+  return {
+    run: () => void (result = change()),
+    onCommitted: null,
+    onDurable: () => resolve(result),
+    reject,
+  };
+}
+
+/** The job of `commit`: it is answered when it is committed, with a promise for the disk. */
+function committedJob<T>(
+  change: Change<T>,
+  { resolve, reject }: Answer<{ value: T; onDisk: Promise<void> }>,
+): RequestedJob {
+  const disk = Promise.withResolvers<void>();
+  // If the change fails, the caller never gets `onDisk`, so its rejection is handled here.
+  disk.promise.catch(() => {});
+  let value: T;
+  return {
+    run: () => void (value = change()),
+    onCommitted: () => resolve({ value, onDisk: disk.promise }),
+    onDurable: disk.resolve,
+    reject: (error) => {
+      reject(error);
+      disk.reject(error);
+    },
+  };
+}
+
+/** Ends the process after a disk error: only a restart can find out which changes were stored. */
+function faultOf(error: unknown, log: Log): StorageFaultError {
+  if (error instanceof StorageFaultError) return error;
+  log.error("a sync to disk failed", { error: describeError(error) });
+  process.exit(1);
+}
+
+function answer(job: Job, log: Log): void {
+  job.onDurable();
+  for (const effect of job.effects) runEffect(effect, log);
+}
+
+/** Logs the error of an effect. The change stays committed. */
+function runEffect(effect: () => void, log: Log): void {
+  try {
+    effect();
+  } catch (error) {
+    log.error("an effect after a commit failed", { error: describeError(error) });
+  }
 }

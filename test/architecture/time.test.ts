@@ -35,7 +35,7 @@ const CREATES_THE_CLOCK = [
  * clock of a test, which stands still, it would never end.
  */
 const MEASURES_WORK = [
-  "db/writer.ts",
+  "db/transactions.ts",
   "outbox/attempt.ts",
   "lib/yield.ts",
   "lib/loop-watch.ts",
