@@ -6,7 +6,7 @@ import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition/condition.ts";
 import type { Audience } from "../segments/sql/plan.ts";
 import type { Segments } from "../segments/service.ts";
-import type { CampaignRow } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
 
 const SUBSCRIBED = [{ kind: "subscribed", isSubscribed: true }] as const;
 

@@ -15,7 +15,7 @@ import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Segments } from "../segments/service.ts";
 import { audienceOf } from "./audience.ts";
 import { sharedMessage } from "./lifecycle.ts";
-import type { CampaignRow } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
 
 export type Expansion = ReturnType<typeof createExpansion>;
 

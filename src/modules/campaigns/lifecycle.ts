@@ -13,7 +13,8 @@ import type { Change } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { fieldError } from "../../lib/errors.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
-import type { CampaignRow, Campaigns } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
+import type { Campaigns } from "./service.ts";
 import { type CampaignAction, nextStatus } from "./states.ts";
 import type { Stats } from "./stats.ts";
 

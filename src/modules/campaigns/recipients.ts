@@ -12,7 +12,7 @@ import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Recipient, RecipientQuery } from "./model.ts";
-import type { CampaignRow } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
 import type { Stats } from "./stats.ts";
 
 export type Recipients = ReturnType<typeof createRecipients>;

@@ -44,7 +44,8 @@ import {
 } from "./model.ts";
 import type { Recipients } from "./recipients.ts";
 import type { Runner } from "./runner.ts";
-import type { CampaignRow, Campaigns } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
+import type { Campaigns } from "./service.ts";
 import type { Stats } from "./stats.ts";
 import type { TestMails } from "./test-mail.ts";
 import { Preview, PreviewInput } from "../templates/model.ts";

@@ -13,7 +13,7 @@ import { domainOf } from "../../protocols/mime/address.ts";
 import type { Cancellation } from "../../outbox/cancel.ts";
 import type { Expansion } from "./expand.ts";
 import { DOMAIN_LOST, type Lifecycle } from "./lifecycle.ts";
-import type { CampaignRow } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
 
 export type Runner = ReturnType<typeof createRunner>;
 

@@ -1,40 +1,35 @@
 /** Creates, reads, updates, copies and deletes campaigns. lifecycle.ts changes their status. */
 
-import { and, count, desc, eq, inArray, isNotNull, isNull, like, or, type SQL } from "drizzle-orm";
+import { and, eq, isNotNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { emails } from "../../db/schema/emails.ts";
-import { segments } from "../../db/schema/segments.ts";
 import type { Change } from "../../db/writer.ts";
-import type { Page } from "../../http/envelope.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
-import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
-import { AppError, fieldError, notFound, validationError } from "../../lib/errors.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { AppError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
 import {
-  audienceErrors,
+  type Content,
+  createAudienceColumns,
+  mergedAudience,
+  optionalColumns,
+  touchesAudience,
+} from "./columns.ts";
+import { createCampaignList } from "./list.ts";
+import {
   type Campaign,
   type CampaignInput,
   type CampaignPatch,
-  type CampaignQuery,
   restrictionErrors,
 } from "./model.ts";
+import { type CampaignRow, createPresenter } from "./present.ts";
 import { nextStatus } from "./states.ts";
+import { createUsage } from "./usage.ts";
 
-export type CampaignRow = typeof campaigns.$inferSelect;
 export type Campaigns = ReturnType<typeof createCampaigns>;
-
-/** The columns that a request may set. */
-type Content = Omit<
-  typeof campaigns.$inferInsert,
-  "seq" | "id" | "projectSeq" | "status" | "createdAt" | "updatedAt"
->;
-
-/** Longest list of campaign names in an error message. */
-const MAX_NAMED = 5;
 
 export function createCampaigns(deps: {
   db: Db;
@@ -47,6 +42,9 @@ export function createCampaigns(deps: {
   requireVerified: (projectSeq: number, from: string) => void;
 }) {
   const { db, clock, cursors } = deps;
+  const { findSegmentSeq, usersOfSegment, usersOfDomain } = createUsage(db);
+  const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
+  const presenterOf = createPresenter(db);
 
   function find(projectSeq: number, id: string): CampaignRow | null {
     const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
@@ -57,27 +55,6 @@ export function createCampaigns(deps: {
     const campaign = find(projectSeq, id);
     if (campaign === null) throw notFound("CAMPAIGN");
     return campaign;
-  }
-
-  /** The columns of an audience; columns that its type does not use are cleared. */
-  function audienceColumns(projectSeq: number, audience: Audience): Partial<Content> {
-    const { audienceType, segmentId, audienceFilter } = audience;
-    const errors = audienceErrors(audience);
-    if (errors.length > 0) throw validationError(errors);
-    if (audienceType === "SEGMENT") {
-      return { audienceType, segmentSeq: segmentSeq(projectSeq, segmentId), audienceFilter: null };
-    }
-    if (audienceType === "ALL") return { audienceType, segmentSeq: null, audienceFilter: null };
-    const condition = parseCondition(audienceFilter, "audienceFilter");
-    deps.segments.ensureResolvable(projectSeq, condition);
-    const text = JSON.stringify(wireCondition(condition));
-    return { audienceType, segmentSeq: null, audienceFilter: text };
-  }
-
-  function segmentSeq(projectSeq: number, id: string | null): number {
-    const seq = findSegmentSeq(projectSeq, id ?? "");
-    if (seq !== null) return seq;
-    throw fieldError("segmentId", "unknown_reference", "names no segment of this project");
   }
 
   /** Part of a change: stores a new DRAFT and its counters. */
@@ -99,17 +76,15 @@ export function createCampaigns(deps: {
     return campaign;
   }
 
-  function segmentIds(rows: readonly CampaignRow[]): Map<number, string> {
-    const seqs = rows.flatMap((row) => row.segmentSeq ?? []);
-    if (seqs.length === 0) return new Map();
-    const found = db.select().from(segments).where(inArray(segments.seq, seqs)).all();
-    return new Map(found.map((segment) => [segment.seq, segment.id]));
-  }
+  const present = (row: CampaignRow): Campaign => presenterOf([row])(row);
 
   return {
     get,
 
-    present: (row: CampaignRow): Campaign => present(row, segmentIds([row])),
+    list: createCampaignList({ db, cursors, presenterOf }),
+    usersOfSegment,
+    usersOfDomain,
+    present,
 
     create(projectSeq: number, input: CampaignInput): Change<CampaignRow> {
       return () => {
@@ -150,10 +125,7 @@ export function createCampaigns(deps: {
             ...optionalColumns(patch),
             ...(patch.from === undefined ? {} : { from: normalizedAddress(patch.from) }),
             ...(touchesAudience(patch)
-              ? audienceColumns(
-                  projectSeq,
-                  mergedAudience(present(campaign, segmentIds([campaign])), patch),
-                )
+              ? audienceColumns(projectSeq, mergedAudience(present(campaign), patch))
               : {}),
             updatedAt: clock.now(),
           })
@@ -196,142 +168,16 @@ export function createCampaigns(deps: {
         });
       };
     },
-
-    list(projectSeq: number, query: CampaignQuery): Page<Campaign> {
-      const scope = `${projectSeq}:campaigns`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(campaigns.projectSeq, projectSeq),
-        query.status === undefined ? undefined : eq(campaigns.status, query.status),
-      );
-      const rows = db
-        .select()
-        .from(campaigns)
-        .where(and(filter, olderThan(campaigns.seq, request)))
-        .orderBy(desc(campaigns.seq))
-        .limit(request.limit + 1)
-        .all();
-      const ids = segmentIds(rows);
-      const total =
-        db.select({ total: count() }).from(campaigns).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: (row) => present(row, ids),
-      });
-    },
-
-    /** Names of unfinished campaigns that use a segment and so prevent its deletion. */
-    usersOfSegment(projectSeq: number, segmentId: string): string[] {
-      const seq = findSegmentSeq(projectSeq, segmentId);
-      if (seq === null) return [];
-      return unfinished(
-        and(
-          eq(campaigns.projectSeq, projectSeq),
-          or(
-            eq(campaigns.segmentSeq, seq),
-            // An id that was found in the database contains no wildcard of LIKE.
-            like(campaigns.audienceFilter, `%"segment.${segmentId}"%`),
-          ),
-        ),
-      );
-    },
-
-    /** Names of unfinished campaigns that send from a domain and so prevent its removal. */
-    usersOfDomain(projectSeq: number, domain: string): string[] {
-      // A domain contains no wildcard of LIKE.
-      return unfinished(
-        and(eq(campaigns.projectSeq, projectSeq), like(campaigns.from, `%@${domain}`)),
-      );
-    },
   };
 
   function hasOpenMails(campaignSeq: number): boolean {
     const open = and(eq(emails.campaignSeq, campaignSeq), isNotNull(emails.nextAt));
     return db.select({ seq: emails.seq }).from(emails).where(open).limit(1).all().length > 0;
   }
-
-  function findSegmentSeq(projectSeq: number, id: string): number | null {
-    const match = and(
-      eq(segments.projectSeq, projectSeq),
-      eq(segments.id, id),
-      isNull(segments.deletedAt),
-    );
-    const [found] = db.select({ seq: segments.seq }).from(segments).where(match).limit(1).all();
-    return found?.seq ?? null;
-  }
-
-  function unfinished(where: SQL | undefined): string[] {
-    const open = inArray(campaigns.status, ["DRAFT", "SCHEDULED", "SENDING", "PAUSED"]);
-    return db
-      .select({ name: campaigns.name })
-      .from(campaigns)
-      .where(and(where, open))
-      .limit(MAX_NAMED)
-      .all()
-      .map(({ name }) => `campaign "${name}"`);
-  }
-}
-
-type Audience = {
-  audienceType: Campaign["audienceType"];
-  segmentId: string | null;
-  audienceFilter: unknown;
-};
-
-function touchesAudience(patch: CampaignPatch): boolean {
-  return (
-    patch.audienceType !== undefined ||
-    patch.segmentId !== undefined ||
-    patch.audienceFilter !== undefined
-  );
-}
-
-function mergedAudience(campaign: Campaign, patch: CampaignPatch): Audience {
-  const { audienceType, segmentId, audienceFilter } = { ...campaign, ...patch };
-  return { audienceType, segmentId, audienceFilter };
-}
-
-/** The columns of the given fields; a field that is undefined leaves its column unchanged. */
-function optionalColumns(fields: CampaignPatch) {
-  return {
-    ...(fields.description === undefined ? {} : { description: fields.description }),
-    ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
-    ...(fields.replyTo === undefined
-      ? {}
-      : { replyTo: fields.replyTo === null ? null : normalizedAddress(fields.replyTo) }),
-    ...(fields.rate === undefined ? {} : { rate: fields.rate }),
-  };
 }
 
 function stillCancelling(): AppError {
   return new AppError(409, "INVALID_STATE", "Mails of this campaign are still being cancelled.", {
     suggestion: "Try again in a few seconds.",
   });
-}
-
-function present(row: CampaignRow, segmentIds: ReadonlyMap<number, string>): Campaign {
-  const { id, name, description, subject, body, from, fromName, replyTo, audienceType } = row;
-  return {
-    id,
-    name,
-    description,
-    subject,
-    body,
-    from,
-    fromName,
-    replyTo,
-    type: audienceType,
-    audienceType,
-    segmentId: row.segmentSeq === null ? null : (segmentIds.get(row.segmentSeq) ?? null),
-    audienceFilter: row.audienceFilter === null ? null : JSON.parse(row.audienceFilter),
-    rate: row.rate,
-    status: row.status,
-    statusReason: row.statusReason,
-    scheduledAt: isoTimeOrNull(row.scheduledAt),
-    startedAt: isoTimeOrNull(row.startedAt),
-    finishedAt: isoTimeOrNull(row.finishedAt),
-    createdAt: isoTime(row.createdAt),
-    updatedAt: isoTime(row.updatedAt),
-  };
 }

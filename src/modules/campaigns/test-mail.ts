@@ -11,7 +11,7 @@ import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Previews } from "../templates/preview.ts";
 import { type Lifecycle, sharedMessage } from "./lifecycle.ts";
-import type { CampaignRow } from "./service.ts";
+import type { CampaignRow } from "./present.ts";
 
 export type TestMails = ReturnType<typeof createTestMails>;
 

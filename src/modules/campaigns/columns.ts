@@ -1,0 +1,72 @@
+/** The columns that requests set, checked. */
+
+import type { campaigns } from "../../db/schema/campaigns.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { fieldError, validationError } from "../../lib/errors.ts";
+import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
+import type { Segments } from "../segments/service.ts";
+import { audienceErrors, type Campaign, type CampaignPatch } from "./model.ts";
+import type { FindSegmentSeq } from "./usage.ts";
+
+/** The columns that a request may set. */
+export type Content = Omit<
+  typeof campaigns.$inferInsert,
+  "seq" | "id" | "projectSeq" | "status" | "createdAt" | "updatedAt"
+>;
+
+type CampaignAudience = {
+  audienceType: Campaign["audienceType"];
+  segmentId: string | null;
+  audienceFilter: unknown;
+};
+
+export function createAudienceColumns(deps: {
+  segments: Pick<Segments, "ensureResolvable">;
+  findSegmentSeq: FindSegmentSeq;
+}) {
+  /** The columns of an audience; columns that its type does not use are cleared. */
+  return (projectSeq: number, audience: CampaignAudience): Partial<Content> => {
+    const { audienceType, segmentId, audienceFilter } = audience;
+    const errors = audienceErrors(audience);
+    if (errors.length > 0) throw validationError(errors);
+    if (audienceType === "SEGMENT") {
+      return { audienceType, segmentSeq: segmentSeq(projectSeq, segmentId), audienceFilter: null };
+    }
+    if (audienceType === "ALL") return { audienceType, segmentSeq: null, audienceFilter: null };
+    const condition = parseCondition(audienceFilter, "audienceFilter");
+    deps.segments.ensureResolvable(projectSeq, condition);
+    const text = JSON.stringify(wireCondition(condition));
+    return { audienceType, segmentSeq: null, audienceFilter: text };
+  };
+
+  function segmentSeq(projectSeq: number, id: string | null): number {
+    const seq = deps.findSegmentSeq(projectSeq, id ?? "");
+    if (seq !== null) return seq;
+    throw fieldError("segmentId", "unknown_reference", "names no segment of this project");
+  }
+}
+
+export function touchesAudience(patch: CampaignPatch): boolean {
+  return (
+    patch.audienceType !== undefined ||
+    patch.segmentId !== undefined ||
+    patch.audienceFilter !== undefined
+  );
+}
+
+export function mergedAudience(campaign: Campaign, patch: CampaignPatch): CampaignAudience {
+  const { audienceType, segmentId, audienceFilter } = { ...campaign, ...patch };
+  return { audienceType, segmentId, audienceFilter };
+}
+
+/** The columns of the given fields; a field that is undefined leaves its column unchanged. */
+export function optionalColumns(fields: CampaignPatch) {
+  return {
+    ...(fields.description === undefined ? {} : { description: fields.description }),
+    ...(fields.fromName === undefined ? {} : { fromName: fields.fromName }),
+    ...(fields.replyTo === undefined
+      ? {}
+      : { replyTo: fields.replyTo === null ? null : normalizedAddress(fields.replyTo) }),
+    ...(fields.rate === undefined ? {} : { rate: fields.rate }),
+  };
+}

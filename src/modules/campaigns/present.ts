@@ -1,0 +1,51 @@
+/** Shows campaigns as the API does. */
+
+import { inArray } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import type { campaigns } from "../../db/schema/campaigns.ts";
+import { segments } from "../../db/schema/segments.ts";
+import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
+import type { Campaign } from "./model.ts";
+
+export type CampaignRow = typeof campaigns.$inferSelect;
+
+/** Returns a function that reads the segments of some campaigns and returns their presenter. */
+export function createPresenter(db: Db) {
+  function segmentIds(rows: readonly CampaignRow[]): Map<number, string> {
+    const seqs = rows.flatMap((row) => row.segmentSeq ?? []);
+    if (seqs.length === 0) return new Map();
+    const found = db.select().from(segments).where(inArray(segments.seq, seqs)).all();
+    return new Map(found.map((segment) => [segment.seq, segment.id]));
+  }
+
+  return (rows: readonly CampaignRow[]): ((row: CampaignRow) => Campaign) => {
+    const ids = segmentIds(rows);
+    return (row) => present(row, ids);
+  };
+}
+
+function present(row: CampaignRow, segmentIds: ReadonlyMap<number, string>): Campaign {
+  const { id, name, description, subject, body, from, fromName, replyTo, audienceType } = row;
+  return {
+    id,
+    name,
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    type: audienceType,
+    audienceType,
+    segmentId: row.segmentSeq === null ? null : (segmentIds.get(row.segmentSeq) ?? null),
+    audienceFilter: row.audienceFilter === null ? null : JSON.parse(row.audienceFilter),
+    rate: row.rate,
+    status: row.status,
+    statusReason: row.statusReason,
+    scheduledAt: isoTimeOrNull(row.scheduledAt),
+    startedAt: isoTimeOrNull(row.startedAt),
+    finishedAt: isoTimeOrNull(row.finishedAt),
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
