@@ -47,7 +47,7 @@ const MEASURES_WORK = [
   "modules/contacts/bulk/run.ts",
   "modules/contacts/fields.ts",
   "modules/contacts/import/run.ts",
-  "modules/emails/accept.ts",
+  "modules/emails/drafts.ts",
   "modules/retention/service.ts",
   "modules/segments/sql/scan.ts",
   "modules/webhooks/feed.ts",

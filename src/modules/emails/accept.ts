@@ -1,51 +1,37 @@
 /**
  * Accepts `POST /v1/send` (docs/interface.md#send) for all recipients or for none. In order: find
- * the template; resolve the sender and require its domain to be verified; compile subject and body;
- * render them for each recipient; then write contacts, message, emails and events in one change.
- * Nothing is stored before everything was checked. The outbox then sends the mails, and list.ts and
- * records.ts read them.
+ * the template; resolve the sender (sender.ts) and require its domain to be verified; compile
+ * subject and body; render them for each recipient (drafts.ts); then write contacts, message, emails
+ * and events in one change. Nothing is stored before everything was checked. The outbox then sends
+ * the mails, and list.ts and records.ts read them.
  */
 
 import type { Change } from "../../db/writer.ts";
-import { COPIES_BYTES } from "../../http/body-budget.ts";
+import type { EventLog } from "../../events/log.ts";
 import type { Project } from "../../http/admission.ts";
-import { normalizedAddress } from "../../http/formats.ts";
-import { type Clock, isoTime, systemClock } from "../../lib/clock.ts";
-import { AppError, fieldError, validationError } from "../../lib/errors.ts";
-import { newId } from "../../lib/id.ts";
+import { isoTime } from "../../lib/clock.ts";
+import { AppError, validationError } from "../../lib/errors.ts";
+import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import { contentTypeOf } from "../../protocols/mime/content-type.ts";
-import { recipientLinks } from "../../render/links.ts";
-import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
-import { renderErrorMessage, type Template } from "../../render/template/template.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
-import { mergeVariables, templateVariables } from "../../render/variables.ts";
-import {
-  type JsonObject,
-  mergeData,
-  parseData,
-  persistentData,
-  resolvedData,
-} from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
 import type { Domains } from "../domains/service.ts";
-import type { EventLog } from "../../events/log.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
+import { contactData, createDrafts, type Draft, type DraftDeps, type Source } from "./drafts.ts";
 import type { SendInput } from "./model.ts";
-import type { EmailStore, SharedMessage } from "../../outbox/enqueue.ts";
-import { checkSubject } from "../../render/subject.ts";
+import { resolveSender, type Sender } from "./sender.ts";
 
 export type Accepted = {
   emails: { contact: { id: string; email: string }; email: string }[];
   timestamp: string;
 };
 
-export type AcceptDeps = {
-  clock: Clock;
+export type AcceptDeps = DraftDeps & {
   contacts: Contacts;
   domains: Domains;
   events: EventLog;
@@ -55,30 +41,13 @@ export type AcceptDeps = {
   templates: Templates;
   requireVerifiedDomain: boolean;
   quotas: Pick<Quotas, "ensureQueue">;
-  /** Base URL of the links in mails, and the key that signs these links. */
-  url: string;
-  linkKey: Uint8Array;
 };
-
-type Sender = { address: string; name: string | null; replyTo: string | null };
-type Recipient = { address: string; name: string | null };
-/** One mail to store. `contactId` is the id of its contact, which may not exist yet. */
-type Draft = Recipient & {
-  emailId: string;
-  contactId: string;
-  subject: string;
-  variables: string;
-};
-type Source = { subject: Template; body: Template; html: string };
 
 const TRANSACTIONAL_PRIORITY = 0;
-/** Longest time to render without yielding to the event loop, in milliseconds. */
-const YIELD_AFTER_MS = 20;
-/** Each mail has a copy of the variables. A request reserves memory before it copies more. */
-const FREE_COPIES_BYTES = 256 * 1024;
 
 export function createAccept(deps: AcceptDeps) {
   const { clock, contacts, store } = deps;
+  const renderAll = createDrafts(deps);
 
   /** `reserveCopies` is awaited before many copies of the data are made; it may throw 503. */
   return async function accept(
@@ -113,60 +82,6 @@ export function createAccept(deps: AcceptDeps) {
       throw validationError(templateErrors({ subject: subjectSource, body: html }));
     }
     return { html, subject: subject.template, body: body.template };
-  }
-
-  async function renderAll(
-    project: Project,
-    input: SendInput,
-    { source, reserveCopies }: { source: Source; reserveCopies: () => Promise<void> },
-  ): Promise<Draft[]> {
-    const data = resolvedData(input.data ?? {});
-    const drafts: Draft[] = [];
-    const budget = createRenderBudget();
-    let copiedBytes = 0;
-    let isReserved = false;
-    let yieldedAt = systemClock.elapsed();
-    for (const recipient of recipientsOf(input)) {
-      const made = draft(project, recipient, { data, input, source, budget });
-      drafts.push(made);
-      copiedBytes += Buffer.byteLength(made.variables);
-      if (copiedBytes > COPIES_BYTES) throw tooMuchData();
-      if (copiedBytes > FREE_COPIES_BYTES && !isReserved) {
-        await reserveCopies();
-        isReserved = true;
-      }
-      if (systemClock.elapsed() - yieldedAt < YIELD_AFTER_MS) continue;
-      await Bun.sleep(0);
-      yieldedAt = systemClock.elapsed();
-    }
-    return drafts;
-  }
-
-  /**
-   * Renders subject and body as they will be sent, so that a rendering error refuses the request.
-   */
-  function draft(
-    project: Project,
-    recipient: Recipient,
-    work: { data: JsonObject; input: SendInput; source: Source; budget: RenderBudget },
-  ): Draft {
-    const { data, input, source, budget } = work;
-    const contact = contacts.findByEmail(project.seq, recipient.address);
-    const known = contact === null ? {} : parseData(contact.data);
-    const snapshot = mergeVariables(mergeData(known, contactData(input, recipient)), data);
-    const emailId = newId(clock.now());
-    const contactId = contact?.id ?? newId(clock.now());
-    const variables = templateVariables({
-      id: contactId,
-      email: recipient.address,
-      data: snapshot,
-      links: recipientLinks(deps.url, deps.linkKey, emailId),
-      projectName: project.name,
-    });
-    const subject = rendered(budget, source.subject, variables, "subject");
-    refuseBadSubject(subject);
-    rendered(budget, source.body, variables, "body");
-    return { ...recipient, emailId, contactId, subject, variables: JSON.stringify(snapshot) };
   }
 
   /** Part of a change: stores the mails. Repeats the checks whose result may have changed since. */
@@ -235,33 +150,6 @@ export function createAccept(deps: AcceptDeps) {
   }
 }
 
-/**
- * The address is the first of: `from` of the request, `from` of the template, default sender of the
- * project. The display name is the first of: `from.name`, `name`, `fromName` of the template, name
- * of the default sender. The last one is only used together with the address of the default sender.
- */
-function resolveSender(
-  input: SendInput,
-  template: TemplateRow | null,
-  fallback: Project["sender"],
-): Sender {
-  const given =
-    typeof input.from === "string" ? { email: input.from, name: undefined } : input.from;
-  const named = given?.email ?? template?.from ?? null;
-  const address = named ?? fallback?.address;
-  if (address === undefined) {
-    const message = "is required, since neither the template nor the project names a sender";
-    throw fieldError("from", "required", message);
-  }
-  const fallbackName = named === null ? fallback?.name : null;
-  const reply = input.reply ?? template?.replyTo;
-  return {
-    address: normalizedAddress(address),
-    name: given?.name ?? input.name ?? template?.fromName ?? fallbackName ?? null,
-    replyTo: reply === undefined || reply === null ? null : normalizedAddress(reply),
-  };
-}
-
 function sharedMessage(
   project: Project,
   input: SendInput,
@@ -283,42 +171,6 @@ function sharedMessage(
       bytes: Buffer.from(attachment.content, "base64"),
     })),
   };
-}
-
-function recipientsOf(input: SendInput): Recipient[] {
-  const entries = Array.isArray(input.to) ? input.to : [input.to];
-  return entries.map((entry) =>
-    typeof entry === "string"
-      ? { address: normalizedAddress(entry), name: null }
-      : { address: normalizedAddress(entry.email), name: entry.name ?? null },
-  );
-}
-
-/** The data that a request stores on the contact: persistent values and the recipient's name. */
-function contactData(input: SendInput, recipient: Recipient): JsonObject {
-  const stored = persistentData(input.data ?? {});
-  return recipient.name === null ? stored : { ...stored, name: recipient.name };
-}
-
-function rendered(
-  budget: RenderBudget,
-  template: Template,
-  variables: JsonObject,
-  field: string,
-): string {
-  const result = budget.render(template, variables);
-  if (result.ok) return result.text;
-  throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
-}
-
-function refuseBadSubject(subject: string): void {
-  const fault = checkSubject(subject);
-  if (fault !== null) throw fieldError("subject", fault.code, fault.message);
-}
-
-function tooMuchData(): AppError {
-  const message = "is too large for so many recipients; send to fewer recipients per request";
-  return fieldError("data", "too_big", message);
 }
 
 function unsubscribed(address: string): AppError {

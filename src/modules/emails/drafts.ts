@@ -1,0 +1,141 @@
+/** Renders the mails of a request, one for each recipient, before anything is stored. */
+
+import type { Project } from "../../http/admission.ts";
+import { COPIES_BYTES } from "../../http/body-budget.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { type Clock, systemClock } from "../../lib/clock.ts";
+import { type AppError, fieldError } from "../../lib/errors.ts";
+import { newId } from "../../lib/id.ts";
+import { recipientLinks } from "../../render/links.ts";
+import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
+import { checkSubject } from "../../render/subject.ts";
+import { renderErrorMessage, type Template } from "../../render/template/template.ts";
+import { mergeVariables, templateVariables } from "../../render/variables.ts";
+import {
+  type JsonObject,
+  mergeData,
+  parseData,
+  persistentData,
+  resolvedData,
+} from "../contacts/data.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { SendInput } from "./model.ts";
+
+type Recipient = { address: string; name: string | null };
+/** One mail to store. `contactId` is the id of its contact, which may not exist yet. */
+export type Draft = Recipient & {
+  emailId: string;
+  contactId: string;
+  subject: string;
+  variables: string;
+};
+export type Source = { subject: Template; body: Template; html: string };
+
+/** Longest time to render without yielding to the event loop, in milliseconds. */
+const YIELD_AFTER_MS = 20;
+/** Each mail has a copy of the variables. A request reserves memory before it copies more. */
+const FREE_COPIES_BYTES = 256 * 1024;
+
+export type DraftDeps = {
+  clock: Clock;
+  contacts: Pick<Contacts, "findByEmail">;
+  /** Base URL of the links in mails, and the key that signs these links. */
+  url: string;
+  linkKey: Uint8Array;
+};
+
+/** Returns the function that renders all mails of a request. */
+export function createDrafts(deps: DraftDeps) {
+  const { clock, contacts } = deps;
+  return renderAll;
+
+  async function renderAll(
+    project: Project,
+    input: SendInput,
+    { source, reserveCopies }: { source: Source; reserveCopies: () => Promise<void> },
+  ): Promise<Draft[]> {
+    const data = resolvedData(input.data ?? {});
+    const drafts: Draft[] = [];
+    const budget = createRenderBudget();
+    let copiedBytes = 0;
+    let isReserved = false;
+    let yieldedAt = systemClock.elapsed();
+    for (const recipient of recipientsOf(input)) {
+      const made = draft(project, recipient, { data, input, source, budget });
+      drafts.push(made);
+      copiedBytes += Buffer.byteLength(made.variables);
+      if (copiedBytes > COPIES_BYTES) throw tooMuchData();
+      if (copiedBytes > FREE_COPIES_BYTES && !isReserved) {
+        await reserveCopies();
+        isReserved = true;
+      }
+      if (systemClock.elapsed() - yieldedAt < YIELD_AFTER_MS) continue;
+      await Bun.sleep(0);
+      yieldedAt = systemClock.elapsed();
+    }
+    return drafts;
+  }
+
+  /**
+   * Renders subject and body as they will be sent, so that a rendering error refuses the request.
+   */
+  function draft(
+    project: Project,
+    recipient: Recipient,
+    work: { data: JsonObject; input: SendInput; source: Source; budget: RenderBudget },
+  ): Draft {
+    const { data, input, source, budget } = work;
+    const contact = contacts.findByEmail(project.seq, recipient.address);
+    const known = contact === null ? {} : parseData(contact.data);
+    const snapshot = mergeVariables(mergeData(known, contactData(input, recipient)), data);
+    const emailId = newId(clock.now());
+    const contactId = contact?.id ?? newId(clock.now());
+    const variables = templateVariables({
+      id: contactId,
+      email: recipient.address,
+      data: snapshot,
+      links: recipientLinks(deps.url, deps.linkKey, emailId),
+      projectName: project.name,
+    });
+    const subject = rendered(budget, source.subject, variables, "subject");
+    refuseBadSubject(subject);
+    rendered(budget, source.body, variables, "body");
+    return { ...recipient, emailId, contactId, subject, variables: JSON.stringify(snapshot) };
+  }
+}
+
+function recipientsOf(input: SendInput): Recipient[] {
+  const entries = Array.isArray(input.to) ? input.to : [input.to];
+  return entries.map((entry) =>
+    typeof entry === "string"
+      ? { address: normalizedAddress(entry), name: null }
+      : { address: normalizedAddress(entry.email), name: entry.name ?? null },
+  );
+}
+
+/** The data that a request stores on the contact: persistent values and the recipient's name. */
+export function contactData(input: SendInput, recipient: Recipient): JsonObject {
+  const stored = persistentData(input.data ?? {});
+  return recipient.name === null ? stored : { ...stored, name: recipient.name };
+}
+
+function rendered(
+  budget: RenderBudget,
+  template: Template,
+  variables: JsonObject,
+  field: string,
+): string {
+  const result = budget.render(template, variables);
+  if (result.ok) return result.text;
+  throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
+}
+
+function refuseBadSubject(subject: string): void {
+  const fault = checkSubject(subject);
+  if (fault !== null) throw fieldError("subject", fault.code, fault.message);
+}
+
+function tooMuchData(): AppError {
+  const message = "is too large for so many recipients; send to fewer recipients per request";
+  return fieldError("data", "too_big", message);
+}

@@ -1,0 +1,36 @@
+/** Resolves the sender of a mail, which the request, its template and the project may name. */
+
+import type { Project } from "../../http/admission.ts";
+import { normalizedAddress } from "../../http/formats.ts";
+import { fieldError } from "../../lib/errors.ts";
+import type { TemplateRow } from "../templates/service.ts";
+import type { SendInput } from "./model.ts";
+
+export type Sender = { address: string; name: string | null; replyTo: string | null };
+
+/**
+ * The address is the first of: `from` of the request, `from` of the template, default sender of the
+ * project. The display name is the first of: `from.name`, `name`, `fromName` of the template, name
+ * of the default sender. The last one is only used together with the address of the default sender.
+ */
+export function resolveSender(
+  input: SendInput,
+  template: TemplateRow | null,
+  fallback: Project["sender"],
+): Sender {
+  const given =
+    typeof input.from === "string" ? { email: input.from, name: undefined } : input.from;
+  const named = given?.email ?? template?.from ?? null;
+  const address = named ?? fallback?.address;
+  if (address === undefined) {
+    const message = "is required, since neither the template nor the project names a sender";
+    throw fieldError("from", "required", message);
+  }
+  const fallbackName = named === null ? fallback?.name : null;
+  const reply = input.reply ?? template?.replyTo;
+  return {
+    address: normalizedAddress(address),
+    name: given?.name ?? input.name ?? template?.fromName ?? fallbackName ?? null,
+    replyTo: reply === undefined || reply === null ? null : normalizedAddress(reply),
+  };
+}
