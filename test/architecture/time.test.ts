@@ -51,7 +51,9 @@ const MEASURES_WORK = [
   "modules/retention/service.ts",
   "modules/segments/sql/scan.ts",
   "modules/webhooks/feed.ts",
+  "modules/workflows/run/log-position.ts",
   "modules/workflows/run/runner.ts",
+  "modules/workflows/run/slice.ts",
 ];
 
 /** Timeouts of sockets and locks: the other side does not use the clock of a test. */
