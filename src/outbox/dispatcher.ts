@@ -1,33 +1,27 @@
 /**
- * Sends mail, in order: lease due mails and prefetch a few of them, so that a prepared mail is
- * ready whenever the pace allows the next one; attempt each of them; settle its outcome. If nothing
- * is due, one timer sleeps until the earliest due time. The database is always complete without
- * this memory.
+ * Sends mail, in order: lease due mails and prefetch a few of them (prefetch.ts), so that a prepared
+ * mail is ready whenever the pace allows the next one; attempt each of them; store its outcome
+ * (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due time. The database
+ * is always complete without this memory.
  */
 
-import { isStorageRefusal } from "../db/refusal.ts";
-import type { Writer } from "../db/writer.ts";
-import type { Clock } from "../lib/clock.ts";
-import { describeError, type Log } from "../lib/log.ts";
+import { describeError } from "../lib/log.ts";
 import type { Attempt, Verdict } from "./attempt.ts";
 import type { LeasedMail } from "./load-mail.ts";
 import { Withdrawn } from "./outcome.ts";
 import type { WhenAllowed } from "../protocols/smtp/dispatch.ts";
 import type { Pace } from "./pace.ts";
-import type { Lease, Leasing, LeaseQueue } from "./lease.ts";
-import { type RecordOutcome, type AttemptResult, busyOf } from "./record.ts";
+import type { Leasing, LeaseQueue } from "./lease.ts";
+import type { Lease } from "./lease-or-wait.ts";
+import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
+import type { AttemptResult } from "./record.ts";
+import { createStoreOutcome, STORAGE_PAUSE_MS, type StoreOutcomeDeps } from "./store-outcome.ts";
 
-export type DispatcherDeps = {
+export type DispatcherDeps = StoreOutcomeDeps & {
   queue: LeaseQueue;
   pace: Pace;
   load: (lease: Lease) => LeasedMail | null;
   attempt: Attempt;
-  settle: RecordOutcome;
-  writer: Writer;
-  clock: Clock;
-  log: Log;
-  /** Base URL of the links to captured mails in the log. */
-  url: string;
   /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
   paceIntervalMs: number;
 };
@@ -52,8 +46,6 @@ export type Dispatcher = {
   returnLeases(): Promise<void>;
 };
 
-/** Delay after a storage error (disk full, for example) before the next try. */
-const STORAGE_PAUSE_MS = 1000;
 /**
  * Delay before polling again after a lease found no due mail, so that nothing polls in a busy loop.
  */
@@ -63,17 +55,7 @@ const EMPTY_PAUSE_MS = 1000;
  * meanwhile, so that less mail has to be moved to wait lists.
  */
 const NO_SLOT_PAUSE_MS = 5;
-/**
- * A mail that waits for a connection three times as long as usual, within these bounds, no longer
- * counts against the prefetch limit: mails to servers that stay silent must not hold up the others.
- */
-const PREFETCH_TIMEOUT_MS = { least: 200, most: 1000 };
-const PREFETCH_TIMEOUT_FACTOR = 3;
-/** Prefetch slots reserved for transactional mail, so that campaign mail cannot delay it. */
-const TRANSACTIONAL_RESERVE = 1;
 const URGENT_PRIORITY = 1;
-/** Weight of the latest mail in the mean latency. */
-const LATEST_WEIGHT = 0.1;
 const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
@@ -86,14 +68,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const underWay = new Set<Promise<void>>();
   /** One function for each prepared mail that waits for the pace: withdraws that mail. */
   const waiting = new Set<() => void>();
-  /** Number of prefetched mails that count against the prefetch limit. */
-  let prefetched = 0;
-  /** Mean time to prepare a mail and get an open session for it, in milliseconds. */
-  let connectLatencyMs = 0;
   let cancelTimer = () => {};
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
-  const outcomes = new Map<string, number>();
+  const prefetch = createPrefetch({ pace, clock, onRelease: refillSoon });
+  const { settle, counts } = createStoreOutcome(deps, () => running);
 
   /** Polls at most once for all that happens in one iteration of the event loop. */
   function refillSoon(): void {
@@ -108,18 +87,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   function refill(): void {
     if (!running || isPausing || leasing !== null) return;
     // If the limit is reached, the start of the next mail calls this again.
-    const capacity = prefetchCapacity();
+    const capacity = prefetch.capacity(underWay.size);
     if (capacity === 0) return;
     try {
       leaseOrSleep(clock.now(), capacity <= TRANSACTIONAL_RESERVE);
     } catch (error) {
       pauseAfter(error);
     }
-  }
-
-  function prefetchCapacity(): number {
-    const limit = pace.prefetchLimit(connectLatencyMs) + TRANSACTIONAL_RESERVE;
-    return Math.max(0, Math.min(limit - prefetched, limit + pace.concurrency - underWay.size));
   }
 
   /** `isUrgent` means that the remaining prefetch capacity is reserved for transactional mail. */
@@ -136,7 +110,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     try {
       const { value, onDisk } = await writer.commit(() => {
         const found = running
-          ? queue.lease(prefetchCapacity(), clock.now(), TRANSACTIONAL_RESERVE)
+          ? queue.lease(prefetch.capacity(underWay.size), clock.now(), TRANSACTIONAL_RESERVE)
           : NO_LEASES;
         leases = found.leases;
         return { ...found, mails: leases.map(deps.load) };
@@ -178,7 +152,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function deliver(mail: LeasedMail, onDisk: Promise<void>): Promise<void> {
     const settlement = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
     refillSoon(); // The released slot can be used before the outcome is on disk.
-    await settle(settlement);
+    if (await settle(settlement)) movedAt = clock.elapsed();
   }
 
   function pauseAfter(error: unknown): void {
@@ -199,13 +173,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function attemptTimed(mail: LeasedMail, onDisk: Promise<void>): Promise<AttemptResult> {
     let startedAt = clock.now();
     let startedMs = clock.elapsed();
-    const prefetch = reservePrefetch();
+    const reserved = prefetch.reserve();
     const leave: WhenAllowed = async (transact) => {
       await onDisk.catch(throwWithdrawn);
-      noteLatency(clock.elapsed() - startedMs);
-      prefetch.stopTimeout();
+      prefetch.noteLatency(clock.elapsed() - startedMs);
+      reserved.stopTimeout();
       const begin = () => {
-        prefetch.release();
+        reserved.release();
         movedAt = clock.elapsed();
         startedAt = clock.now();
         startedMs = clock.elapsed();
@@ -214,7 +188,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return awaitPace(begin, mail.campaignSeq === null ? URGENT_PRIORITY : 0);
     };
     const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
-    prefetch.release();
+    reserved.release();
     const durationMs = Math.round(clock.elapsed() - startedMs);
     return { mail, verdict, startedAt, durationMs, now: clock.now() };
   }
@@ -233,87 +207,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     });
   }
 
-  /** Counts a mail against the prefetch limit until it is released or its connection times out. */
-  function reservePrefetch(): { stopTimeout: () => void; release: () => void } {
-    let isReserved = true;
-    prefetched++;
-    const release = () => {
-      stopTimeout();
-      if (!isReserved) return;
-      isReserved = false;
-      prefetched--;
-      refillSoon();
-    };
-    const { least, most } = PREFETCH_TIMEOUT_MS;
-    const timeoutMs = Math.min(Math.max(PREFETCH_TIMEOUT_FACTOR * connectLatencyMs, least), most);
-    const stopTimeout = clock.after(timeoutMs, release);
-    return { stopTimeout, release };
-  }
-
-  function noteLatency(ms: number): void {
-    connectLatencyMs += LATEST_WEIGHT * (Math.min(ms, PREFETCH_TIMEOUT_MS.most) - connectLatencyMs);
-  }
-
   /** Logs a defect of this program; the mail is deferred. */
   function defect(mail: LeasedMail, error: unknown): Verdict {
     log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
     const reason = "An unexpected error of this server; the log has the details.";
     return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
-  }
-
-  /**
-   * Stores the outcome, and retries for as long as the storage refuses, because the mail was sent.
-   */
-  async function settle(settlement: AttemptResult): Promise<void> {
-    const endedMs = clock.elapsed();
-    // Computed again for each try, because the clock may have been set meanwhile.
-    const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
-    for (let tries = 1; ; tries++) {
-      try {
-        const isOurs = await writer.write(() => deps.settle({ ...settlement, now: endedAt() }));
-        noteWaiting(settlement);
-        movedAt = clock.elapsed();
-        return report(settlement, isOurs);
-      } catch (error) {
-        if (tries === 1) logUnsettled(settlement, error);
-        // A defect is permanent: the lease stays until this process ends.
-        if (!running || !isStorageRefusal(error)) return;
-        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
-      }
-    }
-  }
-
-  function noteWaiting({ verdict }: AttemptResult): void {
-    const busy = busyOf(verdict);
-    if (busy !== null && busy.waitList !== null)
-      queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
-  }
-
-  function logUnsettled({ mail, verdict }: AttemptResult, error: unknown): void {
-    log.error("an outcome could not be stored", {
-      email: mail.id,
-      outcome: verdict.kind,
-      willTryAgain: running && isStorageRefusal(error),
-      error: describeError(error),
-    });
-  }
-
-  function report({ mail, verdict, durationMs }: AttemptResult, isOurs: boolean): void {
-    const fields = {
-      email: mail.id,
-      attempt: mail.attempts,
-      outcome: verdict.kind,
-      ms: durationMs,
-      ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
-    };
-    outcomes.set(verdict.kind, (outcomes.get(verdict.kind) ?? 0) + 1);
-    if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
-    else if (needsOperator(verdict)) log.warn("delivery needs attention", fields);
-    else log.debug("delivery", fields);
-    const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
-    if (!isOurs || !isCaptured) return;
-    const { to, subject, id } = mail;
-    log.info("captured a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
   }
 
   /** Resolves when no mail is under way; call it after `running` was set to false. */
@@ -334,7 +232,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wake: refillSoon,
     isRunning: () => running,
     nextDueAt: () => queue.nextDueAt(),
-    outcomes,
+    outcomes: counts,
     stalledMs() {
       const dueAt = waiting.size > 0 ? -Infinity : queue.nextDueAt();
       const dueForMs = dueAt === null ? 0 : clock.now() - dueAt;
@@ -360,10 +258,4 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 /** For a lease that did not reach the disk: the mail must not be sent without it. */
 function throwWithdrawn(): never {
   throw new Withdrawn();
-}
-
-/** True for failures that the operator has to fix, not the recipient (docs/delivery.md#R2). */
-function needsOperator(verdict: Verdict): boolean {
-  if (!("class" in verdict)) return false;
-  return ["reputation", "authentication", "infrastructure"].includes(verdict.class);
 }

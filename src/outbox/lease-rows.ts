@@ -37,6 +37,8 @@ const TRANSACTIONAL = "campaign_seq IS NULL AND next_at IS NOT NULL";
  * as long. It does not do so for an expression such as `+?`.
  */
 
+export type QueueRows = ReturnType<typeof prepareQueue>;
+
 export function prepareQueue({ sqlite }: Db) {
   const findTransactional = sqlite.prepare<Candidate, [Find]>(
     findSql("campaign_seq IS NULL AND line = +$line AND project_seq = +$key"),

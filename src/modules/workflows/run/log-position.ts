@@ -13,6 +13,7 @@ import type { StartableWorkflow } from "./triggers.ts";
 
 export type LogPosition = ReturnType<typeof createLogPosition>;
 
+/** Longest time of a search for a relevant event; other work of the event loop runs after it. */
 const SCAN_MS = 5;
 /** Events read at once in the search for a relevant one. The number doubles while none is found. */
 const SCAN_PAGE = { first: 10, most: 200 } as const;

@@ -1,0 +1,92 @@
+/** Stores the outcome of an attempt, however long the storage refuses it, and reports it in the log. */
+
+import { isStorageRefusal } from "../db/refusal.ts";
+import type { Writer } from "../db/writer.ts";
+import type { Clock } from "../lib/clock.ts";
+import { describeError, type Log } from "../lib/log.ts";
+import type { Verdict } from "./attempt.ts";
+import type { LeaseQueue } from "./lease.ts";
+import { type AttemptResult, busyOf, type RecordOutcome } from "./record.ts";
+
+/** Delay after a storage error (disk full, for example) before the next try. */
+export const STORAGE_PAUSE_MS = 1000;
+
+export type StoreOutcomeDeps = {
+  queue: Pick<LeaseQueue, "noteWaiting">;
+  settle: RecordOutcome;
+  writer: Writer;
+  clock: Clock;
+  log: Log;
+  /** Base URL of the links to captured mails in the log. */
+  url: string;
+};
+
+/** `isRunning` is false once the process stops; then the storage is not tried again. */
+export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => boolean) {
+  const { queue, writer, clock, log } = deps;
+  /** Number of stored outcomes since the start, by kind. */
+  const counts = new Map<string, number>();
+  return { settle, counts };
+
+  /**
+   * Stores the outcome, and retries for as long as the storage refuses, because the mail was sent.
+   * Resolves to false if it could not be stored.
+   */
+  async function settle(settlement: AttemptResult): Promise<boolean> {
+    const endedMs = clock.elapsed();
+    // Computed again for each try, because the clock may have been set meanwhile.
+    const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
+    for (let tries = 1; ; tries++) {
+      try {
+        const isOurs = await writer.write(() => deps.settle({ ...settlement, now: endedAt() }));
+        noteWaiting(settlement);
+        report(settlement, isOurs);
+        return true;
+      } catch (error) {
+        if (tries === 1) logUnsettled(settlement, error);
+        // A defect is permanent: the lease stays until this process ends.
+        if (!isRunning() || !isStorageRefusal(error)) return false;
+        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
+      }
+    }
+  }
+
+  function noteWaiting({ verdict }: AttemptResult): void {
+    const busy = busyOf(verdict);
+    if (busy !== null && busy.waitList !== null)
+      queue.noteWaiting(busy.waitList, clock.now() + busy.retryAfterMs);
+  }
+
+  function logUnsettled({ mail, verdict }: AttemptResult, error: unknown): void {
+    log.error("an outcome could not be stored", {
+      email: mail.id,
+      outcome: verdict.kind,
+      willTryAgain: isRunning() && isStorageRefusal(error),
+      error: describeError(error),
+    });
+  }
+
+  function report({ mail, verdict, durationMs }: AttemptResult, isOurs: boolean): void {
+    const fields = {
+      email: mail.id,
+      attempt: mail.attempts,
+      outcome: verdict.kind,
+      ms: durationMs,
+      ...(verdict.kind === "accepted" ? {} : { reason: verdict.reason }),
+    };
+    counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
+    if (!isOurs) log.warn("the outcome came after its lease was lost", fields);
+    else if (needsOperator(verdict)) log.warn("delivery needs attention", fields);
+    else log.debug("delivery", fields);
+    const isCaptured = verdict.kind === "accepted" && verdict.captured !== undefined;
+    if (!isOurs || !isCaptured) return;
+    const { to, subject, id } = mail;
+    log.info("captured a mail", { to, subject, see: `${deps.url}/emails/${id}/raw` });
+  }
+}
+
+/** True for failures that the operator has to fix, not the recipient (docs/delivery.md#R2). */
+function needsOperator(verdict: Verdict): boolean {
+  if (!("class" in verdict)) return false;
+  return ["reputation", "authentication", "infrastructure"].includes(verdict.class);
+}
