@@ -106,7 +106,7 @@ import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { webhookRoutes } from "./modules/webhooks/routes.ts";
 import { createTransport } from "./outbox/transports/create-transport.ts";
 
-export type AppOptions = {
+type AppOptions = {
   config: Config;
   db: Db;
   /** Folder of the database; null if the database is in memory. */

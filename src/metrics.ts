@@ -4,7 +4,7 @@ import type { HoldReport } from "./lib/loop-watch.ts";
 import { counter, gauge, holdMetrics, type Metric } from "./lib/metrics.ts";
 import { VERSION } from "./lib/version.ts";
 
-export type MetricsSource = {
+type MetricsSource = {
   holds: HoldReport;
   /** Mails recorded since the start, by the kind of their outcome. */
   outcomes: ReadonlyMap<string, number>;

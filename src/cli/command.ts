@@ -39,8 +39,8 @@ export type Input = {
 /** The error for an invalid command line, with exit code 2. */
 export class UsageError extends Error {}
 
-export const JSON_FLAG: Flag = { name: "json", help: "Print JSON, for programs" };
-export const HELP_FLAG: Flag = { name: "help", help: "Show this help" };
+const JSON_FLAG: Flag = { name: "json", help: "Print JSON, for programs" };
+const HELP_FLAG: Flag = { name: "help", help: "Show this help" };
 
 /** Returns all flags that a command accepts. */
 export function flagsOf(command: Command): Flag[] {
@@ -52,7 +52,7 @@ export function flagsOf(command: Command): Flag[] {
   return [...command.flags, ...settings, JSON_FLAG, HELP_FLAG];
 }
 
-export type ParsedArguments = {
+type ParsedArguments = {
   positionals: string[];
   flags: Record<string, string>;
   settings: Record<string, string>;

@@ -2,7 +2,7 @@
 
 import type { Conversation, Step, StepListener } from "../protocols/smtp/conversation.ts";
 
-export type ConversationPrinter = {
+type ConversationPrinter = {
   onStep: StepListener;
   /** Prints the steps that `onStep` did not get, such as hosts without an address. */
   printRest(conversations: readonly Conversation[]): void;

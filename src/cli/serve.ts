@@ -79,7 +79,7 @@ export const serve: Command = {
   },
 };
 
-export type Running = { app: App; address: string; folder: string };
+type Running = { app: App; address: string; folder: string };
 
 /** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
 export async function runServer(

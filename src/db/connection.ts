@@ -6,7 +6,7 @@
 import { Database } from "bun:sqlite";
 import { damageOf, type FaultLatch } from "./fault.ts";
 
-export type ConnectionOptions = { create?: boolean; readonly?: boolean; readwrite?: boolean };
+type ConnectionOptions = { create?: boolean; readonly?: boolean; readwrite?: boolean };
 
 /** Opens `file` with the default settings of SQLite. */
 export function openConnection(

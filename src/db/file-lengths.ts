@@ -8,7 +8,7 @@ import { statSync } from "node:fs";
 import type { StorageFault } from "./fault.ts";
 import type { LogFile } from "./durability/wal-file.ts";
 
-export type FileLengths = {
+type FileLengths = {
   /** Returns a fault if the database or the log was truncated, and null if neither was. */
   findTruncated(): StorageFault | null;
 };

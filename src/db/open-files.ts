@@ -7,7 +7,7 @@ import { type Stats, statSync } from "node:fs";
 import type { StorageFault } from "./fault.ts";
 
 /** A path leads to the open file ("same"), to no file ("missing"), or to another file ("other"). */
-export type PathState = "same" | "missing" | "other";
+type PathState = "same" | "missing" | "other";
 
 export type OpenFiles = {
   /** Records the file at the path. From now on the path must lead to the same file. */

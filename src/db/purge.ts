@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 
 /** False once the time of the current step has elapsed. */
-export type HasTime = () => boolean;
+type HasTime = () => boolean;
 
 /**
  * Removes rows older than `before`, oldest first, while there is time. Each call is a change of its
@@ -12,7 +12,7 @@ export type HasTime = () => boolean;
 export type Purge = (before: number, hasTime: HasTime) => boolean;
 
 /** A `seq` of the purged table; all rows up to it need no further purge. */
-export type PurgeMark = { read(): number; write(seq: number): void };
+type PurgeMark = { read(): number; write(seq: number): void };
 
 export function createPurgeMark(sqlite: Database, name: "bodies" | "executions"): PurgeMark {
   const find = sqlite.prepare<{ seq: number }, [string]>(

@@ -10,7 +10,7 @@ export type Tally<K> = {
   pending(key: K): number;
 };
 
-export type Tallies = {
+type Tallies = {
   /**
    * Creates a tally. `collect` receives each addition as a function; the amount counts when `write`
    * calls that function.

@@ -249,7 +249,7 @@ export function sumUsageInto(target: string): string[] {
 }
 
 /** Counters of a project that are wrong. */
-export type WrongUsage = {
+type WrongUsage = {
   projectSeq: number;
   counted: string;
   actual: string;

@@ -4,7 +4,7 @@ import { trimBlanks } from "../lib/trim.ts";
 import { canonicalDomain, parseAddress } from "../protocols/mime/address.ts";
 
 /** The address or the domain in its stored spelling. `ending` is `@` and the domain. */
-export type AddressFilter = { address: string } | { ending: string };
+type AddressFilter = { address: string } | { ending: string };
 
 /** Returns null if the text is neither an address nor `@` and a domain. */
 export function parseAddressFilter(text: string): AddressFilter | null {

@@ -40,7 +40,7 @@ export type KnownKey = {
 /** The project and the key kind of a request that was admitted. */
 type Admitted = { project: Project; keyKind: KeyKind };
 
-export type AdmissionOptions = {
+type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
   idempotency: Idempotency;

@@ -11,7 +11,7 @@ import { type AddressRange, isInRanges, parseAddress } from "../lib/address-rang
 import { embeddedIPv4, isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
 
-export type Hops = {
+type Hops = {
   /** Remote address of the socket; null if the socket is closed. */
   peer: string | null;
   /** The X-Forwarded-For header: addresses from the client to the second-last proxy. */

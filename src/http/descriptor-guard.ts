@@ -16,7 +16,7 @@ import type { Log } from "../lib/log.ts";
 
 export type Closable = { close(): void };
 
-export type GuardDeps = {
+type GuardDeps = {
   clock: Clock;
   log: Log;
   reserve: DescriptorReserve;

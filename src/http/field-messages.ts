@@ -69,7 +69,7 @@ function queryMessage(schema: TSchema): string {
 }
 
 /** The message for a value that has none of the schema's types; null if the schema has no type. */
-export function typeMessage(schema: TSchema): string | null {
+function typeMessage(schema: TSchema): string | null {
   const names = typeNames(schema);
   const last = names.pop();
   if (last === undefined) return null;

@@ -9,8 +9,7 @@ import { MAX_FORM_BYTES } from "./body-limits.ts";
 /** Time until the minimum transfer rate applies. A form fits into one packet. */
 const GRACE_MS = 10_000;
 
-export type Form =
-  { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
+type Form = { isTooLarge: false; fields: ReadonlyMap<string, string> } | { isTooLarge: true };
 
 /**
  * Resolves to the fields of a urlencoded or multipart body. An invalid or incomplete body has none.

@@ -29,7 +29,7 @@ export type Answer<T> = {
 };
 
 /** The request that a key identifies. `path` may be in any spelling. */
-export type KeyedRequest = {
+type KeyedRequest = {
   projectSeq: number;
   /**
    * Requests with public keys have their own namespace, so they cannot use up keys of the server.

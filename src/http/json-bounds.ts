@@ -21,7 +21,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-export type JsonBounds = {
+type JsonBounds = {
   /** Scans the next bytes of the document. It throws 422 or 400 as soon as a limit is exceeded. */
   add(bytes: Uint8Array): void;
   /** Number of values so far; an empty object or array counts twice. */

@@ -12,7 +12,7 @@ import { openSubstitute } from "./substitute.ts";
 /** Descriptors for databases, name servers, mail servers, webhooks and health checks. */
 const RESERVED_DESCRIPTORS = 16;
 
-export type Listener = {
+type Listener = {
   /** Resolves to the port when connections are accepted. */
   open(): Promise<number>;
   /** Accepts no new requests, and resolves after the requests under way were answered. */

@@ -8,7 +8,7 @@ import { AppError, fieldError, REQUIRED } from "../lib/errors.ts";
 import { refuseEncoded } from "./body.ts";
 import { sizeText } from "./body-limits.ts";
 
-export type FileForm = {
+type FileForm = {
   /** Name of the file's field. */
   name: string;
   maxBytes: number;

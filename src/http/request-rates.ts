@@ -7,9 +7,9 @@
 import { type Decision, slidingWindow, type SlidingWindow } from "./rate-limit.ts";
 
 /** A limit as the RateLimit headers show it. */
-export type Budget = Decision & { limit: number };
+type Budget = Decision & { limit: number };
 
-export type RequestRates = {
+type RequestRates = {
   /** Counts a request unless the limit is reached. Returns null if there is no limit. */
   takeSecret(projectSeq: number): Budget | null;
   /** The same. If two limits apply, it returns the one that refuses or has fewer requests left. */

@@ -7,7 +7,7 @@
 
 export type Route = { method: string; path: string };
 
-export type RouteTable = {
+type RouteTable = {
   /** The methods of the route of `path`, as in an Allow header; null if there is no route. */
   methodsAt(path: string): readonly string[] | null;
 };

@@ -14,10 +14,7 @@ export const MAX_ERRORS = 100;
  * Rules that a JSON schema cannot express, such as fields that depend on each other. They also run
  * on a value that violates the schema, so that one response reports the errors of both.
  */
-export type Checks = (
-  value: Readonly<Record<string, unknown>>,
-  project: Project | null,
-) => FieldError[];
+type Checks = (value: Readonly<Record<string, unknown>>, project: Project | null) => FieldError[];
 
 const CHECKS = Symbol("checks");
 

@@ -3,7 +3,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
+type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = Readonly<{ base: IpAddress; prefixBits: number }>;
 
 /** Number of bits before the IPv4 address in an IPv4-mapped address (RFC 4291 §2.5.5.2). */

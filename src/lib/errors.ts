@@ -20,7 +20,7 @@ export const REQUIRED = "is required";
  */
 export type FieldError = { field: string; message: string; code: FieldErrorCode };
 
-export type AppErrorDetails = {
+type AppErrorDetails = {
   errors?: readonly FieldError[];
   /** The fix for the caller, in one sentence. */
   suggestion?: string;

@@ -6,7 +6,7 @@
 
 import type { Clock } from "./clock.ts";
 
-export type PoolOptions = {
+type PoolOptions = {
   clock: Clock;
   capacity: number;
   /** Cost of a waiter; `mostWaitingCost` limits the costs of all waiters together. */
@@ -17,7 +17,7 @@ export type PoolOptions = {
   maxShareOfOne: number;
 };
 
-export type Ask = {
+type Ask = {
   amount: number;
   holder: number;
   /** Returns the signal that ends the wait. It is called only if there is a wait. */

@@ -7,7 +7,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const LOG_FORMATS = ["text", "json"] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogFields = Readonly<Record<string, unknown>>;
 export type Log = {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -15,7 +15,7 @@ export type Log = {
   error(message: string, fields?: LogFields): void;
 };
 
-export type LogOptions = {
+type LogOptions = {
   level: LogLevel;
   format: LogFormat;
   write?: (line: string) => void;

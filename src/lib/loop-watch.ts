@@ -8,7 +8,7 @@
 import { systemClock } from "./clock.ts";
 import type { Log } from "./log.ts";
 
-export type WorkKind = "route" | "job" | "mail" | "write" | "work";
+type WorkKind = "route" | "job" | "mail" | "write" | "work";
 
 /** Counts since the start of the process; times in milliseconds. */
 export type HoldReport = {
@@ -20,7 +20,7 @@ export type HoldReport = {
   recentMaxMs: number;
 };
 
-export type LoopWatch = {
+type LoopWatch = {
   /** Records that a piece of work begins now. It counts as running until the next one begins. */
   begin(kind: WorkKind, name: string): void;
   report(): HoldReport;
@@ -29,7 +29,7 @@ export type LoopWatch = {
 };
 
 /** Functions of the platform that the watchdog uses; tests replace them. */
-export type LoopWatchDeps = {
+type LoopWatchDeps = {
   log: Log;
   /** Monotonic milliseconds. */
   elapsed: () => number;

@@ -4,10 +4,10 @@
  */
 
 /** Returns the users in words, such as `workflow "Welcome"`. */
-export type FindUsers = (projectSeq: number, key: string) => string[];
+type FindUsers = (projectSeq: number, key: string) => string[];
 
 /** What can be used: a template or a segment by its id, a domain by its name. */
-export type ReferenceKind = "template" | "segment" | "domain";
+type ReferenceKind = "template" | "segment" | "domain";
 
 export type References = ReturnType<typeof createReferences>;
 

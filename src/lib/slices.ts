@@ -3,7 +3,7 @@
 import { systemClock } from "./clock.ts";
 import type { SliceQueue } from "./slice-queue.ts";
 
-export type Slices = {
+type Slices = {
   /** Whether the slice has used its time. The work must then wait for `next()`. */
   isOver(): boolean;
   /** Resolves when the next slice begins. */

@@ -9,7 +9,7 @@ export type TextEncoding = (typeof TEXT_ENCODINGS)[number];
 const REPLACEMENT = "\u{fffd}";
 const LONGEST_MARK = 2;
 
-export type EncodingGuess = {
+type EncodingGuess = {
   /** Adds the next bytes. */
   see(bytes: Uint8Array): void;
   /** Returns the encoding of all bytes. */

@@ -39,7 +39,7 @@ export type Verdict =
   | { kind: "suppressed"; reason: string }
   | { kind: "cancelled"; reason: string };
 
-export type AttemptDeps = {
+type AttemptDeps = {
   /** Yields to other work of the event loop if the current iteration has taken long. */
   yieldIfBusy: () => Promise<void>;
   /**

@@ -17,7 +17,7 @@ import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
 import type { AttemptResult } from "./record.ts";
 import { createStoreOutcome, STORAGE_PAUSE_MS, type StoreOutcomeDeps } from "./store-outcome.ts";
 
-export type DispatcherDeps = StoreOutcomeDeps & {
+type DispatcherDeps = StoreOutcomeDeps & {
   queue: LeaseQueue;
   pace: Pace;
   load: (lease: Lease) => LeasedMail | null;
@@ -26,7 +26,7 @@ export type DispatcherDeps = StoreOutcomeDeps & {
   paceIntervalMs: number;
 };
 
-export type Dispatcher = {
+type Dispatcher = {
   start(): Promise<void>;
   /** Polls the queue soon, because a mail may be due. */
   wake(): void;

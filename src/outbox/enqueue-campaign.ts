@@ -4,7 +4,7 @@ import type { Db } from "../db/open.ts";
 import { bytesOfRow } from "../db/usage.ts";
 import type { UsageCounter } from "../db/usage-counter.ts";
 
-export type CampaignEmails = {
+type CampaignEmails = {
   campaign: { seq: number; projectSeq: number; subject: string };
   messageSeq: number;
   contactSeqs: readonly number[];
@@ -12,7 +12,7 @@ export type CampaignEmails = {
 };
 
 /** The suppressed mails are among the inserted ones. */
-export type InsertedEmails = { inserted: number; suppressed: number };
+type InsertedEmails = { inserted: number; suppressed: number };
 
 type Values = {
   /** The time of a UUIDv7: its first twelve hexadecimal digits, with a hyphen after the eighth. */

@@ -12,7 +12,7 @@ import {
 } from "../db/schema/emails.ts";
 import { sha256 } from "../lib/crypto.ts";
 
-export type StoredAttachment = {
+type StoredAttachment = {
   filename: string;
   contentType: string;
   contentId: string | null;
@@ -33,7 +33,7 @@ export type SharedMessage = {
   attachments: StoredAttachment[];
 };
 
-export type NewEmail = {
+type NewEmail = {
   id: string;
   projectSeq: number;
   /** Null: the address is nobody's (a test mail). */

@@ -18,7 +18,7 @@ export type Lease = {
 };
 
 /** The state of one scan of the queue. */
-export type Scan = {
+export type QueueScan = {
   now: number;
   limit: number;
   leases: Lease[];
@@ -43,7 +43,7 @@ const MAX_MOVES = 250;
  */
 const SHARE_REST_MS = { least: 50, most: 2_000 };
 
-export type LeaseOrWaitDeps = {
+type LeaseOrWaitDeps = {
   rows: Pick<QueueRows, "lease" | "move">;
   waitLists: WaitLists;
   admit: (to: string) => Slot | Busy | null;
@@ -56,7 +56,7 @@ export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
   return leaseOrWait;
 
   /** True if the mail was leased; otherwise it joined a wait list, or its flow has to wait. */
-  function leaseOrWait(mail: Candidate, waitList: string, scan: Scan): boolean {
+  function leaseOrWait(mail: Candidate, waitList: string, scan: QueueScan): boolean {
     const admission = admit(mail.to ?? "");
     if (admission === null) return lease(mail, { slot: null, busy: null }, scan);
     if (admission.kind === "slot") return lease(mail, { slot: admission, busy: null }, scan);
@@ -66,7 +66,7 @@ export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
     return wait(mail, waitList, admission, scan);
   }
 
-  function wait(mail: Candidate, waitList: string, busy: Busy, scan: Scan): false {
+  function wait(mail: Candidate, waitList: string, busy: Busy, scan: QueueScan): false {
     const until = scan.now + busy.retryAfterMs;
     if (busy.waitList === null) {
       scan.isCapacityFull = true;
@@ -91,7 +91,7 @@ export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
     return false;
   }
 
-  function moveTo(waitList: string, { seq }: Candidate, scan: Scan): void {
+  function moveTo(waitList: string, { seq }: Candidate, scan: QueueScan): void {
     rows.move.run(waitList, seq);
     waitLists.add(waitList);
     scan.moves++;
@@ -100,7 +100,7 @@ export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
   function lease(
     { seq, attempts, dueAt }: Candidate,
     { slot, busy }: Pick<Lease, "slot" | "busy">,
-    scan: Scan,
+    scan: QueueScan,
   ): true {
     const orphanDelayMs = ORPHAN_DELAY_MS * 2 ** Math.min(attempts, MAX_DOUBLINGS);
     scan.leases.push({ seq, attempts: attempts + 1, dueAt, slot, busy });
@@ -109,6 +109,6 @@ export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
   }
 }
 
-export function isOver({ leases, limit, moves, isCapacityFull }: Scan): boolean {
+export function isOver({ leases, limit, moves, isCapacityFull }: QueueScan): boolean {
   return leases.length >= limit || moves >= MAX_MOVES || isCapacityFull;
 }

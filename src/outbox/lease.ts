@@ -18,7 +18,7 @@ import type { Db } from "../db/open.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
 import { createCampaignRates } from "./campaign-rates.ts";
 import { createFlows, type Flow } from "./flows.ts";
-import { createLeaseOrWait, isOver, type Lease, type Scan } from "./lease-or-wait.ts";
+import { createLeaseOrWait, isOver, type Lease, type QueueScan } from "./lease-or-wait.ts";
 import { type Campaign, prepareQueue } from "./lease-rows.ts";
 import type { Busy, Slot } from "./outcome.ts";
 import { createRoundRobin } from "./round-robin.ts";
@@ -80,7 +80,11 @@ export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | nu
   for (const waitList of rows.waitLists()) waitLists.add(waitList);
 
   /** A single flow is leased from in one query; several flows take turns with one mail each. */
-  function leaseInOrder(found: readonly Flow[], { next }: typeof campaignOrder, scan: Scan): void {
+  function leaseInOrder(
+    found: readonly Flow[],
+    { next }: typeof campaignOrder,
+    scan: QueueScan,
+  ): void {
     let open = found;
     while (!isOver(scan)) {
       open = open.filter(({ waitList }) => !scan.resting.has(waitList));
@@ -91,7 +95,7 @@ export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | nu
     }
   }
 
-  function leaseFrom(flow: Flow, wanted: number, scan: Scan): "empty" | "more" {
+  function leaseFrom(flow: Flow, wanted: number, scan: QueueScan): "empty" | "more" {
     const { key, kind, waitList, rate } = flow;
     // The campaign may have sent from another wait list in this scan.
     if (rates.allowsAt({ key, rate }) > scan.now) return "empty";
@@ -117,8 +121,8 @@ export function createLeaseQueue(db: Db, admit: (to: string) => Slot | Busy | nu
     else waitLists.forget(waitList);
   }
 
-  function scanQueue(limit: number, now: number, reserved: number): Scan {
-    const scan: Scan = {
+  function scanQueue(limit: number, now: number, reserved: number): QueueScan {
+    const scan: QueueScan = {
       now,
       limit,
       leases: [],

@@ -23,7 +23,7 @@ export type AttemptResult = {
   now: number;
 };
 
-export type EmailEvent = {
+type EmailEvent = {
   projectSeq: number;
   name: NonNullable<(typeof TRANSITIONS)[TransitionName]["event"]>;
   contactSeq: number | null;
@@ -32,7 +32,7 @@ export type EmailEvent = {
   at: number;
 };
 
-export type RecordDeps = {
+type RecordDeps = {
   db: Db;
   usage: Pick<UsageCounter, "addBytes" | "addQueued">;
   random: () => number;

@@ -23,7 +23,7 @@ const LIFETIMES_MS = [4 * DAY, DAY] as const;
  * `since` is the start of the mail's lifetime: for transactional mail the moment of its acceptance,
  * for campaign mail its first attempt, because it may be queued for days before that.
  */
-export type Age = { since: number; priority: number; now: number };
+type Age = { since: number; priority: number; now: number };
 
 /** True if the mail must not be retried any more. */
 export function isPastLifetime(age: Age): boolean {

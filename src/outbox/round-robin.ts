@@ -9,7 +9,7 @@ export type Leveled = {
   levels: readonly string[];
 };
 
-export type RoundRobin<F extends Leveled> = {
+type RoundRobin<F extends Leveled> = {
   /** Returns the flow that was served least recently, and counts it as served; null if none. */
   next(flows: readonly F[]): F | null;
 };

@@ -30,7 +30,7 @@ export type OutgoingInput = {
   tracking: { url: string; key: Uint8Array } | null;
 };
 
-export type Outgoing = { html: string; text: string; headers: readonly Header[] };
+type Outgoing = { html: string; text: string; headers: readonly Header[] };
 
 export function prepareOutgoing(input: OutgoingInput): Outgoing {
   const { html, headers, links, marketing } = input;

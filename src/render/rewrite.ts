@@ -8,7 +8,7 @@
 import { decodeHTMLAttribute } from "entities/decode";
 import { parseUrl } from "../lib/url.ts";
 
-export type Rewriting = {
+type Rewriting = {
   /** Returns the replacement of a web URL, or null to keep that link; null to keep all links. */
   redirect: ((target: string) => string | null) | null;
   /** HTML to add at the end of the body; empty to add nothing. */

@@ -3,7 +3,7 @@
 import type { RecipientLinks } from "./links.ts";
 import type { Variables } from "./template/template.ts";
 
-export type Recipient = {
+type Recipient = {
   /** Contact id. */
   id: string;
   email: string;

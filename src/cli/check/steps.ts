@@ -15,7 +15,7 @@ export type Step = {
   pieces: readonly Piece[];
 };
 
-export type Piece = { name: string; find: () => Violation[] };
+type Piece = { name: string; find: () => Violation[] };
 
 /** Most violations that one piece returns; there may be more. */
 export const MAX_READ = 20;

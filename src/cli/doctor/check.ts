@@ -4,7 +4,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { Domain } from "../../modules/domains/model.ts";
 
-export type Level = "ok" | "warn" | "fail";
+type Level = "ok" | "warn" | "fail";
 
 export type Finding = {
   level: Level;

@@ -11,7 +11,7 @@ const TRANSMIT_TIME_AT = 40;
 /** Seconds from the NTP epoch (1900) to the Unix epoch (1970). */
 const EPOCH_SECONDS = 2_208_988_800;
 
-export type SntpOptions = { timeoutMs: number; now?: () => number; port?: number };
+type SntpOptions = { timeoutMs: number; now?: () => number; port?: number };
 
 /**
  * Resolves to the milliseconds by which this clock is ahead; null if there was no answer in time.

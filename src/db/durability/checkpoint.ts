@@ -29,7 +29,7 @@ import type { FaultLatch } from "../fault.ts";
 import type { LogFile } from "./wal-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
 
-export type Checkpoints = {
+type Checkpoints = {
   /** Begins a round if enough frames were written since the last one. */
   consider(): void;
   /** While the log is restarted nothing may be written: resolves after the restart. Else null. */
@@ -40,7 +40,7 @@ export type Checkpoints = {
   close(): Promise<void>;
 };
 
-export type CheckpointSizes = {
+type CheckpointSizes = {
   /** Frames of a round; 600 hold the event loop for about 3 ms and the disk for about 10 ms. */
   roundPages: number;
   /** Length of the log, in frames, from which on it is restarted. */

@@ -20,8 +20,6 @@ export type Limits = {
   afterMails: number;
 };
 
-export type CampaignHandlers = ReturnType<typeof createCampaignHandlers>;
-
 export function createCampaignHandlers(deps: {
   db: Db;
   log: Log;

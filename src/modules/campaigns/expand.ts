@@ -142,7 +142,7 @@ export function createExpansion(deps: {
 }
 
 /** Number of recipients written, and how long the database worked on them, in milliseconds. */
-export type Written = { recipients: number; workMs: number };
+type Written = { recipients: number; workMs: number };
 
 function timed(written: Written, write: () => Slice): boolean {
   const startedAt = systemClock.elapsed();

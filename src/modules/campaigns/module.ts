@@ -32,8 +32,6 @@ import { createStats } from "./stats.ts";
 import { createRecipients } from "./recipients.ts";
 import { createTestMails } from "./test-mail.ts";
 
-export type CampaignModule = ReturnType<typeof createCampaignModule>;
-
 export function createCampaignModule(deps: {
   db: Db;
   writer: Writer;

@@ -17,7 +17,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 
-export type AddressQuery = {
+type AddressQuery = {
   /** In the form in which addresses are stored: lower case, NFC. Not empty. */
   term: string;
   /** Undefined to find both kinds of contacts. */
@@ -27,7 +27,7 @@ export type AddressQuery = {
   limit: number;
 };
 
-export type Found = { total: number; seqs: number[] };
+type Found = { total: number; seqs: number[] };
 
 export type AddressIndex = {
   search(projectSeq: number, query: AddressQuery): Promise<Found>;

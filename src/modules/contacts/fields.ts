@@ -13,7 +13,7 @@ import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { parseData } from "./data.ts";
 import { FIELD_TYPES, type Field, type FieldType } from "./model.ts";
 
-export type Survey = { fields: Field[]; contacts: number };
+type Survey = { fields: Field[]; contacts: number };
 export type Fields = ReturnType<typeof createFields>;
 
 type Tally = { count: number; types: Map<FieldType, number> };

@@ -69,7 +69,7 @@ export const ContactPage = Type.Object({
   total: Type.Integer(),
 });
 
-export const EXPORT_FORMATS = ["csv", "ndjson"] as const;
+const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 
 export const ExportQuery = Input({
   format: Type.Optional(OneOf(EXPORT_FORMATS)),

@@ -34,8 +34,6 @@ import { createContactList } from "./list.ts";
 import type { RemoveContact } from "./remove.ts";
 import type { Contacts } from "./service.ts";
 
-export type ContactModule = ReturnType<typeof createContactModule>;
-
 export function createContactModule(deps: {
   db: Db;
   /** The data folder; null if the database is in memory. */

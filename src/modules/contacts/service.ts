@@ -17,7 +17,7 @@ export type ContactRow = typeof contacts.$inferSelect;
 export type Contacts = ReturnType<typeof createContacts>;
 
 /** Input of an upsert. `email` is normalized already (mime/address.ts). */
-export type Upsert = {
+type Upsert = {
   /** Id of a new contact; generated if omitted. */
   id?: string;
   projectSeq: number;
@@ -37,7 +37,7 @@ export type Upsert = {
 type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
 
 /** The mail that caused a change of the subscription, and the data of the event. */
-export type Cause = { emailSeq: number; data: JsonObject };
+type Cause = { emailSeq: number; data: JsonObject };
 
 export function createContacts(deps: {
   db: Db;

@@ -12,7 +12,7 @@ import type { DomainRow, Domains } from "./service.ts";
 
 export type DomainChecks = ReturnType<typeof createDomainChecks>;
 
-export type DomainChecksDeps = {
+type DomainChecksDeps = {
   domains: Pick<Domains, "recordsOf">;
   checkRows: CheckRows;
   checkDns: CheckDns;

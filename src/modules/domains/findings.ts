@@ -9,7 +9,6 @@ import { type Expectation, type ExpectedRecord, PURPOSES } from "./records.ts";
 import { allows, isSpfRecord, mergeSpf, MAX_LOOK_UPS, needsTooMuch } from "./spf.ts";
 
 export const RECORD_STATUSES = ["PENDING", "OK", "MISMATCH", "MISSING"] as const;
-export type RecordStatus = (typeof RECORD_STATUSES)[number];
 
 /** Result of the latest check of one record that the DNS answered. */
 const Finding = Type.Object({
@@ -87,7 +86,7 @@ function readMx(text: string): { host: string; preference: number } {
   return { host, preference: Number(preference) };
 }
 
-export type Advice = {
+type Advice = {
   /** The record to publish; empty if none can be advised, and then the note has the reason. */
   value: string;
   note: string;

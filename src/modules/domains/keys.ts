@@ -19,7 +19,7 @@ export type DkimKeys = ReturnType<typeof createDkimKeys>;
 /** A key pair that is not stored yet. */
 export type NewKey = PublicKey & { sealed: Buffer };
 
-export type DkimKeysDeps = {
+type DkimKeysDeps = {
   db: Db;
   clock: Clock;
   sealKey: Uint8Array;

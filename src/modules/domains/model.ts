@@ -8,7 +8,7 @@ import { PURPOSES } from "./records.ts";
 
 const DateTime = Type.String({ format: "date-time" });
 
-export const DomainRecord = Type.Object({
+const DomainRecord = Type.Object({
   purpose: OneOf(PURPOSES),
   type: OneOf(["TXT", "MX"]),
   name: Type.String(),

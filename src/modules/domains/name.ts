@@ -4,7 +4,7 @@ import { getPublicSuffix } from "tldts";
 import { trimBlanks } from "../../lib/trim.ts";
 import { canonicalDomain } from "../../protocols/mime/address.ts";
 
-export type SendingDomain =
+type SendingDomain =
   | { ok: true; domain: string }
   /** `reason` is worded as the message of a field error. */
   | { ok: false; reason: string };

@@ -25,7 +25,7 @@ export type DomainState = Pick<
   "status" | "isDeclaredVerified" | "verifiedAt" | "failingSince" | "misses"
 >;
 
-export type CheckedState = Omit<DomainState, "isDeclaredVerified"> & { nextCheckAt: number };
+type CheckedState = Omit<DomainState, "isDeclaredVerified"> & { nextCheckAt: number };
 
 export function afterCheck(state: DomainState, result: CheckResult, now: number): CheckedState {
   const misses = result.isComplete ? 0 : state.misses + 1;

@@ -26,7 +26,7 @@ import { usesOf } from "./usage.ts";
 export type DomainRow = typeof domains.$inferSelect;
 export type Domains = ReturnType<typeof createDomains>;
 
-export type DomainsDeps = {
+type DomainsDeps = {
   db: Db;
   clock: Clock;
   cursors: Cursors;
@@ -36,7 +36,7 @@ export type DomainsDeps = {
 };
 
 /** A domain to add; `domain` is in canonical form (name.ts). */
-export type NewDomain = {
+type NewDomain = {
   projectSeq: number;
   domain: string;
   /** True if the operator declares the domain verified, regardless of the DNS. */

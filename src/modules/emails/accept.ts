@@ -22,16 +22,22 @@ import type { Quotas } from "../quotas/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
 import { templateErrors } from "../templates/model.ts";
 import type { TemplateRow, Templates } from "../templates/service.ts";
-import { contactData, createDrafts, type Draft, type DraftDeps, type Source } from "./drafts.ts";
+import {
+  contactData,
+  createDrafts,
+  type RenderedMail,
+  type DraftDeps,
+  type Source,
+} from "./drafts.ts";
 import type { SendInput } from "./model.ts";
-import { resolveSender, type Sender } from "./sender.ts";
+import { resolveSender, type MailSender } from "./sender.ts";
 
-export type Accepted = {
+type Accepted = {
   emails: { contact: { id: string; email: string }; email: string }[];
   timestamp: string;
 };
 
-export type AcceptDeps = DraftDeps & {
+type AcceptDeps = DraftDeps & {
   contacts: Contacts;
   domains: Domains;
   events: EventLog;
@@ -66,7 +72,7 @@ export function createAccept(deps: AcceptDeps) {
   };
 
   /** Throws 403 unless exactly the sender's domain is verified (docs/interface.md#send). */
-  function requireVerified(project: Project, sender: Sender): void {
+  function requireVerified(project: Project, sender: MailSender): void {
     const domain = domainOf(sender.address);
     if (!deps.requireVerifiedDomain || deps.domains.isVerified(project.seq, domain)) return;
     throw senderNotVerified(domain);
@@ -90,7 +96,7 @@ export function createAccept(deps: AcceptDeps) {
     input: SendInput;
     template: TemplateRow | null;
     message: SharedMessage;
-    drafts: readonly Draft[];
+    drafts: readonly RenderedMail[];
     now: number;
   }): Accepted {
     deps.quotas.ensureQueue(work.project.seq, work.drafts.length);
@@ -108,7 +114,7 @@ export function createAccept(deps: AcceptDeps) {
       now: number;
     },
     messageSeq: number,
-    draft: Draft,
+    draft: RenderedMail,
   ): Accepted["emails"][number] {
     const { project, input, message, now } = work;
     const { contact } = contacts.upsert({
@@ -153,7 +159,7 @@ export function createAccept(deps: AcceptDeps) {
 function sharedMessage(
   project: Project,
   input: SendInput,
-  rest: { sender: Sender; template: TemplateRow | null; html: string },
+  rest: { sender: MailSender; template: TemplateRow | null; html: string },
 ): SharedMessage {
   return {
     projectSeq: project.seq,

@@ -23,7 +23,7 @@ import type { SendInput } from "./model.ts";
 
 type Recipient = { address: string; name: string | null };
 /** One mail to store. `contactId` is the id of its contact, which may not exist yet. */
-export type Draft = Recipient & {
+export type RenderedMail = Recipient & {
   emailId: string;
   contactId: string;
   subject: string;
@@ -53,9 +53,9 @@ export function createDrafts(deps: DraftDeps) {
     project: Project,
     input: SendInput,
     { source, reserveCopies }: { source: Source; reserveCopies: () => Promise<void> },
-  ): Promise<Draft[]> {
+  ): Promise<RenderedMail[]> {
     const data = resolvedData(input.data ?? {});
-    const drafts: Draft[] = [];
+    const drafts: RenderedMail[] = [];
     const budget = createRenderBudget();
     let copiedBytes = 0;
     let isReserved = false;
@@ -83,7 +83,7 @@ export function createDrafts(deps: DraftDeps) {
     project: Project,
     recipient: Recipient,
     work: { data: JsonObject; input: SendInput; source: Source; budget: RenderBudget },
-  ): Draft {
+  ): RenderedMail {
     const { data, input, source, budget } = work;
     const contact = contacts.findByEmail(project.seq, recipient.address);
     const known = contact === null ? {} : parseData(contact.data);

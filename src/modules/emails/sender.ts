@@ -6,7 +6,7 @@ import { fieldError } from "../../lib/errors.ts";
 import type { TemplateRow } from "../templates/service.ts";
 import type { SendInput } from "./model.ts";
 
-export type Sender = { address: string; name: string | null; replyTo: string | null };
+export type MailSender = { address: string; name: string | null; replyTo: string | null };
 
 /**
  * The address is the first of: `from` of the request, `from` of the template, default sender of the
@@ -17,7 +17,7 @@ export function resolveSender(
   input: SendInput,
   template: TemplateRow | null,
   fallback: Project["sender"],
-): Sender {
+): MailSender {
   const given =
     typeof input.from === "string" ? { email: input.from, name: undefined } : input.from;
   const named = given?.email ?? template?.from ?? null;

@@ -15,7 +15,6 @@ import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 
 export type KeyRow = typeof apiKeys.$inferSelect;
-export type Keys = ReturnType<typeof createKeys>;
 
 /** 43 base62 characters have 256 bits of entropy (docs/interface.md#requests). */
 const RANDOM_CHARACTERS = 43;
@@ -34,7 +33,7 @@ type FoundKey = {
   fromName: string | null;
 };
 
-export type NewKey = {
+type NewKey = {
   kind: KeyKind;
   name: string;
   expiresAt: number | null;

@@ -19,7 +19,6 @@ export type ProjectSettings = Partial<Pick<ProjectRow, "tracking" | "language">>
   sender?: Sender | null;
 };
 export type ProjectUsage = { storedBytes: number; queuedMails: number };
-export type Projects = ReturnType<typeof createProjects>;
 
 export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
   function find(idOrName: string): ProjectRow | null {

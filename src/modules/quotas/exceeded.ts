@@ -2,7 +2,7 @@
 
 import { AppError } from "../../lib/errors.ts";
 
-export type ExceededQuota = {
+type ExceededQuota = {
   /** The quota as a noun with its value, such as `10 imports and bulk actions`. */
   quota: string;
   /** The flag of the setting, such as `--quota-jobs`. */

@@ -18,7 +18,7 @@ import type { Log } from "../../lib/log.ts";
 import { quotaExceeded } from "./exceeded.ts";
 
 /** The limits of each project; 0 for no limit. */
-export type QuotaLimits = { storedBytes: number; queuedMails: number };
+type QuotaLimits = { storedBytes: number; queuedMails: number };
 
 export type Quotas = ReturnType<typeof createQuotas>;
 

@@ -24,8 +24,6 @@ const ROUND_INTERVAL_MS = 60 * 60 * 1000;
 /** Duration of a step before its commit, which takes about as long again. */
 const STEP_MS = 4;
 
-export type Retention = ReturnType<typeof createRetention>;
-
 export function createRetention(deps: {
   db: Db;
   writer: Writer;

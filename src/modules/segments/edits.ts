@@ -16,8 +16,6 @@ import type { MemberRows } from "./membership/member-rows.ts";
 import { freeSlug, slugOf } from "./slug.ts";
 import type { Tracking } from "./membership/tracking.ts";
 
-export type Edits = ReturnType<typeof createEdits>;
-
 /** Largest number of members deleted with their segment; cleanup.ts deletes more in steps. */
 const MAX_DELETED_AT_ONCE = 1000;
 

@@ -11,7 +11,7 @@ const CONDITION = "FilterCondition";
 TypeRegistry.Set(CONDITION, () => true);
 
 /** Describes a condition for OpenAPI only; condition.ts checks it and names the faulty filter. */
-export const ConditionSchema = Type.Unsafe<unknown>({
+const ConditionSchema = Type.Unsafe<unknown>({
   [Kind]: CONDITION,
   type: "object",
   required: ["logic", "groups"],
@@ -141,7 +141,7 @@ export const RemovedMembers = Type.Object({
 /** Longest condition as JSON, in bytes. Larger ones would make lists of segments too large. */
 const LONGEST_CONDITION_BYTES = 256 * 1024;
 
-export function conditionErrors(given: unknown): FieldError[] {
+function conditionErrors(given: unknown): FieldError[] {
   if (given === undefined || given === null) return [];
   const checked = checkCondition(given, "condition");
   if (!checked.ok) return checked.errors;
@@ -150,7 +150,7 @@ export function conditionErrors(given: unknown): FieldError[] {
 }
 
 /** A DYNAMIC segment requires a condition, a STATIC one must not have one. */
-export function typeErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
+function typeErrors(value: Readonly<Record<string, unknown>>): FieldError[] {
   const hasCondition = value["condition"] !== undefined && value["condition"] !== null;
   if (value["type"] === "STATIC" && hasCondition) {
     const message = "must be absent for a STATIC segment, whose members are added by email";

@@ -8,7 +8,7 @@ export type PageName = "unsubscribe" | "subscribe" | "manage";
 
 /** Name of the form field that holds an `Action`. */
 export const ACTION = "action";
-export type Action = "subscribe" | "unsubscribe";
+type Action = "subscribe" | "unsubscribe";
 
 /**
  * `hasActed` is true for the answer to a decision: the page then shows the new state and a button

@@ -15,7 +15,7 @@ import { AppError } from "../../lib/errors.ts";
 import { parseAddress } from "../../protocols/mime/address.ts";
 
 export type SuppressionRow = typeof suppressions.$inferSelect;
-export type SuppressionReason = SuppressionRow["reason"];
+type SuppressionReason = SuppressionRow["reason"];
 export type Suppressions = ReturnType<typeof createSuppressions>;
 
 type Entry = { reason: SuppressionReason; at: number };

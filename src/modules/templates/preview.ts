@@ -23,7 +23,7 @@ import type { Preview, PreviewInput } from "./model.ts";
 export type Previews = ReturnType<typeof createPreviews>;
 
 /** Subject and body as Liquid templates. */
-export type PreviewSource = { subject: string; body: string };
+type PreviewSource = { subject: string; body: string };
 
 const SAMPLE_EMAIL = "ada@example.com";
 

@@ -26,7 +26,7 @@ const REPEATED_CLICK_MS = 10_000;
 const MAX_RECENT_CLICKS = 20_000;
 
 /** Called for the first open and the first click of a mail by a machine, inside the change. */
-export type MachineHitHandler = (emailSeq: number, kind: Hit["kind"]) => void;
+type MachineHitHandler = (emailSeq: number, kind: Hit["kind"]) => void;
 
 export function createHitCounter(deps: {
   engagement: Engagement;

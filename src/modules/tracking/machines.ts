@@ -8,7 +8,7 @@
  * fetches within seconds of delivery.
  */
 
-export type HitRequest = { method: string; headers: Headers };
+type HitRequest = { method: string; headers: Headers };
 
 type Rule = { name: string; userAgent: RegExp } | { name: string; header: string; value: RegExp };
 

@@ -15,7 +15,7 @@ import {
 } from "./secrets.ts";
 
 /** A message to one webhook. `id` is its `webhook-id`, the same in every try. */
-export type Message = { id: string; webhookSeq: number; url: string; event: Event };
+type Message = { id: string; webhookSeq: number; url: string; event: Event };
 
 export type Attempted = {
   isDelivered: boolean;

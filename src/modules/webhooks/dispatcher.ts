@@ -17,8 +17,6 @@ import type { DeliveryRows, Due } from "./rows.ts";
 import { nextTryAt } from "./schedule.ts";
 import type { Webhooks } from "./service.ts";
 
-export type WebhookDispatcher = ReturnType<typeof createWebhookDispatcher>;
-
 /** The state of one webhook that has deliveries. */
 type WebhookQueue = {
   webhookSeq: number;

@@ -12,8 +12,6 @@ import type { LoggedEvent, Reader } from "../../events/reader.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
 import type { DeliveryRows } from "./rows.ts";
 
-export type Feed = ReturnType<typeof createFeed>;
-
 /** Number of events read at once. */
 const PAGE = 200;
 /** Duration of the work in one change. Its commit takes about the same time again. */

@@ -9,7 +9,7 @@ import type { DELIVERY_STATUSES } from "../../db/schema/webhooks.ts";
 import type { DueShift } from "../../lib/steady-clock.ts";
 import { HOLDING_TRIES } from "./schedule.ts";
 
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** A due delivery. `settle` changes the row only if it still has this number of attempts. */
 export type Due = {
@@ -22,7 +22,7 @@ export type Due = {
   isHolding: number;
 };
 
-export type NewDelivery = {
+type NewDelivery = {
   id: string;
   webhookSeq: number;
   eventSeq: number;
@@ -31,7 +31,7 @@ export type NewDelivery = {
 };
 
 /** The result of a try, as it is stored. */
-export type Settled = {
+type Settled = {
   status: DeliveryStatus;
   /** The time of the next try; null if there is none. */
   nextAt: number | null;

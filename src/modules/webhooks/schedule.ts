@@ -26,7 +26,7 @@ export const HOLDING_TRIES = 3;
 const DISABLE_AFTER_MS = 5 * DAY;
 const LONGEST_RETRY_AFTER_MS = DAY;
 
-export type Failure = {
+type Failure = {
   /** Number of tries, this one included. */
   attempts: number;
   now: number;

@@ -41,7 +41,7 @@ export function createSecrets(sealKey: Uint8Array) {
   };
 }
 
-export type Message = { id: string; body: string };
+type Message = { id: string; body: string };
 
 /** The headers of one try. All tries have the same id; the timestamp is that of this try. */
 export function signedHeaders(

@@ -19,7 +19,7 @@ import { isFailingTooLong } from "./schedule.ts";
 import { OVERLAP_MS, type Secrets } from "./secrets.ts";
 
 export type WebhookRow = typeof webhooks.$inferSelect;
-export type DisabledReason = (typeof DISABLED_REASONS)[number];
+type DisabledReason = (typeof DISABLED_REASONS)[number];
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Every event of the project adds one row for each webhook that it matches. */

@@ -8,8 +8,6 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 
-export type Deletion = ReturnType<typeof createDeletion>;
-
 /** Executions deleted in one transaction; the rows of their steps are deleted with them. */
 const SLICE = 250;
 /** Executions deleted while the caller waits; `removeDeleted` deletes the others later. */

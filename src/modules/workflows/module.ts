@@ -53,7 +53,7 @@ type ProjectRow = { name: string; fromAddress: string | null; fromName: string |
 
 const NO_PROJECT: ProjectRow = { name: "", fromAddress: null, fromName: null };
 
-export type WorkflowModuleDeps = {
+type WorkflowModuleDeps = {
   db: Db;
   writer: Writer;
   clock: Clock;

@@ -46,7 +46,7 @@ export type WorkflowRow = typeof workflows.$inferSelect;
 export type Workflows = ReturnType<typeof createWorkflows>;
 
 /** An enabled workflow that an event triggers. */
-export type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
+type Triggered = { seq: number; id: string; versionSeq: number; allowReentry: 0 | 1 };
 
 export function createWorkflows(deps: {
   db: Db;

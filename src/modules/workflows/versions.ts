@@ -4,8 +4,6 @@ import type { Db } from "../../db/open.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Graph } from "./graph/graph.ts";
 
-export type Versions = ReturnType<typeof createVersions>;
-
 /**
  * Limits of the cache, by number and by length of JSON. A parsed graph takes up to about ten times
  * the memory of its JSON.

@@ -30,7 +30,7 @@ import {
 
 export type Admission = DirectSlot | Busy;
 
-export type GateOptions = {
+type GateOptions = {
   /** Largest number of mails under way while no site is slow. */
   slots: number;
   clock: Clock;

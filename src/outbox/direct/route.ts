@@ -16,7 +16,7 @@ import {
   type Obstacle,
 } from "./obstacles.ts";
 
-export type Hosts = {
+type Hosts = {
   /** Names in lower case, in the order to try them. */
   hosts: readonly string[];
   /** The hosts of the best preference, sorted: domains with the same hosts share a site. */
@@ -114,7 +114,7 @@ export function shuffle<Item>(items: readonly Item[], random: () => number): Ite
 
 export type IpFamily = 4 | 6;
 
-export type AddressInput = {
+type AddressInput = {
   host: string;
   a: DnsAnswer<string>;
   aaaa: DnsAnswer<string>;

@@ -25,7 +25,7 @@ import {
  * - clear: no TLS, because it failed with this host (docs/delivery.md#T2).
  * - required: TLS with a valid certificate, because of the domain's policy (docs/delivery.md#T5).
  */
-export type TlsMode = "opportunistic" | "clear" | "required";
+type TlsMode = "opportunistic" | "clear" | "required";
 
 export type RunDeps = {
   pool: Pool;

@@ -46,7 +46,7 @@ const MIN_MEAN_MS = 100;
 /** Tolerance when comparing pauses, because they are computed from two clocks. */
 const PAUSE_TOLERANCE_MS = 1_000;
 
-export type SiteStoreDeps = {
+type SiteStoreDeps = {
   db: Db;
   writer: Pick<Writer, "write">;
   clock: Clock;

@@ -45,7 +45,7 @@ export type SiteState = {
   pauseMs: number;
 };
 
-export const FIRST_LIMIT = 2;
+const FIRST_LIMIT = 2;
 export const HIGHEST_LIMIT = 20;
 
 /** A site counts as slow if a mail takes at least this long. */

@@ -10,7 +10,7 @@ import type { Holder, SiteQueue } from "./site-queue.ts";
 import type { Aging, SlotAges } from "./slot-ages.ts";
 import type { SlotBudget } from "./slot-budget.ts";
 
-export type Entry =
+type Entry =
   | { kind: "entered" }
   | Busy
   /** The site could not be reached recently; `reason` says why. */

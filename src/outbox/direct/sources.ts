@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { IpFamily } from "./route.ts";
 
-export type Sources = {
+type Sources = {
   /**
    * Only the families of the configured addresses are dialled, because SPF names these addresses.
    */

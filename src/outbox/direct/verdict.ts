@@ -17,7 +17,7 @@ import type { SiteResult } from "./site.ts";
 type WithoutConversations<Kind> = Kind extends Outcome ? Omit<Kind, "conversations"> : never;
 
 /** An outcome without its conversations, which are added later. */
-export type Decision = WithoutConversations<Outcome>;
+type Decision = WithoutConversations<Outcome>;
 
 /** Consequences of an answer for the mail and the site; `result` is null if none for the site. */
 export type Finding = { decision: Decision; result: SiteResult | null };

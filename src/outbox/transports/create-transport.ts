@@ -17,7 +17,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import type { Log } from "../../lib/log.ts";
 
-export type TransportDeps = {
+type TransportDeps = {
   dns: Dns;
   clock: Clock;
   log: Log;

@@ -9,14 +9,14 @@ import type { Log } from "../../lib/log.ts";
 import { type Busy, type Slot, shareWaitList } from "../outcome.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 
-export type RelayGateOptions = {
+type RelayGateOptions = {
   /** `host:port`, for the log. */
   relay: string;
   clock: Pick<Clock, "elapsed">;
   log: Log;
 };
 
-export type RelayGate = {
+type RelayGate = {
   /** Returns a slot without I/O. While the relay is down there is only one slot: the probe's. */
   admit(): Slot | Busy;
   isDown(): boolean;

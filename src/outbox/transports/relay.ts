@@ -24,7 +24,7 @@ import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
 import { findCleartextPassword, isLoopback, type Relay } from "../../protocols/smtp/relay-url.ts";
 import { createRelayGate } from "./relay-gate.ts";
 
-export type RelayOptions = {
+type RelayOptions = {
   relay: Relay;
   /** Our name in EHLO. */
   hostname: string;

@@ -14,7 +14,7 @@ const HEADER_END = Buffer.from("\r\n\r\n");
 /** Approximate size of a block. Most blocks need no change and are returned as views. */
 const BLOCK_BYTES = 65_536;
 
-export type SplitMessage = {
+type SplitMessage = {
   /** Unchanged header fields in order, without their last line end; one character per octet. */
   fields: string[];
   body: Buffer;

@@ -90,7 +90,7 @@ export function responseCode(packet: DecodedPacket): number {
   return opt?.type === "OPT" ? (opt.extendedRcode << 4) | lower : lower;
 }
 
-export function nameResponseCode(code: number): string {
+function nameResponseCode(code: number): string {
   return RCODES[code] ?? `response code ${code}`;
 }
 

@@ -31,13 +31,13 @@ import { exchange } from "./exchange.ts";
 import type { Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
-export type AskOptions = {
+type AskOptions = {
   /** If true, the cache is not used: for a user who waits for a change of the record. */
   fresh?: boolean;
 };
 
 /** The value of a record of each type. Names are in lower case without a final dot. */
-export type DnsRecords = {
+type DnsRecords = {
   A: string;
   AAAA: string;
   MX: MxRecord;

@@ -10,12 +10,12 @@ import { systemClock } from "../../lib/clock.ts";
 import { isFormatError, makeQuery, type Query, type Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
-export type ExchangeResult =
+type ExchangeResult =
   | { kind: "response"; packet: DecodedPacket; sizeBytes: number }
   /** `isSilent` is true if the server sent nothing, and false if it sent a malformed response. */
   | { kind: "no response"; reason: string; isSilent: boolean };
 
-export type ExchangeOptions = {
+type ExchangeOptions = {
   server: DnsServer;
   timeoutMs: number;
   /** Gets a function that cancels the exchange; returns a function that is called at its end. */

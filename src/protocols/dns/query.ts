@@ -14,7 +14,7 @@ export type Query = {
   read(bytes: Buffer): QueryReading;
 };
 
-export type QueryReading =
+type QueryReading =
   { kind: "response"; packet: DecodedPacket } | { kind: "malformed" } | { kind: "foreign" };
 
 export type Question = { name: string; type: RecordKind<unknown>["type"] };

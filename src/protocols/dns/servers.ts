@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 
 export type DnsServer = { address: string; port: number };
 
-export type ParsedDnsServers =
+type ParsedDnsServers =
   { ok: true; servers: readonly DnsServer[] } | { ok: false; message: string };
 
 const DNS_PORT = 53;

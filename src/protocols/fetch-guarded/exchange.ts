@@ -13,7 +13,7 @@ export type GuardedResponse = {
   isTruncated: boolean;
 };
 
-export const MAX_BODY_BYTES = 65_536;
+const MAX_BODY_BYTES = 65_536;
 
 /**
  * Connects to exactly `address`. The Host header and the name in SNI and certificate come from the

@@ -8,7 +8,7 @@
 import { domainToASCII } from "node:url";
 import { trimBlanks } from "../../lib/trim.ts";
 
-export type ParsedAddress =
+type ParsedAddress =
   | {
       ok: true;
       /** Canonical form: trimmed, in lower case, local part in NFC, domain as A-labels. */

@@ -6,7 +6,7 @@ import { isHeaderText } from "./headers.ts";
 
 export type Mailbox = { address: string; name: string | null };
 
-export type ParsedMailbox =
+type ParsedMailbox =
   | { ok: true; mailbox: Mailbox }
   /** A sentence for the caller. */
   | { ok: false; reason: string };

@@ -20,7 +20,7 @@ import { type Attachment, attachmentPart, multipart, textPart } from "./parts.ts
 
 export type { Attachment } from "./parts.ts";
 
-export type Mailbox = { name: string | null; address: string };
+type Mailbox = { name: string | null; address: string };
 
 export type MessageInput = {
   from: Mailbox;
@@ -37,7 +37,7 @@ export type MessageInput = {
   date: Date;
 };
 
-export type Composed =
+type Composed =
   | {
       ok: true;
       /** CRLF line ends, no dot-stuffing. */

@@ -9,7 +9,7 @@ import { createFetchGuarded } from "../fetch-guarded/fetch-guarded.ts";
 import { FetchRefused } from "../fetch-guarded/refusal.ts";
 import type { Dns } from "../dns/client.ts";
 
-export type Fetched = { ok: true; text: string } | { ok: false; reason: string };
+type Fetched = { ok: true; text: string } | { ok: false; reason: string };
 
 /** Never rejects. */
 export type FetchPolicy = (domain: string) => Promise<Fetched>;

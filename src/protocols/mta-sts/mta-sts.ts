@@ -32,7 +32,7 @@ export type MtaSts = {
   policyFor(domain: string): Promise<Policy | null>;
 };
 
-export type MtaStsOptions = {
+type MtaStsOptions = {
   dns: Pick<Dns, "resolve">;
   fetchPolicy: FetchPolicy;
   store: PolicyStore;

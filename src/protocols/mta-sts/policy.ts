@@ -17,7 +17,7 @@ export type Policy = {
   maxAgeSeconds: number;
 };
 
-export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; reason: string };
+type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; reason: string };
 
 /**
  * Limits of max_age: the longest of RFC 8461 §3.2, and a shortest so that not every mail fetches.

@@ -16,7 +16,7 @@ import {
   UNKNOWN_RECIPIENT_LATE,
 } from "./reply-texts.ts";
 
-export type Reply = {
+type Reply = {
   step: SmtpStep;
   /** Basic reply code; every code outside 500–599 counts as temporary. */
   code: number;
@@ -25,7 +25,7 @@ export type Reply = {
   text: string;
 };
 
-export type Verdict = {
+type Verdict = {
   kind: "deferred" | "bounced";
   class: ReplyClass;
   /** Present only if the reply names a time; 1 minute to 24 hours. */

@@ -7,7 +7,7 @@ import { replyText, type Reply } from "./reply.ts";
 import type { Timeouts } from "./timeouts.ts";
 import type { Wire } from "./wire.ts";
 
-export type Command = {
+type Command = {
   step: Step["step"];
   /** The command as sent, without line end. */
   command: string;

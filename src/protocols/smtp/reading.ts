@@ -5,7 +5,7 @@ import { classifyReply } from "./classify-reply.ts";
 import type { Unsendable } from "./envelope.ts";
 import { replyText, type Reply } from "./reply.ts";
 
-export type Reading =
+type Reading =
   | { kind: "deferred"; class: ReplyClass; retryAfterMs?: number }
   | { kind: "bounced"; class: ReplyClass };
 

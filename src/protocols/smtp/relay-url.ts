@@ -12,7 +12,7 @@ export type Relay = {
   tls: "implicit" | "starttls" | "none";
 };
 
-export type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string };
+type ParsedRelayUrl = { ok: true; relay: Relay } | { ok: false; message: string };
 
 /**
  * `smtp[s]://user:pass@host:port[?tls=none|starttls|implicit]`. smtps means TLS from the first byte

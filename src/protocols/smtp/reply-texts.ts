@@ -5,7 +5,7 @@
 
 import type { ReplyClass } from "./reply-classes.ts";
 
-export type KnownText = { readonly class: ReplyClass; readonly pattern: RegExp };
+type KnownText = { readonly class: ReplyClass; readonly pattern: RegExp };
 
 /** Temporary refusals of unknown senders; a permanent reply is never greylisting. */
 export const GREYLISTING: RegExp = anyOf([

@@ -29,7 +29,7 @@ export type SessionOptions = Route & {
   onOpen?: (() => void) | undefined;
 };
 
-export type Sent = { delivery: Delivery; conversation: Conversation };
+type Sent = { delivery: Delivery; conversation: Conversation };
 
 export class Session {
   readonly #options: SessionOptions;

@@ -13,7 +13,7 @@ import type { Failure, Fault } from "./failure.ts";
 import type { Reply } from "./reply.ts";
 
 /** The steps whose replies decide the outcome of a mail. */
-export type DecisiveStep = "mail" | "rcpt" | "data" | "dot";
+type DecisiveStep = "mail" | "rcpt" | "data" | "dot";
 
 /**
  * - accepted: 2xx to the final dot.

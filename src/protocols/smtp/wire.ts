@@ -10,9 +10,9 @@ import { Deadline } from "./deadline.ts";
 import { describeError, networkFault, type Fault } from "./failure.ts";
 import { ReplyParser, type Reply } from "./reply.ts";
 
-export type Target = { address: string; port: number; localAddress?: string | undefined };
+type Target = { address: string; port: number; localAddress?: string | undefined };
 
-export type Handshake = {
+type Handshake = {
   /** Host name for SNI and for the verification of the certificate. */
   host: string;
   verify: boolean;

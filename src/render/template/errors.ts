@@ -5,7 +5,7 @@ import { LiquidError } from "liquidjs";
 const MAX_MESSAGE_LENGTH = 200;
 
 /** Line and column, both counted from 1; the column counts UTF-16 units. */
-export type Position = { line: number; column: number };
+type Position = { line: number; column: number };
 
 /** The position of an error in this template; null if the error has no position in it. */
 export function errorPosition(error: unknown, source: string): Position | null {

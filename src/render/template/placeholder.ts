@@ -47,7 +47,7 @@ export class TemplateTokenizer extends Tokenizer {
 const TAG_NAME = "{{";
 
 /** The token of a placeholder. */
-export class PlaceholderToken extends TagToken {
+class PlaceholderToken extends TagToken {
   readonly scan: Scan;
 
   constructor(

@@ -38,18 +38,18 @@ export type Template = {
 };
 
 /** Line and column count from 1; the column counts UTF-16 units. */
-export type CompileFault = { line: number; column: number; message: string };
+type CompileFault = { line: number; column: number; message: string };
 
 export type Compiled = { ok: true; template: Template } | ({ ok: false } & CompileFault);
 
 export type Rendered = { ok: true; text: string } | { ok: false; reason: string };
 
-export type RenderedUrl = { ok: true; parts: readonly UrlPart[] } | { ok: false; reason: string };
+type RenderedUrl = { ok: true; parts: readonly UrlPart[] } | { ok: false; reason: string };
 
 export type Variables = Readonly<Record<string, unknown>>;
 
 /** Longest source in octets. */
-export const LONGEST_SOURCE = 1024 * 1024;
+const LONGEST_SOURCE = 1024 * 1024;
 
 const ENGINES: Readonly<Record<TemplateKind, Liquid>> = {
   html: liquidEngine("html"),
@@ -204,7 +204,7 @@ function renderReason(error: unknown, template: Template): string {
 /**
  * The reason of a render that exceeded its time limit, during which the process served no request.
  */
-export const TOO_SLOW = `The template takes longer than ${RENDER_LIMIT_MS} ms.`;
+const TOO_SLOW = `The template takes longer than ${RENDER_LIMIT_MS} ms.`;
 
 const LIMITS = [
   { pattern: /render limit exceeded/, reason: TOO_SLOW },

@@ -14,7 +14,7 @@ export type UrlPart =
   | { readonly kind: "encoded" | "raw"; readonly text: string; readonly value: string };
 
 /** A value that is not encoded again: it is encoded already, or raw because of `| raw`. */
-export class UrlText extends Drop {
+class UrlText extends Drop {
   readonly #part: UrlPart;
 
   constructor(part: UrlPart) {
@@ -35,7 +35,7 @@ export class UrlText extends Drop {
  * Encodes all characters except the unreserved ones, also the sub-delimiters `!'()*` (RFC 3986
  * §2.3).
  */
-export function encodeComponent(text: string): string {
+function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
@@ -52,7 +52,7 @@ function encoded(value: unknown): UrlText {
   return new UrlText({ kind: "encoded", text: encodeComponent(text), value: text });
 }
 
-export function rawUrlText(value: unknown): UrlText {
+function rawUrlText(value: unknown): UrlText {
   const text = toText(value);
   return new UrlText({ kind: "raw", text, value: text });
 }

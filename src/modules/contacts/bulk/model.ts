@@ -6,7 +6,7 @@ import { Input, OneOf, withChecks } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import { JobState, JobTimes } from "../jobs/model.ts";
 
-export const BULK_ACTIONS = ["subscribe", "unsubscribe", "delete"] as const;
+const BULK_ACTIONS = ["subscribe", "unsubscribe", "delete"] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
 const MAX_IDS = 10_000;

@@ -13,7 +13,7 @@ const MAX_DIGITS = 15;
 /** Read as text, because JSON would lose the sign of the number. */
 const MINUS_ZERO = "-0";
 
-export type CellValue = string | number | boolean;
+type CellValue = string | number | boolean;
 
 /** The value of a cell; undefined if the cell is empty, which sets no value. */
 export function readCell(cell: string): CellValue | undefined {

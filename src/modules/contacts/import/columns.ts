@@ -17,7 +17,7 @@ export type Column =
 /** Target of each column, by its name; null to ignore the column. */
 export type Mapping = Readonly<Record<string, string | null>>;
 
-export type Header = { ok: true; columns: Column[] } | { ok: false; errors: FieldError[] };
+type Header = { ok: true; columns: Column[] } | { ok: false; errors: FieldError[] };
 
 const DATA_PREFIX = "data.";
 const JSON_PREFIX = "json:";

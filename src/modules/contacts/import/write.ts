@@ -20,7 +20,7 @@ export type RowTarget = {
 export type RowOutcome = { is: "created" | "updated" } | { is: "failed"; message: string };
 
 /** The values of an import row that are written. */
-export type RowContent = { email: string; subscribed: boolean | null; data: string };
+type RowContent = { email: string; subscribed: boolean | null; data: string };
 
 type Known = { seq: number; isSubscribed: number; data: string };
 

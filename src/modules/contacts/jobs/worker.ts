@@ -23,7 +23,7 @@ export type JobRunner = {
   cleanUp(job: JobRow): Promise<void>;
 };
 
-export type JobWorker = {
+type JobWorker = {
   start(): void;
   /** Starts new jobs if there is capacity. Call it after a job was stored. */
   wake(): void;

@@ -14,8 +14,8 @@ import {
 import { checkFilter, type Filter, type WireFilter } from "./filter.ts";
 import type { CheckResult } from "./input.ts";
 
-export const LOGICS = ["AND", "OR"] as const;
-export type Logic = (typeof LOGICS)[number];
+const LOGICS = ["AND", "OR"] as const;
+type Logic = (typeof LOGICS)[number];
 
 export type Condition<F> = { logic: Logic; groups: readonly Group<F>[] };
 export type Group<F> = { filters: readonly F[]; conditions: Condition<F> | null };
@@ -25,7 +25,7 @@ export const DEEPEST_CONDITION = 10;
 export const MOST_FILTERS = 200;
 
 /** Checks one filter; `at` is its path in the request. */
-export type CheckOne<F> = (given: unknown, at: string) => CheckResult<F>;
+type CheckOne<F> = (given: unknown, at: string) => CheckResult<F>;
 
 /** Checks a condition; `at` is its path in the request, such as `condition`. */
 export function checkCondition(given: unknown, at: string): CheckResult<Condition<Filter>> {
@@ -63,7 +63,7 @@ export function wireCondition(condition: Condition<Filter>): WireCondition {
   };
 }
 
-export type WireCondition = { logic: Logic; groups: WireGroup[] };
+type WireCondition = { logic: Logic; groups: WireGroup[] };
 type WireGroup = { filters: WireFilter[]; conditions?: WireCondition };
 
 type Check<F> = { errors: FieldError[]; filters: number; checkOne: CheckOne<F> };

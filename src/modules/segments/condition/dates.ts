@@ -4,7 +4,7 @@
 export type Period = { fromMs: number; untilMs: number };
 
 export const UNITS = ["minutes", "hours", "days"] as const;
-export type Unit = (typeof UNITS)[number];
+type Unit = (typeof UNITS)[number];
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -3,7 +3,7 @@
 import type { Condition } from "./condition.ts";
 import type { ResolvedTest } from "./references.ts";
 
-export type Dependencies = {
+type Dependencies = {
   /** True if time alone can alter them, as with `within 30 days`. */
   isRelative: boolean;
   /** Names of the events that can alter them. */

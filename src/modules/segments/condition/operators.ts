@@ -26,7 +26,7 @@ type OneOf<T extends readonly string[]> = T[number];
 
 export type EmailTest = { kind: "email"; operator: OneOf<typeof TEXT>; value: string };
 
-export type SubscribedTest = { kind: "subscribed"; isSubscribed: boolean };
+type SubscribedTest = { kind: "subscribed"; isSubscribed: boolean };
 
 export type TimeTest = { kind: "time"; column: "createdAt" | "updatedAt" } & (
   | { operator: OneOf<typeof EQUALITY> | OneOf<typeof ORDER>; period: Period }

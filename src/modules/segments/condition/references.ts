@@ -22,7 +22,7 @@ export type Definition = {
 export type FindDefinition = (id: string) => Definition | null;
 
 export type MembersTest = { kind: "members"; segmentSeq: number; isMember: boolean };
-export type ConditionTest = {
+type ConditionTest = {
   kind: "condition";
   condition: Condition<ResolvedTest>;
   isMember: boolean;

@@ -11,8 +11,6 @@ import type { AddedMembers, MembersInput, RemovedMembers } from "../model.ts";
 import type { MemberRows } from "./member-rows.ts";
 import type { Tracking } from "./tracking.ts";
 
-export type Members = ReturnType<typeof createMembers>;
-
 /** Contacts created in one change; all contacts of a request would block the event loop. */
 const CREATED_AT_ONCE = 100;
 

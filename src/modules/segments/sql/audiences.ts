@@ -11,7 +11,7 @@ import { memberSlices } from "./slices.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import { scan } from "./scan.ts";
 
-export type ContactRow = typeof contacts.$inferSelect;
+type ContactRow = typeof contacts.$inferSelect;
 const MAX_CACHED_STATEMENTS = 50;
 
 export type Audiences = ReturnType<typeof createAudiences>;

@@ -17,7 +17,7 @@ import type { EmailTest, EventTest, TimeTest } from "../condition/operators.ts";
 /** `now` is in milliseconds since the epoch; `within` and `olderThan` are relative to it. */
 export type Context = { projectSeq: number; now: number };
 
-export function compileCondition(condition: Condition<ResolvedTest>, context: Context): Fragment {
+function compileCondition(condition: Condition<ResolvedTest>, context: Context): Fragment {
   const groups = condition.groups.map((group) => compileGroup(group, context));
   return condition.logic === "AND" ? allOf(groups) : anyOf(groups);
 }

@@ -15,7 +15,7 @@ import type { Range, Slices } from "./slices.ts";
 /** Tests in SQL of one walk; a statement may not have columns without end. */
 const MOST_SQL_TESTS = 200;
 
-export type JointCount = {
+type JointCount = {
   audiences: readonly Audience[];
   /** How many belong to each: a number for each audience, in their order. */
   open: (sqlite: Database) => Slices;

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { bind, type Bound, type Fragment } from "./bind.ts";
 import type { Audience, Plan } from "./plan.ts";
 
-export type Order = "ascending" | "descending";
+type Order = "ascending" | "descending";
 
 /** Range of `contacts.seq`, with both ends included. */
 export type Range = { first: number; last: number };

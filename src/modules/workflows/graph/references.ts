@@ -10,8 +10,6 @@ import { parseStepCondition, contactPart } from "../steps/step-condition.ts";
 import { isPrivateTarget } from "./config-webhook.ts";
 import type { Graph, Step } from "./graph.ts";
 
-export type References = ReturnType<typeof createReferences>;
-
 export function createReferences(deps: {
   db: Db;
   segments: Pick<Segments, "ensureResolvable">;

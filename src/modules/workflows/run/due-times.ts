@@ -29,7 +29,7 @@ const RETRY_DELAYS_MS = [
 export const MAX_TRIES = RETRY_DELAYS_MS.length + 1;
 const JITTER = 0.2;
 
-export type FailedTry = {
+type FailedTry = {
   /** Number of tries, this one included. */
   tries: number;
   now: number;

@@ -79,7 +79,7 @@ export type CompletedStep = {
   completedAt: number;
 };
 
-export type Advance = { progress: Progress; completed: CompletedStep | null };
+type Advance = { progress: Progress; completed: CompletedStep | null };
 
 /** Delay before a postponed step is tried again: doubled with every try, up to an hour. */
 const POSTPONED_MS = { first: 60_000, most: 60 * 60_000 } as const;

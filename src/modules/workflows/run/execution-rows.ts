@@ -23,7 +23,7 @@ export type Execution = {
   progress: Progress;
 };
 
-export type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
+type NewExecution = Omit<Execution, "seq" | "contactSeq"> & { contactSeq: number };
 
 /** A workflow with executions that are due for a webhook call, now or later. */
 export type CallingWorkflow = { workflowSeq: number; projectSeq: number };

@@ -17,8 +17,6 @@ import type { DueShift } from "../../../lib/steady-clock.ts";
 import { createLogPosition, type LogPositionDeps } from "./log-position.ts";
 import { createSlice, type Slice, type SliceDeps } from "./slice.ts";
 
-export type WorkflowRunner = ReturnType<typeof createWorkflowRunner>;
-
 const PAUSE_BETWEEN_MS = 6;
 /** Longest wait of the timer. It is only a safeguard: new events and clock steps wake the runner. */
 const LONGEST_SLEEP_MS = 30_000;
@@ -27,7 +25,7 @@ const STOP_GRACE_MS = 2_000;
 
 const EMPTY_SLICE: Slice = { isMore: false, leased: [] };
 
-export type RunnerDeps = SliceDeps &
+type RunnerDeps = SliceDeps &
   LogPositionDeps & {
     log: Log;
     /** Writes buffered events (opens and clicks) to the log. */
@@ -110,11 +108,10 @@ export function createWorkflowRunner(deps: RunnerDeps) {
   }
 
   function pauseAfter(error: unknown): void {
-    if (isStorageRefusal(error)) {
-      log.warn("workflows wait because the database refuses writes", {
-        error: describeError(error),
-      });
-    } else log.error("workflows could not be advanced", { error: describeError(error) });
+    const fields = { error: describeError(error) };
+    if (isStorageRefusal(error))
+      log.warn("workflows wait because the database refuses writes", fields);
+    else log.error("workflows could not be advanced", fields);
     cancelTimer();
     isWoken = false;
     if (isRunning) cancelTimer = clock.after(PAUSE_AFTER_ERROR_MS, wake);

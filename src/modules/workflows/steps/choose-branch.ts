@@ -11,7 +11,7 @@ import { type StepFilter, parseStepCondition, evaluateContextFilters } from "./s
 import { holdsFor } from "./context-test.ts";
 import type { ConditionConfig, ShortCondition } from "../graph/graph.ts";
 
-export type Subject = {
+type Subject = {
   projectSeq: number;
   contactSeq: number;
   context: JsonObject;

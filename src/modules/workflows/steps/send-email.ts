@@ -27,7 +27,7 @@ import type { Postponed, StepResult } from "../run/engine.ts";
 import type { Step } from "../graph/graph.ts";
 import type { StepInput } from "./run-step.ts";
 
-export type SendEmailDeps = {
+type SendEmailDeps = {
   contacts: Contacts;
   events: EventLog;
   store: EmailStore;

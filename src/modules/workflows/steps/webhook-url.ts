@@ -12,7 +12,7 @@
 import { parseUrl } from "../../../lib/url.ts";
 import type { UrlPart } from "../../../render/template/url.ts";
 
-export type BuiltUrl = { ok: true; url: string } | { ok: false; reason: string };
+type BuiltUrl = { ok: true; url: string } | { ok: false; reason: string };
 
 const LONGEST_URL = 8 * 1024;
 const MAX_VALUES = 200;

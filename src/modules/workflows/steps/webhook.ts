@@ -20,7 +20,7 @@ import type { Step, WebhookMethod } from "../graph/graph.ts";
 import { retryAfter } from "../run/due-times.ts";
 import { buildUrl } from "./webhook-url.ts";
 
-export type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
+type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
 
 /** The data that the templates of a WEBHOOK step can use. */
 export type WebhookContext = {

@@ -1,0 +1,129 @@
+/**
+ * A function has at most 60 lines; a factory or a class, which groups functions around their shared
+ * state, at most 120. Components in .tsx files are exempt. The linter counts the lines.
+ */
+
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { filesOf } from "../support/exports.ts";
+import { listAt, stringAt } from "../support/json.ts";
+
+const MAX_LINES = 60;
+const MAX_FACTORY_LINES = 120;
+
+/** A factory returns an object of functions: `createWriter`, `contactRoutes`, `relayTransport`. */
+const FACTORY = /^create[A-Z]|^class |(?:Routes|Transport|Store)$/;
+
+/** Functions and factories that are longer, with their size. The list only shrinks. */
+const LONGER: Readonly<Record<string, number>> = {
+  "src/app.ts createApp": 562,
+  "src/db/durability/checkpoint.ts createCheckpoints": 133,
+  "src/http/admission.ts createAdmission": 139,
+  "src/http/body-bytes.ts createBodyBytes": 160,
+  "src/modules/campaigns/lifecycle.ts createLifecycle": 195,
+  "src/modules/campaigns/routes.ts campaignRoutes": 211,
+  "src/modules/campaigns/runner.ts createRunner": 150,
+  "src/modules/campaigns/service.ts createCampaigns": 144,
+  "src/modules/campaigns/stats.ts createStats": 153,
+  "src/modules/contacts/routes.ts contactRoutes": 127,
+  "src/modules/contacts/service.ts createContacts": 156,
+  "src/modules/domains/service.ts createDomains": 165,
+  "src/modules/events/list.ts createEventList": 130,
+  "src/modules/segments/definitions.ts createDefinitions": 124,
+  "src/modules/segments/edits.ts createEdits": 122,
+  "src/modules/segments/membership/tracking.ts createTracking": 145,
+  "src/modules/webhooks/dispatcher.ts createWebhookDispatcher": 199,
+  "src/modules/webhooks/feed.ts createFeed": 127,
+  "src/modules/webhooks/service.ts createWebhooks": 178,
+  "src/modules/workflows/executions.ts createExecutions": 152,
+  "src/modules/workflows/routes.ts workflowRoutes": 146,
+  "src/modules/workflows/run/execution-rows.ts createExecutionRows": 162,
+  "src/modules/workflows/service.ts createWorkflows": 205,
+  "src/modules/workflows/steps/send-email.ts createSendEmail": 137,
+  "src/modules/workflows/steps/webhook-calls.ts createWebhookCalls": 204,
+  "src/outbox/attempt.ts createAttempt": 129,
+  "src/outbox/dispatcher.ts createDispatcher": 196,
+  "src/outbox/lease-rows.ts prepareQueue": 90,
+  "src/outbox/lease.ts createLeaseQueue": 148,
+};
+
+type Sized = { name: string; lines: number };
+
+const MESSAGE = /unction(?: `(\w+)`)? has too many lines \((\d+)\)/;
+
+/** All functions with more than MAX_LINES lines. */
+function longFunctions(path: string): Sized[] {
+  const config = join(import.meta.dir, "function-size.json");
+  const { stdout } = Bun.spawnSync(
+    [
+      process.execPath,
+      "run",
+      "--silent",
+      "--bun",
+      "oxlint",
+      "-c",
+      config,
+      "--format",
+      "json",
+      path,
+    ],
+    { cwd: join(import.meta.dir, "../.."), stderr: "ignore" },
+  );
+  const output: unknown = JSON.parse(stdout.toString());
+  return listAt(output, "diagnostics").map((found) => {
+    const message = stringAt(found, "message");
+    const [, name = "(anonymous)", lines] = MESSAGE.exec(message) ?? [];
+    return { name: `${stringAt(found, "filename")} ${name}`, lines: Number(lines) };
+  });
+}
+
+/** Classes of a formatted text. */
+function classes({ file, text }: { file: string; text: string }): Sized[] {
+  return [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+)[^]*?^\}/gm)].map(
+    ([body, name]) => ({ name: `${file} class ${name}`, lines: body.split("\n").length }),
+  );
+}
+
+function tooLong(found: readonly Sized[]): Sized[] {
+  return found.filter(({ name, lines }) => {
+    const isFactory = FACTORY.test(name.slice(name.indexOf(" ") + 1));
+    return !(lines <= (isFactory ? MAX_FACTORY_LINES : MAX_LINES));
+  });
+}
+
+const found = tooLong([...longFunctions("src"), ...filesOf(["src"]).flatMap(classes)]);
+
+test("no function is too long, apart from those of the list", () => {
+  const longer = found.filter(({ name, lines }) => !(lines <= (LONGER[name] ?? 0)));
+  expect(longer).toEqual([]);
+});
+
+test("every function of the list is still too long", () => {
+  const names = new Set(found.map(({ name }) => name));
+  expect(Object.keys(LONGER).filter((name) => !names.has(name))).toEqual([]);
+});
+
+describe("a violation is found", () => {
+  const body = (lines: number) => `{\n${"  run();\n".repeat(lines - 2)}}\n`;
+
+  test("of a function and of a factory", () => {
+    const folder = mkdtempSync(join(tmpdir(), "mailstead-size-"));
+    const file = join(folder, "a.ts");
+    const of = (name: string, lines: number) => `export function ${name}() ${body(lines)}`;
+    writeFileSync(
+      file,
+      of("short", 60) + of("long", 61) + of("createSmall", 120) + of("createBig", 121),
+    );
+    const names = tooLong(longFunctions(file)).map(({ name }) => name.split(" ")[1]);
+    rmSync(folder, { recursive: true });
+    expect(names.toSorted()).toEqual(["createBig", "long"]);
+  });
+
+  test("of a class", () => {
+    const of = (lines: number) => ({ file: "a.ts", text: `export class Big ${body(lines)}` });
+    expect(tooLong(classes(of(120)))).toEqual([]);
+    expect(tooLong(classes(of(121)))).toEqual([{ name: "a.ts class Big", lines: 121 }]);
+  });
+});
