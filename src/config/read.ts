@@ -8,7 +8,6 @@ import { type Config, isSettingName, type SettingName, SETTINGS } from "./settin
 export class ConfigError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Writable = { -readonly [Name in SettingName]?: Config[Name] };
 
 /**
  * Reads the settings. Flags take precedence over environment variables, and these over defaults.
@@ -19,8 +18,10 @@ export function readConfig(
   environment: Environment,
   defaults: Partial<Config> = {},
 ): Config {
-  const config: Writable = {};
-  for (const name of Object.keys(SETTINGS)) if (isSettingName(name)) readInto(config, name);
+  const config: Partial<Config> = {};
+  for (const name of Object.keys(SETTINGS)) {
+    if (isSettingName(name)) Object.assign(config, { [name]: read(name) });
+  }
   if (!isComplete(config)) throw new ConfigError("a setting has no value");
   if (config.transport === "relay" && config.relayUrl === null) {
     throw new ConfigError(
@@ -28,10 +29,6 @@ export function readConfig(
     );
   }
   return Object.freeze(config);
-
-  function readInto<Name extends SettingName>(config: Writable, name: Name): void {
-    config[name] = read(name);
-  }
 
   function read<Name extends SettingName>(name: Name): Config[Name] {
     const setting: Setting<Config[Name]> = SETTINGS[name];
@@ -43,7 +40,7 @@ export function readConfig(
   }
 }
 
-function isComplete(config: Writable): config is Config {
+function isComplete(config: Partial<Config>): config is Config {
   return Object.keys(SETTINGS).every((name) => Object.hasOwn(config, name));
 }
 

@@ -47,8 +47,12 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/outbox/dispatcher.ts createDispatcher": 196,
   "src/outbox/direct/run.ts class Run": 140,
   "src/outbox/direct/site.ts class Site": 139,
+  "src/outbox/direct/slot.ts class ConnectionSlot": 180,
   "src/outbox/lease-rows.ts prepareQueue": 90,
   "src/outbox/lease.ts createLeaseQueue": 152,
+  "src/protocols/smtp/opening.ts class Opening": 146,
+  "src/protocols/smtp/pool.ts class Pool": 155,
+  "src/protocols/smtp/wire.ts class Wire": 209,
 };
 
 type Sized = { name: string; lines: number };
@@ -118,9 +122,9 @@ describe("a violation is found", () => {
       file,
       of("short", 60) + of("long", 61) + of("createSmall", 120) + of("createBig", 121),
     );
-    const names = tooLong(longFunctions(file)).map(({ name }) => name.split(" ")[1]);
+    const names = tooLong(longFunctions(file)).map(({ name }) => name.split(" ")[1] ?? "");
     rmSync(folder, { recursive: true });
-    expect(names.toSorted()).toEqual(["createBig", "long"]);
+    expect(new Set(names)).toEqual(new Set(["createBig", "long"]));
   });
 
   test("of a class", () => {
