@@ -7,6 +7,8 @@ const SECOND_MS = 1000;
 /** Longest delay that a campaign with its own rate may make up for by sending faster. */
 const MAX_CATCH_UP_MS = 1_000;
 
+export type CampaignRates = ReturnType<typeof createCampaignRates>;
+
 export function createCampaignRates() {
   /** Campaigns with their own rate → when the rate allows the next mail. */
   const allowedAt = new Map<number, number>();

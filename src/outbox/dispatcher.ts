@@ -1,30 +1,25 @@
 /**
  * Sends mail, in order: lease due mails and prefetch a few of them (prefetch.ts), so that a prepared
- * mail is ready whenever the pace allows the next one; attempt each of them; store its outcome
- * (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due time. The database
- * is always complete without this memory.
+ * mail is ready whenever the pace allows the next one; attempt each of them (timed-attempt.ts);
+ * store its outcome (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due
+ * time. The database is always complete without this memory.
  */
 
 import { describeError } from "../lib/log.ts";
-import type { Attempt, Verdict } from "./attempt.ts";
 import type { LeasedMail } from "./load-mail.ts";
-import { Withdrawn } from "./outcome.ts";
-import type { WhenAllowed } from "../protocols/smtp/dispatch.ts";
-import type { Pace } from "./pace.ts";
 import type { Leasing, LeaseQueue } from "./lease.ts";
 import type { Lease } from "./lease-or-wait.ts";
 import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
-import type { AttemptResult } from "./record.ts";
 import { createStoreOutcome, STORAGE_PAUSE_MS, type StoreOutcomeDeps } from "./store-outcome.ts";
+import { createTimedAttempt, type TimedAttemptDeps } from "./timed-attempt.ts";
 
-type DispatcherDeps = StoreOutcomeDeps & {
-  queue: LeaseQueue;
-  pace: Pace;
-  load: (lease: Lease) => LeasedMail | null;
-  attempt: Attempt;
-  /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
-  paceIntervalMs: number;
-};
+type DispatcherDeps = StoreOutcomeDeps &
+  TimedAttemptDeps & {
+    queue: LeaseQueue;
+    load: (lease: Lease) => LeasedMail | null;
+    /** Time between two mails at the configured send rate, in milliseconds; 0 without a rate. */
+    paceIntervalMs: number;
+  };
 
 type Dispatcher = {
   start(): Promise<void>;
@@ -55,7 +50,6 @@ const EMPTY_PAUSE_MS = 1000;
  * meanwhile, so that less mail has to be moved to wait lists.
  */
 const NO_SLOT_PAUSE_MS = 5;
-const URGENT_PRIORITY = 1;
 const NO_LEASES: Leasing = { leases: [], mayHaveMore: false };
 
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
@@ -66,12 +60,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let leasing: Promise<void> | null = null;
   let isRefillScheduled = false;
   const underWay = new Set<Promise<void>>();
-  /** One function for each prepared mail that waits for the pace: withdraws that mail. */
-  const waiting = new Set<() => void>();
   let cancelTimer = () => {};
   /** When a mail was last leased, sent or recorded (monotonic milliseconds). */
   let movedAt = clock.elapsed();
   const prefetch = createPrefetch({ pace, clock, onRelease: refillSoon });
+  const noteMove = () => {
+    movedAt = clock.elapsed();
+  };
+  const { attemptTimed, isAnyWaiting, withdrawWaiting } = createTimedAttempt(
+    deps,
+    prefetch,
+    noteMove,
+  );
   const { settle, counts } = createStoreOutcome(deps, () => running);
 
   /** Polls at most once for all that happens in one iteration of the event loop. */
@@ -116,7 +116,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         return { ...found, mails: leases.map(deps.load) };
       });
       const { mails, mayHaveMore } = value;
-      if (mails.length > 0) movedAt = clock.elapsed();
+      if (mails.length > 0) noteMove();
       mails.forEach((mail, i) => (mail === null ? releaseSlot(leases[i]) : start(mail, onDisk)));
       if (mails.length > 0) refillSoon();
       else sleep(mayHaveMore ? NO_SLOT_PAUSE_MS : EMPTY_PAUSE_MS);
@@ -152,7 +152,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function deliver(mail: LeasedMail, onDisk: Promise<void>): Promise<void> {
     const settlement = await attemptTimed(mail, onDisk).finally(() => releaseSlot(mail));
     refillSoon(); // The released slot can be used before the outcome is on disk.
-    if (await settle(settlement)) movedAt = clock.elapsed();
+    if (await settle(settlement)) noteMove();
   }
 
   function pauseAfter(error: unknown): void {
@@ -164,54 +164,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       isPausing = false;
       refill();
     });
-  }
-
-  /**
-   * Attempts a mail. It is prepared while its lease is being written, and its transaction begins
-   * only when the lease is on disk. The time is measured from the transaction, if there is one.
-   */
-  async function attemptTimed(mail: LeasedMail, onDisk: Promise<void>): Promise<AttemptResult> {
-    let startedAt = clock.now();
-    let startedMs = clock.elapsed();
-    const reserved = prefetch.reserve();
-    const leave: WhenAllowed = async (transact) => {
-      await onDisk.catch(throwWithdrawn);
-      prefetch.noteLatency(clock.elapsed() - startedMs);
-      reserved.stopTimeout();
-      const begin = () => {
-        reserved.release();
-        movedAt = clock.elapsed();
-        startedAt = clock.now();
-        startedMs = clock.elapsed();
-        return transact();
-      };
-      return awaitPace(begin, mail.campaignSeq === null ? URGENT_PRIORITY : 0);
-    };
-    const verdict = await deps.attempt(mail, leave).catch((error: unknown) => defect(mail, error));
-    reserved.release();
-    const durationMs = Math.round(clock.elapsed() - startedMs);
-    return { mail, verdict, startedAt, durationMs, now: clock.now() };
-  }
-
-  /** Rejects with `Withdrawn` if this process is about to end before the pace allows the mail. */
-  function awaitPace<T>(begin: () => Promise<T>, urgency: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const withdraw = () => reject(new Withdrawn());
-      waiting.add(withdraw);
-      const task = () => {
-        // With a faulty writer the outcome could not be stored, so the mail must not be sent.
-        if (waiting.delete(withdraw) && !writer.hasFault()) return begin();
-        throw new Withdrawn();
-      };
-      pace.run(task, urgency).then(resolve, reject);
-    });
-  }
-
-  /** Logs a defect of this program; the mail is deferred. */
-  function defect(mail: LeasedMail, error: unknown): Verdict {
-    log.error("an attempt failed unexpectedly", { email: mail.id, error: describeError(error) });
-    const reason = "An unexpected error of this server; the log has the details.";
-    return { kind: "deferred", class: "infrastructure", reason, conversations: [] };
   }
 
   /** Resolves when no mail is under way; call it after `running` was set to false. */
@@ -234,15 +186,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     nextDueAt: () => queue.nextDueAt(),
     outcomes: counts,
     stalledMs() {
-      const dueAt = waiting.size > 0 ? -Infinity : queue.nextDueAt();
+      const dueAt = isAnyWaiting() ? -Infinity : queue.nextDueAt();
       const dueForMs = dueAt === null ? 0 : clock.now() - dueAt;
       return Math.max(0, Math.min(dueForMs, clock.elapsed() - movedAt - deps.paceIntervalMs));
     },
     async stop(graceMs) {
       running = false;
       cancelTimer();
-      for (const withdraw of waiting) withdraw();
-      waiting.clear();
+      withdrawWaiting();
       const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
       const cancelGrace = clock.after(graceMs, () => resolve(false));
       const hasEnded = await Promise.race([allEnded(), graceOver]);
@@ -253,9 +204,4 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await writer.write(() => queue.returnLeases());
     },
   };
-}
-
-/** For a lease that did not reach the disk: the mail must not be sent without it. */
-function throwWithdrawn(): never {
-  throw new Withdrawn();
 }

@@ -12,6 +12,8 @@ export type Flow = Leveled & {
   rate: number | null;
 };
 
+export type Flows = ReturnType<typeof createFlows>;
+
 export function createFlows(rows: Pick<QueueRows, "nextProject" | "dueInCampaign">) {
   /** Projects with transactional mail in a wait list, found by skipping from one to the next. */
   function ofProjects(line: string, disabled: ReadonlySet<number>): Flow[] {

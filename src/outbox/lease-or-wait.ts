@@ -51,6 +51,8 @@ type LeaseOrWaitDeps = {
   onCapacityFull: (until: number) => void;
 };
 
+export type LeaseOrWait = ReturnType<typeof createLeaseOrWait>;
+
 export function createLeaseOrWait(deps: LeaseOrWaitDeps) {
   const { rows, waitLists, admit } = deps;
   return leaseOrWait;

@@ -17,6 +17,8 @@ export const TRANSACTIONAL_RESERVE = 1;
 /** Weight of the latest mail in the mean latency. */
 const LATEST_WEIGHT = 0.1;
 
+export type Prefetch = ReturnType<typeof createPrefetch>;
+
 /** `onRelease` is called when there is room for another mail. */
 export function createPrefetch(deps: { pace: Pace; clock: Clock; onRelease: () => void }) {
   const { pace, clock, onRelease } = deps;

@@ -6,6 +6,7 @@ import { fieldError, validationError } from "../../lib/errors.ts";
 import { parseCondition, wireCondition } from "../segments/condition/condition.ts";
 import type { Segments } from "../segments/service.ts";
 import { audienceErrors, type Campaign, type CampaignPatch } from "./model.ts";
+import type { CampaignRow } from "./present.ts";
 import type { FindSegmentSeq } from "./usage.ts";
 
 /** The columns that a request may set. */
@@ -44,6 +45,25 @@ export function createAudienceColumns(deps: {
     if (seq !== null) return seq;
     throw fieldError("segmentId", "unknown_reference", "names no segment of this project");
   }
+}
+
+/** The content of a copy of a campaign. */
+export function copiedColumns(campaign: CampaignRow): Content {
+  const { name, description, subject, body, from, fromName, replyTo } = campaign;
+  const { audienceType, segmentSeq, audienceFilter, rate } = campaign;
+  return {
+    name: `${name} (copy)`.slice(0, 255),
+    description,
+    subject,
+    body,
+    from,
+    fromName,
+    replyTo,
+    audienceType,
+    segmentSeq,
+    audienceFilter,
+    rate,
+  };
 }
 
 export function touchesAudience(patch: CampaignPatch): boolean {

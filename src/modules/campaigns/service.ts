@@ -13,6 +13,7 @@ import { newId } from "../../lib/id.ts";
 import type { Segments } from "../segments/service.ts";
 import {
   type Content,
+  copiedColumns,
   createAudienceColumns,
   mergedAudience,
   optionalColumns,
@@ -46,14 +47,10 @@ export function createCampaigns(deps: {
   const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
   const presenterOf = createPresenter(db);
 
-  function find(projectSeq: number, id: string): CampaignRow | null {
-    const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
-    return db.select().from(campaigns).where(match).limit(1).get() ?? null;
-  }
-
   function get(projectSeq: number, id: string): CampaignRow {
-    const campaign = find(projectSeq, id);
-    if (campaign === null) throw notFound("CAMPAIGN");
+    const match = and(eq(campaigns.projectSeq, projectSeq), eq(campaigns.id, id));
+    const campaign = db.select().from(campaigns).where(match).limit(1).get();
+    if (campaign === undefined) throw notFound("CAMPAIGN");
     return campaign;
   }
 
@@ -139,7 +136,7 @@ export function createCampaigns(deps: {
       return () => {
         const campaign = get(projectSeq, id);
         nextStatus(campaign.status, "delete");
-        if (hasOpenMails(campaign.seq)) throw stillCancelling();
+        if (hasOpenMails(db, campaign.seq)) throw stillCancelling();
         // The mails stay as records and refer to a campaign that no longer exists.
         db.delete(campaigns).where(eq(campaigns.seq, campaign.seq)).run();
       };
@@ -147,33 +144,14 @@ export function createCampaigns(deps: {
 
     /** Creates a DRAFT with the same content, from a campaign of any status. */
     duplicate(projectSeq: number, id: string): Change<CampaignRow> {
-      return () => {
-        const { name, description, subject, body, from, fromName, replyTo, ...rest } = get(
-          projectSeq,
-          id,
-        );
-        const { audienceType, segmentSeq: segment, audienceFilter, rate } = rest;
-        return insert(projectSeq, {
-          name: `${name} (copy)`.slice(0, 255),
-          description,
-          subject,
-          body,
-          from,
-          fromName,
-          replyTo,
-          audienceType,
-          segmentSeq: segment,
-          audienceFilter,
-          rate,
-        });
-      };
+      return () => insert(projectSeq, copiedColumns(get(projectSeq, id)));
     },
   };
+}
 
-  function hasOpenMails(campaignSeq: number): boolean {
-    const open = and(eq(emails.campaignSeq, campaignSeq), isNotNull(emails.nextAt));
-    return db.select({ seq: emails.seq }).from(emails).where(open).limit(1).all().length > 0;
-  }
+function hasOpenMails(db: Db, campaignSeq: number): boolean {
+  const open = and(eq(emails.campaignSeq, campaignSeq), isNotNull(emails.nextAt));
+  return db.select({ seq: emails.seq }).from(emails).where(open).limit(1).all().length > 0;
 }
 
 function stillCancelling(): AppError {
