@@ -19,6 +19,8 @@ import type { Writer } from "./db/writer.ts";
 import type { Log } from "./lib/log.ts";
 import { type DueShift, SMALLEST_STEP_MS, type SteadyClock } from "./lib/steady-clock.ts";
 
+export type ClockSteps = ReturnType<typeof createClockSteps>;
+
 /** Interval at which a running process stores the time in the database. */
 const NOTE_INTERVAL_MS = 60_000;
 /**

@@ -20,6 +20,23 @@ have the same structure; programs should read \`error.code\`.`;
 
 const SPEC_PATH = "/spec";
 
+/** The sections of the page in their order. A section that is not listed comes after these. */
+const SECTIONS = [
+  "Health",
+  "Emails",
+  "Contacts",
+  "Templates",
+  "Domains",
+  "Suppressions",
+  "Events",
+  "Verification",
+  "Segments",
+  "Campaigns",
+  "Workflows",
+  "Webhooks",
+  "Recipients",
+];
+
 /**
  * Returns the documentation routes for `api`. The document is generated on the first request for
  * it.
@@ -71,6 +88,7 @@ async function describe(api: AnyElysia): Promise<string> {
       excludeStaticFile: false,
       exclude: [/^\/docs/, "/openapi.json", SPEC_PATH, "/page"],
       documentation: {
+        tags: SECTIONS.map((name) => ({ name })),
         info: { title: "Mailstead", version: VERSION, description: DESCRIPTION },
         security: [{ secretKey: [] }],
         components: {

@@ -21,7 +21,7 @@ type DispatcherDeps = StoreOutcomeDeps &
     paceIntervalMs: number;
   };
 
-type Dispatcher = {
+export type Dispatcher = {
   start(): Promise<void>;
   /** Polls the queue soon, because a mail may be due. */
   wake(): void;

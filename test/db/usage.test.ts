@@ -370,7 +370,7 @@ describe("the counters are right after", () => {
     await a.track("signed-up", {}, "bob@example.net");
     usage = expectChanged(a.t, usage, "more");
     await a.t.call("DELETE", `/workflows/${id}`);
-    while (a.t.countRows("workflows") > 0) await a.t.app.workflows.sweep();
+    while (a.t.countRows("workflows") > 0) await a.t.app.workflows.removeDeleted();
     expect(a.t.countRows("workflow_execution_steps")).toBe(0);
     expectChanged(a.t, usage, "less");
   });

@@ -10,7 +10,7 @@ import type { EventInput } from "../../events/log.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Stats } from "./stats.ts";
 
-export type Limits = {
+type Limits = {
   /** Shares of the mails that left, 0 to 1. A campaign that exceeds one of them is paused. */
   bounceRate: number;
   complaintRate: number;

@@ -1,29 +1,37 @@
 /**
  * Campaigns: one mail to every contact of an audience. In order: a campaign is created as a DRAFT
- * (service.ts, columns.ts); it is sent or scheduled (lifecycle.ts, states.ts); the runner starts it when it is
- * due (runner.ts) and writes one mail per recipient (expand.ts, audience.ts), while the outbox
+ * (service.ts, columns.ts); it is sent or scheduled (lifecycle.ts, states.ts); the runner starts it
+ * when it is due (runner.ts) and writes one mail per recipient (expand.ts, audience.ts), while the outbox
  * already sends the first of them; events of these mails update its statistics and may pause it
  * (event-handlers.ts, stats.ts, render-cost.ts); the runner finishes it when no mail is left.
  */
 
+import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { Admission } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Signal } from "../../lib/signal.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
 import { senderNotVerified } from "../domains/not-verified.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
 import type { Previews } from "../templates/preview.ts";
+import type { HitCounter } from "../tracking/count.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
-import { createCampaignHandlers, type Limits } from "./event-handlers.ts";
+import { createCampaignHandlers } from "./event-handlers.ts";
 import { createLifecycle } from "./lifecycle.ts";
+import { campaignRoutes } from "./routes.ts";
 import { createRunner } from "./runner.ts";
 import { createCampaigns } from "./service.ts";
 import type { Cancellation } from "../../outbox/cancel.ts";
@@ -31,6 +39,8 @@ import type { References } from "../../lib/references.ts";
 import { createStats } from "./stats.ts";
 import { createRecipients } from "./recipients.ts";
 import { createTestMails } from "./test-mail.ts";
+
+export type CampaignModule = ReturnType<typeof createCampaignModule>;
 
 export function createCampaignModule(deps: {
   db: Db;
@@ -43,19 +53,21 @@ export function createCampaignModule(deps: {
   store: EmailStore;
   cancellation: Pick<Cancellation, "ofCampaign">;
   scheduler: FairScheduler;
-  renderFor: Previews["renderFor"];
+  previews: Previews;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
-  suppressionOf: (projectSeq: number, address: string) => string | null;
+  suppressions: Pick<Suppressions, "reasonFor">;
   quotas: Pick<Quotas, "ensureQueue">;
-  limits: Limits;
+  config: Pick<Config, "campaignBounceLimit" | "campaignComplaintLimit" | "campaignLimitAfter">;
+  events: Pick<EventLog, "onEvent">;
+  hits: Pick<HitCounter, "onMachineHit">;
+  admission: Admission;
   references: Pick<References, "register">;
-  /** Wakes the dispatcher, because there is mail to send. */
-  wakeDispatcher: () => void;
+  mailQueued: Signal;
 }) {
   const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
-  const { scheduler, renderFor, isSenderVerified, suppressionOf, quotas, limits, wakeDispatcher } =
-    deps;
-  const wake = () => writer.afterCommit(wakeDispatcher);
+  const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
+  const { preview, renderFor } = deps.previews;
+  const wake = () => writer.afterCommit(mailQueued.raise);
   const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
   const stats = createStats({ db });
   const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
@@ -68,32 +80,59 @@ export function createCampaignModule(deps: {
     if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
   }
 
-  return {
-    campaigns,
-    recipients: createRecipients({ db, cursors, scheduler, stats }),
-    stats,
+  const recipients = createRecipients({ db, cursors, scheduler, stats });
+  const testMails = createTestMails({
+    clock,
+    contacts,
+    store,
     lifecycle,
-    facts: createCampaignHandlers({ db, log, stats, lifecycle, limits }),
-    cost: createCost({ writer, lifecycle, log }),
-    testMails: createTestMails({
-      clock,
-      contacts,
-      store,
-      lifecycle,
-      renderFor,
-      suppressionOf,
-      quotas,
-      wake,
-    }),
-    runner: createRunner({
-      db,
-      writer,
-      clock,
-      log,
-      lifecycle,
-      expansion,
-      cancellation: deps.cancellation,
-      isSenderVerified,
-    }),
+    renderFor,
+    suppressionOf: deps.suppressions.reasonFor,
+    quotas,
+    wake,
+  });
+  const runner = createRunner({
+    db,
+    writer,
+    clock,
+    log,
+    lifecycle,
+    expansion,
+    cancellation: deps.cancellation,
+    isSenderVerified,
+  });
+  const limits = {
+    bounceRate: config.campaignBounceLimit,
+    complaintRate: config.campaignComplaintLimit,
+    afterMails: config.campaignLimitAfter,
   };
+  const handlers = createCampaignHandlers({ db, log, stats, lifecycle, limits });
+  deps.events.onEvent(handlers.handle);
+  deps.hits.onMachineHit(handlers.noteMachine);
+  const { admission } = deps;
+
+  return {
+    name: "campaigns",
+    routes: [
+      campaignRoutes({
+        admission,
+        campaigns,
+        lifecycle,
+        preview,
+        recipients,
+        testMails,
+        runner,
+        stats,
+        writer,
+      }),
+    ],
+    recurring: [{ name: "campaigns", pattern: "*/5 * * * * *", run: runner.tick }],
+    wake: runner.wake,
+    start: runner.start,
+    stop: runner.stop,
+    runner,
+    /** Checks of the dispatcher, just before a mail of a campaign leaves. */
+    lifecycle,
+    cost: createCost({ writer, lifecycle, log }),
+  } satisfies Module & Record<string, unknown>;
 }

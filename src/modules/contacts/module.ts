@@ -7,23 +7,29 @@
  * changes.
  */
 
+import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import type { Bodies } from "../../http/bodies.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
+import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createActivity } from "./activity.ts";
 import { createAddressIndex } from "./address-index.ts";
 import { createBulkActions } from "./bulk/actions.ts";
 import { createBulkRunner } from "./bulk/run.ts";
+import { bulkRoutes } from "./bulk/routes.ts";
 import { createBulk, type FindAudience } from "./bulk/bulk.ts";
 import { createExports } from "./export.ts";
 import { createFields } from "./fields.ts";
 import { createImportFiles } from "./import/files.ts";
+import { importRoutes } from "./import/routes.ts";
 import { createImportRunner } from "./import/run.ts";
 import { createImports } from "./import/imports.ts";
 import { createRowWriter } from "./import/write.ts";
@@ -31,7 +37,8 @@ import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createContactList } from "./list.ts";
-import type { RemoveContact } from "./remove.ts";
+import type { Removal } from "./remove.ts";
+import { contactRoutes } from "./routes.ts";
 import type { Contacts } from "./service.ts";
 
 export function createContactModule(deps: {
@@ -44,21 +51,24 @@ export function createContactModule(deps: {
   cursors: Cursors;
   events: EventLog;
   contacts: Contacts;
-  remove: RemoveContact;
-  audience: FindAudience;
+  removal: Pick<Removal, "remove">;
+  filterAudience: FindAudience;
   scheduler: FairScheduler;
   eventsOfContact: ContactEvents;
-  /** Most concurrent imports, exports and bulk actions of one project; 0 for no limit. */
-  maxJobsPerProject: number;
+  config: Pick<Config, "quotaJobs">;
   quotas: Pick<Quotas, "ensureStorage">;
-}) {
+  admission: Admission;
+  bodies: Bodies;
+}): Module {
   const { db, folder, writer, clock, log, cursors, scheduler } = deps;
-  const { events, eventsOfContact, contacts, remove, audience, quotas } = deps;
+  const { events, eventsOfContact, contacts, quotas, admission, bodies } = deps;
+  const { remove } = deps.removal;
+  const audience = deps.filterAudience;
   const addresses = createAddressIndex({ db, clock, scheduler });
   const fields = createFields({ db, scheduler });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
-  const quota = createJobQuota({ db, maxJobs: deps.maxJobsPerProject });
+  const quota = createJobQuota({ db, maxJobs: deps.config.quotaJobs });
   const imports = createImports({ files, jobs, quota, quotas, clock, scheduler });
   const actions = createBulkActions({ db, clock, events, remove });
   const worker = createJobWorker({
@@ -79,19 +89,23 @@ export function createContactModule(deps: {
     log,
   });
 
+  const list = createContactList({ db, cursors, addresses });
+  const exports = createExports({ db, scheduler, fields, quota });
+  const activity = createActivity({ db, cursors, contacts, eventsOfContact });
+  const bulk = createBulk({ db, jobs, quota, audience });
+  const { wake } = worker;
   let cleanup = Promise.resolve();
 
   return {
-    list: createContactList({ db, cursors, addresses }),
-    fields,
-    exports: createExports({ db, scheduler, fields, quota }),
-    activity: createActivity({ db, cursors, contacts, eventsOfContact }),
-    imports,
-    bulk: createBulk({ db, jobs, quota, audience }),
-    wake: worker.wake,
+    name: "contacts",
+    routes: [
+      contactRoutes({ admission, contacts, list, exports, fields, activity, writer }),
+      importRoutes({ admission, bodies, imports, writer, wake }),
+      bulkRoutes({ admission, bulk, writer, clock, wake }),
+    ],
 
     /** Resumes unfinished jobs. Removes the files of ended imports in the background. */
-    start(): void {
+    async start(): Promise<void> {
       worker.start();
       cleanup = imports.removeUnneededFiles().catch((error: unknown) =>
         log.error("the files of ended imports could not be removed", {

@@ -10,6 +10,8 @@ import type { ContactMails } from "../../outbox/contact-mails.ts";
 /** Removes a contact. It must be called inside a change. */
 export type RemoveContact = (contactSeq: number) => void;
 
+export type Removal = ReturnType<typeof createRemoval>;
+
 export function createRemoval(deps: {
   db: Db;
   mails: Pick<ContactMails, "forget">;

@@ -15,6 +15,7 @@ import { notFound } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
 
 export type KeyRow = typeof apiKeys.$inferSelect;
+export type Keys = ReturnType<typeof createKeys>;
 
 /** 43 base62 characters have 256 bits of entropy (docs/interface.md#requests). */
 const RANDOM_CHARACTERS = 43;

@@ -18,6 +18,8 @@ export type Hit = {
   isMachine: boolean;
 };
 
+export type HitCounter = ReturnType<typeof createHitCounter>;
+
 /** Counts one hit; runs inside a change. */
 export type CountHit = (hit: Hit) => void;
 

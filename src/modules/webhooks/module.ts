@@ -12,21 +12,26 @@
  * 5. deliveries.ts lists and retries deliveries for the API; send-test.ts sends a test message.
  */
 
+import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { deriveKey } from "../../lib/crypto.ts";
 import { createFairSlots } from "../../lib/fair-slots.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Log } from "../../lib/log.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
+import type { Module } from "../module.ts";
 import { presentEvent } from "../events/present.ts";
 import { createAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createWebhookDispatcher } from "./dispatcher.ts";
 import { createFeed } from "./feed.ts";
 import { createWebhookCache } from "./cache.ts";
+import { webhookRoutes } from "./routes.ts";
 import { createDeliveryRows } from "./rows.ts";
 import { createSecrets } from "./secrets.ts";
 import { createWebhooks } from "./service.ts";
@@ -37,6 +42,8 @@ import { createSendTest } from "./send-test.ts";
  * is below the number of requests that Bun makes concurrently.
  */
 const MAX_CONCURRENT_DELIVERIES = 128;
+/** Time for requests under way at the stop. A receiver that is cut off gets the same message again. */
+const STOP_GRACE_MS = 3_000;
 
 export function createWebhookModule(deps: {
   db: Db;
@@ -46,14 +53,14 @@ export function createWebhookModule(deps: {
   cursors: Cursors;
   events: EventLog;
   fetchGuarded: FetchGuarded;
-  sealKey: Uint8Array;
+  secret: string;
   random: () => number;
-  /** Largest number of concurrent deliveries of one project; 0 for no limit but a fair share. */
-  mostCallsOfProject: number;
-}) {
+  config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
+  admission: Admission;
+}): Module {
   const { db, writer, clock, log, cursors, events, fetchGuarded, random } = deps;
-  const { mostCallsOfProject } = deps;
-  const secrets = createSecrets(deps.sealKey);
+  const { quotaWebhookCalls: mostCallsOfProject, allowPrivateAddresses } = deps.config;
+  const secrets = createSecrets(deriveKey(deps.secret, "webhook-secrets"));
   const reader = createReader({ db, name: "webhooks" });
   const cache = createWebhookCache(db);
   const rows = createDeliveryRows(db);
@@ -77,27 +84,36 @@ export function createWebhookModule(deps: {
   const feed = createFeed({ reader, cache, rows, writer, clock, log, onRows: dispatcher.wake });
   events.onEvent(feed.onEvent);
 
+  const deliveries = createDeliveries({ db, clock, cursors, rows });
+  const sendTest = createSendTest({ attempt, clock, mostCallsOfProject });
+  const { wake } = dispatcher;
+  const { admission } = deps;
+
   return {
-    webhooks,
-    deliveries: createDeliveries({ db, clock, cursors, rows }),
-    sendTest: createSendTest({ attempt, clock, mostCallsOfProject }),
-    wake: dispatcher.wake,
-    /** Polls all webhooks with due times again after the clock was set. */
-    wakeAll: () => dispatcher.wake(rows.webhooksWithDue()),
-    /** Part of a change: moves due times after the clock was set. */
-    shift: rows.shift,
+    name: "webhooks",
+    routes: [
+      webhookRoutes({
+        admission,
+        webhooks,
+        deliveries,
+        sendTest,
+        writer,
+        wake,
+        allowPrivateAddresses,
+      }),
+    ],
+    recurring: [{ name: "webhooks", pattern: "41 * * * * *", run: feed.advancePosition }],
+    dueTimes: [rows.shift],
+    wake: () => wake(rows.webhooksWithDue()),
 
-    /** Recurring work: stores the position of the reader. */
-    keepUp: feed.advancePosition,
-
-    start(): void {
+    async start(): Promise<void> {
       dispatcher.start();
       feed.start();
     },
 
-    /** Waits up to `graceMs` for deliveries under way; those that have not ended are still due. */
-    async stop(graceMs: number): Promise<void> {
-      const ended = dispatcher.stop(graceMs);
+    /** Deliveries that do not end in time are still due. */
+    async stop(): Promise<void> {
+      const ended = dispatcher.stop(STOP_GRACE_MS);
       await feed.stop();
       await ended;
     },

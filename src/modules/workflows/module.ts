@@ -14,15 +14,20 @@
  * 6. executions.ts shows, starts and cancels executions for the API.
  */
 
+import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
 import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
+import { createSignal, type Signal } from "../../lib/signal.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
+import type { Removal } from "../contacts/remove.ts";
 import type { Contacts } from "../contacts/service.ts";
+import type { Module } from "../module.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createReader } from "../../events/reader.ts";
@@ -36,13 +41,15 @@ import { createForgetContact } from "./run/forget-contact.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
 import { createChooseBranch } from "./steps/choose-branch.ts";
 import { createAdvancer } from "./run/advance.ts";
+import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
 import type { Graph } from "./graph/graph.ts";
 import { type Paths, pathsOf as pathsOfGraph } from "./graph/paths.ts";
 import { createRunStep } from "./steps/run-step.ts";
 import { createWorkflowRunner } from "./run/runner.ts";
 import { createSendEmail, type SendingProject } from "./steps/send-email.ts";
-import type { Workflows } from "./service.ts";
+import { createWorkflows, type Workflows } from "./service.ts";
+import { workflowRoutes } from "./routes.ts";
 import { createWebhookContexts } from "./steps/webhook-context.ts";
 import { createTriggers, type StartableWorkflow } from "./run/triggers.ts";
 
@@ -67,23 +74,54 @@ type WorkflowModuleDeps = {
   suppressions: Suppressions;
   templateCache: TemplateCache;
   templates: Templates;
-  workflows: Workflows;
   fetchGuarded: FetchGuarded;
   isSenderVerified: (projectSeq: number, domain: string) => boolean;
   random: () => number;
-  /** Largest number of concurrent calls of one project; 0 for no limit but a fair share. */
-  mostCallsOfProject: number;
+  config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   quotas: Pick<Quotas, "refuseMail">;
-  /** Registers work for the change that removes a contact. */
-  onContactRemoved: (handler: (contactSeq: number) => void) => void;
+  removal: Pick<Removal, "onRemove">;
   references: Pick<References, "register">;
-  settleFacts: () => Promise<void>;
-  wakeDispatcher: () => void;
+  /** Writes the opens and clicks that are only in memory to the event log. */
+  flushEvents: () => Promise<void>;
+  mailQueued: Signal;
+  admission: Admission;
   url: string;
   linkKey: Uint8Array;
 };
 
 export function createWorkflowModule(deps: WorkflowModuleDeps) {
+  const { admission, writer } = deps;
+  const { allowPrivateAddresses } = deps.config;
+  const workflows = createWorkflows({ ...deps, allowPrivateAddresses });
+  const { runner, executions } = createExecutionRunner({ ...deps, workflows });
+  return {
+    name: "workflows",
+    routes: [
+      workflowRoutes({ admission, workflows, writer }),
+      executionRoutes({ admission, executions, writer }),
+    ],
+    recurring: [
+      { name: "deleted workflows", pattern: "*/10 * * * * *", run: workflows.removeDeleted },
+    ],
+    dueTimes: [runner.shift],
+    wake: runner.wake,
+    start: runner.start,
+
+    async stop(): Promise<void> {
+      try {
+        await runner.stop();
+      } finally {
+        await workflows.stop();
+      }
+    },
+
+    workflows,
+    runner,
+  } satisfies Module & Record<string, unknown>;
+}
+
+/** Connects the parts that run executions. */
+function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows }) {
   const { db, writer, clock, log, contacts, segments, workflows, templateCache } = deps;
   const { sqlite } = db;
   const findProject = sqlite.prepare<ProjectRow, [number]>(`
@@ -131,7 +169,7 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
   const sendEmail = createSendEmail({
     ...deps,
     projectOf,
-    wake: deps.wakeDispatcher,
+    wake: deps.mailQueued.raise,
   });
   const chooseBranch = createChooseBranch({ segments });
   const runStep = createRunStep({ chooseBranch, contacts, sendEmail });
@@ -147,6 +185,8 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
   const triggers = createTriggers({ db, executionRows, pathsOf });
   const webhookContextOf = createWebhookContexts({ db, contacts });
   const { fetchGuarded, random } = deps;
+  /** Raised when an execution may be due, because its call has ended. */
+  const callEnded = createSignal();
   const calls = createWebhookCalls({
     executionRows,
     advancer,
@@ -158,8 +198,8 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     clock,
     log,
     random,
-    mostCallsOfProject: deps.mostCallsOfProject,
-    wake: () => runner.wake(),
+    mostCallsOfProject: deps.config.quotaWebhookCalls,
+    wake: callEnded.raise,
   });
   const runner = createWorkflowRunner({
     db,
@@ -172,12 +212,13 @@ export function createWorkflowModule(deps: WorkflowModuleDeps) {
     reader: createReader({ db, name: READER }),
     triggers,
     triggered,
-    flushEvents: deps.settleFacts,
+    flushEvents: deps.flushEvents,
     writer,
   });
+  callEnded.onRaised(runner.wake);
   deps.references.register("template", workflows.usersOfTemplate);
   deps.references.register("segment", workflows.usersOfSegment);
-  deps.onContactRemoved(createForgetContact({ db, clock }));
+  deps.removal.onRemove(createForgetContact({ db, clock }));
   // Called within the change that records the event: if it is rolled back, the runner is not woken.
   deps.events.onEvent(() => writer.afterCommit(runner.wake));
   const executions = createExecutions({

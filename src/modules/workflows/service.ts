@@ -216,7 +216,7 @@ export function createWorkflows(deps: {
 
     /**
      * Deletes a workflow. When this resolves, the workflow is not found any more and has no active
-     * execution. If it has many ended executions, `sweep` deletes the rest of them later.
+     * execution. If it has many ended executions, `removeDeleted` deletes the rest of them later.
      */
     async remove(projectSeq: number, id: string): Promise<void> {
       const { seq } = get(projectSeq, id);
@@ -224,7 +224,7 @@ export function createWorkflows(deps: {
     },
 
     /** Recurring work: deletes the remaining rows of deleted workflows. */
-    sweep: deletion.removeDeleted,
+    removeDeleted: deletion.removeDeleted,
 
     stop: deletion.stop,
 

@@ -196,7 +196,7 @@ describe("DELETE /workflows/{id}", () => {
     expect(active?.n).toBe(0);
     expect(t.countRows("workflow_executions")).toBeGreaterThan(0);
     expect(t.app.workflows.list(1, {}).items).toEqual([]);
-    await t.app.workflows.sweep();
+    await t.app.workflows.removeDeleted();
     expect([t.countRows("workflow_executions"), t.countRows("workflows")]).toEqual([0, 0]);
   });
 
@@ -205,7 +205,7 @@ describe("DELETE /workflows/{id}", () => {
     t.db.sqlite.run("UPDATE workflows SET deleted_at = 1, is_enabled = 0");
     expect((await t.call("GET", `/workflows/${id}`)).status).toBe(404);
     expect(t.app.workflows.findTriggered(1, "signed-up")).toEqual([]);
-    await t.app.workflows.sweep();
+    await t.app.workflows.removeDeleted();
     await waitUntil(() => t.countRows("workflow_versions") === 0);
     expect(t.countRows("workflow_executions")).toBe(0);
   });

@@ -1,0 +1,83 @@
+/** Creates what all modules share: settings, clock, log, writer, event log, DNS client and keys. */
+
+import type { Config } from "./config/settings.ts";
+import type { Db } from "./db/open.ts";
+import { createUsageCounter } from "./db/usage-counter.ts";
+import { createWriter } from "./db/writer.ts";
+import { createContactEvents } from "./events/contact-events.ts";
+import { createEventLog } from "./events/log.ts";
+import { createCursors } from "./http/pagination.ts";
+import type { Clock } from "./lib/clock.ts";
+import { deriveKey } from "./lib/crypto.ts";
+import { type Log, withoutErrors } from "./lib/log.ts";
+import { createLoopWatch, platformWatch } from "./lib/loop-watch.ts";
+import { createReferences } from "./lib/references.ts";
+import { createSignal } from "./lib/signal.ts";
+import { createFairScheduler } from "./lib/slice-queue.ts";
+import { createSteadyClock } from "./lib/steady-clock.ts";
+import type { Transport } from "./outbox/outcome.ts";
+import type { DkimKeyPair } from "./protocols/dkim/keys.ts";
+import { createDns, type Dns } from "./protocols/dns/client.ts";
+import { systemDnsServers } from "./protocols/dns/servers.ts";
+import { createFetchGuarded, type FetchGuarded } from "./protocols/fetch-guarded/fetch-guarded.ts";
+import { templateCache as createTemplateCache } from "./render/template/cache.ts";
+
+export type AppOptions = {
+  config: Config;
+  db: Db;
+  /** Folder of the database; null if the database is in memory. */
+  folder: string | null;
+  secret: string;
+  clock: Clock;
+  log: Log;
+  /** Replacements for tests. Without them, these are created from the configuration. */
+  transport?: Transport;
+  dns?: Dns;
+  makeDkimKeys?: () => Promise<DkimKeyPair[]>;
+  fetchGuarded?: FetchGuarded;
+};
+
+export type Core = ReturnType<typeof createCore>;
+
+const TEMPLATE_CACHE = { maxEntries: 500, maxBytes: 32 * 1024 * 1024 };
+
+export function createCore(options: AppOptions) {
+  const { config, db, folder, secret } = options;
+  const clock = createSteadyClock(options.clock);
+  const log = withoutErrors(options.log, () => db.fault.current() !== null);
+  const loopWatch = createLoopWatch(platformWatch(log));
+  const writer = createWriter(db, log, undefined, () => loopWatch.begin("write", "transaction"));
+  const usage = createUsageCounter(db, writer);
+  const dns = options.dns ?? createDns({ servers: config.dns ?? systemDnsServers(), clock });
+  const { allowPrivateAddresses } = config;
+  const url = config.url ?? `http://${config.host}:${config.port}`;
+  /** Runs the slices of all long reads in turn. */
+  const scheduler = createFairScheduler(() => loopWatch.begin("work", "a slice of a long read"));
+
+  return {
+    config,
+    db,
+    folder,
+    secret,
+    clock,
+    log,
+    loopWatch,
+    writer,
+    usage,
+    scheduler,
+    random: Math.random,
+    events: createEventLog({ db, writer, usage }),
+    eventsOfContact: createContactEvents({ db, scheduler }),
+    cursors: createCursors(deriveKey(secret, "cursors")),
+    references: createReferences(),
+    /** Raised when there may be mail to send. */
+    mailQueued: createSignal(),
+    templateCache: createTemplateCache(TEMPLATE_CACHE),
+    dns,
+    fetchGuarded: options.fetchGuarded ?? createFetchGuarded({ dns, allowPrivateAddresses }),
+    url,
+    linkKey: deriveKey(secret, "recipient-links"),
+    trackingUrl: config.trackingUrl ?? url,
+    trackingKey: deriveKey(secret, "tracking-links"),
+  };
+}

@@ -1,0 +1,47 @@
+/** Creates what the routes of all modules share: bodies, idempotency and admission. */
+
+import type { Core } from "./core.ts";
+import { createAdmission } from "./http/admission.ts";
+import { createBodies } from "./http/bodies.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { deriveKey } from "./lib/crypto.ts";
+import type { Module } from "./modules/module.ts";
+import type { Services } from "./services.ts";
+
+export type HttpEdge = ReturnType<typeof createHttpEdge>;
+
+export function createHttpEdge(core: Core, { keys, quotas }: Services) {
+  const { config, clock, log, writer, loopWatch, secret, db } = core;
+  const beginWork = (route: string) => loopWatch.begin("route", route);
+  const bodies = createBodies({ clock, beginWork });
+  const idempotency = createIdempotency({
+    db,
+    writer,
+    clock,
+    sealKey: deriveKey(secret, "idempotency"),
+    storing: quotas.runWithinStorage,
+  });
+  const admission = createAdmission({
+    findKey: keys.findByDigest,
+    idempotency,
+    readJson: bodies.readJson,
+    writer,
+    storing: quotas.runWithinStorage,
+    apiRate: config.apiRate,
+    publicKeyRate: config.publicKeyRate,
+    publicClientRate: config.publicClientRate,
+    trustedProxies: config.trustedProxies,
+    log,
+    now: clock.elapsed,
+  });
+  return { bodies, beginWork, idempotency, admission };
+}
+
+/** The module that purges stored answers. */
+export function createIdempotencyModule({ idempotency }: Pick<HttpEdge, "idempotency">): Module {
+  return {
+    name: "idempotency",
+    recurring: [{ name: "idempotency purge", pattern: "17 * * * * *", run: idempotency.purge }],
+    lifetimes: [idempotency.shift],
+  };
+}

@@ -1,0 +1,87 @@
+/** Creates the HTTP server with the routes of all modules, and the server of the metrics. */
+
+import { type AnyElysia, Elysia } from "elysia";
+import type { Core } from "./core.ts";
+import type { HttpEdge } from "./edge.ts";
+import { healthRoutes, type Readiness } from "./http/health.ts";
+import { createListener } from "./http/listener.ts";
+import { openApiRoutes } from "./http/openapi.ts";
+import { createRoot } from "./http/server.ts";
+import { type Metric, serveMetrics } from "./lib/metrics.ts";
+import type { Module } from "./modules/module.ts";
+
+export type HttpServer = ReturnType<typeof createHttpServer>;
+
+const IDLE_TIMEOUT_SECONDS = 60;
+/**
+ * Bun's own body limit is off, because Bun would answer 413 without an error body.
+ * `http/body-bytes` limits the bytes that are read, and the rest is discarded.
+ */
+const BUN_MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER;
+
+export function createHttpServer(
+  core: Core & HttpEdge,
+  parts: {
+    modules: readonly Module[];
+    readiness: () => Promise<Readiness>;
+    readMetrics: (responses: ReadonlyMap<string, number>) => Metric[];
+  },
+) {
+  const { config, clock, log, bodies } = core;
+  const { root, registerRoutes, responses } = createRoot({
+    log,
+    now: clock.now,
+    elapsed: clock.elapsed,
+    projectOf: core.admission.projectOf,
+    beginWork: core.beginWork,
+    onAnswered: bodies.returnShares,
+  });
+  const api = withRoutes(parts.readiness, parts.modules);
+  const http = new Elysia({
+    // Normalisation is off: it rebuilds bodies before validation, and turns other values into
+    // objects.
+    normalize: false,
+    serve: {
+      maxRequestBodySize: BUN_MAX_BODY_BYTES,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      reusePort: false,
+    },
+  })
+    .use(root)
+    .use(api)
+    .use(openApiRoutes(api));
+  registerRoutes(http.routes);
+  bodies.registerRoutes(http.routes);
+  const listener = createListener({
+    http,
+    hostname: config.host,
+    port: config.port,
+    clock,
+    log,
+  });
+  let metricsServer: ReturnType<typeof serveMetrics> | null = null;
+
+  return {
+    http,
+
+    /** Starts the servers, and resolves to the port. */
+    listen(): Promise<number> {
+      if (config.metrics !== null) {
+        metricsServer = serveMetrics(config.metrics, () => parts.readMetrics(responses));
+      }
+      return listener.open();
+    },
+
+    /** Resolves after the requests under way were answered. */
+    async close(): Promise<void> {
+      await metricsServer?.stop();
+      await listener.close();
+    },
+  };
+}
+
+function withRoutes(readiness: () => Promise<Readiness>, modules: readonly Module[]): AnyElysia {
+  const api: AnyElysia = new Elysia({ name: "api" }).use(healthRoutes(readiness));
+  for (const { routes = [] } of modules) for (const route of routes) api.use(route);
+  return api;
+}

@@ -1,0 +1,89 @@
+/**
+ * Starts and stops the server, and halts it after a storage fault.
+ *
+ * - `start`: the watchdog, the check of the clock, the modules in the order of their list, the timers
+ *   of recurring work.
+ * - `stop`: timers, HTTP, then the modules in reverse: leasing of mails, the other workers, the mails
+ *   under way, sockets, state in memory, and last the leases that did not end.
+ * - After a storage fault all modules stop at once. HTTP still answers health checks and requests
+ *   that only read, until the process is stopped.
+ */
+
+import type { Cron } from "croner";
+import type { ClockSteps } from "./clock-steps.ts";
+import type { Core } from "./core.ts";
+import { describeFault, recoveryOf } from "./db/fault.ts";
+import type { HttpServer } from "./http-server.ts";
+import { describeError, type Log } from "./lib/log.ts";
+import { type RecurringWork, startTimers } from "./lib/recurring.ts";
+import type { Module } from "./modules/module.ts";
+
+export function createAppLifecycle(
+  { db, log, loopWatch, writer }: Core,
+  parts: {
+    modules: readonly Module[];
+    recurring: readonly RecurringWork[];
+    clockSteps: ClockSteps;
+    server: Pick<HttpServer, "close">;
+    /** The log that takes errors also after a storage fault. */
+    faultLog: Log;
+  },
+) {
+  const { modules, recurring, clockSteps, server, faultLog } = parts;
+  const backward = modules.toReversed();
+  let timers: Cron[] = [];
+  /** Set after a storage fault. It resolves when all stopped work has ended. */
+  let halted: Promise<unknown> | null = null;
+
+  db.fault.onRaised((fault) => {
+    faultLog.error(`nothing is stored or sent any more: ${describeFault(fault)}`, {
+      file: fault.file,
+      recovery: recoveryOf(fault),
+    });
+    halted = halt();
+  });
+
+  /** Stops all modules at the same time. Their last writes are refused. */
+  function halt(): Promise<unknown> {
+    stopTimers();
+    return Promise.allSettled(backward.map(async (module) => module.stop?.()));
+  }
+
+  function stopTimers(): void {
+    for (const timer of timers) timer.stop();
+  }
+
+  async function stopModules(): Promise<void> {
+    for (const module of backward) await module.stop?.();
+    for (const module of backward) await module.close?.();
+    for (const module of backward) await module.flush?.();
+    await writer.write(clockSteps.note);
+  }
+
+  async function closeAfterFault(): Promise<void> {
+    await halted;
+    for (const module of backward) await module.close?.();
+  }
+
+  return {
+    async start(): Promise<void> {
+      loopWatch.start();
+      await clockSteps.start();
+      for (const module of modules) await module.start?.();
+      timers = startTimers(recurring, {
+        begin: (name) => loopWatch.begin("job", name),
+        error: (name, error) =>
+          log.error("recurring work failed", { name, error: describeError(error) }),
+      });
+    },
+
+    async stop(): Promise<void> {
+      stopTimers();
+      loopWatch.stop();
+      await server.close();
+      if (halted === null) await stopModules();
+      else await closeAfterFault();
+      await writer.drain();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+/** The list of modules. A module is one folder and one line here; the order is explained below. */
+
+import type { AppOptions, Core } from "./core.ts";
+import { createIdempotencyModule, type HttpEdge } from "./edge.ts";
+import { createCampaignModule } from "./modules/campaigns/module.ts";
+import { createContactModule } from "./modules/contacts/module.ts";
+import { createDomainModule } from "./modules/domains/module.ts";
+import { createEmailModule } from "./modules/emails/module.ts";
+import { createEventModule } from "./modules/events/module.ts";
+import { createKeyModule } from "./modules/keys/module.ts";
+import type { Module } from "./modules/module.ts";
+import { createRetentionModule } from "./modules/retention/module.ts";
+import { createSegmentModule } from "./modules/segments/module.ts";
+import { createSubscriptionModule } from "./modules/subscription/module.ts";
+import { createSuppressionModule } from "./modules/suppressions/module.ts";
+import { createTemplateModule } from "./modules/templates/module.ts";
+import { createTrackModule } from "./modules/track/module.ts";
+import { createTrackingModule } from "./modules/tracking/module.ts";
+import { createVerificationModule } from "./modules/verification/module.ts";
+import { createWebhookModule } from "./modules/webhooks/module.ts";
+import { createWorkflowModule } from "./modules/workflows/module.ts";
+import { createQueueModule, createSendingModule } from "./sending.ts";
+import type { Services } from "./services.ts";
+
+export function createModules(parts: Core & Services & HttpEdge, options: AppOptions) {
+  const { dns } = parts;
+  const queues = createQueueModule(parts, options);
+  // Before workflows and webhooks, whose handlers of events run after those of campaigns.
+  const campaigns = createCampaignModule(parts);
+  const workflows = createWorkflowModule(parts);
+  const sending = createSendingModule({ ...parts, campaigns, queues });
+
+  /**
+   * Started in this order and stopped in the reverse one. So the stop begins with the lease of mails,
+   * then ends the other workers; it closes the transport before the DNS client, and the DNS client
+   * before it waits for DNS checks; the last write returns the leases of the queue.
+   */
+  const list: readonly Module[] = [
+    queues,
+    createIdempotencyModule(parts),
+    createKeyModule(parts),
+    createTemplateModule(parts),
+    createSuppressionModule(parts),
+    createTrackModule(parts),
+    createEventModule(parts),
+    createVerificationModule(parts),
+    createSubscriptionModule(parts),
+    createTrackingModule(parts),
+    createRetentionModule(parts),
+    createSegmentModule(parts),
+    createDomainModule(parts),
+    { name: "DNS client", close: async () => dns.close() },
+    createWebhookModule(parts),
+    workflows,
+    campaigns,
+    createContactModule(parts),
+    createEmailModule(parts),
+    sending,
+  ];
+  return { list, queues, campaigns, workflows, sending };
+}

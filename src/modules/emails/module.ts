@@ -1,0 +1,64 @@
+/**
+ * The module of mails: accepts them (accept.ts), lists them (list.ts) and shows single ones with
+ * their attempts (records.ts). The outbox sends them.
+ */
+
+import type { Config } from "../../config/settings.ts";
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { EventLog } from "../../events/log.ts";
+import type { Admission } from "../../http/admission.ts";
+import type { Bodies } from "../../http/bodies.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Signal } from "../../lib/signal.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
+import type { EmailStore } from "../../outbox/enqueue.ts";
+import type { TemplateCache } from "../../render/template/cache.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Domains } from "../domains/service.ts";
+import type { Module } from "../module.ts";
+import type { Quotas } from "../quotas/service.ts";
+import type { Suppressions } from "../suppressions/service.ts";
+import type { Templates } from "../templates/service.ts";
+import { createAccept } from "./accept.ts";
+import { createEmailList } from "./list.ts";
+import { createEmailRecords } from "./records.ts";
+import { emailRoutes } from "./routes.ts";
+
+export function createEmailModule(deps: {
+  admission: Admission;
+  bodies: Bodies;
+  clock: Clock;
+  config: Pick<Config, "requireVerifiedDomain">;
+  contacts: Contacts;
+  cursors: Cursors;
+  db: Db;
+  domains: Domains;
+  events: EventLog;
+  linkKey: Uint8Array;
+  mailQueued: Signal;
+  quotas: Quotas;
+  scheduler: FairScheduler;
+  store: EmailStore;
+  suppressions: Suppressions;
+  templateCache: TemplateCache;
+  templates: Templates;
+  url: string;
+  writer: Writer;
+}): Module {
+  const { requireVerifiedDomain } = deps.config;
+  const records = createEmailRecords(deps);
+  return {
+    name: "emails",
+    routes: [
+      emailRoutes({
+        ...deps,
+        accept: createAccept({ ...deps, requireVerifiedDomain }),
+        list: createEmailList({ ...deps, records }),
+        records,
+        wake: deps.mailQueued.raise,
+      }),
+    ],
+  };
+}

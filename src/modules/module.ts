@@ -1,0 +1,26 @@
+/** The type of the modules in the list of `src/modules.ts`. */
+
+import type { AnyElysia } from "elysia";
+import type { RecurringWork } from "../lib/recurring.ts";
+import type { DueShift } from "../lib/steady-clock.ts";
+
+/** One part of the server. All members but the name are optional. */
+export type Module = {
+  name: string;
+  routes?: readonly AnyElysia[];
+  recurring?: readonly RecurringWork[];
+  /** Functions that run in one change after the clock was set. Each moves stored due times. */
+  dueTimes?: readonly ((shift: DueShift) => void)[];
+  /** The same for times from which lifetimes of hours count. */
+  lifetimes?: readonly ((byMs: number) => void)[];
+  /** Polls for due work after the clock was set. */
+  wake?: () => void;
+  /** Starts its work. The modules start in the order of the list. */
+  start?: () => Promise<void>;
+  /** Ends its work. The modules stop in the reverse order; also after a storage fault. */
+  stop?: () => Promise<void>;
+  /** Waits for work that `stop` let end, then closes sockets. Also called after a storage fault. */
+  close?: () => Promise<void>;
+  /** Writes state that is only in memory. Called after all modules closed, unless storage failed. */
+  flush?: () => Promise<void>;
+};

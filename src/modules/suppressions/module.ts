@@ -1,0 +1,23 @@
+/** The module of suppressions: addresses of a project that get no mail. */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Module } from "../module.ts";
+import { createSuppressionList } from "./list.ts";
+import { suppressionRoutes } from "./routes.ts";
+import type { Suppressions } from "./service.ts";
+
+export function createSuppressionModule(deps: {
+  admission: Admission;
+  clock: Clock;
+  cursors: Cursors;
+  db: Db;
+  suppressions: Suppressions;
+  writer: Writer;
+}): Module {
+  const list = createSuppressionList(deps);
+  return { name: "suppressions", routes: [suppressionRoutes({ ...deps, list })] };
+}

@@ -1,0 +1,80 @@
+/** Decides whether the process is ready for traffic, and collects its metrics. */
+
+import type { Core } from "./core.ts";
+import type { ClockSteps } from "./clock-steps.ts";
+import type { StorageFault } from "./db/fault.ts";
+import { freeBytes } from "./db/folder.ts";
+import type { HttpEdge } from "./edge.ts";
+import type { Readiness } from "./http/health.ts";
+import type { Metric } from "./lib/metrics.ts";
+import { metricsOf } from "./metrics.ts";
+import type { Dispatcher } from "./outbox/dispatcher.ts";
+
+/** If due mail that nothing pauses does not move for this long, the process is not ready. */
+const MAX_STALLED_MS = 60_000;
+/** With less free space the process is not ready, because writes are about to fail. */
+const MIN_FREE_BYTES = 16 * 1024 * 1024;
+const FAULT_REASONS = {
+  damaged: "The database is damaged.",
+  displaced: "A file of the database was deleted, moved or replaced.",
+} as const satisfies Record<StorageFault["kind"], string>;
+
+const READY: Readiness = { isReady: true };
+
+export function createReadiness(
+  { db, folder, writer }: Pick<Core, "db" | "folder" | "writer">,
+  parts: { dispatcher: Dispatcher; clockSteps: Pick<ClockSteps, "note"> },
+) {
+  const { dispatcher, clockSteps } = parts;
+
+  function faultReason(): string | null {
+    const fault = db.fault.current();
+    return fault === null ? null : FAULT_REASONS[fault.kind];
+  }
+
+  /** The reason for which the process is not ready; null if only a write can tell. */
+  function obstacle(): string | null {
+    const fault = faultReason();
+    if (fault !== null) return fault;
+    if (!dispatcher.isRunning()) return "The queue does not run.";
+    const free = folder === null ? Infinity : freeBytes(folder);
+    if (free === null) return "The data folder cannot be examined.";
+    if (free < MIN_FREE_BYTES) return "The storage is full.";
+    const stalledMs = dispatcher.stalledMs();
+    if (stalledMs < MAX_STALLED_MS) return null;
+    return `Mail that is due has not moved for ${Math.round(stalledMs / 1000)} s.`;
+  }
+
+  return async function readiness(): Promise<Readiness> {
+    writer.verifyFiles();
+    const reason = obstacle();
+    if (reason !== null) return { isReady: false, reason };
+    // A real write shows whether the database accepts writes now.
+    return writer.write(clockSteps.note).then(
+      () => READY,
+      () => ({
+        isReady: false as const,
+        reason: faultReason() ?? "The database does not take writes.",
+      }),
+    );
+  };
+}
+
+export function createMetrics(
+  { clock, loopWatch, writer, bodies }: Core & Pick<HttpEdge, "bodies">,
+  dispatcher: Dispatcher,
+) {
+  return function readMetrics(responses: ReadonlyMap<string, number>): Metric[] {
+    return metricsOf({
+      holds: loopWatch.report(),
+      outcomes: dispatcher.outcomes,
+      responses,
+      // After a storage fault no mail moves, and queries may fail.
+      nextDueAt: writer.hasFault() ? null : dispatcher.nextDueAt(),
+      stalledMs: writer.hasFault() ? 0 : dispatcher.stalledMs(),
+      isStorageHealthy: writer.isHealthy(),
+      bodyBytes: bodies.budget.takenBytes(),
+      now: clock.now(),
+    });
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Creates the modules that send mail: the queue of due mails with its transport, and the dispatcher,
+ * which leases them, attempts them and stores their outcomes.
+ */
+
+import type { AppOptions, Core } from "./core.ts";
+import { createYield } from "./lib/yield.ts";
+import { deriveKey } from "./lib/crypto.ts";
+import type { CampaignModule } from "./modules/campaigns/module.ts";
+import type { Module } from "./modules/module.ts";
+import { createAttempt } from "./outbox/attempt.ts";
+import { databasePolicyStore } from "./outbox/direct/mta-sts-store.ts";
+import { databaseSiteStore } from "./outbox/direct/site-store.ts";
+import { createDispatcher } from "./outbox/dispatcher.ts";
+import { createLeaseQueue } from "./outbox/lease.ts";
+import { createLoader } from "./outbox/load-mail.ts";
+import { createPace } from "./outbox/pace.ts";
+import { createRecordOutcome } from "./outbox/record.ts";
+import { makeReturnPath } from "./outbox/return-path.ts";
+import { createTransport } from "./outbox/transports/create-transport.ts";
+import { domainOf } from "./protocols/mime/address.ts";
+import type { Services } from "./services.ts";
+
+/** Time for the mails under way when the process stops. */
+const STOP_GRACE_MS = 10_000;
+
+type QueueModule = ReturnType<typeof createQueueModule>;
+
+export function createQueueModule(core: Core, options: Pick<AppOptions, "transport">) {
+  const { config, db, writer } = core;
+  const siteStore = databaseSiteStore(core);
+  const policyStore = databasePolicyStore(core);
+  const transport =
+    options.transport ?? createTransport(config, { ...core, policyStore, siteStore });
+  const queue = createLeaseQueue(db, (to) => transport.admit?.(to) ?? null);
+  return {
+    name: "queue",
+    transport,
+    queue,
+    dueTimes: [queue.shift, siteStore.shift],
+    flush: () => writer.write(() => void queue.returnLeases()),
+  } satisfies Module & Record<string, unknown>;
+}
+
+export function createSendingModule(
+  parts: Core & Services & { campaigns: CampaignModule; queues: QueueModule },
+) {
+  const { config, db, clock, log, writer, usage, events, suppressions, campaigns, url } = parts;
+  const { transport, queue } = parts.queues;
+  const dispatcher = createDispatcher({
+    queue,
+    pace: createPace({
+      ratePerSecond: config.sendRate,
+      concurrency: transport.maxUnderWay ?? transport.concurrency,
+      clock,
+      maxPrefetch: transport.maxPrefetch,
+    }),
+    load: createLoader(db),
+    attempt: createAttempt({
+      ...parts,
+      yieldIfBusy: createYield(),
+      beginWork: (emailId) => parts.loopWatch.begin("mail", emailId),
+      transport,
+      suppressionOf: suppressions.reasonFor,
+      signerOf: parts.domains.signerOf,
+      isCampaignSending: campaigns.lifecycle.isSending,
+      noteRendering: campaigns.cost.noteRendering,
+      isTooCostly: campaigns.cost.isStopped,
+      returnPathOf: createReturnPaths(parts),
+    }),
+    settle: createRecordOutcome({
+      db,
+      usage,
+      random: parts.random,
+      recordFact: events.record,
+      suppress: (projectSeq, address, at) =>
+        suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
+    }),
+    writer,
+    clock,
+    log,
+    url,
+    paceIntervalMs: config.sendRate === 0 ? 0 : 1000 / config.sendRate,
+  });
+  parts.mailQueued.onRaised(dispatcher.wake);
+  /** Resolves to true if all mails under way ended in time. */
+  let mailsEnded = Promise.resolve(true);
+
+  return {
+    name: "sending",
+    dispatcher,
+    // A command in another process, such as `project enable`, cannot wake the dispatcher.
+    recurring: [{ name: "queue", pattern: "*/5 * * * * *", run: async () => dispatcher.wake() }],
+    wake: dispatcher.wake,
+    start: dispatcher.start,
+
+    /** Stops leasing at once. The mails under way end while the other modules stop. */
+    async stop(): Promise<void> {
+      mailsEnded = dispatcher.stop(STOP_GRACE_MS);
+    },
+
+    async close(): Promise<void> {
+      const allEnded = await mailsEnded;
+      if (!allEnded) log.warn("some mails were still under way; they wait for their next time");
+      await transport.close();
+    },
+  } satisfies Module & Record<string, unknown>;
+}
+
+/** Returns the address that receives the bounces of a mail (docs/delivery.md#C5). */
+function createReturnPaths({ domains, secret }: Pick<Core, "secret"> & Pick<Services, "domains">) {
+  const key = deriveKey(secret, "return-paths");
+  return (mail: { id: string; projectSeq: number; fromAddress: string }): string => {
+    const host = domains.bounceHostOf(mail.projectSeq, domainOf(mail.fromAddress));
+    const path = host === null ? null : makeReturnPath(key, mail.id, host);
+    return path ?? mail.fromAddress;
+  };
+}

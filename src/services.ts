@@ -1,0 +1,85 @@
+/**
+ * Creates the services that several modules use, the lower ones first. A service has no routes and
+ * no work of its own; its module in the list (`modules.ts`) has them.
+ */
+
+import type { AppOptions, Core } from "./core.ts";
+import { installationOf } from "./installation.ts";
+import { createContacts } from "./modules/contacts/service.ts";
+import { createRemoval } from "./modules/contacts/remove.ts";
+import { createDkimKeys, dkimSealKey } from "./modules/domains/keys.ts";
+import { createDomains } from "./modules/domains/service.ts";
+import { createKeys } from "./modules/keys/service.ts";
+import { createProjects } from "./modules/projects/service.ts";
+import { createQuotas } from "./modules/quotas/service.ts";
+import { createFilterAudience } from "./modules/segments/filter-audience.ts";
+import { createSegments } from "./modules/segments/service.ts";
+import { createSuppressions } from "./modules/suppressions/service.ts";
+import { createPreviews } from "./modules/templates/preview.ts";
+import { createTemplates } from "./modules/templates/service.ts";
+import { createCollector } from "./modules/tracking/collector.ts";
+import { createHitCounter } from "./modules/tracking/count.ts";
+import { createCancellation } from "./outbox/cancel.ts";
+import { createContactMails } from "./outbox/contact-mails.ts";
+import { createEngagement } from "./outbox/engagement.ts";
+import { createEmailStore } from "./outbox/enqueue.ts";
+import { generateDkimKeys } from "./protocols/dkim/keys.ts";
+
+export type Services = ReturnType<typeof createServices>;
+
+export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKeys">) {
+  const { config, db, clock, log, writer, usage, events, eventsOfContact, secret } = core;
+  const quotas = createQuotas({
+    db,
+    usage,
+    clock,
+    log,
+    limits: {
+      storedBytes: config.quotaStorage * 1024 * 1024,
+      queuedMails: config.quotaQueuedMails,
+    },
+  });
+  const domains = createDomains({
+    ...core,
+    keys: createDkimKeys({
+      db,
+      clock,
+      sealKey: dkimSealKey(secret),
+      makePairs: options.makeDkimKeys ?? generateDkimKeys,
+    }),
+    installation: installationOf(config),
+  });
+  const cancellation = createCancellation({ db, usage, events, clock });
+  const mails = createContactMails({ db, cancellation });
+  const removal = createRemoval({ db, mails, events: eventsOfContact });
+  const contacts = createContacts({ db, clock, events, remove: removal.remove, mails });
+  const segments = createSegments({ ...core, contacts });
+  const hits = createHitCounter({
+    engagement: createEngagement({ db }),
+    clock,
+    record: events.record,
+  });
+  const collector = createCollector({ count: hits.count, writer, clock, log });
+
+  return {
+    quotas,
+    projects: createProjects({ db, clock }),
+    keys: createKeys({ db, clock }),
+    suppressions: createSuppressions({ db }),
+    domains,
+    isSenderVerified: (projectSeq: number, domain: string) =>
+      !config.requireVerifiedDomain || domains.isVerified(projectSeq, domain),
+    templates: createTemplates(core),
+    previews: createPreviews({ ...core, contacts }),
+    cancellation,
+    removal,
+    contacts,
+    segments,
+    filterAudience: createFilterAudience(segments),
+    store: createEmailStore({ db, usage }),
+    hits,
+    collector,
+    /** Writes the opens and clicks that are only in memory to the event log. */
+    flushEvents: collector.flush,
+  };
+}
