@@ -15,6 +15,7 @@ import {
   checkClock,
   checkEventLoop,
   checkFolder,
+  checkRecurringWork,
   checkSecret,
   checkStorage,
 } from "./doctor/machine.ts";
@@ -36,6 +37,7 @@ const CHECKS: readonly Check[] = [
   checkPort,
   checkRelay,
   checkLinks,
+  checkRecurringWork,
   checkDomains,
 ];
 
@@ -72,7 +74,10 @@ export const doctor: Command = {
       timeoutMs: 3_000,
     });
     const findings: Finding[] = [];
-    for await (const finding of examine(realWorld(input, config, dns), LIMIT_MS)) {
+    for await (const finding of examine(
+      realWorld({ input, config, dns, clock: systemClock }),
+      LIMIT_MS,
+    )) {
       findings.push(finding);
       if (!input.isJson) console.log(lineOf(finding));
     }

@@ -57,6 +57,10 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     isOwnAddress: async () => true,
     greet: async () => ({ ok: true, line: "220 mx ready" }),
     clockAheadMs: async () => 20,
+    recurring: () => [
+      { name: "clock", everySeconds: 1 },
+      { name: "webhooks", everySeconds: 60 },
+    ],
     freeBytes: () => 50 * GIB,
     metrics: async () => null,
     modeOf: () => 0o600,
@@ -117,6 +121,7 @@ test("prints one ok line per check of a healthy server", async () => {
     "ok    PTR: 8.8.4.4 has the name mail.example.org, which resolves to it",
     "ok    port 25: mx.gmail.test answers: 220 mx ready",
     "ok    links in mails: https://mail.example.org",
+    "ok    recurring work: clock every 1 s, webhooks every 60 s",
     "ok    domain example.com: all records are correct",
   ]);
 });
@@ -379,7 +384,7 @@ test("reports the other checks if one hangs and one throws", async () => {
   );
   expect(found[1]).toMatch(/^fail {2}doctor: a check did not finish within 0\.15 s/);
   expect(found.at(-1)).toMatch(/^fail {2}doctor: Error: broken/);
-  expect(found).toHaveLength(10);
+  expect(found).toHaveLength(11);
 });
 
 describe("the real world", () => {

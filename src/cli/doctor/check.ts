@@ -34,6 +34,8 @@ export type World = {
   clockAheadMs: () => Promise<number | null>;
   /** The metrics of the running server; null if it does not answer at its metrics address. */
   metrics: () => Promise<string | null>;
+  /** Names and intervals of the server's recurring work. */
+  recurring: () => readonly Interval[];
   /** Free space of a folder; null if the folder cannot be examined. */
   freeBytes: (path: string) => number | null;
   /** Unix permissions of a file in the data folder; null if the file does not exist. */
@@ -45,6 +47,8 @@ export type World = {
   /** The sending domains of all projects, with the results of a DNS check that runs now. */
   domains: () => Promise<Domain[]>;
 };
+
+export type Interval = { name: string; everySeconds: number };
 
 export type Greeting = { ok: true; line: string } | { ok: false; reason: string };
 

@@ -91,6 +91,12 @@ export const checkEventLoop: Check = async ({ config, metrics }) => {
   return [warn(what, finding, fix)];
 };
 
+/** Reports which work a running server repeats, and how often. */
+export const checkRecurringWork: Check = async ({ recurring }) => {
+  const works = recurring().map(({ name, everySeconds }) => `${name} every ${everySeconds} s`);
+  return [ok("recurring work", works.join(", "))];
+};
+
 function exposed(what: string, folder: string, files: readonly string[]): Finding {
   const finding = `other users may read ${files.join(", ")} in ${folder}`;
   const fix = `chmod 700 ${folder}; chmod 600 ${files.map((file) => join(folder, file)).join(" ")}`;

@@ -4,10 +4,17 @@ import { existsSync, statSync } from "node:fs";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
 import { resolve } from "node:path";
+import { createApp } from "../../app.ts";
 import type { Config } from "../../config/settings.ts";
+import { closeDatabase } from "../../db/close.ts";
 import { freeBytes, hasInstallation } from "../../db/folder.ts";
+import { migrate } from "../../db/migrate.ts";
+import { openDatabase } from "../../db/open.ts";
 import { openRelaySession } from "../../outbox/transports/relay.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { isPublicAddress } from "../../lib/ip-addresses.ts";
+import { silentLog } from "../../lib/log.ts";
+import { intervalOf } from "../../lib/recurring.ts";
 import type { Dns } from "../../protocols/dns/client.ts";
 import { createDnsCheck } from "../../modules/domains/dns-check.ts";
 import { presentDomain } from "../../modules/domains/present.ts";
@@ -15,14 +22,15 @@ import type { Domain } from "../../modules/domains/model.ts";
 import type { Input } from "../command.ts";
 import { hostInUrl } from "../serve.ts";
 import { withStore } from "../store.ts";
-import type { Greeting, RelayTrial, World } from "./check.ts";
+import type { Greeting, Interval, RelayTrial, World } from "./check.ts";
 import { askTimeServer } from "./sntp.ts";
 
 const TIME_SERVERS = "pool.ntp.org";
 const TIMEOUT_MS = 8_000;
 const MAX_DOMAINS = 50;
 
-export function realWorld(input: Input, config: Config, dns: Dns): World {
+export function realWorld(given: { input: Input; config: Config; dns: Dns; clock: Clock }): World {
+  const { input, config, dns } = given;
   const path = resolve(config.data);
   return {
     config,
@@ -32,6 +40,7 @@ export function realWorld(input: Input, config: Config, dns: Dns): World {
     isOwnAddress,
     greet: (address, port) => greet(address, port, config.sourceAddresses),
     clockAheadMs: () => clockAheadMs(dns),
+    recurring: () => recurringOf(given),
     freeBytes,
     metrics: () => readMetrics(config),
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
@@ -39,6 +48,23 @@ export function realWorld(input: Input, config: Config, dns: Dns): World {
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
     domains: () => checkDomainsNow(input, dns),
   };
+}
+
+/** Creates the server's parts on an empty database in memory, and starts none of them. */
+function recurringOf(given: { config: Config; dns: Dns; clock: Clock }): Interval[] {
+  const db = openDatabase(":memory:");
+  migrate(db.sqlite);
+  const { recurring } = createApp({
+    ...given,
+    // The transport has no recurring work, and its settings may be incomplete.
+    config: { ...given.config, transport: "capture" },
+    db,
+    folder: null,
+    secret: "",
+    log: silentLog,
+  });
+  closeDatabase(db);
+  return recurring.map(({ name, pattern }) => ({ name, everySeconds: intervalOf(pattern) }));
 }
 
 async function readMetrics({ metrics }: Config): Promise<string | null> {
