@@ -11,7 +11,7 @@ import type { CampaignRow } from "./present.ts";
 const SUBSCRIBED = [{ kind: "subscribed", isSubscribed: true }] as const;
 
 /** Throws 409 if the campaign's segment was deleted, 422 if its filter names a deleted segment. */
-export function audienceOf(
+export function campaignAudience(
   segments: Pick<Segments, "audienceOf" | "audienceOfCondition">,
   campaign: CampaignRow,
   segmentId: string | null,

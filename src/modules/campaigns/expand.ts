@@ -13,7 +13,7 @@ import type { Change, Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Segments } from "../segments/service.ts";
-import { audienceOf } from "./audience.ts";
+import { campaignAudience } from "./audience.ts";
 import { sharedMessage } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
 
@@ -86,7 +86,7 @@ export function createExpansion(deps: {
   }
 
   function audience(campaign: CampaignRow) {
-    return audienceOf(deps.segments, campaign, segmentIdOf(campaign));
+    return campaignAudience(deps.segments, campaign, segmentIdOf(campaign));
   }
 
   return {

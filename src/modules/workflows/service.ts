@@ -37,7 +37,7 @@ import type {
   WorkflowPatch,
   WorkflowQuery,
 } from "./model.ts";
-import { createReferences } from "./graph/references.ts";
+import { createGraphReferences } from "./graph/references.ts";
 import { createUses } from "./usage.ts";
 import { checkGraph } from "./graph/validate.ts";
 import { createVersions } from "./versions.ts";
@@ -58,7 +58,7 @@ export function createWorkflows(deps: {
 }) {
   const { db, writer, clock, cursors, segments, allowPrivateAddresses } = deps;
   const versions = createVersions({ db, clock });
-  const references = createReferences({ db, segments, allowPrivateAddresses });
+  const references = createGraphReferences({ db, segments, allowPrivateAddresses });
   const deletion = createDeletion({ db, writer, clock });
   const findById = db
     .select()

@@ -55,11 +55,11 @@ const LOCAL_ERRORS: ReadonlySet<string> = new Set([
 /** Converts a socket error to a fault. */
 export function networkFault(error: unknown): Fault {
   const kind = LOCAL_ERRORS.has(codeOf(error)) ? "unroutable" : "network";
-  return { kind, message: describeError(error) };
+  return { kind, message: describeSocketError(error) };
 }
 
 /** Describes an error of the operating system, in plain words for the common ones. */
-export function describeError(error: unknown): string {
+export function describeSocketError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = codeOf(error);
   const words = SOCKET_ERRORS[code];

@@ -12,7 +12,7 @@ import type { TlsInfo } from "./conversation.ts";
 import { authenticate, type Credentials } from "./auth.ts";
 import type { Dialogue } from "./dialogue.ts";
 import { NO_EXTENSIONS, readExtensions, type Extensions } from "./extensions.ts";
-import { describeError, type Failure, type Fault } from "./failure.ts";
+import { describeSocketError, type Failure, type Fault } from "./failure.ts";
 import type { Reply } from "./reply.ts";
 
 /** `opportunistic` means STARTTLS if offered, otherwise cleartext (docs/delivery.md#T1). */
@@ -112,7 +112,7 @@ class Opening {
     try {
       return await within(resolve(host), this.#dialogue.timeouts.connectMs);
     } catch (error) {
-      return { kind: "dns", message: `${host}: ${describeError(error)}` };
+      return { kind: "dns", message: `${host}: ${describeSocketError(error)}` };
     }
   }
 

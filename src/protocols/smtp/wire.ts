@@ -7,7 +7,7 @@ import net from "node:net";
 import tls from "node:tls";
 import type { TlsInfo } from "./conversation.ts";
 import { Deadline } from "./deadline.ts";
-import { describeError, networkFault, type Fault } from "./failure.ts";
+import { describeSocketError, networkFault, type Fault } from "./failure.ts";
 import { ReplyParser, type Reply } from "./reply.ts";
 
 type Target = { address: string; port: number; localAddress?: string | undefined };
@@ -78,7 +78,7 @@ export class Wire {
     try {
       this.#adopt(tls.connect(tlsOptions(raw, handshake)), "secureConnect");
     } catch (error) {
-      this.#break({ kind: "tls", message: describeError(error) });
+      this.#break({ kind: "tls", message: describeSocketError(error) });
     }
     const fault = await this.#untilReady(timeoutMs);
     if (fault === null) return this.#checkCertificate(handshake);
@@ -194,7 +194,7 @@ export class Wire {
     const socket = this.#socket;
     if (!(socket instanceof tls.TLSSocket)) return this.#break(CLOSED);
     if (handshake.verify && !socket.authorized) {
-      const why = describeError(socket.authorizationError);
+      const why = describeSocketError(socket.authorizationError);
       return this.#break({
         kind: "tls",
         message: `the certificate of ${handshake.host} does not verify: ${why}`,

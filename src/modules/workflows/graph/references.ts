@@ -10,7 +10,7 @@ import { parseStepCondition, contactPart } from "../steps/step-condition.ts";
 import { isPrivateTarget } from "./config-webhook.ts";
 import type { Graph, Step } from "./graph.ts";
 
-export function createReferences(deps: {
+export function createGraphReferences(deps: {
   db: Db;
   segments: Pick<Segments, "ensureResolvable">;
   allowPrivateAddresses: boolean;
