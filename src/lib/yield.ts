@@ -1,4 +1,4 @@
-/** Yields between many small pieces of work that are requested at once. */
+/** The ways to let other work of the event loop run. */
 
 import { systemClock } from "./clock.ts";
 
@@ -39,4 +39,9 @@ export function createYield(sliceMs = SLICE_MS): () => Promise<void> {
     );
     return last;
   };
+}
+
+/** Resolves in the next iteration of the event loop, after the I/O that is ready was handled. */
+export function nextIteration(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -13,9 +13,8 @@ import { fieldErrors } from "../../src/http/validation.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { SendInput } from "../../src/modules/emails/model.ts";
 import { isMachine } from "../../src/modules/tracking/machines.ts";
-import { retryAfterMs } from "../../src/modules/webhooks/schedule.ts";
+import { parseRetryAfter } from "../../src/lib/backoff.ts";
 import { webhookInputs } from "../../src/modules/webhooks/model.ts";
-import { retryAfter } from "../../src/modules/workflows/run/due-times.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { linearTests, samples, tried } from "../support/linear.ts";
 
@@ -198,7 +197,7 @@ linearTests([
   },
   {
     name: "Retry-After",
-    run: (text) => [retryAfter(text, 0), retryAfterMs(text, 0), retryAfterMs(`${text} GMT`, 0)],
+    run: (text) => [parseRetryAfter(text, 0), parseRetryAfter(`${text} GMT`, 0)],
     maxCharacters: 65_536,
     frames: [
       ["", ""],

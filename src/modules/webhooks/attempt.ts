@@ -6,7 +6,7 @@ import type { GuardedResponse } from "../../protocols/fetch-guarded/exchange.ts"
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import { FetchRefused } from "../../protocols/fetch-guarded/refusal.ts";
 import type { Event } from "../events/model.ts";
-import { retryAfterMs } from "./schedule.ts";
+import { parseRetryAfter } from "../../lib/backoff.ts";
 import {
   type Secrets,
   signedHeaders,
@@ -75,7 +75,7 @@ function read({ status, headers, body }: GuardedResponse, now: number): Attempte
     responseCode: status,
     responseExcerpt: excerptOf(body),
     error: isDelivered ? null : `The receiver answered ${status}.`,
-    retryAfterMs: retryAfterMs(headers.get("retry-after"), now),
+    retryAfterMs: parseRetryAfter(headers.get("retry-after"), now),
   };
 }
 

@@ -14,7 +14,8 @@ import type { Event } from "../events/model.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
 import type { DeliveryRows, Due } from "./rows.ts";
-import { nextTryAt } from "./schedule.ts";
+import { nextTryAt } from "../../lib/backoff.ts";
+import { DELIVERY_BACKOFF } from "./schedule.ts";
 import type { Webhooks } from "./service.ts";
 
 /** The state of one webhook that has deliveries. */
@@ -192,8 +193,8 @@ export function createWebhookDispatcher(deps: {
     const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
     const { webhookSeq } = delivery;
     const now = clock.now();
-    const failure = { attempts: delivery.attempts + 1, now, retryAfterMs, random: random() };
-    const nextAt = isDelivered || isGone ? null : nextTryAt(failure);
+    const failed = { tries: delivery.attempts + 1, now, retryAfterMs, random: random() };
+    const nextAt = isDelivered || isGone ? null : nextTryAt(DELIVERY_BACKOFF, failed);
     const status = isDelivered ? "SUCCEEDED" : nextAt === null ? "FAILED" : "PENDING";
     const settled = { status, nextAt, responseCode, responseExcerpt, error, now } as const;
     if (!rows.settle(delivery, settled)) return;

@@ -17,7 +17,8 @@ import { mergeVariables } from "../../../render/variables.ts";
 import type { JsonObject } from "../../contacts/data.ts";
 import type { Step } from "../graph/graph.ts";
 import type { Paths } from "../graph/paths.ts";
-import { delayMs, MAX_TRIES, nextTryAt } from "./due-times.ts";
+import { nextTryAt } from "../../../lib/backoff.ts";
+import { CALL_BACKOFF, delayMs, MAX_TRIES } from "./due-times.ts";
 
 /** The progress of an execution. Its members are columns (db/schema/workflows.ts). */
 export type Progress = {
@@ -187,7 +188,7 @@ function callFailed(
 ): Advance {
   const { progress, now } = position;
   const tries = progress.tries + 1;
-  const at = nextTryAt({ tries, now, retryAfterMs, random });
+  const at = nextTryAt(CALL_BACKOFF, { tries, now, retryAfterMs, random });
   if (at === null) {
     const error = `${reason} That was the last of ${MAX_TRIES} tries.`;
     return complete(position, { outcome: "FAILED", error, detail: { tries } });

@@ -17,7 +17,7 @@ import { type JsonObject, parseData } from "../../contacts/data.ts";
 import { type ContactRow, presentContact } from "../../contacts/service.ts";
 import { isContextTooLarge, type Occurrence } from "../run/engine.ts";
 import type { Step, WebhookMethod } from "../graph/graph.ts";
-import { retryAfter } from "../run/due-times.ts";
+import { parseRetryAfter } from "../../../lib/backoff.ts";
 import { buildUrl } from "./webhook-url.ts";
 
 type WebhookStep = Extract<Step, { type: "WEBHOOK" }>;
@@ -181,7 +181,7 @@ export function occurrenceOfResponse(
   }
   const error = `The receiver answered ${status}.`;
   if (status === 408 || status === 429 || status >= 500) {
-    const retryAfterMs = retryAfter(response.headers.get("retry-after"), now);
+    const retryAfterMs = parseRetryAfter(response.headers.get("retry-after"), now);
     return { kind: "callFailed", reason: error, retryAfterMs, random };
   }
   return done({ outcome: "FAILED", detail, error });
