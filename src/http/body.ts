@@ -5,6 +5,7 @@
  * which other requests are answered.
  */
 
+import { nextIteration } from "../lib/yield.ts";
 import { AppError, validationError } from "../lib/errors.ts";
 import { trimBlanks } from "../lib/trim.ts";
 import type { BodyHolder } from "./body-budget.ts";
@@ -96,21 +97,16 @@ function parse(bytes: Uint8Array, used: UsedPart): unknown {
 
 /** Each step takes up to a tenth of a second. Memory is freed as early as possible. */
 async function parseInSteps({ bytes }: Received, used: UsedPart): Promise<unknown> {
-  await yieldToOthers();
+  await nextIteration();
   let text = decodeUtf8(bytes);
   free(bytes);
-  await yieldToOthers();
+  await nextIteration();
   const value = parseJson(text);
   text = "";
-  await yieldToOthers();
+  await nextIteration();
   refuseUnstorable(value, used);
-  await yieldToOthers();
+  await nextIteration();
   return ensureObject(value);
-}
-
-/** Resolves in the next iteration of the event loop, after other requests were served. */
-function yieldToOthers(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Throws 415 for a body with a content coding, which is not decoded (RFC 9110 §8.4, §15.5.16). */

@@ -4,6 +4,7 @@
  * no webhook needs are skipped without a write; the stored position follows once a minute.
  */
 
+import { nextIteration } from "../../lib/yield.ts";
 import type { Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
@@ -85,7 +86,7 @@ export function createFeed(deps: {
   async function run(): Promise<void> {
     isAwake = false;
     // Several calls of wake within one iteration of the event loop lead to one read.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextIteration();
     const found = skipUnwanted();
     if (found === "something") await writer.write(handleSlice);
     if (found !== "end") isAwake = true;

@@ -9,6 +9,7 @@
  * an event or its timeout comes first.
  */
 
+import { nextIteration } from "../../../lib/yield.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import { DUE_FOR, type DueFor } from "../../../db/schema/workflows.ts";
 import { systemClock } from "../../../lib/clock.ts";
@@ -61,7 +62,7 @@ export function createWorkflowRunner(deps: RunnerDeps) {
     try {
       // Several calls of wake within a short time lead to one run.
       if (systemClock.elapsed() - lastRunAt < PAUSE_BETWEEN_MS) await Bun.sleep(PAUSE_BETWEEN_MS);
-      else await yieldToLoop();
+      else await nextIteration();
       while (await runSlice());
       lastRunAt = systemClock.elapsed();
       startTimer();
@@ -151,8 +152,4 @@ export function createWorkflowRunner(deps: RunnerDeps) {
       await writer.write(position.store);
     },
   };
-}
-
-function yieldToLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
