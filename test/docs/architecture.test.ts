@@ -1,0 +1,30 @@
+/** Every file that docs/architecture.md names exists, and the tours have as many files as they say. */
+
+import { expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "../..");
+const page = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");
+
+function filesIn(text: string): string[] {
+  return [...text.matchAll(/`([\w/-]+\.ts)`/g)].map(([, file = ""]) => file);
+}
+
+test("every named file exists", () => {
+  const files = filesIn(page).filter((file) => file.includes("/"));
+  expect(files.length).toBeGreaterThan(50);
+  const exists = (file: string) =>
+    existsSync(join(ROOT, "src", file)) || existsSync(join(ROOT, file));
+  expect(files.filter((file) => !exists(file))).toEqual([]);
+});
+
+test("each guided tour names as many files as its title says", () => {
+  const tours = [
+    ...page.matchAll(/\*\*[^*]+\*\* \((\d+) files[^)]*\)\n([^]*?)(?=\n\*\*|\n## |\nThe reply)/g),
+  ];
+  expect(tours.length).toBe(3);
+  for (const [, count, text = ""] of tours) {
+    expect(new Set(filesIn(text)).size).toBe(Number(count));
+  }
+});
