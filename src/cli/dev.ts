@@ -58,8 +58,17 @@ async function devKeys(app: App, file: string): Promise<DevKeys> {
 
 function readKeys(file: string): DevKeys | null {
   if (!existsSync(file)) return null;
-  const stored: unknown = JSON.parse(readFileSync(file, "utf8"));
+  const stored = parseJson(readFileSync(file, "utf8"));
   return Value.Check(DevKeys, stored) ? stored : null;
+}
+
+/** Undefined for a text that is not JSON: a process that was killed may have left half of it. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function welcome(info: { version: string; data: string; url: string } & DevKeys): string {

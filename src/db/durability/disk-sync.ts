@@ -32,9 +32,8 @@
  */
 
 import type { Database } from "bun:sqlite";
-import { existsSync } from "node:fs";
 import { createCheckpoints } from "./checkpoint.ts";
-import { createFileLengths } from "../file-lengths.ts";
+import { createFileChecks } from "./file-checks.ts";
 import { openLogFile } from "./wal-file.ts";
 import type { Db } from "../open.ts";
 
@@ -60,42 +59,17 @@ export type DiskSync = {
  * At this length (256 MiB) of the log, SQLite makes a checkpoint itself and blocks the event loop.
  */
 const LAST_RESORT_PAGES = 64_000;
-/** https://sqlite.org/c3ref/c_fcntl_begin_atomic_write.html; Bun does not export it. */
-const SQLITE_FCNTL_HAS_MOVED = 20;
-const LOG_SUFFIXES = ["-wal", "-shm"] as const;
-
 /** Changes the settings of the connection. Returns null for a database in memory. */
-export function createDiskSync({ sqlite, files, fault }: Db): DiskSync | null {
+export function createDiskSync(db: Db): DiskSync | null {
+  const { sqlite, fault } = db;
   if (!usesLog(sqlite)) return null;
   sqlite.run("PRAGMA synchronous = NORMAL");
   sqlite.run(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
   const pageBytes = pageSizeOf(sqlite);
   const log = openLogFile(`${sqlite.filename}-wal`, pageBytes);
-  // The first read makes SQLite open the log and its index, if they are not open yet.
-  sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
-  for (const suffix of LOG_SUFFIXES) files.add(sqlite.filename + suffix);
-  const lengths = createFileLengths(sqlite, log, pageBytes);
+  const { verify, ensureSound, ensureInPlace } = createFileChecks({ db, log, pageBytes });
   let failure: { error: unknown } | null = null;
   const failed = (error: unknown) => void (failure ??= { error });
-
-  function verify(): boolean {
-    const found = fault.current() ?? files.findDisplaced() ?? lengths.findTruncated();
-    if (found !== null) fault.raise(found);
-    return found === null;
-  }
-
-  function ensureSound(): void {
-    if (!verify()) fault.check();
-  }
-
-  /**
-   * Throws StorageFaultError if the database or the log was deleted or moved. This runs after every
-   * sync, so it takes only a few microseconds and allocates nothing.
-   */
-  function ensureInPlace(): void {
-    if (hasMoved(sqlite) || !existsSync(log.path)) ensureSound();
-    fault.check();
-  }
 
   const checkpoints = createCheckpoints({ sqlite, log, fault, ensureSound, failed });
   return {
@@ -116,20 +90,13 @@ export function createDiskSync({ sqlite, files, fault }: Db): DiskSync | null {
   };
 }
 
-const moved = new Int32Array(2);
-
-/** Whether the path of the database no longer leads to the file that SQLite has open. */
-function hasMoved(sqlite: Database): boolean {
-  sqlite.fileControl("main", SQLITE_FCNTL_HAS_MOVED, moved);
-  return moved[0] !== 0;
-}
-
-function usesLog(sqlite: Database): boolean {
+/** False for a database in memory. */
+export function usesLog(sqlite: Database): boolean {
   const mode = sqlite.query<{ journal_mode: string }, []>("PRAGMA journal_mode").get();
   return mode?.journal_mode === "wal";
 }
 
-function pageSizeOf(sqlite: Database): number {
+export function pageSizeOf(sqlite: Database): number {
   const size = sqlite.query<{ page_size: number }, []>("PRAGMA page_size").get()?.page_size;
   if (size === undefined) throw new Error("SQLite did not report a page size");
   return size;

@@ -79,13 +79,15 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
       const result = survey(projectSeq);
       store(projectSeq, Infinity, result);
       try {
-        return await result;
-      } finally {
-        const tookMs = systemClock.elapsed() - startedAt;
-        const cachedMs =
-          tookMs < CACHED_FROM_MS ? 0 : Math.min(CACHE_FACTOR * tookMs, MAX_CACHED_MS);
-        store(projectSeq, systemClock.elapsed() + cachedMs, result);
+        await result;
+      } catch (error) {
+        cache.delete(projectSeq); // The next request scans again.
+        throw error;
       }
+      const tookMs = systemClock.elapsed() - startedAt;
+      const cachedMs = tookMs < CACHED_FROM_MS ? 0 : Math.min(CACHE_FACTOR * tookMs, MAX_CACHED_MS);
+      store(projectSeq, systemClock.elapsed() + cachedMs, result);
+      return result;
     },
   };
 }
