@@ -11,7 +11,8 @@ const CONTRADICTIONS = `
   OR (events.name = 'email.bounced' AND emails.bounced_at IS NULL)
   OR (events.name = 'email.complained' AND emails.complained_at IS NULL)
   OR (events.name = 'email.failed' AND emails.status <> 'FAILED')
-  OR (events.name = 'email.suppressed' AND emails.status <> 'SUPPRESSED')`;
+  OR (events.name = 'email.suppressed' AND emails.status <> 'SUPPRESSED')
+  OR (events.name = 'email.cancelled' AND emails.status <> 'CANCELLED')`;
 
 export const EVENT_INVARIANTS: readonly Invariant[] = [
   {
