@@ -52,7 +52,7 @@ export function createServices(core: Core, options: Pick<AppOptions, "makeDkimKe
   const cancellation = createCancellation({ db, usage, events, clock });
   const mails = createContactMails({ db, cancellation });
   const removal = createRemoval({ db, mails, events: eventsOfContact });
-  const contacts = createContacts({ db, clock, events, remove: removal.remove, mails });
+  const contacts = createContacts({ db, clock, events, remove: removal.remove, mails, usage });
   const segments = createSegments({ ...core, contacts });
   const hits = createHitCounter({
     engagement: createEngagement({ db }),

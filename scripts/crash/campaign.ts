@@ -5,6 +5,7 @@
  * immediately before a kill: afterwards no more of its mails may leave.
  */
 
+import { recountUsage } from "../../src/db/usage.ts";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
@@ -166,6 +167,7 @@ function addContacts(data: string, count: number): void {
      FROM numbers CROSS JOIN projects`,
     [count],
   );
+  recountUsage(sqlite);
   sqlite.close();
 }
 

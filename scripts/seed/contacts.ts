@@ -1,5 +1,6 @@
 /** Inserts contacts that have data of every type. */
 
+import { recountUsage } from "../../src/db/usage.ts";
 import type { Database } from "bun:sqlite";
 import { createRandom, type Random, uuidAt } from "./random.ts";
 
@@ -42,6 +43,7 @@ export function seedContacts(sqlite: Database, options: SeedOptions): number {
       insert.run(first + i, uuidAt(at, random), projectSeq, email, isSubscribed, data, at, at);
     }
   })();
+  recountUsage(sqlite);
   return first;
 }
 

@@ -21,8 +21,10 @@ type Metered = {
   texts?: Readonly<Record<string, number>>;
   /** Columns that hold a number of bytes. */
   numbers?: readonly string[];
-  /** The code that inserts rows counts them; there is no trigger for it. */
+  /** The code counts the rows that it inserts, and there is no trigger for it. */
   isInsertCounted?: true;
+  /** The same for rows whose metered texts change. */
+  isUpdateCounted?: true;
   /** Deleting the row of this table that `key` refers to deletes the row, too. */
   parent?: { table: string; key: string };
 };
@@ -38,6 +40,14 @@ function ofParent(table: string, key: string): Pick<Metered, "project" | "parent
 
 /** Tables whose new rows are counted by the code that inserts them. */
 const COUNTED_BY_CODE = {
+  contacts: {
+    table: "contacts",
+    project: OWN,
+    fixedBytes: 200,
+    texts: { email: 2, data: 1 },
+    isInsertCounted: true,
+    isUpdateCounted: true,
+  },
   events: {
     table: "events",
     project: OWN,
@@ -69,7 +79,7 @@ const COUNTED_BY_CODE = {
 } as const satisfies Record<string, Metered>;
 
 export const METERED: readonly Metered[] = [
-  { table: "contacts", project: OWN, fixedBytes: 200, texts: { email: 2, data: 1 } },
+  COUNTED_BY_CODE.contacts,
   { table: "suppressions", project: OWN, fixedBytes: 60, texts: { email: 2 } },
   COUNTED_BY_CODE.emails,
   COUNTED_BY_CODE.attempts,
@@ -144,16 +154,17 @@ function bytesOf({ fixedBytes, texts = {}, numbers = [] }: Metered): string {
 
 const lengthOf = (column: string) => `coalesce(octet_length(r.${column}), 0)`;
 
-/** The bytes of a new row of a table that the code counts, from its metered texts. */
+/** The bytes of a row of a table that the code counts, from its metered texts. */
 export function bytesOfRow<T extends keyof typeof COUNTED_BY_CODE>(
   table: T,
-  texts: Record<keyof (typeof COUNTED_BY_CODE)[T]["texts"], string | null>,
+  row: Readonly<Record<keyof (typeof COUNTED_BY_CODE)[T]["texts"], string | null>>,
 ): number {
   const metered: Metered = COUNTED_BY_CODE[table];
-  const times = metered.texts ?? {};
+  const texts: Readonly<Record<string, unknown>> = row;
   let bytes = metered.fixedBytes;
-  for (const [column, text] of Object.entries<string | null>(texts)) {
-    if (text !== null) bytes += (times[column] ?? 0) * Buffer.byteLength(text);
+  for (const [column, times] of Object.entries(metered.texts ?? {})) {
+    const text = texts[column];
+    if (typeof text === "string") bytes += times * Buffer.byteLength(text);
   }
   return bytes;
 }
@@ -185,7 +196,9 @@ function triggersOf(metered: Metered): string[] {
       ? []
       : [trigger(`usage_of_${table}_in`, `AFTER INSERT ON ${table}`, [change("+", "new")])]),
     trigger(`usage_of_${table}_out`, `AFTER DELETE ON ${table}`, [change("-", "old")]),
-    ...columnsOf(metered).map((column) => columnTrigger(metered, column)),
+    ...(metered.isUpdateCounted === true
+      ? []
+      : columnsOf(metered).map((column) => columnTrigger(metered, column))),
     // The cascade comes when the parent is gone, and with it the project of the row.
     ...(parent === undefined
       ? []
@@ -246,6 +259,12 @@ export function sumUsageInto(target: string): string[] {
   ON CONFLICT (project_seq) DO UPDATE SET ${sums}`;
     }),
   ];
+}
+
+/** Sums up all rows again, after a script has inserted rows that no code counted. */
+export function recountUsage(sqlite: Database): void {
+  sqlite.run("DELETE FROM project_usage");
+  for (const statement of sumUsageInto("project_usage")) sqlite.run(statement);
 }
 
 /** Counters of a project that are wrong. */

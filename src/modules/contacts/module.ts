@@ -37,6 +37,7 @@ import { createJobQuota } from "./jobs/quota.ts";
 import { createJobWorker } from "./jobs/worker.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createContactList } from "./list.ts";
+import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Removal } from "./remove.ts";
 import { contactRoutes } from "./routes.ts";
 import type { Contacts } from "./service.ts";
@@ -53,6 +54,7 @@ export function createContactModule(deps: {
   contacts: Contacts;
   removal: Pick<Removal, "remove">;
   filterAudience: FindAudience;
+  usage: Pick<UsageCounter, "addBytes">;
   scheduler: FairScheduler;
   eventsOfContact: ContactEvents;
   config: Pick<Config, "quotaJobs">;
@@ -77,7 +79,7 @@ export function createContactModule(deps: {
       IMPORT: createImportRunner({
         files,
         jobs,
-        rows: createRowWriter({ db, clock, events }),
+        rows: createRowWriter({ db, clock, events, usage: deps.usage }),
         quotas,
         writer,
         scheduler,

@@ -3,6 +3,8 @@
 import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
+import { bytesOfRow } from "../../db/usage.ts";
+import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Change } from "../../db/writer.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
@@ -45,8 +47,9 @@ export function createContacts(deps: {
   events: EventLog;
   remove: RemoveContact;
   mails: Pick<ContactMails, "readdress">;
+  usage: Pick<UsageCounter, "addBytes">;
 }) {
-  const { db, clock, events, remove, mails } = deps;
+  const { db, clock, events, remove, mails, usage } = deps;
   // Prepared without the query builder, because each accepted mail, event and workflow step runs
   // them.
   const selectByEmail = db.sqlite.prepare<FoundContact, [number, string]>(`
@@ -102,6 +105,10 @@ export function createContacts(deps: {
     const isOnlyData = contact.email === email && contact.isSubscribed === isSubscribed;
     if (isOnlyData) changeData.run(data, updatedAt, seq);
     else change.run(email, Number(isSubscribed), data, updatedAt, seq);
+    usage.addBytes(
+      contact.projectSeq,
+      bytesOfRow("contacts", updated) - bytesOfRow("contacts", contact),
+    );
     if (contact.email !== next.email) mails.readdress(contact.seq, next.email);
     if (contact.isSubscribed !== next.isSubscribed) recordSubscription(updated, cause);
     return updated;
@@ -125,6 +132,7 @@ export function createContacts(deps: {
     const data = serializeData(mergeData({}, fields.data ?? {}));
     const inserted = insert.get(id, projectSeq, email, Number(isSubscribed), data, now, now);
     if (inserted === null) throw new Error("the insert of a contact returned no row");
+    usage.addBytes(projectSeq, bytesOfRow("contacts", { email, data }));
     const { seq } = inserted;
     const contact = {
       seq,

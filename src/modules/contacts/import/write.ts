@@ -5,6 +5,8 @@
  */
 
 import type { Db } from "../../../db/open.ts";
+import { bytesOfRow } from "../../../db/usage.ts";
+import type { UsageCounter } from "../../../db/usage-counter.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { newId } from "../../../lib/id.ts";
@@ -37,8 +39,13 @@ export type RowWriter = {
   record(target: RowTarget, changes: SubscriptionChanges): void;
 };
 
-export function createRowWriter(deps: { db: Db; clock: Clock; events: EventLog }): RowWriter {
-  const { clock, events } = deps;
+export function createRowWriter(deps: {
+  db: Db;
+  clock: Clock;
+  events: EventLog;
+  usage: Pick<UsageCounter, "addBytes">;
+}): RowWriter {
+  const { clock, events, usage } = deps;
   const { sqlite } = deps.db;
   const insert = sqlite.prepare<
     { seq: number },
@@ -63,6 +70,7 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: EventLog }
     const flag = Number(isSubscribed);
     const created = insert.get(newId(now), projectSeq, row.email, flag, row.data, now, now);
     if (created === null) return false;
+    usage.addBytes(projectSeq, bytesOfRow("contacts", row));
     if (isSubscribed) changes.subscribed.push(created.seq);
     return true;
   }
@@ -75,6 +83,7 @@ export function createRowWriter(deps: { db: Db; clock: Clock; events: EventLog }
     const data = serializeData(mergeData(parseData(known.data), parseData(row.data)));
     if (isSubscribed === wasSubscribed && data === known.data) return;
     change.run(Number(isSubscribed), data, clock.now(), known.seq);
+    usage.addBytes(projectSeq, Buffer.byteLength(data) - Buffer.byteLength(known.data));
     if (isSubscribed === wasSubscribed) return;
     (isSubscribed ? changes.subscribed : changes.unsubscribed).push(known.seq);
   }
