@@ -21,9 +21,8 @@ type Metered = {
   texts?: Readonly<Record<string, number>>;
   /** Columns that hold a number of bytes. */
   numbers?: readonly string[];
-  /** The code counts the rows that it inserts, and there is no trigger for it. */
+  /** The code counts the rows that it inserts or changes; there are no triggers for it. */
   isInsertCounted?: true;
-  /** The same for rows whose metered texts change. */
   isUpdateCounted?: true;
   /** Deleting the row of this table that `key` refers to deletes the row, too. */
   parent?: { table: string; key: string };
@@ -246,7 +245,7 @@ function trigger(name: string, event: string, statements: readonly string[]): st
  * The statements that add up what there is into a table with the columns of `project_usage`. Row by
  * row: grouping ten million rows would sort them in memory.
  */
-export function sumUsageInto(target: string): string[] {
+function sumUsageInto(target: string): string[] {
   return [
     `INSERT INTO ${target} (project_seq) SELECT seq FROM projects`,
     ...METERED.map((metered) => {

@@ -9,7 +9,7 @@ export type BackoffPolicy = {
   requestedJitter: number;
 };
 
-export type FailedTry = {
+type FailedTry = {
   /** Number of tries, this one included. */
   tries: number;
   now: number;

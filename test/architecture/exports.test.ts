@@ -30,7 +30,6 @@ const REPEATED: readonly string[] = [
   "Template",
   "createAttempt",
   "exchange",
-  "nextTryAt",
   "parseAddress",
 ];
 

@@ -26,7 +26,7 @@ const LONGER: Readonly<Record<string, number>> = {
   "src/modules/campaigns/runner.ts createRunner": 150,
   "src/modules/campaigns/stats.ts createStats": 153,
   "src/modules/contacts/routes.ts contactRoutes": 127,
-  "src/modules/contacts/service.ts createContacts": 156,
+  "src/modules/contacts/service.ts createContacts": 162,
   "src/modules/domains/service.ts createDomains": 165,
   "src/modules/events/list.ts createEventList": 130,
   "src/modules/segments/definitions.ts createDefinitions": 124,

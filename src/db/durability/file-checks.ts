@@ -6,7 +6,7 @@ import { createFileLengths } from "../file-lengths.ts";
 import type { Db } from "../open.ts";
 import type { LogFile } from "./wal-file.ts";
 
-export type FileChecks = {
+type FileChecks = {
   /** Returns false and raises a fault if a file was deleted, moved, replaced or truncated. */
   verify(): boolean;
   /** Throws StorageFaultError where `verify` returns false. */
