@@ -4,7 +4,7 @@ import net from "node:net";
 import { examine } from "../../src/cli/doctor.ts";
 import { lineOf, type World } from "../../src/cli/doctor/check.ts";
 import { askTimeServer } from "../../src/cli/doctor/sntp.ts";
-import { greet, isOwnAddress } from "../../src/cli/doctor/world.ts";
+import { greet, isOwnAddress, realWorld } from "../../src/cli/doctor/world.ts";
 import { readConfig } from "../../src/config/read.ts";
 import type { Config } from "../../src/config/settings.ts";
 import { RECENT_HOLD } from "../../src/lib/metrics.ts";
@@ -391,6 +391,18 @@ describe("the real world", () => {
   test("knows from which addresses mail can leave", async () => {
     const addresses = ["127.0.0.1", "127.0.0.9", "192.0.2.1", "2001:db8::1"];
     expect(await Promise.all(addresses.map(isOwnAddress))).toEqual([true, true, false, false]);
+  });
+
+  test("lists the recurring work of the server with its intervals", () => {
+    const input = { settings: {}, environment: {}, flags: {}, positionals: [], isJson: false };
+    const real = realWorld({ input, config: readConfig({}, {}), dns, clock: systemClock });
+    expect(real.recurring()).toEqual(
+      expect.arrayContaining([
+        { name: "clock", everySeconds: 1 },
+        { name: "campaigns", everySeconds: 5 },
+        { name: "webhooks", everySeconds: 60 },
+      ]),
+    );
   });
 
   test("reads the greeting of a mail server", async () => {
