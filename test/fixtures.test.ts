@@ -3,6 +3,7 @@
  * migrations, and shows all records as that version did. An answer may have gained members.
  */
 
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,6 +43,17 @@ describe.each(versions)("the database of version %s", (version) => {
     await t.close();
     t.db.sqlite.close();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("has rows in every table of that version", () => {
+    const bytes = Bun.gunzipSync(readFileSync(join(FIXTURES, version, DATABASE_FILE)));
+    const sqlite = Database.deserialize(bytes);
+    const empty = sqlite
+      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
+      .all()
+      .filter(({ name }) => sqlite.query(`SELECT 1 FROM ${name} LIMIT 1`).get() === null);
+    sqlite.close();
+    expect(empty).toEqual([]);
   });
 
   const get = (path: string) => t.call("GET", path, undefined, { key: stored.key });

@@ -75,6 +75,7 @@ test(
   async () => {
     const { file, call, send, server } = await startServer();
     const other = new Database(file);
+    other.run("PRAGMA busy_timeout = 5000"); // The server may be writing.
     other.run("BEGIN IMMEDIATE");
     other.run("INSERT OR REPLACE INTO readiness (id, at) VALUES (1, 1)");
     scramble(file, PAGE_BYTES);
