@@ -3,6 +3,8 @@
 import type { Config } from "./config/settings.ts";
 import type { Db } from "./db/open.ts";
 import { createUsageCounter } from "./db/usage-counter.ts";
+import { createDiskSync } from "./db/durability/disk-sync.ts";
+import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
 import { createContactEvents } from "./events/contact-events.ts";
 import { createEventLog } from "./events/log.ts";
@@ -46,7 +48,12 @@ export function createCore(options: AppOptions) {
   const clock = createSteadyClock(options.clock);
   const log = withoutErrors(options.log, () => db.fault.current() !== null);
   const loopWatch = createLoopWatch(platformWatch(log));
-  const writer = createWriter(db, log, undefined, () => loopWatch.begin("write", "transaction"));
+  const writer = createWriter(
+    db,
+    log,
+    config.durability === "sqlite" ? createSqliteSync(db) : createDiskSync(db),
+    () => loopWatch.begin("write", "transaction"),
+  );
   const usage = createUsageCounter(db, writer);
   const dns = options.dns ?? createDns({ servers: config.dns ?? systemDnsServers(), clock });
   const { allowPrivateAddresses } = config;

@@ -8,6 +8,7 @@ import { LOG_FORMATS, LOG_LEVELS } from "../lib/log.ts";
 import * as kinds from "./kinds.ts";
 import { type Setting, setting } from "./setting.ts";
 
+const DURABILITIES = ["background", "sqlite"] as const;
 const TRANSPORTS = ["capture", "relay", "direct"] as const;
 
 /** Longest retention: a hundred years. */
@@ -17,6 +18,10 @@ const TABLE = {
   data: setting("data", kinds.text("FOLDER"), {
     fallback: () => "./mailstead-data",
     help: "Folder of the database and the installation secret",
+  }),
+  durability: setting("durability", kinds.choice(DURABILITIES), {
+    fallback: () => "background" as const,
+    help: "Who syncs the database: a thread in the background, or SQLite itself (for replication tools)",
   }),
   host: setting("host", kinds.text("ADDRESS"), {
     fallback: () => "127.0.0.1",
