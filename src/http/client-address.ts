@@ -7,7 +7,7 @@
 
 import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
-import { type AddressRange, isInRanges, parseAddress } from "../lib/address-ranges.ts";
+import { type AddressRange, isInRanges, parseIpAddress } from "../lib/address-ranges.ts";
 import { embeddedIPv4, isPublicAddress } from "../lib/ip-addresses.ts";
 import type { Log } from "../lib/log.ts";
 
@@ -67,12 +67,12 @@ function addressIn(entry: string): string | null {
   const bracketed = /^\[([\da-f:.]+)\](?::\d{1,5})?$/i.exec(text)?.[1];
   const withPort = /^([\d.]+):\d{1,5}$/.exec(text)?.[1];
   const address = bracketed ?? withPort ?? text;
-  return parseAddress(address) === null ? null : address;
+  return parseIpAddress(address) === null ? null : address;
 }
 
 function rateKeyOf(text: string): string {
   if (isIPv4(text)) return text; // This usual case needs no parsing.
-  const address = parseAddress(text);
+  const address = parseIpAddress(text);
   if (address === null) return "unknown";
   if (address instanceof ipaddr.IPv4) return address.toString();
   const host = embeddedIPv4(address);

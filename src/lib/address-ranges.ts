@@ -31,7 +31,7 @@ function unmapped(base: IpAddress, prefixBits: number): AddressRange | null {
 /** Whether the address is in one of the ranges. False for text that is not an address. */
 export function isInRanges(text: string, ranges: readonly AddressRange[]): boolean {
   if (ranges.length === 0) return false;
-  const address = parseAddress(text);
+  const address = parseIpAddress(text);
   return address !== null && ranges.some((range) => isInRange(address, range));
 }
 
@@ -43,7 +43,7 @@ function isInRange(address: IpAddress, { base, prefixBits }: AddressRange): bool
 }
 
 /** Parses an address, without its zone. An IPv4-mapped address becomes an IPv4 address. */
-export function parseAddress(text: string): IpAddress | null {
+export function parseIpAddress(text: string): IpAddress | null {
   if (isIP(text) === 0) return null;
   const [withoutZone = ""] = text.split("%");
   const address = ipaddr.parse(withoutZone);

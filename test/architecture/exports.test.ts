@@ -28,9 +28,6 @@ const REPEATED: readonly string[] = [
   "Route",
   "Step",
   "Template",
-  "createAttempt",
-  "exchange",
-  "parseAddress",
 ];
 
 const sources = filesOf(["src"]);

@@ -32,7 +32,7 @@ export type Attempt = (message: Message, signal?: AbortSignal) => Promise<Attemp
 
 const EXCERPT_CHARACTERS = 500;
 
-export function createAttempt(deps: {
+export function createDeliveryAttempt(deps: {
   db: Db;
   clock: Clock;
   secrets: Secrets;

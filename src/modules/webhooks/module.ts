@@ -26,7 +26,7 @@ import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Module } from "../module.ts";
 import { presentEvent } from "../events/present.ts";
-import { createAttempt } from "./attempt.ts";
+import { createDeliveryAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createWebhookDispatcher } from "./dispatcher.ts";
 import { createFeed } from "./feed.ts";
@@ -65,7 +65,7 @@ export function createWebhookModule(deps: {
   const cache = createWebhookCache(db);
   const rows = createDeliveryRows(db);
   const webhooks = createWebhooks({ db, clock, cursors, events, reader, cache, secrets });
-  const attempt = createAttempt({ db, clock, secrets, fetchGuarded });
+  const attempt = createDeliveryAttempt({ db, clock, secrets, fetchGuarded });
   const dispatcher = createWebhookDispatcher({
     rows,
     cache,

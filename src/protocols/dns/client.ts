@@ -27,7 +27,7 @@ import {
   type Reading,
   type RecordKind,
 } from "./answer.ts";
-import { exchange } from "./exchange.ts";
+import { exchangeDns } from "./exchange.ts";
 import type { Question } from "./query.ts";
 import { formatServer, type DnsServer } from "./servers.ts";
 
@@ -228,7 +228,7 @@ class Resolver {
   }
 
   #exchange(question: Question, server: DnsServer) {
-    return exchange(question, {
+    return exchangeDns(question, {
       server,
       timeoutMs: this.#timeoutMs,
       track: (cancel) => {

@@ -22,7 +22,7 @@ type ExchangeOptions = {
   track(cancel: () => void): () => void;
 };
 
-export async function exchange(
+export async function exchangeDns(
   question: Question,
   options: ExchangeOptions,
 ): Promise<ExchangeResult> {

@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 65_536;
  * Connects to exactly `address`. The Host header and the name in SNI and certificate come from the
  * URL. It never uses a proxy or a pooled connection and never follows a redirect.
  */
-export async function exchange(
+export async function exchangeHttp(
   { url, method, headers, body }: CheckedRequest,
   address: string,
   { signal, ca }: { signal: AbortSignal; ca?: string | undefined },

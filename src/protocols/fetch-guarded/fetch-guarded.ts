@@ -11,7 +11,7 @@
  * between (DNS rebinding), /etc/hosts and the proxy variables of the environment have no effect.
  */
 
-import { exchange, explain, isUnconnected, type GuardedResponse } from "./exchange.ts";
+import { exchangeHttp, explain, isUnconnected, type GuardedResponse } from "./exchange.ts";
 import { FetchRefused } from "./refusal.ts";
 import { checkRequest, followRedirect, locationOf, type CheckedRequest } from "./request.ts";
 import { parseUrl } from "../../lib/url.ts";
@@ -72,7 +72,7 @@ export function createFetchGuarded(options: FetchGuardedOptions): FetchGuarded {
     for (const [index, address] of addresses.entries()) {
       signal.throwIfAborted();
       try {
-        return await exchange(request, address, { signal, ca });
+        return await exchangeHttp(request, address, { signal, ca });
       } catch (error) {
         const isLast = index === addresses.length - 1;
         if (isLast || !isUnconnected(error)) throw explain(error, request.url.hostname);
