@@ -12,6 +12,7 @@ import {
   lockFileOf,
   openDataFolder,
 } from "../db/folder.ts";
+import { StorageFaultError } from "../db/fault.ts";
 import { migrate } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
@@ -79,6 +80,20 @@ export const serve: Command = {
   },
 };
 
+/**
+ * Ends the process after an error that nothing handled, because its state is unknown then. A storage
+ * fault is different: it is logged once, all work is halted, and HTTP still answers health checks.
+ */
+function endOnUnexpectedErrors(log: Log): void {
+  const end = (error: unknown): void => {
+    if (error instanceof StorageFaultError) return;
+    log.error("an unexpected error ends the process", { error: describeError(error) });
+    process.exit(1);
+  };
+  process.on("uncaughtException", end);
+  process.on("unhandledRejection", end);
+}
+
 type Running = { app: App; address: string; folder: string };
 
 /** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
@@ -90,6 +105,7 @@ export async function runServer(
   const folder = openDataFolder(given.data, given.secret);
   const unlock = await awaitDataFolder(folder.path);
   const db = openLockedDatabase(folder, log);
+  endOnUnexpectedErrors(log);
   // With a wrong secret the server would accept mail but could not sign it.
   requireReadableKeys(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;

@@ -45,7 +45,7 @@ type KeyedRequest = {
 /**
  * Runs a part of a change. It is undone, with 409, if it exceeds the storage quota of the project.
  */
-export type WithinQuota = <T>(projectSeq: number, change: () => T) => T;
+export type WithinQuota = <T>(projectSeq: number, change: () => T, isPublic?: boolean) => T;
 
 export type Idempotency = {
   /**
@@ -129,7 +129,7 @@ export function createIdempotency(deps: {
     ) {
       const { projectSeq } = keyed;
       const run = (change: Change<Answer<T>>): Answer<T> =>
-        keyed.isWithinQuota ? storing(projectSeq, change) : change();
+        keyed.isWithinQuota ? storing(projectSeq, change, keyed.isPublic) : change();
       if (key === null) {
         const change = await prepare();
         const answer = await writer.write<Answer<T>>(() => run(change));

@@ -1,5 +1,6 @@
 /** The structured log, as text or as JSON lines. */
 
+import { AppError } from "./errors.ts";
 import { systemClock } from "./clock.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -53,6 +54,8 @@ export const silentLog: Log = createLog({ level: "silent", format: "json" });
 /** Describes a thrown value for the log, with its stack and causes. Callers never see this. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // A refusal says everything in its message; its stack would only repeat where it was thrown.
+  if (error instanceof AppError) return error.message;
   const cause = error.cause === undefined ? "" : ` <- ${describeError(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
 }

@@ -330,3 +330,39 @@ test(
   },
   CHILD_LIMIT_MS,
 );
+
+/** Tables whose first page is read when the server starts or soon after. */
+const ROOTS = ["contacts", "emails", "projects", "events", "webhooks", "webhook_deliveries"];
+
+describe("a table whose first page is damaged", () => {
+  test.each(ROOTS)(
+    "%s: the log names the file, without a stack",
+    async (table) => {
+      const { data, file } = copyOf(whole, `root-${table}`);
+      const sqlite = new Database(file);
+      const [page] = sqlite
+        .query<{ rootpage: number }, [string]>("SELECT rootpage FROM sqlite_master WHERE name = ?")
+        .all(table);
+      sqlite.close();
+      scramble(file, ((page?.rootpage ?? 0) - 1) * PAGE_BYTES);
+      const log = await logOfStart(data);
+      expect(log).not.toMatch(/^\s+at |src\/\w+\/.*\.ts:\d+/m);
+      expect(log).not.toContain("Bun v");
+    },
+    CHILD_LIMIT_MS,
+  );
+});
+
+/** The log of a server that refuses to start, or of its first second. */
+async function logOfStart(data: string): Promise<string> {
+  try {
+    const server = await serve(data);
+    await fetch(`${stringAt(JSON.parse(server.greeting), "url")}/readyz`);
+    await Bun.sleep(1000);
+    server.child.kill("SIGKILL");
+    await server.child.exited;
+    return server.log();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -61,6 +61,12 @@ describe("the quota of queued mails", () => {
     expectQueueExceeded(await send({ to: "d@x.io" }), 3);
   });
 
+  test("refuses more mails at once than it has, without asking to wait", async () => {
+    const refused = await send({ to: ["a@x.io", "b@x.io", "c@x.io", "d@x.io"] });
+    expectError(refused, { status: 409, code: "QUOTA_EXCEEDED" });
+    expect(refused.headers.get("retry-after")).toBeNull();
+  });
+
   test("accepts mail again after queued mail was sent", async () => {
     await send({ to: ["a@x.io", "b@x.io", "c@x.io"] });
     expectQueueExceeded(await send(), 3);
@@ -195,6 +201,18 @@ describe("the quota of stored data", () => {
     t = await testApp({ config: { quotaStorage: 1 }, log });
   });
   afterEach(() => t.close());
+
+  test("leaves a tenth to the secret keys when strangers fill it with a public key", async () => {
+    const track = (key: string) => {
+      const data = { note: "x".repeat(15_000) };
+      return t.call("POST", "/v1/track", { event: "seen", email: "ada@x.io", data }, { key });
+    };
+    let refused = await track(t.publicKey);
+    for (let i = 0; i < 100 && refused.status === 200; i++) refused = await track(t.publicKey);
+    expectError(refused, { status: 409, code: "QUOTA_EXCEEDED" });
+    expect((await track(t.secretKey)).status).toBe(200);
+    expect((await t.call("POST", "/v1/send", MAIL)).status).toBe(200);
+  });
 
   const GRAPH = chain(step("end", "EXIT"));
   const TEMPLATE = { name: "t", subject: "s", body: "b", type: "TRANSACTIONAL" };

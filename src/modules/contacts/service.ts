@@ -34,6 +34,11 @@ type Upsert = {
    * true.
    */
   neverResubscribes?: boolean;
+  /**
+   * Limit of the merged data, as JSON, if the upsert makes it longer. It leaves room for secret keys
+   * in the data of a contact that strangers fill with a public key.
+   */
+  maxDataKib?: number;
 };
 
 type FoundContact = Omit<ContactRow, "isSubscribed"> & { isSubscribed: number };
@@ -129,7 +134,7 @@ export function createContacts(deps: {
     const { projectSeq, email } = fields;
     const id = fields.id ?? newId(now);
     const isSubscribed = fields.subscribed ?? fields.defaultSubscribed;
-    const data = serializeData(mergeData({}, fields.data ?? {}));
+    const data = serializeData(mergeData({}, fields.data ?? {}), fields.maxDataKib);
     const inserted = insert.get(id, projectSeq, email, Number(isSubscribed), data, now, now);
     if (inserted === null) throw new Error("the insert of a contact returned no row");
     usage.addBytes(projectSeq, bytesOfRow("contacts", { email, data }));
@@ -166,7 +171,7 @@ export function createContacts(deps: {
       const contact = update(existing, {
         email: existing.email,
         isSubscribed: staysUnsubscribed ? false : (fields.subscribed ?? existing.isSubscribed),
-        data: mergedText(existing, fields.data),
+        data: mergedText(existing, fields.data, fields.maxDataKib),
       });
       return { contact, isNew: false };
     },
@@ -204,9 +209,16 @@ export function createContacts(deps: {
   };
 }
 
-function mergedText(contact: ContactRow, patch: JsonObject | null | undefined): string {
+function mergedText(
+  contact: ContactRow,
+  patch: JsonObject | null | undefined,
+  maxKib?: number,
+): string {
   if (patch === undefined || (patch !== null && isEmpty(patch))) return contact.data;
-  return serializeData(mergeData(parseData(contact.data), patch));
+  const merged = mergeData(parseData(contact.data), patch);
+  if (maxKib === undefined) return serializeData(merged);
+  const isLonger = JSON.stringify(merged).length > contact.data.length;
+  return serializeData(merged, isLonger ? maxKib : undefined);
 }
 
 function isEmpty(object: JsonObject): boolean {

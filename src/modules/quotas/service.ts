@@ -12,7 +12,7 @@
 import type { Db } from "../../db/open.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { AppError } from "../../lib/errors.ts";
+import { AppError } from "../../lib/errors.ts";
 import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
 import { quotaExceeded } from "./exceeded.ts";
@@ -32,6 +32,8 @@ const MAX_READINGS = 10_000;
 /** A project that is farther below its quotas than this cannot reach them within READING_MS. */
 const FAR_BYTES = 1024 * MIB;
 const FAR_MAILS = 100_000;
+/** Part of the stored bytes up to which strangers can fill a project with a public key. */
+const PUBLIC_PART = 0.9;
 
 /** The queue empties continuously, so the exact time when a mail fits again is not known. */
 const RETRY_AFTER_SECONDS = 60;
@@ -73,9 +75,9 @@ export function createQuotas(deps: {
     return read;
   }
 
-  function isFarFromStorage(projectSeq: number): boolean {
+  function isFarFromStorage(projectSeq: number, limit = limits.storedBytes): boolean {
     const { storedBytes } = recentUsageOf(projectSeq);
-    return limits.storedBytes - storedBytes > FAR_BYTES;
+    return limit - storedBytes > FAR_BYTES;
   }
 
   function isFarFromQueue(projectSeq: number): boolean {
@@ -103,9 +105,18 @@ export function createQuotas(deps: {
     });
   }
 
+  /** Waiting does not help: these mails would not even fit into an empty queue. */
+  function tooManyAtOnce(mails: number): AppError {
+    const message = `${mails} mails exceed the quota of ${limits.queuedMails} queued mails (--quota-queued-mails).`;
+    return new AppError(409, "QUOTA_EXCEEDED", message, {
+      suggestion: "Send to fewer recipients at once.",
+    });
+  }
+
   /** The error if this number of mails does not fit into the queue, else null. */
   function refuseQueue(projectSeq: number, mails: number): AppError | null {
     if (limits.queuedMails === 0 || isFarFromQueue(projectSeq)) return null;
+    if (mails > limits.queuedMails) return tooManyAtOnce(mails);
     const isWithin = usageOf(projectSeq).queuedMails + mails <= limits.queuedMails;
     return isWithin ? null : queueExceeded(projectSeq);
   }
@@ -139,13 +150,15 @@ export function createQuotas(deps: {
 
     /**
      * Runs `change` inside a change. If the storage quota was already reached and `change` stored
-     * more than it removed, throws 409, so that it is rolled back.
+     * more than it removed, throws 409, so that it is rolled back. Requests with a public key leave
+     * a tenth of the quota to those with a secret key.
      */
-    runWithinStorage<T>(projectSeq: number, change: () => T): T {
-      if (limits.storedBytes === 0 || isFarFromStorage(projectSeq)) return change();
+    runWithinStorage<T>(projectSeq: number, change: () => T, isPublic = false): T {
+      const limit = limits.storedBytes * (isPublic ? PUBLIC_PART : 1);
+      if (limit === 0 || isFarFromStorage(projectSeq, limit)) return change();
       const before = usageOf(projectSeq).storedBytes;
       const result = change();
-      if (before < limits.storedBytes) return result;
+      if (before < limit) return result;
       if (usageOf(projectSeq).storedBytes > before) throw storageExceeded(projectSeq);
       return result;
     },

@@ -48,7 +48,10 @@ export function trackRoutes(deps: {
       subscribed: input.subscribed,
       defaultSubscribed: true,
       data: data?.contactData,
-      neverResubscribes: keyKind === "PUBLIC",
+      ...(keyKind === "PUBLIC" && {
+        neverResubscribes: true,
+        maxDataKib: MAX_PUBLIC_CONTACT_DATA_KIB,
+      }),
     });
     const event = events.record({
       projectSeq,
@@ -78,6 +81,9 @@ export function trackRoutes(deps: {
     },
   );
 }
+
+/** Half of the data of a contact, so that the other half stays free for secret keys. */
+const MAX_PUBLIC_CONTACT_DATA_KIB = 32;
 
 /**
  * The data to merge into the contact, and the JSON to store with the event. Throws 422 if it is too

@@ -158,6 +158,18 @@ describe("data in a request with a public key", () => {
     }
   });
 
+  test("fills at most half of a contact's data, so that a secret key can still add to it", async () => {
+    const part = (name: string) => ({ [name]: "x".repeat(10 * KIB) });
+    for (const name of ["a", "b", "c"])
+      expect((await track({ data: part(name) })).status).toBe(200);
+    const errors = [["data", "too_big"]] as const;
+    const refused = await track({ data: part("d") });
+    expectError(refused, { status: 422, code: "VALIDATION_ERROR", errors });
+    expect((await track({ data: part("d") }, t.secretKey)).status).toBe(200);
+    // A change that does not add to the data is accepted.
+    expect((await track({ data: { a: "short" } })).status).toBe(200);
+  });
+
   const tooLarge: [what: string, data: object][] = [
     ["one more byte", filled(16 * KIB + 1)],
     ["one more byte that is not persistent", wrapped(16 * KIB + 1)],
