@@ -105,18 +105,10 @@ export function createQuotas(deps: {
     });
   }
 
-  /** Waiting does not help: these mails would not even fit into an empty queue. */
-  function tooManyAtOnce(mails: number): AppError {
-    const message = `${mails} mails exceed the quota of ${limits.queuedMails} queued mails (--quota-queued-mails).`;
-    return new AppError(409, "QUOTA_EXCEEDED", message, {
-      suggestion: "Send to fewer recipients at once.",
-    });
-  }
-
   /** The error if this number of mails does not fit into the queue, else null. */
   function refuseQueue(projectSeq: number, mails: number): AppError | null {
     if (limits.queuedMails === 0 || isFarFromQueue(projectSeq)) return null;
-    if (mails > limits.queuedMails) return tooManyAtOnce(mails);
+    if (mails > limits.queuedMails) return tooManyAtOnce(mails, limits.queuedMails);
     const isWithin = usageOf(projectSeq).queuedMails + mails <= limits.queuedMails;
     return isWithin ? null : queueExceeded(projectSeq);
   }
@@ -178,4 +170,12 @@ function createWarnings({ db, clock, log }: { db: Db; clock: Clock; log: Log }) 
     warnedAt.set(key, now);
     log.warn("a project has reached a quota", { project: findId.get(projectSeq)?.id, setting });
   };
+}
+
+/** Waiting does not help: these mails would not even fit into an empty queue. */
+function tooManyAtOnce(mails: number, limit: number): AppError {
+  const message = `${mails} mails exceed the quota of ${limit} queued mails (--quota-queued-mails).`;
+  return new AppError(409, "QUOTA_EXCEEDED", message, {
+    suggestion: "Send to fewer recipients at once.",
+  });
 }
