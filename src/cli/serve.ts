@@ -25,6 +25,7 @@ import { type Command, UsageError } from "./command.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
   "data",
+  "durability",
   "host",
   "port",
   "url",
