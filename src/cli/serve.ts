@@ -25,7 +25,6 @@ import { type Command, UsageError } from "./command.ts";
 
 export const SERVER_SETTINGS: readonly SettingName[] = [
   "data",
-  "durability",
   "host",
   "port",
   "url",
@@ -53,6 +52,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "campaignBounceLimit",
   "campaignComplaintLimit",
   "campaignLimitAfter",
+  "durability",
   "logLevel",
   "logFormat",
   "metrics",
