@@ -168,7 +168,7 @@ export function bytesOfRow<T extends keyof typeof COUNTED_BY_CODE>(
   return bytes;
 }
 
-/** What a row adds to each counter. */
+/** SQL of the amount that a row adds to each counter. */
 function addedBy(metered: Metered): [column: string, sql: string][] {
   const stored: [string, string] = ["stored_bytes", bytesOf(metered)];
   if (metered.table !== "emails") return [stored];

@@ -20,7 +20,7 @@ type StoredAttachment = {
   bytes: Buffer;
 };
 
-/** What all mails of one acceptance share. */
+/** The content that all mails of one acceptance share. */
 export type SharedMessage = {
   projectSeq: number;
   fromAddress: string;
@@ -36,7 +36,7 @@ export type SharedMessage = {
 type NewEmail = {
   id: string;
   projectSeq: number;
-  /** Null: the address is nobody's (a test mail). */
+  /** Null if no contact has the address, as for a test mail. */
   contactSeq: number | null;
   messageSeq: number;
   source: (typeof emails.$inferInsert)["source"];

@@ -1,4 +1,4 @@
-/** What holds between mails, their messages and their attempts. */
+/** The rules that mails, their messages and their attempts obey. */
 
 import type { Invariant } from "../db/invariant.ts";
 

@@ -1,4 +1,4 @@
-/** What holds between segments and their members. */
+/** The rules that segments and their members obey. */
 
 import type { Invariant } from "../../db/invariant.ts";
 

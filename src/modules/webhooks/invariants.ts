@@ -1,4 +1,4 @@
-/** What holds between webhooks, their deliveries and the events of those. */
+/** The rules that webhooks, their deliveries and the events of the deliveries obey. */
 
 import type { Invariant } from "../../db/invariant.ts";
 

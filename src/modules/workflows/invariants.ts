@@ -1,4 +1,4 @@
-/** What holds between workflows, their versions and their executions. */
+/** The rules that workflows, their versions and their executions obey. */
 
 import type { Invariant } from "../../db/invariant.ts";
 

@@ -17,7 +17,7 @@ export type Batch = {
   subscribed: ArrayLike<number>;
   createdAt: ArrayLike<number>;
   updatedAt: ArrayLike<number>;
-  /** What stands at each path of the data; undefined where nothing does. */
+  /** The value at each path of the data; undefined if there is none. */
   values: readonly (readonly unknown[])[];
   /** When each event was last; NaN for never. */
   lastAt: readonly ArrayLike<number>[];
