@@ -1,7 +1,7 @@
 /** Tests that parsers take linear time, each with many repeated texts (see growth.ts). */
 
 import { expect, test } from "bun:test";
-import { describeGrowth, findGrowth, type Pump, type Run } from "./growth.ts";
+import { describeGrowth, findGrowth, type Growth, type Pump, type Run } from "./growth.ts";
 
 export type Parser = {
   name: string;
@@ -18,6 +18,7 @@ export type Parser = {
 
 const DEFAULT_MAX_CHARACTERS = 256 * 1024;
 const MAX_SHOWN = 3;
+const SEARCHES = 3;
 
 /** Splits lines into texts at each §. */
 export function samples(...lines: readonly string[]): string[] {
@@ -67,15 +68,26 @@ export function linearTests(parsers: readonly Parser[]): void {
 export async function superLinear(parser: Parser): Promise<string[]> {
   const found: string[] = [];
   for (const pump of pumpsFor(parser)) {
-    const growth = await findGrowth(
-      parser.run,
-      pump,
-      parser.maxCharacters ?? DEFAULT_MAX_CHARACTERS,
-    );
+    const growth = await findRepeatedGrowth(parser, pump);
     if (growth !== null) found.push(describeGrowth(pump, growth));
     if (found.length === MAX_SHOWN) break;
   }
   return found;
+}
+
+/**
+ * Returns null unless every one of several searches finds the growth. One search can be wrong on a
+ * busy machine, where other processes use the caches and the memory bandwidth of this thread.
+ */
+async function findRepeatedGrowth(parser: Parser, pump: Pump): Promise<Growth | null> {
+  const maxCharacters = parser.maxCharacters ?? DEFAULT_MAX_CHARACTERS;
+  let growth: Growth | null = null;
+  for (let search = 1; search <= SEARCHES; search++) {
+    growth = await findGrowth(parser.run, pump, maxCharacters);
+    if (growth === null) return null;
+    Bun.gc(true);
+  }
+  return growth;
 }
 
 function pumpsFor(parser: Parser): Pump[] {
