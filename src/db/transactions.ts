@@ -21,8 +21,6 @@ export type Job = {
   onDurable: () => void;
   reject: (error: unknown) => void;
   effects: (() => void)[];
-  /** Additions to the tallies of the transaction. */
-  additions: (() => void)[];
 };
 
 export function createTransactions(deps: { db: Db; log: Log; beginWork: () => void }) {
@@ -37,7 +35,9 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
   /** The job whose change runs. */
   let current: Job | null = null;
   let healthy = true;
-  const tallies = createTallies();
+  const tallies = createTallies(() => {
+    if (current === null) throw new Error("a tally was used outside a change");
+  });
 
   /** Commits jobs from the front of `jobs`, as many as fit into a batch, and returns them. */
   function commitTogether(jobs: Job[]): Job[] {
@@ -51,7 +51,7 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
         const job = jobs.shift();
         if (job !== undefined && runInSavepoint(job)) done.push(job);
       }
-      tallies.write(done.flatMap(({ additions }) => additions));
+      tallies.write();
       fault.check(); // A change may have ignored the error of its statement.
       commit.run();
       recover();
@@ -69,6 +69,7 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
    */
   function runInSavepoint(job: Job): boolean {
     current = job;
+    tallies.beginChange();
     try {
       savepoint.run();
       job.run();
@@ -81,6 +82,7 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
       }
       rollbackTo.run();
       release.run();
+      tallies.undoChange();
       job.reject(error);
       return false;
     } finally {
@@ -120,11 +122,7 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
     commitTogether,
 
     /** Creates a tally (tallies.ts); it may be used inside a change only. */
-    tally: <K>(apply: (key: K, sum: number) => void): Tally<K> =>
-      tallies.create(apply, (addition) => {
-        if (current === null) throw new Error("a tally was used outside a change");
-        current.additions.push(addition);
-      }),
+    tally: <K>(apply: (key: K, sum: number) => void): Tally<K> => tallies.create(apply),
 
     afterCommit(effect: () => void): void {
       if (current === null) throw new Error("afterCommit was called outside a change");

@@ -72,7 +72,7 @@ export type Writer = {
 const MAX_GATHERED = 32;
 
 /** A job before it enters the queue. */
-type RequestedJob = Omit<Job, "effects" | "additions">;
+type RequestedJob = Omit<Job, "effects">;
 
 export function createWriter(
   db: Db,
@@ -155,7 +155,7 @@ export function createWriter(
   function enqueue(job: RequestedJob): void {
     const error = fault.error();
     if (error !== null) return job.reject(error);
-    waiting.push({ ...job, effects: [], additions: [] });
+    waiting.push({ ...job, effects: [] });
     isCommitAwaited ||= job.onCommitted !== null;
     requested++;
     schedule();

@@ -260,8 +260,14 @@ describe("a tally", () => {
       add("x", 100);
       throw new Error("no");
     });
-    await Promise.all([outcome(refused), writer.write(() => add("x", 1))]);
+    const pending: number[] = [];
+    const accepted = writer.write(() => {
+      add("x", 1);
+      pending.push(tally.pending("x"));
+    });
+    await Promise.all([outcome(refused), accepted]);
     expect(written).toEqual([["x", 1]]);
+    expect(pending).toEqual([1]);
   });
 
   test("that cannot be written undoes the whole transaction and is reset", async () => {

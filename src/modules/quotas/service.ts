@@ -13,7 +13,6 @@ import type { Db } from "../../db/open.ts";
 import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
-import { ExpiringMap } from "../../lib/expiring-map.ts";
 import type { Log } from "../../lib/log.ts";
 import { quotaExceeded } from "./exceeded.ts";
 
@@ -54,7 +53,7 @@ export function createQuotas(deps: {
   const warnOperator = createWarnings(deps);
 
   /** Usage that was read a moment ago, by project. */
-  const readings = new ExpiringMap<Usage>({ maxEntries: MAX_READINGS, clock: deps.clock });
+  const readings = new Map<number, Usage & { readAt: number }>();
 
   /** Part of a change: the usage with what this transaction added. */
   function usageOf(projectSeq: number): Usage {
@@ -67,11 +66,12 @@ export function createQuotas(deps: {
 
   /** The usage of a moment ago: it suffices while the project is far below its quotas. */
   function recentUsageOf(projectSeq: number): Usage {
-    const key = String(projectSeq);
-    const known = readings.get(key);
-    if (known !== undefined) return known;
-    const read = usageOf(projectSeq);
-    readings.set(key, read, READING_MS);
+    const now = deps.clock.elapsed();
+    const known = readings.get(projectSeq);
+    if (known !== undefined && now - known.readAt < READING_MS) return known;
+    if (readings.size >= MAX_READINGS) readings.clear();
+    const read = { ...usageOf(projectSeq), readAt: now };
+    readings.set(projectSeq, read);
     return read;
   }
 

@@ -134,7 +134,7 @@ function renderOnce(template: Template, rendering: Rendering): Rendered {
 }
 
 /**
- * CPU time of this process, read at most every 20 ms because reading it takes as long as a render.
+ * CPU time of this process, read at most every 100 ms because reading it takes as long as a render.
  */
 function recentCpuUsage(): NodeJS.CpuUsage {
   const now = systemClock.elapsed();
@@ -145,7 +145,7 @@ function recentCpuUsage(): NodeJS.CpuUsage {
   return cpuUsage;
 }
 
-const CPU_USAGE_MAX_AGE_MS = 20;
+const CPU_USAGE_MAX_AGE_MS = 100;
 let cpuUsage = process.cpuUsage();
 let cpuUsageReadAt = systemClock.elapsed();
 
