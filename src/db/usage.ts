@@ -161,9 +161,9 @@ export function bytesOfRow<T extends keyof typeof COUNTED_BY_CODE>(
   const metered: Metered = COUNTED_BY_CODE[table];
   const texts: Readonly<Record<string, unknown>> = row;
   let bytes = metered.fixedBytes;
-  for (const [column, times] of Object.entries(metered.texts ?? {})) {
+  for (const column in metered.texts) {
     const text = texts[column];
-    if (typeof text === "string") bytes += times * Buffer.byteLength(text);
+    if (typeof text === "string") bytes += (metered.texts[column] ?? 0) * Buffer.byteLength(text);
   }
   return bytes;
 }

@@ -1,5 +1,6 @@
 /** Writes mails and what they share. Everything here is part of a change. */
 
+import { insertedSeq } from "../db/inserted.ts";
 import type { Db } from "../db/open.ts";
 import { createCampaignInsert } from "./enqueue-campaign.ts";
 import { bytesOfRow } from "../db/usage.ts";
@@ -64,14 +65,13 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
   const findMessage = db.sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM messages WHERE project_seq = +? AND digest = +?",
   );
-  const insertEmail = db.sqlite.prepare<{ seq: number }, [InsertedEmail]>(`
+  const insertEmail = db.sqlite.prepare<unknown, [InsertedEmail]>(`
     INSERT INTO emails (id, project_seq, contact_seq, message_seq, source, template_id,
                         execution_seq, to_address, to_name, subject, variables, status, priority,
                         next_at, created_at)
     VALUES ($id, $projectSeq, $contactSeq, $messageSeq, $source, $templateId,
             $executionSeq, $to, $toName, $subject, $variables, $status, $priority,
-            $nextAt, $createdAt)
-    RETURNING seq`);
+            $nextAt, $createdAt)`);
 
   function insertMessage(message: SharedMessage, digest: string, createdAt: number): number {
     const { attachments, headers, ...columns } = message;
@@ -125,13 +125,12 @@ export function createEmailStore({ db, usage }: { db: Db; usage: UsageCounter })
     insertEmail(email: NewEmail): number {
       const nextAt = email.status === "QUEUED" ? email.createdAt : null;
       const { executionSeq = null } = email;
-      const row = insertEmail.get({ ...email, executionSeq, nextAt });
-      if (row === null) throw new Error("an inserted email came back empty");
+      const seq = insertedSeq(insertEmail.run({ ...email, executionSeq, nextAt }));
       const { projectSeq, variables } = email;
       usage.addEmails(projectSeq, 1);
       usage.addBytes(projectSeq, bytesOfRow("emails", { variables }));
       if (nextAt !== null) usage.addQueued(projectSeq, 1);
-      return row.seq;
+      return seq;
     },
   };
 }

@@ -70,20 +70,21 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
   const { usage } = deps;
   const { sqlite } = deps.db;
   const update = sqlite.prepare<
-    Recipient,
+    unknown,
     [State & LeaseKey & { attemptsMade: number; subject: string | null }]
   >(`
     UPDATE emails
     SET status = $status, attempts = $attemptsMade, next_at = $nextAt, sent_at = $sentAt, delivered_at = $deliveredAt,
         bounced_at = $bouncedAt, last_error = iif(to_address IS NULL, NULL, $lastError),
         subject = iif(to_address IS NULL, subject, coalesce($subject, subject))
-    WHERE seq = +$seq AND ${isFrom("send")} AND attempts = +$attempts
-    RETURNING contact_seq AS contactSeq, to_address IS NULL AS isDeleted`);
-  const requeue = sqlite.prepare<{ seq: number }, [Requeue]>(`
+    WHERE seq = +$seq AND ${isFrom("send")} AND attempts = +$attempts`);
+  const findRecipient = sqlite.prepare<Recipient, [number]>(
+    "SELECT contact_seq AS contactSeq, to_address IS NULL AS isDeleted FROM emails WHERE seq = +?",
+  );
+  const requeue = sqlite.prepare<unknown, [Requeue]>(`
     UPDATE emails
     SET status = ${stateAfter("requeue")}, attempts = attempts - 1, line = $line, next_at = $nextAt
-    WHERE seq = +$seq AND ${isFrom("requeue")} AND attempts = +$attempts
-    RETURNING seq`);
+    WHERE seq = +$seq AND ${isFrom("requeue")} AND attempts = +$attempts`);
   const firstAttempt = sqlite.prepare<{ at: number | null }, [number]>(
     "SELECT min(started_at) AS at FROM attempts WHERE email_seq = +?",
   );
@@ -102,14 +103,16 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     const busy = busyOf(settlement.verdict);
     const since = lifetimeOf(settlement);
     if (busy !== null && !isPastLifetime({ ...mail, since, now })) {
-      return requeue.get(requeueOf(settlement, busy)) !== null;
+      return requeue.run(requeueOf(settlement, busy)).changes > 0;
     }
     const limited = withDeadline(settlement, since, deps.random());
     const attemptsMade = busy === null ? mail.attempts : mail.attempts - 1;
     const state = { ...rowAfter(settlement, limited), attemptsMade };
     const subject = limited.kind === "accepted" ? (limited.subject ?? null) : null;
-    const recipient = update.get({ ...state, subject, seq: mail.seq, attempts: mail.attempts });
-    if (recipient === null) return false;
+    const row = { ...state, subject, seq: mail.seq, attempts: mail.attempts };
+    if (update.run(row).changes === 0) return false;
+    const recipient = findRecipient.get(mail.seq);
+    if (recipient === null) throw new Error("a recorded email was not found");
     if (state.nextAt === null && mail.campaignSeq === null) usage.addQueued(mail.projectSeq, -1);
     const verdict = recipient.isDeleted === 1 ? withoutPersonalData(limited) : limited;
     if ("conversations" in verdict && busy === null) recordAttempt(settlement, verdict);

@@ -1,6 +1,7 @@
 /** Contacts. Each project has one contact per address; all public endpoints upsert it. */
 
 import { and, eq } from "drizzle-orm";
+import { insertedSeq } from "../../db/inserted.ts";
 import type { Db } from "../../db/open.ts";
 import { contacts } from "../../db/schema/contacts.ts";
 import { bytesOfRow } from "../../db/usage.ts";
@@ -72,11 +73,11 @@ export function createContacts(deps: {
     "UPDATE contacts SET data = ?, updated_at = ? WHERE seq = +?",
   );
   const insert = db.sqlite.prepare<
-    { seq: number },
+    unknown,
     [string, number, string, number, string, number, number]
   >(`
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING seq`);
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
 
   function findByEmail(projectSeq: number, email: string): ContactRow | null {
     const row = selectByEmail.get(projectSeq, email);
@@ -135,10 +136,10 @@ export function createContacts(deps: {
     const id = fields.id ?? newId(now);
     const isSubscribed = fields.subscribed ?? fields.defaultSubscribed;
     const data = serializeData(mergeData({}, fields.data ?? {}), fields.maxDataKib);
-    const inserted = insert.get(id, projectSeq, email, Number(isSubscribed), data, now, now);
-    if (inserted === null) throw new Error("the insert of a contact returned no row");
+    const seq = insertedSeq(
+      insert.run(id, projectSeq, email, Number(isSubscribed), data, now, now),
+    );
     usage.addBytes(projectSeq, bytesOfRow("contacts", { email, data }));
-    const { seq } = inserted;
     const contact = {
       seq,
       id,

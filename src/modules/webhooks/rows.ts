@@ -67,13 +67,12 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
   const findNextWebhook = sqlite.prepare<{ seq: number | null }, [number]>(`
     SELECT min(webhook_seq) AS seq FROM webhook_deliveries
     WHERE webhook_seq > +? AND next_at IS NOT NULL`);
-  const update = sqlite.prepare<{ seq: number }, [Omit<Settled, "now"> & UpdateRest]>(`
+  const update = sqlite.prepare<unknown, [Omit<Settled, "now"> & UpdateRest]>(`
     UPDATE webhook_deliveries
     SET status = $status, attempts = $attempts + 1, next_at = $nextAt, is_holding = $isHolding,
         last_attempt_at = $now, response_code = $responseCode,
         response_excerpt = $responseExcerpt, error = $error
-    WHERE seq = +$seq AND status = 'PENDING' AND attempts = +$attempts
-    RETURNING seq`);
+    WHERE seq = +$seq AND status = 'PENDING' AND attempts = +$attempts`);
   const releaseNext = sqlite.prepare<unknown, [{ webhook: number; contact: number; now: number }]>(`
     UPDATE webhook_deliveries SET next_at = $now
     WHERE seq = (SELECT min(seq) FROM webhook_deliveries
@@ -128,8 +127,8 @@ export function createDeliveryRows({ sqlite }: Pick<Db, "sqlite">) {
       const tries = attempts + 1;
       const isHolding =
         delivery.isHolding === 1 && settled.status === "PENDING" && tries < HOLDING_TRIES;
-      const updated = update.get({ ...settled, seq, attempts, isHolding: Number(isHolding) });
-      if (updated === null) return false;
+      const updated = update.run({ ...settled, seq, attempts, isHolding: Number(isHolding) });
+      if (updated.changes === 0) return false;
       if (delivery.isHolding === 1 && !isHolding) release(webhookSeq, contactSeq, settled.now);
       return true;
     },

@@ -4,6 +4,7 @@
  * row without `subscribed` never resubscribes a contact.
  */
 
+import { insertedSeq } from "../../../db/inserted.ts";
 import type { Db } from "../../../db/open.ts";
 import { bytesOfRow } from "../../../db/usage.ts";
 import type { UsageCounter } from "../../../db/usage-counter.ts";
@@ -47,14 +48,10 @@ export function createRowWriter(deps: {
 }): RowWriter {
   const { clock, events, usage } = deps;
   const { sqlite } = deps.db;
-  const insert = sqlite.prepare<
-    { seq: number },
-    [string, number, string, number, string, number, number]
-  >(`
+  const insert = sqlite.prepare<unknown, [string, number, string, number, string, number, number]>(`
     INSERT INTO contacts (id, project_seq, email, is_subscribed, data, created_at, updated_at)
     VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (project_seq, email) DO NOTHING
-    RETURNING seq`);
+    ON CONFLICT (project_seq, email) DO NOTHING`);
   const find = sqlite.prepare<Known, [number, string]>(`
     SELECT seq, is_subscribed AS isSubscribed, data FROM contacts
     WHERE project_seq = ? AND email = ?`);
@@ -68,10 +65,10 @@ export function createRowWriter(deps: {
     const now = clock.now();
     const isSubscribed = row.subscribed ?? subscribesNew;
     const flag = Number(isSubscribed);
-    const created = insert.get(newId(now), projectSeq, row.email, flag, row.data, now, now);
-    if (created === null) return false;
+    const created = insert.run(newId(now), projectSeq, row.email, flag, row.data, now, now);
+    if (created.changes === 0) return false;
     usage.addBytes(projectSeq, bytesOfRow("contacts", row));
-    if (isSubscribed) changes.subscribed.push(created.seq);
+    if (isSubscribed) changes.subscribed.push(insertedSeq(created));
     return true;
   }
 

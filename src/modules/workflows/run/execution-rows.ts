@@ -4,6 +4,7 @@
  * preparing the statement again for every value (db/bound.ts).
  */
 
+import { insertedSeq } from "../../../db/inserted.ts";
 import type { Db } from "../../../db/open.ts";
 import type { DueFor } from "../../../db/schema/workflows.ts";
 import type { DueShift } from "../../../lib/steady-clock.ts";
@@ -86,15 +87,14 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
     UPDATE workflow_executions INDEXED BY workflow_executions_due SET due_at = due_at + $byMs
     WHERE due_at IS NOT NULL AND due_at > +$after
       AND (due_for <> 'ANSWER' OR seq NOT IN (SELECT value FROM json_each(+$underWay)))`);
-  const insertRow = sqlite.prepare<{ seq: number }, [Values & Identity]>(`
+  const insertRow = sqlite.prepare<unknown, [Values & Identity]>(`
     INSERT INTO workflow_executions (
       id, project_seq, workflow_seq, version_seq, contact_seq, started_at, status, current_step_id,
       step_started_at, step_count, tries, due_for, due_at, awaited_event, context, event_seq,
       completed_at, exit_reason, error)
     VALUES ($id, $projectSeq, $workflowSeq, $versionSeq, $contactSeq, $startedAt, $status, $stepId,
       $stepStartedAt, $stepCount, $tries, $dueFor, $dueAt, $awaitedEvent, $context, $eventSeq,
-      $completedAt, $exitReason, $error)
-    RETURNING seq`);
+      $completedAt, $exitReason, $error)`);
   const updateRow = sqlite.prepare<unknown, [Values & { seq: number; token: number }]>(`
     UPDATE workflow_executions
     SET status = $status, current_step_id = $stepId, step_started_at = $stepStartedAt,
@@ -176,9 +176,8 @@ export function createExecutionRows({ sqlite }: Pick<Db, "sqlite">) {
       void shiftAll.run({ ...shift, underWay: JSON.stringify(underWay) }),
 
     insert({ progress, ...identity }: NewExecution): Execution {
-      const row = insertRow.get({ ...identity, ...valuesOf(progress) });
-      if (row === null) throw new Error("the INSERT of an execution returned no row");
-      return { ...identity, seq: row.seq, progress };
+      const seq = insertedSeq(insertRow.run({ ...identity, ...valuesOf(progress) }));
+      return { ...identity, seq, progress };
     },
 
     /**
