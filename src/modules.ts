@@ -7,6 +7,7 @@ import { createContactModule } from "./modules/contacts/module.ts";
 import { createDomainModule } from "./modules/domains/module.ts";
 import { createEmailModule } from "./modules/emails/module.ts";
 import { createEventModule } from "./modules/events/module.ts";
+import { createInboxModule } from "./modules/inboxes/module.ts";
 import { createKeyModule } from "./modules/keys/module.ts";
 import type { Module } from "./modules/module.ts";
 import { createRetentionModule } from "./modules/retention/module.ts";
@@ -19,6 +20,7 @@ import { createTrackingModule } from "./modules/tracking/module.ts";
 import { createVerificationModule } from "./modules/verification/module.ts";
 import { createWebhookModule } from "./modules/webhooks/module.ts";
 import { createWorkflowModule } from "./modules/workflows/module.ts";
+import { createCaptureModule } from "./smtp/module.ts";
 import { createQueueModule, createSendingModule } from "./sending.ts";
 import type { Services } from "./services.ts";
 
@@ -28,6 +30,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   // Before workflows and webhooks, whose handlers of events run after those of campaigns.
   const campaigns = createCampaignModule(parts);
   const workflows = createWorkflowModule(parts);
+  const inboxes = createInboxModule(parts);
   const sending = createSendingModule({ ...parts, campaigns, queues });
 
   /**
@@ -55,7 +58,9 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     campaigns,
     createContactModule(parts),
     createEmailModule(parts),
+    inboxes,
+    createCaptureModule({ ...parts, inboxes }),
     sending,
   ];
-  return { list, queues, campaigns, workflows, sending };
+  return { list, queues, campaigns, workflows, inboxes, sending };
 }

@@ -47,6 +47,24 @@ const TABLE = {
     fallback: () => "capture" as const,
     help: "How mail is sent: captured and not sent, through an SMTP relay, or directly to recipients",
   }),
+  /** Address of the SMTP listener that catches mail; null if there is none. */
+  captureSmtp: setting("capture-smtp", kinds.optional(kinds.hostAndPort), {
+    fallback: () => null,
+    shownDefault: "none; 127.0.0.1:1025 in dev",
+    help: "Catch mail that arrives over SMTP on this address, for development and tests",
+  }),
+  captureMaxMessages: setting("capture-max-messages", kinds.integer("N", 0, 100_000_000), {
+    fallback: () => 500,
+    help: "Messages that an inbox keeps, the newest ones; 0 for all",
+  }),
+  captureMaxDays: setting("capture-max-days", kinds.integer("DAYS", 0, MAX_DAYS), {
+    fallback: () => 30,
+    help: "Days until a message in an inbox is deleted; 0 for never",
+  }),
+  captureMaxBytes: setting("capture-max-bytes", kinds.integer("BYTES", 1_000_000, 1e15), {
+    fallback: () => 2 * 1024 * 1024 * 1024,
+    help: "Bytes that all messages in inboxes may take on disk; the oldest ones are deleted",
+  }),
   relayUrl: setting("relay-url", kinds.optional(kinds.relayUrl), {
     fallback: () => null,
     shownDefault: "none",

@@ -1,0 +1,154 @@
+/**
+ * Parses stored messages and writes what lists and searches need.
+ *
+ * 1. `add` takes a message that was answered with 250. Messages that an earlier process left are
+ *    read from the database at the start.
+ * 2. Batches go to the parser's thread. If a batch fails as a whole, each of its messages is parsed
+ *    alone, and only the faulty one becomes UNREADABLE.
+ * 3. The results of a batch are written in one transaction, and then published.
+ * 4. `caughtUp` resolves when every message that was added before is written, so that a test that
+ *    sends a mail and reads the inbox sees it.
+ */
+
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/writer.ts";
+import { describeError, type Log } from "../../../lib/log.ts";
+import type { InboxChanges } from "../changes.ts";
+import { parseEnvelope } from "../envelope.ts";
+import type { Stored } from "../messages/intake.ts";
+import type { MessageStore } from "../messages/store.ts";
+import type { Parser } from "../parsing/parser.ts";
+import type { IndexResult, Unparsed } from "../parsing/tasks.ts";
+
+const BATCH_MESSAGES = 64;
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** Bytes of raw messages that are kept in memory for the parser; others are read from the database. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+type Entry = { seq: number; raw: Uint8Array | null };
+type Waiting = { after: number; resolve: () => void };
+
+export type Indexer = ReturnType<typeof createIndexer>;
+
+export function createIndexer(deps: {
+  db: Db;
+  writer: Writer;
+  log: Log;
+  store: MessageStore;
+  parser: Parser;
+  changes: InboxChanges;
+}) {
+  const { writer, log, store, parser, changes } = deps;
+  const leftOver = deps.db.sqlite.prepare<{ seq: number }, [number]>(
+    "SELECT seq FROM inbox_messages WHERE state = 'RECEIVED' AND seq > +? ORDER BY seq LIMIT 1000",
+  );
+  const queue: Entry[] = [];
+  let keptBytes = 0;
+  let added = 0;
+  let done = 0;
+  let waiting: Waiting[] = [];
+  let active: Promise<void> | null = null;
+  let isStopped = false;
+
+  function enqueue(seq: number, raw: Uint8Array | null): void {
+    const isKept = raw !== null && keptBytes + raw.byteLength <= KEPT_BYTES;
+    if (isKept) keptBytes += raw.byteLength;
+    queue.push({ seq, raw: isKept ? raw : null });
+    added++;
+    if (active === null && !isStopped) active = work();
+  }
+
+  async function work(): Promise<void> {
+    // Messages of the same iteration of the event loop share a batch.
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    while (queue.length > 0 && !isStopped) {
+      const batch = takeBatch();
+      await indexBatch(batch).catch((error: unknown) =>
+        log.error("messages could not be indexed", { error: describeError(error) }),
+      );
+      done += batch.length;
+      const isReady = ({ after }: Waiting) => after <= done;
+      for (const { resolve } of waiting.filter(isReady)) resolve();
+      waiting = waiting.filter((each) => !isReady(each));
+    }
+    active = null;
+  }
+
+  function takeBatch(): Entry[] {
+    const batch: Entry[] = [];
+    let bytes = 0;
+    while (queue.length > 0 && batch.length < BATCH_MESSAGES && bytes < BATCH_BYTES) {
+      const entry = queue.shift();
+      if (entry === undefined) break;
+      if (entry.raw !== null) keptBytes -= entry.raw.byteLength;
+      const raw = entry.raw ?? store.raw(entry.seq);
+      bytes += raw.byteLength;
+      batch.push({ seq: entry.seq, raw });
+    }
+    return batch;
+  }
+
+  async function indexBatch(batch: readonly Entry[]): Promise<void> {
+    const messages = batch.map(unparsedOf);
+    const results = await parser.index(messages).catch(() => Promise.all(messages.map(indexAlone)));
+    await writer.write(() => {
+      batch.forEach(({ seq }, i) => {
+        const result = results[i];
+        if (result === undefined) return;
+        if (result.ok) store.setParsed(seq, result.parsed);
+        else store.setUnreadable(seq, result.reason);
+      });
+    });
+    for (const { seq } of batch) {
+      const message = store.bySeq(seq);
+      if (message !== null) changes.publish(message.inboxSeq, { type: "message", message });
+    }
+  }
+
+  function unparsedOf({ seq, raw }: Entry): Unparsed {
+    const record = store.bySeq(seq);
+    const recipients = record === null ? [] : parseEnvelope(record.envelope).to;
+    return {
+      raw: raw ?? new Uint8Array(),
+      recipients: recipients.map(({ address }) => address),
+    };
+  }
+
+  async function indexAlone(message: Unparsed): Promise<IndexResult> {
+    try {
+      const [result] = await parser.index([message]);
+      return result ?? { ok: false, reason: "The parser returned no result." };
+    } catch (error) {
+      return { ok: false, reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  return {
+    add: ({ seq, raw }: Stored): void => enqueue(seq, raw),
+
+    /** Resolves when all messages that were added before are in lists and searches. */
+    caughtUp(): Promise<void> {
+      if (done >= added) return Promise.resolve();
+      const after = added;
+      return new Promise((resolve) => waiting.push({ after, resolve }));
+    },
+
+    /** Adds the messages that an earlier process stored and did not parse. */
+    start(): void {
+      let after = 0;
+      for (;;) {
+        const rows = leftOver.all(after);
+        for (const { seq } of rows) enqueue(seq, null);
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        after = last.seq;
+      }
+    },
+
+    async stop(): Promise<void> {
+      isStopped = true;
+      await active;
+      for (const { resolve } of waiting) resolve();
+    },
+  };
+}

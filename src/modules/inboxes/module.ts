@@ -1,0 +1,77 @@
+/** The module of inboxes: connects its parts (service.ts explains them). */
+
+import type { Config } from "../../config/settings.ts";
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import type { Cursors } from "../../http/pagination.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { deriveKey } from "../../lib/crypto.ts";
+import type { Log } from "../../lib/log.ts";
+import type { Module } from "../module.ts";
+import { createInboxChanges } from "./changes.ts";
+import { createIndexer } from "./indexing/indexer.ts";
+import { createIntake } from "./messages/intake.ts";
+import { createMessageStore } from "./messages/store.ts";
+import { createParser } from "./parsing/parser.ts";
+import { createInboxRetention } from "./retention.ts";
+import { createInboxes } from "./service.ts";
+
+export type InboxModule = ReturnType<typeof createInboxModule>;
+
+export function createInboxModule(deps: {
+  admission: Admission;
+  config: Config;
+  clock: Clock;
+  cursors: Cursors;
+  db: Db;
+  log: Log;
+  secret: string;
+  writer: Writer;
+}) {
+  const { config, writer } = deps;
+  const changes = createInboxChanges();
+  const inboxes = createInboxes({
+    ...deps,
+    passwordKey: deriveKey(deps.secret, "inbox passwords"),
+  });
+  const store = createMessageStore(deps);
+  const parser = createParser(deps);
+  const indexer = createIndexer({ ...deps, store, parser, changes });
+  const intake = createIntake({ ...deps, onReceived: indexer.add });
+  const retention = createInboxRetention({
+    ...deps,
+    store,
+    changes,
+    limits: {
+      messages: config.captureMaxMessages,
+      days: config.captureMaxDays,
+      bytes: config.captureMaxBytes,
+    },
+  });
+
+  async function removeExpired(): Promise<void> {
+    for (const inbox of inboxes.expired(deps.clock.now())) {
+      await retention.empty(inbox.seq);
+      await writer.write(() => inboxes.remove(inbox.seq));
+    }
+  }
+
+  const module: Module = {
+    name: "inboxes",
+    routes: [],
+    recurring: [
+      { name: "inbox retention", pattern: "*/5 * * * * *", run: retention.run },
+      { name: "inbox expiry", pattern: "*/10 * * * * *", run: removeExpired },
+    ],
+    async start() {
+      await intake.removeIncomplete();
+      indexer.start();
+    },
+    async stop() {
+      await indexer.stop();
+      await parser.close();
+    },
+  };
+  return { ...module, inboxes, store, intake, indexer, parser, changes, retention };
+}

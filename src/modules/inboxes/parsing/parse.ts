@@ -1,0 +1,179 @@
+/** Parses raw messages with mailparser: for lists and searches, and for the display of one message. */
+
+import { createHash } from "node:crypto";
+import { type AddressObject, type Attachment, type ParsedMail, simpleParser } from "mailparser";
+import { htmlToText } from "../../../render/text.ts";
+import {
+  type Addresses,
+  type Mailbox,
+  NO_ADDRESSES,
+  type Parsed,
+  type Part,
+} from "../messages/record.ts";
+import { foldText } from "../search/fold.ts";
+
+/** Everything that is shown of one message. */
+export type Detail = {
+  text: string;
+  /** Empty if the message has no HTML part. */
+  html: string;
+  /** Header lines in their order, unfolded and not decoded. */
+  headers: { name: string; value: string }[];
+};
+
+/** Characters of the searched text that are in the index; the rest is searched without it. */
+const INDEXED_CHARACTERS = 4 * 1024;
+const SNIPPET_CHARACTERS = 250;
+/** Longest HTML from which text for searches is made. */
+const MAX_HTML_CHARACTERS = 512 * 1024;
+/** Longest rest of a text that is searched. */
+const MAX_REST_CHARACTERS = 2 * 1024 * 1024;
+
+const OPTIONS = {
+  skipHtmlToText: true,
+  skipTextToHtml: true,
+  skipImageLinks: true,
+  skipTextLinks: true,
+} as const;
+
+/** Parses a message for lists and searches. */
+export async function parseForIndex(
+  raw: Uint8Array,
+  envelopeRecipients: readonly string[],
+): Promise<Parsed> {
+  const mail = await simpleParser(Buffer.from(raw), OPTIONS);
+  const addresses = addressesOf(mail, envelopeRecipients);
+  const text = textOf(mail);
+  const parts = mail.attachments.map(partOf).filter(isNamed);
+  const subject = mail.subject ?? "";
+  const head = [
+    subject,
+    ...Object.values(addresses).flatMap((list) => list.map(mailboxText)),
+    ...parts.map(({ filename }) => filename),
+  ].join("\n");
+  return {
+    messageId: (mail.messageId ?? "").replace(/^<|>$/g, ""),
+    subject,
+    addresses,
+    date:
+      mail.date instanceof Date && !Number.isNaN(mail.date.getTime())
+        ? mail.date.toISOString()
+        : null,
+    snippet: snippetOf(text),
+    tags: tagsOf(mail),
+    parts,
+    searchText: foldText(`${head}\n${text.slice(0, INDEXED_CHARACTERS)}`),
+    searchRest:
+      text.length > INDEXED_CHARACTERS
+        ? foldText(text.slice(INDEXED_CHARACTERS - OVERLAP, MAX_REST_CHARACTERS))
+        : null,
+  };
+}
+
+/** Characters that both texts have, so that a term across their border is found. */
+const OVERLAP = 256;
+
+/** Parses a message for display. */
+export async function parseDetail(raw: Uint8Array): Promise<Detail> {
+  const mail = await simpleParser(Buffer.from(raw), OPTIONS);
+  return {
+    text: mail.text ?? "",
+    html: mail.html === false ? "" : mail.html,
+    headers: mail.headerLines.map(({ line }) => headerOf(line)),
+  };
+}
+
+/** The content of an attachment or inline part; null if there is no such part. */
+export async function parsePart(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
+  const mail = await simpleParser(Buffer.from(raw), OPTIONS);
+  const index = mail.attachments.findIndex((each, i) => partIdOf(each, i) === partId);
+  return mail.attachments[index]?.content ?? null;
+}
+
+function headerOf(line: string): { name: string; value: string } {
+  const unfolded = line.replace(/\r?\n(?=[ \t])/g, "");
+  const colon = unfolded.indexOf(":");
+  if (colon === -1) return { name: unfolded.trim(), value: "" };
+  return { name: unfolded.slice(0, colon).trim(), value: unfolded.slice(colon + 1).trim() };
+}
+
+function addressesOf(mail: ParsedMail, envelopeRecipients: readonly string[]): Addresses {
+  const named = {
+    from: mailboxesOf(mail.from),
+    to: mailboxesOf(mail.to),
+    cc: mailboxesOf(mail.cc),
+    bcc: mailboxesOf(mail.bcc),
+    replyTo: mailboxesOf(mail.replyTo),
+  };
+  const shown = new Set(
+    [...named.to, ...named.cc, ...named.bcc].map(({ address }) => address.toLowerCase()),
+  );
+  // A recipient of the envelope that no header names was a Bcc recipient.
+  const hidden = envelopeRecipients
+    .filter((address) => !shown.has(address.toLowerCase()))
+    .map((address) => ({ name: "", address }));
+  return { ...NO_ADDRESSES, ...named, bcc: [...named.bcc, ...hidden] };
+}
+
+function mailboxesOf(field: AddressObject | AddressObject[] | undefined): Mailbox[] {
+  if (field === undefined) return [];
+  const objects = Array.isArray(field) ? field : [field];
+  return objects
+    .flatMap(({ value }) => value)
+    .flatMap((entry) => entry.group ?? [entry])
+    .map(({ name, address }) => ({ name, address: address ?? "" }));
+}
+
+function mailboxText({ name, address }: Mailbox): string {
+  return name === "" ? address : `${name} <${address}>`;
+}
+
+/** The visible text: the text part, or else the text of the HTML part. */
+function textOf(mail: ParsedMail): string {
+  if (mail.text !== undefined && mail.text.trim() !== "") return mail.text;
+  return mail.html === false ? "" : htmlToText(mail.html.slice(0, MAX_HTML_CHARACTERS));
+}
+
+function snippetOf(text: string): string {
+  return text
+    .slice(0, 4 * SNIPPET_CHARACTERS)
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, SNIPPET_CHARACTERS);
+}
+
+function tagsOf(mail: ParsedMail): string[] {
+  const value = mail.headers.get("x-tags");
+  const texts = typeof value === "string" ? [value] : Array.isArray(value) ? value.map(String) : [];
+  const tags = texts.flatMap((text) => text.split(",")).map((tag) => tag.trim());
+  return [...new Set(tags.filter((tag) => tag !== ""))].sort();
+}
+
+function partIdOf(attachment: Attachment, index: number): string {
+  const partId: unknown = "partId" in attachment ? attachment.partId : undefined;
+  return typeof partId === "string" ? partId : String(index + 1);
+}
+
+function partOf(attachment: Attachment, index: number): Part {
+  const { content, contentType, filename, cid, contentDisposition, related } = attachment;
+  return {
+    partId: partIdOf(attachment, index),
+    isInline: contentDisposition === "inline" || related === true,
+    filename: filename ?? "",
+    contentType,
+    contentId: cid ?? "",
+    size: content.byteLength,
+    md5: digest("md5", content),
+    sha1: digest("sha1", content),
+    sha256: digest("sha256", content),
+  };
+}
+
+/** Parts without a name and without an id are not attachments. */
+function isNamed({ filename, contentId }: Part): boolean {
+  return filename !== "" || contentId !== "";
+}
+
+function digest(algorithm: string, content: Uint8Array): string {
+  return createHash(algorithm).update(content).digest("hex");
+}

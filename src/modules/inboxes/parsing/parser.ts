@@ -1,0 +1,112 @@
+/**
+ * Gives tasks to the thread that parses messages. A task has a time limit: beyond it the thread is
+ * ended, a new one takes its place, and the tasks that waited behind the slow one run there.
+ */
+
+import { Worker } from "node:worker_threads";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { Detail } from "./parse.ts";
+import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } from "./tasks.ts";
+
+/** Longest time of one task. */
+const LIMIT_MS = 20_000;
+
+export class ParserError extends Error {}
+
+type Job = {
+  task: ParserTask;
+  resolve: (result: ParserResult) => void;
+  reject: (error: Error) => void;
+};
+
+export type Parser = ReturnType<typeof createParser>;
+
+export function createParser(deps: { clock: Clock; log: Log; limitMs?: number }) {
+  const { clock, log, limitMs = LIMIT_MS } = deps;
+  const waiting: Job[] = [];
+  let running: { id: number; job: Job; cancelLimit: () => void } | null = null;
+  let worker: Worker | null = null;
+  let lastId = 0;
+  let isClosed = false;
+
+  function startWorker(): Worker {
+    const started = new Worker(new URL("./worker.ts", import.meta.url));
+    started.on("message", (answer: ParserAnswer) => finish(answer));
+    started.on("error", (error: unknown) => {
+      if (worker === started) replaceWorker(error instanceof Error ? error.message : String(error));
+    });
+    started.unref();
+    return started;
+  }
+
+  function runNext(): void {
+    if (running !== null || isClosed) return;
+    const job = waiting.shift();
+    if (job === undefined) return;
+    worker ??= startWorker();
+    const id = ++lastId;
+    const cancelLimit = clock.after(limitMs, () => replaceWorker("it took too long"));
+    running = { id, job, cancelLimit };
+    worker.postMessage({ id, task: job.task });
+  }
+
+  function finish(answer: ParserAnswer): void {
+    if (running === null || running.id !== answer.id) return;
+    const { job, cancelLimit } = running;
+    running = null;
+    cancelLimit();
+    if (answer.ok) job.resolve(answer.result);
+    else job.reject(new ParserError(answer.reason));
+    runNext();
+  }
+
+  /** Ends the thread; the task that ran there fails. */
+  function replaceWorker(reason: string): void {
+    const failed = running;
+    running = null;
+    void worker?.terminate();
+    worker = null;
+    if (failed !== null) {
+      failed.cancelLimit();
+      log.warn("a message could not be parsed", { reason });
+      failed.job.reject(new ParserError(`The message cannot be parsed: ${reason}.`));
+    }
+    runNext();
+  }
+
+  const run = (task: ParserTask): Promise<ParserResult> =>
+    new Promise((resolve, reject) => {
+      waiting.push({ task, resolve, reject });
+      runNext();
+    });
+
+  // All functions reject with ParserError if the task fails or takes too long.
+  return {
+    async index(messages: readonly Unparsed[]): Promise<IndexResult[]> {
+      return (await run({ kind: "index", messages })).index ?? [];
+    },
+
+    async detail(raw: Uint8Array): Promise<Detail> {
+      const { detail } = await run({ kind: "detail", raw });
+      if (detail === undefined) throw new ParserError("The parser returned no result.");
+      return detail;
+    },
+
+    /** Resolves to null if the message has no such part. */
+    async part(raw: Uint8Array, partId: string): Promise<Uint8Array | null> {
+      return (await run({ kind: "part", raw, partId })).part ?? null;
+    },
+
+    /** Ends the thread. Tasks that wait fail. */
+    async close(): Promise<void> {
+      isClosed = true;
+      const jobs = [...(running === null ? [] : [running.job]), ...waiting.splice(0)];
+      running?.cancelLimit();
+      running = null;
+      for (const job of jobs) job.reject(new ParserError("The server stops."));
+      await worker?.terminate();
+      worker = null;
+    },
+  };
+}

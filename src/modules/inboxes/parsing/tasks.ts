@@ -1,0 +1,27 @@
+/** The messages between the event loop and the thread that parses. */
+
+import type { Parsed } from "../messages/record.ts";
+import type { Detail } from "./parse.ts";
+
+export type Unparsed = { raw: Uint8Array; recipients: readonly string[] };
+
+/** The result for one message of a batch. */
+export type IndexResult = { ok: true; parsed: Parsed } | { ok: false; reason: string };
+
+export type ParserTask =
+  | { kind: "index"; messages: readonly Unparsed[] }
+  | { kind: "detail"; raw: Uint8Array }
+  | { kind: "part"; raw: Uint8Array; partId: string };
+
+export type ParserRequest = { id: number; task: ParserTask };
+
+/** The result of a task: the member of its kind is set. */
+export type ParserResult = {
+  index?: IndexResult[];
+  detail?: Detail;
+  /** Null if the message has no such part. */
+  part?: Uint8Array | null;
+};
+
+export type ParserAnswer =
+  { id: number; ok: true; result: ParserResult } | { id: number; ok: false; reason: string };

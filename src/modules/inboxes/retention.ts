@@ -1,0 +1,102 @@
+/**
+ * Removes old messages: those beyond the number or the age that an inbox keeps, those beyond the
+ * limit on stored bytes, and all of an inbox that is removed. Pinned messages stay, except in a
+ * removed inbox. It works in small steps, so that incoming messages are not delayed.
+ */
+
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/writer.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { InboxChanges } from "./changes.ts";
+import type { MessageStore } from "./messages/store.ts";
+
+export type CaptureLimits = {
+  /** Messages that an inbox keeps; 0 for all. */
+  messages: number;
+  /** Days that a message stays; 0 for ever. */
+  days: number;
+  /** Bytes of all stored messages. */
+  bytes: number;
+};
+
+const STEP_MESSAGES = 50;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+type Old = { seq: number; id: string; inboxSeq: number };
+
+export type InboxRetention = ReturnType<typeof createInboxRetention>;
+
+export function createInboxRetention(deps: {
+  db: Db;
+  writer: Writer;
+  clock: Clock;
+  store: Pick<MessageStore, "remove">;
+  changes: InboxChanges;
+  limits: CaptureLimits;
+}) {
+  const { writer, clock, store, changes, limits } = deps;
+  const { sqlite } = deps.db;
+  const columns = "seq, id, inbox_seq AS inboxSeq";
+  const REMOVABLE = "is_pinned = 0 AND state NOT IN ('ARRIVING', 'RECEIVED')";
+  const inboxes = sqlite.prepare<{ seq: number }, []>("SELECT seq FROM inboxes ORDER BY seq");
+  const beyondNumber = sqlite.prepare<Old, [number, number, number]>(`
+    SELECT ${columns} FROM inbox_messages
+    WHERE inbox_seq = +?1 AND ${REMOVABLE} AND seq < (
+      SELECT seq FROM inbox_messages WHERE inbox_seq = +?1 ORDER BY seq DESC LIMIT 1 OFFSET +?2)
+    ORDER BY seq LIMIT +?3`);
+  const beyondAge = sqlite.prepare<Old, [number, number]>(`
+    SELECT ${columns} FROM inbox_messages
+    WHERE received_at < +? AND ${REMOVABLE} ORDER BY received_at LIMIT +?`);
+  const oldest = sqlite.prepare<Old, [number]>(
+    `SELECT ${columns} FROM inbox_messages WHERE ${REMOVABLE} ORDER BY seq LIMIT +?`,
+  );
+  const bytes = sqlite.prepare<{ bytes: number }, []>(
+    "SELECT coalesce(sum(stored_bytes), 0) AS bytes FROM inbox_messages",
+  );
+  const ofInbox = sqlite.prepare<Old, [number, number]>(
+    `SELECT ${columns} FROM inbox_messages WHERE inbox_seq = +? ORDER BY seq LIMIT +?`,
+  );
+  /** About how many bytes are stored; counted anew at each run. */
+  let isRunning = false;
+
+  /** Removes messages step by step until `next` returns none. Resolves to their number. */
+  async function removeAll(next: () => Old[]): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const old = next();
+      if (old.length === 0) return removed;
+      await writer.write(() => {
+        for (const { seq } of old) store.remove(seq);
+      });
+      for (const { id, inboxSeq } of old) changes.publish(inboxSeq, { type: "deleted", id });
+      removed += old.length;
+    }
+  }
+
+  async function run(): Promise<void> {
+    if (limits.messages > 0) {
+      for (const { seq } of inboxes.all()) {
+        await removeAll(() => beyondNumber.all(seq, limits.messages - 1, STEP_MESSAGES));
+      }
+    }
+    if (limits.days > 0) {
+      const before = clock.now() - limits.days * DAY_MS;
+      await removeAll(() => beyondAge.all(before, STEP_MESSAGES));
+    }
+    await removeAll(() =>
+      (bytes.get()?.bytes ?? 0) > limits.bytes ? oldest.all(STEP_MESSAGES) : [],
+    );
+  }
+
+  return {
+    async run(): Promise<void> {
+      if (isRunning) return;
+      isRunning = true;
+      await run().finally(() => (isRunning = false));
+    },
+
+    /** Removes all messages of an inbox. */
+    empty: (inboxSeq: number): Promise<number> =>
+      removeAll(() => ofInbox.all(inboxSeq, STEP_MESSAGES)),
+  };
+}

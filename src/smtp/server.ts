@@ -1,0 +1,89 @@
+/**
+ * The package smtp-server with three changes: a connection is greeted at once (the package waits
+ * 100 ms for clients that speak too early), a reply may bring its own enhanced status code
+ * (RFC 3463), and the lines of a session can be recorded.
+ */
+
+import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
+
+/** "C": a line of the client, without credentials. "S": a line of the server. */
+export type Direction = "C" | "S";
+
+/** Called with each line of a session. */
+export type RecordLine = (sessionId: string, direction: Direction, line: string) => void;
+
+const ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
+const LINE_LIMIT = 2_048;
+
+type Limits = {
+  /** Connections at the same time; one more gets 421. */
+  maxClients: number;
+};
+
+class Connection extends SMTPConnection {
+  readonly #recordLine: RecordLine;
+  readonly #isRefused: () => boolean;
+
+  constructor(
+    args: ConstructorParameters<typeof SMTPConnection>,
+    recordLine: RecordLine,
+    isRefused: () => boolean,
+  ) {
+    super(...args);
+    this.#recordLine = recordLine;
+    this.#isRefused = isRefused;
+  }
+
+  override init(): void {
+    this._setListeners(() => {
+      if (this.#isRefused()) this.send(421, "4.7.0 Too many connections, try again later");
+      else this.connectionReady();
+    });
+  }
+
+  override send(code: number, data: string | string[], context?: string | false): void {
+    const hasOwnCode = typeof data === "string" && ENHANCED_CODE.test(data);
+    const shown = Array.isArray(data) ? data.join(" | ") : data;
+    this.#recordLine(this.id, "S", `${code} ${shown}`);
+    super.send(code, data, hasOwnCode ? false : context);
+  }
+
+  override _onCommand(command: Buffer, callback?: () => void): void {
+    const text = command.toString().slice(0, LINE_LIMIT);
+    const [name = ""] = text.split(" ", 1);
+    this.#recordLine(this.id, "C", this._redactCredentials(name.toUpperCase(), text).line);
+    super._onCommand(command, callback);
+  }
+}
+
+export class SmtpServer extends SMTPServer {
+  readonly #recordLine: RecordLine;
+  readonly #limits: Limits;
+
+  constructor(options: SMTPServerOptions, recordLine: RecordLine, limits: Limits) {
+    super(options);
+    this.#recordLine = recordLine;
+    this.#limits = limits;
+  }
+
+  /** Replaces the package's function, which it calls for each accepted socket. */
+  override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
+    const isRefused = () => this.connections.size > this.#limits.maxClients;
+    const connection = new Connection([this, socket, options], this.#recordLine, isRefused);
+    this.connections.add(connection);
+    connection.on("error", (error: unknown) => this.emit("error", error));
+    connection.on("connect", (data: unknown) => this.emit("connect", data));
+    connection.init();
+  }
+}
+
+/** A refusal with its reply code and enhanced status code, for the callbacks of the package. */
+export class SmtpRefusal extends Error {
+  readonly responseCode: number;
+
+  constructor(responseCode: number, message: string) {
+    super(message);
+    this.responseCode = responseCode;
+  }
+}
