@@ -60,6 +60,8 @@ export function createApp(options: AppOptions) {
     clockSteps,
     bodyBudget: parts.bodies.budget,
     transport: made.queues.transport,
+    inboxes: made.inboxes,
+    capture: made.capture,
 
     /** Answers a request like the server, for tests. */
     handle: (request: Request): Promise<Response> => http.handle(request),

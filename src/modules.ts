@@ -31,6 +31,7 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
   const campaigns = createCampaignModule(parts);
   const workflows = createWorkflowModule(parts);
   const inboxes = createInboxModule(parts);
+  const capture = createCaptureModule({ ...parts, inboxes });
   const sending = createSendingModule({ ...parts, campaigns, queues });
 
   /**
@@ -59,8 +60,8 @@ export function createModules(parts: Core & Services & HttpEdge, options: AppOpt
     createContactModule(parts),
     createEmailModule(parts),
     inboxes,
-    createCaptureModule({ ...parts, inboxes }),
+    capture,
     sending,
   ];
-  return { list, queues, campaigns, workflows, inboxes, sending };
+  return { list, queues, campaigns, workflows, inboxes, capture, sending };
 }

@@ -78,11 +78,14 @@ export function createCaptureListener(deps: {
       authOptional: true,
       allowInsecureAuth: true,
       disableReverseLookup: true,
+      hideENHANCEDSTATUSCODES: false,
+      hideDSN: false,
       hideSTARTTLS: deps.tls === null,
       ...(deps.tls ?? {}),
       socketTimeout: IDLE_MS,
       closeTimeout: 1_000,
-      ...{ maxRecipients: MAX_RECIPIENTS, maxCommandLength: MAX_COMMAND_BYTES },
+      maxRecipients: MAX_RECIPIENTS,
+      maxCommandLength: MAX_COMMAND_BYTES,
       onConnect: (session, callback) => void reply(() => at("connect", session, {}), callback),
       onAuth(auth, session, callback) {
         const user = auth.username ?? "";

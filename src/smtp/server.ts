@@ -53,7 +53,9 @@ class Connection extends SMTPConnection {
     const text = command.toString().slice(0, LINE_LIMIT);
     const [name = ""] = text.split(" ", 1);
     this.#recordLine(this.id, "C", this._redactCredentials(name.toUpperCase(), text).line);
-    super._onCommand(command, callback);
+    if (!command.includes("\r")) return super._onCommand(command, callback);
+    this.send(500, "5.5.2 A command must not contain a bare CR");
+    setImmediate(() => callback?.());
   }
 }
 
