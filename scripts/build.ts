@@ -37,6 +37,9 @@ class UsageError extends Error {}
 /** Reports why the build failed; the exit code is 1. */
 class BuildError extends Error {}
 
+/** The program, and the threads that it starts; each is a file of its own in the executable. */
+const ENTRY_POINTS = ["main.ts", "modules/inboxes/parsing/worker.ts"];
+
 const usage = `Usage: bun scripts/build.ts [--target TARGET] [--outfile PATH]
   --target   ${targets.join(", ")} or all (default: this machine)
   --outfile  path of the executable (default: dist/mailstead, or dist/mailstead-TARGET)`;
@@ -180,7 +183,7 @@ async function compile(job: Job, revision: string): Promise<void> {
       ...platform,
       `--outfile=${executable}`,
     ];
-    runBun(["build", ...flags, join(root, "src", "main.ts")], root);
+    runBun(["build", ...flags, ...ENTRY_POINTS.map((file) => join(root, "src", file))], root);
     await rename(executable, job.outfile);
   } finally {
     await rm(draft, { recursive: true, force: true });

@@ -13,6 +13,7 @@ import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Envelope } from "../modules/inboxes/envelope.ts";
 import { createFraming } from "./framing.ts";
+import { traceFields } from "./trace.ts";
 import { type RecordLine, SmtpRefusal, SmtpServer } from "./server.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;
@@ -152,6 +153,7 @@ export function createCaptureListener(deps: {
     const inboxSeq = await inbox.resolve(userOf(session), recipients);
     const arrival = inbox.open(inboxSeq);
     try {
+      await arrival.add(traceOf(session, recipients));
       const { framing, head } = await readAll(stream, arrival.add);
       if (stream.sizeExceeded) throw new SmtpRefusal(552, "5.3.4 The message is too large");
       if (framing.hasBareCr()) throw new SmtpRefusal(550, "5.6.0 The message has a bare CR");
@@ -172,6 +174,21 @@ export function createCaptureListener(deps: {
         );
       throw error;
     }
+  }
+
+  function traceOf(session: SMTPServerSession, recipients: readonly string[]): Uint8Array {
+    const { hostNameAppearsAs, remoteAddress, secure, id } = session;
+    return traceFields({
+      from: senderOf(session),
+      recipients,
+      helo: typeof hostNameAppearsAs === "string" ? hostNameAppearsAs : "unknown",
+      peer: remoteAddress,
+      hasTls: secure,
+      hasUser: userOf(session) !== "",
+      hostname: deps.hostname,
+      id,
+      at: clock.now(),
+    });
   }
 
   async function readAll(

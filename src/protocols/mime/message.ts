@@ -66,7 +66,7 @@ function headerLines(input: MessageInput): string[] {
       ? []
       : [addressLine("Reply-To", inAscii({ name: null, address: replyTo }))]),
     textLine("Subject", subject),
-    `Date: ${date.toUTCString().replace("GMT", "+0000")}`,
+    `Date: ${messageDate(date)}`,
     `Message-ID: ${messageId}`,
     ...own.map(([name, value]) => rawLine(name, value)),
   ];
@@ -145,4 +145,9 @@ function attachmentFault({ filename, contentType, contentId }: Attachment): stri
   if (!isHeaderText(filename)) return "A file name contains a control character.";
   if (!isMediaType(contentType)) return "An attachment has an invalid content type.";
   return contentId === null || isContentId(contentId) ? null : "A contentId is not valid.";
+}
+
+/** The form of dates in header fields (RFC 5322 §3.3). */
+export function messageDate(date: Date): string {
+  return date.toUTCString().replace("GMT", "+0000");
 }

@@ -12,6 +12,16 @@ import type { IndexResult, ParserAnswer, ParserResult, ParserTask, Unparsed } fr
 /** Longest time of one task. */
 const LIMIT_MS = 20_000;
 
+/**
+ * The file of the thread. In the executable all code of `main.ts` is one file, and the thread's file
+ * is at its place below the folder of `main.ts` (scripts/build.ts).
+ */
+function workerUrl(): URL {
+  const isExecutable = import.meta.url.includes("/$bunfs/") || import.meta.url.includes("/~BUN/");
+  const file = isExecutable ? "./modules/inboxes/parsing/worker.js" : "./worker.ts";
+  return new URL(file, import.meta.url);
+}
+
 export class ParserError extends Error {}
 
 type Job = {
@@ -31,7 +41,7 @@ export function createParser(deps: { clock: Clock; log: Log; limitMs?: number })
   let isClosed = false;
 
   function startWorker(): Worker {
-    const started = new Worker(new URL("./worker.ts", import.meta.url));
+    const started = new Worker(workerUrl());
     started.on("message", (answer: ParserAnswer) => finish(answer));
     started.on("error", (error: unknown) => {
       if (worker === started) replaceWorker(error instanceof Error ? error.message : String(error));
