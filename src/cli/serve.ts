@@ -34,6 +34,8 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "captureMaxMessages",
   "captureMaxDays",
   "captureMaxBytes",
+  "smtpTlsCert",
+  "smtpTlsKey",
   "relayUrl",
   "hostname",
   "dns",

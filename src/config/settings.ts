@@ -65,6 +65,17 @@ const TABLE = {
     fallback: () => 2 * 1024 * 1024 * 1024,
     help: "Bytes that all messages in inboxes may take on disk; the oldest ones are deleted",
   }),
+  /** Files of the SMTP listeners' certificate; null means a self-signed one. */
+  smtpTlsCert: setting("smtp-tls-cert", kinds.optional(kinds.text("FILE")), {
+    fallback: () => null,
+    shownDefault: "a self-signed certificate",
+    help: "Certificate chain (PEM) for STARTTLS; it is read again when the file changes",
+  }),
+  smtpTlsKey: setting("smtp-tls-key", kinds.optional(kinds.text("FILE")), {
+    fallback: () => null,
+    shownDefault: "a self-signed certificate",
+    help: "Private key (PEM) of --smtp-tls-cert",
+  }),
   relayUrl: setting("relay-url", kinds.optional(kinds.relayUrl), {
     fallback: () => null,
     shownDefault: "none",

@@ -12,6 +12,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Envelope } from "../modules/inboxes/envelope.ts";
+import type { Certificate } from "./certificate.ts";
 import { createFraming } from "./framing.ts";
 import { traceFields } from "./trace.ts";
 import { type RecordLine, SmtpRefusal, SmtpServer } from "./server.ts";
@@ -67,7 +68,7 @@ export function createCaptureListener(deps: {
   log: Log;
   /** Name of this server in its greeting. */
   hostname: string;
-  tls: { key: string; cert: string } | null;
+  certificate: Certificate | null;
 }) {
   const { inbox, clock, log } = deps;
   const server = new SmtpServer(
@@ -81,8 +82,8 @@ export function createCaptureListener(deps: {
       disableReverseLookup: true,
       hideENHANCEDSTATUSCODES: false,
       hideDSN: false,
-      hideSTARTTLS: deps.tls === null,
-      ...(deps.tls ?? {}),
+      hideSTARTTLS: deps.certificate === null,
+      ...(deps.certificate ?? {}),
       socketTimeout: IDLE_MS,
       closeTimeout: 1_000,
       maxRecipients: MAX_RECIPIENTS,
@@ -233,6 +234,12 @@ export function createCaptureListener(deps: {
           resolve(typeof bound === "object" && bound !== null ? bound.port : address.port);
         });
       });
+    },
+
+    /** Offers STARTTLS with this certificate to later sessions. */
+    useCertificate(certificate: Certificate): void {
+      server.updateSecureContext({ ...certificate });
+      server.options.hideSTARTTLS = false;
     },
 
     /** Ends the sessions, and resolves when all are closed. */

@@ -3,9 +3,10 @@
 import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Log } from "../lib/log.ts";
+import { describeError, type Log } from "../lib/log.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
 import type { Module } from "../modules/module.ts";
+import { createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
 import { type CaptureInbox, type CaptureListener, createCaptureListener } from "./capture.ts";
 
 export function createCaptureModule(deps: {
@@ -14,8 +15,10 @@ export function createCaptureModule(deps: {
   log: Log;
   writer: Writer;
   inboxes: InboxModule;
+  /** The data folder; null if the database is in memory. */
+  folder: string | null;
 }): Module & { port: () => number | null } {
-  const { config, writer } = deps;
+  const { config, writer, log } = deps;
   const { inboxes, intake } = deps.inboxes;
   let listener: CaptureListener | null = null;
   let port: number | null = null;
@@ -40,16 +43,41 @@ export function createCaptureModule(deps: {
     endSession: () => undefined,
   };
 
+  const files =
+    config.smtpTlsCert === null || config.smtpTlsKey === null
+      ? null
+      : createCertificateFiles({ cert: config.smtpTlsCert, key: config.smtpTlsKey }, log);
+
+  /** Makes the certificate beside the running listener, because that takes a moment. */
+  function offerSelfSigned(folder: string): void {
+    selfSignedCertificate(folder, config.hostname).then(
+      (certificate) => listener?.useCertificate(certificate),
+      (error: unknown) =>
+        log.warn("STARTTLS is not offered: no certificate could be made", {
+          error: describeError(error),
+        }),
+    );
+  }
+
+  async function reloadCertificate(): Promise<void> {
+    const certificate = files?.reload() ?? null;
+    if (certificate !== null) listener?.useCertificate(certificate);
+  }
+
   return {
     name: "capture over SMTP",
+    recurring: [{ name: "SMTP certificate", pattern: "*/30 * * * * *", run: reloadCertificate }],
     port: () => port,
     async start() {
       if (config.captureSmtp === null) return;
-      listener = createCaptureListener({ ...deps, inbox, hostname: config.hostname, tls: null });
+      const certificate = files === null ? null : files.load();
+      const { hostname } = config;
+      listener = createCaptureListener({ ...deps, inbox, hostname, certificate });
       port = await listener.listen({
         host: config.captureSmtp.host,
         port: config.captureSmtp.port,
       });
+      if (files === null && deps.folder !== null) offerSelfSigned(deps.folder);
     },
     async stop() {
       await listener?.close();
