@@ -44,8 +44,8 @@ export type StageAction =
 export type CaptureInbox = {
   /** The inbox for a user of AUTH; without one, for the recipients. */
   resolve(user: string, recipients: readonly string[]): Promise<number>;
-  /** The action of the first rule that matches; null if there is none. */
-  decide(stage: Stage, facts: StageFacts): Promise<StageAction | null>;
+  /** The action of the first rule that matches; null if there is none, at once if there are no rules. */
+  decide(stage: Stage, facts: StageFacts): Promise<StageAction | null> | null;
   open(inboxSeq: number): {
     add(piece: Uint8Array): Promise<void>;
     complete(arrived: {
@@ -88,17 +88,17 @@ export function createCaptureListener(deps: {
       closeTimeout: 1_000,
       maxRecipients: MAX_RECIPIENTS,
       maxCommandLength: MAX_COMMAND_BYTES,
-      onConnect: (session, callback) => void reply(() => at("connect", session, {}), callback),
+      onConnect: (session, callback) => reply(() => at("connect", session, {}), callback),
       onAuth(auth, session, callback) {
         const user = auth.username ?? "";
         const answer = (error?: Error | null) =>
           callback(error ?? null, { user: { username: user } });
-        void reply(() => at("auth", session, { user }), answer);
+        reply(() => at("auth", session, { user }), answer);
       },
       onMailFrom: ({ address }, session, callback) =>
-        void reply(() => at("mail", session, { from: address }), callback),
+        reply(() => at("mail", session, { from: address }), callback),
       onRcptTo: ({ address }, session, callback) =>
-        void reply(() => at("rcpt", session, { from: senderOf(session), to: address }), callback),
+        reply(() => at("rcpt", session, { from: senderOf(session), to: address }), callback),
       onData: (stream, session, callback) =>
         void receive(stream, session).then(
           (text) => callback(null, text),
@@ -114,29 +114,33 @@ export function createCaptureListener(deps: {
   );
   server.on("error", (error: Error) => log.debug("SMTP session ended", { error: error.message }));
 
-  async function reply(
-    step: () => Promise<void>,
-    callback: (error?: Error | null) => void,
-  ): Promise<void> {
-    try {
-      await step();
-      callback();
-    } catch (error) {
-      callback(refusalOf(error));
-    }
+  /** Waits for no timer if no rule applies: this runs several times for each message. */
+  function reply(step: () => Promise<void> | null, callback: (error?: Error | null) => void): void {
+    const action = step();
+    // Not in the same call: the package loses input that follows a message, if it is all answered
+    // before the function returns that continued after that message.
+    if (action === null) return queueMicrotask(callback);
+    action.then(
+      () => callback(),
+      (error: unknown) => callback(refusalOf(error)),
+    );
   }
 
-  /** Carries out the action of a matching rule. Throws the refusal that a rule demands. */
-  async function at(
+  /** Carries out the action of a matching rule. Rejects with the refusal that a rule demands. */
+  function at(
     stage: Stage,
     session: SMTPServerSession,
     facts: Partial<StageFacts>,
-  ): Promise<void> {
-    const action = await inbox.decide(stage, {
+  ): Promise<void> | null {
+    const decision = inbox.decide(stage, {
       user: userOf(session),
       ip: session.remoteAddress,
       ...facts,
     });
+    return decision === null ? null : decision.then((action) => carryOut(action, session));
+  }
+
+  async function carryOut(action: StageAction | null, session: SMTPServerSession): Promise<void> {
     if (action === null) return;
     if (action.kind === "delay") {
       await new Promise<void>((resolve) => void clock.after(action.ms, resolve));

@@ -37,7 +37,7 @@ export function createCaptureModule(deps: {
 
   const inbox: CaptureInbox = {
     resolve,
-    decide: async () => null,
+    decide: () => null,
     open: intake.open,
     recordLine: () => undefined,
     endSession: () => undefined,

@@ -16,6 +16,7 @@ import { describeError, type Log } from "../../../lib/log.ts";
 import type { InboxChanges } from "../changes.ts";
 import { parseEnvelope } from "../envelope.ts";
 import type { Stored } from "../messages/intake.ts";
+import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
 import type { IndexResult, Unparsed } from "../parsing/tasks.ts";
@@ -25,7 +26,11 @@ const BATCH_BYTES = 2 * 1024 * 1024;
 /** Bytes of raw messages that are kept in memory for the parser; others are read from the database. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 
-type Entry = { seq: number; raw: Uint8Array | null };
+type Entry = {
+  record: MessageRecord;
+  recipients: readonly string[];
+  raw: Uint8Array | null;
+};
 type Waiting = { after: number; resolve: () => void };
 
 export type Indexer = ReturnType<typeof createIndexer>;
@@ -50,10 +55,10 @@ export function createIndexer(deps: {
   let active: Promise<void> | null = null;
   let isStopped = false;
 
-  function enqueue(seq: number, raw: Uint8Array | null): void {
+  function enqueue({ record, recipients, raw }: Entry): void {
     const isKept = raw !== null && keptBytes + raw.byteLength <= KEPT_BYTES;
     if (isKept) keptBytes += raw.byteLength;
-    queue.push({ seq, raw: isKept ? raw : null });
+    queue.push({ record, recipients, raw: isKept ? raw : null });
     added++;
     if (active === null && !isStopped) active = work();
   }
@@ -81,9 +86,9 @@ export function createIndexer(deps: {
       const entry = queue.shift();
       if (entry === undefined) break;
       if (entry.raw !== null) keptBytes -= entry.raw.byteLength;
-      const raw = entry.raw ?? store.raw(entry.seq);
+      const raw = entry.raw ?? store.raw(entry.record.seq);
       bytes += raw.byteLength;
-      batch.push({ seq: entry.seq, raw });
+      batch.push({ ...entry, raw });
     }
     return batch;
   }
@@ -91,28 +96,31 @@ export function createIndexer(deps: {
   async function indexBatch(batch: readonly Entry[]): Promise<void> {
     const messages = batch.map(unparsedOf);
     const results = await parser.index(messages).catch(() => Promise.all(messages.map(indexAlone)));
-    await writer.write(() => {
-      batch.forEach(({ seq }, i) => {
-        const result = results[i];
-        if (result === undefined) return;
-        if (result.ok) store.setParsed(seq, result.parsed);
-        else store.setUnreadable(seq, result.reason);
-      });
-    });
-    for (const { seq } of batch) {
-      const message = store.bySeq(seq);
-      if (message !== null) changes.publish(message.inboxSeq, { type: "message", message });
-    }
+    const records = await writer.write(() =>
+      batch.flatMap(({ record }, i) => {
+        const result = results[i] ?? { ok: false, reason: "The parser returned no result." };
+        return storeResult(record, result) ?? [];
+      }),
+    );
+    for (const message of records) changes.publish(message.inboxSeq, { type: "message", message });
   }
 
-  function unparsedOf({ seq, raw }: Entry): Unparsed {
-    const record = store.bySeq(seq);
-    const recipients = record === null ? [] : parseEnvelope(record.envelope).to;
-    return {
-      raw: raw ?? new Uint8Array(),
-      recipients: recipients.map(({ address }) => address),
-    };
+  /** Part of a change. Returns null if the message was removed meanwhile. */
+  function storeResult(record: MessageRecord, result: IndexResult): MessageRecord | null {
+    if (result.ok) {
+      return store.setParsed(record.seq, result.parsed)
+        ? parsedRecord(record, result.parsed)
+        : null;
+    }
+    const { reason } = result;
+    if (!store.setUnreadable(record.seq, reason)) return null;
+    return { ...record, state: "UNREADABLE", parseError: reason };
   }
+
+  const unparsedOf = ({ recipients, raw }: Entry): Unparsed => ({
+    raw: raw ?? new Uint8Array(),
+    recipients,
+  });
 
   async function indexAlone(message: Unparsed): Promise<IndexResult> {
     try {
@@ -123,8 +131,15 @@ export function createIndexer(deps: {
     }
   }
 
+  function enqueueStored(seq: number): void {
+    const record = store.bySeq(seq);
+    if (record === null) return;
+    const recipients = parseEnvelope(record.envelope).to.map(({ address }) => address);
+    enqueue({ record, recipients, raw: null });
+  }
+
   return {
-    add: ({ seq, raw }: Stored): void => enqueue(seq, raw),
+    add: ({ record, recipients, raw }: Stored): void => enqueue({ record, recipients, raw }),
 
     /** Resolves when all messages that were added before are in lists and searches. */
     caughtUp(): Promise<void> {
@@ -138,7 +153,7 @@ export function createIndexer(deps: {
       let after = 0;
       for (;;) {
         const rows = leftOver.all(after);
-        for (const { seq } of rows) enqueue(seq, null);
+        for (const { seq } of rows) enqueueStored(seq);
         const last = rows.at(-1);
         if (last === undefined) return;
         after = last.seq;

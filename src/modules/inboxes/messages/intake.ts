@@ -15,6 +15,7 @@ import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { randomBase62 } from "../../../lib/crypto.ts";
 import type { Envelope } from "../envelope.ts";
+import { type MessageRecord, UNPARSED } from "./record.ts";
 
 /** Raw bytes of one row. */
 const PIECE_BYTES = 1024 * 1024;
@@ -29,8 +30,16 @@ export type Arrived = {
   emailId: string | null;
 };
 
-/** A stored message that is not parsed yet. `raw` is null if it is too large to keep in memory. */
-export type Stored = { seq: number; id: string; inboxSeq: number; raw: Uint8Array | null };
+/** A stored message that is not parsed yet. */
+export type Stored = {
+  seq: number;
+  id: string;
+  inboxSeq: number;
+  record: MessageRecord;
+  recipients: readonly string[];
+  /** Null if the message is too large to keep in memory. */
+  raw: Uint8Array | null;
+};
 
 export type Arrival = {
   add(piece: Uint8Array): Promise<void>;
@@ -89,7 +98,7 @@ export function createIntake(deps: {
     const row = rowOf(arrived, raw.byteLength, compressed.byteLength);
     const seq = insertedSeq(insert.run(row));
     insertPiece.run(seq, 0, compressed);
-    return { seq, id: row.id, inboxSeq: arrived.inboxSeq, raw };
+    return storedOf(arrived, { ...row, seq }, raw);
   }
 
   function open(inboxSeq: number): Arrival {
@@ -142,7 +151,7 @@ export function createIntake(deps: {
       const known = seq;
       if (known === null) throw new Error("a message of several pieces has no row");
       await writer.write(() => void finish.run({ ...row, seq: known }));
-      return { seq: known, id: row.id, inboxSeq: arrived.inboxSeq, raw: null };
+      return storedOf(arrived, { ...row, seq: known }, null);
     }
 
     async function completeSmall(arrived: Arrived): Promise<Stored> {
@@ -183,6 +192,32 @@ export function createIntake(deps: {
 
     /** Removes messages that had not arrived completely when the process ended. */
     removeIncomplete: () => writer.write(() => void removeArriving.run()),
+  };
+}
+
+function storedOf(
+  { inboxSeq, envelope }: Arrived,
+  row: MessageRow & { seq: number },
+  raw: Uint8Array | null,
+): Stored {
+  const { seq, id, receivedAt, size, username, emailId } = row;
+  return {
+    seq,
+    id,
+    inboxSeq,
+    record: {
+      ...UNPARSED,
+      seq,
+      id,
+      inboxSeq,
+      receivedAt,
+      size,
+      envelope: row.envelope,
+      username,
+      emailId,
+    },
+    recipients: envelope.to.map(({ address }) => address),
+    raw,
   };
 }
 

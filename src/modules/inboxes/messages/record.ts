@@ -74,6 +74,40 @@ export type MessageRecord = {
   tags: string[];
 };
 
+/** The columns of a message that is not parsed yet. */
+export const UNPARSED = {
+  state: "RECEIVED",
+  parseError: null,
+  messageId: "",
+  subject: "",
+  addresses: NO_ADDRESSES,
+  date: null,
+  snippet: "",
+  attachments: 0,
+  inlines: 0,
+  isRead: false,
+  isPinned: false,
+  tags: [] as string[],
+} satisfies Partial<MessageRecord>;
+
+/** A record with what the parser found. */
+export function parsedRecord(record: MessageRecord, parsed: Parsed): MessageRecord {
+  const { messageId, subject, addresses, date, snippet, tags, parts } = parsed;
+  const inlines = parts.filter(({ isInline }) => isInline).length;
+  const counts = { attachments: parts.length - inlines, inlines };
+  return {
+    ...record,
+    state: "PARSED",
+    messageId,
+    subject,
+    addresses,
+    date,
+    snippet,
+    tags,
+    ...counts,
+  };
+}
+
 export type MessageRow = Omit<MessageRecord, "addresses" | "tags" | "isRead" | "isPinned"> & {
   addresses: string;
   tags: string;
