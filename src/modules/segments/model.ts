@@ -79,7 +79,13 @@ export const Segment = Type.Object({
   description: Nullable(Type.String()),
   type: SegmentType,
   condition: Nullable(ConditionSchema),
-  memberCount: Type.Integer({ description: "Exact number of members at the time of the request" }),
+  memberCount: Type.Integer({ description: "Exact number of members at `memberCountedAt`" }),
+  memberCountedAt: Type.String({
+    format: "date-time",
+    description:
+      "The time of the request. In a list, the count can be older if counting takes longer than a " +
+      "second; the next list has the new one",
+  }),
   trackMembership: Type.Boolean(),
   createdAt: Type.String({ format: "date-time" }),
   updatedAt: Type.String({ format: "date-time" }),

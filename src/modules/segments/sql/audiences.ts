@@ -5,7 +5,7 @@ import { inArray } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { contacts } from "../../../db/schema/contacts.ts";
 import { bind, type Bound } from "./bind.ts";
-import { createCounts } from "./counts.ts";
+import { createCount } from "./counts.ts";
 import type { Audience } from "./plan.ts";
 import { memberSlices } from "./slices.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
@@ -17,7 +17,6 @@ const MAX_CACHED_STATEMENTS = 50;
 export type Audiences = ReturnType<typeof createAudiences>;
 
 export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairScheduler }) {
-  const counts = createCounts({ sqlite: db.sqlite, scheduler });
   const statements = createStatementCache(db.sqlite);
   const depsOf = ({ projectSeq }: Audience) => ({
     sqlite: db.sqlite,
@@ -26,13 +25,7 @@ export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairSche
 
   return {
     /** Returns the exact number of contacts. */
-    async count(audience: Audience): Promise<number> {
-      const [total = 0] = await counts.countAll([audience]);
-      return total;
-    },
-
-    /** Returns the counts of several audiences of one project, in their order. */
-    countAll: counts.countAll,
+    count: createCount({ sqlite: db.sqlite, scheduler }),
 
     /** Returns up to `limit` contacts, newest first; only older ones than `beforeSeq` if given. */
     async page(

@@ -28,8 +28,6 @@ export type Plan = Source & {
 };
 
 export type Audience = Context & {
-  /** A contact must meet all of them. */
-  tests: readonly ResolvedTest[];
   /** SQL condition for a row of `contacts`. */
   where: Fragment;
   /** Scans all contacts of the project. */
@@ -47,7 +45,7 @@ export function audienceOf(tests: readonly ResolvedTest[], context: Context): Au
     const others = compiled.filter((_, j) => j !== i);
     return source === null ? [] : [{ ...source, rest: allOf(others), isJoined: others.length > 0 }];
   });
-  return { ...context, tests, where, whole: wholePlan(where, context), narrow };
+  return { ...context, where, whole: wholePlan(where, context), narrow };
 }
 
 /** Splits a condition into tests that must all hold. An OR condition is one test. */
