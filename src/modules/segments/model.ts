@@ -5,7 +5,7 @@ import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkCondition } from "./condition/condition.ts";
-import { OPERATORS } from "./condition/filter.ts";
+import { OPERATOR_NAMES } from "./condition/operators.ts";
 
 const CONDITION = "FilterCondition";
 TypeRegistry.Set(CONDITION, () => true);
@@ -41,7 +41,7 @@ const ConditionSchema = Type.Unsafe<unknown>({
                     "email.<opened|clicked|sent|delivered|bounced|complained> or segment.<id>. " +
                     "In a path, write a dot that belongs to a key as `\\.`.",
                 },
-                operator: { type: "string", enum: OPERATORS },
+                operator: { type: "string", enum: OPERATOR_NAMES },
                 value: {
                   description: "Depends on the operator: a date, a number of units or a list",
                 },

@@ -1,8 +1,9 @@
 /**
  * Segments: a DYNAMIC segment has a condition, a STATIC segment a list of contacts.
  *
- * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition; `references.ts` resolves the
- *    segments that it refers to; `definitions.ts` does both for stored segments.
+ * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition with the table of operators in
+ *    `operators.ts`, which defines the SQL of each; `references.ts` resolves the segments that it
+ *    refers to; `definitions.ts` does both for stored segments.
  * 2. `compile.ts` compiles a condition to SQL; `plan.ts` finds indexes that can narrow the scan.
  * 3. `sql/scan.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
  *    and counts. Campaigns and bulk actions get their contacts from there as well.

@@ -4,6 +4,8 @@ import type { Database, Statement } from "bun:sqlite";
 import { inArray } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { contacts } from "../../../db/schema/contacts.ts";
+import type { JsonObject } from "../../contacts/data.ts";
+import type { Context, FieldTest } from "../condition/operators.ts";
 import { bind, type Bound } from "./bind.ts";
 import { createCount } from "./counts.ts";
 import type { Audience } from "./plan.ts";
@@ -66,6 +68,14 @@ export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairSche
         .of(text)
         .values(...values)
         .map(([seq]) => Number(seq));
+    },
+
+    /** Whether a test on data holds for `data`, as if it were the data of a contact. */
+    holdsForData(test: FieldTest, data: JsonObject, context: Context): boolean {
+      const { text, values } = bind`
+        SELECT (${test.where(context)}) IS TRUE
+        FROM (SELECT ${JSON.stringify(data)} AS data) AS contacts`;
+      return statements.of(text).values(...values)[0]?.[0] === 1;
     },
   };
 }
