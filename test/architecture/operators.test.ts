@@ -11,7 +11,7 @@ const TABLE = "modules/segments/condition/operators.ts";
 
 /** Files with a string that is also the name of an operator, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "modules/segments/model.ts": "The example of a condition in the OpenAPI document.",
+  "modules/segments/condition-model.ts": "The example of a condition in the OpenAPI document.",
   "modules/verification/verify.ts": "Whether a domain exists.",
 };
 
