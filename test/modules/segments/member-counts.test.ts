@@ -69,15 +69,19 @@ test("a list has the stored counts after a second, and the counting continues", 
     [7, NOW],
     [3, 1000],
   ]);
+  await waitUntil(() => stored().join() === [7, NOW, 3, 1000].join());
   const next = list(); // It waits for the same counting of b, and counts a again.
   waiting.shift()?.give(8);
-  await waitUntil(() => waiting.length > 0);
-  waiting.shift()?.give(9);
+  await nextIteration();
+  expect(waiting).toEqual([]); // The counting of b took a second, so there is a pause of four.
+  t.clock.advance(4000);
   expect(await next).toEqual([
-    [9, NOW + 1000],
+    [7, NOW],
     [8, NOW],
   ]);
-  await waitUntil(() => stored().join() === [9, NOW + 1000, 8, NOW].join());
+  await waitUntil(() => waiting.length > 0);
+  waiting.shift()?.give(9);
+  await waitUntil(() => stored().join() === [9, NOW + 5000, 8, NOW].join());
 });
 
 test("a list waits for the count of a segment that has none, and counts it first", async () => {
@@ -121,5 +125,21 @@ test("stop waits for the counting that runs and starts no other", async () => {
   waiting.shift()?.give(1);
   await stopped;
   expect(await page).toMatchObject([{ status: "rejected" }]);
+  expect(waiting).toEqual([]);
+});
+
+test("stop ends a pause of the background counting", async () => {
+  const { counts, list, waiting } = makeCounts();
+  t.db.sqlite.run("UPDATE segments SET member_count = 3, member_counted_at = 1000");
+  const page = list();
+  await waitUntil(() => waiting.length > 0);
+  t.clock.advance(1000);
+  expect(await page).toEqual([
+    [3, 1000],
+    [3, 1000],
+  ]);
+  waiting.shift()?.give(7);
+  await nextIteration();
+  await counts.stop();
   expect(waiting).toEqual([]);
 });
