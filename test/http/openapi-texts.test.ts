@@ -209,7 +209,9 @@ describe("the server", () => {
   test("requires exactly the bodies that are declared as required", async () => {
     for (const { method, path, operation } of operations()) {
       const isRequired = valueAt(operation, "requestBody.required");
-      if (isRequired === undefined) continue;
+      const [[mediaType] = []] = contentOf(valueAt(operation, "requestBody"));
+      // The pages for recipients answer a missing form with a page: modules/subscription.
+      if (mediaType === undefined || mediaType === FORM_TYPE) continue;
       const { status } = await t.call(method, sent(path));
       expect([method, path, status === 422]).toEqual([method, path, isRequired === true]);
     }
@@ -270,6 +272,7 @@ describe("the server", () => {
   });
 });
 
+const FORM_TYPE = "application/x-www-form-urlencoded";
 const MULTIPART = { "content-type": "multipart/form-data; boundary=x" };
 const FORM =
   '--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nemail\r\na@b.co\r\n--x--\r\n';

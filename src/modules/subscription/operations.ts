@@ -1,6 +1,36 @@
-/** Texts of the pages that recipients open for the OpenAPI document. */
+/** Texts of the pages that recipients open, and their form, for the OpenAPI document. */
 
 import { describeOperations } from "../../http/documented.ts";
+import { MAX_FORM_BYTES } from "../../http/body-limits.ts";
+
+/** The form of the pages, which mail programs also send for one click (RFC 8058 §3.1). */
+export const PAGE_FORM = {
+  required: true,
+  content: {
+    "application/x-www-form-urlencoded": {
+      schema: {
+        "x-name": "SubscriptionForm",
+        "x-max-body-bytes": MAX_FORM_BYTES,
+        type: "object" as const,
+        description: "The button that a recipient pressed; one of both fields",
+        additionalProperties: true,
+        properties: {
+          action: {
+            type: "string" as const,
+            enum: ["subscribe", "unsubscribe"],
+            description: "The change, from a button of a page",
+          },
+          "List-Unsubscribe": {
+            type: "string" as const,
+            enum: ["One-Click"],
+            description: "Unsubscribes; sent by mail programs",
+          },
+        },
+        examples: [{ action: "unsubscribe" }],
+      },
+    },
+  },
+};
 
 const parameters = { token: "The signed token in the link of a mail" };
 const SHOWS = "Changes nothing, so that programs that follow links do no harm.";

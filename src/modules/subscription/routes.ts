@@ -20,7 +20,7 @@ import { describeError, type Log } from "../../lib/log.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { openToken } from "../../render/links.ts";
 import type { Decision, Recipient, Subscriptions } from "./service.ts";
-import { pageOperations } from "./operations.ts";
+import { PAGE_FORM, pageOperations } from "./operations.ts";
 import { ACTION, type PageName, buildPage } from "./view.ts";
 
 const PAGES = { 200: Html, 404: Html, 500: Html };
@@ -31,7 +31,7 @@ const documented = (detail: Detail) => ({ response: PAGES, detail });
 const documentedPost = (detail: Detail) => ({
   response: PAGES_OF_FORM,
   parse: "none" as const,
-  detail,
+  detail: { ...detail, requestBody: PAGE_FORM },
 });
 const hidden = { detail: { hide: true } };
 const hiddenPost = { ...hidden, parse: "none" as const };
