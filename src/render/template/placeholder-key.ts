@@ -12,23 +12,14 @@ import { type Context, Drop } from "liquidjs";
 const MAX_KEY_LENGTH = 255;
 
 /**
- * Text that could be a key: it begins with a letter, a digit, `_` or a currency sign, and continues
- * with letters, marks, digits, blanks, symbols such as `°`, and the punctuation `_ - . , : / & @ #
- * ( )`. An apostrophe follows a letter or digit, `+ * %` have no blanks on both sides, two dots are
- * never adjacent, and a `?` can only be the last character. No two alternatives match the same
- * character at the same position, because the expression would take exponential time otherwise.
- * Quotes, brackets, `|` and comparisons are Liquid, so that syntax errors in them are still found.
+ * The possible spellings of a key, the exact one first; null if the text is empty or too long. Each
+ * other text can be a key, because keys come from imported files and requests.
  */
-const KEY =
-  /^[\p{L}\p{N}_\p{Sc}](?:[\p{L}\p{M}\p{N}\p{Pc}\p{Pd}\p{Sc}\p{So} ,:/&@#()’]|\.(?!\.)|(?<=[\p{L}\p{N}])'|[+*%](?! )|(?<! )[+*%](?= ))*\??$/u;
-
-/** The possible spellings of a key, the exact one first; null if the text cannot be a key. */
-export function keyNames(text: string): readonly string[] | null {
+export function keyNames(text: string): readonly [string, ...string[]] | null {
   const exact = trimInvisible(text);
   if (exact.length === 0 || exact.length > MAX_KEY_LENGTH) return null;
   // An HTML editor may wrap a line inside of a key, and write no-break spaces for spaces.
   const plain = exact.split(/\s+/).join(" ");
-  if (!KEY.test(plain)) return null;
   return exact === plain ? [exact] : [exact, plain];
 }
 
