@@ -13,6 +13,7 @@ import {
   openDataFolder,
 } from "../db/folder.ts";
 import { StorageFaultError } from "../db/fault.ts";
+import { isSameSecret, OTHER_SECRET, rememberSecret } from "../db/installation-values.ts";
 import { migrate } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
@@ -109,6 +110,8 @@ export async function runServer(
   endOnUnexpectedErrors(log);
   // With a wrong secret the server would accept mail but could not sign it.
   requireReadableKeys(db, folder.secret);
+  if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
+  rememberSecret(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
   const app = createApp({
     config,

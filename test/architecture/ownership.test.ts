@@ -25,6 +25,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   event_names: "events/",
   events: "events/",
   idempotency_keys: "http/",
+  installation_values: "db/",
   jobs: "modules/contacts/",
   message_attachments: "outbox/",
   messages: "outbox/",

@@ -66,6 +66,9 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     modeOf: () => 0o600,
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
     requireReadableKeys: async () => {},
+    isSameSecret: async () => true,
+    logHeldSince: async () => null,
+    logBytes: () => 0,
     domains: async () => [domain()],
     ...changes,
   };

@@ -18,12 +18,18 @@
  * without a sync, which SQLite puts at the start of the log. Writing continues when this page is on
  * disk. Otherwise SQLite might, after a power cut, read the old frames in front of the new ones.
  *
+ * Another process may use the log as well (`contention.ts`). Its checkpoints wait for our read
+ * transaction and keep us from writing meanwhile, so while it does, no read transaction stays open
+ * after a round. SQLite may then restart the log with any commit. It syncs the new header itself,
+ * which blocks the event loop, but is as safe.
+ *
  * `disk-sync.ts` lists the invariants.
  */
 
 import { type Database, SQLiteError } from "bun:sqlite";
 import { openSync, statSync } from "node:fs";
 import { isExhaustion } from "../../lib/descriptors.ts";
+import type { Contention } from "./contention.ts";
 import { openConnection } from "../connection.ts";
 import type { FaultLatch } from "../fault.ts";
 import type { LogFile } from "./wal-file.ts";
@@ -32,6 +38,13 @@ import { syncToDisk } from "./sync-to-disk.ts";
 type Checkpoints = {
   /** Begins a round if enough frames were written since the last one. */
   consider(): void;
+  /** Copies also a few frames, to find out whether another process still holds the log. */
+  probe(): void;
+  /**
+   * Ends the read transaction as soon as its frames are on disk in the database: another process
+   * has the write lock, and may be waiting for the end of this transaction.
+   */
+  yieldLog(): void;
   /** While the log is restarted nothing may be written: resolves after the restart. Else null. */
   pause(): Promise<void> | null;
   /**
@@ -72,18 +85,21 @@ export function createCheckpoints(deps: {
   ensureSound: () => void;
   /** Called with each failure of the disk and each StorageFaultError. */
   failed: (error: unknown) => void;
+  contention: Pick<Contention, "note" | "isRecent">;
   sizes?: CheckpointSizes;
 }): Checkpoints {
-  const { sqlite, log, fault, ensureSound, failed, sizes = SIZES } = deps;
+  const { sqlite, log, fault, ensureSound, failed, contention, sizes = SIZES } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
   let pause: Promise<void> | null = null;
+  /** False while the database file may contain pages that are not on disk. */
+  let isSynced = true;
   /**
    * `copied`: frames of this generation of the log that are in the database. `retryAfter`: if a
    * round copied nothing, because another reader uses an older state, the next round begins
-   * `roundPages` after this frame.
+   * `roundPages` after this frame. `isBehind`: the log has frames that no round has copied.
    */
-  let progress = { generation: "", copied: 0, retryAfter: 0 };
+  let progress = { generation: "", copied: 0, retryAfter: 0, isBehind: false };
 
   /** Opens the files by path, and throws StorageFaultError if a path leads to another file. */
   function connect(): Connections {
@@ -101,22 +117,33 @@ export function createCheckpoints(deps: {
 
   const openOne = () => openConnection(sqlite.filename, fault);
 
+  /** Notices that the log was restarted, and by whom: SQLite restarts only a log that is copied. */
+  function followLog(): void {
+    const generation = log.generation();
+    if (generation !== progress.generation) {
+      if (progress.isBehind) contention.note();
+      progress = { generation, copied: 0, retryAfter: 0, isBehind: false };
+    }
+    progress.isBehind = log.hasFrame(progress.copied + 1);
+  }
+
   /** Whether at least `pages` frames are left to copy. */
   function areLeft(pages: number): boolean {
-    const generation = log.generation();
-    if (generation !== progress.generation) progress = { generation, copied: 0, retryAfter: 0 };
+    followLog();
     return log.hasFrame(Math.max(progress.copied, progress.retryAfter) + pages);
   }
 
   /**
    * Copies the frames that no reader holds back; none if another process makes a checkpoint.
-   * Returns true if no frame is left.
+   * `last` is the last frame that our own reader sees. Returns true if no frame is left.
    */
-  function copy(copier: Database): boolean {
+  function copy(copier: Database, last: number): boolean {
     const row = copier.query<CheckpointRow, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
-    if (row === null || row.checkpointed <= 0) return false;
-    progress.copied = row.checkpointed;
-    return row.checkpointed === row.log;
+    const isAll = row !== null && row.checkpointed > 0 && row.checkpointed === row.log;
+    if (row !== null && row.checkpointed > 0) progress.copied = row.checkpointed;
+    if (progress.copied < last) contention.note();
+    progress.isBehind = !isAll;
+    return isAll;
   }
 
   /** Returns null if no more files can be opened now. The next `consider` tries again. */
@@ -140,18 +167,28 @@ export function createCheckpoints(deps: {
       if (reader.inTransaction) reader.run("COMMIT");
       reader.run("BEGIN");
       reader.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
+      const last = log.lastFrame(progress.copied);
       await log.sync();
-      isAll = copy(copier);
+      isSynced = false;
+      isAll = copy(copier, last);
     } catch (error) {
       if (error instanceof SQLiteError) return "none";
       throw error;
     }
     // If this fails, the read transaction stays open, so the log keeps the frames (invariant 4).
     await syncToDisk(file);
+    isSynced = true;
+    if (contention.isRecent()) endRead();
     if (isAll) return "all";
     if (progress.copied !== before) return "some";
     progress.retryAfter = Math.max(progress.copied, progress.retryAfter) + sizes.roundPages;
     return "none";
+  }
+
+  /** Ends the read transaction if all frames that it protects are on disk in the database. */
+  function endRead(): void {
+    const isOpen = connections?.reader.inTransaction === true;
+    if (isOpen && isSynced) connections?.reader.run("COMMIT");
   }
 
   async function runRounds(): Promise<void> {
@@ -167,10 +204,20 @@ export function createCheckpoints(deps: {
     }
   }
 
+  /**
+   * A second process can commit between the first page and BEGIN IMMEDIATE, a few microseconds, or
+   * instead of BEGIN IMMEDIATE. SQLite gives no way to keep the write lock across a commit. If it
+   * commits between the read transaction and the first page, it restarts the log itself, and SQLite
+   * syncs the header. If it commits after the first page, the second frame may reach the disk before
+   * the header (invariant 5). A power cut does harm only if it happens before the sync that follows
+   * here, or the one that ends the commit of the other process (our commands use FULL), and if the
+   * disk has stored the second frame but neither the header nor the first frame. The only other
+   * processes that write are commands of Mailstead, a few times a day. This is accepted.
+   */
   async function restartLog(): Promise<void> {
     if ((await runRound()) !== "all" || connections === null) return;
-    const { reader, copier } = connections;
-    reader.run("COMMIT");
+    const { copier } = connections;
+    endRead();
     try {
       rewriteFirstPage(sqlite);
       copier.run("BEGIN IMMEDIATE"); // Prevents writes of other processes as well.
@@ -181,12 +228,25 @@ export function createCheckpoints(deps: {
     if (copier.inTransaction) copier.run("ROLLBACK");
   }
 
+  function begin(): void {
+    underway = runRounds()
+      .catch(failed)
+      .finally(() => (underway = null));
+  }
+
   return {
     consider() {
-      if (underway !== null || !areLeft(sizes.roundPages)) return;
-      underway = runRounds()
-        .catch(failed)
-        .finally(() => (underway = null));
+      if (underway === null && areLeft(sizes.roundPages)) begin();
+    },
+    probe() {
+      if (underway !== null) return;
+      followLog();
+      if (progress.isBehind) begin();
+    },
+    yieldLog() {
+      contention.note();
+      // A round that is under way ends the transaction itself.
+      if (underway === null) endRead();
     },
     pause: () => pause,
     async close() {

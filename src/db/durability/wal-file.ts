@@ -16,6 +16,8 @@ export type LogFile = {
   generation(): string;
   /** Whether the log has at least `number` frames of the current generation. */
   hasFrame(number: number): boolean;
+  /** The number of the last frame of the current generation, which is at least `from`. */
+  lastFrame(from: number): number;
   /** Like `generation`, but "" if the file does not start with the header of a log. */
   header(): string;
   /** Returns the database page numbers of the first `count` frames. */
@@ -64,14 +66,23 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
     return read === header.length && (header.readUInt32BE(0) & MAGIC_MASK) >>> 0 === MAGIC;
   }
 
+  function hasFrame(number: number): boolean {
+    const found = saltsAt(startOf(number) + FRAME_SALTS_AT);
+    return found !== "" && found === generation();
+  }
+
   return {
     path,
     sizeBytes: () => fstatSync(opened()).size,
     sync: () => syncToDisk(opened()),
     generation,
-    hasFrame(number) {
-      const found = saltsAt(startOf(number) + FRAME_SALTS_AT);
-      return found !== "" && found === generation();
+    hasFrame,
+    lastFrame(from) {
+      let [known, step] = [from, 1];
+      while (hasFrame(known + step)) [known, step] = [known + step, step * 2];
+      // The last frame is less than `step` after `known`.
+      for (; step >= 1; step /= 2) if (hasFrame(known + step)) known += step;
+      return known;
     },
     header: () => (hasMagic() ? header.toString("latin1", SALTS_AT) : ""),
     pageNumbers(count) {
