@@ -197,6 +197,18 @@ describe("a finding names the problem and its fix", () => {
       /^fail {2}secret: a stored DKIM key of example\.com cannot be opened.* — Restore the file/,
     ],
     [
+      "fails if the database was used with another secret",
+      { isSameSecret: async () => false },
+      {},
+      /^fail {2}secret: it is not the one that this database was used with — restore the old/,
+    ],
+    [
+      "warns if another process holds the write-ahead log",
+      { logHeldSince: async () => "2026-02-03T04:05:06.000Z", logBytes: () => 70 * 1024 ** 2 },
+      {},
+      /^warn {2}write-ahead log: 70\.0 MiB, held .* since 2026-02-03T.* — .*--durability sqlite/,
+    ],
+    [
       "reports a missing secret once",
       {
         requireReadableKeys: () => Promise.reject(new DataFolderError("No secret.", "Restore it.")),

@@ -78,13 +78,16 @@ export const checkSecret: Check = async ({ folder, requireReadableKeys, isSameSe
   }
 };
 
-/** Reports what a running server has noticed of another process that holds the write-ahead log. */
+/**
+ * Reports that a running server has noticed another process that holds the write-ahead log. Without
+ * one, nothing is reported.
+ */
 export const checkLog: Check = async ({ folder, logHeldSince, logBytes }) => {
   const what = "write-ahead log";
   if (folder === null) return [];
-  const mib = ((logBytes(folder) ?? 0) / 1024 ** 2).toFixed(1);
   const since = await logHeldSince();
-  if (since === null) return [ok(what, `${mib} MiB, no other process holds it`)];
+  if (since === null) return [];
+  const mib = ((logBytes(folder) ?? 0) / 1024 ** 2).toFixed(1);
   const fix =
     "start the server with --durability sqlite beside a replication tool, or end the program that " +
     "has the database open";
