@@ -20,6 +20,7 @@ import { openStoredDatabase } from "../db/open-stored.ts";
 import { ensureWhole } from "../db/whole.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
+import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -207,6 +208,9 @@ function findFreePort(hostname: string): number {
 }
 
 function cannotListen(config: Config, error: unknown): UsageError {
+  if (error instanceof MetricsAddressError) {
+    return new UsageError(`${error.message}; choose another address for --metrics`);
+  }
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(
     `cannot listen on ${config.host}:${config.port} (${why}); choose another --port or --host`,

@@ -223,6 +223,10 @@ const VIOLATIONS: Readonly<Record<string, [sql: string, finding: RegExp]>> = {
     "UPDATE workflow_executions SET contact_seq = NULL WHERE status = 'WAITING'",
     /has no contact/,
   ],
+  "known-values": [
+    "UPDATE emails SET status = 'LOST' WHERE seq IN (1, 2)",
+    /^emails\.status: 2 rows have the unknown value 'LOST'$/,
+  ],
 };
 
 describe("a violation is detected of", () => {

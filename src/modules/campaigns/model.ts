@@ -4,6 +4,7 @@ import { described, describedUse, named } from "../../http/documented.ts";
 import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
 import { EXAMPLE } from "../../http/example-values.ts";
+import { MINIMUM_TEXT } from "../../http/field-messages.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
@@ -12,6 +13,7 @@ import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templa
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
+const LOWEST_RATE_TEXT = "1/60, which is one mail per minute";
 
 const DateTime = Type.String({ format: "date-time" });
 
@@ -121,7 +123,9 @@ const Fields = described(
     audienceType: AudienceType,
     segmentId: Type.Optional(Nullable(Type.String())),
     audienceFilter: Type.Optional(Nullable(named("Condition", Type.Unknown()))),
-    rate: Type.Optional(Nullable(Type.Number({ minimum: LOWEST_RATE }))),
+    rate: Type.Optional(
+      Nullable(Type.Number({ minimum: LOWEST_RATE, [MINIMUM_TEXT]: LOWEST_RATE_TEXT })),
+    ),
   }),
   CONTENT_TEXTS,
 );

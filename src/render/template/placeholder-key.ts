@@ -7,6 +7,7 @@
  */
 
 import { type Context, Drop } from "liquidjs";
+import { trimInvisible } from "../../lib/trim.ts";
 
 /** Longest key, in UTF-16 units; longer text is read as Liquid. */
 const MAX_KEY_LENGTH = 255;
@@ -55,17 +56,4 @@ function ownValue(scope: unknown, name: string): unknown {
   if (typeof scope !== "object" || scope === null) return undefined;
   if (Array.isArray(scope) || scope instanceof Drop) return undefined;
   return Object.hasOwn(scope, name) ? Reflect.get(scope, name) : undefined;
-}
-
-/** Trims white space, no-break spaces, and the zero-width characters that HTML editors write. */
-function trimInvisible(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isInvisible(text.charAt(start))) start++;
-  while (end > start && isInvisible(text.charAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isInvisible(char: string): boolean {
-  return char.trim() === "" || "\u200b\u200c\u200d\u2060".includes(char);
 }
