@@ -30,7 +30,7 @@ export type Db = BunSQLiteDatabase & { sqlite: Database; fault: FaultLatch; file
 const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
 /**
  * Longest time to wait for a lock of another process. A checkpoint of a replication tool has the
- * write lock for up to the tool's own timeout, which is usually 5 s. `transactions.ts` waits this
+ * write lock for up to the tool's own timeout, which is usually 5 s. `write-lock.ts` waits this
  * long too, without blocking the event loop.
  */
 const LOCK_TIMEOUT_MS = 10_000;

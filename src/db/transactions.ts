@@ -1,23 +1,17 @@
 /**
  * Transactions of the writer: each takes as many of the waiting changes as fit into its time, runs
  * each of them in its own savepoint, writes the tallies and commits.
- *
- * If another process has the write lock, SQLite waits for it and blocks the event loop. So it waits
- * only for a short time, and the writer tries again later until the timeout of the connection has
- * passed.
  */
 
-import type { Database } from "bun:sqlite";
 import { systemClock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Db } from "./open.ts";
-import { isLocked, isStorageError, storageRefused } from "./refusal.ts";
+import { isStorageError, storageRefused } from "./refusal.ts";
 import { createTallies, type Tally } from "./tallies.ts";
+import { createWriteLock } from "./write-lock.ts";
 
 /** Longest time for the changes of one transaction. The rest waits for the next iteration. */
 const BATCH_BUDGET_MS = 10;
-/** Longest time for which the event loop waits for the write lock of another process. */
-const BLOCKING_WAIT_MS = 30;
 
 /** A requested change. */
 export type Job = {
@@ -33,7 +27,7 @@ export type Job = {
 export function createTransactions(deps: { db: Db; log: Log; beginWork: () => void }) {
   const { log, beginWork } = deps;
   const { sqlite, fault } = deps.db;
-  const begin = sqlite.prepare("BEGIN IMMEDIATE");
+  const lock = createWriteLock(sqlite);
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
   const savepoint = sqlite.prepare("SAVEPOINT change");
@@ -42,9 +36,6 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
   /** The job whose change runs. */
   let current: Job | null = null;
   let healthy = true;
-  const lockTimeoutMs = takeLockTimeout(sqlite);
-  /** Monotonic time at which another process was found to have the write lock; null if none has. */
-  let lockedAt: number | null = null;
   const tallies = createTallies(() => {
     if (current === null) throw new Error("a tally was used outside a change");
   });
@@ -58,7 +49,7 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
     beginWork();
     try {
       fault.check();
-      if (!tryBegin()) return null;
+      if (!lock.tryBegin()) return null;
       const startedAt = systemClock.elapsed();
       while (jobs.length > 0 && systemClock.elapsed() - startedAt < BATCH_BUDGET_MS) {
         const job = jobs.shift();
@@ -75,25 +66,6 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
     } finally {
       tallies.clear();
     }
-  }
-
-  /**
-   * Begins a transaction. Returns false if another process has the write lock, and throws if it has
-   * had it for too long.
-   */
-  function tryBegin(): boolean {
-    try {
-      begin.run();
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-      if (lockedAt === null) setLockTimeout(sqlite, 0);
-      lockedAt ??= systemClock.elapsed();
-      if (systemClock.elapsed() - lockedAt < lockTimeoutMs) return false;
-      throw error;
-    }
-    if (lockedAt !== null) setLockTimeout(sqlite, BLOCKING_WAIT_MS);
-    lockedAt = null;
-    return true;
   }
 
   /**
@@ -164,15 +136,4 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
     /** False if the storage refused the last transaction. */
     isHealthy: () => healthy,
   };
-}
-
-/** Returns the timeout of the connection, and makes SQLite itself wait for a short time only. */
-function takeLockTimeout(sqlite: Database): number {
-  const [row] = sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").all();
-  setLockTimeout(sqlite, BLOCKING_WAIT_MS);
-  return row?.timeout ?? 0;
-}
-
-function setLockTimeout(sqlite: Database, timeoutMs: number): void {
-  sqlite.run(`PRAGMA busy_timeout = ${timeoutMs}`);
 }

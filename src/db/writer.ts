@@ -130,24 +130,19 @@ export function createWriter(
     }
     // Changes that did not fit into this batch stay ahead of newer ones.
     waiting = [...jobs, ...waiting];
-    if (done === null) waitForLock();
-    else if (waiting.length > 0) schedule();
-  }
-
-  function waitForLock(): void {
-    disk?.yieldLog();
-    resumeAfter(Bun.sleep(LOCK_RETRY_MS));
+    if (done === null) {
+      disk?.yieldLog();
+      resumeAfter(Bun.sleep(LOCK_RETRY_MS));
+    } else if (waiting.length > 0) schedule();
   }
 
   function resumeAfter(obstacle: Promise<void>): void {
     isBlocked = true;
-    void obstacle.then(() => {
+    void obstacle.finally(() => {
       isBlocked = false;
       schedule();
     });
   }
-
-  const failed = (error: unknown) => faultOf(error, log);
 
   /** Syncs and answers committed changes. Changes committed during a sync share the next one. */
   async function answerCommitted(): Promise<void> {
@@ -156,7 +151,7 @@ export function createWriter(
     while (committed.length > 0) {
       const jobs = committed;
       committed = [];
-      const failure = disk === null ? null : await disk.sync().then(() => null, failed);
+      const failure = disk === null ? null : await syncOrFault(disk, log);
       for (const job of jobs)
         if (failure === null) answer(job, log);
         else job.reject(failure);
@@ -235,6 +230,14 @@ function committedJob<T>(
       disk.reject(error);
     },
   };
+}
+
+/** Returns null when the committed changes are on disk, or the fault that prevents it. */
+function syncOrFault(disk: DiskSync, log: Log): Promise<StorageFaultError | null> {
+  return disk.sync().then(
+    () => null,
+    (error: unknown) => faultOf(error, log),
+  );
 }
 
 /** Ends the process after a disk error: only a restart can find out which changes were stored. */

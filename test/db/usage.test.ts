@@ -28,6 +28,7 @@ const NOT_METERED = [
   "contact_events", // In the fixed bytes of an event.
   "direct_sites",
   "dkim_keys", // In the fixed bytes of a domain.
+  "installation_values", // A few values of the whole installation.
   "migrations",
   "mta_sts_policies",
   "project_usage",

@@ -27,11 +27,10 @@
  */
 
 import { type Database, SQLiteError } from "bun:sqlite";
-import { openSync, statSync } from "node:fs";
-import { isExhaustion } from "../../lib/descriptors.ts";
-import type { Contention } from "./contention.ts";
-import { openConnection } from "../connection.ts";
 import type { FaultLatch } from "../fault.ts";
+import { type Connections, tryConnect } from "./connections.ts";
+import type { Contention } from "./contention.ts";
+import { type CheckpointRow, createCopyProgress } from "./copy-progress.ts";
 import type { LogFile } from "./wal-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
 
@@ -64,16 +63,6 @@ type CheckpointSizes = {
 
 const SIZES: CheckpointSizes = { roundPages: 600, restartPages: 16_000, pausePages: 500 };
 
-type Connections = {
-  reader: Database;
-  copier: Database;
-  /** Descriptor of the database file, to sync it. */
-  file: number;
-};
-
-/** Result of a checkpoint: frames in the log, and how many of them are in the database now. */
-type CheckpointRow = { busy: number; log: number; checkpointed: number };
-
 /** The frames that a round copied. "none" loses nothing: the log only stays longer for a while. */
 type Copied = "none" | "some" | "all";
 
@@ -94,83 +83,24 @@ export function createCheckpoints(deps: {
   let pause: Promise<void> | null = null;
   /** False while the database file may contain pages that are not on disk. */
   let isSynced = true;
-  /**
-   * `copied`: frames of this generation of the log that are in the database. `retryAfter`: if a
-   * round copied nothing, because another reader uses an older state, the next round begins
-   * `roundPages` after this frame. `isBehind`: the log has frames that no round has copied.
-   */
-  let progress = { generation: "", copied: 0, retryAfter: 0, isBehind: false };
-
-  /** Opens the files by path, and throws StorageFaultError if a path leads to another file. */
-  function connect(): Connections {
-    const file = databaseFile(sqlite.filename);
-    const [reader, copier] = [openOne(), openOne()];
-    try {
-      ensureSound();
-    } catch (error) {
-      for (const connection of [reader, copier]) connection.close();
-      throw error;
-    }
-    copier.run("PRAGMA synchronous = OFF");
-    return { reader, copier, file };
-  }
-
-  const openOne = () => openConnection(sqlite.filename, fault);
-
-  /** Notices that the log was restarted, and by whom: SQLite restarts only a log that is copied. */
-  function followLog(): void {
-    const generation = log.generation();
-    if (generation !== progress.generation) {
-      if (progress.isBehind) contention.note();
-      progress = { generation, copied: 0, retryAfter: 0, isBehind: false };
-    }
-    progress.isBehind = log.hasFrame(progress.copied + 1);
-  }
-
-  /** Whether at least `pages` frames are left to copy. */
-  function areLeft(pages: number): boolean {
-    followLog();
-    return log.hasFrame(Math.max(progress.copied, progress.retryAfter) + pages);
-  }
-
-  /**
-   * Copies the frames that no reader holds back; none if another process makes a checkpoint.
-   * `last` is the last frame that our own reader sees. Returns true if no frame is left.
-   */
-  function copy(copier: Database, last: number): boolean {
-    const row = copier.query<CheckpointRow, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
-    const isAll = row !== null && row.checkpointed > 0 && row.checkpointed === row.log;
-    if (row !== null && row.checkpointed > 0) progress.copied = row.checkpointed;
-    if (progress.copied < last) contention.note();
-    progress.isBehind = !isAll;
-    return isAll;
-  }
-
-  /** Returns null if no more files can be opened now. The next `consider` tries again. */
-  function connected(): Connections | null {
-    try {
-      return (connections ??= connect());
-    } catch (error) {
-      if (error instanceof SQLiteError || isExhaustion(error)) return null;
-      throw error;
-    }
-  }
+  const progress = createCopyProgress(log, contention);
 
   async function runRound(): Promise<Copied> {
     ensureSound();
-    const open = connected();
-    if (open === null) return "none";
-    const { reader, copier, file } = open;
-    const before = progress.copied;
+    connections ??= tryConnect({ path: sqlite.filename, fault, ensureSound });
+    if (connections === null) return "none";
+    const { reader, copier, file } = connections;
+    const before = progress.copied();
     let isAll: boolean;
     try {
       if (reader.inTransaction) reader.run("COMMIT");
       reader.run("BEGIN");
       reader.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
-      const last = log.lastFrame(progress.copied);
+      const last = progress.lastFrame();
       await log.sync();
       isSynced = false;
-      isAll = copy(copier, last);
+      const row = copier.query<CheckpointRow, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
+      isAll = progress.record(row, last);
     } catch (error) {
       if (error instanceof SQLiteError) return "none";
       throw error;
@@ -180,8 +110,8 @@ export function createCheckpoints(deps: {
     isSynced = true;
     if (contention.isRecent()) endRead();
     if (isAll) return "all";
-    if (progress.copied !== before) return "some";
-    progress.retryAfter = Math.max(progress.copied, progress.retryAfter) + sizes.roundPages;
+    if (progress.copied() !== before) return "some";
+    progress.postpone(sizes.roundPages);
     return "none";
   }
 
@@ -193,7 +123,7 @@ export function createCheckpoints(deps: {
 
   async function runRounds(): Promise<void> {
     while ((await runRound()) !== "none" && log.hasFrame(sizes.restartPages)) {
-      if (areLeft(sizes.pausePages)) continue;
+      if (progress.areLeft(sizes.pausePages)) continue;
       const { promise, resolve } = Promise.withResolvers<void>();
       pause = promise;
       await restartLog().finally(() => {
@@ -205,14 +135,13 @@ export function createCheckpoints(deps: {
   }
 
   /**
-   * A second process can commit between the first page and BEGIN IMMEDIATE, a few microseconds, or
-   * instead of BEGIN IMMEDIATE. SQLite gives no way to keep the write lock across a commit. If it
-   * commits between the read transaction and the first page, it restarts the log itself, and SQLite
-   * syncs the header. If it commits after the first page, the second frame may reach the disk before
-   * the header (invariant 5). A power cut does harm only if it happens before the sync that follows
-   * here, or the one that ends the commit of the other process (our commands use FULL), and if the
-   * disk has stored the second frame but neither the header nor the first frame. The only other
-   * processes that write are commands of Mailstead, a few times a day. This is accepted.
+   * One race is accepted. SQLite gives no way to keep the write lock across a commit, so another
+   * process may commit after the first page and before BEGIN IMMEDIATE, some microseconds later, or
+   * prevent BEGIN IMMEDIATE. Its frame may then reach the disk before the header (invariant 5). A
+   * power cut does harm only in the milliseconds until the next sync, ours or that of the other
+   * process, and only if the disk has stored the second frame and neither the header nor the first
+   * frame. The other processes that write are commands of Mailstead. A process that commits before
+   * the first page restarts the log itself, and SQLite syncs the header.
    */
   async function restartLog(): Promise<void> {
     if ((await runRound()) !== "all" || connections === null) return;
@@ -236,12 +165,10 @@ export function createCheckpoints(deps: {
 
   return {
     consider() {
-      if (underway === null && areLeft(sizes.roundPages)) begin();
+      if (underway === null && progress.areLeft(sizes.roundPages)) begin();
     },
     probe() {
-      if (underway !== null) return;
-      followLog();
-      if (progress.isBehind) begin();
+      if (underway === null && progress.isBehind()) begin();
     },
     yieldLog() {
       contention.note();
@@ -274,19 +201,4 @@ function rewriteFirstPage(sqlite: Database): void {
 
 function pragma(sqlite: Database, name: string): number {
   return Number(sqlite.query(`PRAGMA ${name}`).values()[0]?.[0]);
-}
-
-/**
- * Open descriptors of database files, by device and inode. They are never closed: a POSIX lock
- * belongs to the process, so closing any descriptor of a file releases the locks that SQLite has on
- * it.
- */
-const databaseFiles = new Map<string, number>();
-
-function databaseFile(path: string): number {
-  const { dev, ino } = statSync(path);
-  const key = `${dev}:${ino}`;
-  const file = databaseFiles.get(key) ?? openSync(path, "r+");
-  databaseFiles.set(key, file);
-  return file;
 }

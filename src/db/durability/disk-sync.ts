@@ -2,8 +2,9 @@
  * Makes commits durable without blocking the event loop on the disk. With `synchronous=FULL` each
  * COMMIT blocks until the write-ahead log is on disk, from tenths of a millisecond up to 100 ms.
  * With NORMAL a COMMIT only writes the log; a thread then syncs the log, and the write is answered
- * after that. `checkpoint.ts` copies the log into the database in the same manner, `contention.ts`
- * notices other processes that use the log, `wal-file.ts` reads the file of the log, and
+ * after that. `checkpoint.ts` copies the log into the database in the same manner, with the files of
+ * `connections.ts`, and `copy-progress.ts` says how far it is. `contention.ts` notices other processes
+ * that use the log, and `hold-report.ts` reports them. `wal-file.ts` reads the file of the log, and
  * `sync-to-disk.ts` is the system call.
  *
  * SQLite normally orders these steps itself. Because this folder does it instead, the following

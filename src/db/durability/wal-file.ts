@@ -77,13 +77,7 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
     sync: () => syncToDisk(opened()),
     generation,
     hasFrame,
-    lastFrame(from) {
-      let [known, step] = [from, 1];
-      while (hasFrame(known + step)) [known, step] = [known + step, step * 2];
-      // The last frame is less than `step` after `known`.
-      for (; step >= 1; step /= 2) if (hasFrame(known + step)) known += step;
-      return known;
-    },
+    lastFrame: (from) => lastFrom(from, hasFrame),
     header: () => (hasMagic() ? header.toString("latin1", SALTS_AT) : ""),
     pageNumbers(count) {
       const number = Buffer.alloc(PAGE_NUMBER_BYTES);
@@ -105,4 +99,13 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
       file = null;
     },
   };
+}
+
+/** The last number that `exists`; `from` and all numbers before the last one exist. */
+function lastFrom(from: number, exists: (number: number) => boolean): number {
+  let [known, step] = [from, 1];
+  while (exists(known + step)) [known, step] = [known + step, step * 2];
+  // The last one is less than `step` after `known`.
+  for (; step >= 1; step /= 2) if (exists(known + step)) known += step;
+  return known;
 }

@@ -130,7 +130,13 @@ class Scanner {
 const ALTERNATIVE_ENDS = ["|", "??", "}}", "-}}"];
 
 /** A quoted text in an expression is a string of Liquid if one of these follows it. */
-const STRING_ENDS = [...ALTERNATIVE_ENDS, ..."=!<>)],.[", "and ", "or ", "contains "];
+const STRING_ENDS = [
+  ...ALTERNATIVE_ENDS,
+  ..."= ! < > ) ] , . [".split(" "),
+  "and ",
+  "or ",
+  "contains ",
+];
 
 function isQuote(char: string | undefined): boolean {
   return char === '"' || char === "'";

@@ -70,11 +70,9 @@ const add = (pages: number) =>
   writer.write(() => void db.sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * 4096]));
 
 /** Writes and reports until the process ends. Returns the longest time of a write. */
-async function writeBeside({ exited }: { exited: Promise<number> }, pages: number) {
-  let hasEnded = false;
-  void exited.then(() => (hasEnded = true));
+async function writeBeside(other: ReturnType<typeof startOther>, pages: number) {
   let [writes, longestMs] = [0, 0];
-  while (!hasEnded) {
+  while (other.exitCode === null) {
     const startedAt = performance.now();
     await add(pages);
     longestMs = Math.max(longestMs, performance.now() - startedAt);
