@@ -10,7 +10,10 @@ import type { LogFile } from "./wal-file.ts";
 export type CheckpointRow = { busy: number; log: number; checkpointed: number };
 
 type CopyProgress = {
-  /** Whether at least `pages` frames are left to copy. */
+  /**
+   * Whether at least `pages` frames are left to copy. It is called after a commit, so if the log is
+   * empty, another process has truncated it.
+   */
   areLeft(pages: number): boolean;
   /** Whether any frame is left, also if a reader holds it back. */
   isBehind(): boolean;
@@ -50,6 +53,7 @@ export function createCopyProgress(
   return {
     areLeft(pages) {
       follow();
+      if (generation === "") contention.note();
       return log.hasFrame(Math.max(copied, retryAfter) + pages);
     },
     isBehind() {
