@@ -126,7 +126,7 @@ describe("with another secret", () => {
         return server
           .log()
           .split("\n")
-          .filter((line) => line.includes('"level":"warn"'));
+          .filter((line) => line.includes("the installation secret"));
       };
       expect(await linesOf()).toEqual([]);
       writeFileSync(join(data, "secret"), OTHER_SECRET);
