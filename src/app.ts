@@ -8,6 +8,7 @@ import { type ClockSteps, createClockSteps } from "./clock-steps.ts";
 import { type AppOptions, type Core, createCore } from "./core.ts";
 import { createHttpEdge } from "./edge.ts";
 import { createHttpServer } from "./http-server.ts";
+import { createHoldReport } from "./db/durability/hold-report.ts";
 import { defineFormats } from "./http/formats.ts";
 import type { RecurringWork } from "./lib/recurring.ts";
 import { createAppLifecycle } from "./lifecycle.ts";
@@ -84,14 +85,17 @@ function stepsOf({ db, writer, clock, log }: Core, modules: readonly Module[]): 
 
 /** All recurring work of the server; `mailstead doctor` prints this list. */
 function recurringWorkOf(
-  { writer }: Core,
+  core: Core,
   clockSteps: ClockSteps,
   modules: readonly Module[],
 ): readonly RecurringWork[] {
+  const { writer } = core;
+  const holdReport = createHoldReport(core);
   return [
     { name: "clock", pattern: "* * * * * *", run: clockSteps.check },
     ...modules.flatMap(({ recurring = [] }) => recurring),
     // This finds damaged or moved files also while nothing is written.
     { name: "database files", pattern: "* * * * * *", run: async () => void writer.verifyFiles() },
+    { name: "write-ahead log", pattern: "* * * * * *", run: holdReport.check },
   ];
 }

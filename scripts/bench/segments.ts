@@ -22,6 +22,8 @@ const MAX_COUNT_MS = 400;
 /** Largest accepted ratio of the count to the fastest handwritten SQL. */
 const MAX_RATIO = 1.3;
 const MAX_BLOCKED_MS = 50;
+/** A list waits one second for new counts before it shows the stored ones. */
+const MAX_LIST_MS = 1200;
 
 const DAY_MS = 24 * 60 * 60_000;
 /** The end of the seeded data, which is also the time of the application. */
@@ -118,7 +120,7 @@ export async function benchSegments(options: SeedOptions): Promise<boolean> {
     db,
     folder: null,
     secret: "a secret for measurements that is long enough",
-    clock: { ...systemClock, now: () => NOW, elapsed: () => 0, after: () => () => undefined },
+    clock: { ...systemClock, now: () => NOW, elapsed: () => 0 },
     log: silentLog,
   });
   const aims: Aim[] = [];
@@ -137,7 +139,7 @@ function addRareEvent(sqlite: Database): void {
     SELECT seq, ${nameSeq("upgrade")}, ${NOW}, 0, 1 FROM contacts WHERE seq % 10000 = 7`);
 }
 
-/** Measures a page of a hundred segments, each with its exact count. */
+/** Measures a page of a hundred segments: first without stored counts, then with them. */
 async function benchList(app: ReturnType<typeof createApp>, sqlite: Database): Promise<Aim[]> {
   const list = () => app.segments.list(1, { limit: "100" });
   invalidateCounts(sqlite);
@@ -145,8 +147,13 @@ async function benchList(app: ReturnType<typeof createApp>, sqlite: Database): P
   const blockedMs = await longestBlockMs(list);
   const seconds = (performance.now() - startedAt) / 1000;
   const byHand = countInSingleQueries(app, sqlite);
-  const measured = `${fixed(seconds, 1)} s, ${fixed(byHand, 1)} s with one query each`;
-  printValue("list of 100 segments", measured);
+  printValue(
+    "list of 100 segments, all counted",
+    `${fixed(seconds, 1)} s, ${fixed(byHand, 1)} s with one query each`,
+  );
+  invalidateCounts(sqlite);
+  const storedMs = await elapsedMs(list);
+  printValue("the same with stored counts", ms(storedMs));
   return [
     {
       name: "list: event loop blocked",
@@ -154,7 +161,12 @@ async function benchList(app: ReturnType<typeof createApp>, sqlite: Database): P
       measured: ms(blockedMs),
       wanted: `< ${MAX_BLOCKED_MS} ms`,
     },
-    { name: "list: slices beside queries", isMet: seconds < byHand, measured, wanted: "less" },
+    {
+      name: "list with stored counts",
+      isMet: storedMs < MAX_LIST_MS,
+      measured: ms(storedMs),
+      wanted: `< ${MAX_LIST_MS} ms`,
+    },
   ];
 }
 
@@ -251,6 +263,12 @@ async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   await work();
   isOver = true;
   return longest;
+}
+
+async function elapsedMs(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
 }
 
 /** Writes a row, which invalidates all cached counts. */

@@ -13,12 +13,14 @@ import {
   openDataFolder,
 } from "../db/folder.ts";
 import { StorageFaultError } from "../db/fault.ts";
+import { isSameSecret, OTHER_SECRET, rememberSecret } from "../db/installation-values.ts";
 import { migrate } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { ensureWhole } from "../db/whole.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
+import { MetricsAddressError } from "../lib/metrics.ts";
 import { VERSION } from "../lib/version.ts";
 import { requireReadableKeys } from "../modules/domains/keys.ts";
 import { type Command, UsageError } from "./command.ts";
@@ -115,6 +117,8 @@ export async function runServer(
   endOnUnexpectedErrors(log);
   // With a wrong secret the server would accept mail but could not sign it.
   requireReadableKeys(db, folder.secret);
+  if (!isSameSecret(db, folder.secret)) log.warn(OTHER_SECRET);
+  rememberSecret(db, folder.secret);
   const config = given.port === 0 ? { ...given, port: findFreePort(given.host) } : given;
   const app = createApp({
     config,
@@ -210,6 +214,9 @@ function findFreePort(hostname: string): number {
 }
 
 function cannotListen(config: Config, error: unknown): UsageError {
+  if (error instanceof MetricsAddressError) {
+    return new UsageError(`${error.message}; choose another address for --metrics`);
+  }
   const why = error instanceof Error ? error.message : String(error);
   return new UsageError(
     `cannot listen on ${config.host}:${config.port} (${why}); choose another --port or --host`,

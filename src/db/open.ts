@@ -28,6 +28,12 @@ export type Db = BunSQLiteDatabase & { sqlite: Database; fault: FaultLatch; file
  * reports freed blocks to the disk (TRIM) takes tens of milliseconds for a truncation.
  */
 const JOURNAL_SIZE_LIMIT_BYTES = 256 * 1024 * 1024;
+/**
+ * Longest time to wait for a lock of another process. A checkpoint of a replication tool has the
+ * write lock for up to the tool's own timeout, which is usually 5 s. `write-lock.ts` waits this
+ * long too, without blocking the event loop.
+ */
+const LOCK_TIMEOUT_MS = 10_000;
 const PAGE_CACHE_KIB = 60 * 1024;
 
 const IN_MEMORY = ":memory:";
@@ -39,7 +45,7 @@ export function openDatabase(file: string, { create = true } = {}): Db {
   const sqlite = openConnection(file, fault, create ? { create } : { readwrite: true });
   if (file !== IN_MEMORY) files.add(file);
   // With WAL and FULL, a commit survives a power cut. None of these settings is a default.
-  sqlite.run("PRAGMA busy_timeout = 5000");
+  sqlite.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`);
   sqlite.run("PRAGMA journal_mode = WAL");
   sqlite.run("PRAGMA synchronous = FULL");
   sqlite.run("PRAGMA foreign_keys = ON");

@@ -20,6 +20,11 @@ export function isStorageError(error: unknown): boolean {
   return STORAGE_CODES.some((name) => code.startsWith(name));
 }
 
+/** Whether another connection has the lock that the statement needs. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY") === true;
+}
+
 /** Whether a write failed because the storage refused it. The same write may succeed later. */
 export function isStorageRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status === 503;

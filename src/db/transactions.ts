@@ -8,6 +8,7 @@ import { describeError, type Log } from "../lib/log.ts";
 import type { Db } from "./open.ts";
 import { isStorageError, storageRefused } from "./refusal.ts";
 import { createTallies, type Tally } from "./tallies.ts";
+import { createWriteLock } from "./write-lock.ts";
 
 /** Longest time for the changes of one transaction. The rest waits for the next iteration. */
 const BATCH_BUDGET_MS = 10;
@@ -26,7 +27,7 @@ export type Job = {
 export function createTransactions(deps: { db: Db; log: Log; beginWork: () => void }) {
   const { log, beginWork } = deps;
   const { sqlite, fault } = deps.db;
-  const begin = sqlite.prepare("BEGIN IMMEDIATE");
+  const lock = createWriteLock(sqlite);
   const commit = sqlite.prepare("COMMIT");
   const rollback = sqlite.prepare("ROLLBACK");
   const savepoint = sqlite.prepare("SAVEPOINT change");
@@ -39,13 +40,16 @@ export function createTransactions(deps: { db: Db; log: Log; beginWork: () => vo
     if (current === null) throw new Error("a tally was used outside a change");
   });
 
-  /** Commits jobs from the front of `jobs`, as many as fit into a batch, and returns them. */
-  function commitTogether(jobs: Job[]): Job[] {
+  /**
+   * Commits jobs from the front of `jobs`, as many as fit into a batch, and returns them. Returns
+   * null and takes none if another process has the write lock; the caller tries again later.
+   */
+  function commitTogether(jobs: Job[]): Job[] | null {
     const done: Job[] = [];
     beginWork();
     try {
       fault.check();
-      begin.run();
+      if (!lock.tryBegin()) return null;
       const startedAt = systemClock.elapsed();
       while (jobs.length > 0 && systemClock.elapsed() - startedAt < BATCH_BUDGET_MS) {
         const job = jobs.shift();

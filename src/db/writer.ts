@@ -13,6 +13,7 @@
  */
 
 import { describeError, type Log } from "../lib/log.ts";
+import type { LogHold } from "./durability/contention.ts";
 import { createDiskSync, type DiskSync } from "./durability/disk-sync.ts";
 import { StorageFaultError } from "./fault.ts";
 import type { Db } from "./open.ts";
@@ -61,6 +62,8 @@ export type Writer = {
   hasFault(): boolean;
   /** Whether the paths still lead to the database files. If they do not, this raises a fault. */
   verifyFiles(): boolean;
+  /** The hold of another process on the write-ahead log, see durability/contention.ts. */
+  findLogHold(): LogHold | null;
   /** Resolves when no change is waiting. The database may be closed then. */
   drain(): Promise<void>;
 };
@@ -70,6 +73,8 @@ export type Writer = {
  * and one commit writes each page that they share only once.
  */
 const MAX_GATHERED = 32;
+/** Time between two attempts to get the write lock that another process has. */
+const LOCK_RETRY_MS = 5;
 
 /** A job before it enters the queue. */
 type RequestedJob = Omit<Job, "effects">;
@@ -91,12 +96,14 @@ export function createWriter(
   let committed: Job[] = [];
   let isSyncing = false;
   let isScheduled = false;
+  /** True while nothing can be committed: the log is restarted, or another process has the lock. */
+  let isBlocked = false;
   /** A caller waits for the commit and not for the disk, so the commit cannot wait for the sync. */
   let isCommitAwaited = false;
   let idle: (() => void)[] = [];
 
   function schedule(): void {
-    if (isScheduled) return;
+    if (isScheduled || isBlocked) return;
     isScheduled = true;
     // This runs after the I/O callbacks, so requests that arrived together are committed together.
     setImmediate(flush);
@@ -110,21 +117,32 @@ export function createWriter(
   }
 
   function commitWaiting(): void {
+    if (isBlocked) return;
     const pause = disk?.pause() ?? null;
-    if (pause !== null) return void pause.then(schedule);
-    isCommitAwaited = false;
+    if (pause !== null) return resumeAfter(pause);
     const jobs = waiting;
     waiting = [];
-    for (const job of transactions.commitTogether(jobs)) {
+    const done = transactions.commitTogether(jobs);
+    if (done !== null) isCommitAwaited = false;
+    for (const job of done ?? []) {
       job.onCommitted?.();
       committed.push(job);
     }
     // Changes that did not fit into this batch stay ahead of newer ones.
     waiting = [...jobs, ...waiting];
-    if (waiting.length > 0) schedule();
+    if (done === null) {
+      disk?.yieldLog();
+      resumeAfter(Bun.sleep(LOCK_RETRY_MS));
+    } else if (waiting.length > 0) schedule();
   }
 
-  const failed = (error: unknown) => faultOf(error, log);
+  function resumeAfter(obstacle: Promise<void>): void {
+    isBlocked = true;
+    void obstacle.finally(() => {
+      isBlocked = false;
+      schedule();
+    });
+  }
 
   /** Syncs and answers committed changes. Changes committed during a sync share the next one. */
   async function answerCommitted(): Promise<void> {
@@ -133,7 +151,7 @@ export function createWriter(
     while (committed.length > 0) {
       const jobs = committed;
       committed = [];
-      const failure = disk === null ? null : await disk.sync().then(() => null, failed);
+      const failure = disk === null ? null : await syncOrFault(disk, log);
       for (const job of jobs)
         if (failure === null) answer(job, log);
         else job.reject(failure);
@@ -172,6 +190,7 @@ export function createWriter(
     isHealthy: () => transactions.isHealthy() && !hasFault(),
     hasFault,
     verifyFiles: () => disk?.verify() ?? true,
+    findLogHold: () => (hasFault() ? null : (disk?.findHold() ?? null)),
     async drain() {
       const isBusy = waiting.length > 0 || isSyncing;
       if (isBusy) await new Promise<void>((resolve) => idle.push(resolve));
@@ -211,6 +230,14 @@ function committedJob<T>(
       disk.reject(error);
     },
   };
+}
+
+/** Returns null when the committed changes are on disk, or the fault that prevents it. */
+function syncOrFault(disk: DiskSync, log: Log): Promise<StorageFaultError | null> {
+  return disk.sync().then(
+    () => null,
+    (error: unknown) => faultOf(error, log),
+  );
 }
 
 /** Ends the process after a disk error: only a restart can find out which changes were stored. */

@@ -1,6 +1,6 @@
 /** The table of body limits. Each route names its limit with `limited` in its declaration. */
 
-import type { TSchema } from "@sinclair/typebox";
+import { OptionalKind, type TSchema } from "@sinclair/typebox";
 
 export type BodyLimit = {
   /** Length of the body as sent. */
@@ -50,10 +50,16 @@ export const MAX_FORM_BYTES = 4 * KIB;
 
 const LIMIT = Symbol("body limit");
 
-/** Adds the limit of a route's body to its schema. */
+/** Adds the limit of a route's body to its schema. An optional body may be left out. */
 export function limited<T extends TSchema>(schema: T, limit: BodyLimit): T {
   const { bytes, values } = limit;
-  return { ...schema, [LIMIT]: limit, "x-max-body-bytes": bytes, "x-max-json-values": values };
+  return {
+    ...schema,
+    ...(OptionalKind in schema ? { "x-optional": true } : {}),
+    [LIMIT]: limit,
+    "x-max-body-bytes": bytes,
+    "x-max-json-values": values,
+  };
 }
 
 /** The limit that `limited` added to a schema; null if there is none. */

@@ -1,56 +1,101 @@
 /** Schemas that all responses share: the success envelope, lists, errors and empty responses. */
 
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+import { described, describedUse, named, nameOf } from "./documented.ts";
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** The structured error body (docs/specification.md#s7.1). */
-export const ErrorBody = Type.Object(
-  {
-    success: Type.Literal(false),
-    error: Type.Object({
-      code: Type.String({ description: "Machine-readable code such as VALIDATION_ERROR" }),
+const FieldFault = named(
+  "FieldError",
+  described(Type.Object({ field: Type.String(), message: Type.String(), code: Type.String() }), {
+    field: "Dotted path such as to.1.email; empty for the whole body",
+    message: "The fault of the field, as a predicate such as `is required`",
+    code:
+      "required, invalid_type, invalid_format, too_small, too_big, invalid_value, reserved_event " +
+      "or unknown_reference",
+  }),
+  { description: "A faulty field of a request" },
+);
+
+const ErrorDetails = named(
+  "ErrorDetails",
+  described(
+    Type.Object({
+      code: Type.String(),
       message: Type.String(),
       statusCode: Type.Integer(),
       requestId: Type.String(),
-      errors: Type.Optional(
-        Type.Array(
-          Type.Object({
-            field: Type.String({ description: "Dotted path such as to.1.email" }),
-            message: Type.String(),
-            code: Type.String(),
-          }),
-        ),
-      ),
+      errors: Type.Optional(Type.Array(FieldFault)),
       suggestion: Type.String(),
     }),
-    timestamp: DateTime,
-    code: Type.Optional(
-      Type.Integer({ description: "Only on /v1/*: the same as error.statusCode" }),
-    ),
-    message: Type.Optional(
-      Type.String({ description: "Only on /v1/*: the same as error.message" }),
-    ),
-    time: Type.Optional(
-      Type.Integer({ description: "Only on /v1/*: milliseconds since the Unix epoch" }),
-    ),
-  },
-  { description: "Error" },
+    {
+      code: "Machine-readable code such as VALIDATION_ERROR or CONTACT_NOT_FOUND",
+      message: "The reason, in one sentence for people",
+      statusCode: "Status of the response",
+      requestId: "Id of the request, as in the header X-Request-Id and in the log",
+      errors: "The faulty fields of the request; only in a 422",
+      suggestion: "How to fix it, in one sentence",
+    },
+  ),
+  { description: "The error and its reason" },
+);
+
+/** The structured error body (docs/specification.md#s7.1). */
+export const ErrorBody = named(
+  "Error",
+  described(
+    Type.Object({
+      success: Type.Literal(false),
+      error: ErrorDetails,
+      timestamp: DateTime,
+      code: Type.Optional(Type.Integer()),
+      message: Type.Optional(Type.String()),
+      time: Type.Optional(Type.Integer()),
+    }),
+    {
+      success: "Always false",
+      error: "The error and its reason",
+      timestamp: "When the error happened",
+      code: "Only on /v1/*: the same as error.statusCode",
+      message: "Only on /v1/*: the same as error.message",
+      time: "Only on /v1/*: milliseconds since the Unix epoch",
+    },
+  ),
+  { description: "The body of every error" },
 );
 export type ErrorBody = Static<typeof ErrorBody>;
 
+const Success = Type.Literal(true, { description: "Always true" });
+
 /** The schema of `{success: true, data}` (docs/specification.md#s2.9). */
 export function Envelope<T extends TSchema>(data: T) {
-  return Type.Object({ success: Type.Literal(true), data });
+  return envelopeOf(data, Type.Object({ success: Success, data: result(data) }));
 }
+
+/** Gives an envelope the name and the description of its data. */
+function envelopeOf<T extends TSchema>(data: TSchema, schema: T): T {
+  const name = nameOf(data);
+  const { description } = data;
+  return name === null || description === undefined
+    ? schema
+    : named(`${name}Response`, schema, { description });
+}
+
+const result = <T extends TSchema>(data: T) => describedUse(data, "The result");
 
 export function envelope<T>(data: T) {
   return { success: true as const, data };
 }
 
 /** On `/v1/*` the members of `data` are repeated beside it (docs/interface.md#requests). */
-export function MirroredEnvelope<T extends { [key: string]: TSchema }>(members: T) {
-  return Type.Object({ success: Type.Literal(true), data: Type.Object(members), ...members });
+export function MirroredEnvelope<T extends TProperties>(data: TObject<T>) {
+  const { examples } = data;
+  const [example] = Array.isArray(examples) ? examples : [];
+  const schema = Type.Object(
+    { success: Success, data: result(data), ...data.properties },
+    { examples: [{ success: true, data: example, ...Object(example) }] },
+  );
+  return envelopeOf(data, schema);
 }
 
 export function mirroredEnvelope<T extends object>(data: T) {
@@ -59,14 +104,23 @@ export function mirroredEnvelope<T extends object>(data: T) {
 
 /** The schema of one page of a list, under `data` (docs/specification.md#s2.9). */
 export function ListEnvelope<T extends TSchema>(item: T) {
-  return Envelope(
+  const page = described(
     Type.Object({
       items: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()]),
-      hasMore: Type.Boolean(),
-      total: Type.Integer({ description: "Exact count of the filtered set" }),
+      nextCursor: Type.Union([Type.String(), Type.Null()], { examples: [null] }),
+      hasMore: Type.Boolean({ examples: [false] }),
+      total: Type.Integer({ examples: [1] }),
     }),
+    {
+      items: "The items of this page",
+      nextCursor: "Value of `cursor` for the next page; null on the last page",
+      hasMore: "Whether there is another page",
+      total: "Exact number of items that match the filters",
+    },
   );
+  const schema = Type.Object({ success: Success, data: describedUse(page, "The page") });
+  const name = nameOf(item);
+  return name === null ? schema : named(`${name}List`, schema, { description: "A page of a list" });
 }
 
 /** A page of a list, before it becomes a response. */

@@ -44,7 +44,7 @@ export function messageOf({ type, schema, message }: ValueError): string {
       return `must have at most ${quantity(schema["maxItems"], "item")}`;
     case ValueErrorType.NumberMinimum:
     case ValueErrorType.IntegerMinimum:
-      return `must be at least ${schema["minimum"]}`;
+      return `must be at least ${minimumText(schema)}`;
     case ValueErrorType.NumberMaximum:
     case ValueErrorType.IntegerMaximum:
       return `must be at most ${schema["maximum"]}`;
@@ -53,6 +53,16 @@ export function messageOf({ type, schema, message }: ValueError): string {
     default:
       return typeMessage(schema) ?? `is not valid: ${message}`;
   }
+}
+
+/**
+ * Key of a text that says the minimum in words. It is a symbol, so that OpenAPI does not show it.
+ */
+export const MINIMUM_TEXT = Symbol("minimumText");
+
+function minimumText(schema: TSchema): string {
+  const text: unknown = Reflect.get(schema, MINIMUM_TEXT);
+  return typeof text === "string" ? text : String(schema["minimum"]);
 }
 
 function isOne(count: unknown): boolean {

@@ -43,6 +43,24 @@ export function defineFormats(): void {
   defineFormat("contains-at", (text) => text.includes("@"), "must contain an @");
 }
 
+/**
+ * Patterns that all texts of a private format match. They are for the OpenAPI document and use only
+ * syntax that all languages have, so some accept more than the format.
+ */
+const PATTERNS: Readonly<Record<string, string>> = {
+  "header-text": "^[^\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
+  "content-id": "^[!-;=?-~]{1,200}$",
+  "address-filter": "@",
+  "event-name": "\\S",
+  "event-pattern": "^[^*]*[*]?\\s*$",
+  "contains-at": "@",
+};
+
+/** Returns the pattern of a private format; null for a format that JSON Schema defines. */
+export function patternOf(format: string): string | null {
+  return PATTERNS[format] ?? null;
+}
+
 /** An address as callers send it. */
 export const EmailAddress = Type.String({ format: "email", maxLength: LONGEST_ADDRESS_TEXT });
 

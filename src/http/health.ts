@@ -3,9 +3,31 @@
 import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import { AppError } from "../lib/errors.ts";
+import { described, describeOperations, named } from "./documented.ts";
 import { ErrorBody } from "./envelope.ts";
 
-const Health = Type.Object({ status: Type.Literal("ok") });
+const Health = named(
+  "Health",
+  described(Type.Object({ status: Type.Literal("ok") }), { status: "Always ok" }),
+  { description: "The process can do its work" },
+);
+
+const operations = describeOperations(
+  { tag: "Health" },
+  {
+    getLiveness: {
+      summary: "Check that the process runs",
+      description: "Answers without using the database. Needs no key.",
+      security: [],
+    },
+    getReadiness: {
+      summary: "Check that the database accepts writes and the queue runs",
+      description:
+        "Answers 503 with the reason while the process cannot accept work. Needs no key.",
+      security: [],
+    },
+  },
+);
 
 export type Readiness = { isReady: true } | { isReady: false; reason: string };
 
@@ -20,8 +42,8 @@ export function healthRoutes(readiness: () => Promise<Readiness>) {
 
   return new Elysia({ name: "health-routes" })
     .get("/livez", () => ({ status: "ok" as const }), {
-      response: { 200: Health },
-      detail: { tags: ["Health"], summary: "Check that the process runs", security: [] },
+      response: { 200: Health, 400: ErrorBody },
+      detail: operations.getLiveness,
     })
     .get(
       "/readyz",
@@ -31,12 +53,8 @@ export function healthRoutes(readiness: () => Promise<Readiness>) {
         return { status: "ok" as const };
       },
       {
-        response: { 200: Health, 503: ErrorBody },
-        detail: {
-          tags: ["Health"],
-          summary: "Check that the database accepts writes and the queue runs",
-          security: [],
-        },
+        response: { 200: Health, 400: ErrorBody, 503: ErrorBody },
+        detail: operations.getReadiness,
       },
     );
 }

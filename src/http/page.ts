@@ -23,7 +23,12 @@ export type Page = {
 
 /** The response schema of a route that returns a page. */
 export const Html = Type.Unsafe<Response>(
-  Type.Any({ type: "string", contentMediaType: "text/html" }),
+  Type.Any({
+    type: "string",
+    contentMediaType: "text/html",
+    description: "A page in the language of the project or the browser",
+    examples: ['<!doctype html><html lang="en">…</html>'],
+  }),
 );
 
 export function pageResponse(page: Page, status: number): Response {

@@ -15,7 +15,7 @@ export const PageQuery = Input({
   limit: Type.Optional(
     QueryInteger({ minimum: 1, maximum: 100, description: "Page size, default 20" }),
   ),
-  cursor: Type.Optional(Type.String({ description: "Value from the previous response" })),
+  cursor: Type.Optional(Type.String({ description: "The nextCursor of the previous page" })),
 });
 export type PageQuery = Static<typeof PageQuery>;
 

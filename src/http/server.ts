@@ -9,6 +9,7 @@
 
 import { Elysia } from "elysia";
 import { newId } from "../lib/id.ts";
+import { hasTwoHosts } from "../lib/host-header.ts";
 import { AppError } from "../lib/errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Project } from "./admission.ts";
@@ -107,12 +108,8 @@ export function createRoot(options: {
   };
 }
 
-/**
- * Refuses a request with two Host headers (RFC 9112 §3.2). They arrive joined by a comma, which no
- * host name contains.
- */
 function refuseSecondHost(request: Request): void {
-  if (request.headers.get("host")?.includes(",") !== true) return;
+  if (!hasTwoHosts(request)) return;
   throw new AppError(400, "BAD_REQUEST", "A request must have exactly one Host header.", {
     suggestion: "Send one Host header, with one host.",
   });

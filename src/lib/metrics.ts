@@ -4,6 +4,7 @@
  * network.
  */
 
+import { hasTwoHosts } from "./host-header.ts";
 import type { HoldReport } from "./loop-watch.ts";
 
 export type MetricsAddress = { host: string; port: number };
@@ -98,12 +99,26 @@ export function metricValue(text: string, name: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** Serves the metrics that `read` returns. Throws if it cannot listen on the address. */
+/** The metrics cannot be served on their address. */
+export class MetricsAddressError extends Error {}
+
+/** Serves the metrics that `read` returns. Throws MetricsAddressError if it cannot listen. */
 export function serveMetrics(address: MetricsAddress, read: () => readonly Metric[]) {
+  try {
+    return listen(address, read);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const text = `cannot listen on ${address.host}:${address.port} for the metrics (${why})`;
+    throw new MetricsAddressError(text, { cause: error });
+  }
+}
+
+function listen(address: MetricsAddress, read: () => readonly Metric[]) {
   return Bun.serve({
     hostname: address.host,
     port: address.port,
     fetch(request) {
+      if (hasTwoHosts(request)) return new Response("Two Host headers\n", { status: 400 });
       const { pathname } = new URL(request.url);
       if (pathname !== "/metrics") return new Response("Not found\n", { status: 404 });
       if (request.method !== "GET" && request.method !== "HEAD") {

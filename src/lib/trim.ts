@@ -32,6 +32,22 @@ export function trimEndOf(text: string, character: string): string {
   return text.slice(0, end);
 }
 
+/**
+ * Trims white space of all kinds, and the zero-width characters that editors and copied text bring
+ * along. Variation selectors stay, because they belong to the character before them.
+ */
+export function trimInvisible(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isInvisible(text.charAt(start))) start++;
+  while (end > start && isInvisible(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
+
+function isInvisible(char: string): boolean {
+  return char.trim() === "" || "\u200b\u200c\u200d\u2060".includes(char);
+}
+
 function isBlank(code: number): boolean {
   return code === SPACE || code === TAB;
 }

@@ -13,7 +13,6 @@ const REPEATED: readonly string[] = [
   "Admission",
   "Attachment",
   "Attempt",
-  "Batch",
   "Campaign",
   "CheckResult",
   "Decision",

@@ -15,7 +15,6 @@ const OWNERS: Readonly<Record<string, string>> = {
   campaign_links: "modules/campaigns/",
   campaigns: "modules/campaigns/",
   captured_messages: "outbox/",
-  contact_blocks: "migrations", // Maintained by triggers.
   contact_counts: "migrations", // Maintained by triggers.
   contact_events: "events/",
   contacts: "modules/contacts/",
@@ -26,6 +25,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   event_names: "events/",
   events: "events/",
   idempotency_keys: "http/",
+  installation_values: "db/",
   jobs: "modules/contacts/",
   message_attachments: "outbox/",
   messages: "outbox/",

@@ -58,7 +58,9 @@ const MEASURES_WORK = [
 
 /** Timeouts of sockets and locks: the other side does not use the clock of a test. */
 const WAITS_FOR_A_PEER = [
+  "db/durability/disk-sync.ts",
   "db/folder.ts",
+  "db/write-lock.ts",
   "protocols/smtp/deadline.ts",
   "protocols/smtp/dialogue.ts",
   "protocols/smtp/pool.ts",

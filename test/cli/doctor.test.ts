@@ -66,6 +66,9 @@ function world(changes: Partial<World> = {}, settings: Partial<Config> = {}): Wo
     modeOf: () => 0o600,
     tryRelay: async () => ({ ok: true, tls: "TLSv1.3", isAuthenticated: true }),
     requireReadableKeys: async () => {},
+    isSameSecret: async () => true,
+    logHeldSince: async () => null,
+    logBytes: () => 0,
     domains: async () => [domain()],
     ...changes,
   };
@@ -192,6 +195,18 @@ describe("a finding names the problem and its fix", () => {
       { requireReadableKeys: () => Promise.reject(new UnreadableKeyError("example.com")) },
       {},
       /^fail {2}secret: a stored DKIM key of example\.com cannot be opened.* — Restore the file/,
+    ],
+    [
+      "fails if the database was used with another secret",
+      { isSameSecret: async () => false },
+      {},
+      /^fail {2}secret: it is not the one that this database was used with — restore the old/,
+    ],
+    [
+      "warns if another process holds the write-ahead log",
+      { logHeldSince: async () => "2026-02-03T04:05:06.000Z", logBytes: () => 70 * 1024 ** 2 },
+      {},
+      /^warn {2}write-ahead log: 70\.0 MiB, held .* since 2026-02-03T.* — .*--durability sqlite/,
     ],
     [
       "reports a missing secret once",

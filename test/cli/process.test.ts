@@ -269,6 +269,13 @@ describe("a server with commands beside it", () => {
       const result = await mailstead(["serve", "--data", join(parent, "second"), "--port", port]);
       expect([result.code, result.stdout]).toEqual([2, ""]);
       expect(result.stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
+      expect(result.stderr).toContain("choose another --port or --host");
+      const metrics = ["--port", "0", "--metrics", `127.0.0.1:${port}`];
+      const other = await mailstead(["serve", "--data", join(parent, "second"), ...metrics]);
+      expect([other.code, other.stdout]).toEqual([2, ""]);
+      expect(other.stderr).toMatch(
+        new RegExp(`cannot listen on 127.0.0.1:${port} for the metrics .*another .* --metrics\n`),
+      );
     },
     CHILD_LIMIT_MS,
   );

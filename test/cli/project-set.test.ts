@@ -89,6 +89,7 @@ describe("mailstead project set", () => {
     ["a sender without address", ["--from", "Shop"], /--from: .*no @/],
     ["a sender with an unclosed address", ["--from", "Shop <a@b.example"], /--from: /],
     ["two addresses", ["--from", "a@b.example, c@d.example"], /--from: /],
+    ["two mailboxes", ["--from", "A <a@x.example>, B <b@y.example>"], /--from: .*one mailbox/],
     ["a name with a line break", ["--from", "A\r\nBcc: b <a@b.example>"], /--from: .*name/],
     ["an unknown mode", ["--tracking", "SOME"], /expected one of ENABLED, MARKETING_ONLY, DIS/],
     ["an unknown language", ["--language", "tlh"], /expected one of en, de, .*got "tlh"/],

@@ -1,10 +1,10 @@
 /** Commands on a data folder whose secret is missing or wrong, and on an empty folder. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mailstead, type Ran } from "../support/cli.ts";
+import { mailstead, type Ran, startMailstead } from "../support/cli.ts";
 import { valueAt } from "../support/json.ts";
 
 const CHILD_LIMIT_MS = 60_000;
@@ -107,6 +107,42 @@ describe("with another secret", () => {
       expect(stdout).toMatch(
         /^fail {2}secret: a stored DKIM key of example\.com cannot be opened/m,
       );
+    },
+    CHILD_LIMIT_MS,
+  );
+
+  test(
+    "a server without stored keys starts, and says so in one sentence, as does the doctor",
+    async () => {
+      const data = join(parent, "keyless");
+      const words = ["serve", "--data", data, "--port", "0", "--json"];
+      const start = () => startMailstead(words, (greeting) => greeting.endsWith("}\n"));
+      const own = await start();
+      expect((await own.stop()).code).toBe(0);
+      const secret = readFileSync(join(data, "secret"), "utf8");
+      const linesOf = async () => {
+        const server = await start();
+        await server.stop();
+        return server
+          .log()
+          .split("\n")
+          .filter((line) => line.includes("the installation secret"));
+      };
+      expect(await linesOf()).toEqual([]);
+      writeFileSync(join(data, "secret"), OTHER_SECRET);
+      for (let i = 0; i < 2; i++) {
+        expect(await linesOf()).toEqual([
+          expect.stringMatching(
+            /the installation secret .* is not the one .*: restore the old secret"/,
+          ),
+        ]);
+      }
+      const { stdout } = await mailstead(["doctor", "--data", data, "--dns", "127.0.0.1:9"]);
+      expect(stdout).toMatch(
+        /^fail {2}secret: it is not the one that this database was used with/m,
+      );
+      writeFileSync(join(data, "secret"), secret);
+      expect(await linesOf()).toEqual([]);
     },
     CHILD_LIMIT_MS,
   );

@@ -142,6 +142,6 @@ test("openDatabase uses settings with which a commit survives a power cut", () =
     "busy_timeout",
     "temp_store",
   ].map(value);
-  expect(settings).toEqual(["wal", 2, 1, 5000, 2]);
+  expect(settings).toEqual(["wal", 2, 1, 10_000, 2]);
   sqlite.close();
 });

@@ -353,6 +353,35 @@ describe("when the storage refuses", () => {
         .catch(() => {});
   });
 
+  test("a write waits for the lock of another process without blocking the event loop", async () => {
+    const file = `${process.env["TMPDIR"] ?? "/tmp"}/mailstead-writer-${crypto.randomUUID()}.db`;
+    const [mine, theirs] = [openDatabase(file), openDatabase(file)];
+    mine.sqlite.run("CREATE TABLE things (name TEXT)");
+    const own = createWriter(mine, createLog({ level: "silent", format: "json" }));
+    theirs.sqlite.run("BEGIN IMMEDIATE");
+    const order: string[] = [];
+    const write = async (name: string) => {
+      await own.write(() => void mine.sqlite.run("INSERT INTO things VALUES (?)", [name]));
+      order.push(name);
+    };
+    const writes = ["a", "b"].map(write);
+    // The lock ends only if the event loop runs this timer.
+    setTimeout(() => {
+      theirs.sqlite.run("ROLLBACK");
+      order.push("rollback");
+    }, 200);
+    await Promise.all(writes);
+    await write("c");
+    await own.drain();
+    expect(order).toEqual(["rollback", "a", "b", "c"]);
+    for (const { sqlite } of [mine, theirs]) sqlite.close();
+    for (const end of ["", "-wal", "-shm"]) {
+      await Bun.file(file + end)
+        .delete()
+        .catch(() => {});
+    }
+  });
+
   test("the log has one line at the start and one at the end", async () => {
     db.sqlite.run("PRAGMA query_only = ON");
     for (let i = 0; i < 3; i++) await outcome(writer.write(() => insert("a")));

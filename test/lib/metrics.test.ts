@@ -1,3 +1,4 @@
+import { rawRequest } from "../support/raw-http.ts";
 import { expect, test } from "bun:test";
 import { counter, gauge, metricsText, metricValue, serveMetrics } from "../../src/lib/metrics.ts";
 
@@ -37,6 +38,8 @@ test("serves GET and HEAD of /metrics and nothing else", async () => {
     expect((await ask("/metrics", "HEAD")).status).toBe(200);
     expect((await ask("/metrics", "POST")).status).toBe(405);
     expect((await ask("/emails")).status).toBe(404);
+    const head = ["GET /metrics HTTP/1.1", "Host: a.example", "Connection: close"];
+    expect(await rawRequest({ port: server.port ?? 0, head })).toStartWith("HTTP/1.1 400 ");
   } finally {
     await server.stop(true);
   }

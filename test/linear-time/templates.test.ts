@@ -16,7 +16,7 @@ const PUMPS = samples(
   "{% endraw %}§{% comment %}§{%-§{% # §|a§| default: a §a.§[a§[0]§(1..2)§{{(",
   "{%liquid\n§\necho a§{% assign a = b %}§and §a == §{% case a %}§{% when 1 %}",
   "{% for a in b %}§{% capture a %}§{% tablerow a in b %}§&nbsp;§&amp;§a b §?? § ?? a",
-  "??'a'§| a: 'b' §* §%a§+§a's ",
+  "??'a'§| a: 'b' §* §%a§+§a's §{{\\'}}§\\\"§{{ 'a }}b§{{ \"§'a == ' §{{ #a }}§{{ a=b }}§😀",
 );
 
 /** Compiles a source and, if that succeeds, renders it with values of several kinds. */

@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const ada = "ada@example.com";
-const SPACED = " \t\u00a0bought it \r\n\u2003";
+const SPACED = " \t\u00a0\u200bbought it\u200d\u2060 \ufeff\r\n\u2003";
 const BLANK = [" ", "\t\r\n", "\u00a0\u2003", "\u200b", "\ufeff", "\u00ad\u2060 ", "\u3164"];
 
 const bought = {

@@ -510,6 +510,8 @@ describe("a quiet queue", () => {
       sync: () => (isLost ? Promise.reject(lost) : Promise.resolve()),
       verify: () => true,
       pause: () => null,
+      yieldLog() {},
+      findHold: () => null,
       release: () => Promise.resolve(),
     };
     const { outbox, clock, dispatcher, transport } = await counting({ disk });
@@ -527,6 +529,8 @@ describe("a quiet queue", () => {
       sync: () => (isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve()),
       verify: () => true,
       pause: () => null,
+      yieldLog() {},
+      findHold: () => null,
       release: () => Promise.resolve(),
     };
     const { outbox, clock, dispatcher, transport } = await counting({ disk });

@@ -7,6 +7,7 @@ import { EMAIL_INVARIANTS } from "../../outbox/invariants.ts";
 import { EVENT_INVARIANTS } from "../../events/invariants.ts";
 import { SEGMENT_INVARIANTS } from "../../modules/segments/invariants.ts";
 import { WEBHOOK_INVARIANTS } from "../../modules/webhooks/invariants.ts";
+import { CHOICE_INVARIANTS } from "./choices.ts";
 import { WORKFLOW_INVARIANTS } from "../../modules/workflows/invariants.ts";
 
 export const INVARIANTS: readonly Invariant[] = [
@@ -17,4 +18,5 @@ export const INVARIANTS: readonly Invariant[] = [
   ...SEGMENT_INVARIANTS,
   ...WEBHOOK_INVARIANTS,
   ...WORKFLOW_INVARIANTS,
+  ...CHOICE_INVARIANTS,
 ];

@@ -44,6 +44,12 @@ export type World = {
   tryRelay: () => Promise<RelayTrial>;
   /** Decrypts some stored DKIM keys; rejects with a suggestion if the secret is another one. */
   requireReadableKeys: () => Promise<void>;
+  /** False if a server has used the database with another secret. */
+  isSameSecret: () => Promise<boolean>;
+  /** Time since which another process holds the write-ahead log; null if the server saw none. */
+  logHeldSince: () => Promise<string | null>;
+  /** Length of the write-ahead log; null if there is none. */
+  logBytes: (folder: string) => number | null;
   /** The sending domains of all projects, with the results of a DNS check that runs now. */
   domains: () => Promise<Domain[]>;
 };

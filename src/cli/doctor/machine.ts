@@ -1,5 +1,6 @@
 /**
- * Checks of the machine: clock, free storage, permissions of the data folder, secret, event loop.
+ * Checks of the machine: clock, free storage, permissions of the data folder, secret, write-ahead
+ * log, event loop.
  */
 
 import { join } from "node:path";
@@ -63,15 +64,34 @@ export const checkFolder: Check = async ({ folder, modeOf }) => {
  * Without the secret that encrypted the DKIM keys, no mail is signed. A correct one is not
  * reported.
  */
-export const checkSecret: Check = async ({ folder, requireReadableKeys }) => {
+export const checkSecret: Check = async ({ folder, requireReadableKeys, isSameSecret }) => {
   if (folder === null) return [];
   try {
     await requireReadableKeys();
-    return [];
+    if (await isSameSecret()) return [];
+    const finding = "it is not the one that this database was used with";
+    const fix = "restore the old secret; links in mails that were sent do not work without it";
+    return [fail("secret", finding, fix)];
   } catch (error) {
     if (!(error instanceof UnreadableKeyError)) throw error;
     return [fail("secret", error.message, error.suggestion)];
   }
+};
+
+/**
+ * Reports that a running server has noticed another process that holds the write-ahead log. Without
+ * one, nothing is reported.
+ */
+export const checkLog: Check = async ({ folder, logHeldSince, logBytes }) => {
+  const what = "write-ahead log";
+  if (folder === null) return [];
+  const since = await logHeldSince();
+  if (since === null) return [];
+  const mib = ((logBytes(folder) ?? 0) / 1024 ** 2).toFixed(1);
+  const fix =
+    "start the server with --durability sqlite beside a replication tool, or end the program that " +
+    "has the database open";
+  return [warn(what, `${mib} MiB, held by another process since ${since}`, fix)];
 };
 
 /** Reads how long the event loop was blocked from the metrics of the running server. */

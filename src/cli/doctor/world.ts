@@ -3,11 +3,12 @@
 import { existsSync, statSync } from "node:fs";
 import net from "node:net";
 import { networkInterfaces } from "node:os";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createApp } from "../../app.ts";
 import type { Config } from "../../config/settings.ts";
 import { closeDatabase } from "../../db/close.ts";
 import { freeBytes, hasInstallation } from "../../db/folder.ts";
+import { isSameSecret, readInstallationValue } from "../../db/installation-values.ts";
 import { migrate } from "../../db/migrate.ts";
 import { openDatabase } from "../../db/open.ts";
 import { openRelaySession } from "../../outbox/transports/relay.ts";
@@ -46,6 +47,11 @@ export function realWorld(given: { input: Input; config: Config; dns: Dns; clock
     modeOf: (file) => (existsSync(file) ? statSync(file).mode & 0o777 : null),
     tryRelay: () => tryRelay(config),
     requireReadableKeys: () => withStore(input, async (store) => store.requireReadableKeys()),
+    isSameSecret: () => withStore(input, async ({ db, folder }) => isSameSecret(db, folder.secret)),
+    logHeldSince: () =>
+      withStore(input, async ({ db }) => readInstallationValue(db, "log_held_since")),
+    logBytes: (folder) =>
+      statSync(join(folder, "mailstead.db-wal"), { throwIfNoEntry: false })?.size ?? null,
     domains: () => checkDomainsNow(input, dns),
   };
 }

@@ -18,20 +18,32 @@
  * without a sync, which SQLite puts at the start of the log. Writing continues when this page is on
  * disk. Otherwise SQLite might, after a power cut, read the old frames in front of the new ones.
  *
+ * Another process may use the log as well (`contention.ts`). Its checkpoints wait for our read
+ * transaction and keep us from writing meanwhile, so while it does, no read transaction stays open
+ * after a round. SQLite may then restart the log with any commit. It syncs the new header itself,
+ * which blocks the event loop, but is as safe.
+ *
  * `disk-sync.ts` lists the invariants.
  */
 
 import { type Database, SQLiteError } from "bun:sqlite";
-import { openSync, statSync } from "node:fs";
-import { isExhaustion } from "../../lib/descriptors.ts";
-import { openConnection } from "../connection.ts";
 import type { FaultLatch } from "../fault.ts";
+import { type Connections, tryConnect } from "./connections.ts";
+import type { Contention } from "./contention.ts";
+import { type CheckpointRow, createCopyProgress } from "./copy-progress.ts";
 import type { LogFile } from "./wal-file.ts";
 import { syncToDisk } from "./sync-to-disk.ts";
 
 type Checkpoints = {
   /** Begins a round if enough frames were written since the last one. */
   consider(): void;
+  /** Copies also a few frames, to find out whether another process still holds the log. */
+  probe(): void;
+  /**
+   * Ends the read transaction as soon as its frames are on disk in the database: another process
+   * has the write lock, and may be waiting for the end of this transaction.
+   */
+  yieldLog(): void;
   /** While the log is restarted nothing may be written: resolves after the restart. Else null. */
   pause(): Promise<void> | null;
   /**
@@ -51,16 +63,6 @@ type CheckpointSizes = {
 
 const SIZES: CheckpointSizes = { roundPages: 600, restartPages: 16_000, pausePages: 500 };
 
-type Connections = {
-  reader: Database;
-  copier: Database;
-  /** Descriptor of the database file, to sync it. */
-  file: number;
-};
-
-/** Result of a checkpoint: frames in the log, and how many of them are in the database now. */
-type CheckpointRow = { busy: number; log: number; checkpointed: number };
-
 /** The frames that a round copied. "none" loses nothing: the log only stays longer for a while. */
 type Copied = "none" | "some" | "all";
 
@@ -72,91 +74,56 @@ export function createCheckpoints(deps: {
   ensureSound: () => void;
   /** Called with each failure of the disk and each StorageFaultError. */
   failed: (error: unknown) => void;
+  contention: Pick<Contention, "note" | "isRecent">;
   sizes?: CheckpointSizes;
 }): Checkpoints {
-  const { sqlite, log, fault, ensureSound, failed, sizes = SIZES } = deps;
+  const { sqlite, log, fault, ensureSound, failed, contention, sizes = SIZES } = deps;
   let connections: Connections | null = null;
   let underway: Promise<void> | null = null;
   let pause: Promise<void> | null = null;
-  /**
-   * `copied`: frames of this generation of the log that are in the database. `retryAfter`: if a
-   * round copied nothing, because another reader uses an older state, the next round begins
-   * `roundPages` after this frame.
-   */
-  let progress = { generation: "", copied: 0, retryAfter: 0 };
-
-  /** Opens the files by path, and throws StorageFaultError if a path leads to another file. */
-  function connect(): Connections {
-    const file = databaseFile(sqlite.filename);
-    const [reader, copier] = [openOne(), openOne()];
-    try {
-      ensureSound();
-    } catch (error) {
-      for (const connection of [reader, copier]) connection.close();
-      throw error;
-    }
-    copier.run("PRAGMA synchronous = OFF");
-    return { reader, copier, file };
-  }
-
-  const openOne = () => openConnection(sqlite.filename, fault);
-
-  /** Whether at least `pages` frames are left to copy. */
-  function areLeft(pages: number): boolean {
-    const generation = log.generation();
-    if (generation !== progress.generation) progress = { generation, copied: 0, retryAfter: 0 };
-    return log.hasFrame(Math.max(progress.copied, progress.retryAfter) + pages);
-  }
-
-  /**
-   * Copies the frames that no reader holds back; none if another process makes a checkpoint.
-   * Returns true if no frame is left.
-   */
-  function copy(copier: Database): boolean {
-    const row = copier.query<CheckpointRow, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
-    if (row === null || row.checkpointed <= 0) return false;
-    progress.copied = row.checkpointed;
-    return row.checkpointed === row.log;
-  }
-
-  /** Returns null if no more files can be opened now. The next `consider` tries again. */
-  function connected(): Connections | null {
-    try {
-      return (connections ??= connect());
-    } catch (error) {
-      if (error instanceof SQLiteError || isExhaustion(error)) return null;
-      throw error;
-    }
-  }
+  /** False while the database file may contain pages that are not on disk. */
+  let isSynced = true;
+  const progress = createCopyProgress(log, contention);
 
   async function runRound(): Promise<Copied> {
     ensureSound();
-    const open = connected();
-    if (open === null) return "none";
-    const { reader, copier, file } = open;
-    const before = progress.copied;
+    connections ??= tryConnect({ path: sqlite.filename, fault, ensureSound });
+    if (connections === null) return "none";
+    const { reader, copier, file } = connections;
+    const before = progress.copied();
     let isAll: boolean;
     try {
       if (reader.inTransaction) reader.run("COMMIT");
       reader.run("BEGIN");
       reader.query("SELECT 1 FROM sqlite_schema LIMIT 1").get();
+      const last = progress.lastFrame();
       await log.sync();
-      isAll = copy(copier);
+      isSynced = false;
+      const row = copier.query<CheckpointRow, []>("PRAGMA wal_checkpoint(PASSIVE)").get();
+      isAll = progress.record(row, last);
     } catch (error) {
       if (error instanceof SQLiteError) return "none";
       throw error;
     }
     // If this fails, the read transaction stays open, so the log keeps the frames (invariant 4).
     await syncToDisk(file);
+    isSynced = true;
+    if (contention.isRecent()) endRead();
     if (isAll) return "all";
-    if (progress.copied !== before) return "some";
-    progress.retryAfter = Math.max(progress.copied, progress.retryAfter) + sizes.roundPages;
+    if (progress.copied() !== before) return "some";
+    progress.postpone(sizes.roundPages);
     return "none";
+  }
+
+  /** Ends the read transaction if all frames that it protects are on disk in the database. */
+  function endRead(): void {
+    const isOpen = connections?.reader.inTransaction === true;
+    if (isOpen && isSynced) connections?.reader.run("COMMIT");
   }
 
   async function runRounds(): Promise<void> {
     while ((await runRound()) !== "none" && log.hasFrame(sizes.restartPages)) {
-      if (areLeft(sizes.pausePages)) continue;
+      if (progress.areLeft(sizes.pausePages)) continue;
       const { promise, resolve } = Promise.withResolvers<void>();
       pause = promise;
       await restartLog().finally(() => {
@@ -167,10 +134,19 @@ export function createCheckpoints(deps: {
     }
   }
 
+  /**
+   * One race is accepted. SQLite gives no way to keep the write lock across a commit, so another
+   * process may commit after the first page and before BEGIN IMMEDIATE, some microseconds later, or
+   * prevent BEGIN IMMEDIATE. Its frame may then reach the disk before the header (invariant 5). A
+   * power cut does harm only in the milliseconds until the next sync, ours or that of the other
+   * process, and only if the disk has stored the second frame and neither the header nor the first
+   * frame. The other processes that write are commands of Mailstead. A process that commits before
+   * the first page restarts the log itself, and SQLite syncs the header.
+   */
   async function restartLog(): Promise<void> {
     if ((await runRound()) !== "all" || connections === null) return;
-    const { reader, copier } = connections;
-    reader.run("COMMIT");
+    const { copier } = connections;
+    endRead();
     try {
       rewriteFirstPage(sqlite);
       copier.run("BEGIN IMMEDIATE"); // Prevents writes of other processes as well.
@@ -181,12 +157,23 @@ export function createCheckpoints(deps: {
     if (copier.inTransaction) copier.run("ROLLBACK");
   }
 
+  function begin(): void {
+    underway = runRounds()
+      .catch(failed)
+      .finally(() => (underway = null));
+  }
+
   return {
     consider() {
-      if (underway !== null || !areLeft(sizes.roundPages)) return;
-      underway = runRounds()
-        .catch(failed)
-        .finally(() => (underway = null));
+      if (underway === null && progress.areLeft(sizes.roundPages)) begin();
+    },
+    probe() {
+      if (underway === null && progress.isBehind()) begin();
+    },
+    yieldLog() {
+      contention.note();
+      // A round that is under way ends the transaction itself.
+      if (underway === null) endRead();
     },
     pause: () => pause,
     async close() {
@@ -214,19 +201,4 @@ function rewriteFirstPage(sqlite: Database): void {
 
 function pragma(sqlite: Database, name: string): number {
   return Number(sqlite.query(`PRAGMA ${name}`).values()[0]?.[0]);
-}
-
-/**
- * Open descriptors of database files, by device and inode. They are never closed: a POSIX lock
- * belongs to the process, so closing any descriptor of a file releases the locks that SQLite has on
- * it.
- */
-const databaseFiles = new Map<string, number>();
-
-function databaseFile(path: string): number {
-  const { dev, ino } = statSync(path);
-  const key = `${dev}:${ino}`;
-  const file = databaseFiles.get(key) ?? openSync(path, "r+");
-  databaseFiles.set(key, file);
-  return file;
 }

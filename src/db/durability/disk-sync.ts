@@ -2,8 +2,10 @@
  * Makes commits durable without blocking the event loop on the disk. With `synchronous=FULL` each
  * COMMIT blocks until the write-ahead log is on disk, from tenths of a millisecond up to 100 ms.
  * With NORMAL a COMMIT only writes the log; a thread then syncs the log, and the write is answered
- * after that. `checkpoint.ts` copies the log into the database in the same manner, `wal-file.ts`
- * reads the file of the log, and `sync-to-disk.ts` is the system call.
+ * after that. `checkpoint.ts` copies the log into the database in the same manner, with the files of
+ * `connections.ts`, and `copy-progress.ts` says how far it is. `contention.ts` notices other processes
+ * that use the log, and `hold-report.ts` reports them. `wal-file.ts` reads the file of the log, and
+ * `sync-to-disk.ts` is the system call.
  *
  * SQLite normally orders these steps itself. Because this folder does it instead, the following
  * invariants must hold so that a power cut loses no answered write and damages no database:
@@ -32,7 +34,9 @@
  */
 
 import type { Database } from "bun:sqlite";
+import { systemClock } from "../../lib/clock.ts";
 import { createCheckpoints } from "./checkpoint.ts";
+import { type Contention, createContention, type LogHold } from "./contention.ts";
 import { createFileChecks } from "./file-checks.ts";
 import { openLogFile } from "./wal-file.ts";
 import type { Db } from "../open.ts";
@@ -51,6 +55,16 @@ export type DiskSync = {
   verify(): boolean;
   /** While this is not null, nothing may be committed until the promise resolves. */
   pause(): Promise<void> | null;
+  /**
+   * Called when a transaction cannot begin because another process has the write lock: lets go of
+   * all that the other process may be waiting for.
+   */
+  yieldLog(): void;
+  /**
+   * The hold of another process on the log; null if there is none, or if SQLite itself makes the
+   * checkpoints. It is called every second.
+   */
+  findHold(): LogHold | null;
   /** Closes the files; the next call opens them again. */
   release(): Promise<void>;
 };
@@ -60,7 +74,10 @@ export type DiskSync = {
  */
 const LAST_RESORT_PAGES = 64_000;
 /** Changes the settings of the connection. Returns null for a database in memory. */
-export function createDiskSync(db: Db): DiskSync | null {
+export function createDiskSync(
+  db: Db,
+  contention: Contention = createContention(systemClock.elapsed),
+): DiskSync | null {
   const { sqlite, fault } = db;
   if (!usesLog(sqlite)) return null;
   sqlite.run("PRAGMA synchronous = NORMAL");
@@ -71,7 +88,7 @@ export function createDiskSync(db: Db): DiskSync | null {
   let failure: { error: unknown } | null = null;
   const failed = (error: unknown) => void (failure ??= { error });
 
-  const checkpoints = createCheckpoints({ sqlite, log, fault, ensureSound, failed });
+  const checkpoints = createCheckpoints({ sqlite, log, fault, ensureSound, failed, contention });
   return {
     async sync() {
       // The log is opened by its path, which must lead to the log that SQLite writes.
@@ -83,6 +100,12 @@ export function createDiskSync(db: Db): DiskSync | null {
     },
     verify,
     pause: checkpoints.pause,
+    yieldLog: checkpoints.yieldLog,
+    findHold() {
+      if (contention.isRecent()) checkpoints.probe();
+      const heldMs = contention.heldMs();
+      return heldMs === null ? null : { heldMs, logBytes: log.sizeBytes() };
+    },
     async release() {
       await checkpoints.close();
       log.close();

@@ -29,6 +29,8 @@ export function createSqliteSync(db: Db): DiskSync | null {
     },
     verify,
     pause: () => null,
+    yieldLog() {},
+    findHold: () => null,
     async release() {
       log.close();
     },

@@ -16,6 +16,8 @@ export type LogFile = {
   generation(): string;
   /** Whether the log has at least `number` frames of the current generation. */
   hasFrame(number: number): boolean;
+  /** The number of the last frame of the current generation, which is at least `from`. */
+  lastFrame(from: number): number;
   /** Like `generation`, but "" if the file does not start with the header of a log. */
   header(): string;
   /** Returns the database page numbers of the first `count` frames. */
@@ -64,15 +66,18 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
     return read === header.length && (header.readUInt32BE(0) & MAGIC_MASK) >>> 0 === MAGIC;
   }
 
+  function hasFrame(number: number): boolean {
+    const found = saltsAt(startOf(number) + FRAME_SALTS_AT);
+    return found !== "" && found === generation();
+  }
+
   return {
     path,
     sizeBytes: () => fstatSync(opened()).size,
     sync: () => syncToDisk(opened()),
     generation,
-    hasFrame(number) {
-      const found = saltsAt(startOf(number) + FRAME_SALTS_AT);
-      return found !== "" && found === generation();
-    },
+    hasFrame,
+    lastFrame: (from) => lastFrom(from, hasFrame),
     header: () => (hasMagic() ? header.toString("latin1", SALTS_AT) : ""),
     pageNumbers(count) {
       const number = Buffer.alloc(PAGE_NUMBER_BYTES);
@@ -94,4 +99,13 @@ export function openLogFile(path: string, pageBytes: number): LogFile {
       file = null;
     },
   };
+}
+
+/** The last number that `exists`; `from` and all numbers before the last one exist. */
+function lastFrom(from: number, exists: (number: number) => boolean): number {
+  let [known, step] = [from, 1];
+  while (exists(known + step)) [known, step] = [known + step, step * 2];
+  // The last one is less than `step` after `known`.
+  for (; step >= 1; step /= 2) if (exists(known + step)) known += step;
+  return known;
 }

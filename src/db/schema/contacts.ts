@@ -1,11 +1,4 @@
-import {
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 
 export const contacts = sqliteTable(
@@ -59,20 +52,3 @@ export const contactCounts = sqliteTable("contact_counts", {
   total: integer("total").notNull(),
   subscribed: integer("subscribed").notNull(),
 });
-
-/**
- * Versions of blocks of 1024 contacts: triggers increase the version when an address or
- * subscription in the block changes (see the migration). Cached data of a block is valid while its
- * version stays the same. `block` is `seq / 1024`; WITHOUT ROWID.
- */
-export const contactBlocks = sqliteTable(
-  "contact_blocks",
-  {
-    projectSeq: integer("project_seq")
-      .notNull()
-      .references(() => projects.seq),
-    block: integer("block").notNull(),
-    version: integer("version").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.projectSeq, table.block] })],
-);

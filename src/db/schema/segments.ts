@@ -36,6 +36,12 @@ export const segments = sqliteTable(
      * Set when the segment is deleted for users. The row remains until all member rows are removed.
      */
     deletedAt: integer("deleted_at"),
+    /**
+     * Number of members when they were last counted for a list; null if they were not counted since
+     * the condition was set.
+     */
+    memberCount: integer("member_count"),
+    memberCountedAt: integer("member_counted_at"),
     createdAt: integer("created_at").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },

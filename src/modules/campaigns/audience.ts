@@ -4,11 +4,10 @@
 
 import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition/condition.ts";
+import { IS_SUBSCRIBED } from "../segments/condition/operators.ts";
 import type { Audience } from "../segments/sql/plan.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignRow } from "./present.ts";
-
-const SUBSCRIBED = [{ kind: "subscribed", isSubscribed: true }] as const;
 
 /** Throws 409 if the campaign's segment was deleted, 422 if its filter names a deleted segment. */
 export function campaignAudience(
@@ -20,11 +19,11 @@ export function campaignAudience(
   // A STATIC segment has no condition: its current members are the audience.
   if (audienceType === "SEGMENT" && audienceCondition === null) {
     if (segmentId === null) throw segmentGone();
-    return segments.audienceOf(projectSeq, segmentId, SUBSCRIBED);
+    return segments.audienceOf(projectSeq, segmentId, [IS_SUBSCRIBED]);
   }
   const text = audienceCondition ?? audienceFilter;
   const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
-  return segments.audienceOfCondition(projectSeq, condition, SUBSCRIBED);
+  return segments.audienceOfCondition(projectSeq, condition, [IS_SUBSCRIBED]);
 }
 
 function segmentGone(): AppError {

@@ -1,7 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AUDIENCE_TYPES, CAMPAIGN_STATUSES } from "../../db/schema/campaigns.ts";
-import { EMAIL_STATUSES } from "../../db/schema/emails.ts";
+import { described, describedUse, named } from "../../http/documented.ts";
+import { EmailStatusSchema } from "../../http/email-enums.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
+import { MINIMUM_TEXT } from "../../http/field-messages.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
@@ -10,66 +13,155 @@ import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templa
 
 /** One mail per minute, in mails per second, so that a campaign ends in a foreseeable time. */
 const LOWEST_RATE = 1 / 60;
+const LOWEST_RATE_TEXT = "1/60, which is one mail per minute";
 
 const DateTime = Type.String({ format: "date-time" });
 
-/** A campaign as the API shows it (docs/specification.md#s2.3, docs/interface.md#campaigns). */
-export const Campaign = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  subject: Type.String(),
-  body: Type.String(),
-  from: Type.String(),
-  fromName: Nullable(Type.String()),
-  replyTo: Nullable(Type.String()),
-  type: OneOf(AUDIENCE_TYPES),
-  audienceType: OneOf(AUDIENCE_TYPES),
-  segmentId: Nullable(Type.String()),
-  audienceFilter: Nullable(Type.Unknown()),
-  rate: Nullable(Type.Number()),
-  status: OneOf(CAMPAIGN_STATUSES),
-  statusReason: Nullable(Type.String()),
-  scheduledAt: Nullable(DateTime),
-  startedAt: Nullable(DateTime),
-  finishedAt: Nullable(DateTime),
-  createdAt: DateTime,
-  updatedAt: DateTime,
+const AudienceType = named("AudienceType", OneOf(AUDIENCE_TYPES), {
+  description:
+    "ALL: all subscribed contacts; SEGMENT: the members of a segment; FILTERED: the contacts that " +
+    "meet a condition",
 });
+
+const CampaignStatus = named("CampaignStatus", OneOf(CAMPAIGN_STATUSES), {
+  description:
+    "DRAFT: can be changed; SCHEDULED: is sent at scheduledAt; SENDING: mails leave; PAUSED: mails " +
+    "wait; SENT: every mail was handed over; CANCELLED: no further mail leaves",
+});
+
+/** Descriptions of the fields that callers set. */
+const CONTENT_TEXTS = {
+  name: "Name of the campaign, which recipients do not see",
+  description: "Note about the campaign, which recipients do not see",
+  subject: "Liquid template of the subject, one line",
+  body: "Liquid template of the HTML body",
+  from: "Address of the sender, at a verified domain of the project",
+  fromName: "Display name of the sender",
+  replyTo: "Address to which replies go",
+  audienceType: "Whether all contacts, the members of a segment or filtered contacts get the mail",
+  segmentId: "Id of the segment; required if audienceType is SEGMENT, otherwise null",
+  audienceFilter: "Condition on the contacts; required if audienceType is FILTERED, otherwise null",
+  rate: "Highest number of mails per second, at least one mail per minute (1/60); null for no limit",
+} as const;
+
+/** A campaign as the API shows it (docs/specification.md#s2.3, docs/interface.md#campaigns). */
+export const Campaign = named(
+  "Campaign",
+  described(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      description: Nullable(Type.String()),
+      subject: Type.String(),
+      body: Type.String(),
+      from: Type.String(),
+      fromName: Nullable(Type.String()),
+      replyTo: Nullable(Type.String()),
+      type: AudienceType,
+      audienceType: AudienceType,
+      segmentId: Nullable(Type.String()),
+      audienceFilter: Nullable(named("Condition", Type.Unknown())),
+      rate: Nullable(Type.Number()),
+      status: CampaignStatus,
+      statusReason: Nullable(Type.String()),
+      scheduledAt: Nullable(DateTime),
+      startedAt: Nullable(DateTime),
+      finishedAt: Nullable(DateTime),
+      createdAt: DateTime,
+      updatedAt: DateTime,
+    }),
+    {
+      id: "Id of the campaign",
+      ...CONTENT_TEXTS,
+      type: "The same as audienceType",
+      status: "Where the campaign stands in its life",
+      statusReason: "Why the campaign was paused or cancelled; null if a caller did it",
+      scheduledAt: "When sending is to start; null if it is not scheduled",
+      startedAt: "When sending started; null before",
+      finishedAt: "When the last mail was handed to a mail server or the campaign was cancelled",
+      createdAt: "When the campaign was created",
+      updatedAt: "When the campaign was changed last",
+    },
+  ),
+  {
+    description: "One mail to an audience of contacts",
+    example: {
+      id: EXAMPLE.campaignId,
+      name: "Spring news",
+      description: null,
+      subject: "News for {{ name }}",
+      body: "<p>Hello {{ name }}</p>",
+      from: "news@acme.example",
+      fromName: "Acme",
+      replyTo: null,
+      type: "ALL",
+      audienceType: "ALL",
+      segmentId: null,
+      audienceFilter: null,
+      rate: null,
+      status: "DRAFT",
+      statusReason: null,
+      scheduledAt: null,
+      startedAt: null,
+      finishedAt: null,
+      createdAt: EXAMPLE.createdAt,
+      updatedAt: EXAMPLE.updatedAt,
+    },
+  },
+);
 export type Campaign = Static<typeof Campaign>;
 
-const fields = {
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  subject: SubjectSource,
-  body: BodySource,
-  from: EmailAddress,
-  fromName: Type.Optional(Nullable(HeaderText)),
-  replyTo: Type.Optional(Nullable(EmailAddress)),
-  audienceType: OneOf(AUDIENCE_TYPES),
-  segmentId: Type.Optional(Nullable(Type.String())),
-  audienceFilter: Type.Optional(Nullable(Type.Unknown())),
-  rate: Type.Optional(
-    Nullable(
-      Type.Number({
-        minimum: LOWEST_RATE,
-        description: "Highest number of mails per second; at least one mail per minute (1/60)",
-      }),
+const Fields = described(
+  Input({
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+    subject: SubjectSource,
+    body: BodySource,
+    from: EmailAddress,
+    fromName: Type.Optional(Nullable(HeaderText)),
+    replyTo: Type.Optional(Nullable(EmailAddress)),
+    audienceType: AudienceType,
+    segmentId: Type.Optional(Nullable(Type.String())),
+    audienceFilter: Type.Optional(Nullable(named("Condition", Type.Unknown()))),
+    rate: Type.Optional(
+      Nullable(Type.Number({ minimum: LOWEST_RATE, [MINIMUM_TEXT]: LOWEST_RATE_TEXT })),
     ),
-  ),
-};
+  }),
+  CONTENT_TEXTS,
+);
 
-export const CampaignInput = withChecks(Input(fields), (value) => [
-  ...templateErrors(value),
-  ...audienceErrors(value),
-  ...restrictionErrors(value),
-]);
+export const CampaignInput = named(
+  "CampaignInput",
+  withChecks(Fields, (value) => [
+    ...templateErrors(value),
+    ...audienceErrors(value),
+    ...restrictionErrors(value),
+  ]),
+  {
+    description: "A campaign to create",
+    example: {
+      name: "Spring news",
+      subject: "News for {{ name }}",
+      body: "<p>Hello {{ name }}</p>",
+      from: "news@acme.example",
+      fromName: "Acme",
+      audienceType: "ALL",
+    },
+  },
+);
 export type CampaignInput = Static<typeof CampaignInput>;
 
-export const CampaignPatch = withChecks(Type.Partial(Input(fields)), (value) => [
-  ...templateErrors(value),
-  ...restrictionErrors(value),
-]);
+export const CampaignPatch = named(
+  "CampaignPatch",
+  withChecks(Type.Partial(Fields), (value) => [
+    ...templateErrors(value),
+    ...restrictionErrors(value),
+  ]),
+  {
+    description: "Changes of a campaign; omitted fields stay as they are",
+    example: { subject: "Spring news for {{ name }}", rate: 10 },
+  },
+);
 export type CampaignPatch = Static<typeof CampaignPatch>;
 
 /** Refuses an audience that lacks a field its type requires (docs/specification.md#s2.3). */
@@ -107,67 +199,48 @@ const RESTRICTIONS = [
  * Unknown fields are ignored (docs/interface.md#requests), but a misspelt time is refused: without
  * a time the campaign is sent immediately, which cannot be undone.
  */
-export const SendCampaignInput = withChecks(
-  Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }),
-  (value) =>
-    Object.keys(value)
-      .filter((field) => /^schedul/i.test(field) && field !== "scheduledFor")
-      .map((field) => {
-        const message = "is not a field of this route; use scheduledFor for the time to send at";
-        return { field, message, code: "invalid_value" };
-      }),
+export const SendCampaignInput = named(
+  "SendCampaignInput",
+  withChecks(
+    described(Input({ scheduledFor: Type.Optional(Nullable(DateTime)) }), {
+      scheduledFor: "When sending is to start; omitted or null for now",
+    }),
+    (value) =>
+      Object.keys(value)
+        .filter((field) => /^schedul/i.test(field) && field !== "scheduledFor")
+        .map((field) => {
+          const message = "is not a field of this route; use scheduledFor for the time to send at";
+          return { field, message, code: "invalid_value" };
+        }),
+  ),
+  {
+    description: "When to send a campaign",
+    example: { scheduledFor: "2036-03-03T09:00:00Z" },
+  },
 );
 
-export const TestCampaignInput = Input({ email: EmailAddress });
+export const TestCampaignInput = named(
+  "TestCampaignInput",
+  described(Input({ email: EmailAddress }), { email: "Address that gets the test mail" }),
+  { description: "Where to send a test mail", example: { email: "ada@example.com" } },
+);
 
-const Count = Type.Integer();
-const Rate = Type.Number({ description: "Share of the sent mails, 0 to 1" });
-
-/** Statistics of a campaign (docs/interface.md#campaigns). */
-export const CampaignStats = Type.Object({
-  totalRecipients: Count,
-  queued: Count,
-  sent: Count,
-  delivered: Count,
-  opened: Count,
-  clicked: Count,
-  machineOpens: Count,
-  machineClicks: Count,
-  bounced: Count,
-  complained: Count,
-  unsubscribed: Count,
-  failed: Count,
-  suppressed: Count,
-  cancelled: Count,
-  deliveryRate: Rate,
-  openRate: Rate,
-  clickRate: Rate,
-  bounceRate: Type.Number({ description: "Share of the sent and bounced mails, 0 to 1" }),
-  complaintRate: Rate,
-  unsubscribeRate: Rate,
-  links: Type.Array(Type.Object({ url: Type.String(), clicks: Count, uniqueClicks: Count })),
-  timeline: Type.Array(Type.Object({ at: DateTime, opens: Count, clicks: Count })),
-});
-export type CampaignStats = Static<typeof CampaignStats>;
+export const SentTest = named(
+  "SentTest",
+  described(Type.Object({ email: Type.String() }), { email: "Id of the email record" }),
+  { description: "A test mail that was queued", example: { email: EXAMPLE.emailId } },
+);
 
 export const CampaignQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(OneOf(CAMPAIGN_STATUSES)),
+  status: Type.Optional(describedUse(CampaignStatus, "Only campaigns of this status")),
 });
 export type CampaignQuery = Static<typeof CampaignQuery>;
 
 export const RecipientQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(OneOf(EMAIL_STATUSES)),
+  status: Type.Optional(
+    describedUse(EmailStatusSchema, "Only recipients whose mail has this status"),
+  ),
 });
 export type RecipientQuery = Static<typeof RecipientQuery>;
-
-export const Recipient = Type.Object({
-  emailId: Type.String(),
-  contactId: Nullable(Type.String()),
-  email: Nullable(Type.String()),
-  status: OneOf(EMAIL_STATUSES),
-  lastError: Nullable(Type.String()),
-  sentAt: Nullable(DateTime),
-});
-export type Recipient = Static<typeof Recipient>;

@@ -11,8 +11,9 @@ import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
-import type { Recipient, RecipientQuery } from "./model.ts";
+import type { RecipientQuery } from "./model.ts";
 import type { CampaignRow } from "./present.ts";
+import type { Recipient } from "./results-model.ts";
 import type { Stats } from "./stats.ts";
 
 export type Recipients = ReturnType<typeof createRecipients>;

@@ -36,12 +36,12 @@ import {
   CampaignInput,
   CampaignPatch,
   CampaignQuery,
-  CampaignStats,
-  Recipient,
   RecipientQuery,
   SendCampaignInput,
+  SentTest,
   TestCampaignInput,
 } from "./model.ts";
+import { CampaignStats, Recipient } from "./results-model.ts";
 import type { Recipients } from "./recipients.ts";
 import type { Runner } from "./runner.ts";
 import type { CampaignRow } from "./present.ts";
@@ -50,8 +50,7 @@ import type { Stats } from "./stats.ts";
 import type { TestMails } from "./test-mail.ts";
 import { Preview, PreviewInput } from "../templates/model.ts";
 import type { Previews } from "../templates/preview.ts";
-
-const tags = ["Campaigns"];
+import { campaignOperations } from "./operations.ts";
 
 export function campaignRoutes(deps: {
   admission: Admission;
@@ -98,7 +97,7 @@ export function campaignRoutes(deps: {
     .get("", ({ project, query }) => envelope(campaigns.list(project.seq, query)), {
       query: CampaignQuery,
       response: withErrors({ 200: ListEnvelope(Campaign) }),
-      detail: { tags, summary: "List campaigns" },
+      detail: campaignOperations.listCampaigns,
     })
     .post(
       "",
@@ -111,7 +110,7 @@ export function campaignRoutes(deps: {
       {
         body: limited(CampaignInput, BODY_LIMITS.campaign),
         response: withErrors({ 201: Envelope(Campaign) }),
-        detail: { tags, summary: "Create a campaign" },
+        detail: campaignOperations.createCampaign,
       },
     )
     .get(
@@ -120,7 +119,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: { tags, summary: "Campaign details" },
+        detail: campaignOperations.getCampaign,
       },
     )
     .patch(
@@ -135,7 +134,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         body: limited(CampaignPatch, BODY_LIMITS.campaign),
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: { tags, summary: "Update a campaign that is DRAFT or SCHEDULED" },
+        detail: campaignOperations.updateCampaign,
       },
     )
     .delete(
@@ -147,7 +146,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a campaign that is DRAFT or CANCELLED" },
+        detail: campaignOperations.deleteCampaign,
       },
     )
     .post(
@@ -163,7 +162,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         body: limited(Type.Optional(SendCampaignInput), BODY_LIMITS.settings),
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Send a campaign now, or schedule it" },
+        detail: campaignOperations.sendCampaign,
       },
     )
     .post(
@@ -173,10 +172,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: {
-          tags,
-          summary: "Cancel a campaign; mails not yet handed to a mail server are not sent",
-        },
+        detail: campaignOperations.cancelCampaign,
       },
     )
     .post(
@@ -186,12 +182,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: {
-          tags,
-          summary:
-            "Pause a campaign that is SENDING, or keep a campaign paused that would resume once " +
-            "its domain is verified again",
-        },
+        detail: campaignOperations.pauseCampaign,
       },
     )
     .post(
@@ -201,7 +192,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Campaign) }),
-        detail: { tags, summary: "Resume a paused campaign" },
+        detail: campaignOperations.resumeCampaign,
       },
     )
     .post(
@@ -214,7 +205,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 201: Envelope(Campaign) }),
-        detail: { tags, summary: "Copy a campaign into a new DRAFT" },
+        detail: campaignOperations.duplicateCampaign,
       },
     )
     .post(
@@ -228,8 +219,8 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         body: limited(TestCampaignInput, BODY_LIMITS.settings),
-        response: withErrors({ 200: Envelope(Type.Object({ email: Type.String() })) }),
-        detail: { tags, summary: "Send a test mail, which is not counted in the statistics" },
+        response: withErrors({ 200: Envelope(SentTest) }),
+        detail: campaignOperations.testCampaign,
       },
     )
     .post(
@@ -240,7 +231,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
-        detail: { tags, summary: "Render a campaign for a contact or with sample data" },
+        detail: campaignOperations.previewCampaign,
       },
     )
     .get(
@@ -249,7 +240,7 @@ export function campaignRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(CampaignStats) }),
-        detail: { tags, summary: "Statistics of a campaign" },
+        detail: campaignOperations.getCampaignStats,
       },
     )
     .get(
@@ -260,7 +251,7 @@ export function campaignRoutes(deps: {
         params: IdParams,
         query: RecipientQuery,
         response: withErrors({ 200: ListEnvelope(Recipient) }),
-        detail: { tags, summary: "List the recipients with the status of their mail" },
+        detail: campaignOperations.listCampaignRecipients,
       },
     );
 }

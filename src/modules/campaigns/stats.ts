@@ -5,7 +5,7 @@ import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { campaignCounts, campaignHours, campaignLinks } from "../../db/schema/campaigns.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { CampaignStats } from "./model.ts";
+import type { CampaignStats } from "./results-model.ts";
 
 export type Stats = ReturnType<typeof createStats>;
 

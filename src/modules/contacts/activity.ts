@@ -8,7 +8,7 @@ import type { Page } from "../../http/envelope.ts";
 import type { Cursors, PageQuery } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
 import type { ContactEvents, Found, Whose } from "../../events/contact-events.ts";
-import type { Activity } from "./model.ts";
+import type { Activity } from "./activity-model.ts";
 import type { Contacts } from "./service.ts";
 
 export type ListActivity = (

@@ -19,15 +19,6 @@ export const CONTACT_INVARIANTS: readonly Invariant[] = [
          OR counted.subscribed IS NOT coalesce(found.subscribed, 0)`,
   },
   {
-    name: "contact-blocks",
-    rule: "Each block of 1024 contacts has a version.",
-    violations: `
-      SELECT 'project ' || projects.id AS id, 'no version of block ' || missing.block AS finding
-      FROM (SELECT project_seq, seq / 1024 AS block FROM contacts
-            EXCEPT SELECT project_seq, block FROM contact_blocks) AS missing
-      JOIN projects ON projects.seq = missing.project_seq`,
-  },
-  {
     name: "job-progress",
     rule: "A job has an end time if and only if it has ended, and its results do not exceed its processed rows.",
     violations: `

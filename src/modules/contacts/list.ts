@@ -1,6 +1,6 @@
 /**
- * Pages of contacts, newest first. Stored counters and the address index provide exact totals
- * cheaply.
+ * Pages of contacts, newest first, each with the exact total: of a list from stored counters, of a
+ * search from a scan of the addresses (`address-search.ts`).
  */
 
 import { and, desc, eq, inArray } from "drizzle-orm";
@@ -9,7 +9,7 @@ import { contactCounts, contacts } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
 import { bySeq, type Cursors, olderThan, type PageRequest } from "../../http/pagination.ts";
 import { storedSpellings } from "../../protocols/mime/address.ts";
-import type { AddressIndex } from "./address-index.ts";
+import type { AddressSearch } from "./address-search.ts";
 import type { Contact, ContactQuery } from "./model.ts";
 import { type ContactRow, presentContact } from "./service.ts";
 
@@ -17,8 +17,12 @@ export type ContactList = ReturnType<typeof createContactList>;
 
 type Filter = { isSubscribed: boolean | undefined; term: string };
 
-export function createContactList(deps: { db: Db; cursors: Cursors; addresses: AddressIndex }) {
-  const { db, cursors, addresses } = deps;
+export function createContactList(deps: {
+  db: Db;
+  cursors: Cursors;
+  searchAddresses: AddressSearch;
+}) {
+  const { db, cursors, searchAddresses } = deps;
 
   function count(projectSeq: number, isSubscribed: boolean | undefined): number {
     const [counts = { total: 0, subscribed: 0 }] = db
@@ -48,7 +52,7 @@ export function createContactList(deps: { db: Db; cursors: Cursors; addresses: A
   }
 
   async function searchPage(projectSeq: number, filter: Filter, request: PageRequest) {
-    const { total, seqs } = await addresses.search(projectSeq, {
+    const { total, seqs } = await searchAddresses(projectSeq, {
       ...filter,
       before: request.after?.[0],
       limit: request.limit + 1,

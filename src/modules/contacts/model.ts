@@ -1,8 +1,9 @@
 /** Requests and responses of contacts. */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
+import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
@@ -10,42 +11,103 @@ import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
 
+const CONTACT = {
+  id: EXAMPLE.contactId,
+  email: "ada@example.com",
+  subscribed: true,
+  data: { name: "Ada", plan: "pro" },
+  createdAt: EXAMPLE.createdAt,
+  updatedAt: EXAMPLE.updatedAt,
+};
+
 /** A contact in responses (docs/specification.md#s2.1). */
-export const Contact = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  subscribed: Type.Boolean(),
-  data: Data,
-  createdAt: Type.String({ format: "date-time" }),
-  updatedAt: Type.String({ format: "date-time" }),
-});
+export const Contact = named(
+  "Contact",
+  described(
+    Type.Object({
+      id: Type.String(),
+      email: Type.String(),
+      subscribed: Type.Boolean(),
+      data: Data,
+      createdAt: Type.String({ format: "date-time" }),
+      updatedAt: Type.String({ format: "date-time" }),
+    }),
+    {
+      id: "Id of the contact",
+      email: "Address in its stored spelling, which is unique in the project",
+      subscribed: "Whether the contact receives campaigns and other marketing mail",
+      data: "Free-form attributes of the contact",
+      createdAt: "When the contact was created",
+      updatedAt: "When the contact was changed last",
+    },
+  ),
+  { description: "A person with an email address", example: CONTACT },
+);
 export type Contact = Static<typeof Contact>;
 
-export const UpsertedContact = Type.Object({
-  ...Contact.properties,
-  _meta: Type.Object({ isNew: Type.Boolean(), isUpdate: Type.Boolean() }),
-});
+export const UpsertedContact = named(
+  "UpsertedContact",
+  Type.Object({
+    ...Contact.properties,
+    _meta: described(
+      Type.Object(
+        { isNew: Type.Boolean(), isUpdate: Type.Boolean() },
+        { description: "The effect of the request" },
+      ),
+      { isNew: "The contact was created", isUpdate: "The contact existed before" },
+    ),
+  }),
+  {
+    description: "A contact that was created or updated",
+    example: { ...CONTACT, _meta: { isNew: true, isUpdate: false } },
+  },
+);
 
-export const ContactInput = Input({
+const contactFields = Input({
   email: EmailAddress,
-  subscribed: Type.Optional(
-    Type.Boolean({
-      description: "If omitted: true for a new contact, unchanged for an existing one",
-    }),
-  ),
-  data: Type.Optional(Nullable(Data)),
-});
-
-export const ContactPatch = Input({
-  email: Type.Optional(EmailAddress),
   subscribed: Type.Optional(Type.Boolean()),
   data: Type.Optional(Nullable(Data)),
 });
+
+export const ContactInput = named(
+  "ContactInput",
+  described(contactFields, {
+    email: "Address of the contact, which is created if no contact has it",
+    subscribed: "If omitted: true for a new contact, unchanged for an existing one",
+    data: "Merged into the data of the contact, where null removes a key; null clears the data",
+  }),
+  {
+    description: "A contact to create, or to update by its address",
+    example: { email: "ada@example.com", subscribed: true, data: { name: "Ada", plan: "pro" } },
+  },
+);
+
+export const ContactPatch = named(
+  "ContactPatch",
+  described(
+    Input({
+      email: Type.Optional(EmailAddress),
+      subscribed: Type.Optional(Type.Boolean()),
+      data: Type.Optional(Nullable(Data)),
+    }),
+    {
+      email: "New address, which no other contact of the project may have",
+      subscribed: "Whether the contact receives marketing mail",
+      data: "Merged into the data of the contact, where null removes a key; null clears the data",
+    },
+  ),
+  {
+    description: "Changes of a contact; omitted fields stay as they are",
+    example: { subscribed: false, data: { plan: null } },
+  },
+);
 export type ContactPatch = Static<typeof ContactPatch>;
 
 export const ContactQuery = Input({
   ...PageQuery.properties,
-  subscribed: Type.Optional(QueryBoolean()),
+  subscribed: Type.Optional(
+    describedUse(QueryBoolean(), "Only contacts that are subscribed, or only those that are not"),
+  ),
   search: Type.Optional(
     Type.String({
       maxLength: 320,
@@ -60,19 +122,43 @@ export type ContactQuery = Static<typeof ContactQuery>;
  * `nextCursor`, which all other lists have, repeat `contacts` and `cursor`, so that generic clients
  * can read it too.
  */
-export const ContactPage = Type.Object({
-  contacts: Type.Array(Contact),
-  cursor: Nullable(Type.String()),
-  items: Type.Array(Contact, { description: "The same as contacts" }),
-  nextCursor: Nullable(Type.String({ description: "The same as cursor" })),
-  hasMore: Type.Boolean(),
-  total: Type.Integer(),
-});
+export const ContactPage = named(
+  "ContactPage",
+  described(
+    Type.Object({
+      contacts: Type.Array(Contact),
+      cursor: Nullable(Type.String()),
+      items: Type.Array(Contact),
+      nextCursor: Nullable(Type.String()),
+      hasMore: Type.Boolean(),
+      total: Type.Integer(),
+    }),
+    {
+      contacts: "The contacts of this page, newest first",
+      cursor: "Value of `cursor` for the next page; null on the last page",
+      items: "The same as contacts",
+      nextCursor: "The same as cursor",
+      hasMore: "Whether there is another page",
+      total: "Exact number of contacts that match the filters",
+    },
+  ),
+  {
+    description: "One page of contacts",
+    example: {
+      contacts: [CONTACT],
+      cursor: null,
+      items: [CONTACT],
+      nextCursor: null,
+      hasMore: false,
+      total: 1,
+    },
+  },
+);
 
 const EXPORT_FORMATS = ["csv", "ndjson"] as const;
 
 export const ExportQuery = Input({
-  format: Type.Optional(OneOf(EXPORT_FORMATS)),
+  format: Type.Optional(describedUse(OneOf(EXPORT_FORMATS), "Format of the file, default csv")),
   subscribed: ContactQuery.properties.subscribed,
   search: ContactQuery.properties.search,
 });
@@ -81,46 +167,50 @@ export type ExportQuery = Static<typeof ExportQuery>;
 export const FIELD_TYPES = ["string", "number", "boolean", "array", "object"] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
+const PLAN = { key: "plan", type: "string", types: ["string"], count: 40, coverage: 0.8 };
+
 /** A key in the data of contacts. */
-export const Field = Type.Object({
-  key: Type.String(),
-  type: OneOf(FIELD_TYPES),
-  types: Type.Array(OneOf(FIELD_TYPES), { description: "Most frequent first" }),
-  count: Type.Integer({ description: "Contacts that have the key" }),
-  coverage: Type.Number({
-    minimum: 0,
-    maximum: 1,
-    description: "Share of all contacts that have the key",
-  }),
-});
+export const Field = named(
+  "ContactField",
+  described(
+    Type.Object({
+      key: Type.String(),
+      type: OneOf(FIELD_TYPES),
+      types: Type.Array(OneOf(FIELD_TYPES)),
+      count: Type.Integer(),
+      coverage: Type.Number({ minimum: 0, maximum: 1 }),
+    }),
+    {
+      key: "The key in the data of contacts",
+      type: "The most frequent type of its values",
+      types: "All types of its values, most frequent first",
+      count: "Contacts that have the key",
+      coverage: "Share of all contacts that have the key",
+    },
+  ),
+  {
+    description: "A key that occurs in the data of contacts",
+    example: PLAN,
+  },
+);
 export type Field = Static<typeof Field>;
 
-export const FieldList = Type.Object({
-  items: Type.Array(Field, { description: "The 1000 most frequent, most frequent first" }),
-  total: Type.Integer({ description: "Number of all keys" }),
-  contacts: Type.Integer({ description: "Number of contacts that were counted" }),
-});
-
-/** An event or a mail of a contact; the other of both fields is null. */
-export const Activity = Type.Object({
-  kind: OneOf(["EVENT", "EMAIL"]),
-  createdAt: Type.String({ format: "date-time" }),
-  event: Nullable(
+export const FieldList = named(
+  "ContactFieldList",
+  described(
     Type.Object({
-      id: Type.String(),
-      name: Type.String(),
-      data: Nullable(Data),
-      emailId: Nullable(Type.String()),
+      items: Type.Array(Field),
+      total: Type.Integer(),
+      contacts: Type.Integer(),
     }),
+    {
+      items: "The 1000 most frequent, most frequent first",
+      total: "Number of all keys",
+      contacts: "Number of contacts that were counted",
+    },
   ),
-  email: Nullable(
-    Type.Object({
-      id: Type.String(),
-      subject: Type.String(),
-      status: OneOf(EMAIL_STATUSES),
-      source: OneOf(EMAIL_SOURCES),
-      templateId: Nullable(Type.String()),
-    }),
-  ),
-});
-export type Activity = Static<typeof Activity>;
+  {
+    description: "The keys in the data of contacts",
+    example: { items: [PLAN], total: 1, contacts: 50 },
+  },
+);

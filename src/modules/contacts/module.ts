@@ -1,7 +1,7 @@
 /**
  * The module of contacts. `service.ts` creates, updates and finds single contacts, with the data
  * rules of `data.ts`; `remove.ts` deletes them. This file creates all other parts: `list.ts` lists
- * and searches contacts with the `address-index.ts`; `fields.ts` surveys their keys; `activity.ts`
+ * and searches contacts with `address-search.ts`; `fields.ts` surveys their keys; `activity.ts`
  * shows their events and mails; `export.ts` streams them. Imports (`import/`) and bulk actions
  * (`bulk/`) are stored as jobs, which the worker in `jobs/` runs after the response, in many small
  * changes.
@@ -21,7 +21,7 @@ import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import { createActivity } from "./activity.ts";
-import { createAddressIndex } from "./address-index.ts";
+import { createAddressSearch } from "./address-search.ts";
 import { createBulkActions } from "./bulk/actions.ts";
 import { createBulkRunner } from "./bulk/run.ts";
 import { bulkRoutes } from "./bulk/routes.ts";
@@ -66,7 +66,6 @@ export function createContactModule(deps: {
   const { events, eventsOfContact, contacts, quotas, admission, bodies } = deps;
   const { remove } = deps.removal;
   const audience = deps.filterAudience;
-  const addresses = createAddressIndex({ db, clock, scheduler });
   const fields = createFields({ db, scheduler });
   const files = createImportFiles(folder);
   const jobs = createJobs({ db, clock });
@@ -91,7 +90,8 @@ export function createContactModule(deps: {
     log,
   });
 
-  const list = createContactList({ db, cursors, addresses });
+  const searchAddresses = createAddressSearch({ db, scheduler });
+  const list = createContactList({ db, cursors, searchAddresses });
   const exports = createExports({ db, scheduler, fields, quota });
   const activity = createActivity({ db, cursors, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
@@ -118,7 +118,6 @@ export function createContactModule(deps: {
 
     /** Stops running jobs between two changes; they continue at the next start. */
     async stop(): Promise<void> {
-      addresses.release();
       await worker.stop();
       await cleanup;
       await files.close();

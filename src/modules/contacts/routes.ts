@@ -28,8 +28,8 @@ import type { ListActivity } from "./activity.ts";
 import type { Exports } from "./export.ts";
 import type { Fields } from "./fields.ts";
 import type { ContactList } from "./list.ts";
+import { Activity } from "./activity-model.ts";
 import {
-  Activity,
   Contact,
   ContactInput,
   ContactPage,
@@ -40,8 +40,7 @@ import {
   UpsertedContact,
 } from "./model.ts";
 import { type Contacts, presentContact } from "./service.ts";
-
-const tags = ["Contacts"];
+import { contactOperations } from "./operations.ts";
 
 const MAX_FIELDS_SHOWN = 1000;
 
@@ -66,7 +65,7 @@ export function contactRoutes(deps: {
       {
         query: ContactQuery,
         response: withErrors({ 200: ContactPage }),
-        detail: { tags, summary: "List contacts" },
+        detail: contactOperations.listContacts,
       },
     )
     .post(
@@ -88,7 +87,7 @@ export function contactRoutes(deps: {
       {
         body: limited(ContactInput, BODY_LIMITS.data),
         response: withErrors({ 200: UpsertedContact, 201: UpsertedContact }),
-        detail: { tags, summary: "Create or update a contact by email" },
+        detail: contactOperations.upsertContact,
       },
     )
     .get(
@@ -106,9 +105,9 @@ export function contactRoutes(deps: {
       {
         query: ExportQuery,
         response: withErrors({
-          200: Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType: "text/csv" })),
+          200: ExportedFile,
         }),
-        detail: { tags, summary: "Export contacts; the CSV can be imported again" },
+        detail: contactOperations.exportContacts,
       },
     )
     .get(
@@ -120,13 +119,13 @@ export function contactRoutes(deps: {
       },
       {
         response: withErrors({ 200: Envelope(FieldList) }),
-        detail: { tags, summary: "List the keys of contacts' data, with types and coverage" },
+        detail: contactOperations.listContactFields,
       },
     )
     .get("/:id", ({ project, params }) => presentContact(contacts.get(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Contact }),
-      detail: { tags, summary: "Get a contact" },
+      detail: contactOperations.getContact,
     })
     .patch(
       "/:id",
@@ -143,7 +142,7 @@ export function contactRoutes(deps: {
         params: IdParams,
         body: limited(ContactPatch, BODY_LIMITS.data),
         response: withErrors({ 200: Contact }),
-        detail: { tags, summary: "Update a contact" },
+        detail: contactOperations.updateContact,
       },
     )
     .delete(
@@ -155,10 +154,7 @@ export function contactRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: {
-          tags,
-          summary: "Delete a contact; its mail and event records are anonymised and stay",
-        },
+        detail: contactOperations.deleteContact,
       },
     )
     .get(
@@ -168,10 +164,19 @@ export function contactRoutes(deps: {
         params: IdParams,
         query: PageQuery,
         response: withErrors({ 200: ListEnvelope(Activity) }),
-        detail: { tags, summary: "List the events and mails of a contact, newest first" },
+        detail: contactOperations.listContactActivity,
       },
     );
 }
+
+/** The exported file. */
+const ExportedFile = Type.Unsafe<Response>(
+  Type.Any({
+    type: "string",
+    contentMediaType: "text/csv",
+    examples: ["email,subscribed,data.plan\r\nada@example.com,true,pro\r\n"],
+  }),
+);
 
 const FORMATS = {
   csv: { type: "text/csv; charset=utf-8; header=present", extension: "csv" },

@@ -23,8 +23,7 @@ import type { DomainChecks } from "./check-worker.ts";
 import { Domain, DomainInput, DomainQuery } from "./model.ts";
 import { parseSendingDomain } from "./name.ts";
 import type { Domains } from "./service.ts";
-
-const tags = ["Domains"];
+import { domainOperations } from "./operations.ts";
 
 export function domainRoutes(deps: {
   admission: Admission;
@@ -38,7 +37,7 @@ export function domainRoutes(deps: {
     .get("", ({ project, query }) => envelope(domains.list(project.seq, query)), {
       query: DomainQuery,
       response: withErrors({ 200: ListEnvelope(Domain) }),
-      detail: { tags, summary: "List domains" },
+      detail: domainOperations.listDomains,
     })
     .post(
       "",
@@ -59,7 +58,7 @@ export function domainRoutes(deps: {
       {
         body: limited(DomainInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Domain), 201: Envelope(Domain) }),
-        detail: { tags, summary: "Add a domain for verification" },
+        detail: domainOperations.addDomain,
       },
     )
     .get(
@@ -68,7 +67,7 @@ export function domainRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Domain) }),
-        detail: { tags, summary: "Domain details" },
+        detail: domainOperations.getDomain,
       },
     )
     .delete(
@@ -80,10 +79,7 @@ export function domainRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: {
-          tags,
-          summary: "Remove a domain; 409 while a template or campaign sends from it",
-        },
+        detail: domainOperations.removeDomain,
       },
     )
     .post(
@@ -96,7 +92,7 @@ export function domainRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Domain) }),
-        detail: { tags, summary: "Check the DNS records of a domain now" },
+        detail: domainOperations.verifyDomain,
       },
     );
 }

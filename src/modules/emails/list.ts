@@ -11,7 +11,7 @@ import { bySeq, type Cursors } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler, SliceQueue } from "../../lib/slice-queue.ts";
 import { parseAddressFilter } from "../../http/address-filter.ts";
-import type { Email, EmailQuery } from "./model.ts";
+import type { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
 
 export type ListEmails = (projectSeq: number, query: EmailQuery) => Promise<Page<Email>>;

@@ -1,12 +1,12 @@
+/** Request and response of POST /v1/send. */
+
 import { type Static, Type } from "@sinclair/typebox";
-import { EMAIL_SOURCES, EMAIL_STATUSES } from "../../db/schema/emails.ts";
 import type { Project } from "../../http/admission.ts";
-import { Nullable } from "../../http/envelope.ts";
+import { described, named } from "../../http/documented.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
-import { PageQuery } from "../../http/pagination.ts";
 import { Input, isRecord, OneOf, withChecks } from "../../http/validation.ts";
 import { type FieldError, validationError } from "../../lib/errors.ts";
-import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
 import { isMediaType } from "../../protocols/mime/content-type.ts";
 import { checkHeaders } from "../../protocols/mime/headers.ts";
 import { BodySource, HeaderText, SubjectSource, templateErrors } from "../templates/model.ts";
@@ -16,42 +16,95 @@ const MAX_ATTACHMENTS = 10;
 /** Limit on the decoded size of all attachments of a mail together (docs/specification.md#s8). */
 const MAX_ATTACHMENTS_BYTES = 10 * 1024 * 1024;
 
-const NamedAddress = Input({ name: Type.Optional(HeaderText), email: EmailAddress });
+const NamedAddress = named(
+  "NamedAddress",
+  described(Input({ name: Type.Optional(HeaderText), email: EmailAddress }), {
+    name: "Display name",
+    email: "Email address",
+  }),
+  {
+    description: "An address with a display name",
+    example: { name: "Ada", email: "ada@example.com" },
+  },
+);
 const Recipient = Type.Union([EmailAddress, NamedAddress]);
 
-const Attachment = Input({
-  filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
-  content: Type.String({ description: "Content of the file in base64" }),
-  contentType: Type.Optional(Type.String({ maxLength: 255 })),
-  type: Type.Optional(Type.String({ maxLength: 255, description: "Alias of contentType" })),
-  contentId: Type.Optional(Type.String({ format: "content-id", maxLength: 255 })),
-  disposition: Type.Optional(OneOf(["attachment", "inline"])),
-});
+const Attachment = named(
+  "Attachment",
+  described(
+    Input({
+      filename: Type.String({ format: "header-text", minLength: 1, maxLength: 255 }),
+      content: Type.String(),
+      contentType: Type.Optional(Type.String({ maxLength: 255 })),
+      type: Type.Optional(Type.String({ maxLength: 255 })),
+      contentId: Type.Optional(Type.String({ format: "content-id", maxLength: 255 })),
+      disposition: Type.Optional(OneOf(["attachment", "inline"])),
+    }),
+    {
+      filename: "Name of the file",
+      content: "Content of the file in base64",
+      contentType: "Media type; derived from the name of the file if omitted",
+      type: "Alias of contentType",
+      contentId: "Id by which the HTML body refers to the file as cid:…; required if inline",
+      disposition: "Whether the file is part of the HTML body; default attachment",
+    },
+  ),
+  {
+    description: "A file to send with the mail",
+    example: { filename: "hello.txt", content: "SGVsbG8=", contentType: "text/plain" },
+  },
+);
 
 /** Body of POST /v1/send (docs/specification.md#s2.4, docs/interface.md#send). */
-export const SendInput = withChecks(
-  Input({
-    to: Type.Union([
-      EmailAddress,
-      NamedAddress,
-      Type.Array(Recipient, { minItems: 1, maxItems: MAX_RECIPIENTS }),
-    ]),
-    subject: Type.Optional(SubjectSource),
-    body: Type.Optional(BodySource),
-    template: Type.Optional(Type.String({ description: "Template id" })),
-    from: Type.Optional(
-      Type.Union([EmailAddress, NamedAddress], {
-        description: "Required unless the template or the project names a sender",
+export const SendInput = named(
+  "SendInput",
+  withChecks(
+    described(
+      Input({
+        to: Type.Union([
+          EmailAddress,
+          NamedAddress,
+          Type.Array(Recipient, { minItems: 1, maxItems: MAX_RECIPIENTS }),
+        ]),
+        subject: Type.Optional(SubjectSource),
+        body: Type.Optional(BodySource),
+        template: Type.Optional(Type.String()),
+        from: Type.Optional(Type.Union([EmailAddress, NamedAddress])),
+        name: Type.Optional(HeaderText),
+        reply: Type.Optional(EmailAddress),
+        subscribed: Type.Optional(Type.Boolean()),
+        data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+        attachments: Type.Optional(Type.Array(Attachment, { maxItems: MAX_ATTACHMENTS })),
       }),
+      {
+        to: "One recipient or up to 1,000; each gets a mail of its own",
+        subject: "Liquid template of the subject; required without `template`",
+        body: "Liquid template of the HTML body; required without `template`",
+        template: "Id of a template",
+        from: "The sender; required unless the template or the project names one",
+        name: "Display name of the sender, if `from` has none",
+        reply: "Address to which replies go",
+        subscribed: "If omitted: false for a new contact, unchanged for an existing one",
+        data:
+          "Variables of the templates, also merged into the contact's data; " +
+          '{"value": x, "persistent": false} is not stored',
+        headers: "Up to 50 additional header fields; those that the service writes are refused",
+        attachments: "Up to 10 files, 10 MiB together",
+      },
     ),
-    name: Type.Optional(HeaderText),
-    reply: Type.Optional(EmailAddress),
-    subscribed: Type.Optional(Type.Boolean()),
-    data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-    attachments: Type.Optional(Type.Array(Attachment, { maxItems: MAX_ATTACHMENTS })),
-  }),
-  sendErrors,
+    sendErrors,
+  ),
+  {
+    description: "A mail to send",
+    example: {
+      to: "ada@example.com",
+      from: { name: "Acme", email: "hello@acme.example" },
+      subject: "Your order {{ order }}",
+      body: "<p>Thank you, {{ name ?? friend }}.</p>",
+      data: { order: 1001 },
+    },
+  },
 );
 export type SendInput = Static<typeof SendInput>;
 
@@ -162,96 +215,41 @@ function decodedSize(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - padding;
 }
 
+const SentEmail = named(
+  "SentEmail",
+  described(
+    Type.Object({
+      contact: described(Type.Object({ id: Type.String(), email: Type.String() }), {
+        id: "Id of the contact",
+        email: "Address of the contact",
+      }),
+      email: Type.String(),
+    }),
+    { contact: "The recipient, who is now a contact", email: "Id of the email record" },
+  ),
+  { description: "One accepted mail" },
+);
+
 /** Result of POST /v1/send (docs/specification.md#s2.5). */
-export const SentMembers = {
-  emails: Type.Array(
+export const SendResult = named(
+  "SendResult",
+  described(
     Type.Object({
-      contact: Type.Object({ id: Type.String(), email: Type.String() }),
-      email: Type.String({ description: "Id of the email record" }),
+      emails: Type.Array(SentEmail),
+      timestamp: Type.String({ format: "date-time" }),
     }),
+    {
+      emails: "One entry per recipient, in the order of the request",
+      timestamp: "When the mails were accepted",
+    },
   ),
-  timestamp: Type.String({ format: "date-time" }),
-};
-
-const Moment = Nullable(Type.String({ format: "date-time" }));
-
-const Step = Type.Object({
-  step: Type.String(),
-  command: Nullable(Type.String()),
-  code: Nullable(Type.Integer()),
-  enhanced: Nullable(Type.String()),
-  text: Type.String(),
-  ms: Type.Number(),
-});
-
-const Attempt = Type.Object({
-  number: Type.Integer(),
-  startedAt: Type.String({ format: "date-time" }),
-  durationMs: Type.Integer(),
-  outcome: OneOf(["accepted", "deferred", "bounced", "failed"]),
-  class: Type.String(),
-  reason: Nullable(Type.String()),
-  conversations: Type.Array(
-    Type.Object({
-      host: Type.String(),
-      address: Nullable(Type.String()),
-      port: Type.Integer(),
-      tls: Nullable(
-        Type.Object({ version: Type.String(), cipher: Type.String(), verified: Type.Boolean() }),
-      ),
-      reused: Type.Boolean(),
-      steps: Type.Array(Step),
-    }),
-  ),
-});
-export type Attempt = Static<typeof Attempt>;
-
-/** An email record (docs/interface.md#send). */
-export const Email = Type.Object({
-  id: Type.String(),
-  contactId: Nullable(Type.String()),
-  to: Nullable(Type.String({ description: "null once the contact was deleted" })),
-  from: Type.String(),
-  subject: Type.String(),
-  status: OneOf(EMAIL_STATUSES),
-  source: OneOf(EMAIL_SOURCES),
-  templateId: Nullable(Type.String()),
-  campaignId: Nullable(Type.String()),
-  workflowExecutionId: Nullable(Type.String()),
-  messageId: Type.String(),
-  createdAt: Type.String({ format: "date-time" }),
-  sentAt: Moment,
-  deliveredAt: Moment,
-  openedAt: Moment,
-  clickedAt: Moment,
-  bouncedAt: Moment,
-  complainedAt: Moment,
-  lastError: Nullable(Type.String()),
-  nextAttemptAt: Moment,
-  attempts: Type.Array(Attempt),
-});
-export type Email = Static<typeof Email>;
-
-const AddressFilter = Type.String({
-  format: "address-filter",
-  maxLength: LONGEST_ADDRESS_TEXT,
-  description: "An address, or @ and a domain, such as @example.com",
-});
-
-export const EmailQuery = Input({
-  ...PageQuery.properties,
-  status: Type.Optional(OneOf(EMAIL_STATUSES)),
-  source: Type.Optional(OneOf(EMAIL_SOURCES)),
-  contactId: Type.Optional(Type.String()),
-  campaignId: Type.Optional(Type.String()),
-  templateId: Type.Optional(Type.String()),
-  to: Type.Optional(AddressFilter),
-  from: Type.Optional(AddressFilter),
-  since: Type.Optional(
-    Type.String({ format: "date-time", description: "Accepted at this time or later" }),
-  ),
-  until: Type.Optional(
-    Type.String({ format: "date-time", description: "Accepted at this time or earlier" }),
-  ),
-});
-export type EmailQuery = Static<typeof EmailQuery>;
+  {
+    description: "The mails that were accepted",
+    example: {
+      emails: [
+        { contact: { id: EXAMPLE.contactId, email: "ada@example.com" }, email: EXAMPLE.emailId },
+      ],
+      timestamp: EXAMPLE.createdAt,
+    },
+  },
+);

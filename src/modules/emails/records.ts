@@ -9,7 +9,7 @@ import { workflowExecutions } from "../../db/schema/workflows.ts";
 import { isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { messageIdOf } from "../../protocols/mime/message-id.ts";
-import type { Attempt, Email } from "./model.ts";
+import type { Attempt, Email } from "./record-model.ts";
 
 export type EmailRecords = ReturnType<typeof createEmailRecords>;
 

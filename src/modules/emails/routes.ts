@@ -22,10 +22,10 @@ import {
 } from "../../http/envelope.ts";
 import type { createAccept } from "./accept.ts";
 import type { ListEmails } from "./list.ts";
-import { Email, EmailQuery, ensureSendable, SendInput, SentMembers } from "./model.ts";
+import { ensureSendable, SendInput, SendResult } from "./model.ts";
+import { emailOperations } from "./operations.ts";
+import { Email, EmailQuery } from "./record-model.ts";
 import type { EmailRecords } from "./records.ts";
-
-const tags = ["Emails"];
 
 export function emailRoutes(deps: {
   admission: Admission;
@@ -56,28 +56,19 @@ export function emailRoutes(deps: {
         }),
       {
         body: limited(SendInput, BODY_LIMITS.send),
-        response: withErrors({ 200: MirroredEnvelope(SentMembers) }),
-        detail: {
-          tags,
-          summary: "Send a mail to one or several recipients",
-          description:
-            "200 means that the mails are durably queued. If one is refused, none is stored.",
-        },
+        response: withErrors({ 200: MirroredEnvelope(SendResult) }),
+        detail: emailOperations.sendEmail,
       },
     )
     .get("/emails", async ({ project, query }) => envelope(await list(project.seq, query)), {
       query: EmailQuery,
       response: withErrors({ 200: ListEnvelope(Email) }),
-      detail: {
-        tags,
-        summary: "List emails",
-        description: "An email is listed if it matches all given filters.",
-      },
+      detail: emailOperations.listEmails,
     })
     .get("/emails/:id", ({ project, params }) => envelope(records.get(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(Email) }),
-      detail: { tags, summary: "Email details with all attempts" },
+      detail: emailOperations.getEmail,
     })
     .get(
       "/emails/:id/raw",
@@ -94,10 +85,15 @@ export function emailRoutes(deps: {
         params: IdParams,
         response: withErrors({
           200: Type.Unsafe<Response>(
-            Type.Any({ type: "string", contentMediaType: "message/rfc822" }),
+            Type.Any({
+              type: "string",
+              contentMediaType: "message/rfc822",
+              description: "A message as it would leave",
+              examples: ["Subject: Your order 1001\\r\\n\\r\\nThank you, Ada.\\r\\n"],
+            }),
           ),
         }),
-        detail: { tags, summary: "The exact message that the capture transport stored" },
+        detail: emailOperations.getRawEmail,
       },
     );
 }

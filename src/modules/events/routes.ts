@@ -3,16 +3,14 @@
  * GET /events/names    list unique event names, most used first
  */
 
-import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { envelope, ListEnvelope, withErrors } from "../../http/envelope.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import type { EventList } from "./list.ts";
-import { Event, EventQuery } from "./model.ts";
+import { Event, EventQuery, ShownEventName } from "./model.ts";
 import type { EventNameList } from "./names-list.ts";
-
-const tags = ["Events"];
+import { eventOperations } from "./operations.ts";
 
 export function eventRoutes(deps: { admission: Admission; names: EventNameList; list: EventList }) {
   const { admission, names, list } = deps;
@@ -21,11 +19,11 @@ export function eventRoutes(deps: { admission: Admission; names: EventNameList; 
     .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
       query: EventQuery,
       response: withErrors({ 200: ListEnvelope(Event) }),
-      detail: { tags, summary: "List events" },
+      detail: eventOperations.listEvents,
     })
     .get("/names", ({ project, query }) => envelope(names(project.seq, query)), {
       query: PageQuery,
-      response: withErrors({ 200: ListEnvelope(Type.String()) }),
-      detail: { tags, summary: "List unique event names, most used first" },
+      response: withErrors({ 200: ListEnvelope(ShownEventName) }),
+      detail: eventOperations.listEventNames,
     });
 }

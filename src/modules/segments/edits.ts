@@ -54,16 +54,15 @@ export function createEdits(deps: {
   function update(row: SegmentRow, patch: SegmentPatch): SegmentRow {
     const { name = row.name, description = row.description } = patch;
     const { trackMembership = row.trackMembership } = patch;
-    const condition = patch.condition
-      ? storedForm(parseCondition(patch.condition, "condition"))
-      : row.condition;
+    const condition = newCondition(patch) ?? row.condition;
+    const isConditionChanged = condition !== row.condition;
+    const memberCount = isConditionChanged ? null : row.memberCount;
     const updated = db
       .update(segments)
-      .set({ name, description, trackMembership, condition, updatedAt: clock.now() })
+      .set({ name, description, trackMembership, condition, memberCount, updatedAt: clock.now() })
       .where(eq(segments.seq, row.seq))
       .returning()
       .get();
-    const isConditionChanged = condition !== row.condition;
     const isTrackingChanged = trackMembership !== row.trackMembership;
     if (updated.type === "DYNAMIC" && (isConditionChanged || isTrackingChanged)) {
       tracking.noteDefinition(row.projectSeq);
@@ -140,6 +139,11 @@ export function createEdits(deps: {
       };
     },
   };
+}
+
+/** The stored form of the condition of a patch; null if it has none. */
+function newCondition({ condition }: SegmentPatch): string | null {
+  return condition ? storedForm(parseCondition(condition, "condition")) : null;
 }
 
 function storedForm(condition: Condition<Filter>): string {

@@ -1,142 +1,159 @@
-import { Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
+/** Requests and responses of segments. */
+
+import { type Static, Type } from "@sinclair/typebox";
 import { SEGMENT_TYPES } from "../../db/schema/segments.ts";
+import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
 import { checkCondition } from "./condition/condition.ts";
-import { OPERATORS } from "./condition/filter.ts";
+import { CONDITION_EXAMPLE, ConditionSchema } from "./condition-model.ts";
 
-const CONDITION = "FilterCondition";
-TypeRegistry.Set(CONDITION, () => true);
-
-/** Describes a condition for OpenAPI only; condition.ts checks it and names the faulty filter. */
-const ConditionSchema = Type.Unsafe<unknown>({
-  [Kind]: CONDITION,
-  type: "object",
-  required: ["logic", "groups"],
-  description:
-    "Groups of filters joined by `logic`. A contact must meet all filters of a group and its " +
-    "nested `conditions`, which have the same shape. At most 10 levels and 200 filters, " +
-    "including those of referenced segments.",
-  properties: {
-    logic: { type: "string", enum: ["AND", "OR"] },
-    groups: {
-      type: "array",
-      minItems: 1,
-      items: {
-        type: "object",
-        required: ["filters"],
-        properties: {
-          filters: {
-            type: "array",
-            items: {
-              type: "object",
-              required: ["field", "operator"],
-              properties: {
-                field: {
-                  type: "string",
-                  description:
-                    "email, subscribed, createdAt, updatedAt, data.<path>, event.<name>, " +
-                    "email.<opened|clicked|sent|delivered|bounced|complained> or segment.<id>. " +
-                    "In a path, write a dot that belongs to a key as `\\.`.",
-                },
-                operator: { type: "string", enum: OPERATORS },
-                value: {
-                  description: "Depends on the operator: a date, a number of units or a list",
-                },
-                unit: { type: "string", enum: ["minutes", "hours", "days"] },
-              },
-            },
-          },
-          conditions: { type: "object", description: "A nested condition" },
-        },
-      },
-    },
-  },
-  example: {
-    logic: "AND",
-    groups: [
-      {
-        filters: [
-          { field: "data.plan", operator: "equals", value: "pro" },
-          { field: "event.login", operator: "triggeredWithin", value: 30, unit: "days" },
-        ],
-      },
-    ],
-  },
+const SegmentType = named("SegmentType", OneOf(SEGMENT_TYPES), {
+  description: "DYNAMIC: the contacts that meet a condition; STATIC: a list of contacts",
 });
 
-const SegmentType = OneOf(SEGMENT_TYPES);
+/** Descriptions of the fields that callers set. */
+const FIELD_TEXTS = {
+  name: "Name of the segment",
+  description: "Note about the segment",
+  type: "DYNAMIC: the contacts that meet the condition; STATIC: a list. Default DYNAMIC",
+  condition: "Condition on the contacts; required if DYNAMIC, otherwise null",
+  trackMembership: "Whether entering and leaving the segment are events; default false",
+} as const;
 
 /** A segment as in docs/interface.md#segments, and the slug that is part of its event names. */
-export const Segment = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  slug: Type.String({
-    description: "Part of the event names segment.<slug>.entry and segment.<slug>.exit",
-  }),
-  description: Nullable(Type.String()),
-  type: SegmentType,
-  condition: Nullable(ConditionSchema),
-  memberCount: Type.Integer({ description: "Exact number of members at the time of the request" }),
-  trackMembership: Type.Boolean(),
-  createdAt: Type.String({ format: "date-time" }),
-  updatedAt: Type.String({ format: "date-time" }),
-});
+export const Segment = named(
+  "Segment",
+  described(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      slug: Type.String(),
+      description: Nullable(Type.String()),
+      type: SegmentType,
+      condition: Nullable(ConditionSchema),
+      memberCount: Type.Integer(),
+      memberCountedAt: Type.String({ format: "date-time" }),
+      trackMembership: Type.Boolean(),
+      createdAt: Type.String({ format: "date-time" }),
+      updatedAt: Type.String({ format: "date-time" }),
+    }),
+    {
+      id: "Id of the segment",
+      ...FIELD_TEXTS,
+      slug: "Part of the event names segment.<slug>.entry and segment.<slug>.exit",
+      memberCount: "Exact number of members at `memberCountedAt`",
+      memberCountedAt:
+        "The time of the request. In a list, the count can be older if counting takes longer than " +
+        "a second; the next list has the new one",
+      createdAt: "When the segment was created",
+      updatedAt: "When the segment was changed last",
+    },
+  ),
+  {
+    description: "A group of contacts",
+    example: {
+      id: EXAMPLE.segmentId,
+      name: "Pro customers",
+      slug: "pro-customers",
+      description: null,
+      type: "DYNAMIC",
+      condition: CONDITION_EXAMPLE,
+      memberCount: 40,
+      memberCountedAt: EXAMPLE.updatedAt,
+      trackMembership: false,
+      createdAt: EXAMPLE.createdAt,
+      updatedAt: EXAMPLE.updatedAt,
+    },
+  },
+);
 export type Segment = Static<typeof Segment>;
 
-const name = Type.String({ minLength: 1, maxLength: 255 });
-const optional = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  type: Type.Optional(SegmentType),
-  condition: Type.Optional(Nullable(ConditionSchema)),
-  trackMembership: Type.Optional(
-    Type.Boolean({
-      description: "Whether entering and leaving the segment are events; default false",
-    }),
-  ),
-};
+const Fields = described(
+  Input({
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+    type: Type.Optional(SegmentType),
+    condition: Type.Optional(Nullable(ConditionSchema)),
+    trackMembership: Type.Optional(Type.Boolean()),
+  }),
+  FIELD_TEXTS,
+);
 
-export const SegmentInput = withChecks(Input({ name, ...optional }), (value) => [
-  ...conditionErrors(value["condition"]),
-  ...typeErrors(value),
-]);
+export const SegmentInput = named(
+  "SegmentInput",
+  withChecks(Fields, (value) => [...conditionErrors(value["condition"]), ...typeErrors(value)]),
+  {
+    description: "A segment to create",
+    example: { name: "Pro customers", condition: CONDITION_EXAMPLE },
+  },
+);
 export type SegmentInput = Static<typeof SegmentInput>;
 
-export const SegmentPatch = withChecks(Input({ name: Type.Optional(name), ...optional }), (value) =>
-  conditionErrors(value["condition"]),
+export const SegmentPatch = named(
+  "SegmentPatch",
+  withChecks(Type.Partial(Fields), (value) => conditionErrors(value["condition"])),
+  {
+    description: "Changes of a segment; omitted fields stay as they are",
+    example: { name: "Paying customers", trackMembership: true },
+  },
 );
 export type SegmentPatch = Static<typeof SegmentPatch>;
 
 const emails = Type.Array(EmailAddress, { minItems: 1, maxItems: 1000 });
 
-export const MembersInput = Input({
-  emails,
-  createMissing: Type.Optional(
-    Type.Boolean({
-      description: "Whether to create contacts for unknown addresses; default false",
-    }),
-  ),
-});
+export const MembersInput = named(
+  "MembersInput",
+  described(Input({ emails, createMissing: Type.Optional(Type.Boolean()) }), {
+    emails: "Addresses of the contacts to add",
+    createMissing: "Whether to create contacts for unknown addresses; default false",
+  }),
+  { description: "Members to add to a segment", example: { emails: ["ada@example.com"] } },
+);
 export type MembersInput = Static<typeof MembersInput>;
 
-export const MembersRemoval = Input({ emails });
+export const MembersRemoval = named(
+  "MembersRemoval",
+  described(Input({ emails }), { emails: "Addresses of the contacts to remove" }),
+  { description: "Members to remove from a segment", example: { emails: ["ada@example.com"] } },
+);
 
-const notFound = Type.Array(Type.String(), {
-  description: "Addresses without a contact, as spelled in the request",
-});
+const NOT_FOUND = "Addresses without a contact, as spelled in the request";
 
-export const AddedMembers = Type.Object({
-  added: Type.Integer({ description: "Number of contacts that were not members before" }),
-  created: Type.Integer({ description: "Number of contacts that were created" }),
-  notFound,
-});
+export const AddedMembers = named(
+  "AddedMembers",
+  described(
+    Type.Object({
+      added: Type.Integer(),
+      created: Type.Integer(),
+      notFound: Type.Array(Type.String()),
+    }),
+    {
+      added: "Number of contacts that were not members before",
+      created: "Number of contacts that were created",
+      notFound: NOT_FOUND,
+    },
+  ),
+  {
+    description: "The members that were added to a segment",
+    example: { added: 1, created: 0, notFound: [] },
+  },
+);
 
-export const RemovedMembers = Type.Object({
-  removed: Type.Integer({ description: "Number of contacts that were members before" }),
-  notFound,
-});
+export const RemovedMembers = named(
+  "RemovedMembers",
+  described(Type.Object({ removed: Type.Integer(), notFound: Type.Array(Type.String()) }), {
+    removed: "Number of contacts that were members before",
+    notFound: NOT_FOUND,
+  }),
+  {
+    description: "The members that were removed from a segment",
+    example: { removed: 1, notFound: [] },
+  },
+);
 
 /** Longest condition as JSON, in bytes. Larger ones would make lists of segments too large. */
 const LONGEST_CONDITION_BYTES = 256 * 1024;

@@ -33,9 +33,8 @@ import {
   SegmentInput,
   SegmentPatch,
 } from "./model.ts";
+import { segmentOperations } from "./operations.ts";
 import type { Segments } from "./service.ts";
-
-const tags = ["Segments"];
 
 export function segmentRoutes(deps: { admission: Admission; segments: Segments; writer: Writer }) {
   const { admission, segments, writer } = deps;
@@ -44,7 +43,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
     .get("", async ({ project, query }) => envelope(await segments.list(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Segment) }),
-      detail: { tags, summary: "List segments" },
+      detail: segmentOperations.listSegments,
     })
     .post(
       "",
@@ -60,7 +59,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
       {
         body: limited(SegmentInput, BODY_LIMITS.condition),
         response: withErrors({ 201: Envelope(Segment) }),
-        detail: { tags, summary: "Create a segment" },
+        detail: segmentOperations.createSegment,
       },
     )
     .get(
@@ -69,7 +68,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Segment) }),
-        detail: { tags, summary: "Segment details" },
+        detail: segmentOperations.getSegment,
       },
     )
     .patch(
@@ -83,7 +82,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         params: IdParams,
         body: limited(SegmentPatch, BODY_LIMITS.condition),
         response: withErrors({ 200: Envelope(Segment) }),
-        detail: { tags, summary: "Update a segment; its type cannot be changed" },
+        detail: segmentOperations.updateSegment,
       },
     )
     .delete(
@@ -95,7 +94,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete an unused segment; its contacts are not deleted" },
+        detail: segmentOperations.deleteSegment,
       },
     )
     .get(
@@ -106,7 +105,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         params: IdParams,
         query: PageQuery,
         response: withErrors({ 200: ListEnvelope(Contact) }),
-        detail: { tags, summary: "List members" },
+        detail: segmentOperations.listSegmentContacts,
       },
     )
     .post(
@@ -120,7 +119,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         params: IdParams,
         body: limited(MembersInput, BODY_LIMITS.members),
         response: withErrors({ 200: Envelope(AddedMembers) }),
-        detail: { tags, summary: "Add contacts to a STATIC segment by email" },
+        detail: segmentOperations.addSegmentMembers,
       },
     )
     .delete(
@@ -131,7 +130,7 @@ export function segmentRoutes(deps: { admission: Admission; segments: Segments; 
         params: IdParams,
         body: limited(MembersRemoval, BODY_LIMITS.members),
         response: withErrors({ 200: Envelope(RemovedMembers) }),
-        detail: { tags, summary: "Remove contacts from a STATIC segment by email" },
+        detail: segmentOperations.removeSegmentMembers,
       },
     );
 }

@@ -1,11 +1,13 @@
 /**
  * Segments: a DYNAMIC segment has a condition, a STATIC segment a list of contacts.
  *
- * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition; `references.ts` resolves the
- *    segments that it refers to; `definitions.ts` does both for stored segments.
+ * 1. `condition.ts`, `filter.ts` and `input.ts` check a condition with the table of operators in
+ *    `operators.ts`, which defines the SQL of each; `references.ts` resolves the segments that it
+ *    refers to; `definitions.ts` does both for stored segments.
  * 2. `compile.ts` compiles a condition to SQL; `plan.ts` finds indexes that can narrow the scan.
  * 3. `sql/scan.ts` scans contacts in slices; `audiences.ts` and `counts.ts` use it for pages, members
  *    and counts. Campaigns and bulk actions get their contacts from there as well.
+ *    `member-counts.ts` decides whether a list shows a new count or the stored one.
  * 4. `edits.ts` creates, changes and deletes segments; `members.ts` edits STATIC ones by email.
  * 5. `tracking.ts` decides when tracked segments are evaluated; `evaluate.ts` evaluates them, and
  *    `member-rows.ts` stores members and records entries and exits.
@@ -32,6 +34,7 @@ import { createEvaluator } from "./membership/evaluate.ts";
 import { createMembers } from "./membership/members.ts";
 import type { Segment, SegmentInput } from "./model.ts";
 import type { ResolvedTest } from "./condition/references.ts";
+import { createMemberCounts, type MemberCount } from "./member-counts.ts";
 import { createMemberRows } from "./membership/member-rows.ts";
 import { createCleanup } from "./membership/cleanup.ts";
 import { createTracking } from "./membership/tracking.ts";
@@ -62,16 +65,15 @@ export function createSegments(deps: {
   const members = createMembers({ db, writer, contacts, definitions, memberRows, tracking });
   const edits = createEdits({ db, writer, clock, definitions, memberRows, tracking, references });
 
-  const memberCount = (row: SegmentRow) => audiences.count(definitions.segmentAudience(row));
+  const { count: countAudience } = audiences;
+  const counts = createMemberCounts({ db, writer, clock, log, definitions, count: countAudience });
 
-  function countOf(projectSeq: number, given: unknown): Promise<number> {
+  async function countInput({ condition: given }: SegmentInput, projectSeq: number) {
+    const at = clock.now();
+    if (!given) return { total: 0, at };
     const condition = parseCondition(given, "condition");
-    return audiences.count(definitions.conditionAudience(projectSeq, condition));
-  }
-
-  async function presentAll(rows: readonly SegmentRow[]): Promise<Map<number, Segment>> {
-    const counts = await audiences.countAll(rows.map((row) => definitions.segmentAudience(row)));
-    return new Map(rows.map((row, i) => [row.seq, present(row, counts[i] ?? 0)]));
+    const total = await countAudience(definitions.conditionAudience(projectSeq, condition));
+    return { total, at };
   }
 
   return {
@@ -90,14 +92,14 @@ export function createSegments(deps: {
 
     async get(projectSeq: number, id: string): Promise<Segment> {
       const row = definitions.get(projectSeq, id);
-      return present(row, await memberCount(row));
+      return present(row, await counts.count(row));
     },
 
     /** Prepares the change. It counts the members first, because a change stores its answer. */
     async create(projectSeq: number, input: SegmentInput): Promise<Change<Segment>> {
-      const total = input.condition ? await countOf(projectSeq, input.condition) : 0;
+      const counted = await countInput(input, projectSeq);
       const create = edits.create(projectSeq, input);
-      return () => present(create(), total);
+      return () => present(create(), counted);
     },
 
     patch: edits.patch,
@@ -105,7 +107,7 @@ export function createSegments(deps: {
     /** A segment that was just changed, once its members are recorded. */
     async changed(row: SegmentRow): Promise<Segment> {
       await tracking.whenRecorded(row.id);
-      return present(row, await memberCount(row));
+      return present(row, await counts.count(row));
     },
 
     remove: edits.remove,
@@ -125,12 +127,13 @@ export function createSegments(deps: {
         .limit(request.limit + 1)
         .all();
       const total = db.select({ total: count() }).from(segments).where(live).all()[0]?.total ?? 0;
-      const presented = await presentAll(rows.slice(0, request.limit));
-      return cursors.page(scope, request, rows, {
+      const page = cursors.page<SegmentRow, SegmentRow>(scope, request, rows, {
         total,
         positionOf: bySeq,
-        present: (row) => presented.get(row.seq) ?? present(row, 0),
+        present: (row) => row,
       });
+      const counted = await counts.countAll(page.items);
+      return { ...page, items: counted.map(([row, memberCount]) => present(row, memberCount)) };
     },
 
     async listContacts(projectSeq: number, id: string, query: PageQuery): Promise<Page<Contact>> {
@@ -150,11 +153,13 @@ export function createSegments(deps: {
     /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */
     recompute: tracking.recompute,
 
-    stop: tracking.stop,
+    async stop(): Promise<void> {
+      await Promise.all([tracking.stop(), counts.stop()]);
+    },
   };
 }
 
-function present(row: SegmentRow, memberCount: number): Segment {
+function present(row: SegmentRow, { total, at }: MemberCount): Segment {
   const { id, name, slug, description, type, trackMembership } = row;
   return {
     id,
@@ -163,7 +168,8 @@ function present(row: SegmentRow, memberCount: number): Segment {
     description,
     type,
     condition: row.condition === null ? null : JSON.parse(row.condition),
-    memberCount,
+    memberCount: total,
+    memberCountedAt: isoTime(at),
     trackMembership,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),

@@ -20,16 +20,18 @@ import { describeError, type Log } from "../../lib/log.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { openToken } from "../../render/links.ts";
 import type { Decision, Recipient, Subscriptions } from "./service.ts";
+import { PAGE_FORM, pageOperations } from "./operations.ts";
 import { ACTION, type PageName, buildPage } from "./view.ts";
 
-const detail = (summary: string) => ({
-  response: { 200: Html, 404: Html, 500: Html },
-  detail: { tags: ["Recipients"], summary, security: [] },
-});
-const postDetail = (summary: string) => ({
-  ...detail(summary),
+const PAGES = { 200: Html, 404: Html, 500: Html };
+const PAGES_OF_FORM = { ...PAGES, 400: Html, 413: Html, 503: Html };
+
+type Detail = (typeof pageOperations)[keyof typeof pageOperations];
+const documented = (detail: Detail) => ({ response: PAGES, detail });
+const documentedPost = (detail: Detail) => ({
+  response: PAGES_OF_FORM,
   parse: "none" as const,
-  response: { ...detail(summary).response, 400: Html, 413: Html, 503: Html },
+  detail: { ...detail, requestBody: PAGE_FORM },
 });
 const hidden = { detail: { hide: true } };
 const hiddenPost = { ...hidden, parse: "none" as const };
@@ -101,16 +103,20 @@ export function subscriptionRoutes(deps: {
 
   return (
     new Elysia({ name: "subscription-routes" })
-      .get("/unsubscribe/:token", onGet("unsubscribe"), detail("Page that offers to unsubscribe"))
+      .get(
+        "/unsubscribe/:token",
+        onGet("unsubscribe"),
+        documented(pageOperations.showUnsubscribePage),
+      )
       .post(
         "/unsubscribe/:token",
         onPost("unsubscribe"),
-        postDetail("Unsubscribe, or subscribe again"),
+        documentedPost(pageOperations.unsubscribe),
       )
-      .get("/subscribe/:token", onGet("subscribe"), detail("Page that offers to subscribe"))
-      .post("/subscribe/:token", onPost("subscribe"), postDetail("Subscribe, or unsubscribe again"))
-      .get("/manage/:token", onGet("manage"), detail("Page that shows the subscription"))
-      .post("/manage/:token", onPost("manage"), postDetail("Subscribe or unsubscribe"))
+      .get("/subscribe/:token", onGet("subscribe"), documented(pageOperations.showSubscribePage))
+      .post("/subscribe/:token", onPost("subscribe"), documentedPost(pageOperations.subscribe))
+      .get("/manage/:token", onGet("manage"), documented(pageOperations.showSubscription))
+      .post("/manage/:token", onPost("manage"), documentedPost(pageOperations.changeSubscription))
       // Broken links, cut off or with text added, get an HTML page instead of a JSON error.
       .get("/unsubscribe/*", onGet("unsubscribe"), hidden)
       .post("/unsubscribe/*", onPost("unsubscribe"), hiddenPost)

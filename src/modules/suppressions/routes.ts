@@ -13,9 +13,8 @@ import { normalizedAddress } from "../../http/formats.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { presentSuppression, type SuppressionList } from "./list.ts";
 import { EmailParams, Suppression, SuppressionInput, SuppressionQuery } from "./model.ts";
+import { suppressionOperations } from "./operations.ts";
 import type { Suppressions } from "./service.ts";
-
-const tags = ["Suppressions"];
 
 export function suppressionRoutes(deps: {
   admission: Admission;
@@ -30,7 +29,7 @@ export function suppressionRoutes(deps: {
     .get("", ({ project, query }) => envelope(list(project.seq, query)), {
       query: SuppressionQuery,
       response: withErrors({ 200: ListEnvelope(Suppression) }),
-      detail: { tags, summary: "List suppressed addresses" },
+      detail: suppressionOperations.listSuppressions,
     })
     .post(
       "",
@@ -44,7 +43,7 @@ export function suppressionRoutes(deps: {
       {
         body: limited(SuppressionInput, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Suppression), 201: Envelope(Suppression) }),
-        detail: { tags, summary: "Suppress an address; an existing reason is not changed" },
+        detail: suppressionOperations.suppressAddress,
       },
     )
     .delete(
@@ -56,7 +55,7 @@ export function suppressionRoutes(deps: {
       {
         params: EmailParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Remove the suppression of an address" },
+        detail: suppressionOperations.unsuppressAddress,
       },
     );
 }

@@ -2,7 +2,9 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { TEMPLATE_TYPES } from "../../db/schema/templates.ts";
+import { described, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
 import { EmailAddress } from "../../http/formats.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
@@ -20,60 +22,140 @@ export const SubjectSource = Type.String({
   minLength: 1,
   maxLength: 10_000,
 });
-export const BodySource = Type.String({
-  minLength: 1,
-  description:
-    "A Liquid template of HTML. {{ First Name }} outputs the key First Name of the data; " +
+/** Source of an HTML body: Liquid. */
+export const BodySource = Type.String({ minLength: 1 });
+
+const TemplateType = named("TemplateType", OneOf(TEMPLATE_TYPES), {
+  description: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
+});
+
+/** Descriptions of the fields that callers set. */
+const CONTENT_TEXTS = {
+  name: "Name of the template, which recipients do not see",
+  description: "Note about the template, which recipients do not see",
+  subject: "Liquid template of the subject, one line",
+  body:
+    "Liquid template of the HTML body. {{ First Name }} outputs the key First Name of the data; " +
     "{{ a ?? b ?? text }} outputs the first of a and b that has a value, or else the text.",
-});
+  from: "Address of the sender, at a verified domain of the project; null for the project's sender",
+  fromName: "Display name of the sender",
+  replyTo: "Address to which replies go",
+  type: "MARKETING mail goes only to subscribed contacts and offers to unsubscribe",
+} as const;
 
-const TemplateType = OneOf(TEMPLATE_TYPES);
-
-/** A template in responses (docs/specification.md#s2.2 and docs/interface.md#templates). */
-export const Template = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  subject: Type.String(),
-  body: Type.String(),
-  from: Nullable(Type.String()),
-  fromName: Nullable(Type.String()),
-  replyTo: Nullable(Type.String()),
-  type: TemplateType,
-  createdAt: Type.String({ format: "date-time" }),
-  updatedAt: Type.String({ format: "date-time" }),
-});
-export type Template = Static<typeof Template>;
-
-const fields = {
-  name: Type.String({ minLength: 1, maxLength: 255 }),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  subject: SubjectSource,
-  body: BodySource,
-  from: Type.Optional(Nullable(EmailAddress)),
-  fromName: Type.Optional(Nullable(HeaderText)),
-  replyTo: Type.Optional(Nullable(EmailAddress)),
-  type: TemplateType,
+const CONTENT = {
+  name: "Receipt",
+  subject: "Your order {{ order }}",
+  body: "<p>Thank you, {{ name ?? friend }}.</p>",
+  type: "TRANSACTIONAL",
 };
 
-export const TemplateInput = withChecks(Input(fields), templateErrors);
+/** A template in responses (docs/specification.md#s2.2 and docs/interface.md#templates). */
+export const Template = named(
+  "Template",
+  described(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      description: Nullable(Type.String()),
+      subject: Type.String(),
+      body: Type.String(),
+      from: Nullable(Type.String()),
+      fromName: Nullable(Type.String()),
+      replyTo: Nullable(Type.String()),
+      type: TemplateType,
+      createdAt: Type.String({ format: "date-time" }),
+      updatedAt: Type.String({ format: "date-time" }),
+    }),
+    {
+      id: "Id of the template",
+      ...CONTENT_TEXTS,
+      createdAt: "When the template was created",
+      updatedAt: "When the template was changed last",
+    },
+  ),
+  {
+    description: "The content of a kind of mail",
+    example: {
+      id: EXAMPLE.templateId,
+      description: null,
+      from: null,
+      fromName: null,
+      replyTo: null,
+      ...CONTENT,
+      createdAt: EXAMPLE.createdAt,
+      updatedAt: EXAMPLE.updatedAt,
+    },
+  },
+);
+export type Template = Static<typeof Template>;
+
+const Fields = described(
+  Input({
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+    subject: SubjectSource,
+    body: BodySource,
+    from: Type.Optional(Nullable(EmailAddress)),
+    fromName: Type.Optional(Nullable(HeaderText)),
+    replyTo: Type.Optional(Nullable(EmailAddress)),
+    type: TemplateType,
+  }),
+  CONTENT_TEXTS,
+);
+
+export const TemplateInput = named("TemplateInput", withChecks(Fields, templateErrors), {
+  description: "A template to create",
+  example: CONTENT,
+});
 export type TemplateInput = Static<typeof TemplateInput>;
 
-export const TemplatePatch = withChecks(Type.Partial(Input(fields)), templateErrors);
+export const TemplatePatch = named(
+  "TemplatePatch",
+  withChecks(Type.Partial(Fields), templateErrors),
+  {
+    description: "Changes of a template; omitted fields stay as they are",
+    example: { subject: "Your receipt for order {{ order }}" },
+  },
+);
 export type TemplatePatch = Static<typeof TemplatePatch>;
 
 /** Input of a preview (docs/interface.md#campaigns). */
-export const PreviewInput = Input({
-  contactId: Type.Optional(Type.String()),
-  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-});
+export const PreviewInput = named(
+  "PreviewInput",
+  described(
+    Input({
+      contactId: Type.Optional(Type.String()),
+      data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    }),
+    {
+      contactId: "Id of the contact to render for; sample data if omitted",
+      data: "Variables that replace those of the contact",
+    },
+  ),
+  {
+    description: "The contact and the variables of a preview",
+    example: { contactId: EXAMPLE.contactId, data: { order: 1001 } },
+  },
+);
 export type PreviewInput = Static<typeof PreviewInput>;
 
-export const Preview = Type.Object({
-  subject: Type.String(),
-  html: Type.String(),
-  text: Type.String({ description: "The plain-text alternative" }),
-});
+export const Preview = named(
+  "Preview",
+  described(Type.Object({ subject: Type.String(), html: Type.String(), text: Type.String() }), {
+    subject: "The rendered subject",
+    html: "The rendered HTML body",
+    text: "The plain-text alternative",
+  }),
+  {
+    description: "A rendered mail that was not sent",
+    example: {
+      subject: "Your order 1001",
+      html: "<p>Thank you, Ada.</p>",
+      text: "Thank you, Ada.",
+    },
+  },
+);
 export type Preview = Static<typeof Preview>;
 
 /** The syntax errors of `subject` and `body`; fields that are not text are skipped. */

@@ -23,10 +23,9 @@ import { PageQuery } from "../../http/pagination.ts";
 import { ensureChecks } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
 import { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
+import { templateOperations } from "./operations.ts";
 import type { Previews } from "./preview.ts";
 import { presentTemplate, type Templates } from "./service.ts";
-
-const tags = ["Templates"];
 
 export function templateRoutes(deps: {
   admission: Admission;
@@ -40,7 +39,7 @@ export function templateRoutes(deps: {
     .get("", ({ project, query }) => envelope(templates.list(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Template) }),
-      detail: { tags, summary: "List templates" },
+      detail: templateOperations.listTemplates,
     })
     .post(
       "",
@@ -53,7 +52,7 @@ export function templateRoutes(deps: {
       {
         body: limited(TemplateInput, BODY_LIMITS.template),
         response: withErrors({ 201: Envelope(Template) }),
-        detail: { tags, summary: "Create a template" },
+        detail: templateOperations.createTemplate,
       },
     )
     .get(
@@ -62,7 +61,7 @@ export function templateRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Template) }),
-        detail: { tags, summary: "Get a template" },
+        detail: templateOperations.getTemplate,
       },
     )
     .patch(
@@ -76,7 +75,7 @@ export function templateRoutes(deps: {
         params: IdParams,
         body: limited(TemplatePatch, BODY_LIMITS.template),
         response: withErrors({ 200: Envelope(Template) }),
-        detail: { tags, summary: "Update a template" },
+        detail: templateOperations.updateTemplate,
       },
     )
     .delete(
@@ -88,7 +87,7 @@ export function templateRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a template" },
+        detail: templateOperations.deleteTemplate,
       },
     )
     .post(
@@ -99,7 +98,7 @@ export function templateRoutes(deps: {
         params: IdParams,
         body: limited(Type.Optional(PreviewInput), BODY_LIMITS.preview),
         response: withErrors({ 200: Envelope(Preview) }),
-        detail: { tags, summary: "Render a template for a contact, or with sample data" },
+        detail: templateOperations.previewTemplate,
       },
     );
 }

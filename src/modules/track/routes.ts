@@ -25,7 +25,8 @@ import {
 } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EventLog } from "../../events/log.ts";
-import { TrackedMembers, TrackInput } from "./model.ts";
+import { TrackedEvent, TrackInput } from "./model.ts";
+import { trackOperations } from "./operations.ts";
 
 /** Largest data in a request with a public key, as JSON. */
 const MAX_PUBLIC_DATA_KIB = 16;
@@ -72,12 +73,8 @@ export function trackRoutes(deps: {
       }),
     {
       body: limited(TrackInput, BODY_LIMITS.track),
-      response: withErrors({ 200: MirroredEnvelope(TrackedMembers) }),
-      detail: {
-        tags: ["Events"],
-        summary: "Record a custom event and create or update its contact",
-        security: [{ publicKey: [] }, { secretKey: [] }],
-      },
+      response: withErrors({ 200: MirroredEnvelope(TrackedEvent) }),
+      detail: trackOperations.trackEvent,
     },
   );
 }

@@ -12,14 +12,15 @@
 
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
+import { ErrorBody } from "../../http/envelope.ts";
 import { badLinkPage, Html, pageResponse } from "../../http/page.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { chooseTexts } from "../../render/language.ts";
 import { openRedirect, openToken } from "../../render/links.ts";
 import type { Collector } from "./collector.ts";
 import { isMachine } from "./machines.ts";
+import { trackingOperations } from "./operations.ts";
 
-const tags = ["Recipients"];
 const hidden = { detail: { hide: true } };
 
 export function trackingRoutes(deps: {
@@ -62,20 +63,24 @@ export function trackingRoutes(deps: {
     new Elysia({ name: "tracking-routes" })
       .get("/o/:pixel", pixel, {
         response: {
-          200: Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType: "image/gif" })),
+          200: Type.Unsafe<Response>(
+            Type.Any({
+              type: "string",
+              contentMediaType: "image/gif",
+              description: "A transparent image of one pixel",
+              examples: ["GIF89a…"],
+            }),
+          ),
+          400: ErrorBody,
         },
-        detail: { tags, summary: "Tracking pixel: counts an open", security: [] },
+        detail: trackingOperations.getTrackingPixel,
       })
       .get("/c/:token/:target", redirect, {
         response: {
           302: Type.Unsafe<Response>(Type.Any()),
           404: Html,
         },
-        detail: {
-          tags,
-          summary: "Tracked link: counts a click and redirects to its target",
-          security: [],
-        },
+        detail: trackingOperations.followTrackedLink,
       })
       // Broken links, cut off or with text added.
       .get("/o/*", pixel, hidden)

@@ -6,7 +6,8 @@ import { Elysia } from "elysia";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
 import { MirroredEnvelope, mirroredEnvelope, withErrors } from "../../http/envelope.ts";
-import { VerificationMembers, VerifyInput } from "./model.ts";
+import { Verification, VerifyInput } from "./model.ts";
+import { verificationOperations } from "./operations.ts";
 import type { Verify } from "./verify.ts";
 
 export function verificationRoutes(deps: { admission: Admission; verify: Verify }) {
@@ -15,7 +16,7 @@ export function verificationRoutes(deps: { admission: Admission; verify: Verify 
     .use(admission.secretKey)
     .post("/v1/verify", async ({ body }) => mirroredEnvelope(await verify(body.email)), {
       body: limited(VerifyInput, BODY_LIMITS.settings),
-      response: withErrors({ 200: MirroredEnvelope(VerificationMembers) }),
-      detail: { tags: ["Verification"], summary: "Verify an email address" },
+      response: withErrors({ 200: MirroredEnvelope(Verification) }),
+      detail: verificationOperations.verifyAddress,
     });
 }

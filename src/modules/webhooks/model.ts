@@ -1,6 +1,10 @@
+/** Requests and responses of webhooks. */
+
 import { type Static, Type } from "@sinclair/typebox";
 import { DELIVERY_STATUSES, DISABLED_REASONS } from "../../db/schema/webhooks.ts";
+import { described, describedUse, named } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, withChecks } from "../../http/validation.ts";
 import type { FieldError } from "../../lib/errors.ts";
@@ -9,37 +13,79 @@ import { objectToTarget } from "../../protocols/fetch-guarded/target.ts";
 
 const Time = Type.String({ format: "date-time" });
 
-/** The members of a webhook (docs/interface.md#workflows). */
-const members = {
-  id: Type.String(),
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  enabled: Type.Boolean(),
-  description: Nullable(Type.String()),
-  disabledReason: Nullable(OneOf(DISABLED_REASONS)),
-  failingSince: Nullable(Time),
-  createdAt: Time,
-  updatedAt: Time,
+/** Descriptions of the fields that callers set. */
+const FIELD_TEXTS = {
+  url: "Address of the receiver, http or https",
+  events: "Names of events, or prefixes that end in *, such as email.*",
+  enabled: "Whether events are delivered; default true",
+  description: "Note about the webhook",
+} as const;
+
+const EXAMPLE_FIELDS = { url: "https://acme.example/hooks/mail", events: ["email.*"] };
+const EXAMPLE_WEBHOOK = {
+  id: EXAMPLE.webhookId,
+  ...EXAMPLE_FIELDS,
+  enabled: true,
+  description: null,
+  disabledReason: null,
+  failingSince: null,
+  createdAt: EXAMPLE.createdAt,
+  updatedAt: EXAMPLE.updatedAt,
 };
-export const Webhook = Type.Object(members);
+
+/** The members of a webhook (docs/interface.md#workflows). */
+const members = described(
+  Type.Object({
+    id: Type.String(),
+    url: Type.String(),
+    events: Type.Array(Type.String()),
+    enabled: Type.Boolean(),
+    description: Nullable(Type.String()),
+    disabledReason: Nullable(OneOf(DISABLED_REASONS)),
+    failingSince: Nullable(Time),
+    createdAt: Time,
+    updatedAt: Time,
+  }),
+  {
+    id: "Id of the webhook",
+    ...FIELD_TEXTS,
+    disabledReason: "Why the service disabled the webhook; null if it did not",
+    failingSince: "When the first failure after the latest success happened; null if there is none",
+    createdAt: "When the webhook was created",
+    updatedAt: "When the webhook was changed last",
+  },
+);
+export const Webhook = named("Webhook", members, {
+  description: "A URL to which events are delivered",
+  example: EXAMPLE_WEBHOOK,
+});
 export type Webhook = Static<typeof Webhook>;
 
-export const WebhookWithSecret = Type.Object({
-  ...members,
-  secret: Type.String({ description: "whsec_ and base64; shown only in this response" }),
-});
+export const WebhookWithSecret = named(
+  "WebhookWithSecret",
+  Type.Object({
+    ...members.properties,
+    secret: Type.String({ description: "whsec_ and base64; shown only in this response" }),
+  }),
+  {
+    description: "A webhook with the secret that signs its requests",
+    example: { ...EXAMPLE_WEBHOOK, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" },
+  },
+);
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>;
 
-const fields = Input({
-  url: Type.String({ minLength: 1, maxLength: 2048, description: "http or https" }),
-  events: Type.Array(Type.String({ minLength: 1, maxLength: 255, format: "event-pattern" }), {
-    minItems: 1,
-    maxItems: 100,
-    description: "Names of events, or prefixes that end in *, such as email.*",
+const fields = described(
+  Input({
+    url: Type.String({ minLength: 1, maxLength: 2048 }),
+    events: Type.Array(Type.String({ minLength: 1, maxLength: 255, format: "event-pattern" }), {
+      minItems: 1,
+      maxItems: 100,
+    }),
+    enabled: Type.Optional(Type.Boolean()),
+    description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
   }),
-  enabled: Type.Optional(Type.Boolean({ description: "Default true" })),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-});
+  FIELD_TEXTS,
+);
 const someFields = Type.Partial(fields);
 export type WebhookInput = Static<typeof fields>;
 export type WebhookPatch = Static<typeof someFields>;
@@ -54,46 +100,110 @@ export function webhookInputs(allowPrivateAddresses: boolean) {
     return [{ field: "url", message: urlFault(refusal.reason), code }];
   }
   return {
-    WebhookInput: withChecks(fields, urlErrors),
-    WebhookPatch: withChecks(someFields, urlErrors),
+    WebhookInput: named("WebhookInput", withChecks(fields, urlErrors), {
+      description: "A webhook to create",
+      example: EXAMPLE_FIELDS,
+    }),
+    WebhookPatch: named("WebhookPatch", withChecks(someFields, urlErrors), {
+      description: "Changes of a webhook; omitted fields stay as they are",
+      example: { enabled: false },
+    }),
   };
 }
 
-export const Delivery = Type.Object({
-  id: Type.String({ description: "The webhook-id of the requests, the same in every try" }),
-  eventId: Type.String(),
-  eventName: Type.String(),
-  status: OneOf(DELIVERY_STATUSES),
-  attempts: Type.Integer(),
-  responseCode: Nullable(Type.Integer()),
-  responseExcerpt: Nullable(Type.String()),
-  error: Nullable(Type.String({ description: "Why the latest try failed" })),
-  lastAttemptAt: Nullable(Time),
-  nextAttemptAt: Nullable(
-    Type.String({
-      format: "date-time",
-      description: "null while it waits for an earlier event of the same contact",
-    }),
-  ),
-  createdAt: Time,
+const DeliveryStatus = named("WebhookDeliveryStatus", OneOf(DELIVERY_STATUSES), {
+  description:
+    "PENDING: will be tried; SUCCEEDED: the receiver answered 2xx; FAILED: will not be tried again",
 });
+
+export const Delivery = named(
+  "WebhookDelivery",
+  described(
+    Type.Object({
+      id: Type.String(),
+      eventId: Type.String(),
+      eventName: Type.String(),
+      status: DeliveryStatus,
+      attempts: Type.Integer(),
+      responseCode: Nullable(Type.Integer()),
+      responseExcerpt: Nullable(Type.String()),
+      error: Nullable(Type.String()),
+      lastAttemptAt: Nullable(Time),
+      nextAttemptAt: Nullable(Time),
+      createdAt: Time,
+    }),
+    {
+      id: "The webhook-id of the requests, the same in every try",
+      eventId: "Id of the event",
+      eventName: "Name of the event",
+      status: "Whether the event was delivered, or will be tried again",
+      attempts: "Number of tries",
+      responseCode: "Status of the latest response; null without one",
+      responseExcerpt: "Beginning of the latest response; null without one",
+      error: "Why the latest try failed",
+      lastAttemptAt: "When the latest try was made; null before the first",
+      nextAttemptAt: "null while it waits for an earlier event of the same contact",
+      createdAt: "When the delivery was created",
+    },
+  ),
+  {
+    description: "One event for one webhook, with its tries",
+    example: {
+      id: EXAMPLE.deliveryId,
+      eventId: EXAMPLE.eventId,
+      eventName: "email.sent",
+      status: "SUCCEEDED",
+      attempts: 1,
+      responseCode: 200,
+      responseExcerpt: "ok",
+      error: null,
+      lastAttemptAt: EXAMPLE.updatedAt,
+      nextAttemptAt: null,
+      createdAt: EXAMPLE.createdAt,
+    },
+  },
+);
 export type Delivery = Static<typeof Delivery>;
 
 export const DeliveryQuery = Input({
   ...PageQuery.properties,
-  status: Type.Optional(OneOf(DELIVERY_STATUSES)),
+  status: Type.Optional(describedUse(DeliveryStatus, "Only deliveries of this status")),
 });
 export type DeliveryQuery = Static<typeof DeliveryQuery>;
 
 export const DeliveryParams = Type.Object({ id: Type.String(), deliveryId: Type.String() });
 
 /** The result of a test message. */
-export const TestResult = Type.Object({
-  delivered: Type.Boolean({ description: "The receiver answered 2xx" }),
-  webhookId: Type.String({ description: "The webhook-id of the message" }),
-  responseCode: Nullable(Type.Integer()),
-  responseExcerpt: Nullable(Type.String()),
-  error: Nullable(Type.String()),
-  durationMs: Type.Integer(),
-});
+export const TestResult = named(
+  "WebhookTest",
+  described(
+    Type.Object({
+      delivered: Type.Boolean(),
+      webhookId: Type.String(),
+      responseCode: Nullable(Type.Integer()),
+      responseExcerpt: Nullable(Type.String()),
+      error: Nullable(Type.String()),
+      durationMs: Type.Integer(),
+    }),
+    {
+      delivered: "Whether the receiver answered 2xx",
+      webhookId: "The webhook-id of the message",
+      responseCode: "Status of the response; null without one",
+      responseExcerpt: "Beginning of the response; null without one",
+      error: "Why the message was not delivered; null if it was",
+      durationMs: "Duration of the call in milliseconds",
+    },
+  ),
+  {
+    description: "The result of a test message",
+    example: {
+      delivered: true,
+      webhookId: EXAMPLE.deliveryId,
+      responseCode: 200,
+      responseExcerpt: "ok",
+      error: null,
+      durationMs: 35,
+    },
+  },
+);
 export type TestResult = Static<typeof TestResult>;

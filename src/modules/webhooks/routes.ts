@@ -34,10 +34,9 @@ import {
   webhookInputs,
   WebhookWithSecret,
 } from "./model.ts";
+import { webhookOperations } from "./operations.ts";
 import { presentWebhook, type Webhooks } from "./service.ts";
 import type { SendTest } from "./send-test.ts";
-
-const tags = ["Webhooks"];
 
 export function webhookRoutes(deps: {
   admission: Admission;
@@ -57,7 +56,7 @@ export function webhookRoutes(deps: {
     .get("", ({ project, query }) => envelope(webhooks.list(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Webhook) }),
-      detail: { tags, summary: "List webhooks" },
+      detail: webhookOperations.listWebhooks,
     })
     .post(
       "",
@@ -70,7 +69,7 @@ export function webhookRoutes(deps: {
       {
         body: limited(WebhookInput, BODY_LIMITS.settings),
         response: withErrors({ 201: Envelope(WebhookWithSecret) }),
-        detail: { tags, summary: "Create a webhook; the secret is shown once" },
+        detail: webhookOperations.createWebhook,
       },
     )
     .get(
@@ -79,7 +78,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Webhook) }),
-        detail: { tags, summary: "Get a webhook" },
+        detail: webhookOperations.getWebhook,
       },
     )
     .patch(
@@ -94,7 +93,7 @@ export function webhookRoutes(deps: {
         params: IdParams,
         body: limited(WebhookPatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Webhook) }),
-        detail: { tags, summary: "Update a webhook; enabling it resumes its pending deliveries" },
+        detail: webhookOperations.updateWebhook,
       },
     )
     .delete(
@@ -106,7 +105,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a webhook" },
+        detail: webhookOperations.deleteWebhook,
       },
     )
     .post(
@@ -119,7 +118,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(WebhookWithSecret) }),
-        detail: { tags, summary: "Create a new secret; the old one also signs for 24 hours" },
+        detail: webhookOperations.rotateWebhookSecret,
       },
     )
     .post(
@@ -128,7 +127,7 @@ export function webhookRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(TestResult) }),
-        detail: { tags, summary: "Send a webhook.test event and return its result" },
+        detail: webhookOperations.testWebhook,
       },
     )
     .get(
@@ -139,7 +138,7 @@ export function webhookRoutes(deps: {
         params: IdParams,
         query: DeliveryQuery,
         response: withErrors({ 200: ListEnvelope(Delivery) }),
-        detail: { tags, summary: "List the deliveries of the last 30 days" },
+        detail: webhookOperations.listWebhookDeliveries,
       },
     )
     .post(
@@ -153,7 +152,7 @@ export function webhookRoutes(deps: {
       {
         params: DeliveryParams,
         response: withErrors({ 200: Envelope(Delivery) }),
-        detail: { tags, summary: "Retry a delivery at once" },
+        detail: webhookOperations.retryWebhookDelivery,
       },
     );
 }

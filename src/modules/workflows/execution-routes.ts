@@ -20,8 +20,7 @@ import {
   ListedExecution,
 } from "./execution-model.ts";
 import type { Executions } from "./executions.ts";
-
-const tags = ["Workflows"];
+import { workflowOperations } from "./operations.ts";
 
 export function executionRoutes(deps: {
   admission: Admission;
@@ -38,7 +37,7 @@ export function executionRoutes(deps: {
         params: IdParams,
         query: ExecutionQuery,
         response: withErrors({ 200: ListEnvelope(ListedExecution) }),
-        detail: { tags, summary: "List the executions of a workflow" },
+        detail: workflowOperations.listExecutions,
       },
     )
     .post(
@@ -52,7 +51,7 @@ export function executionRoutes(deps: {
         params: IdParams,
         body: limited(ExecutionInput, BODY_LIMITS.data),
         response: withErrors({ 201: Envelope(ExecutionDetails) }),
-        detail: { tags, summary: "Start an enabled workflow for a contact" },
+        detail: workflowOperations.startExecution,
       },
     )
     .post(
@@ -62,7 +61,7 @@ export function executionRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Cancelled) }),
-        detail: { tags, summary: "Cancel all active executions of a workflow" },
+        detail: workflowOperations.cancelAllExecutions,
       },
     )
     .get(
@@ -71,7 +70,7 @@ export function executionRoutes(deps: {
       {
         params: ExecutionParams,
         response: withErrors({ 200: Envelope(ExecutionDetails) }),
-        detail: { tags, summary: "Get an execution with its completed steps" },
+        detail: workflowOperations.getExecution,
       },
     )
     .post(
@@ -81,7 +80,7 @@ export function executionRoutes(deps: {
       {
         params: ExecutionParams,
         response: withErrors({ 200: Envelope(ExecutionDetails) }),
-        detail: { tags, summary: "Cancel an active execution" },
+        detail: workflowOperations.cancelExecution,
       },
     );
 }

@@ -1,163 +1,280 @@
+/** Requests and responses of workflows. */
+
 import { Kind, type Static, Type, TypeRegistry } from "@sinclair/typebox";
+import { described, describedUse, named, shownAs } from "../../http/documented.ts";
 import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
 import { PageQuery } from "../../http/pagination.ts";
 import { Input, OneOf, QueryBoolean, withChecks } from "../../http/validation.ts";
 import { assemble } from "./graph/assemble.ts";
-import { GraphId, STEP_TYPES, TransitionShape } from "./graph/step-schemas.ts";
+import { GraphId, STEP_TYPES } from "./graph/step-schemas.ts";
+import {
+  AnyConfig,
+  AnyStep,
+  AnyStepInput,
+  Position,
+  ShownTransition,
+  TransitionInput,
+} from "./step-model.ts";
 import { EventName } from "../events/model.ts";
 
 const STEP = "WorkflowStep";
 TypeRegistry.Set(STEP, () => true);
 
-const CONFIGS = [
-  "TRIGGER {eventName}",
-  "SEND_EMAIL {templateId, recipient?: {type: CONTACT|CUSTOM, email?}}",
-  "DELAY {amount, unit: minutes|hours|days}, at most 365 days",
-  "WAIT_FOR_EVENT {eventName, timeout?}, in seconds",
-  "CONDITION {condition} in the shape of segments, or {field, operator, value?, unit?}, or " +
-    '{mode: "multi", field, branches: [{id, operator, value?, unit?}]}; the fields are those of ' +
-    "segments and context.<path>",
-  "WEBHOOK {url, method, headers?, body?}, which may hold Liquid; in url every output is " +
-    "percent-encoded as one component, unless it ends in | raw (then it may hold several " +
-    "components or begin the URL)",
-  "UPDATE_CONTACT {updates?, subscriptionAction?: subscribe|unsubscribe}",
-  "EXIT {reason?}",
-];
-
-const Position = Type.Object({ x: Type.Number(), y: Type.Number() });
-
-/** This schema is only documentation: validate.ts checks steps, and its errors name the step. */
-const StepSchema = Type.Unsafe<unknown>({
-  [Kind]: STEP,
-  type: "object",
-  required: ["id", "type", "config"],
-  properties: {
-    id: { type: "string", minLength: 1, maxLength: 100 },
-    type: { type: "string", enum: STEP_TYPES },
-    name: { type: "string", maxLength: 255, description: "Defaults to the type" },
-    position: { type: "object", description: "The position in an editor: {x, y}" },
-    config: { type: "object", description: CONFIGS.join("; ") },
-  },
-});
+/** This schema accepts any value: validate.ts checks steps, and its errors name the step. */
+const StepSchema = shownAs(
+  Type.Unsafe<unknown>({
+    [Kind]: STEP,
+    type: "object",
+    properties: {
+      id: { type: "string" },
+      type: { type: "string" },
+      name: { type: "string" },
+      position: { type: "object" },
+      config: { type: "object" },
+    },
+  }),
+  AnyStepInput,
+);
 
 const TRANSITION = "WorkflowTransition";
 TypeRegistry.Set(TRANSITION, () => true);
 
-const TransitionSchema = Type.Unsafe<unknown>({
-  [Kind]: TRANSITION,
-  type: "object",
-  required: ["from", "to"],
-  properties: {
-    id: { type: "string", minLength: 1, maxLength: 100, description: "Generated if absent" },
-    from: { type: "string" },
-    to: { type: "string" },
-    branch: {
-      type: "string",
-      description:
-        "yes, no, timeout, default or the id of a branch; absent in an unconditional transition",
+const TransitionSchema = shownAs(
+  Type.Unsafe<unknown>({
+    [Kind]: TRANSITION,
+    type: "object",
+    properties: {
+      id: { type: "string" },
+      from: { type: "string" },
+      to: { type: "string" },
+      branch: { type: "string" },
     },
-  },
-});
+  }),
+  TransitionInput,
+);
 
-/** A workflow with its graph (docs/interface.md#workflows). */
-export const Workflow = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  enabled: Type.Boolean(),
-  trigger: Type.Object({ type: Type.Literal("EVENT"), eventName: Type.String() }),
-  allowReentry: Type.Boolean(),
-  steps: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      type: OneOf(STEP_TYPES),
-      name: Type.String(),
-      position: Position,
-      config: Type.Record(Type.String(), Type.Unknown()),
-    }),
-  ),
-  transitions: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      from: Type.String(),
-      to: Type.String(),
-      branch: Nullable(Type.String()),
-    }),
-  ),
-  createdAt: Type.String({ format: "date-time" }),
-  updatedAt: Type.String({ format: "date-time" }),
-});
-export type Workflow = Static<typeof Workflow>;
+/** Descriptions of the fields that callers set. */
+const FIELD_TEXTS = {
+  name: "Name of the workflow",
+  description: "Note about the workflow",
+  enabled: "Whether events start executions; default false",
+  allowReentry:
+    "false (the default): one execution per contact ever; true: one active execution at a time",
+  trigger: "The event that starts an execution",
+  steps: "The steps of the graph, at most 500",
+  transitions: "The transitions between the steps",
+} as const;
 
-const name = Type.String({ minLength: 1, maxLength: 255 });
-const fields = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  enabled: Type.Optional(Type.Boolean({ description: "Default false" })),
-  allowReentry: Type.Optional(
-    Type.Boolean({
-      description:
-        "false (the default): one execution per contact ever; true: one active execution at a time",
-    }),
-  ),
-  trigger: Type.Optional(Input({ type: OneOf(["EVENT"]), eventName: EventName })),
-  steps: Type.Optional(
-    Type.Array(StepSchema, { description: "The whole graph, at most 500 steps" }),
-  ),
-  transitions: Type.Optional(Type.Array(TransitionSchema)),
+const GRAPH = {
+  name: "Welcome",
+  enabled: true,
+  trigger: { type: "EVENT", eventName: "signed_up" },
+  allowReentry: false,
 };
 
+/** A workflow with its graph (docs/interface.md#workflows). */
+export const Workflow = named(
+  "Workflow",
+  described(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      description: Nullable(Type.String()),
+      enabled: Type.Boolean(),
+      trigger: named(
+        "WorkflowTrigger",
+        described(Type.Object({ type: Type.Literal("EVENT"), eventName: Type.String() }), {
+          type: "Always EVENT",
+          eventName: "Name of the event",
+        }),
+        { description: "The event that starts an execution" },
+      ),
+      allowReentry: Type.Boolean(),
+      steps: Type.Array(
+        shownAs(
+          Type.Object({
+            id: Type.String(),
+            type: OneOf(STEP_TYPES),
+            name: Type.String(),
+            position: Type.Object({ x: Type.Number(), y: Type.Number() }),
+            config: Type.Record(Type.String(), Type.Unknown()),
+          }),
+          AnyStep,
+        ),
+      ),
+      transitions: Type.Array(ShownTransition),
+      createdAt: Type.String({ format: "date-time" }),
+      updatedAt: Type.String({ format: "date-time" }),
+    }),
+    {
+      id: "Id of the workflow",
+      ...FIELD_TEXTS,
+      createdAt: "When the workflow was created",
+      updatedAt: "When the workflow was changed last",
+    },
+  ),
+  {
+    description: "Steps that an event starts for a contact",
+    example: {
+      id: EXAMPLE.workflowId,
+      description: null,
+      ...GRAPH,
+      steps: [
+        {
+          id: "trigger",
+          type: "TRIGGER",
+          name: "Trigger",
+          position: { x: 0, y: 0 },
+          config: { eventName: "signed_up" },
+        },
+        {
+          id: "welcome",
+          type: "SEND_EMAIL",
+          name: "Send the welcome mail",
+          position: { x: 0, y: 120 },
+          config: { templateId: EXAMPLE.templateId },
+        },
+      ],
+      transitions: [{ id: "t1", from: "trigger", to: "welcome", branch: null }],
+      createdAt: EXAMPLE.createdAt,
+      updatedAt: EXAMPLE.updatedAt,
+    },
+  },
+);
+export type Workflow = Static<typeof Workflow>;
+
+const Fields = described(
+  Input({
+    name: Type.String({ minLength: 1, maxLength: 255 }),
+    description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+    enabled: Type.Optional(Type.Boolean()),
+    allowReentry: Type.Optional(Type.Boolean()),
+    trigger: Type.Optional(
+      named(
+        "WorkflowTriggerInput",
+        described(Input({ type: OneOf(["EVENT"]), eventName: EventName }), {
+          type: "Always EVENT",
+          eventName: "Name of the event",
+        }),
+        { description: "The event that starts an execution" },
+      ),
+    ),
+    steps: Type.Optional(Type.Array(StepSchema)),
+    transitions: Type.Optional(Type.Array(TransitionSchema)),
+  }),
+  FIELD_TEXTS,
+);
+
 /** Reports the violations of the graph together with those of the other fields. */
-export const WorkflowInput = withChecks(Input({ name, ...fields }), (value) => {
-  const assembled = assemble(value, null);
-  return assembled.ok ? [] : assembled.errors;
-});
+export const WorkflowInput = named(
+  "WorkflowInput",
+  withChecks(Fields, (value) => {
+    const assembled = assemble(value, null);
+    return assembled.ok ? [] : assembled.errors;
+  }),
+  {
+    description: "A workflow to create",
+    example: {
+      ...GRAPH,
+      steps: [
+        { id: "welcome", type: "SEND_EMAIL", config: { templateId: EXAMPLE.templateId } },
+        { id: "end", type: "EXIT", config: {} },
+      ],
+      transitions: [{ from: "welcome", to: "end" }],
+    },
+  },
+);
 export type WorkflowInput = Static<typeof WorkflowInput>;
 
-export const WorkflowPatch = Input({ name: Type.Optional(name), ...fields });
+export const WorkflowPatch = named("WorkflowPatch", Type.Partial(Fields), {
+  description: "Changes of a workflow; omitted fields stay as they are",
+  example: { enabled: false },
+});
 export type WorkflowPatch = Static<typeof WorkflowPatch>;
 
 export const WorkflowQuery = Input({
   ...PageQuery.properties,
-  enabled: Type.Optional(QueryBoolean()),
+  enabled: Type.Optional(
+    describedUse(QueryBoolean(), "Only workflows that are enabled, or only those that are not"),
+  ),
 });
 export type WorkflowQuery = Static<typeof WorkflowQuery>;
 
+const StepType = named("StepType", OneOf(STEP_TYPES), { description: "The action of a step" });
+const AnyValue = Type.Unknown();
 const stepFields = {
   name: Type.Optional(Nullable(Type.String())),
-  position: Type.Optional(Type.Unknown({ description: "The position in an editor: {x, y}" })),
+  position: Type.Optional(shownAs(AnyValue, Nullable(Position))),
+};
+const STEP_TEXTS = {
+  type: "Type of the step",
+  name: "Name of the step",
+  position: "Its position in an editor",
 };
 
-export const StepAddition = Input({
-  id: Type.Optional(Nullable(GraphId)),
-  type: OneOf(STEP_TYPES),
-  ...stepFields,
-  config: Type.Optional(Type.Unknown({ description: CONFIGS.join("; ") })),
-  after: Type.String({ description: "Id of the step after which the new step is inserted" }),
-  branch: Type.Optional(
-    Nullable(
-      Type.String({
-        description: "Branch of that step; absent for its unconditional transition",
-      }),
-    ),
+export const StepAddition = named(
+  "StepAddition",
+  described(
+    Input({
+      id: Type.Optional(Nullable(GraphId)),
+      type: StepType,
+      ...stepFields,
+      config: Type.Optional(shownAs(AnyValue, AnyConfig)),
+      after: Type.String(),
+      branch: Type.Optional(Nullable(Type.String())),
+    }),
+    {
+      id: "Id of the step, generated if omitted",
+      ...STEP_TEXTS,
+      config: "Its settings; may be omitted for an EXIT",
+      after: "Id of the step after which the new step is inserted",
+      branch: "Branch of that step; omitted for its unconditional transition",
+    },
   ),
-});
+  {
+    description: "A step to insert after another one",
+    example: { type: "DELAY", config: { amount: 2, unit: "days" }, after: "trigger" },
+  },
+);
 export type StepAddition = Static<typeof StepAddition>;
 
-export const StepPatch = Input({
-  type: Type.Optional(OneOf(STEP_TYPES)),
-  ...stepFields,
-  config: Type.Optional(Type.Unknown({ description: "Replaces the config" })),
-});
+export const StepPatch = named(
+  "StepPatch",
+  described(
+    Input({
+      type: Type.Optional(StepType),
+      ...stepFields,
+      config: Type.Optional(shownAs(AnyValue, AnyConfig)),
+    }),
+    { ...STEP_TEXTS, config: "Replaces the settings" },
+  ),
+  {
+    description: "Changes of a step; omitted fields stay as they are",
+    example: { name: "Send the welcome mail" },
+  },
+);
 export type StepPatch = Static<typeof StepPatch>;
 
-export const TransitionInput = TransitionShape;
-export type TransitionInput = Static<typeof TransitionInput>;
-
-export const TransitionPatch = Input({
-  from: Type.Optional(GraphId),
-  to: Type.Optional(GraphId),
-  branch: Type.Optional(Nullable(GraphId)),
-});
+export const TransitionPatch = named(
+  "TransitionPatch",
+  described(
+    Input({
+      from: Type.Optional(GraphId),
+      to: Type.Optional(GraphId),
+      branch: Type.Optional(Nullable(GraphId)),
+    }),
+    {
+      from: "Id of the step that it leaves",
+      to: "Id of the step that it leads to",
+      branch: "The branch of the step that it leaves; null if it is unconditional",
+    },
+  ),
+  {
+    description: "Changes of a transition; omitted fields stay as they are",
+    example: { to: "end" },
+  },
+);
 export type TransitionPatch = Static<typeof TransitionPatch>;
 
 export const StepParams = Type.Object({ id: Type.String(), stepId: Type.String() });

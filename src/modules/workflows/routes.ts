@@ -28,7 +28,6 @@ import {
   StepAddition,
   StepParams,
   StepPatch,
-  TransitionInput,
   TransitionParams,
   TransitionPatch,
   Workflow,
@@ -36,9 +35,9 @@ import {
   WorkflowPatch,
   WorkflowQuery,
 } from "./model.ts";
+import { TransitionInput } from "./step-model.ts";
+import { workflowOperations } from "./operations.ts";
 import type { Workflows } from "./service.ts";
-
-const tags = ["Workflows"];
 
 export function workflowRoutes(deps: {
   admission: Admission;
@@ -51,7 +50,7 @@ export function workflowRoutes(deps: {
     .get("", ({ project, query }) => envelope(workflows.list(project.seq, query)), {
       query: WorkflowQuery,
       response: withErrors({ 200: ListEnvelope(Workflow) }),
-      detail: { tags, summary: "List workflows" },
+      detail: workflowOperations.listWorkflows,
     })
     .post(
       "",
@@ -63,13 +62,13 @@ export function workflowRoutes(deps: {
       {
         body: limited(WorkflowInput, BODY_LIMITS.workflow),
         response: withErrors({ 201: Envelope(Workflow) }),
-        detail: { tags, summary: "Create a workflow with its whole graph or only its trigger" },
+        detail: workflowOperations.createWorkflow,
       },
     )
     .get("/:id", ({ project, params }) => envelope(workflows.read(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(Workflow) }),
-      detail: { tags, summary: "Get a workflow with its graph" },
+      detail: workflowOperations.getWorkflow,
     })
     .patch(
       "/:id",
@@ -79,10 +78,7 @@ export function workflowRoutes(deps: {
         params: IdParams,
         body: limited(WorkflowPatch, BODY_LIMITS.workflow),
         response: withErrors({ 200: Envelope(Workflow) }),
-        detail: {
-          tags,
-          summary: "Update a workflow; active executions keep the graph that they started with",
-        },
+        detail: workflowOperations.updateWorkflow,
       },
     )
     .delete(
@@ -94,7 +90,7 @@ export function workflowRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a workflow with all its executions" },
+        detail: workflowOperations.deleteWorkflow,
       },
     )
     .post(
@@ -108,14 +104,7 @@ export function workflowRoutes(deps: {
         params: IdParams,
         body: limited(StepAddition, BODY_LIMITS.workflow),
         response: withErrors({ 201: Envelope(Workflow) }),
-        detail: {
-          tags,
-          summary: "Insert a step after another one",
-          description:
-            "The step that followed that one follows the new step: at the branch `yes` or " +
-            "`default` of a CONDITION, otherwise by an unconditional transition. The new step is " +
-            "the last of `steps` in the response.",
-        },
+        detail: workflowOperations.addWorkflowStep,
       },
     )
     .patch(
@@ -128,7 +117,7 @@ export function workflowRoutes(deps: {
         params: StepParams,
         body: limited(StepPatch, BODY_LIMITS.workflow),
         response: withErrors({ 200: Envelope(Workflow) }),
-        detail: { tags, summary: "Change a step" },
+        detail: workflowOperations.updateWorkflowStep,
       },
     )
     .delete(
@@ -140,10 +129,7 @@ export function workflowRoutes(deps: {
       {
         params: StepParams,
         response: withErrors({ 204: NoContent }),
-        detail: {
-          tags,
-          summary: "Delete a step; transitions to it then lead to the step after it",
-        },
+        detail: workflowOperations.deleteWorkflowStep,
       },
     )
     .post(
@@ -157,7 +143,7 @@ export function workflowRoutes(deps: {
         params: IdParams,
         body: limited(TransitionInput, BODY_LIMITS.settings),
         response: withErrors({ 201: Envelope(Workflow) }),
-        detail: { tags, summary: "Add a transition" },
+        detail: workflowOperations.addWorkflowTransition,
       },
     )
     .patch(
@@ -170,7 +156,7 @@ export function workflowRoutes(deps: {
         params: TransitionParams,
         body: limited(TransitionPatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Workflow) }),
-        detail: { tags, summary: "Change a transition" },
+        detail: workflowOperations.updateWorkflowTransition,
       },
     )
     .delete(
@@ -182,7 +168,7 @@ export function workflowRoutes(deps: {
       {
         params: TransitionParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a transition; refused if a step can then not be reached" },
+        detail: workflowOperations.deleteWorkflowTransition,
       },
     );
 }

@@ -30,13 +30,13 @@ import type { Graph } from "./graph/graph.ts";
 import type {
   StepAddition,
   StepPatch,
-  TransitionInput,
   TransitionPatch,
   Workflow,
   WorkflowInput,
   WorkflowPatch,
   WorkflowQuery,
 } from "./model.ts";
+import type { TransitionInput } from "./step-model.ts";
 import { createGraphReferences } from "./graph/references.ts";
 import { createUses } from "./usage.ts";
 import { checkGraph } from "./graph/validate.ts";

@@ -21,6 +21,14 @@ export function parseMailbox(text: string): ParsedMailbox {
   const parsed = parseAddress(bare);
   if (!parsed.ok) return { ok: false, reason: parsed.reason };
   const name = open === -1 ? "" : unquoted(trimBlanks(trimmed.slice(0, open)));
+  if (open !== -1 && hasSeparator(trimmed.slice(0, open))) {
+    return {
+      ok: false,
+      reason:
+        "The name has a comma or a semicolon outside of quotes, which separates mailboxes. " +
+        "Give one mailbox, and put such a name into quotes.",
+    };
+  }
   if (!isHeaderText(name)) {
     return { ok: false, reason: "The name contains a line break or another control character." };
   }
@@ -29,6 +37,18 @@ export function parseMailbox(text: string): ParsedMailbox {
   }
   const { address } = parsed;
   return { ok: true, mailbox: { address, name: name === "" ? null : name } };
+}
+
+/** Whether a comma or a semicolon occurs outside of quoted strings. */
+function hasSeparator(name: string): boolean {
+  let isQuoted = false;
+  for (let i = 0; i < name.length; i++) {
+    const char = name[i];
+    if (char === '"') isQuoted = !isQuoted;
+    else if (isQuoted && char === "\\") i++;
+    else if (!isQuoted && (char === "," || char === ";")) return true;
+  }
+  return false;
 }
 
 /** Formats a mailbox for people. The result is not encoded, so it must not be used in a header. */

@@ -7,28 +7,20 @@
  */
 
 import { type Context, Drop } from "liquidjs";
+import { trimInvisible } from "../../lib/trim.ts";
 
 /** Longest key, in UTF-16 units; longer text is read as Liquid. */
 const MAX_KEY_LENGTH = 255;
 
 /**
- * Text that could be a key: it begins with a letter, a digit, `_` or a currency sign, and continues
- * with letters, marks, digits, blanks, symbols such as `°`, and the punctuation `_ - . , : / & @ #
- * ( )`. An apostrophe follows a letter or digit, `+ * %` have no blanks on both sides, two dots are
- * never adjacent, and a `?` can only be the last character. No two alternatives match the same
- * character at the same position, because the expression would take exponential time otherwise.
- * Quotes, brackets, `|` and comparisons are Liquid, so that syntax errors in them are still found.
+ * The possible spellings of a key, the exact one first; null if the text is empty or too long. Each
+ * other text can be a key, because keys come from imported files and requests.
  */
-const KEY =
-  /^[\p{L}\p{N}_\p{Sc}](?:[\p{L}\p{M}\p{N}\p{Pc}\p{Pd}\p{Sc}\p{So} ,:/&@#()’]|\.(?!\.)|(?<=[\p{L}\p{N}])'|[+*%](?! )|(?<! )[+*%](?= ))*\??$/u;
-
-/** The possible spellings of a key, the exact one first; null if the text cannot be a key. */
-export function keyNames(text: string): readonly string[] | null {
+export function keyNames(text: string): readonly [string, ...string[]] | null {
   const exact = trimInvisible(text);
   if (exact.length === 0 || exact.length > MAX_KEY_LENGTH) return null;
   // An HTML editor may wrap a line inside of a key, and write no-break spaces for spaces.
   const plain = exact.split(/\s+/).join(" ");
-  if (!KEY.test(plain)) return null;
   return exact === plain ? [exact] : [exact, plain];
 }
 
@@ -64,17 +56,4 @@ function ownValue(scope: unknown, name: string): unknown {
   if (typeof scope !== "object" || scope === null) return undefined;
   if (Array.isArray(scope) || scope instanceof Drop) return undefined;
   return Object.hasOwn(scope, name) ? Reflect.get(scope, name) : undefined;
-}
-
-/** Trims white space, no-break spaces, and the zero-width characters that HTML editors write. */
-function trimInvisible(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isInvisible(text.charAt(start))) start++;
-  while (end > start && isInvisible(text.charAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isInvisible(char: string): boolean {
-  return char.trim() === "" || "\u200b\u200c\u200d\u2060".includes(char);
 }

@@ -74,10 +74,26 @@ class Scanner {
       this.#hasStrings = true;
     } else if (char === "&") {
       this.#hasAmpersand = true;
-    } else if (this.#hasStrings && isQuote(char) && !isWordCharacter(source.charCodeAt(i - 1))) {
-      return endOfString(source, i) ?? source.length;
+    } else if (this.#hasStrings && isQuote(char) && canOpenString(source, i)) {
+      return this.#endOfString(i) ?? i + 1;
     }
     return i + 1;
+  }
+
+  /**
+   * The offset after the string that begins at `open`. A quote in a value may also be a character
+   * of a key, as in "the '90s": then the result is null.
+   */
+  #endOfString(open: number): number | null {
+    const end = endOfString(this.#source, open);
+    if (this.#pipe !== null) return end ?? this.#source.length;
+    return end !== null && this.#isFollowed(end, STRING_ENDS) ? end : null;
+  }
+
+  /** Whether the content ends at the next character that is not blank, or one of these follows. */
+  #isFollowed(from: number, by: readonly string[]): boolean {
+    const next = endOfBlanks(this.#source, from);
+    return next === this.#end || by.some((text) => this.#source.startsWith(text, next));
   }
 
   /**
@@ -94,11 +110,8 @@ class Scanner {
     const first = endOfBlanks(source, this.#from);
     const afterString = isQuote(source[first]) ? endOfString(source, first) : null;
     if (afterString === null) return this.#from;
-    const next = endOfBlanks(source, afterString);
-    const isWhole =
-      next === this.#end || ALTERNATIVE_ENDS.some((ending) => source.startsWith(ending, next));
-    this.#isQuoted = isWhole;
-    return isWhole ? afterString : this.#from;
+    this.#isQuoted = this.#isFollowed(afterString, ALTERNATIVE_ENDS);
+    return this.#isQuoted ? afterString : this.#from;
   }
 
   #push(to: number): void {
@@ -116,13 +129,28 @@ class Scanner {
 /** A quoted text is the whole value of an alternative if one of these follows it. */
 const ALTERNATIVE_ENDS = ["|", "??", "}}", "-}}"];
 
+/** A quoted text in an expression is a string of Liquid if one of these follows it. */
+const STRING_ENDS = [
+  ...ALTERNATIVE_ENDS,
+  ..."= ! < > ) ] , . [".split(" "),
+  "and ",
+  "or ",
+  "contains ",
+];
+
 function isQuote(char: string | undefined): boolean {
   return char === '"' || char === "'";
 }
 
 /**
- * True for characters of words: an apostrophe after one, as in "Mother's name", opens no string.
+ * A quote after a word, as in "Mother's name", opens no string. Nor does a quote after a backslash:
+ * so a quote that opens a string always closes the strings that were opened by the same quote
+ * before, and no character is read as part of two of them.
  */
+function canOpenString(source: string, quote: number): boolean {
+  return source[quote - 1] !== "\\" && !isWordCharacter(source.charCodeAt(quote - 1));
+}
+
 function isWordCharacter(code: number): boolean {
   return (
     (code >= 0x30 && code <= 0x39) ||

@@ -8,7 +8,6 @@
 import {
   type Context,
   type Emitter,
-  Expression,
   Filter,
   isFalsy,
   type Liquid,
@@ -22,8 +21,8 @@ import {
 import { decodeHTMLStrict } from "entities/decode";
 import { plainMessage } from "./errors.ts";
 import type { Escape } from "./tags.ts";
-import { keyNames, keyValue } from "./placeholder-key.ts";
 import { type Alternative, type Scan, scanContent, scanPlaceholder } from "./placeholder-scan.ts";
+import { compileValue, type ValueOf } from "./placeholder-value.ts";
 
 type Options = Liquid["options"];
 
@@ -80,7 +79,7 @@ export function withoutLiquid(tokens: readonly Token[], output: string): string 
 
 /** One alternative, ready to be evaluated. */
 type Step = {
-  readonly valueOf: (context: Context) => unknown;
+  readonly valueOf: ValueOf;
   readonly filters: readonly Filter[];
 };
 
@@ -147,7 +146,8 @@ function stepCompiler(source: string, liquid: Liquid) {
     const filters = (pipe === to ? [] : tokenizer(pipe, to).readFilters()).map(
       (token) => new Filter(token, findFilter(token.name, liquid), liquid),
     );
-    if (!isText) return { valueOf: compileValue(text, tokenizer(from, pipe)), filters };
+    if (!isText)
+      return { valueOf: compileValue(text, liquid, () => tokenizer(from, pipe)), filters };
     // The last alternative is literal text, without the quotes that may enclose all of it.
     const literal = isQuoted ? tokenizer(from, pipe).readQuoted()?.content : text.trim();
     return { valueOf: () => literal, filters };
@@ -157,59 +157,4 @@ function stepCompiler(source: string, liquid: Liquid) {
 function findFilter(name: string, { filters }: Liquid) {
   if (!Object.hasOwn(filters, name)) throw new Error(`undefined filter: ${name}`);
   return filters[name];
-}
-
-/**
- * Keywords of Liquid. They are not read as variables, so a key with such a name needs a look-up.
- */
-const KEYWORDS = new Set("true false nil null empty blank and or not contains".split(" "));
-
-/** Compiles a value. A key wins over an expression of Liquid; a plain variable is both. */
-function compileValue(text: string, tokenizer: Tokenizer): Step["valueOf"] {
-  if (/^\s*[a-z_][\w-]*\s*$/i.test(text) && !KEYWORDS.has(text.trim())) {
-    const variable = tokenizer.readExpression();
-    return (context) => variable.evaluate(context);
-  }
-  const names = keyNames(text);
-  const tokens =
-    names?.some((name) => name.includes("(")) === true ? [] : readExpression(tokenizer);
-  const isWhole = tokenizer.end() && hasOperators(tokens);
-  if (names === null) {
-    tokenizer.assert(tokens.length > 0, () => `invalid value expression: ${tokenizer.snapshot()}`);
-    const hasTail = tokenizer.end() || [")", ","].includes(tokenizer.peek());
-    tokenizer.assert(hasTail, 'expected "|" before filter');
-  } else if (!isWhole) {
-    return (context) => firstValue(context, names, null);
-  }
-  const value = new Expression(tokens);
-  if (names === null) return (context) => value.evaluate(context);
-  return (context) => firstValue(context, names, value);
-}
-
-function readExpression(tokenizer: Tokenizer) {
-  const tokens = [...tokenizer.readExpressionTokens()];
-  tokenizer.skipBlank();
-  return tokens;
-}
-
-/**
- * True if there is an operator between any two operands. Liquid itself ignores a second operand.
- */
-function hasOperators(tokens: readonly unknown[]): boolean {
-  const isOperator = tokens.map((token) => TypeGuards.isOperatorToken(token));
-  const isJoined = isOperator.every((is, i) => is || i === 0 || isOperator[i - 1] === true);
-  return isJoined && isOperator.at(-1) === false;
-}
-
-/** The value of the first key that exists, or else the value of the expression. */
-function firstValue(
-  context: Context,
-  names: readonly string[],
-  otherwise: Expression | null,
-): unknown {
-  for (const name of names) {
-    const value = keyValue(context, name);
-    if (value !== undefined) return value;
-  }
-  return otherwise?.evaluate(context);
 }

@@ -37,8 +37,9 @@ function inFile() {
   const failures: unknown[] = [];
   const failed = (error: unknown) => void failures.push(error);
   const ensureSound = () => fault.check();
+  const contention = { note() {}, isRecent: () => false };
   const start = (used: LogFile) =>
-    createCheckpoints({ sqlite, log: used, fault, ensureSound, failed, sizes: SIZES });
+    createCheckpoints({ sqlite, log: used, fault, ensureSound, failed, contention, sizes: SIZES });
   const write = (pages: number) =>
     sqlite.run("INSERT INTO things VALUES (zeroblob(?))", [pages * PAGE_BYTES]);
   const databaseBytes = () => statSync(file).size;

@@ -37,6 +37,8 @@ function slowDisk() {
     },
     verify: () => true,
     pause: () => pause?.promise ?? null,
+    yieldLog() {},
+    findHold: () => null,
     async release() {},
   };
   let pause: PromiseWithResolvers<void> | null = null;

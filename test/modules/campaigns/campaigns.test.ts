@@ -61,7 +61,10 @@ describe("a campaign", () => {
   test("accepts a rate of one mail per minute and refuses to lower it further", async () => {
     const id = await t.campaign({ rate: 1 / 60 });
     const answer = await t.call("PATCH", `/campaigns/${id}`, { rate: 1 / 61 });
-    expect([answer.status, answer.at("error.errors.0.field")]).toEqual([422, "rate"]);
+    expect([answer.status, answer.at("error.errors.0")]).toMatchObject([
+      422,
+      { field: "rate", message: "must be at least 1/60, which is one mail per minute" },
+    ]);
     expect((await t.call("GET", `/campaigns/${id}`)).at("data.rate")).toBe(1 / 60);
   });
 

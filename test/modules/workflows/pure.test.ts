@@ -1,10 +1,7 @@
 /** Tests the pure functions: engine, due times, tests on the context. */
 
-import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
-import { compileData } from "../../../src/modules/segments/sql/compile-data.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { checkFilter } from "../../../src/modules/segments/condition/filter.ts";
-import { holdsFor } from "../../../src/modules/workflows/steps/context-test.ts";
 import {
   advance,
   begin,
@@ -15,7 +12,10 @@ import type { Graph, Step } from "../../../src/modules/workflows/graph/graph.ts"
 import { pathsOf } from "../../../src/modules/workflows/graph/paths.ts";
 import { nextTryAt } from "../../../src/lib/backoff.ts";
 import { CALL_BACKOFF, delayMs, MAX_TRIES } from "../../../src/modules/workflows/run/due-times.ts";
+import { type TestApp, testApp } from "../../support/app.ts";
 import { DAY, HOUR, MINUTE } from "../../support/automation.ts";
+import { plain } from "../segments/crowd.ts";
+import { passes } from "../segments/naive.ts";
 
 const NOW = Date.parse("2026-03-02T10:00:00.000Z");
 const head = (id: string) => ({ id, name: id, position: { x: 0, y: 0 } });
@@ -165,9 +165,13 @@ describe("retries of webhook calls", () => {
   });
 });
 
-/** Compares every operator on every kind of value with the SQL of segments. */
-describe("tests on the context agree with those on contacts' data", () => {
-  const sqlite = new Database(":memory:");
+/** Compares every operator on every kind of value with an evaluator that uses no SQL. */
+describe("tests on the context agree with a simple evaluator of contacts' data", () => {
+  let t: TestApp;
+  beforeAll(async () => {
+    t = await testApp();
+  });
+  afterAll(() => t.close());
   const values: unknown[] = [
     null, "", "a", "Ab", "abc", "é", "😀", "\uffff", "5", "true", "[1]", "{}", 0, 1, -1, 5, 5.5,
     1e21, 9_007_199_254_740_992, true, false, [], [1, "a"], ["a", null, true], [[1]], {},
@@ -193,7 +197,7 @@ describe("tests on the context agree with those on contacts' data", () => {
       { operator, value: 30, unit: "minutes" },
     ]),
   ];
-  const roots: unknown[] = [
+  const roots: Record<string, unknown>[] = [
     {},
     ...values.flatMap((x) => [{ x }, { x: { b: x } }]),
     { x: [{ b: 1 }] },
@@ -203,19 +207,18 @@ describe("tests on the context agree with those on contacts' data", () => {
     let compared = 0;
     let matched = 0;
     for (const filter of filters) {
-      const checked = checkFilter({ field: `data.${path}`, ...filter }, "f");
-      if (!checked.ok || checked.value.test.kind !== "data")
+      const asked = { field: `data.${path}`, ...filter };
+      const checked = checkFilter(asked, "f");
+      if (!checked.ok || checked.value.test.kind !== "field")
         throw new Error(JSON.stringify(filter));
-      const { test: asked } = checked.value;
-      const { text, values: bound } = compileData(asked, NOW);
-      const statement = sqlite.prepare<{ holds: number | null }, (string | number | bigint)[]>(
-        `SELECT (${text}) AS holds FROM (SELECT ? AS data) AS contacts`,
-      );
+      const { test: checkedTest } = checked.value;
       for (const root of roots) {
-        const data = JSON.stringify(root);
-        const bySql = statement.get(...bound, data)?.holds === 1;
-        const here = holdsFor(JSON.parse(data), asked, NOW);
-        expect([filter, data, here]).toEqual([filter, data, bySql]);
+        const text = JSON.stringify(root);
+        const { audiences } = t.app.segments;
+        const here = audiences.holdsForData(checkedTest, root, { projectSeq: 1, now: NOW });
+        const contact = { ...plain, data: root };
+        const expected = passes({ now: NOW, dynamic: {} }, contact, asked);
+        expect([filter, text, here]).toEqual([filter, text, expected]);
         compared++;
         matched += Number(here);
       }

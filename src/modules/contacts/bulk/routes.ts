@@ -14,8 +14,7 @@ import { newId } from "../../../lib/id.ts";
 import type { Bulk } from "./bulk.ts";
 import { BulkInput, BulkProgress } from "./model.ts";
 import { StartedJob } from "../jobs/model.ts";
-
-const tags = ["Contacts"];
+import { bulkOperations } from "./operations.ts";
 
 export function bulkRoutes(deps: {
   admission: Admission;
@@ -44,12 +43,12 @@ export function bulkRoutes(deps: {
       {
         body: limited(BulkInput, BODY_LIMITS.condition),
         response: withErrors({ 202: Envelope(StartedJob) }),
-        detail: { tags, summary: "Subscribe, unsubscribe or delete many contacts" },
+        detail: bulkOperations.startBulkAction,
       },
     )
     .get("/:id", ({ project, params }) => envelope(bulk.progress(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(BulkProgress) }),
-      detail: { tags, summary: "Get the progress of a bulk action" },
+      detail: bulkOperations.getBulkAction,
     });
 }

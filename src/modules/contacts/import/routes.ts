@@ -13,8 +13,7 @@ import { FORM_OVERHEAD_BYTES } from "../../../http/multipart.ts";
 import type { Imports, Received } from "./imports.ts";
 import { ImportProgress, ImportQuery } from "./model.ts";
 import { StartedJob } from "../jobs/model.ts";
-
-const tags = ["Contacts"];
+import { importOperations } from "./operations.ts";
 
 export function importRoutes(deps: {
   admission: Admission;
@@ -57,8 +56,7 @@ export function importRoutes(deps: {
         query: ImportQuery,
         response: withErrors({ 202: Envelope(StartedJob) }),
         detail: {
-          tags,
-          summary: "Import contacts from a CSV file of up to 100 MiB",
+          ...importOperations.importContacts,
           requestBody: { required: true, content: { "multipart/form-data": { schema: FORM } } },
         },
       },
@@ -66,15 +64,17 @@ export function importRoutes(deps: {
     .get("/:id", ({ project, params }) => envelope(imports.progress(project.seq, params.id)), {
       params: IdParams,
       response: withErrors({ 200: Envelope(ImportProgress) }),
-      detail: { tags, summary: "Get the progress of an import" },
+      detail: importOperations.getImport,
     });
 }
 
 const FORM = {
+  description: "A CSV file with contacts, and how to read it",
   type: "object" as const,
   required: ["file"],
   additionalProperties: true,
   "x-max-body-bytes": MAX_IMPORT_BYTES + FORM_OVERHEAD_BYTES,
+  examples: [{ file: "email,Plan\r\nada@example.com,pro\r\n", subscribed: true }],
   properties: {
     file: {
       type: "string" as const,

@@ -13,8 +13,12 @@ type Dependencies = {
 export function dependsOn(condition: Condition<ResolvedTest>): Dependencies {
   const tests = testsOf(condition);
   return {
-    isRelative: tests.some((test) => "spanMs" in test),
-    eventNames: new Set(tests.flatMap((test) => (test.kind === "event" ? [test.name] : []))),
+    isRelative: tests.some((test) => test.kind === "field" && test.takes === "span"),
+    eventNames: new Set(
+      tests.flatMap((test) =>
+        test.kind === "field" && test.target.kind === "event" ? [test.target.name] : [],
+      ),
+    ),
   };
 }
 

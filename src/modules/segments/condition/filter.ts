@@ -3,19 +3,13 @@
 import { isRecord } from "../../../http/validation.ts";
 import type { FieldError } from "../../../lib/errors.ts";
 import type { Target } from "./fields.ts";
-import { type CheckResult, type FilterInput, createFilterInput } from "./input.ts";
+import { type CheckResult, type FilterInput, createFilterInput, type Values } from "./input.ts";
 import {
-  EQUALITY,
-  HISTORY,
-  LIST,
-  MATCH,
-  MEMBERSHIP,
-  ORDER,
-  PRESENCE,
-  RECENCY,
-  RELATIVE,
-  type Test,
-  TEXT,
+  type FieldTest,
+  type Operator,
+  OPERATOR_NAMES,
+  OPERATORS,
+  type SegmentTest,
 } from "./operators.ts";
 
 export type Filter = {
@@ -27,16 +21,10 @@ export type Filter = {
 };
 export type WireFilter = { field: string; operator: string; value?: unknown; unit?: unknown };
 
-const TIME_OPERATORS = [...EQUALITY, ...ORDER, ...RELATIVE] as const;
-const DATA_OPERATORS = [...MATCH, ...ORDER, ...PRESENCE, ...RELATIVE, ...LIST] as const;
-const EVENT_OPERATORS = [...HISTORY, ...RECENCY] as const;
+/** A checked filter. Only the segment that it refers to may still be unknown. */
+export type Test = FieldTest | SegmentTest;
 
-export const OPERATORS = [
-  ...new Set([...TEXT, ...DATA_OPERATORS, ...EVENT_OPERATORS, ...MEMBERSHIP]),
-];
-
-const WITHOUT_VALUE: readonly string[] = [...PRESENCE, ...HISTORY, ...MEMBERSHIP];
-const WITH_UNIT: readonly string[] = [...RELATIVE, ...RECENCY];
+type Read = { test: Test; takes: keyof Values };
 
 export function checkFilter(given: unknown, at: string): CheckResult<Filter> {
   if (!isRecord(given)) {
@@ -48,123 +36,55 @@ export function checkFilter(given: unknown, at: string): CheckResult<Filter> {
   const errors: FieldError[] = [];
   const input = createFilterInput(given, at, errors);
   const target = input.target();
-  const test = target === null ? input.operator(OPERATORS) && null : readTest(target, input);
-  return test === null
+  if (target === null) input.operator(OPERATOR_NAMES);
+  const read = target === null ? null : readTest(target, input);
+  return read === null
     ? { ok: false, errors }
-    : { ok: true, value: { test, wire: wireOf(given), at } };
+    : { ok: true, value: { test: read.test, wire: wireOf(given, read.takes), at } };
 }
 
-function readTest(target: Target, input: FilterInput): Test | null {
+function readTest(target: Target, input: FilterInput): Read | null {
   switch (target.kind) {
     case "email":
-      return emailTest(input);
+      return readFieldTest(target, OPERATORS.email, input);
     case "subscribed":
-      return subscribedTest(input);
+      return readFieldTest(target, OPERATORS.subscribed, input);
     case "time":
-      return timeTest(target, input);
+      return readFieldTest(target, OPERATORS.time, input);
     case "data":
-      return dataTest(target, input);
+      return readFieldTest(target, OPERATORS.data, input);
     case "event":
-      return eventTest(target, input);
-    case "segment":
-      return segmentTest(target, input);
-  }
-}
-
-function emailTest(input: FilterInput): Test | null {
-  const operator = input.operator(TEXT);
-  const value = operator && input.text();
-  return operator === null || value === null ? null : { kind: "email", operator, value };
-}
-
-function subscribedTest(input: FilterInput): Test | null {
-  const operator = input.operator(EQUALITY);
-  const value = operator && input.flag();
-  if (operator === null || value === null) return null;
-  return { kind: "subscribed", isSubscribed: (operator === "equals") === value };
-}
-
-function timeTest(target: Extract<Target, { kind: "time" }>, input: FilterInput): Test | null {
-  const operator = input.operator(TIME_OPERATORS);
-  switch (operator) {
-    case null:
-      return null;
-    case "within":
-    case "olderThan": {
-      const spanMs = input.span();
-      return spanMs === null ? null : { ...target, operator, spanMs };
-    }
-    default: {
-      const period = input.period();
-      return period === null ? null : { ...target, operator, period };
+      return readFieldTest(target, OPERATORS.event, input);
+    case "segment": {
+      const operator = readOperator(OPERATORS.segment, input);
+      if (operator === null) return null;
+      const { takes, isMember } = operator;
+      return { test: { ...target, isMember }, takes };
     }
   }
 }
 
-function dataTest(target: Extract<Target, { kind: "data" }>, input: FilterInput): Test | null {
-  const operator = input.operator(DATA_OPERATORS);
-  switch (operator) {
-    case null:
-      return null;
-    case "exists":
-    case "notExists":
-      return { ...target, operator };
-    case "within":
-    case "olderThan": {
-      const spanMs = input.span();
-      return spanMs === null ? null : { ...target, operator, spanMs };
-    }
-    case "in":
-    case "notIn": {
-      const values = input.list();
-      return values === null ? null : { ...target, operator, values };
-    }
-    case "equals":
-    case "notEquals": {
-      const value = input.scalar();
-      return value === null ? null : { ...target, operator, value };
-    }
-    case "contains":
-    case "notContains": {
-      const value = input.part();
-      return value === null ? null : { ...target, operator, value };
-    }
-    default: {
-      const value = input.comparable();
-      return value === null ? null : { ...target, operator, value };
-    }
-  }
-}
-
-function eventTest(target: Extract<Target, { kind: "event" }>, input: FilterInput): Test | null {
-  const operator = input.operator(EVENT_OPERATORS);
-  switch (operator) {
-    case null:
-      return null;
-    case "triggered":
-    case "notTriggered":
-      return { ...target, operator };
-    default: {
-      const spanMs = input.span();
-      return spanMs === null ? null : { ...target, operator, spanMs };
-    }
-  }
-}
-
-function segmentTest(
-  target: Extract<Target, { kind: "segment" }>,
+function readFieldTest<T extends FieldTest["target"]>(
+  target: T,
+  operators: Readonly<Record<string, Operator<T>>>,
   input: FilterInput,
-): Test | null {
-  const operator = input.operator(MEMBERSHIP);
-  return operator === null ? null : { ...target, isMember: operator === "memberOf" };
+): Read | null {
+  const operator = readOperator(operators, input);
+  const test = operator === null ? null : operator.read(target, input);
+  return operator === null || test === null ? null : { test, takes: operator.takes };
 }
 
-function wireOf(given: Readonly<Record<string, unknown>>): WireFilter {
+function readOperator<O>(operators: Readonly<Record<string, O>>, input: FilterInput): O | null {
+  const name = input.operator(Object.keys(operators));
+  return name === null ? null : (operators[name] ?? null);
+}
+
+function wireOf(given: Readonly<Record<string, unknown>>, takes: keyof Values): WireFilter {
   const { field, operator, value, unit } = given;
   return {
     field: String(field),
     operator: String(operator),
-    ...(WITHOUT_VALUE.includes(String(operator)) ? {} : { value }),
-    ...(WITH_UNIT.includes(String(operator)) ? { unit } : {}),
+    ...(takes === "nothing" ? {} : { value }),
+    ...(takes === "span" ? { unit } : {}),
   };
 }

@@ -4,27 +4,37 @@ import { isRecord } from "../../../http/validation.ts";
 import { type FieldError, type FieldErrorCode, REQUIRED } from "../../../lib/errors.ts";
 import { parsePeriod, type Period, spanMs, UNITS } from "./dates.ts";
 import { parseField, type Target } from "./fields.ts";
-import type { Scalar } from "./operators.ts";
+
+export type Scalar = string | number | boolean;
+
+/** The kinds of values that operators take, and the type of the checked value. */
+export type Values = {
+  /** The operator takes no value. */
+  nothing: true;
+  text: string;
+  flag: boolean;
+  scalar: Scalar;
+  /** A scalar; a text is searched for in other texts. */
+  part: Scalar;
+  comparable: string | number;
+  list: readonly Scalar[];
+  period: Period;
+  /** `value` and `unit` together, in milliseconds. */
+  span: number;
+};
 
 export type CheckResult<T> =
   | { ok: true; value: T }
   /** All violations, each with the path of the faulty filter. */
   | { ok: false; errors: FieldError[] };
 
+/** Reads a value of each kind. */
+export type Readers = { [Kind in keyof Values]: () => Values[Kind] | null };
+
 /** Each method returns null if its member is missing or wrong, and records an error. */
-export type FilterInput = {
+export type FilterInput = Readers & {
   target(): Target | null;
-  operator<T extends string>(allowed: readonly T[]): T | null;
-  text(): string | null;
-  flag(): boolean | null;
-  scalar(): Scalar | null;
-  /** A scalar; a text is searched for in other texts. */
-  part(): Scalar | null;
-  comparable(): string | number | null;
-  list(): readonly Scalar[] | null;
-  period(): Period | null;
-  /** `value` and `unit` together, in milliseconds. */
-  span(): number | null;
+  operator(allowed: readonly string[]): string | null;
 };
 
 /** Longest text value; the data of a contact cannot be larger (docs/interface.md#contacts). */
@@ -87,6 +97,7 @@ export function createFilterInput(given: unknown, at: string, errors: FieldError
       const message = `must be one of ${allowed.join(", ")} for this field`;
       return known ?? fail("operator", "invalid_value", message);
     },
+    nothing: () => true,
     text() {
       const { value } = filter;
       if (typeof value !== "string") return failType("a string");

@@ -6,9 +6,9 @@
 
 import type { FieldError, FieldErrorCode } from "../../../lib/errors.ts";
 import { type Condition, DEEPEST_CONDITION, type Group, MOST_FILTERS } from "./condition.ts";
-import type { Filter } from "./filter.ts";
+import type { Filter, Test } from "./filter.ts";
 import type { CheckResult } from "./input.ts";
-import type { SegmentTest, Test } from "./operators.ts";
+import type { SegmentTest } from "./operators.ts";
 
 /** A stored segment as a filter refers to it. */
 export type Definition = {

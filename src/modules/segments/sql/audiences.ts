@@ -4,8 +4,10 @@ import type { Database, Statement } from "bun:sqlite";
 import { inArray } from "drizzle-orm";
 import type { Db } from "../../../db/open.ts";
 import { contacts } from "../../../db/schema/contacts.ts";
+import type { JsonObject } from "../../contacts/data.ts";
+import type { Context, FieldTest } from "../condition/operators.ts";
 import { bind, type Bound } from "./bind.ts";
-import { createCounts } from "./counts.ts";
+import { createCount } from "./counts.ts";
 import type { Audience } from "./plan.ts";
 import { memberSlices } from "./slices.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
@@ -17,7 +19,6 @@ const MAX_CACHED_STATEMENTS = 50;
 export type Audiences = ReturnType<typeof createAudiences>;
 
 export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairScheduler }) {
-  const counts = createCounts({ sqlite: db.sqlite, scheduler });
   const statements = createStatementCache(db.sqlite);
   const depsOf = ({ projectSeq }: Audience) => ({
     sqlite: db.sqlite,
@@ -26,13 +27,7 @@ export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairSche
 
   return {
     /** Returns the exact number of contacts. */
-    async count(audience: Audience): Promise<number> {
-      const [total = 0] = await counts.countAll([audience]);
-      return total;
-    },
-
-    /** Returns the counts of several audiences of one project, in their order. */
-    countAll: counts.countAll,
+    count: createCount({ sqlite: db.sqlite, scheduler }),
 
     /** Returns up to `limit` contacts, newest first; only older ones than `beforeSeq` if given. */
     async page(
@@ -73,6 +68,14 @@ export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairSche
         .of(text)
         .values(...values)
         .map(([seq]) => Number(seq));
+    },
+
+    /** Whether a test on data holds for `data`, as if it were the data of a contact. */
+    holdsForData(test: FieldTest, data: JsonObject, context: Context): boolean {
+      const { text, values } = bind`
+        SELECT (${test.where(context)}) IS TRUE
+        FROM (SELECT ${JSON.stringify(data)} AS data) AS contacts`;
+      return statements.of(text).values(...values)[0]?.[0] === 1;
     },
   };
 }

@@ -1,22 +1,18 @@
-/**
- * Exact counts of audiences. A cached count is valid until anything is written to the database.
- * Audiences that are counted together share one scan over the contacts of their project.
- */
+/** Exact counts of audiences. A cached count is valid until anything is written to the database. */
 
 import type { Database } from "bun:sqlite";
 import { sha256 } from "../../../lib/crypto.ts";
-import { startSlices } from "../../../lib/slices.ts";
-import type { Audience } from "./plan.ts";
-import { planJointCounts } from "./joint-count.ts";
-import { countSlices, isNarrow, type Slices } from "./slices.ts";
 import type { FairScheduler } from "../../../lib/slice-queue.ts";
+import type { Audience } from "./plan.ts";
 import { scan } from "./scan.ts";
+import { countSlices } from "./slices.ts";
 
 type Count = { version: string; total: Promise<number> };
 
 const MAX_CACHED_COUNTS = 500;
 
-export function createCounts(deps: { sqlite: Database; scheduler: FairScheduler }) {
+/** Returns a function that counts the contacts of an audience. */
+export function createCount(deps: { sqlite: Database; scheduler: FairScheduler }) {
   const { sqlite, scheduler } = deps;
   const cached = new Map<string, Count>();
   // total_changes() counts changes by this connection, data_version those by other connections.
@@ -28,56 +24,13 @@ export function createCounts(deps: { sqlite: Database; scheduler: FairScheduler 
     return readVersion.get()?.version ?? "";
   }
 
-  /** Scans all slices and adds up their numbers, one total for each audience. */
-  async function sum(projectSeq: number, open: () => Slices): Promise<number[]> {
-    let totals: number[] = [];
-    for await (const found of scan({ sqlite, queue: scheduler.of(projectSeq) }, open)) {
-      totals = found.map((number, i) => number + (totals[i] ?? 0));
+  async function scanAll(audience: Audience): Promise<number> {
+    let total = 0;
+    const queue = scheduler.of(audience.projectSeq);
+    for await (const [found = 0] of scan({ sqlite, queue }, () => countSlices(sqlite, audience))) {
+      total += found;
     }
-    return totals;
-  }
-
-  /** Counts each audience with a narrow plan in its own scan, and all others in shared scans. */
-  async function countEach(
-    projectSeq: number,
-    audiences: readonly Audience[],
-  ): Promise<Map<Audience, number>> {
-    const alone = audiences.length === 1 ? audiences : await narrowAmong(projectSeq, audiences);
-    const together = planJointCounts(audiences.filter((audience) => !alone.includes(audience)));
-    const totals = await Promise.all([
-      ...alone.map(async (audience) => {
-        const [total = 0] = await sum(projectSeq, () => countSlices(sqlite, audience));
-        return [[audience, total] as const];
-      }),
-      ...together.map(async (count) => {
-        const numbers = await sum(projectSeq, () => count.open(sqlite));
-        return count.audiences.map((audience, i) => [audience, numbers[i] ?? 0] as const);
-      }),
-    ]);
-    return new Map(totals.flat());
-  }
-
-  async function narrowAmong(
-    projectSeq: number,
-    audiences: readonly Audience[],
-  ): Promise<Audience[]> {
-    const slices = await startSlices(scheduler.of(projectSeq));
-    const found: Audience[] = [];
-    for (const audience of audiences) {
-      if (isNarrow(sqlite, audience)) found.push(audience);
-      if (slices.isOver()) await slices.next();
-    }
-    return found;
-  }
-
-  function start([first, ...others]: [CountRequest, ...CountRequest[]], version: string): void {
-    const requests = [first, ...others];
-    const audiences = requests.map(({ audience }) => audience);
-    const totals = countEach(first.audience.projectSeq, audiences);
-    for (const { audience, key } of requests) {
-      const total = totals.then((numbers) => numbers.get(audience) ?? 0);
-      cacheCount(key, { version, total });
-    }
+    return total;
   }
 
   function cacheCount(key: string, count: Count): void {
@@ -88,35 +41,22 @@ export function createCounts(deps: { sqlite: Database; scheduler: FairScheduler 
       if (versionNow() !== count.version && cached.get(key) === count) cached.delete(key);
     };
     count.total.then(check, check);
-  }
-
-  function removeOldest(): void {
     for (const oldest of cached.keys()) {
       if (cached.size <= MAX_CACHED_COUNTS) return;
       cached.delete(oldest);
     }
   }
 
-  return {
-    /** Returns the exact counts of audiences of one project, in their order. */
-    countAll(audiences: readonly Audience[]): Promise<number[]> {
-      const version = versionNow();
-      const requests = audiences.map((audience) => ({ audience, key: keyOf(audience) }));
-      const unknown = new Map(
-        requests
-          .filter(({ key }) => cached.get(key)?.version !== version)
-          .map((one) => [one.key, one] as const),
-      );
-      const [first, ...others] = unknown.values();
-      if (first !== undefined) start([first, ...others], version);
-      const totals = requests.map(async ({ key }) => cached.get(key)?.total ?? 0);
-      removeOldest();
-      return Promise.all(totals);
-    },
+  return (audience: Audience): Promise<number> => {
+    const key = keyOf(audience);
+    const version = versionNow();
+    const known = cached.get(key);
+    if (known?.version === version) return known.total;
+    const total = scanAll(audience);
+    cacheCount(key, { version, total });
+    return total;
   };
 }
-
-type CountRequest = { audience: Audience; key: string };
 
 /** Relative times are bound as absolute times, so a count is only reused for the same `now`. */
 function keyOf({ projectSeq, where }: Audience): string {

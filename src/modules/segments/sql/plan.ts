@@ -4,23 +4,12 @@
  * order, there is a further plan that scans only this index. Pure.
  */
 
-import { storedAddress } from "../../../protocols/mime/address.ts";
-import { allOf, bind, type Fragment } from "./bind.ts";
-import { compileTest, type Context, eventName, lastTime } from "./compile.ts";
+import type { Context, RowSource } from "../condition/operators.ts";
 import type { Resolved, ResolvedTest } from "../condition/references.ts";
+import { allOf, bind, type Fragment } from "./bind.ts";
+import { compileTest } from "./compile.ts";
 
-/** The rows of a scan: each has one contact, and an index holds them in the order of `key`. */
-type Source = {
-  from: Fragment;
-  /** The column that holds `contacts.seq`. */
-  key: Fragment;
-  /** SQL condition for the part of the index to scan. */
-  stretch: Fragment;
-  /** SQL condition for the rows in this part. */
-  filter: Fragment;
-};
-
-export type Plan = Source & {
+export type Plan = RowSource & {
   /** SQL condition for the contact: all other tests. */
   rest: Fragment;
   /** Whether the scan must also read the contacts of the rows. */
@@ -28,8 +17,6 @@ export type Plan = Source & {
 };
 
 export type Audience = Context & {
-  /** A contact must meet all of them. */
-  tests: readonly ResolvedTest[];
   /** SQL condition for a row of `contacts`. */
   where: Fragment;
   /** Scans all contacts of the project. */
@@ -47,7 +34,7 @@ export function audienceOf(tests: readonly ResolvedTest[], context: Context): Au
     const others = compiled.filter((_, j) => j !== i);
     return source === null ? [] : [{ ...source, rest: allOf(others), isJoined: others.length > 0 }];
   });
-  return { ...context, tests, where, whole: wholePlan(where, context), narrow };
+  return { ...context, where, whole: wholePlan(where, context), narrow };
 }
 
 /** Splits a condition into tests that must all hold. An OR condition is one test. */
@@ -74,34 +61,13 @@ function wholePlan(where: Fragment, { projectSeq }: Context): Plan {
   };
 }
 
-function sourceOf(test: ResolvedTest, context: Context): Source | null {
-  switch (test.kind) {
-    case "event":
-      if (test.operator === "notTriggered" || test.operator === "notTriggeredWithin") return null;
-      return {
-        from: bind`contact_events AS history`,
-        key: bind`history.contact_seq`,
-        stretch: bind`history.name_seq = ${eventName(test.name, context)}`,
-        filter: lastTime(test, context.now),
-      };
-    case "members":
-      if (!test.isMember) return null;
-      return {
-        from: bind`segment_members AS member`,
-        key: bind`member.contact_seq`,
-        stretch: bind`member.segment_seq = ${test.segmentSeq}`,
-        filter: bind`1`,
-      };
-    case "email":
-      if (test.operator !== "equals") return null;
-      return {
-        from: bind`contacts AS addressed`,
-        key: bind`addressed.seq`,
-        stretch: bind`addressed.project_seq = ${context.projectSeq}
-          AND addressed.email = ${storedAddress(test.value)}`,
-        filter: bind`1`,
-      };
-    default:
-      return null;
-  }
+function sourceOf(test: ResolvedTest, context: Context): RowSource | null {
+  if (test.kind === "field") return test.source === null ? null : test.source(context);
+  if (test.kind === "condition" || !test.isMember) return null;
+  return {
+    from: bind`segment_members AS member`,
+    key: bind`member.contact_seq`,
+    stretch: bind`member.segment_seq = ${test.segmentSeq}`,
+    filter: bind`1`,
+  };
 }

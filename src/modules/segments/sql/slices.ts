@@ -24,8 +24,6 @@ export type Slices = {
 const ESTIMATE_LIMIT = 50_000;
 /** Largest number of plans compared. */
 const MAX_ESTIMATES = 8;
-/** An audience with a plan of fewer rows is counted in a scan of its own. */
-const FEW_ROWS = 2_000;
 
 /** Slices that read the `contacts.seq` of the audience, in order. */
 export function memberSlices(sqlite: Database, audience: Audience, order: Order): Slices {
@@ -95,19 +93,13 @@ function prepareScan(
 function choosePlan(sqlite: Database, { whole, narrow }: Audience): Plan {
   const estimates = narrow
     .slice(0, MAX_ESTIMATES)
-    .map((plan) => ({ plan, rows: estimate(sqlite, plan, ESTIMATE_LIMIT) }));
+    .map((plan) => ({ plan, rows: estimate(sqlite, plan) }));
   return estimates.sort((a, b) => a.rows - b.rows)[0]?.plan ?? whole;
 }
 
-/** Whether some plan of the audience reads fewer than `FEW_ROWS` rows. */
-export function isNarrow(sqlite: Database, { narrow }: Audience): boolean {
-  const plans = narrow.slice(0, MAX_ESTIMATES);
-  return plans.some((plan) => estimate(sqlite, plan, FEW_ROWS) < FEW_ROWS);
-}
-
-function estimate(sqlite: Database, { from, stretch }: Plan, limit: number): number {
+function estimate(sqlite: Database, { from, stretch }: Plan): number {
   const { text, values } = bind`
-    SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${stretch} LIMIT ${limit})`;
+    SELECT count(*) FROM (SELECT 1 FROM ${from} WHERE ${stretch} LIMIT ${ESTIMATE_LIMIT})`;
   const statement = sqlite.prepare<unknown, Bound[]>(text);
   try {
     return Number(statement.values(...values)[0]?.[0]);

@@ -3,7 +3,8 @@
 import { AppError, fieldError, notFound } from "../../../lib/errors.ts";
 import { UNCONDITIONAL } from "./branches.ts";
 import type { Graph, Step, Transition } from "./graph.ts";
-import type { StepAddition, StepPatch, TransitionInput, TransitionPatch } from "../model.ts";
+import type { StepAddition, StepPatch, TransitionPatch } from "../model.ts";
+import type { TransitionInput } from "../step-model.ts";
 import { freeId } from "./validate.ts";
 
 /** A graph that is not checked yet. */

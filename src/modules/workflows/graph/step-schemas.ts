@@ -1,6 +1,7 @@
 /** The schemas of step configs by type. config.ts has the rules that a schema cannot express. */
 
 import { Type } from "@sinclair/typebox";
+import { described } from "../../../http/documented.ts";
 import { Nullable } from "../../../http/envelope.ts";
 import { EmailAddress } from "../../../http/formats.ts";
 import { Input, OneOf } from "../../../http/validation.ts";
@@ -35,7 +36,12 @@ export const TriggerConfig = Input({ eventName: EventName });
 
 export const SendEmailConfig = Input({
   templateId: Type.String({ minLength: 1 }),
-  recipient: optional(Input({ type: OneOf(["CONTACT", "CUSTOM"]), email: optional(EmailAddress) })),
+  recipient: optional(
+    described(Input({ type: OneOf(["CONTACT", "CUSTOM"]), email: optional(EmailAddress) }), {
+      type: "CONTACT: the contact of the execution; CUSTOM: the address in email",
+      email: "Address of the recipient; required if CUSTOM",
+    }),
+  ),
 });
 
 export const DelayConfig = Input({

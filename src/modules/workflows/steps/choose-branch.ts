@@ -1,6 +1,6 @@
 /**
- * Chooses the branch of a CONDITION. Filters on the contact are compiled like those of segments and
- * evaluated for this one contact; filters on the context are evaluated in memory (context-test.ts).
+ * Chooses the branch of a CONDITION. All filters are compiled to SQL like those of segments: filters
+ * on the contact are evaluated for this one contact, filters on the context for its JSON.
  */
 
 import type { JsonObject } from "../../contacts/data.ts";
@@ -8,7 +8,6 @@ import type { Filter } from "../../segments/condition/filter.ts";
 import type { Segments } from "../../segments/service.ts";
 import type { Condition } from "../../segments/condition/condition.ts";
 import { type StepFilter, parseStepCondition, evaluateContextFilters } from "./step-condition.ts";
-import { holdsFor } from "./context-test.ts";
 import type { ConditionConfig, ShortCondition } from "../graph/graph.ts";
 
 type Subject = {
@@ -30,7 +29,8 @@ export function createChooseBranch({
 
   function meets(config: { condition: unknown } | ShortCondition, subject: Subject): boolean {
     const { projectSeq, contactSeq, context, now } = subject;
-    const holds = ({ test }: Filter) => test.kind === "data" && holdsFor(context, test, now);
+    const holds = ({ test }: Filter) =>
+      test.kind === "field" && segments.audiences.holdsForData(test, context, { projectSeq, now });
     const remaining = evaluateContextFilters(read(config), holds);
     if (typeof remaining === "boolean") return remaining;
     const audience = segments.audienceOfCondition(projectSeq, remaining);

@@ -1,50 +1,16 @@
 /**
- * Compiles tests on a contact's data to SQL over its JSON. The types are those of JSON: "5" is not
- * 5 and true is not 1. A missing key and null match only `notExists`.
+ * SQL of tests on a value in a contact's data, which is JSON. The types are those of JSON: "5" is not
+ * 5 and true is not 1. The table of operators (condition/operators.ts) is made of these tests.
  */
 
+import type { Scalar } from "../condition/input.ts";
 import { anyOf, bind, type Bound, type Fragment } from "./bind.ts";
-import type { DataTest, Scalar } from "../condition/operators.ts";
-
-export function compileData(test: DataTest, now: number): Fragment {
-  const field = fieldAt(test.path);
-  switch (test.operator) {
-    case "exists":
-      return bind`${field.type} <> 'null'`;
-    case "notExists":
-      return bind`coalesce(${field.type}, 'null') = 'null'`;
-    case "equals":
-      return equals(field, test.value);
-    case "notEquals":
-      return existsAndNot(field, equals(field, test.value));
-    case "contains":
-      return contains(field, test.value);
-    case "notContains":
-      return existsAndNot(field, contains(field, test.value));
-    case "in":
-      return isListed(field, test.values);
-    case "notIn":
-      return existsAndNot(field, isListed(field, test.values));
-    case "greaterThan":
-      return compare(field, test.value, bind`>`);
-    case "greaterThanOrEqual":
-      return compare(field, test.value, bind`>=`);
-    case "lessThan":
-      return compare(field, test.value, bind`<`);
-    case "lessThanOrEqual":
-      return compare(field, test.value, bind`<=`);
-    case "within":
-      return isDateBetween(field, now - test.spanMs, now);
-    case "olderThan":
-      return isDateBefore(field, now - test.spanMs);
-  }
-}
 
 /** SQL for the value at a path of the data (NULL if there is none), its JSON type, and the path. */
-type DataField = { value: Fragment; type: Fragment; path: string };
+export type DataField = { value: Fragment; type: Fragment; path: string };
 
 /** The path is a bound value. Each key is quoted as JSON text, so it may have any characters. */
-function fieldAt(keys: readonly string[]): DataField {
+export function fieldAt(keys: readonly string[]): DataField {
   const path = `$${keys.map((key) => `.${JSON.stringify(key)}`).join("")}`;
   return {
     value: bind`json_extract(contacts.data, ${path})`,
@@ -53,7 +19,16 @@ function fieldAt(keys: readonly string[]): DataField {
   };
 }
 
-function existsAndNot({ type }: DataField, test: Fragment): Fragment {
+export function exists({ type }: DataField): Fragment {
+  return bind`${type} <> 'null'`;
+}
+
+/** True for a missing key and for null. */
+export function isMissing({ type }: DataField): Fragment {
+  return bind`coalesce(${type}, 'null') = 'null'`;
+}
+
+export function existsAndNot({ type }: DataField, test: Fragment): Fragment {
   return bind`(${type} <> 'null' AND (${test}) IS NOT TRUE)`;
 }
 
@@ -65,7 +40,7 @@ const TEXTUAL = bind`= 'text'`;
  * converts true and false to 1 and 0, and arrays and objects to JSON text; other values keep their
  * type.
  */
-function equals({ value, type }: DataField, wanted: Scalar): Fragment {
+export function equals({ value, type }: DataField, wanted: Scalar): Fragment {
   if (typeof wanted === "boolean") return bind`${type} = ${String(wanted)}`;
   const isSame = bind`${value} = ${bound(wanted)}`;
   if (typeof wanted === "number") {
@@ -74,13 +49,17 @@ function equals({ value, type }: DataField, wanted: Scalar): Fragment {
   return /^[[{]/.test(wanted) ? bind`(${isSame} AND ${type} ${TEXTUAL})` : isSame;
 }
 
-function compare({ value, type }: DataField, wanted: string | number, sign: Fragment): Fragment {
+export function compare(
+  { value, type }: DataField,
+  wanted: string | number,
+  sign: Fragment,
+): Fragment {
   const sameType = typeof wanted === "number" ? NUMERIC : TEXTUAL;
   return bind`(${type} ${sameType} AND ${value} ${sign} ${bound(wanted)})`;
 }
 
 /** A text may contain a text (case-sensitive), an array any value. */
-function contains({ value, type, path }: DataField, wanted: Scalar): Fragment {
+export function contains({ value, type, path }: DataField, wanted: Scalar): Fragment {
   const item = equals({ value: bind`item.value`, type: bind`item.type`, path }, wanted);
   const hasItem = bind`(${type} = 'array' AND EXISTS (
     SELECT 1 FROM json_each(contacts.data, ${path}) AS item WHERE ${item}))`;
@@ -88,7 +67,7 @@ function contains({ value, type, path }: DataField, wanted: Scalar): Fragment {
   return bind`(${type} = 'text' AND instr(${value}, ${wanted}) > 0 OR ${hasItem})`;
 }
 
-function isListed({ value, type }: DataField, wanted: readonly Scalar[]): Fragment {
+export function isListed({ value, type }: DataField, wanted: readonly Scalar[]): Fragment {
   const texts = wanted.filter((item) => typeof item === "string");
   const numbers = wanted.filter((item) => typeof item === "number");
   const flags = wanted.filter((item) => typeof item === "boolean");
@@ -102,12 +81,12 @@ function isListed({ value, type }: DataField, wanted: readonly Scalar[]): Fragme
 }
 
 /** A future date is not within the last days. */
-function isDateBetween(field: DataField, fromMs: number, untilMs: number): Fragment {
+export function isDateBetween(field: DataField, fromMs: number, untilMs: number): Fragment {
   const at = bind`unixepoch(${field.value}, 'subsec')`;
   return bind`(${isDate(field)} AND ${at} BETWEEN ${fromMs / 1000} AND ${untilMs / 1000})`;
 }
 
-function isDateBefore(field: DataField, beforeMs: number): Fragment {
+export function isDateBefore(field: DataField, beforeMs: number): Fragment {
   const at = bind`unixepoch(${field.value}, 'subsec')`;
   return bind`(${isDate(field)} AND ${at} < ${beforeMs / 1000})`;
 }

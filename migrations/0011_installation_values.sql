@@ -1,0 +1,4 @@
+CREATE TABLE `installation_values` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL
+);

@@ -1,0 +1,140 @@
+/**
+ * Names, descriptions and examples for the OpenAPI document. They are keywords that validation
+ * ignores; `openapi-schemas.ts` turns named schemas into components.
+ */
+
+import type { TObject, TSchema } from "@sinclair/typebox";
+
+/** The keyword that holds the name of the component to which the document refers. */
+export const NAME = "x-name";
+/** The keyword that holds the description of one use of a named schema. */
+export const USE = "x-use";
+/** The keyword that holds the schema that the document shows instead. */
+export const SHOWN = "x-shown";
+
+type Documentation = { description: string; example?: unknown };
+
+/**
+ * Makes a schema a named component of the document. All schemas of the same name must be equal,
+ * except those that accept any value: they refer to the component that another schema defines.
+ */
+export function named<T extends TSchema>(name: string, schema: T, about?: Documentation): T {
+  const { description, example } = about ?? {};
+  return {
+    ...schema,
+    [NAME]: name,
+    ...(description === undefined ? {} : { description }),
+    ...(example === undefined ? {} : { examples: [example] }),
+  };
+}
+
+/** Returns the name that `named` gave to a schema; null if it has none. */
+export function nameOf(schema: TSchema): string | null {
+  const name: unknown = schema[NAME];
+  return typeof name === "string" ? name : null;
+}
+
+/** Refers to the component `name`, which another schema defines. It accepts any value. */
+export function reference(name: string, description: string) {
+  return { [NAME]: name, [USE]: description };
+}
+
+/** Lets the document show another schema than the one that checks the values. */
+export function shownAs<T extends TSchema>(schema: T, shown: Readonly<Record<string, unknown>>): T {
+  return { ...schema, [SHOWN]: shown };
+}
+
+/** Describes each property of an object schema. */
+export function described<T extends TObject>(
+  schema: T,
+  texts: { readonly [Name in keyof T["properties"]]: string },
+): T {
+  const properties = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    describedUse(property, textOf(texts, name)),
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+function textOf(texts: object, name: string): string {
+  const text: unknown = Reflect.get(texts, name);
+  return typeof text === "string" ? text : "";
+}
+
+/** Describes one use of a schema, which may be a named one. */
+export function describedUse<T extends TSchema>(schema: T, description: string): T {
+  return NAME in schema ? { ...schema, [USE]: description } : { ...schema, description };
+}
+
+/** The part of an operation's texts from which the document derives parameters, headers and links. */
+type OperationExtras = {
+  /** True if the operation reads the header Idempotency-Key. */
+  isIdempotent: boolean;
+  /** Headers of a success that only some operations send. */
+  headers: readonly HeaderName[];
+  /**
+   * Operations that the response leads to: by operation id, the value of each path parameter as a
+   * pointer into the response body (`{getContact: {id: "/id"}}`), or as a runtime expression of
+   * OpenAPI that begins with `$`.
+   */
+  links: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Descriptions of path parameters. */
+  parameters: Readonly<Record<string, string>>;
+};
+
+type HeaderName = "Content-Disposition" | "Location";
+
+type OperationTexts = Partial<OperationExtras> & {
+  summary: string;
+  description: string;
+  /** Requirements other than a secret key; empty if no key is needed. */
+  security?: Record<string, string[]>[];
+};
+
+type OperationDetail = {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description: string;
+  security?: Record<string, string[]>[];
+};
+
+/** The keyword of an operation with the parts of its texts that are not OpenAPI. */
+export const OPERATION = "x-operation";
+
+/** Returns the extras that `describeOperations` added to the `detail` of a route. */
+export function extrasOf(detail: object): OperationExtras {
+  const extras: unknown = Reflect.get(detail, OPERATION);
+  return hasExtras(extras)
+    ? extras
+    : { isIdempotent: false, headers: [], links: {}, parameters: {} };
+}
+
+function hasExtras(value: unknown): value is OperationExtras {
+  return typeof value === "object" && value !== null && "isIdempotent" in value;
+}
+
+/**
+ * Returns the `detail` of each route of a group, by operation id. `id` describes the path parameter
+ * of this name.
+ */
+export function describeOperations<const T extends Readonly<Record<string, OperationTexts>>>(
+  { tag, id }: { tag: string; id?: string },
+  table: T,
+): { readonly [Name in keyof T]: OperationDetail };
+export function describeOperations(
+  { tag, id }: { tag: string; id?: string },
+  table: Readonly<Record<string, OperationTexts>>,
+): Readonly<Record<string, OperationDetail>> {
+  const details = Object.entries(table).map(([operationId, texts]) => {
+    const { isIdempotent = false, headers = [], links = {}, parameters = {}, ...rest } = texts;
+    const extras: OperationExtras = {
+      isIdempotent,
+      headers,
+      links,
+      parameters: { ...(id === undefined ? {} : { id }), ...parameters },
+    };
+    return [operationId, { operationId, tags: [tag], ...rest, [OPERATION]: extras }];
+  });
+  return Object.fromEntries(details);
+}

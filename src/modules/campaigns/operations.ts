@@ -1,0 +1,89 @@
+/** Texts of the operations on campaigns for the OpenAPI document. */
+
+import { describeOperations } from "../../http/documented.ts";
+
+const id = "/data/id";
+const toCampaign = {
+  getCampaign: { id },
+  updateCampaign: { id },
+  sendCampaign: { id },
+  previewCampaign: { id },
+  testCampaign: { id },
+  getCampaignStats: { id },
+};
+
+export const campaignOperations = describeOperations(
+  { tag: "Campaigns", id: "Id of the campaign" },
+  {
+    listCampaigns: {
+      summary: "List campaigns",
+      description: "Campaigns that match the filter, newest first.",
+    },
+    createCampaign: {
+      summary: "Create a campaign",
+      description: "The campaign is a DRAFT until it is sent or scheduled.",
+      isIdempotent: true,
+      links: toCampaign,
+    },
+    getCampaign: {
+      summary: "Campaign details",
+      description: "The campaign with its content, audience and status.",
+    },
+    updateCampaign: {
+      summary: "Update a campaign that is DRAFT or SCHEDULED",
+      description: "Changes the given fields. A campaign of another status is refused with 409.",
+    },
+    deleteCampaign: {
+      summary: "Delete a campaign that is DRAFT or CANCELLED",
+      description: "A campaign of another status is refused with 409.",
+    },
+    sendCampaign: {
+      summary: "Send a campaign now, or schedule it",
+      description:
+        "Without a body, sending starts now. With `scheduledFor` it starts at that time, and a " +
+        "second call changes the time. A campaign without recipients is refused with 409.",
+      isIdempotent: true,
+    },
+    cancelCampaign: {
+      summary: "Cancel a campaign; mails not yet handed to a mail server are not sent",
+      description: "A cancelled campaign cannot be resumed.",
+      isIdempotent: true,
+    },
+    pauseCampaign: {
+      summary:
+        "Pause a campaign that is SENDING, or keep a campaign paused that would resume once its " +
+        "domain is verified again",
+      description: "Mails that wait are sent after the campaign is resumed.",
+      isIdempotent: true,
+    },
+    resumeCampaign: {
+      summary: "Resume a paused campaign",
+      description: "Sending continues with the mails that were not sent yet.",
+      isIdempotent: true,
+    },
+    duplicateCampaign: {
+      summary: "Copy a campaign into a new DRAFT",
+      description: "The copy has the content and the audience, and no statistics.",
+      isIdempotent: true,
+      links: toCampaign,
+    },
+    testCampaign: {
+      summary: "Send a test mail, which is not counted in the statistics",
+      description: "Renders the campaign for the given address and queues one mail.",
+      isIdempotent: true,
+      links: { getEmail: { id: "/data/email" } },
+    },
+    previewCampaign: {
+      summary: "Render a campaign for a contact or with sample data",
+      description: "Stores and sends nothing. The body may be omitted.",
+    },
+    getCampaignStats: {
+      summary: "Statistics of a campaign",
+      description: "Counts and rates of all its mails, clicks by link, and a timeline by hour.",
+    },
+    listCampaignRecipients: {
+      summary: "List the recipients with the status of their mail",
+      description: "Recipients that match the filter, newest mail first.",
+    },
+  },
+);

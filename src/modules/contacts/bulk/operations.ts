@@ -1,0 +1,20 @@
+/** Texts of the operations on bulk actions for the OpenAPI document. */
+
+import { describeOperations } from "../../../http/documented.ts";
+
+export const bulkOperations = describeOperations(
+  { tag: "Contacts", id: "Id of the job that runs the bulk action" },
+  {
+    startBulkAction: {
+      summary: "Subscribe, unsubscribe or delete many contacts",
+      description:
+        "Starts a job that runs after the response. The contacts are given by id or by a condition.",
+      isIdempotent: true,
+      links: { getBulkAction: { id: "/data/jobId" } },
+    },
+    getBulkAction: {
+      summary: "Get the progress of a bulk action",
+      description: "The counts grow while the job runs; `status` says when it has ended.",
+    },
+  },
+);

@@ -1,0 +1,216 @@
+/** Email records with their attempts, and the filters of their list. */
+
+import { type Static, Type } from "@sinclair/typebox";
+import { described, describedUse, named } from "../../http/documented.ts";
+import { EmailSourceSchema, EmailStatusSchema } from "../../http/email-enums.ts";
+import { Nullable } from "../../http/envelope.ts";
+import { EXAMPLE } from "../../http/example-values.ts";
+import { PageQuery } from "../../http/pagination.ts";
+import { Input, OneOf } from "../../http/validation.ts";
+import { LONGEST_ADDRESS_TEXT } from "../../protocols/mime/address.ts";
+
+const DateTime = Type.String({ format: "date-time" });
+const Moment = Nullable(DateTime);
+
+const Step = named(
+  "SmtpStep",
+  described(
+    Type.Object({
+      step: Type.String(),
+      command: Nullable(Type.String()),
+      code: Nullable(Type.Integer()),
+      enhanced: Nullable(Type.String()),
+      text: Type.String(),
+      ms: Type.Number(),
+    }),
+    {
+      step: "The part of the conversation, such as connect or rcpt",
+      command: "The command that was sent; null if none was",
+      code: "Status code of the reply; null without a reply",
+      enhanced: "Enhanced status code of the reply, such as 5.1.1; null if it has none",
+      text: "Text of the reply, or the fault",
+      ms: "Duration in milliseconds",
+    },
+  ),
+  { description: "One step of an SMTP conversation" },
+);
+
+const TlsSession = named(
+  "TlsSession",
+  described(
+    Type.Object({ version: Type.String(), cipher: Type.String(), verified: Type.Boolean() }),
+    {
+      version: "Version of TLS",
+      cipher: "Name of the cipher suite",
+      verified: "Whether the certificate is valid for the host",
+    },
+  ),
+  { description: "The encryption of a connection" },
+);
+
+const Conversation = named(
+  "SmtpConversation",
+  described(
+    Type.Object({
+      host: Type.String(),
+      address: Nullable(Type.String()),
+      port: Type.Integer(),
+      tls: Nullable(TlsSession),
+      reused: Type.Boolean(),
+      steps: Type.Array(Step),
+    }),
+    {
+      host: "Name of the mail server",
+      address: "Its IP address; null if it could not be connected to",
+      port: "Its port",
+      tls: "The encryption; null if the connection was not encrypted",
+      reused: "Whether an earlier mail opened the connection",
+      steps: "The steps in their order",
+    },
+  ),
+  { description: "The commands and replies of one connection" },
+);
+
+const Attempt = named(
+  "DeliveryAttempt",
+  described(
+    Type.Object({
+      number: Type.Integer(),
+      startedAt: DateTime,
+      durationMs: Type.Integer(),
+      outcome: OneOf(["accepted", "deferred", "bounced", "failed"]),
+      class: Type.String(),
+      reason: Nullable(Type.String()),
+      conversations: Type.Array(Conversation),
+    }),
+    {
+      number: "Number of the attempt, from 1",
+      startedAt: "When the attempt started",
+      durationMs: "Its duration in milliseconds",
+      outcome: "The end of the attempt; a deferred mail is tried again",
+      class: "Class of the reply or fault",
+      reason: "The reply or fault in words; null if the mail was accepted",
+      conversations: "The conversations with mail servers, in their order",
+    },
+  ),
+  { description: "One try to deliver a mail" },
+);
+export type Attempt = Static<typeof Attempt>;
+
+const ATTEMPT = {
+  number: 1,
+  startedAt: EXAMPLE.createdAt,
+  durationMs: 120,
+  outcome: "accepted",
+  class: "accepted",
+  reason: null,
+  conversations: [
+    {
+      host: "mx.example.com",
+      address: "192.0.2.25",
+      port: 25,
+      tls: { version: "TLSv1.3", cipher: "TLS_AES_256_GCM_SHA384", verified: true },
+      reused: false,
+      steps: [
+        { step: "data", command: null, code: 250, enhanced: "2.0.0", text: "2.0.0 Ok", ms: 41.5 },
+      ],
+    },
+  ],
+};
+
+/** An email record (docs/interface.md#send). */
+export const Email = named(
+  "Email",
+  described(
+    Type.Object({
+      id: Type.String(),
+      contactId: Nullable(Type.String()),
+      to: Nullable(Type.String()),
+      from: Type.String(),
+      subject: Type.String(),
+      status: EmailStatusSchema,
+      source: EmailSourceSchema,
+      templateId: Nullable(Type.String()),
+      campaignId: Nullable(Type.String()),
+      workflowExecutionId: Nullable(Type.String()),
+      messageId: Type.String(),
+      createdAt: DateTime,
+      sentAt: Moment,
+      deliveredAt: Moment,
+      openedAt: Moment,
+      clickedAt: Moment,
+      bouncedAt: Moment,
+      complainedAt: Moment,
+      lastError: Nullable(Type.String()),
+      nextAttemptAt: Moment,
+      attempts: Type.Array(Attempt),
+    }),
+    {
+      id: "Id of the email record",
+      contactId: "Id of the contact; null once the contact was deleted",
+      to: "Address of the recipient; null once the contact was deleted",
+      from: "Address of the sender",
+      subject: "The rendered subject",
+      status: "Status of the mail",
+      source: "Which part of the service sent the mail",
+      templateId: "Id of its template; null if it has none",
+      campaignId: "Id of its campaign; null if it belongs to none",
+      workflowExecutionId: "Id of the workflow execution that sent it; null if none did",
+      messageId: "Value of its header Message-ID",
+      createdAt: "When the mail was accepted",
+      sentAt: "When a mail server accepted it; null before",
+      deliveredAt: "When its delivery was confirmed; null before",
+      openedAt: "When a person first opened it; null before",
+      clickedAt: "When a person first clicked one of its links; null before",
+      bouncedAt: "When a mail server refused it for good; null if none did",
+      complainedAt: "When it was reported as spam; null if it was not",
+      lastError: "Why the latest attempt failed; null if none failed",
+      nextAttemptAt: "When it is due next; null if it will not be tried again",
+      attempts: "All tries to deliver it, in their order",
+    },
+  ),
+  {
+    description: "A mail with its status and its attempts",
+    example: {
+      id: EXAMPLE.emailId,
+      contactId: EXAMPLE.contactId,
+      to: "ada@example.com",
+      from: "hello@acme.example",
+      subject: "Your order 1001",
+      status: "SENT",
+      source: "TRANSACTIONAL",
+      templateId: null,
+      campaignId: null,
+      workflowExecutionId: null,
+      messageId: `<${EXAMPLE.emailId}@acme.example>`,
+      createdAt: EXAMPLE.createdAt,
+      sentAt: EXAMPLE.updatedAt,
+      deliveredAt: null,
+      openedAt: null,
+      clickedAt: null,
+      bouncedAt: null,
+      complainedAt: null,
+      lastError: null,
+      nextAttemptAt: null,
+      attempts: [ATTEMPT],
+    },
+  },
+);
+export type Email = Static<typeof Email>;
+
+const AddressFilter = Type.String({ format: "address-filter", maxLength: LONGEST_ADDRESS_TEXT });
+const ADDRESS_OR_DOMAIN = "an address, or @ and a domain, such as @example.com";
+
+export const EmailQuery = Input({
+  ...PageQuery.properties,
+  status: Type.Optional(describedUse(EmailStatusSchema, "Only mails of this status")),
+  source: Type.Optional(describedUse(EmailSourceSchema, "Only mails of this source")),
+  contactId: Type.Optional(Type.String({ description: "Only mails to this contact" })),
+  campaignId: Type.Optional(Type.String({ description: "Only mails of this campaign" })),
+  templateId: Type.Optional(Type.String({ description: "Only mails of this template" })),
+  to: Type.Optional(describedUse(AddressFilter, `Recipient: ${ADDRESS_OR_DOMAIN}`)),
+  from: Type.Optional(describedUse(AddressFilter, `Sender: ${ADDRESS_OR_DOMAIN}`)),
+  since: Type.Optional(describedUse(DateTime, "Accepted at this time or later")),
+  until: Type.Optional(describedUse(DateTime, "Accepted at this time or earlier")),
+});
+export type EmailQuery = Static<typeof EmailQuery>;

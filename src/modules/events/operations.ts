@@ -1,0 +1,17 @@
+/** Texts of the operations on events for the OpenAPI document. */
+
+import { describeOperations } from "../../http/documented.ts";
+
+export const eventOperations = describeOperations(
+  { tag: "Events" },
+  {
+    listEvents: {
+      summary: "List events",
+      description: "Events that match all given filters, newest first.",
+    },
+    listEventNames: {
+      summary: "List unique event names, most used first",
+      description: "The names of all events of the project, including those of the service.",
+    },
+  },
+);

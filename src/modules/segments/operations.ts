@@ -1,0 +1,53 @@
+/** Texts of the operations on segments for the OpenAPI document. */
+
+import { describeOperations } from "../../http/documented.ts";
+
+const id = "/data/id";
+
+export const segmentOperations = describeOperations(
+  { tag: "Segments", id: "Id of the segment" },
+  {
+    listSegments: {
+      summary: "List segments",
+      description: "All segments of the project with their member counts, newest first.",
+    },
+    createSegment: {
+      summary: "Create a segment",
+      description:
+        "A DYNAMIC segment needs a condition; the members of a STATIC one are added by email.",
+      isIdempotent: true,
+      links: {
+        getSegment: { id },
+        updateSegment: { id },
+        deleteSegment: { id },
+        listSegmentContacts: { id },
+        addSegmentMembers: { id },
+      },
+    },
+    getSegment: {
+      summary: "Segment details",
+      description: "The segment with its condition and its exact member count.",
+    },
+    updateSegment: {
+      summary: "Update a segment; its type cannot be changed",
+      description: "Changes the given fields.",
+    },
+    deleteSegment: {
+      summary: "Delete an unused segment; its contacts are not deleted",
+      description: "A segment that a campaign or another segment uses is refused with 409.",
+    },
+    listSegmentContacts: {
+      summary: "List members",
+      description: "The contacts that are members now.",
+    },
+    addSegmentMembers: {
+      summary: "Add contacts to a STATIC segment by email",
+      description: "A DYNAMIC segment is refused with 409.",
+      isIdempotent: true,
+    },
+    removeSegmentMembers: {
+      summary: "Remove contacts from a STATIC segment by email",
+      description: "The contacts themselves stay. A DYNAMIC segment is refused with 409.",
+    },
+  },
+);

@@ -1,0 +1,60 @@
+/** Texts of the operations on webhooks for the OpenAPI document. */
+
+import { describeOperations } from "../../http/documented.ts";
+
+const id = "/data/id";
+
+export const webhookOperations = describeOperations(
+  { tag: "Webhooks", id: "Id of the webhook" },
+  {
+    listWebhooks: {
+      summary: "List webhooks",
+      description: "All webhooks of the project, newest first, without their secrets.",
+    },
+    createWebhook: {
+      summary: "Create a webhook; the secret is shown once",
+      description:
+        "Requests to the URL are signed with the secret according to Standard Webhooks. Only " +
+        "events recorded from now on are delivered.",
+      isIdempotent: true,
+      links: {
+        getWebhook: { id },
+        updateWebhook: { id },
+        deleteWebhook: { id },
+        testWebhook: { id },
+        rotateWebhookSecret: { id },
+        listWebhookDeliveries: { id },
+      },
+    },
+    getWebhook: {
+      summary: "Get a webhook",
+      description: "The webhook without its secret.",
+    },
+    updateWebhook: {
+      summary: "Update a webhook; enabling it resumes its pending deliveries",
+      description: "Changes the given fields.",
+    },
+    deleteWebhook: {
+      summary: "Delete a webhook",
+      description: "Its deliveries are deleted with it.",
+    },
+    rotateWebhookSecret: {
+      summary: "Create a new secret; the old one also signs for 24 hours",
+      description: "The new secret is shown once. Needs no body.",
+      isIdempotent: true,
+    },
+    testWebhook: {
+      summary: "Send a webhook.test event and return its result",
+      description: "Nothing is stored, and nothing is tried again. Needs no body.",
+    },
+    listWebhookDeliveries: {
+      summary: "List the deliveries of the last 30 days",
+      description: "Deliveries that match the filter, newest first.",
+    },
+    retryWebhookDelivery: {
+      summary: "Retry a delivery at once",
+      description: "A delivery of a disabled webhook is refused with 409. Needs no body.",
+      parameters: { deliveryId: "Id of the delivery" },
+    },
+  },
+);

@@ -1,0 +1,107 @@
+/** Texts of the operations on workflows and their executions for the OpenAPI document. */
+
+import { describeOperations } from "../../http/documented.ts";
+
+const id = "/data/id";
+const toWorkflow = {
+  getWorkflow: { id },
+  updateWorkflow: { id },
+  deleteWorkflow: { id },
+  addWorkflowStep: { id },
+  startExecution: { id },
+  listExecutions: { id },
+};
+const stepId = "Id of the step";
+const transitionId = "Id of the transition";
+const executionId = "Id of the execution";
+const toExecution = {
+  getExecution: { id: "/data/workflowId", executionId: "/data/id" },
+  cancelExecution: { id: "/data/workflowId", executionId: "/data/id" },
+};
+
+export const workflowOperations = describeOperations(
+  { tag: "Workflows", id: "Id of the workflow" },
+  {
+    listWorkflows: {
+      summary: "List workflows",
+      description: "Workflows that match the filter, newest first, with their graphs.",
+    },
+    createWorkflow: {
+      summary: "Create a workflow with its whole graph or only its trigger",
+      description:
+        "The graph is checked as a whole: one TRIGGER, every step reachable, no cycle without a " +
+        "DELAY or WAIT_FOR_EVENT. All violations are answered with 422.",
+      isIdempotent: true,
+      links: toWorkflow,
+    },
+    getWorkflow: {
+      summary: "Get a workflow with its graph",
+      description: "The workflow with its steps and transitions.",
+    },
+    updateWorkflow: {
+      summary: "Update a workflow; active executions keep the graph that they started with",
+      description: "Changes the given fields. `steps` and `transitions` replace the stored ones.",
+    },
+    deleteWorkflow: {
+      summary: "Delete a workflow with all its executions",
+      description: "Active executions are cancelled.",
+    },
+    addWorkflowStep: {
+      summary: "Insert a step after another one",
+      description:
+        "The step that followed that one follows the new step: at the branch `yes` or " +
+        "`default` of a CONDITION, otherwise by an unconditional transition. The new step is " +
+        "the last of `steps` in the response.",
+      isIdempotent: true,
+    },
+    updateWorkflowStep: {
+      summary: "Change a step",
+      description: "Changes the given fields; `config` replaces the stored one.",
+      parameters: { stepId },
+    },
+    deleteWorkflowStep: {
+      summary: "Delete a step; transitions to it then lead to the step after it",
+      description: "The TRIGGER cannot be deleted.",
+      parameters: { stepId },
+    },
+    addWorkflowTransition: {
+      summary: "Add a transition",
+      description: "Connects two steps that exist.",
+      isIdempotent: true,
+    },
+    updateWorkflowTransition: {
+      summary: "Change a transition",
+      description: "Changes the given fields.",
+      parameters: { transitionId },
+    },
+    deleteWorkflowTransition: {
+      summary: "Delete a transition; refused if a step can then not be reached",
+      description: "The steps stay.",
+      parameters: { transitionId },
+    },
+    listExecutions: {
+      summary: "List the executions of a workflow",
+      description: "Executions that match the filter, newest first, without their steps.",
+    },
+    startExecution: {
+      summary: "Start an enabled workflow for a contact",
+      description: "Begins after the TRIGGER. A workflow that is not enabled is refused with 409.",
+      isIdempotent: true,
+      links: toExecution,
+    },
+    cancelAllExecutions: {
+      summary: "Cancel all active executions of a workflow",
+      description: "Answers with their number. Needs no body.",
+    },
+    getExecution: {
+      summary: "Get an execution with its completed steps",
+      description: "The execution with the outcome of each step, in their order.",
+      parameters: { executionId },
+    },
+    cancelExecution: {
+      summary: "Cancel an active execution",
+      description: "An execution that has ended is refused with 409. Needs no body.",
+      parameters: { executionId },
+    },
+  },
+);
