@@ -22,22 +22,24 @@ export function createDatabase(file: string): string[] {
   const unfinished = file + UNFINISHED_SUFFIX;
   for (const suffix of SQLITE_SUFFIXES) rmSync(unfinished + suffix, { force: true });
   const sqlite = openConnection(unfinished, createFaultLatch(), { create: true });
-  // Without a write-ahead log the database is one file, which can be renamed.
-  sqlite.run("PRAGMA journal_mode = DELETE");
-  sqlite.run("PRAGMA synchronous = EXTRA");
+  // Without a write-ahead log the database is one file, which can be renamed. It is synced once, at
+  // the end: an unfinished file is discarded at the next start anyway.
+  sqlite.run("PRAGMA journal_mode = MEMORY");
+  sqlite.run("PRAGMA synchronous = OFF");
   const applied = migrate(sqlite);
   sqlite.close();
+  sync(unfinished);
   renameSync(unfinished, file);
-  syncFolder(dirname(file));
+  // The new name of a file survives a power cut only after its folder is synced.
+  sync(dirname(file));
   return applied;
 }
 
-/** Syncs a folder. The new name of a file survives a power cut only after its folder is synced. */
-function syncFolder(path: string): void {
-  const folder = openSync(path, "r");
+function sync(path: string): void {
+  const opened = openSync(path, "r");
   try {
-    fsyncSync(folder);
+    fsyncSync(opened);
   } finally {
-    closeSync(folder);
+    closeSync(opened);
   }
 }
