@@ -60,7 +60,8 @@ test("the migrations create exactly the tables of the schema", () => {
     )
     .all()
     .map(({ name }) => name)
-    .filter((name) => name !== "migrations");
+    // FTS5 has tables of its own behind the virtual table.
+    .filter((name) => name !== "migrations" && !name.startsWith("inbox_search"));
   expect(created.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
 });
 
