@@ -12,7 +12,7 @@ import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Signal } from "../../lib/signal.ts";
@@ -47,7 +47,7 @@ export function createCampaignModule(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   contacts: Contacts;
   segments: Segments;
   store: EmailStore;
@@ -64,11 +64,11 @@ export function createCampaignModule(deps: {
   references: Pick<References, "register">;
   mailQueued: Signal;
 }) {
-  const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
+  const { db, writer, clock, log, listPage, contacts, segments, store } = deps;
   const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
   const { preview, renderFor } = deps.previews;
   const wake = () => writer.afterCommit(mailQueued.raise);
-  const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
+  const campaigns = createCampaigns({ db, clock, listPage, segments, requireVerified });
   const stats = createStats({ db });
   const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
   deps.references.register("segment", campaigns.usersOfSegment);
@@ -80,7 +80,7 @@ export function createCampaignModule(deps: {
     if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
   }
 
-  const recipients = createRecipients({ db, cursors, scheduler, stats });
+  const recipients = createRecipients({ db, listPage, scheduler, stats });
   const testMails = createTestMails({
     clock,
     contacts,

@@ -94,7 +94,7 @@ export function campaignRoutes(deps: {
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(campaigns.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await campaigns.list(project.seq, query)), {
       query: CampaignQuery,
       response: withErrors({ 200: ListEnvelope(Campaign) }),
       detail: campaignOperations.listCampaigns,

@@ -8,7 +8,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageRequest } from "../../http/pagination.ts";
+import type { ListPage, PageRequest, PageRows } from "../../http/pagination.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
@@ -32,7 +32,7 @@ type Source = {
 type Position = readonly [createdAt: number, seq: number];
 type Period = { after: Position; before: Position };
 type Row = StoredEvent & { seq: number };
-type Found = { rows: Row[]; total: number; positionOf: (row: Row) => readonly number[] };
+type Found = PageRows<Row>;
 
 const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
   c.email AS contactEmail, m.id AS emailId`;
@@ -50,11 +50,11 @@ const WITHIN = "(created_at, seq) > (?, ?) AND (created_at, seq) < (?, ?)";
 
 export function createEventList(deps: {
   db: Db;
-  cursors: Cursors;
+  listPage: ListPage;
   scheduler: FairScheduler;
   ofContact: ContactEvents;
 }): EventList {
-  const { cursors, scheduler, ofContact } = deps;
+  const { listPage, scheduler, ofContact } = deps;
   const { sqlite } = deps.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
@@ -139,7 +139,7 @@ export function createEventList(deps: {
     const period = periodOf(query);
     const total = await totalOf(projectSeq, source, query);
     const before = earlier(positionOf(after) ?? period.before, period.before);
-    const rows = pageOf(source, { ...period, before }, limit + 1);
+    const rows = pageOf(source, { ...period, before }, limit);
     return { rows, total, positionOf: (row) => [row.createdAt, row.seq] };
   }
 
@@ -153,7 +153,7 @@ export function createEventList(deps: {
       { ...whose, name: query.event },
       {
         after,
-        limit: limit + 1,
+        limit,
         isWithin: hasPeriod(query) ? (at) => at >= from[0] && at <= to[0] : undefined,
       },
     );
@@ -168,14 +168,11 @@ export function createEventList(deps: {
     const contactSeq = hasContactFilter ? contactOf(projectSeq, query) : null;
     const whose = hasContactFilter ? `:${contactSeq}:${query.event ?? ""}` : "";
     const scope = `${projectSeq}:events${whose}`;
-    const request = cursors.read(scope, query);
-    const { rows, total, positionOf } =
-      contactSeq !== null
-        ? await readContact({ projectSeq, contactSeq }, query, request)
-        : hasContactFilter
-          ? NO_EVENTS
-          : await readLog(projectSeq, query, request);
-    return cursors.page(scope, request, rows, { total, positionOf, present: presentEvent });
+    function read(request: PageRequest): Found | Promise<Found> {
+      if (contactSeq !== null) return readContact({ projectSeq, contactSeq }, query, request);
+      return hasContactFilter ? NO_EVENTS : readLog(projectSeq, query, request);
+    }
+    return listPage({ scope, query }, read, (rows) => rows.map(presentEvent));
   };
 }
 

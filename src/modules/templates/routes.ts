@@ -36,7 +36,7 @@ export function templateRoutes(deps: {
   const { admission, templates, preview, writer } = deps;
   return new Elysia({ name: "template-routes", prefix: "/templates" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(templates.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await templates.list(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Template) }),
       detail: templateOperations.listTemplates,

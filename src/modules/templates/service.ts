@@ -3,12 +3,12 @@
  * errors (`model.ts`) before the template is stored; `preview.ts` renders it for one contact.
  */
 
-import { and, count, desc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { templates } from "../../db/schema/templates.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
+import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { References } from "../../lib/references.ts";
@@ -22,10 +22,10 @@ export type Templates = ReturnType<typeof createTemplates>;
 export function createTemplates(deps: {
   db: Db;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   references: Pick<References, "usersOf">;
 }) {
-  const { db, clock, cursors, references } = deps;
+  const { db, clock, listPage, references } = deps;
   // Prepared without the query builder, because each mail from a template runs it.
   const findById = db.sqlite.prepare<TemplateRow, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, name, description, subject, body,
@@ -77,25 +77,16 @@ export function createTemplates(deps: {
       };
     },
 
-    list(projectSeq: number, query: PageQuery): Page<Template> {
-      const scope = `${projectSeq}:templates`;
-      const request = cursors.read(scope, query);
-      const inProject = eq(templates.projectSeq, projectSeq);
-      const before = olderThan(templates.seq, request);
-      const rows = db
-        .select()
-        .from(templates)
-        .where(and(inProject, before))
-        .orderBy(desc(templates.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total =
-        db.select({ total: count() }).from(templates).where(inProject).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: presentTemplate,
-      });
+    list(projectSeq: number, query: PageQuery): Promise<Page<Template>> {
+      return listPage(
+        { scope: `${projectSeq}:templates`, query },
+        newestRows(db, {
+          table: templates,
+          filter: eq(templates.projectSeq, projectSeq),
+          select: db.select().from(templates),
+        }),
+        (rows) => rows.map(presentTemplate),
+      );
     },
   };
 }

@@ -18,7 +18,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { References } from "../../lib/references.ts";
@@ -65,7 +65,7 @@ type WorkflowModuleDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   contacts: Contacts;
   events: EventLog;
   eventsOfContact: ContactEvents;
@@ -226,7 +226,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     executionRows,
     clock,
     contacts,
-    cursors: deps.cursors,
+    listPage: deps.listPage,
     getWorkflow: workflows.get,
     graphOf: workflows.graphOf,
     onExecutionEnd,
