@@ -5,9 +5,10 @@
 import { AppError } from "../../lib/errors.ts";
 import { parseCondition } from "../segments/condition/condition.ts";
 import { IS_SUBSCRIBED } from "../segments/condition/operators.ts";
-import type { Audience } from "../segments/sql/plan.ts";
 import type { Segments } from "../segments/service.ts";
 import type { CampaignRow } from "./present.ts";
+
+type Audience = ReturnType<Segments["audienceOfCondition"]>;
 
 /** Throws 409 if the campaign's segment was deleted, 422 if its filter names a deleted segment. */
 export function campaignAudience(

@@ -49,7 +49,7 @@ import type { Campaigns } from "./service.ts";
 import type { Stats } from "./stats.ts";
 import type { TestMails } from "./test-mail.ts";
 import { Preview, PreviewInput } from "../templates/model.ts";
-import type { Previews } from "../templates/preview.ts";
+import type { Previews } from "../templates/service.ts";
 import { campaignOperations } from "./operations.ts";
 
 export function campaignRoutes(deps: {

@@ -16,7 +16,7 @@ import { storedAddress } from "../../protocols/mime/address.ts";
 import type { Event, EventQuery } from "./model.ts";
 import type { ContactEvents, Whose } from "../../events/contact-events.ts";
 import type { StoredEvent } from "../../events/log.ts";
-import { presentEvent } from "./present.ts";
+import { presentEvent } from "./service.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
 

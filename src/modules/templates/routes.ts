@@ -24,8 +24,7 @@ import { ensureChecks } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
 import { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
 import { templateOperations } from "./operations.ts";
-import type { Previews } from "./preview.ts";
-import { presentTemplate, type Templates } from "./service.ts";
+import { presentTemplate, type Previews, type Templates } from "./service.ts";
 
 export function templateRoutes(deps: {
   admission: Admission;

@@ -25,7 +25,7 @@ import type { Log } from "../../lib/log.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Module } from "../module.ts";
-import { presentEvent } from "../events/present.ts";
+import { presentEvent } from "../events/service.ts";
 import { createDeliveryAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createWebhookDispatcher } from "./dispatcher.ts";

@@ -25,7 +25,6 @@ import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
 import { createSignal, type Signal } from "../../lib/signal.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
-import type { Removal } from "../contacts/remove.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Module } from "../module.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
@@ -79,7 +78,7 @@ type WorkflowModuleDeps = {
   random: () => number;
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   quotas: Pick<Quotas, "refuseMail">;
-  removal: Pick<Removal, "onRemove">;
+  removal: { onRemove(handler: (contactSeq: number) => void): void };
   references: Pick<References, "register">;
   /** Writes the opens and clicks that are only in memory to the event log. */
   flushEvents: () => Promise<void>;
