@@ -2,6 +2,9 @@
  * Advances all campaigns: it starts those that are due, cancels mails, writes audiences, and
  * finishes campaigns without open mails. One timer sleeps until the next scheduled start. The state
  * of a campaign is in the database only.
+ *
+ * This loop is not that of lib/worker.ts, because rounds overlap: the start of a campaign does not
+ * wait until the mails of another, cancelled campaign are marked, which may take a minute.
  */
 
 import type { Db } from "../../db/open.ts";
