@@ -114,7 +114,7 @@ const SHARED: Readonly<Record<string, string>> = {
 describe("a module imports another one only through its service.ts", () => {
   const moduleOf = (file: string) => /^modules\/(\w+)\//.exec(file)?.[1];
   const isShared = (to: string) =>
-    /\/(service|model)\.ts$/.test(to) || Object.keys(SHARED).some((path) => to.startsWith(path));
+    /\/(service|model|\w+-model)\.ts$/.test(to) || Object.keys(SHARED).some((path) => to.startsWith(path));
 
   /** Says for each wrong import which file breaks which rule. */
   function violations(all: readonly Pick<Import, "from" | "to">[]): string[] {

@@ -63,7 +63,7 @@ export function createRecipients(deps: {
     status: EmailStatus,
     { before, limit }: Bounds,
   ): Promise<Found> {
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {

@@ -12,7 +12,7 @@ import {
   type PageRequest,
 } from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { ContactEvents, Found, Whose } from "../../events/contact-events.ts";
+import type { ContactEvents, EventPage, EventSelection } from "../../events/contact-events.ts";
 import type { Activity } from "./activity-model.ts";
 import type { Contacts } from "./service.ts";
 
@@ -25,7 +25,7 @@ export type ListActivity = (
 /** Some entries of one kind, newest first, and the number of all entries of that kind. */
 type Part = { entries: Entry[]; total: number };
 type Entry = { at: number; seq: number; activity: Activity };
-type EventPart = Part & Pick<Found, "cursorAt">;
+type EventPart = Part & Pick<EventPage, "cursorAt">;
 
 /**
  * An entry of the timeline with the position of both kinds after it: the `seq` of the last event
@@ -44,11 +44,11 @@ export function createActivity(deps: {
   const { db, listPage, contacts, eventsOfContact } = deps;
 
   async function readEvents(
-    whose: Whose,
+    selection: EventSelection,
     after: readonly number[] | null,
     limit: number,
   ): Promise<EventPart> {
-    const { seqs, total, cursorAt } = await eventsOfContact.read(whose, { after, limit });
+    const { seqs, total, cursorAt } = await eventsOfContact.read(selection, { after, limit });
     const entries = db
       .select({ event: events, emailId: emails.id })
       .from(events)
@@ -95,15 +95,15 @@ export function createActivity(deps: {
     return { entries, total: countRows(db, emails, isTheirs) };
   }
 
-  async function read(whose: Whose, { after, limit }: PageRequest) {
+  async function read(selection: EventSelection, { after, limit }: PageRequest) {
     const [emailSeq = NEWEST, ...eventPosition] = after ?? [];
     const [eventSeq = NEWEST] = eventPosition;
     const eventPart = await readEvents(
-      whose,
+      selection,
       eventPosition.length === 0 ? null : eventPosition,
       limit,
     );
-    const emailPart = readEmails(whose.contactSeq, emailSeq, limit);
+    const emailPart = readEmails(selection.contactSeq, emailSeq, limit);
     const timeline = merge(eventPart.entries, emailPart.entries, { eventSeq, emailSeq });
     return {
       rows: timeline.slice(0, limit),

@@ -122,7 +122,7 @@ export function createEmailList(deps: {
     const isAll = criteria.length === 0 && source.index === "emails_page";
     return isAll
       ? findAll(projectSeq, bounds)
-      : scan({ source, criteria }, bounds, scheduler.of(projectSeq));
+      : scan({ source, criteria }, bounds, scheduler.queueOf(projectSeq));
   }
 
   return (projectSeq, query) =>

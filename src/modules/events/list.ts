@@ -14,7 +14,7 @@ import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { storedAddress } from "../../protocols/mime/address.ts";
 import type { Event, EventQuery } from "./model.ts";
-import type { ContactEvents, Whose } from "../../events/contact-events.ts";
+import type { ContactEvents, EventSelection } from "../../events/contact-events.ts";
 import type { StoredEvent } from "../../events/log.ts";
 import { presentEvent } from "./service.ts";
 
@@ -112,7 +112,7 @@ export function createEventList(deps: {
     const countRest = sqlite.query<{ total: number }, (string | number)[]>(
       `SELECT count(*) AS total ${entries}`,
     );
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     let total = 0;
     let { after } = period;
     for (;;) {
@@ -144,13 +144,13 @@ export function createEventList(deps: {
   }
 
   async function readContact(
-    whose: Whose,
+    selection: EventSelection,
     query: EventQuery,
     { after, limit }: PageRequest,
   ): Promise<Found> {
     const { after: from, before: to } = periodOf(query);
     const { seqs, total, cursorAt } = await ofContact.read(
-      { ...whose, name: query.event },
+      { ...selection, name: query.event },
       {
         after,
         limit,
@@ -166,8 +166,8 @@ export function createEventList(deps: {
       given.event === undefined ? given : { ...given, event: trimmedEventName(given.event) };
     const hasContactFilter = query.email !== undefined || query.contactId !== undefined;
     const contactSeq = hasContactFilter ? contactOf(projectSeq, query) : null;
-    const whose = hasContactFilter ? `:${contactSeq}:${query.event ?? ""}` : "";
-    const scope = `${projectSeq}:events${whose}`;
+    const contactScope = hasContactFilter ? `:${contactSeq}:${query.event ?? ""}` : "";
+    const scope = `${projectSeq}:events${contactScope}`;
     function read(request: PageRequest): Found | Promise<Found> {
       if (contactSeq !== null) return readContact({ projectSeq, contactSeq }, query, request);
       return hasContactFilter ? NO_EVENTS : readLog(projectSeq, query, request);
