@@ -31,7 +31,7 @@ type PositionOf<Row> = (row: Row) => readonly number[];
 export type PageRows<Row> = { rows: readonly Row[]; total: number; positionOf: PositionOf<Row> };
 
 /** Names the project and the list for which a cursor is valid, and the query of the request. */
-export type ListQuery = { scope: string; query: PageQuery };
+type ListQuery = { scope: string; query: PageQuery };
 
 /**
  * Returns one page of a list. Throws 422 for a cursor that was not issued for this list.

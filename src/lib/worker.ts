@@ -6,7 +6,7 @@
 import type { Clock } from "./clock.ts";
 import { nextIteration } from "./yield.ts";
 
-export type Worker = {
+type Worker = {
   start(): void;
   /** Begins a step in the next iteration of the event loop, or after the step under way. */
   wake(): void;
@@ -82,6 +82,12 @@ export function createWorker(deps: {
     });
   }
 
+  async function idle(): Promise<void> {
+    if (underWay === null) return;
+    await underWay;
+    await idle();
+  }
+
   return {
     start() {
       isRunning = true;
@@ -92,9 +98,7 @@ export function createWorker(deps: {
     pause,
     isRunning: () => isRunning,
     isBusy: () => underWay !== null,
-    async idle() {
-      while (underWay !== null) await underWay;
-    },
+    idle,
     async stop() {
       isRunning = false;
       cancelTimer();

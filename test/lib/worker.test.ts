@@ -120,14 +120,13 @@ describe("a worker", () => {
     const { clock, worker, steps } = setUp([promise]);
     worker.start();
     await settleEventLoop();
-    let isStopped = false;
-    const stopped = worker.stop().then(() => {
-      isStopped = true;
-    });
+    const ends: string[] = [];
+    const stopped = worker.stop().then(() => ends.push("stop"));
     await settleEventLoop();
-    expect(isStopped).toBe(false);
+    ends.push("step");
     resolve(10);
     await stopped;
+    expect(ends).toEqual(["step", "stop"]);
     worker.wake();
     clock.advance(1_000_000);
     await settleEventLoop();
