@@ -41,11 +41,16 @@ export function createWorker(deps: {
   let underWay: Promise<void> | null = null;
   let cancelTimer = () => {};
 
+  /** Several calls within one iteration of the event loop lead to one step. */
   function wake(): void {
     isWoken = true;
-    if (!isRunning || isPausing || underWay !== null) return;
+    if (isRunning && !isPausing && underWay === null) begin(nextIteration());
+  }
+
+  /** Begins a run of steps once `start` resolves; at once if it is null. */
+  function begin(start: Promise<void> | null): void {
     cancelTimer();
-    underWay = run()
+    underWay = run(start)
       .catch((error: unknown) => {
         onError(error);
         pause();
@@ -56,30 +61,34 @@ export function createWorker(deps: {
       });
   }
 
-  /** Works until no work is left. Several calls of `wake` before a step lead to one step. */
-  async function run(): Promise<void> {
-    for (let isFirst = true; ; isFirst = false) {
-      await nextIteration();
-      if (!isRunning) return;
+  /** Works until no work is left. */
+  async function run(start: Promise<void> | null): Promise<void> {
+    if (start !== null) await start;
+    for (let isFirst = true; isRunning && !isPausing; isFirst = false) {
       isWoken = false;
       const next = await step(isFirst);
-      if (isWoken || next === "more") continue;
-      if (next !== null) sleep(next, wake);
-      return;
+      if (isPausing) return;
+      if (isWoken || next === "more") await nextIteration();
+      else {
+        if (next !== null) sleep(next);
+        return;
+      }
     }
   }
 
-  function sleep(delayMs: number, then: () => void): void {
+  function sleep(delayMs: number): void {
     cancelTimer();
-    if (isRunning) cancelTimer = clock.after(delayMs, then);
+    if (!isRunning) return;
+    cancelTimer = clock.after(delayMs, () => {
+      isPausing = false;
+      if (underWay === null) begin(null);
+      else isWoken = true;
+    });
   }
 
   function pause(): void {
     isPausing = true;
-    sleep(pauseMs, () => {
-      isPausing = false;
-      wake();
-    });
+    sleep(pauseMs);
   }
 
   async function idle(): Promise<void> {

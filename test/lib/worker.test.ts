@@ -115,6 +115,21 @@ describe("a worker", () => {
     expect(steps.length).toBe(2);
   });
 
+  test("pauses after the step under way, and not longer than it should", async () => {
+    const { promise, resolve } = Promise.withResolvers<Next>();
+    const { clock, worker, steps } = setUp([promise]);
+    worker.start();
+    await settleEventLoop();
+    worker.pause();
+    worker.wake();
+    resolve(60_000);
+    await settleEventLoop();
+    expect(steps.length).toBe(1);
+    clock.advance(1000);
+    await settleEventLoop();
+    expect(steps.length).toBe(2);
+  });
+
   test("stops after the step under way, and begins no other", async () => {
     const { promise, resolve } = Promise.withResolvers<Next>();
     const { clock, worker, steps } = setUp([promise]);
