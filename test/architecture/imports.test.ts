@@ -99,7 +99,7 @@ describe("there are no circles", () => {
 
 /**
  * Files and folders of a module that other modules import besides its service.ts and model.ts, each
- * with its reason. A model.ts declares the types and schemas of the HTTP interface, and a schema of
+ * with its reason. A model.ts or NAME-model.ts declares the schemas of the HTTP interface; a schema of
  * one module is a part of the schemas of others.
  */
 const SHARED: Readonly<Record<string, string>> = {
@@ -114,7 +114,8 @@ const SHARED: Readonly<Record<string, string>> = {
 describe("a module imports another one only through its service.ts", () => {
   const moduleOf = (file: string) => /^modules\/(\w+)\//.exec(file)?.[1];
   const isShared = (to: string) =>
-    /\/(service|model|\w+-model)\.ts$/.test(to) || Object.keys(SHARED).some((path) => to.startsWith(path));
+    /\/(service|model|\w+-model)\.ts$/.test(to) ||
+    Object.keys(SHARED).some((path) => to.startsWith(path));
 
   /** Says for each wrong import which file breaks which rule. */
   function violations(all: readonly Pick<Import, "from" | "to">[]): string[] {
