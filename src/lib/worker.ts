@@ -64,7 +64,8 @@ export function createWorker(deps: {
   /** Works until no work is left. */
   async function run(start: Promise<void> | null): Promise<void> {
     if (start !== null) await start;
-    for (let isFirst = true; isRunning && !isPausing; isFirst = false) {
+    for (let isFirst = true; ; isFirst = false) {
+      if (!isRunning || isPausing) return;
       isWoken = false;
       const next = await step(isFirst);
       if (isPausing) return;

@@ -98,9 +98,9 @@ describe("there are no circles", () => {
 });
 
 /**
- * Files and folders of a module that other modules import besides its service.ts and model.ts, each
- * with its reason. A model.ts or NAME-model.ts declares the schemas of the HTTP interface; a schema of
- * one module is a part of the schemas of others.
+ * Files and folders of a module that other modules import besides its service.ts and models, each
+ * with its reason. A model (`model.ts`, `activity-model.ts`) declares schemas of the HTTP interface;
+ * a schema of one module is a part of the schemas of others.
  */
 const SHARED: Readonly<Record<string, string>> = {
   "modules/contacts/data.ts":
