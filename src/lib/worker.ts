@@ -44,13 +44,9 @@ export function createWorker(deps: {
   /** Several calls within one iteration of the event loop lead to one step. */
   function wake(): void {
     isWoken = true;
-    if (isRunning && !isPausing && underWay === null) begin(nextIteration());
-  }
-
-  /** Begins a run of steps once `start` resolves; at once if it is null. */
-  function begin(start: Promise<void> | null): void {
+    if (!isRunning || isPausing || underWay !== null) return;
     cancelTimer();
-    underWay = run(start)
+    underWay = run()
       .catch((error: unknown) => {
         onError(error);
         pause();
@@ -62,18 +58,16 @@ export function createWorker(deps: {
   }
 
   /** Works until no work is left. */
-  async function run(start: Promise<void> | null): Promise<void> {
-    if (start !== null) await start;
+  async function run(): Promise<void> {
     for (let isFirst = true; ; isFirst = false) {
+      await nextIteration();
       if (!isRunning || isPausing) return;
       isWoken = false;
       const next = await step(isFirst);
       if (isPausing) return;
-      if (isWoken || next === "more") await nextIteration();
-      else {
-        if (next !== null) sleep(next);
-        return;
-      }
+      if (isWoken || next === "more") continue;
+      if (next !== null) sleep(next);
+      return;
     }
   }
 
@@ -82,8 +76,7 @@ export function createWorker(deps: {
     if (!isRunning) return;
     cancelTimer = clock.after(delayMs, () => {
       isPausing = false;
-      if (underWay === null) begin(null);
-      else isWoken = true;
+      wake();
     });
   }
 
