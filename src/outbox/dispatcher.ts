@@ -14,7 +14,7 @@ import { describeError } from "../lib/log.ts";
 import { endsWithin } from "../lib/worker.ts";
 import type { LeasedMail } from "./load-mail.ts";
 import type { Leasing, LeaseQueue } from "./lease.ts";
-import type { Lease } from "./lease-or-wait.ts";
+import type { Lease } from "./queue-scan.ts";
 import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
 import { createStoreOutcome, type StoreOutcomeDeps } from "./store-outcome.ts";
 import { createTimedAttempt, type TimedAttemptDeps } from "./timed-attempt.ts";

@@ -6,7 +6,7 @@
  *    graph as a whole; each change of the graph is a new version (versions.ts).
  * 2. runner.ts reads the event log. For each event it advances the executions that wait for it, then
  *    starts the workflows that it triggers (triggers.ts).
- * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts, choose-branch.ts) until it
+ * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts) until it
  *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
  * 4. runner.ts also advances executions whose delay or timeout is over.
  * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step, makes their calls outside of
@@ -38,7 +38,6 @@ import type { Templates } from "../templates/service.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
-import { createChooseBranch } from "./steps/choose-branch.ts";
 import { createAdvancer } from "./run/advance.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
@@ -170,8 +169,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     projectOf,
     wake: deps.mailQueued.raise,
   });
-  const chooseBranch = createChooseBranch({ segments });
-  const runStep = createRunStep({ chooseBranch, contacts, sendEmail });
+  const runStep = createRunStep({ contacts, segments, sendEmail });
   const advancer = createAdvancer({
     db,
     executionRows,
