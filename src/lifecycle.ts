@@ -66,10 +66,15 @@ export function createAppLifecycle(
   }
 
   return {
+    /** Rejects with StorageFaultError if a module meets a storage fault, also if it handles it. */
     async start(): Promise<void> {
       loopWatch.start();
       await clockSteps.start();
-      for (const module of modules) await module.start?.();
+      for (const module of modules) {
+        await module.start?.();
+        // After a fault all modules are stopped already, so one that starts now would never stop.
+        db.fault.check();
+      }
       timers = startTimers(recurring, {
         begin: (name) => loopWatch.begin("job", name),
         error: (name, error) =>
