@@ -8,7 +8,8 @@ import { createSqliteSync } from "./db/durability/sqlite-sync.ts";
 import { createWriter } from "./db/writer.ts";
 import { createContactEvents } from "./events/contact-events.ts";
 import { createEventLog } from "./events/log.ts";
-import { createCursors } from "./http/pagination.ts";
+import { createCursors } from "./http/cursor.ts";
+import { createListPage } from "./http/pagination.ts";
 import type { Clock } from "./lib/clock.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import { type Log, withoutErrors } from "./lib/log.ts";
@@ -75,7 +76,7 @@ export function createCore(options: AppOptions) {
     random: Math.random,
     events: createEventLog({ db, writer, usage }),
     eventsOfContact: createContactEvents({ db, scheduler }),
-    cursors: createCursors(deriveKey(secret, "cursors")),
+    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     references: createReferences(),
     /** Raised when there may be mail to send. */
     mailQueued: createSignal(),

@@ -12,7 +12,7 @@
 import type { Cron } from "croner";
 import type { ClockSteps } from "./clock-steps.ts";
 import type { Core } from "./core.ts";
-import { describeFault, recoveryOf } from "./db/fault.ts";
+import { describeFault, recoverySteps } from "./db/fault.ts";
 import type { HttpServer } from "./http-server.ts";
 import { describeError, type Log } from "./lib/log.ts";
 import { type RecurringWork, startTimers } from "./lib/recurring.ts";
@@ -38,7 +38,7 @@ export function createAppLifecycle(
   db.fault.onRaised((fault) => {
     faultLog.error(`nothing is stored or sent any more: ${describeFault(fault)}`, {
       file: fault.file,
-      recovery: recoveryOf(fault),
+      recovery: recoverySteps(fault),
     });
     halted = halt();
   });
@@ -66,10 +66,15 @@ export function createAppLifecycle(
   }
 
   return {
+    /** Rejects with StorageFaultError if a module meets a storage fault, also if it handles it. */
     async start(): Promise<void> {
       loopWatch.start();
       await clockSteps.start();
-      for (const module of modules) await module.start?.();
+      for (const module of modules) {
+        await module.start?.();
+        // After a fault all modules are stopped already, so one that starts now would never stop.
+        db.fault.check();
+      }
       timers = startTimers(recurring, {
         begin: (name) => loopWatch.begin("job", name),
         error: (name, error) =>

@@ -72,7 +72,7 @@ export function createSendingModule(
       db,
       usage,
       random: parts.random,
-      recordFact: events.record,
+      recordEvent: events.record,
       suppress: (projectSeq, address, at) =>
         suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
     }),

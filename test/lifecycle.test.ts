@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createClockSteps } from "../src/clock-steps.ts";
 import { readConfig } from "../src/config/read.ts";
 import { type Core, createCore } from "../src/core.ts";
+import { StorageFaultError } from "../src/db/fault.ts";
 import { migrate } from "../src/db/migrate.ts";
 import { type Db, openDatabase } from "../src/db/open.ts";
 import { silentLog } from "../src/lib/log.ts";
@@ -100,6 +101,20 @@ describe("modules", () => {
       "close high",
       "close low",
     ]);
+  });
+
+  test("are not started after one that meets a storage fault, and the start is refused", async () => {
+    const faulty: Module = {
+      name: "faulty",
+      start: async () =>
+        void db.fault.raise({ kind: "damaged", file: "/data/test.db", finding: "test" }),
+    };
+    const lifecycle = lifecycleOf([noting("low"), faulty, noting("high")]);
+    const refused = await lifecycle.start().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StorageFaultError);
+    await lifecycle.stop();
+    expect(calls).not.toContain("start high");
+    expect(calls).toContain("close low ended");
   });
 
   test("stop although one of them fails after a storage fault", async () => {

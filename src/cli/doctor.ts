@@ -3,7 +3,7 @@
  */
 
 import { readConfig } from "../config/read.ts";
-import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
+import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createDns } from "../protocols/dns/client.ts";
@@ -112,7 +112,7 @@ function findingsOf(error: unknown): Finding[] {
     return [{ level: "fail", what: "data folder", finding: message, mend: suggestion }];
   }
   if (error instanceof StorageFaultError) {
-    return [fail("data folder", describeFault(error.fault), recoveryOf(error.fault))];
+    return [fail("data folder", describeFault(error.fault), recoverySteps(error.fault))];
   }
   return [fail("doctor", describeError(error), "this is a bug in Mailstead: please report it")];
 }

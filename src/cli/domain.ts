@@ -119,12 +119,12 @@ async function verify(input: Input, store: Store): Promise<number> {
   const { config, db, domains, writer } = store;
   const clock = systemClock;
   const dns = createDns({ servers: config.dns ?? systemDnsServers(), clock });
-  const looks = createCheckRows({ db, clock });
-  const lookUp = createDnsCheck(dns);
+  const checkRows = createCheckRows({ db, clock });
+  const checkDns = createDnsCheck(dns);
   const checks = createDomainChecks({
     domains,
-    checkRows: looks,
-    checkDns: lookUp,
+    checkRows,
+    checkDns,
     writer,
     clock,
     log: silentLog,

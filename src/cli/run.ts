@@ -6,7 +6,7 @@
  */
 
 import { ConfigError } from "../config/read.ts";
-import { describeFault, recoveryOf, StorageFaultError } from "../db/fault.ts";
+import { describeFault, recoverySteps, StorageFaultError } from "../db/fault.ts";
 import { DataFolderError } from "../db/folder.ts";
 import { DatabaseTooNewError } from "../db/migrate.ts";
 import { AppError } from "../lib/errors.ts";
@@ -161,7 +161,7 @@ function explain(error: unknown): {
   }
   if (error instanceof StorageFaultError) {
     const { fault } = error;
-    const [message, suggestion] = [describeFault(fault), recoveryOf(fault)];
+    const [message, suggestion] = [describeFault(fault), recoverySteps(fault)];
     return { code: "DATA_FOLDER", message, suggestion, exit: EXIT_FAILED };
   }
   if (error instanceof AppError) {

@@ -17,7 +17,7 @@ import { isSameSecret, OTHER_SECRET, rememberSecret } from "../db/installation-v
 import { migrate } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
-import { ensureWhole } from "../db/whole.ts";
+import { refuseMissingPages } from "../db/missing-pages.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog, describeError, type Log } from "../lib/log.ts";
 import { MetricsAddressError } from "../lib/metrics.ts";
@@ -172,7 +172,7 @@ function openLockedDatabase({ path, databaseFile }: DataFolder, log: Log): Db {
   }
   const db = openStoredDatabase(databaseFile);
   db.files.add(lockFileOf(path));
-  ensureWhole(db);
+  refuseMissingPages(db);
   const applied = migrate(db.sqlite);
   if (applied.length > 0) log.info("migrations applied", { applied });
   return db;

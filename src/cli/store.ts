@@ -19,7 +19,8 @@ import { migrate, pendingMigrations } from "../db/migrate.ts";
 import type { Db } from "../db/open.ts";
 import { openStoredDatabase } from "../db/open-stored.ts";
 import { createWriter } from "../db/writer.ts";
-import { createCursors } from "../http/pagination.ts";
+import { createCursors } from "../http/cursor.ts";
+import { createListPage } from "../http/pagination.ts";
 import { installationOf } from "../installation.ts";
 import { systemClock } from "../lib/clock.ts";
 import { deriveKey } from "../lib/crypto.ts";
@@ -104,7 +105,7 @@ function openDomains(db: Db, secret: string, config: Config): Store["domains"] {
     references: createReferences(),
     db,
     clock: systemClock,
-    cursors: createCursors(deriveKey(secret, "cursors")),
+    listPage: createListPage(createCursors(deriveKey(secret, "cursors"))),
     keys: createDkimKeys({ db, clock: systemClock, sealKey, makePairs: generateDkimKeys }),
     installation: installationOf(config),
   });

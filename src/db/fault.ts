@@ -94,7 +94,7 @@ export function describeFault({ kind, file, finding }: StorageFault): string {
 }
 
 /** Returns the steps that the operator can take. */
-export function recoveryOf({ kind }: StorageFault): string {
+export function recoverySteps({ kind }: StorageFault): string {
   return kind === "damaged"
     ? "Stop the server if it runs, and copy the data folder away. Then restore the newest backup; " +
         "mailstead check reports the extent of the damage."

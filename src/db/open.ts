@@ -4,8 +4,8 @@
  * The files of this folder, in the order in which a server uses them:
  *
  * 1. `folder.ts` finds and locks the data folder; `create.ts` makes the database of a first start.
- * 2. `open-stored.ts` checks that the file is a database of Mailstead and opens it; `whole.ts`
- *    checks that no page is missing; `migrate.ts` applies new migrations.
+ * 2. `open-stored.ts` checks that the file is a database of Mailstead and opens it; `missing-pages.ts`
+ *    refuses a database that was cut short; `migrate.ts` applies new migrations.
  * 3. `writer.ts` runs all changes. `durability/` brings them to disk outside the event loop.
  * 4. `fault.ts`, `open-files.ts` and `file-lengths.ts` detect damaged, displaced and truncated
  *    files; `refusal.ts` turns storage errors into answers.

@@ -14,7 +14,7 @@ import type { FairScheduler } from "../lib/slice-queue.ts";
 export type ContactEvents = ReturnType<typeof createContactEvents>;
 
 /** Selects the events of a contact. Without `name`, events of every name. */
-export type Whose = { projectSeq: number; contactSeq: number; name?: string | undefined };
+export type EventSelection = { projectSeq: number; contactSeq: number; name?: string | undefined };
 
 export type PageOptions = {
   /** Result of `cursorAt` for the last event of the page before; null for the first page. */
@@ -24,7 +24,7 @@ export type PageOptions = {
   isWithin?: ((createdAt: number) => boolean) | undefined;
 };
 
-export type Found = {
+export type EventPage = {
   /** Newest first. */
   seqs: number[];
   /** Number of all events of the selection, not only of this page. */
@@ -88,22 +88,26 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
       ${chainsFrom(`SELECT last_seq AS seq FROM ${SUMMARIES}`)} SELECT seq FROM chains)`);
 
   /** Returns the newest event of each chain. */
-  function newestHeads({ contactSeq, name }: Whose): number[] {
+  function newestHeads({ contactSeq, name }: EventSelection): number[] {
     const found = name === undefined ? heads.all(contactSeq) : headOfName.all(contactSeq, name);
     return found.map(({ seq }) => seq);
   }
 
-  function totalOf({ contactSeq, name }: Whose): number {
+  function totalOf({ contactSeq, name }: EventSelection): number {
     const found = name === undefined ? sum.get(contactSeq) : countOfName.get(contactSeq, name);
     return found?.total ?? 0;
   }
 
   /** Reads a page that starts at the given events of the chains. */
-  function readPage(whose: Whose, chainHeads: readonly number[], limit: number): Found {
+  function readPage(
+    selection: EventSelection,
+    chainHeads: readonly number[],
+    limit: number,
+  ): EventPage {
     const links = step.all(JSON.stringify(chainHeads), limit);
     return {
       seqs: links.map(({ seq }) => seq),
-      total: totalOf(whose),
+      total: totalOf(selection),
       cursorAt(last) {
         const seen = links.filter(({ seq }) => seq >= last);
         const rest = headsAfter(chainHeads, seen);
@@ -114,9 +118,9 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
   }
 
   /** Yields all events of the selection, in slices. */
-  async function* scan(whose: Whose): AsyncGenerator<readonly Link[]> {
-    let chainHeads = newestHeads(whose);
-    const slices = await startSlices(scheduler.of(whose.projectSeq));
+  async function* scan(selection: EventSelection): AsyncGenerator<readonly Link[]> {
+    let chainHeads = newestHeads(selection);
+    const slices = await startSlices(scheduler.queueOf(selection.projectSeq));
     for (;;) {
       const links = step.all(JSON.stringify(chainHeads), STEP);
       yield links;
@@ -128,12 +132,12 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
 
   /** Reads a page by a scan of all events: for a period, or for a cursor without chains. */
   async function searchPage(
-    whose: Whose,
+    selection: EventSelection,
     { before, limit, isWithin }: { before: number } & Required<Omit<PageOptions, "after">>,
-  ): Promise<Found> {
+  ): Promise<EventPage> {
     const seqs: number[] = [];
     let total = 0;
-    for await (const links of scan(whose)) {
+    for await (const links of scan(selection)) {
       const within = isWithin ? links.filter((link) => isWithin(link.createdAt)) : links;
       total += within.length;
       const wanted = within.filter(({ seq }) => seq < before).map(({ seq }) => seq);
@@ -144,13 +148,13 @@ export function createContactEvents(deps: { db: Db; scheduler: FairScheduler }) 
 
   return {
     /** Reads one page and the total of the selection. */
-    read(whose: Whose, { after, limit, isWithin }: PageOptions): Promise<Found> {
+    read(selection: EventSelection, { after, limit, isWithin }: PageOptions): Promise<EventPage> {
       const [before = Infinity, ...rest] = after ?? [];
-      const chainHeads = after === null ? newestHeads(whose) : rest;
+      const chainHeads = after === null ? newestHeads(selection) : rest;
       const needsScan = isWithin !== undefined || (chainHeads.length === 0 && before < Infinity);
       return needsScan && before !== END
-        ? searchPage(whose, { before, limit, isWithin })
-        : Promise.resolve(readPage(whose, chainHeads, limit));
+        ? searchPage(selection, { before, limit, isWithin })
+        : Promise.resolve(readPage(selection, chainHeads, limit));
     },
 
     /** Whether the contact has an event after position `seq` of the log. */

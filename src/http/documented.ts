@@ -12,6 +12,9 @@ export const USE = "x-use";
 /** The keyword that holds the schema that the document shows instead. */
 export const SHOWN = "x-shown";
 
+/** The keyword of a file that holds its examples in other media types, by media type. */
+export const ALSO = "x-also";
+
 type Documentation = { description: string; example?: unknown };
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Builds the OpenAPI document from the routes: `openapi-operations.ts` describes each route,
+ * Completes the OpenAPI document of the plugin: `openapi-operations.ts` describes each route,
  * `openapi-schemas.ts` collects the named schemas, `openapi-examples.ts` derives the examples, and
  * `openapi-responses.ts` has the headers and errors that all operations share.
  */
@@ -9,6 +9,7 @@ import { ErrorBody } from "./envelope.ts";
 import { type DocumentedRoute, operationOf } from "./openapi-operations.ts";
 import { errorResponses, HEADERS } from "./openapi-responses.ts";
 import { createComponents, extractSchemas } from "./openapi-schemas.ts";
+import { isRecord } from "./validation.ts";
 
 const DESCRIPTION = `An email platform in one executable.
 
@@ -34,47 +35,73 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Recipients: "Pages and links in mails, which recipients open without a key",
 };
 
-/** Declares OpenAPI 3.1, because the schemas use `null` and `const`. */
-export function buildDocument(routes: readonly DocumentedRoute[]): object {
+/** The parts of the document that do not come from the routes. */
+export const DOCUMENTATION = {
+  info: {
+    title: "Mailstead",
+    version: VERSION,
+    description: DESCRIPTION,
+    license: { name: "MIT", url: "https://opensource.org/license/mit" },
+  },
+  servers: [{ url: "/", description: "This server" }],
+  tags: Object.entries(SECTIONS).map(([name, description]) => ({ name, description })),
+  security: [{ secretKey: [] }],
+  components: {
+    securitySchemes: {
+      secretKey: {
+        type: "http" as const,
+        scheme: "bearer",
+        bearerFormat: "sk_…",
+        description: "A secret key, for servers",
+      },
+      publicKey: {
+        type: "http" as const,
+        scheme: "bearer",
+        bearerFormat: "pk_…",
+        description: "A public key, which pages may contain",
+      },
+    },
+  },
+};
+
+/**
+ * Replaces the operations of the plugin's document by descriptions with named schemas. Declares
+ * OpenAPI 3.1, because the schemas use `null` and `const`.
+ */
+export function completeDocument(plugin: unknown, routes: readonly DocumentedRoute[]): object {
+  if (!isRecord(plugin)) throw new Error("the plugin returned no OpenAPI document");
   const components = createComponents();
   extractSchemas(ErrorBody, components);
-  const paths = new Map<string, Record<string, unknown>>();
-  for (const route of routes) {
-    const operation = operationOf(route, components);
-    if (operation === null) continue;
-    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
-    paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation });
-  }
+  const operations = new Map(
+    routes.map((route) => [`${route.method.toLowerCase()} ${templateOf(route.path)}`, route]),
+  );
+  const described = (path: string, method: string): unknown => {
+    const route = operations.get(`${method} ${path}`);
+    if (route === undefined) throw new Error(`the document has no route for ${method} ${path}`);
+    return operationOf(route, components);
+  };
+  const paths = mapObject(plugin["paths"], (item, path) =>
+    mapObject(item, (_, method) => described(path, method)),
+  );
   return {
+    ...plugin,
     openapi: "3.1.0",
-    info: {
-      title: "Mailstead",
-      version: VERSION,
-      description: DESCRIPTION,
-      license: { name: "MIT", url: "https://opensource.org/license/mit" },
-    },
-    servers: [{ url: "/", description: "This server" }],
-    tags: Object.entries(SECTIONS).map(([name, description]) => ({ name, description })),
-    security: [{ secretKey: [] }],
-    paths: Object.fromEntries(paths),
+    paths,
     components: {
-      securitySchemes: {
-        secretKey: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "sk_…",
-          description: "A secret key, for servers",
-        },
-        publicKey: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "pk_…",
-          description: "A public key, which pages may contain",
-        },
-      },
+      ...DOCUMENTATION.components,
       headers: HEADERS,
       responses: errorResponses(),
       schemas: Object.fromEntries(components),
     },
   };
+}
+
+/** The path as OpenAPI writes it: `/contacts/{id}`. */
+function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, "{$1}");
+}
+
+function mapObject(value: unknown, map: (inner: unknown, name: string) => unknown): object {
+  const entries = Object.entries(isRecord(value) ? value : {});
+  return Object.fromEntries(entries.map(([name, inner]) => [name, map(inner, name)]));
 }

@@ -1,6 +1,6 @@
 /** Turns one route into an operation of the OpenAPI document. */
 
-import { extrasOf, OPERATION } from "./documented.ts";
+import { ALSO, extrasOf, OPERATION } from "./documented.ts";
 import { exampleOf } from "./openapi-examples.ts";
 import { describeStatus, errorReference, headersOfSuccess } from "./openapi-responses.ts";
 import { type Components, extractSchemas, resolved } from "./openapi-schemas.ts";
@@ -88,10 +88,11 @@ function responseOf(
   given: unknown,
   { extras, needsKey, components }: { extras: Extras; needsKey: boolean; components: Components },
 ): Value {
-  const mediaType = recordOf(given)["contentMediaType"];
+  const { [ALSO]: others, ...own } = recordOf(given);
+  const mediaType = own["contentMediaType"];
   // Routes that return HTML pages also return their errors as HTML pages.
   if (Number(status) >= 400 && typeof mediaType !== "string") return errorReference(status);
-  const schema = extractSchemas(given, components);
+  const schema = extractSchemas(own, components);
   const headers = headersOfSuccess({
     needsKey,
     isIdempotent: extras.isIdempotent,
@@ -104,9 +105,19 @@ function responseOf(
     headers,
     content: {
       [typeof mediaType === "string" ? mediaType : "application/json"]: mediaOf(schema, components),
+      ...otherMedia(recordOf(others)),
     },
     ...linksOf(extras.links),
   };
+}
+
+/** The other media types in which a route sends a file, with their examples. */
+function otherMedia(examples: Value): Value {
+  const media = Object.entries(examples).map(([contentMediaType, example]) => [
+    contentMediaType,
+    { schema: { type: "string", contentMediaType }, example },
+  ]);
+  return Object.fromEntries(media);
 }
 
 function linksOf(links: Extras["links"]): Value {

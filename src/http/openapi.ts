@@ -3,23 +3,24 @@
  * shows it. All assets are embedded in the executable.
  */
 
+import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import stylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import { buildDocument } from "./openapi-document.ts";
+import { completeDocument, DOCUMENTATION } from "./openapi-document.ts";
 
 /**
  * Returns the documentation routes for `api`. The document is generated on the first request for
  * it.
  */
 export function openApiRoutes(api: AnyElysia) {
-  let document: string | null = null;
+  let document: Promise<string> | null = null;
   return new Elysia({ name: "openapi-routes" })
     .get(
       "/openapi.json",
-      () => {
-        document ??= JSON.stringify(buildDocument(api.routes));
-        return asset(document, "application/json");
+      async () => {
+        document ??= describe(api);
+        return asset(await document, "application/json");
       },
       hidden,
     )
@@ -35,6 +36,26 @@ export function openApiRoutes(api: AnyElysia) {
       () => asset(Bun.file(stylePath), "text/css; charset=utf-8"),
       hidden,
     );
+}
+
+const SPEC_PATH = "/spec";
+
+/**
+ * The plugin lists the operations; `completeDocument` describes them. Its page is not used, because
+ * it loads assets from another server.
+ */
+async function describe(api: AnyElysia): Promise<string> {
+  const documented = new Elysia().use(api).use(
+    swagger({
+      path: "/page",
+      specPath: SPEC_PATH,
+      excludeStaticFile: false,
+      exclude: [SPEC_PATH, "/page"],
+      documentation: DOCUMENTATION,
+    }),
+  );
+  const response = await documented.handle(new Request(`http://localhost${SPEC_PATH}`));
+  return JSON.stringify(completeDocument(await response.json(), api.routes));
 }
 
 const hidden = { detail: { hide: true } };

@@ -1,13 +1,14 @@
 /**
- * Cursor pagination (docs/specification.md#s4.9). A cursor is opaque, signed, and valid only for
- * the project and the list for which it was issued.
+ * Lists in pages (docs/specification.md#s4.9), newest first unless a list says otherwise. Each list
+ * of the API calls `listPage` with a function that reads the rows of one page; `newestRows` makes
+ * this function for a table.
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { lt, type SQL } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { hmac, isSameBytes } from "../lib/crypto.ts";
-import { fieldError } from "../lib/errors.ts";
+import { and, count, desc, lt, type SQL } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Db } from "../db/open.ts";
+import type { Cursors } from "./cursor.ts";
 import type { Page } from "./envelope.ts";
 import { Input, QueryInteger } from "./validation.ts";
 
@@ -20,85 +21,88 @@ export const PageQuery = Input({
 export type PageQuery = Static<typeof PageQuery>;
 
 const DEFAULT_LIMIT = 20;
-const SIGNATURE_BYTES = 12;
-const NUMBER_BYTES = 8;
 
 /** `after` is the position of the last row shown: its sort keys, in the sort order of the list. */
 export type PageRequest = { limit: number; after: readonly number[] | null };
 
-export type Cursors = {
-  /** Reads `limit` and `cursor`. Throws 422 for a cursor that was not issued for this list. */
-  read(scope: string, query: PageQuery): PageRequest;
-  /**
-   * Makes a page of `rows`, which the caller selects with `limit + 1` to learn if there are more.
-   */
-  page<Row, Item>(
-    scope: string,
-    request: PageRequest,
-    rows: readonly Row[],
-    rest: {
-      total: number;
-      positionOf: (row: Row) => readonly number[];
-      present: (row: Row) => Item;
-    },
-  ): Page<Item>;
-};
+type PositionOf<Row> = (row: Row) => readonly number[];
 
-export function createCursors(key: Uint8Array): Cursors {
-  function sign(scope: string, position: Uint8Array): Uint8Array {
-    const text = `${scope}\0${Buffer.from(position).toString("hex")}`;
-    return hmac(key, text).subarray(0, SIGNATURE_BYTES);
-  }
+/** The rows that were read for a page, the exact number of rows of the list, and their positions. */
+export type PageRows<Row> = { rows: readonly Row[]; total: number; positionOf: PositionOf<Row> };
 
-  function issue(scope: string, numbers: readonly number[]): string {
-    const position = Buffer.alloc(NUMBER_BYTES * numbers.length);
-    numbers.forEach((number, i) => position.writeDoubleBE(number, i * NUMBER_BYTES));
-    return Buffer.concat([sign(scope, position), position]).toString("base64url");
-  }
+/** Names the project and the list for which a cursor is valid, and the query of the request. */
+type ListQuery = { scope: string; query: PageQuery };
 
-  function open(scope: string, cursor: string): number[] {
-    const bytes = Buffer.from(cursor, "base64url");
-    const position = bytes.subarray(SIGNATURE_BYTES);
-    const isOurs =
-      bytes.byteLength > SIGNATURE_BYTES &&
-      bytes.toString("base64url") === cursor &&
-      isSameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(scope, position));
-    if (!isOurs) {
-      throw fieldError(
-        "cursor",
-        "invalid_value",
-        "must be the nextCursor of an earlier page of this list",
-      );
-    }
-    const count = position.byteLength / NUMBER_BYTES;
-    return Array.from({ length: count }, (_, i) => position.readDoubleBE(i * NUMBER_BYTES));
-  }
+/**
+ * Returns one page of a list. Throws 422 for a cursor that was not issued for this list.
+ *
+ * `read` reads the first `limit` rows after the position `after`. This limit is one row more than
+ * the page shows, which tells if another page follows. `present` shows the rows of the page as the
+ * API does.
+ */
+export type ListPage = <Row, Item>(
+  list: ListQuery,
+  read: (request: PageRequest) => PageRows<Row> | Promise<PageRows<Row>>,
+  present: (rows: readonly Row[]) => Item[] | Promise<Item[]>,
+) => Promise<Page<Item>>;
 
-  return {
-    read(scope, query) {
-      return {
-        limit: query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit),
-        after: query.cursor === undefined ? null : open(scope, query.cursor),
-      };
-    },
-    page(scope, request, rows, { total, positionOf, present }) {
-      const shown = rows.slice(0, request.limit);
-      const last = shown.at(-1);
-      const hasMore = rows.length > request.limit;
-      return {
-        items: shown.map(present),
-        nextCursor: hasMore && last !== undefined ? issue(scope, positionOf(last)) : null,
-        hasMore,
-        total,
-      };
-    },
+export function createListPage(cursors: Cursors): ListPage {
+  return async ({ scope, query }, read, present) => {
+    const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
+    const after = query.cursor === undefined ? null : cursors.open(scope, query.cursor);
+    const { rows, total, positionOf } = await read({ limit: limit + 1, after });
+    const shown = rows.slice(0, limit);
+    const last = shown.at(-1);
+    const hasMore = rows.length > limit;
+    return {
+      items: await present(shown),
+      nextCursor: hasMore && last !== undefined ? cursors.issue(scope, positionOf(last)) : null,
+      hasMore,
+      total,
+    };
   };
 }
 
-/** The SQL condition for the rows after the cursor, in a list with the sort order `bySeq`. */
-export function olderThan(seq: SQLiteColumn, request: PageRequest): SQL | undefined {
-  const [before] = request.after ?? [];
-  return before === undefined ? undefined : lt(seq, before);
+/** A query without conditions, order and limit, as `db.select().from(table)` returns it. */
+type RowsOf<Row> = {
+  where(filter: SQL | undefined): {
+    orderBy(order: SQL): { limit(rows: number): { all(): Row[] } };
+  };
+};
+
+/**
+ * Returns the `read` function of a list: the rows of a table that match a filter, newest first. The
+ * position of a row is its `seq`. `total` replaces the count of the rows if a counter is stored.
+ */
+export function newestRows<Row extends { seq: number }>(
+  db: Db,
+  list: {
+    table: SQLiteTable & { seq: SQLiteColumn };
+    filter: SQL | undefined;
+    select: RowsOf<Row>;
+    total?: () => number;
+  },
+): (request: PageRequest) => PageRows<Row> {
+  const { table, filter, select, total = () => countRows(db, table, filter) } = list;
+  return ({ limit, after }) => {
+    const [before] = after ?? [];
+    const rows = select
+      .where(and(filter, before === undefined ? undefined : lt(table.seq, before)))
+      .orderBy(desc(table.seq))
+      .limit(limit)
+      .all();
+    return { rows, total: total(), positionOf: bySeq };
+  };
+}
+
+/** The exact number of rows of a table that match a filter. */
+export function countRows(db: Db, table: SQLiteTable, filter: SQL | undefined): number {
+  return db.select({ total: count() }).from(table).where(filter).all()[0]?.total ?? 0;
+}
+
+/** In a list that is sorted by `seq` alone: the `seq` of each row of the page is below this. */
+export function seqBound({ after }: PageRequest): number {
+  return after?.[0] ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** The position of a row in a list that is sorted by `seq` alone, newest first. */

@@ -12,7 +12,7 @@ export type SliceQueue = {
 
 export type FairScheduler = {
   /** `owner`: `seq` of a project; `NO_OWNER` for work of the service itself. */
-  of(owner: number): SliceQueue;
+  queueOf(owner: number): SliceQueue;
 };
 
 export const NO_OWNER = 0;
@@ -44,7 +44,7 @@ export function createFairScheduler(beginWork: () => void = () => {}): FairSched
   }
 
   return {
-    of: (owner) => ({
+    queueOf: (owner) => ({
       nextSlice: () => new Promise((resolve) => enqueue(owner, resolve)),
     }),
   };

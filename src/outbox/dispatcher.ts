@@ -3,14 +3,20 @@
  * mail is ready whenever the pace allows the next one; attempt each of them (timed-attempt.ts);
  * store its outcome (store-outcome.ts). If nothing is due, one timer sleeps until the earliest due
  * time. The database is always complete without this memory.
+ *
+ * This loop is not that of lib/worker.ts, which repeats a step if it was woken meanwhile. Each mail
+ * that ends during a lease wakes this one; without a free slot, another lease at once would only
+ * move more mail to wait lists (see `NO_SLOT_PAUSE_MS`).
  */
 
+import { STORAGE_PAUSE_MS } from "../db/write-result.ts";
 import { describeError } from "../lib/log.ts";
+import { endsWithin } from "../lib/worker.ts";
 import type { LeasedMail } from "./load-mail.ts";
 import type { Leasing, LeaseQueue } from "./lease.ts";
-import type { Lease } from "./lease-or-wait.ts";
+import type { Lease } from "./queue-scan.ts";
 import { createPrefetch, TRANSACTIONAL_RESERVE } from "./prefetch.ts";
-import { createStoreOutcome, STORAGE_PAUSE_MS, type StoreOutcomeDeps } from "./store-outcome.ts";
+import { createStoreOutcome, type StoreOutcomeDeps } from "./store-outcome.ts";
 import { createTimedAttempt, type TimedAttemptDeps } from "./timed-attempt.ts";
 
 type DispatcherDeps = StoreOutcomeDeps &
@@ -167,10 +173,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /** Resolves when no mail is under way; call it after `running` was set to false. */
-  async function allEnded(): Promise<true> {
+  async function allEnded(): Promise<void> {
     await leasing;
     await Promise.all(underWay);
-    return true;
   }
 
   return {
@@ -194,11 +199,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       running = false;
       cancelTimer();
       withdrawWaiting();
-      const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
-      const cancelGrace = clock.after(graceMs, () => resolve(false));
-      const hasEnded = await Promise.race([allEnded(), graceOver]);
-      cancelGrace();
-      return hasEnded;
+      return endsWithin(clock, graceMs, allEnded());
     },
     async returnLeases() {
       await writer.write(() => queue.returnLeases());

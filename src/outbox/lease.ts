@@ -3,9 +3,9 @@
  *
  * 1. Due mail is grouped into flows (flows.ts): each project's transactional mail is one, each
  *    campaign that is SENDING is one. Transactional flows go first, then the others, both in round
- *    robin (queue-scan.ts). A paused or cancelled campaign and a disabled project have no flow, so none of their
+ *    robin. A paused or cancelled campaign and a disabled project have no flow, so none of their
  *    rows need to change.
- * 2. The transport is asked for a slot for each mail (lease-or-wait.ts). A mail that gets one is
+ * 2. The transport is asked for a slot for each mail (queue-scan.ts). A mail that gets one is
  *    leased: its row becomes SENDING and gets the time at which it is due again if this process
  *    dies, so a crash delays a mail and never sends it again at once.
  * 3. A mail without a slot joins, once, the wait list of those that need the same slot
@@ -18,10 +18,9 @@ import type { Db } from "../db/open.ts";
 import type { DueShift } from "../lib/steady-clock.ts";
 import { createCampaignRates } from "./campaign-rates.ts";
 import { createFlows } from "./flows.ts";
-import { createLeaseOrWait, type Lease } from "./lease-or-wait.ts";
 import { type Campaign, prepareQueue } from "./lease-rows.ts";
 import type { Busy, Slot } from "./outcome.ts";
-import { createQueueScan } from "./queue-scan.ts";
+import { createLeaseOrWait, createQueueScan, type Lease } from "./queue-scan.ts";
 import { createWaitLists, NO_WAIT_LIST } from "./wait-lists.ts";
 
 export type Leasing = {

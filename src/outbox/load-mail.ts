@@ -3,7 +3,7 @@
 import type { Db } from "../db/open.ts";
 import type { TrackingMode } from "../db/schema/projects.ts";
 import type { Attachment } from "../protocols/mime/message.ts";
-import type { Lease } from "./lease-or-wait.ts";
+import type { Lease } from "./queue-scan.ts";
 
 /** A leased mail with all the data needed to send it. */
 export type LeasedMail = Lease & {

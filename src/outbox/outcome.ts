@@ -1,37 +1,43 @@
 /**
  * The types that the transports and the rest of the outbox share: a slot for a mail, and the outcome
- * of an attempt.
+ * of an attempt. From a reply to a row there are four types:
+ *
+ * 1. `Reply` or `Failure` (protocols/smtp): what a server answered, or why it could not.
+ * 2. `HostResult` (protocols/smtp/pool.ts): how the delivery to one host ended.
+ * 3. `Outcome`: what the transport decided. `Verdict` (attempt.ts) adds the mails not wanted any more.
+ * 4. `Transition` (record.ts): the columns and events that are stored.
  */
 
 import type { Conversation } from "../protocols/smtp/conversation.ts";
 import type { Dispatch } from "../protocols/smtp/dispatch.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
 
-type Ended = {
-  /** One line for people, with the reply code if there was a reply. */
-  reason: string;
-  conversations: Conversation[];
-};
-
 /**
+ * What was decided about a mail. `reason` is one line for people, with the reply code if there was a
+ * reply.
+ *
  * - accepted: the next hop took responsibility (250 to the final dot). `final` is true if that hop
  *   is the recipient's own MX. `captured` is the message if the transport stores it.
  * - deferred: a temporary failure. `retryAfterMs` is set only if the reply named a time, or if the
- *   only relay is known to be down for that long.
+ *   only relay is known to be down for that long. `notAttempted` is set if the mail got no slot:
+ *   this is not an attempt.
  * - bounced: the remote side refuses permanently.
  * - failed: this side cannot send the mail, permanently.
  */
-export type Outcome =
-  | (Ended & { kind: "accepted"; class: "accepted"; final: boolean; captured?: Uint8Array })
-  | (Ended & {
+export type Decision =
+  | { kind: "accepted"; class: "accepted"; reason: string; final: boolean; captured?: Uint8Array }
+  | {
       kind: "deferred";
       class: ReplyClass;
+      reason: string;
       retryAfterMs?: number;
-      /** Set if the mail got no slot: this is not an attempt. */
       notAttempted?: Busy;
-    })
-  | (Ended & { kind: "bounced"; class: ReplyClass })
-  | (Ended & { kind: "failed"; class: ReplyClass });
+    }
+  | { kind: "bounced"; class: ReplyClass; reason: string }
+  | { kind: "failed"; class: ReplyClass; reason: string };
+
+/** The decision with the conversations that led to it. */
+export type Outcome = Decision & { conversations: Conversation[] };
 
 /** The pace allowed the mail, but its campaign was stopped or this process is about to end. */
 export class Withdrawn extends Error {

@@ -23,9 +23,11 @@ export type AttemptResult = {
   now: number;
 };
 
+type EventName = NonNullable<(typeof TRANSITIONS)[TransitionName]["event"]>;
+
 type EmailEvent = {
   projectSeq: number;
-  name: NonNullable<(typeof TRANSITIONS)[TransitionName]["event"]>;
+  name: EventName;
   contactSeq: number | null;
   emailSeq: number;
   data?: unknown;
@@ -36,11 +38,12 @@ type RecordDeps = {
   db: Db;
   usage: Pick<UsageCounter, "addBytes" | "addQueued">;
   random: () => number;
-  recordFact: (fact: EmailEvent) => void;
+  recordEvent: (event: EmailEvent) => void;
   /** Suppresses an address that does not exist (docs/delivery.md#R2). */
   suppress: (projectSeq: number, address: string, at: number) => void;
 };
 
+/** The columns that a transition sets. */
 type State = {
   status: EmailStatus;
   nextAt: number | null;
@@ -49,6 +52,12 @@ type State = {
   bouncedAt: number | null;
   lastError: string | null;
 };
+
+/** What an outcome changes: the row of the mail, and the events with their data. */
+type Transition = { state: State; events: readonly EventName[]; data?: EventData };
+type EventData = { class?: string; reason: string };
+
+const UNSET = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
 
 /** Identifies the lease: a row is written only while it still has this number of attempts. */
 type LeaseKey = { seq: number; attempts: number };
@@ -105,18 +114,26 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
     if (busy !== null && !isPastLifetime({ ...mail, since, now })) {
       return requeue.run(requeueOf(settlement, busy)).changes > 0;
     }
-    const limited = withDeadline(settlement, since, deps.random());
-    const attemptsMade = busy === null ? mail.attempts : mail.attempts - 1;
-    const state = { ...rowAfter(settlement, limited), attemptsMade };
-    const subject = limited.kind === "accepted" ? (limited.subject ?? null) : null;
-    const row = { ...state, subject, seq: mail.seq, attempts: mail.attempts };
+    const { verdict, nextAt } = withDeadline(settlement, since, deps.random());
+    const { seq, attempts, projectSeq } = mail;
+    const attemptsMade = busy === null ? attempts : attempts - 1;
+    const transition = transitionOf(verdict, nextAt, now);
+    const subject = verdict.kind === "accepted" ? (verdict.subject ?? null) : null;
+    const row = { ...transition.state, attemptsMade, subject, seq, attempts };
     if (update.run(row).changes === 0) return false;
-    const recipient = findRecipient.get(mail.seq);
+    const recipient = findRecipient.get(seq);
     if (recipient === null) throw new Error("a recorded email was not found");
-    if (state.nextAt === null && mail.campaignSeq === null) usage.addQueued(mail.projectSeq, -1);
-    const verdict = recipient.isDeleted === 1 ? withoutPersonalData(limited) : limited;
-    if ("conversations" in verdict && busy === null) recordAttempt(settlement, verdict);
-    recordEvents(settlement, verdict, recipient.contactSeq);
+    if (nextAt === null && mail.campaignSeq === null) usage.addQueued(projectSeq, -1);
+    const isDeleted = recipient.isDeleted === 1;
+    const stored = isDeleted ? withoutPersonalData(verdict) : verdict;
+    if ("conversations" in stored && busy === null) recordAttempt(settlement, stored);
+    const { events, data } = isDeleted ? transitionOf(stored, nextAt, now) : transition;
+    const { contactSeq } = recipient;
+    for (const name of events) {
+      deps.recordEvent({ projectSeq, name, contactSeq, emailSeq: seq, data, at: now });
+    }
+    const isUnknown = verdict.kind === "bounced" && verdict.class === "no_such_recipient";
+    if (isUnknown && mail.to !== null) deps.suppress(projectSeq, mail.to, now);
     return true;
   };
 
@@ -144,36 +161,6 @@ export function createRecordOutcome(deps: RecordDeps): RecordOutcome {
       insertCaptured.run(mail.seq, outcome.captured);
     }
   }
-
-  function recordEvents(
-    { mail, now }: AttemptResult,
-    verdict: FinalVerdict,
-    contactSeq: number | null,
-  ): void {
-    const { projectSeq, seq: emailSeq } = mail;
-    const record = (name: EmailEvent["name"], data?: unknown) =>
-      deps.recordFact({ projectSeq, name, contactSeq, emailSeq, data, at: now });
-    switch (verdict.kind) {
-      case "accepted":
-        record(TRANSITIONS.send.event);
-        if (verdict.final) record(TRANSITIONS.deliver.event);
-        return;
-      case "bounced":
-        record(TRANSITIONS.bounce.event, { class: verdict.class, reason: verdict.reason });
-        if (verdict.class === "no_such_recipient" && mail.to !== null) {
-          deps.suppress(projectSeq, mail.to, now);
-        }
-        return;
-      case "failed":
-        record(TRANSITIONS.fail.event, { class: verdict.class, reason: verdict.reason });
-        return;
-      case "suppressed":
-        record(TRANSITIONS.suppress.event, { reason: verdict.reason });
-        return;
-      case "cancelled":
-        record(TRANSITIONS.cancel.event, { reason: verdict.reason });
-    }
-  }
 }
 
 /** Why the mail got no slot; null if it was attempted (docs/delivery.md#S7). */
@@ -188,26 +175,26 @@ function requeueOf({ mail, now }: AttemptResult, { waitList, retryAfterMs }: Bus
   return { seq, attempts, line: waitList ?? NO_WAIT_LIST, nextAt };
 }
 
-/** A deferral with the time of its retry; at the end of the lifetime it is a bounce (4.4.7). */
-type FinalVerdict = Exclude<Verdict, { kind: "deferred" }> | (Deferred & { nextAt: number });
-type Deferred = Extract<Outcome, { kind: "deferred" }>;
-
+/** The verdict with the time of the retry; at the end of its lifetime the mail bounces (4.4.7). */
 function withDeadline(
   { mail, verdict, now }: AttemptResult,
   since: number,
   random: number,
-): FinalVerdict {
-  if (verdict.kind !== "deferred") return verdict;
+): { verdict: Verdict; nextAt: number | null } {
+  if (verdict.kind !== "deferred") return { verdict, nextAt: null };
   const { attempts, priority } = mail;
-  const { retryAfterMs } = verdict;
+  const { retryAfterMs, conversations } = verdict;
   const nextAt = nextAttemptAt({ attempts, since, now, priority, retryAfterMs, random });
-  if (nextAt !== null) return { ...verdict, nextAt };
+  if (nextAt !== null) return { verdict, nextAt };
   const reason = `4.4.7 Given up after too many attempts; last: ${verdict.reason}`;
-  return { kind: "bounced", class: verdict.class, reason, conversations: verdict.conversations };
+  return {
+    verdict: { kind: "bounced", class: verdict.class, reason, conversations },
+    nextAt: null,
+  };
 }
 
 /** Removes all personal data, for a contact that was deleted meanwhile. */
-function withoutPersonalData(verdict: FinalVerdict): FinalVerdict {
+function withoutPersonalData(verdict: Verdict): Verdict {
   const reason = "The contact was deleted.";
   if (!("conversations" in verdict)) return { ...verdict, reason };
   if (verdict.kind !== "accepted") return { ...verdict, reason, conversations: [] };
@@ -215,24 +202,41 @@ function withoutPersonalData(verdict: FinalVerdict): FinalVerdict {
   return { ...rest, reason, conversations: [] };
 }
 
-function rowAfter({ now }: AttemptResult, verdict: FinalVerdict): State {
-  const state = { nextAt: null, sentAt: null, deliveredAt: null, bouncedAt: null, lastError: null };
+/** `nextAt` is the time of the retry after a deferral. */
+function transitionOf(verdict: Verdict, nextAt: number | null, now: number): Transition {
+  const { send, deliver, requeue, bounce, fail, suppress, cancel } = TRANSITIONS;
   if (verdict.kind === "accepted") {
     return verdict.final
-      ? { ...state, status: TRANSITIONS.deliver.to, sentAt: now, deliveredAt: now }
-      : { ...state, status: TRANSITIONS.send.to, sentAt: now };
+      ? {
+          state: { ...UNSET, status: deliver.to, sentAt: now, deliveredAt: now },
+          events: [send.event, deliver.event],
+        }
+      : { state: { ...UNSET, status: send.to, sentAt: now }, events: [send.event] };
   }
-  const lastError = verdict.reason.slice(0, LONGEST_REASON);
+  const { reason } = verdict;
+  const state = { ...UNSET, lastError: reason.slice(0, LONGEST_REASON) };
   switch (verdict.kind) {
     case "deferred":
-      return { ...state, status: TRANSITIONS.requeue.to, nextAt: verdict.nextAt, lastError };
-    case "bounced":
-      return { ...state, status: TRANSITIONS.bounce.to, bouncedAt: now, lastError };
-    case "failed":
-      return { ...state, status: TRANSITIONS.fail.to, lastError };
+      return { state: { ...state, status: requeue.to, nextAt }, events: [] };
+    case "bounced": {
+      const data = { class: verdict.class, reason };
+      return {
+        state: { ...state, status: bounce.to, bouncedAt: now },
+        events: [bounce.event],
+        data,
+      };
+    }
+    case "failed": {
+      const data = { class: verdict.class, reason };
+      return { state: { ...state, status: fail.to }, events: [fail.event], data };
+    }
     case "suppressed":
-      return { ...state, status: TRANSITIONS.suppress.to, lastError };
+      return {
+        state: { ...state, status: suppress.to },
+        events: [suppress.event],
+        data: { reason },
+      };
     case "cancelled":
-      return { ...state, status: TRANSITIONS.cancel.to, lastError };
+      return { state: { ...state, status: cancel.to }, events: [cancel.event], data: { reason } };
   }
 }

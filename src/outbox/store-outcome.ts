@@ -1,15 +1,13 @@
 /** Stores the outcome of an attempt, however long the storage refuses it, and reports it in the log. */
 
 import { isStorageRefusal } from "../db/refusal.ts";
+import { writeResult } from "../db/write-result.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Verdict } from "./attempt.ts";
 import type { LeaseQueue } from "./lease.ts";
 import { type AttemptResult, busyOf, type RecordOutcome } from "./record.ts";
-
-/** Delay after a storage error (disk full, for example) before the next try. */
-export const STORAGE_PAUSE_MS = 1000;
 
 export type StoreOutcomeDeps = {
   queue: Pick<LeaseQueue, "noteWaiting">;
@@ -23,7 +21,7 @@ export type StoreOutcomeDeps = {
 
 /** `isRunning` is false once the process stops; then the storage is not tried again. */
 export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => boolean) {
-  const { queue, writer, clock, log } = deps;
+  const { queue, clock, log } = deps;
   /** Number of stored outcomes since the start, by kind. */
   const counts = new Map<string, number>();
   return { settle, counts };
@@ -36,19 +34,16 @@ export function createStoreOutcome(deps: StoreOutcomeDeps, isRunning: () => bool
     const endedMs = clock.elapsed();
     // Computed again for each try, because the clock may have been set meanwhile.
     const endedAt = () => clock.now() - Math.round(clock.elapsed() - endedMs);
-    for (let tries = 1; ; tries++) {
-      try {
-        const isOurs = await writer.write(() => deps.settle({ ...settlement, now: endedAt() }));
-        noteWaiting(settlement);
-        report(settlement, isOurs);
-        return true;
-      } catch (error) {
+    const stored = await writeResult(deps, () => deps.settle({ ...settlement, now: endedAt() }), {
+      isStopping: () => !isRunning(),
+      error: (error, tries) => {
         if (tries === 1) logUnsettled(settlement, error);
-        // A defect is permanent: the lease stays until this process ends.
-        if (!isRunning() || !isStorageRefusal(error)) return false;
-        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
-      }
-    }
+      },
+    });
+    if (!stored.isStored) return false; // The lease stays until this process ends.
+    noteWaiting(settlement);
+    report(settlement, stored.value);
+    return true;
   }
 
   function noteWaiting({ verdict }: AttemptResult): void {

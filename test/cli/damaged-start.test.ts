@@ -19,7 +19,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mailstead, startMailstead } from "../support/cli.ts";
-import { cutShort, PAGE_BYTES, scramble } from "../support/damage.ts";
+import { TEST_SECRET } from "../support/app.ts";
+import { cutShort, PAGE_BYTES, scramble, scramblePage } from "../support/damage.ts";
+import { DATABASE_FILE, FIXTURES } from "../support/fixture.ts";
 import { valueAt, listAt, stringAt } from "../support/json.ts";
 
 const CHILD_LIMIT_MS = 60_000;
@@ -331,37 +333,61 @@ test(
   CHILD_LIMIT_MS,
 );
 
-/** Tables whose first page is read when the server starts or soon after. */
-const ROOTS = ["contacts", "emails", "projects", "events", "webhooks", "webhook_deliveries"];
+/** Tables and indexes of a filled database whose first page the server reads when it starts. */
+const READ_AT_START = [
+  "campaigns",
+  "contacts",
+  "emails",
+  "events",
+  "projects",
+  "webhooks",
+  "webhook_deliveries",
+  "dkim_keys_selector",
+  "domains_due",
+  "emails_queue",
+  "jobs_status",
+  "webhook_deliveries_due",
+  "workflow_executions_due",
+];
 
-describe("a table whose first page is damaged", () => {
-  test.each(ROOTS)(
-    "%s: the log names the file, without a stack",
-    async (table) => {
-      const { data, file } = copyOf(whole, `root-${table}`);
+describe("a filled database with one damaged page", () => {
+  let filled: string;
+
+  beforeAll(async () => {
+    filled = join(parent, "filled");
+    mkdirSync(filled, { mode: 0o700 });
+    const packed = readFileSync(join(FIXTURES, "0.1.0", DATABASE_FILE));
+    writeFileSync(join(filled, "mailstead.db"), Bun.gunzipSync(packed));
+    writeFileSync(join(filled, "secret"), `${TEST_SECRET}\n`);
+    expect((await mailstead(["migrate", "--data", filled])).code).toBe(0);
+  }, CHILD_LIMIT_MS);
+
+  test.each(READ_AT_START)(
+    "%s: the log names the file, without a stack, and the server ends",
+    async (name) => {
+      const { data, file } = copyOf(filled, `page-${name}`);
       const sqlite = new Database(file);
-      const [page] = sqlite
-        .query<{ rootpage: number }, [string]>("SELECT rootpage FROM sqlite_master WHERE name = ?")
-        .all(table);
+      const root = sqlite
+        .query<{ page: number }, [string]>(
+          "SELECT rootpage AS page FROM sqlite_schema WHERE name = ?",
+        )
+        .get(name);
       sqlite.close();
-      scramble(file, ((page?.rootpage ?? 0) - 1) * PAGE_BYTES);
+      scramblePage(file, root?.page ?? 0);
       const log = await logOfStart(data);
-      expect(log).not.toMatch(/^\s+at |src\/\w+\/.*\.ts:\d+/m);
-      expect(log).not.toContain("Bun v");
+      expect(log).toContain("mailstead.db is damaged");
+      expect(log).not.toMatch(/^\s+at |src\/[\w/-]+\.ts:\d+|Bun v/m);
     },
     CHILD_LIMIT_MS,
   );
 });
 
-/** The log of a server that refuses to start, or of its first second. */
+/** The log of a server that refuses to start and ends, or of one that runs for a second. */
 async function logOfStart(data: string): Promise<string> {
   try {
     const server = await serve(data);
-    await fetch(`${stringAt(JSON.parse(server.greeting), "url")}/readyz`);
     await Bun.sleep(1000);
-    server.child.kill("SIGKILL");
-    await server.child.exited;
-    return server.log();
+    return (await server.stop()).log;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

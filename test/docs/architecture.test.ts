@@ -19,12 +19,19 @@ test("every named file exists", () => {
   expect(files.filter((file) => !exists(file))).toEqual([]);
 });
 
-test("each guided tour names as many files as its title says", () => {
+test("each guided tour has as many files and changes of folder as its title says", () => {
   const tours = [
-    ...page.matchAll(/\*\*[^*]+\*\* \((\d+) files[^)]*\)\n([^]*?)(?=\n\*\*|\n## |\nThe reply)/g),
+    ...page.matchAll(
+      /\*\*[^*]+\*\* \((\d+) files, (\d+) changes of folder[^)]*\)\n([^]*?)(?=\n\*\*|\n## |\nThe reply)/g,
+    ),
   ];
   expect(tours.length).toBe(3);
-  for (const [, count, text = ""] of tours) {
-    expect(new Set(filesIn(text)).size).toBe(Number(count));
+  for (const [, files, changes, text = ""] of tours) {
+    const names = filesIn(text);
+    const folders = names.map((name) => name.split("/")[0]);
+    expect(new Set(names).size).toBe(Number(files));
+    expect(folders.filter((folder, i) => i > 0 && folder !== folders[i - 1]).length).toBe(
+      Number(changes),
+    );
   }
 });

@@ -5,7 +5,7 @@ import { createFairScheduler } from "../../src/lib/slice-queue.ts";
 import {
   createContactEvents,
   type PageOptions,
-  type Whose,
+  type EventSelection,
 } from "../../src/events/contact-events.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { summarizeLog } from "../support/log.ts";
@@ -50,7 +50,7 @@ function fill(random: () => number): void {
 }
 
 function expected(
-  { contactSeq, name }: Whose,
+  { contactSeq, name }: EventSelection,
   isWithin: PageOptions["isWithin"] = () => true,
 ): number[] {
   return wholeLog()
@@ -61,7 +61,7 @@ function expected(
 
 /** Reads all pages. One event more than the page shows whether there is another page. */
 async function readAll(
-  whose: Whose,
+  selection: EventSelection,
   limit: () => number,
   isWithin?: PageOptions["isWithin"],
 ): Promise<{ seqs: number[]; totals: Set<number> }> {
@@ -70,7 +70,7 @@ async function readAll(
   const totals = new Set<number>();
   for (let after: PageOptions["after"] = null; ;) {
     const size = limit();
-    const found = await look(whose, { after, limit: size + 1, isWithin });
+    const found = await look(selection, { after, limit: size + 1, isWithin });
     const shown = found.seqs.slice(0, size);
     seqs.push(...shown);
     totals.add(found.total);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createCursors } from "../../src/http/pagination.ts";
+import { createCursors } from "../../src/http/cursor.ts";
+import { createListPage, type PageQuery, type PageRequest } from "../../src/http/pagination.ts";
 import { deriveKey } from "../../src/lib/crypto.ts";
 import { type TestApp, testApp } from "../support/app.ts";
 import { valueAt, listAt } from "../support/json.ts";
@@ -211,33 +212,46 @@ describe("while rows are added and deleted between pages", () => {
 });
 
 describe("a cursor", () => {
-  const cursors = createCursors(deriveKey("secret", "cursors"));
   const rows = [
     { at: 5, seq: 9 },
     { at: 5, seq: 8 },
   ];
-  const rest = {
-    total: 2,
-    positionOf: (row: { at: number; seq: number }) => [row.at, row.seq],
-    present: String,
-  };
-  const issue = (scope: string) =>
-    cursors.page(scope, { limit: 1, after: null }, rows, rest).nextCursor ?? "";
 
-  test("returns the position for which it was issued", () => {
-    expect(cursors.read("1:events", { cursor: issue("1:events") })).toEqual({
-      limit: 20,
-      after: [5, 9],
-    });
+  const positionOf = ({ at, seq }: { at: number; seq: number }) => [at, seq];
+
+  /** Reads a page of a list; returns the request for its rows and the cursor of the next page. */
+  async function readList(secret: string, scope: string, query: PageQuery) {
+    const listPage = createListPage(createCursors(deriveKey(secret, "cursors")));
+    const requests: PageRequest[] = [];
+    const { nextCursor } = await listPage(
+      { scope, query },
+      (request) => {
+        requests.push(request);
+        return { rows, total: 2, positionOf };
+      },
+      (shown) => shown.map(String),
+    );
+    return { requests, nextCursor };
+  }
+
+  const issue = async (scope: string) =>
+    (await readList("secret", scope, { limit: "1" })).nextCursor ?? "";
+
+  test("returns the position for which it was issued", async () => {
+    const cursor = await issue("1:events");
+    // One row more than the page of 20 rows tells if another page follows.
+    expect((await readList("secret", "1:events", { cursor })).requests).toEqual([
+      { limit: 20 + 1, after: [5, 9] },
+    ]);
   });
 
-  test("does not reveal a number of rows, and is safe in a URL", () => {
-    expect(issue("1:events")).toMatch(/^[\w-]{30,}$/);
+  test("does not reveal a number of rows, and is safe in a URL", async () => {
+    expect(await issue("1:events")).toMatch(/^[\w-]{30,}$/);
   });
 
-  test("is refused with another secret", () => {
-    const others = createCursors(deriveKey("another", "cursors"));
-    expect(() => others.read("1:events", { cursor: issue("1:events") })).toThrow(
+  test("is refused with another secret", async () => {
+    const cursor = await issue("1:events");
+    expect(readList("another", "1:events", { cursor })).rejects.toThrow(
       "cursor: must be the nextCursor",
     );
   });

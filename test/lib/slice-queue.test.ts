@@ -14,8 +14,8 @@ async function read(scheduler: { nextSlice(): Promise<void> }, name: string, sli
 test("many reads of one owner delay a read of another by one slice each", async () => {
   const scheduler = createFairScheduler();
   const slices: string[] = [];
-  const hog = Array.from({ length: 50 }, () => read(scheduler.of(1), "hog", slices));
-  const other = read(scheduler.of(2), "other", slices);
+  const hog = Array.from({ length: 50 }, () => read(scheduler.queueOf(1), "hog", slices));
+  const other = read(scheduler.queueOf(2), "other", slices);
   await other;
   expect(slices.filter((name) => name === "other")).toHaveLength(SLICES);
   expect(slices.length).toBeLessThanOrEqual(2 * SLICES + 1);
@@ -26,7 +26,7 @@ test("many reads of one owner delay a read of another by one slice each", async 
 test("the reads of one owner get slices in round robin", async () => {
   const scheduler = createFairScheduler();
   const slices: string[] = [];
-  await Promise.all(["a", "b", "c"].map((name) => read(scheduler.of(1), name, slices)));
+  await Promise.all(["a", "b", "c"].map((name) => read(scheduler.queueOf(1), name, slices)));
   expect(slices.slice(0, 9).join("")).toBe("abcabcabc");
 });
 
@@ -42,7 +42,7 @@ test("each iteration of the event loop runs one slice, for any number of owners"
   const rounds: number[] = [];
   await Promise.all(
     Array.from({ length: 20 }, async (_, i) => {
-      await scheduler.of(i % 4).nextSlice();
+      await scheduler.queueOf(i % 4).nextSlice();
       rounds.push(round);
     }),
   );

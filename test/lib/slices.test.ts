@@ -16,7 +16,7 @@ async function work(queue: SliceQueue, rounds: number[], round: () => number): P
 }
 
 test("each iteration of the event loop runs one slice, for any number of reads", async () => {
-  const queue = createFairScheduler().of(1);
+  const queue = createFairScheduler().queueOf(1);
   const rounds: number[] = [];
   let round = 0;
   let isOver = false;

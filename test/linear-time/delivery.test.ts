@@ -4,7 +4,7 @@ import { reverseName } from "../../src/protocols/dns/client.ts";
 import { parseDnsServers, readResolvConf } from "../../src/protocols/dns/servers.ts";
 import { NO_EXTENSIONS, readExtensions } from "../../src/protocols/smtp/extensions.ts";
 import { planEnvelope } from "../../src/protocols/smtp/envelope.ts";
-import { readReply } from "../../src/protocols/smtp/reading.ts";
+import { readReply } from "../../src/protocols/smtp/classify-reply.ts";
 import { quoteReply, ReplyParser, type Reply } from "../../src/protocols/smtp/reply.ts";
 import { parsePolicy, readRecordId } from "../../src/protocols/mta-sts/policy.ts";
 import { parseRelayUrl } from "../../src/protocols/smtp/relay-url.ts";

@@ -5,10 +5,10 @@ import { Type } from "@sinclair/typebox";
 import { createArrivals } from "../../src/http/body-arrival.ts";
 import { readForm } from "../../src/http/form.ts";
 import { refuseUnstorable } from "../../src/http/faithful.ts";
+import { createCursors } from "../../src/http/cursor.ts";
 import { defineFormats } from "../../src/http/formats.ts";
 import { createJsonBounds } from "../../src/http/json-bounds.ts";
 import { receiveFile } from "../../src/http/multipart.ts";
-import { createCursors } from "../../src/http/pagination.ts";
 import { fieldErrors } from "../../src/http/validation.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { SendInput } from "../../src/modules/emails/model.ts";
@@ -113,7 +113,7 @@ linearTests([
     ],
     hasOwnPumpsOnly: true,
   },
-  { name: "cursors", run: tried((text) => cursors.read("a", { cursor: text })) },
+  { name: "cursors", run: tried((text) => cursors.open("a", text)) },
   {
     name: "JSON bodies",
     run: tried((text) => {

@@ -440,7 +440,7 @@ describe("a quiet queue", () => {
         db: outbox.db,
         usage: { addBytes() {}, addQueued() {} },
         random: () => 0.5,
-        recordFact: () => {},
+        recordEvent: () => {},
         suppress: () => {},
       }),
       writer: createWriter(outbox.db, silentLog, disk),

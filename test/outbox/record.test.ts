@@ -80,7 +80,7 @@ function settling(outbox: ReturnType<typeof openOutbox>) {
     db,
     usage,
     random: () => 0.5,
-    recordFact: events.record,
+    recordEvent: events.record,
     suppress: (projectSeq, address, at) =>
       suppressions.add(projectSeq, address, { reason: "HARD_BOUNCE", at }),
   });

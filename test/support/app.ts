@@ -15,6 +15,9 @@ import { dkimPairs } from "./dkim.ts";
 import { FAILING_DNS } from "./dns.ts";
 import { valueAt, stringAt } from "./json.ts";
 
+/** The installation secret of the test applications, and of the databases in test/fixtures. */
+export const TEST_SECRET = "a secret for tests, long enough to be taken";
+
 export type TestApp = Awaited<ReturnType<typeof testApp>>;
 
 export type TestResponse = {
@@ -67,7 +70,7 @@ export async function testApp(options: TestOptions = {}) {
     config: readConfig({}, {}, defaults),
     db,
     folder: options.folder ?? null,
-    secret: "a secret for tests, long enough to be taken",
+    secret: TEST_SECRET,
     clock,
     log: options.log ?? silentLog,
     dns: options.dns ?? FAILING_DNS,

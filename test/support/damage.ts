@@ -16,6 +16,19 @@ export function scramble(file: string, start: number): void {
   closeSync(descriptor);
 }
 
+/** Overwrites one page of a database with random bytes; pages are numbered from 1. */
+export function scramblePage(file: string, number: number): void {
+  const descriptor = openSync(file, "r+");
+  writeSync(
+    descriptor,
+    randomFillSync(Buffer.alloc(PAGE_BYTES)),
+    0,
+    PAGE_BYTES,
+    (number - 1) * PAGE_BYTES,
+  );
+  closeSync(descriptor);
+}
+
 /** Overwrites the content of every page in a write-ahead log; its headers stay as they are. */
 export function scrambleFrames(file: string): void {
   const bytes = readFileSync(file);

@@ -156,13 +156,13 @@ async function tryRelay({ relayUrl, hostname }: Config): Promise<RelayTrial> {
 
 /** Checks the records of the domains in the DNS, without storing the results. */
 function checkDomainsNow(input: Input, dns: Dns): Promise<Domain[]> {
-  const lookUp = createDnsCheck(dns);
+  const checkDns = createDnsCheck(dns);
   return withStore(input, async ({ projects, domains }) => {
     const rows = projects.list().flatMap(({ seq }) => domains.all(seq));
     return Promise.all(
       rows.slice(0, MAX_DOMAINS).map(async (row) => {
         const records = domains.recordsOf(row);
-        const results = await lookUp(row.domain, records);
+        const results = await checkDns(row.domain, records);
         const findings = results.flatMap(({ finding }) => finding ?? []);
         return presentDomain({ ...row, findings: JSON.stringify(findings) }, records);
       }),

@@ -82,10 +82,10 @@ export function createCampaignHandlers(deps: {
 
   return {
     /** Part of a change: called for every event, right after it was written. */
-    handle(fact: EventInput): void {
-      const campaignSeq = campaignOf(fact.emailSeq);
+    handle(event: EventInput): void {
+      const campaignSeq = campaignOf(event.emailSeq);
       if (campaignSeq === null) return;
-      switch (fact.name) {
+      switch (event.name) {
         case "email.sent":
           stats.add(campaignSeq, "sent");
           return breakIfHarmful(campaignSeq);
@@ -98,11 +98,11 @@ export function createCampaignHandlers(deps: {
         case "email.suppressed":
           return stats.add(campaignSeq, "suppressed");
         case "contact.unsubscribed":
-          return noteUnsubscribed(campaignSeq, fact);
+          return noteUnsubscribed(campaignSeq, event);
         case "email.opened":
-          return stats.open(campaignSeq, { at: fact.at, isFirst: true });
+          return stats.open(campaignSeq, { at: event.at, isFirst: true });
         case "email.clicked":
-          return noteClick(campaignSeq, fact);
+          return noteClick(campaignSeq, event);
         case "email.bounced":
           stats.add(campaignSeq, "bounced");
           return breakIfHarmful(campaignSeq);

@@ -12,10 +12,14 @@ import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
+import { AppError } from "../../lib/errors.ts";
+import { parseCondition } from "../segments/condition/condition.ts";
+import { IS_SUBSCRIBED } from "../segments/condition/operators.ts";
 import type { Segments } from "../segments/service.ts";
-import { campaignAudience } from "./audience.ts";
 import { sharedMessage } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
+
+type Audience = ReturnType<Segments["audienceOfCondition"]>;
 
 export type Expansion = ReturnType<typeof createExpansion>;
 
@@ -150,4 +154,30 @@ function timed(written: Written, write: () => Slice): boolean {
   written.workMs += systemClock.elapsed() - startedAt;
   written.recipients += inserted;
   return goesOn;
+}
+
+/**
+ * The subscribed contacts that a campaign is sent to (docs/interface.md#campaigns). Throws 409 if
+ * its segment was deleted, 422 if its filter names a deleted segment.
+ */
+function campaignAudience(
+  segments: Pick<Segments, "audienceOf" | "audienceOfCondition">,
+  campaign: CampaignRow,
+  segmentId: string | null,
+): Audience {
+  const { projectSeq, audienceType, audienceFilter, audienceCondition } = campaign;
+  // A STATIC segment has no condition: its current members are the audience.
+  if (audienceType === "SEGMENT" && audienceCondition === null) {
+    if (segmentId === null) throw segmentGone();
+    return segments.audienceOf(projectSeq, segmentId, [IS_SUBSCRIBED]);
+  }
+  const text = audienceCondition ?? audienceFilter;
+  const condition = text === null ? null : parseCondition(JSON.parse(text), "audienceFilter");
+  return segments.audienceOfCondition(projectSeq, condition, [IS_SUBSCRIBED]);
+}
+
+function segmentGone(): AppError {
+  return new AppError(409, "INVALID_STATE", "The segment of this campaign was deleted.", {
+    suggestion: "Give it another audience: PATCH /campaigns/{id}.",
+  });
 }

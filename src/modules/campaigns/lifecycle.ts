@@ -21,8 +21,8 @@ import type { Stats } from "./stats.ts";
 export type Lifecycle = ReturnType<typeof createLifecycle>;
 
 /**
- * Reason of a pause that ends by itself once the domain is verified again. Rows store this text and
- * the runner compares them with it, so it must not change.
+ * Reason of a pause that ends by itself once the domain is verified again. Rows store this text, and
+ * `isWaitingForDomain` compares them with it, so it must not change.
  */
 export const DOMAIN_LOST = "The sender's domain is not verified any more.";
 const EMPTY_AUDIENCE = "Its audience was empty when it was sent.";
@@ -152,7 +152,7 @@ export function createLifecycle(deps: {
     pause(projectSeq: number, id: string): Change<CampaignRow> {
       return () => {
         const campaign = deps.campaigns.get(projectSeq, id);
-        const wouldResume = campaign.status === "PAUSED" && campaign.statusReason === DOMAIN_LOST;
+        const wouldResume = isWaitingForDomain(campaign);
         return wouldResume ? keepPaused(campaign) : move(campaign, "pause", { statusReason: null });
       };
     },
@@ -223,6 +223,11 @@ export function createLifecycle(deps: {
         .where(inArray(campaigns.status, [...statuses]))
         .all(),
   };
+}
+
+/** True if the campaign resumes by itself once the domain of its sender is verified again. */
+export function isWaitingForDomain({ status, statusReason }: CampaignRow): boolean {
+  return status === "PAUSED" && statusReason === DOMAIN_LOST;
 }
 
 /** The content that all mails of a campaign share; stored once. */

@@ -12,21 +12,21 @@ import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Contacts } from "../contacts/service.ts";
-import { senderNotVerified } from "../domains/not-verified.ts";
+import { senderNotVerified } from "../domains/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Module } from "../module.ts";
 import type { Quotas } from "../quotas/service.ts";
 import type { Segments } from "../segments/service.ts";
 import type { Suppressions } from "../suppressions/service.ts";
-import type { Previews } from "../templates/preview.ts";
-import type { HitCounter } from "../tracking/count.ts";
+import type { Previews } from "../templates/service.ts";
+import type { HitCounter } from "../tracking/service.ts";
 import { createCost } from "./render-cost.ts";
 import { createExpansion } from "./expand.ts";
 import { createCampaignHandlers } from "./event-handlers.ts";
@@ -47,7 +47,7 @@ export function createCampaignModule(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   contacts: Contacts;
   segments: Segments;
   store: EmailStore;
@@ -64,11 +64,11 @@ export function createCampaignModule(deps: {
   references: Pick<References, "register">;
   mailQueued: Signal;
 }) {
-  const { db, writer, clock, log, cursors, contacts, segments, store } = deps;
+  const { db, writer, clock, log, listPage, contacts, segments, store } = deps;
   const { config, scheduler, isSenderVerified, quotas, mailQueued } = deps;
   const { preview, renderFor } = deps.previews;
   const wake = () => writer.afterCommit(mailQueued.raise);
-  const campaigns = createCampaigns({ db, clock, cursors, segments, requireVerified });
+  const campaigns = createCampaigns({ db, clock, listPage, segments, requireVerified });
   const stats = createStats({ db });
   const lifecycle = createLifecycle({ db, clock, campaigns, store, stats, requireVerified, wake });
   deps.references.register("segment", campaigns.usersOfSegment);
@@ -80,7 +80,7 @@ export function createCampaignModule(deps: {
     if (!isSenderVerified(projectSeq, domain)) throw senderNotVerified(domain);
   }
 
-  const recipients = createRecipients({ db, cursors, scheduler, stats });
+  const recipients = createRecipients({ db, listPage, scheduler, stats });
   const testMails = createTestMails({
     clock,
     contacts,

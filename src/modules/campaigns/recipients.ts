@@ -7,7 +7,7 @@
 import type { Db } from "../../db/open.ts";
 import type { EmailStatus } from "../../db/schema/emails.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors } from "../../http/pagination.ts";
+import { bySeq, type ListPage, seqBound } from "../../http/pagination.ts";
 import { isoTimeOrNull } from "../../lib/clock.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
@@ -18,6 +18,9 @@ import type { Stats } from "./stats.ts";
 
 export type Recipients = ReturnType<typeof createRecipients>;
 
+/** The recipients to find: the newest `limit` whose mail has a `seq` below `before`. */
+type Bounds = { before: number; limit: number };
+type Found = { seqs: number[]; total: number };
 type Row = Omit<Recipient, "sentAt"> & { seq: number; sentAt: number | null };
 
 /** Rows of one step of a scan: a few milliseconds. */
@@ -26,11 +29,11 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 
 export function createRecipients(deps: {
   db: Db;
-  cursors: Cursors;
+  listPage: ListPage;
   scheduler: FairScheduler;
   stats: Pick<Stats, "recipients">;
 }) {
-  const { cursors, scheduler, stats } = deps;
+  const { listPage, scheduler, stats } = deps;
   const { sqlite } = deps.db;
   const newest = sqlite.prepare<{ seq: number }, [number, number, number]>(`
     SELECT seq FROM emails INDEXED BY emails_campaign
@@ -50,9 +53,7 @@ export function createRecipients(deps: {
     CROSS JOIN emails e ON e.seq = asked.value LEFT JOIN contacts c ON c.seq = e.contact_seq
     ORDER BY e.seq DESC`);
 
-  type Found = { seqs: number[]; total: number };
-
-  function findAll(campaignSeq: number, before: number, limit: number): Found {
+  function findAll(campaignSeq: number, { before, limit }: Bounds): Found {
     const seqs = newest.all(campaignSeq, before, limit).map(({ seq }) => seq);
     return { seqs, total: stats.recipients(campaignSeq) };
   }
@@ -60,9 +61,9 @@ export function createRecipients(deps: {
   async function findByStatus(
     { seq: campaignSeq, projectSeq }: CampaignRow,
     status: EmailStatus,
-    { before, limit }: { before: number; limit: number },
+    { before, limit }: Bounds,
   ): Promise<Found> {
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     const seqs: number[] = [];
     let total = 0;
     for (let last = NEWEST; ;) {
@@ -76,26 +77,21 @@ export function createRecipients(deps: {
     }
   }
 
-  return async (campaign: CampaignRow, query: RecipientQuery): Promise<Page<Recipient>> => {
-    const scope = `${campaign.projectSeq}:recipients:${campaign.id}`;
-    const request = cursors.read(scope, query);
-    const [before = NEWEST] = request.after ?? [];
-    const limit = request.limit + 1;
-    const { seqs, total } =
-      query.status === undefined
-        ? findAll(campaign.seq, before, limit)
-        : await findByStatus(campaign, query.status, { before, limit });
-    return cursors.page(scope, request, read.all(JSON.stringify(seqs)), {
-      total,
-      positionOf: bySeq,
-      present: ({ emailId, contactId, email, status, lastError, sentAt }) => ({
-        emailId,
-        contactId,
-        email,
-        status,
-        lastError,
-        sentAt: isoTimeOrNull(sentAt),
-      }),
-    });
-  };
+  return (campaign: CampaignRow, query: RecipientQuery): Promise<Page<Recipient>> =>
+    listPage(
+      { scope: `${campaign.projectSeq}:recipients:${campaign.id}`, query },
+      async (request) => {
+        const bounds = { before: seqBound(request), limit: request.limit };
+        const { seqs, total } =
+          query.status === undefined
+            ? findAll(campaign.seq, bounds)
+            : await findByStatus(campaign, query.status, bounds);
+        return { rows: read.all(JSON.stringify(seqs)), total, positionOf: bySeq };
+      },
+      (rows) => rows.map(present),
+    );
+}
+
+function present({ emailId, contactId, email, status, lastError, sentAt }: Row): Recipient {
+  return { emailId, contactId, email, status, lastError, sentAt: isoTimeOrNull(sentAt) };
 }

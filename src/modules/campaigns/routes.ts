@@ -49,7 +49,7 @@ import type { Campaigns } from "./service.ts";
 import type { Stats } from "./stats.ts";
 import type { TestMails } from "./test-mail.ts";
 import { Preview, PreviewInput } from "../templates/model.ts";
-import type { Previews } from "../templates/preview.ts";
+import type { Previews } from "../templates/service.ts";
 import { campaignOperations } from "./operations.ts";
 
 export function campaignRoutes(deps: {
@@ -94,7 +94,7 @@ export function campaignRoutes(deps: {
 
   return new Elysia({ name: "campaign-routes", prefix: "/campaigns" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(campaigns.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await campaigns.list(project.seq, query)), {
       query: CampaignQuery,
       response: withErrors({ 200: ListEnvelope(Campaign) }),
       detail: campaignOperations.listCampaigns,

@@ -2,6 +2,9 @@
  * Advances all campaigns: it starts those that are due, cancels mails, writes audiences, and
  * finishes campaigns without open mails. One timer sleeps until the next scheduled start. The state
  * of a campaign is in the database only.
+ *
+ * This loop is not that of lib/worker.ts, because rounds overlap: the start of a campaign does not
+ * wait until the mails of another, cancelled campaign are marked, which may take a minute.
  */
 
 import type { Db } from "../../db/open.ts";
@@ -12,7 +15,7 @@ import { describeError, type Log } from "../../lib/log.ts";
 import { domainOf } from "../../protocols/mime/address.ts";
 import type { Cancellation } from "../../outbox/cancel.ts";
 import type { Expansion } from "./expand.ts";
-import { DOMAIN_LOST, type Lifecycle } from "./lifecycle.ts";
+import { DOMAIN_LOST, isWaitingForDomain, type Lifecycle } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
 
 export type Runner = ReturnType<typeof createRunner>;
@@ -50,7 +53,7 @@ export function createRunner(deps: {
     for (const { id, name } of started) log.info("campaign started", { campaign: id, name });
     for (const { seq } of findCancelled.all()) await cancelMails(seq);
     for (const campaign of lifecycle.inStatus(["PAUSED"])) {
-      await resumeIfMended(campaign);
+      await resumeIfVerified(campaign);
       // The audience is fixed at the start, so it is also written while the campaign is paused.
       if (!isExpanded(campaign)) expandOnce(campaign);
     }
@@ -72,8 +75,8 @@ export function createRunner(deps: {
     log.warn("a campaign was paused", { campaign: campaign.id, reason: DOMAIN_LOST });
   }
 
-  async function resumeIfMended(campaign: CampaignRow): Promise<void> {
-    if (campaign.statusReason !== DOMAIN_LOST || !isVerified(campaign)) return;
+  async function resumeIfVerified(campaign: CampaignRow): Promise<void> {
+    if (!isWaitingForDomain(campaign) || !isVerified(campaign)) return;
     await writer.write(lifecycle.resume(campaign.projectSeq, campaign.id));
     log.info("a campaign goes on", { campaign: campaign.id });
   }

@@ -6,7 +6,7 @@ import { campaignCounts, campaigns } from "../../db/schema/campaigns.ts";
 import { emails } from "../../db/schema/emails.ts";
 import type { Change } from "../../db/writer.ts";
 import { normalizedAddress } from "../../http/formats.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -35,14 +35,14 @@ export type Campaigns = ReturnType<typeof createCampaigns>;
 export function createCampaigns(deps: {
   db: Db;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   segments: Pick<Segments, "ensureResolvable">;
   /**
    * Throws 403 unless the sender's domain is verified for the project (docs/specification.md#s2.3).
    */
   requireVerified: (projectSeq: number, from: string) => void;
 }) {
-  const { db, clock, cursors } = deps;
+  const { db, clock, listPage } = deps;
   const { findSegmentSeq, usersOfSegment, usersOfDomain } = createUsage(db);
   const audienceColumns = createAudienceColumns({ segments: deps.segments, findSegmentSeq });
   const presenterOf = createPresenter(db);
@@ -78,7 +78,7 @@ export function createCampaigns(deps: {
   return {
     get,
 
-    list: createCampaignList({ db, cursors, presenterOf }),
+    list: createCampaignList({ db, listPage, presenterOf }),
     usersOfSegment,
     usersOfDomain,
     present,

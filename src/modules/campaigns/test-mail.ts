@@ -9,7 +9,7 @@ import { parseData } from "../contacts/data.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
 import type { Quotas } from "../quotas/service.ts";
-import type { Previews } from "../templates/preview.ts";
+import type { Previews } from "../templates/service.ts";
 import { type Lifecycle, sharedMessage } from "./lifecycle.ts";
 import type { CampaignRow } from "./present.ts";
 

@@ -1,13 +1,18 @@
 /** The activity of a contact: its events and its mails in one timeline, newest first. */
 
-import { and, count, desc, eq, inArray, lt } from "drizzle-orm";
+import { and, desc, eq, inArray, lt } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { emails } from "../../db/schema/emails.ts";
 import { events } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageQuery } from "../../http/pagination.ts";
+import {
+  countRows,
+  type ListPage,
+  type PageQuery,
+  type PageRequest,
+} from "../../http/pagination.ts";
 import { isoTime } from "../../lib/clock.ts";
-import type { ContactEvents, Found, Whose } from "../../events/contact-events.ts";
+import type { ContactEvents, EventPage, EventSelection } from "../../events/contact-events.ts";
 import type { Activity } from "./activity-model.ts";
 import type { Contacts } from "./service.ts";
 
@@ -20,7 +25,7 @@ export type ListActivity = (
 /** Some entries of one kind, newest first, and the number of all entries of that kind. */
 type Part = { entries: Entry[]; total: number };
 type Entry = { at: number; seq: number; activity: Activity };
-type EventPart = Part & Pick<Found, "cursorAt">;
+type EventPart = Part & Pick<EventPage, "cursorAt">;
 
 /**
  * An entry of the timeline with the position of both kinds after it: the `seq` of the last event
@@ -32,18 +37,18 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 
 export function createActivity(deps: {
   db: Db;
-  cursors: Cursors;
+  listPage: ListPage;
   contacts: Contacts;
   eventsOfContact: ContactEvents;
 }): ListActivity {
-  const { db, cursors, contacts, eventsOfContact } = deps;
+  const { db, listPage, contacts, eventsOfContact } = deps;
 
   async function readEvents(
-    whose: Whose,
+    selection: EventSelection,
     after: readonly number[] | null,
     limit: number,
   ): Promise<EventPart> {
-    const { seqs, total, cursorAt } = await eventsOfContact.read(whose, { after, limit });
+    const { seqs, total, cursorAt } = await eventsOfContact.read(selection, { after, limit });
     const entries = db
       .select({ event: events, emailId: emails.id })
       .from(events)
@@ -87,29 +92,33 @@ export function createActivity(deps: {
         };
         return { at: createdAt, seq, activity };
       });
-    const [row] = db.select({ total: count() }).from(emails).where(isTheirs).all();
-    return { entries, total: row?.total ?? 0 };
+    return { entries, total: countRows(db, emails, isTheirs) };
+  }
+
+  async function read(selection: EventSelection, { after, limit }: PageRequest) {
+    const [emailSeq = NEWEST, ...eventPosition] = after ?? [];
+    const [eventSeq = NEWEST] = eventPosition;
+    const eventPart = await readEvents(
+      selection,
+      eventPosition.length === 0 ? null : eventPosition,
+      limit,
+    );
+    const emailPart = readEmails(selection.contactSeq, emailSeq, limit);
+    const timeline = merge(eventPart.entries, emailPart.entries, { eventSeq, emailSeq });
+    return {
+      rows: timeline.slice(0, limit),
+      total: eventPart.total + emailPart.total,
+      positionOf: (row: TimelineEntry) => [row.emailSeq, ...eventPart.cursorAt(row.eventSeq)],
+    };
   }
 
   return async (projectSeq, contactId, query) => {
-    const { seq } = contacts.get(projectSeq, contactId);
-    const scope = `${projectSeq}:activity:${contactId}`;
-    const request = cursors.read(scope, query);
-    const [emailSeq = NEWEST, ...after] = request.after ?? [];
-    const [eventSeq = NEWEST] = after;
-    const limit = request.limit + 1;
-    const eventPart = await readEvents(
-      { projectSeq, contactSeq: seq },
-      after.length === 0 ? null : after,
-      limit,
+    const { seq: contactSeq } = contacts.get(projectSeq, contactId);
+    return listPage(
+      { scope: `${projectSeq}:activity:${contactId}`, query },
+      (request) => read({ projectSeq, contactSeq }, request),
+      (rows) => rows.map(({ activity }) => activity),
     );
-    const emailPart = readEmails(seq, emailSeq, limit);
-    const timeline = merge(eventPart.entries, emailPart.entries, { eventSeq, emailSeq });
-    return cursors.page(scope, request, timeline.slice(0, limit), {
-      total: eventPart.total + emailPart.total,
-      positionOf: (row) => [row.emailSeq, ...eventPart.cursorAt(row.eventSeq)],
-      present: ({ activity }) => activity,
-    });
   };
 }
 

@@ -68,7 +68,7 @@ export function createAddressSearch(deps: { db: Db; scheduler: FairScheduler }):
   }
 
   async function scan(projectSeq: number, query: AddressQuery): Promise<Found> {
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     let total = 0;
     let seqs: number[] = [];
     let after = "";

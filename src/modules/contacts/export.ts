@@ -40,7 +40,7 @@ export function createExports(deps: {
     const { header, write } =
       query.format === "ndjson" ? { header: "", write: writeLine } : await csvWriter(projectSeq);
     const matches = matcher(query);
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     let text = header;
     let after = 0;
     for (;;) {

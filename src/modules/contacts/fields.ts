@@ -40,7 +40,7 @@ export function createFields(deps: { db: Db; scheduler: FairScheduler }) {
   const cache = new Map<number, { survey: Promise<Survey>; until: number }>();
 
   async function count(projectSeq: number): Promise<Counts> {
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     const counts: Counts = { contacts: 0, keys: new Map() };
     let after = 0;
     for (;;) {

@@ -7,11 +7,11 @@ import { and, desc, eq, inArray } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contactCounts, contacts } from "../../db/schema/contacts.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan, type PageRequest } from "../../http/pagination.ts";
+import { bySeq, type ListPage, newestRows, type PageRequest } from "../../http/pagination.ts";
 import { storedSpellings } from "../../protocols/mime/address.ts";
 import type { AddressSearch } from "./address-search.ts";
 import type { Contact, ContactQuery } from "./model.ts";
-import { type ContactRow, presentContact } from "./service.ts";
+import { presentContact } from "./service.ts";
 
 export type ContactList = ReturnType<typeof createContactList>;
 
@@ -19,10 +19,10 @@ type Filter = { isSubscribed: boolean | undefined; term: string };
 
 export function createContactList(deps: {
   db: Db;
-  cursors: Cursors;
+  listPage: ListPage;
   searchAddresses: AddressSearch;
 }) {
-  const { db, cursors, searchAddresses } = deps;
+  const { db, listPage, searchAddresses } = deps;
 
   function count(projectSeq: number, isSubscribed: boolean | undefined): number {
     const [counts = { total: 0, subscribed: 0 }] = db
@@ -34,28 +34,11 @@ export function createContactList(deps: {
     return isSubscribed ? counts.subscribed : counts.total - counts.subscribed;
   }
 
-  function listPage(projectSeq: number, { isSubscribed }: Filter, request: PageRequest) {
-    const rows = db
-      .select()
-      .from(contacts)
-      .where(
-        and(
-          eq(contacts.projectSeq, projectSeq),
-          isSubscribed === undefined ? undefined : eq(contacts.isSubscribed, isSubscribed),
-          olderThan(contacts.seq, request),
-        ),
-      )
-      .orderBy(desc(contacts.seq))
-      .limit(request.limit + 1)
-      .all();
-    return { rows, total: count(projectSeq, isSubscribed) };
-  }
-
-  async function searchPage(projectSeq: number, filter: Filter, request: PageRequest) {
+  async function search(projectSeq: number, filter: Filter, request: PageRequest) {
     const { total, seqs } = await searchAddresses(projectSeq, {
       ...filter,
       before: request.after?.[0],
-      limit: request.limit + 1,
+      limit: request.limit,
     });
     const rows = db
       .select()
@@ -63,22 +46,26 @@ export function createContactList(deps: {
       .where(inArray(contacts.seq, seqs))
       .orderBy(desc(contacts.seq))
       .all();
-    return { rows, total };
+    return { rows, total, positionOf: bySeq };
   }
 
-  return async (projectSeq: number, query: ContactQuery): Promise<Page<Contact>> => {
-    const scope = `${projectSeq}:contacts`;
-    const request = cursors.read(scope, query);
+  return (projectSeq: number, query: ContactQuery): Promise<Page<Contact>> => {
     const filter = filterOf(query);
-    const { rows, total } =
-      filter.term === ""
-        ? listPage(projectSeq, filter, request)
-        : await searchPage(projectSeq, filter, request);
-    return cursors.page<ContactRow, Contact>(scope, request, rows, {
-      total,
-      positionOf: bySeq,
-      present: presentContact,
+    const { isSubscribed } = filter;
+    const readAll = newestRows(db, {
+      table: contacts,
+      filter: and(
+        eq(contacts.projectSeq, projectSeq),
+        isSubscribed === undefined ? undefined : eq(contacts.isSubscribed, isSubscribed),
+      ),
+      select: db.select().from(contacts),
+      total: () => count(projectSeq, isSubscribed),
     });
+    return listPage(
+      { scope: `${projectSeq}:contacts`, query },
+      filter.term === "" ? readAll : (request) => search(projectSeq, filter, request),
+      (rows) => rows.map(presentContact),
+    );
   };
 }
 

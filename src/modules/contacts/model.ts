@@ -11,7 +11,7 @@ import { Input, OneOf, QueryBoolean } from "../../http/validation.ts";
 /** Free-form key/value attributes. */
 export const Data = Type.Record(Type.String(), Type.Unknown());
 
-const CONTACT = {
+export const CONTACT_EXAMPLE = {
   id: EXAMPLE.contactId,
   email: "ada@example.com",
   subscribed: true,
@@ -41,7 +41,7 @@ export const Contact = named(
       updatedAt: "When the contact was changed last",
     },
   ),
-  { description: "A person with an email address", example: CONTACT },
+  { description: "A person with an email address", example: CONTACT_EXAMPLE },
 );
 export type Contact = Static<typeof Contact>;
 
@@ -59,7 +59,7 @@ export const UpsertedContact = named(
   }),
   {
     description: "A contact that was created or updated",
-    example: { ...CONTACT, _meta: { isNew: true, isUpdate: false } },
+    example: { ...CONTACT_EXAMPLE, _meta: { isNew: true, isUpdate: false } },
   },
 );
 
@@ -145,9 +145,9 @@ export const ContactPage = named(
   {
     description: "One page of contacts",
     example: {
-      contacts: [CONTACT],
+      contacts: [CONTACT_EXAMPLE],
       cursor: null,
-      items: [CONTACT],
+      items: [CONTACT_EXAMPLE],
       nextCursor: null,
       hasMore: false,
       total: 1,

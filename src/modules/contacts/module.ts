@@ -12,7 +12,7 @@ import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
 import type { EventLog } from "../../events/log.ts";
@@ -49,7 +49,7 @@ export function createContactModule(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   events: EventLog;
   contacts: Contacts;
   removal: Pick<Removal, "remove">;
@@ -62,7 +62,7 @@ export function createContactModule(deps: {
   admission: Admission;
   bodies: Bodies;
 }): Module {
-  const { db, folder, writer, clock, log, cursors, scheduler } = deps;
+  const { db, folder, writer, clock, log, listPage, scheduler } = deps;
   const { events, eventsOfContact, contacts, quotas, admission, bodies } = deps;
   const { remove } = deps.removal;
   const audience = deps.filterAudience;
@@ -91,9 +91,9 @@ export function createContactModule(deps: {
   });
 
   const searchAddresses = createAddressSearch({ db, scheduler });
-  const list = createContactList({ db, cursors, searchAddresses });
+  const list = createContactList({ db, listPage, searchAddresses });
   const exports = createExports({ db, scheduler, fields, quota });
-  const activity = createActivity({ db, cursors, contacts, eventsOfContact });
+  const activity = createActivity({ db, listPage, contacts, eventsOfContact });
   const bulk = createBulk({ db, jobs, quota, audience });
   const { wake } = worker;
   let cleanup = Promise.resolve();

@@ -14,6 +14,7 @@ import { Elysia, status } from "elysia";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { ALSO } from "../../http/documented.ts";
 import {
   Envelope,
   envelope,
@@ -31,6 +32,7 @@ import type { ContactList } from "./list.ts";
 import { Activity } from "./activity-model.ts";
 import {
   Contact,
+  CONTACT_EXAMPLE,
   ContactInput,
   ContactPage,
   ContactPatch,
@@ -174,7 +176,11 @@ const ExportedFile = Type.Unsafe<Response>(
   Type.Any({
     type: "string",
     contentMediaType: "text/csv",
+    description: "The contacts, as a file",
     examples: ["email,subscribed,data.plan\r\nada@example.com,true,pro\r\n"],
+    [ALSO]: {
+      "application/x-ndjson": `${JSON.stringify(CONTACT_EXAMPLE)}\n`,
+    },
   }),
 );
 

@@ -6,6 +6,7 @@
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
+import { createWorker } from "../../lib/worker.ts";
 import type { DnsCheck, CheckDns } from "./dns-check.ts";
 import type { CheckRows } from "./check-rows.ts";
 import type { DomainRow, Domains } from "./service.ts";
@@ -24,13 +25,18 @@ type DomainChecksDeps = {
 const MAX_CONCURRENT = 4;
 /** Longest time between two polls, because a command in another process may add a domain. */
 const LONGEST_SLEEP_MS = 60_000;
+/** Shortest time between two polls, so that a domain that stays due causes no busy loop. */
+const SHORTEST_SLEEP_MS = 1_000;
 
 export function createDomainChecks(deps: DomainChecksDeps) {
-  const { domains, checkRows: looks, checkDns: lookUp, writer, clock, log } = deps;
+  const { domains, checkRows, checkDns, writer, clock, log } = deps;
   const underWay = new Map<number, Promise<DnsCheck>>();
-  let isRunning = false;
-  let round: Promise<void> | null = null;
-  let cancelTimer = () => {};
+  const worker = createWorker({
+    clock,
+    step: checkDue,
+    onError: (error) => log.warn("domains could not be checked", { error: describeError(error) }),
+    pauseMs: SHORTEST_SLEEP_MS,
+  });
 
   /** Checks a domain now and stores the findings. Shares a check that is already running. */
   function check(row: DomainRow): Promise<DnsCheck> {
@@ -42,8 +48,8 @@ export function createDomainChecks(deps: DomainChecksDeps) {
   }
 
   async function checkAndStore(row: DomainRow): Promise<DnsCheck> {
-    const found = await lookUp(row.domain, domains.recordsOf(row));
-    const updated = await writer.write(() => looks.record(row, found));
+    const found = await checkDns(row.domain, domains.recordsOf(row));
+    const updated = await writer.write(() => checkRows.record(row, found));
     if (updated !== null) report(row, updated);
     return found;
   }
@@ -59,49 +65,24 @@ export function createDomainChecks(deps: DomainChecksDeps) {
     }
   }
 
-  function wake(): void {
-    if (!isRunning || round !== null) return;
-    round = checkDue()
-      .catch((error: unknown) =>
-        log.warn("domains could not be checked", { error: describeError(error) }),
-      )
-      .finally(() => {
-        round = null;
-        sleep();
-      });
-  }
-
-  async function checkDue(): Promise<void> {
+  /** Checks all domains that are due. Returns the delay until the next one is due. */
+  async function checkDue(): Promise<number> {
     for (let due = dueNow(); due.length > 0; due = dueNow()) await Promise.all(due.map(check));
+    const nextAt = checkRows.nextDueAt() ?? Infinity;
+    return Math.max(SHORTEST_SLEEP_MS, Math.min(nextAt - clock.now(), LONGEST_SLEEP_MS));
   }
 
   function dueNow(): DomainRow[] {
-    return isRunning ? looks.due(MAX_CONCURRENT) : [];
-  }
-
-  function sleep(): void {
-    cancelTimer();
-    if (!isRunning) return;
-    const nextAt = looks.nextDueAt() ?? Infinity;
-    // The minimum prevents a busy loop if a round fails.
-    const delayMs = Math.max(1000, Math.min(nextAt - clock.now(), LONGEST_SLEEP_MS));
-    cancelTimer = clock.after(delayMs, wake);
+    return worker.isRunning() ? checkRows.due(MAX_CONCURRENT) : [];
   }
 
   return {
     check,
     /** Starts a round, because a domain may be due. */
-    wake,
-    shift: looks.shift,
-    start(): void {
-      isRunning = true;
-      wake();
-    },
+    wake: worker.wake,
+    shift: checkRows.shift,
+    start: worker.start,
     /** Waits for running checks, which end soon if the DNS client was closed before. */
-    async stop(): Promise<void> {
-      isRunning = false;
-      cancelTimer();
-      await round;
-    },
+    stop: worker.stop,
   };
 }

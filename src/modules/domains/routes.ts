@@ -34,7 +34,7 @@ export function domainRoutes(deps: {
   const { admission, domains, checks, writer } = deps;
   return new Elysia({ name: "domain-routes", prefix: "/domains" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(domains.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await domains.list(project.seq, query)), {
       query: DomainQuery,
       response: withErrors({ 200: ListEnvelope(Domain) }),
       detail: domainOperations.listDomains,

@@ -6,12 +6,12 @@
  * verified domain is accepted and signed with its keys.
  */
 
-import { and, count, desc, eq } from "drizzle-orm";
+import { and, desc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { domains } from "../../db/schema/domains.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type ListPage, newestRows } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { References } from "../../lib/references.ts";
@@ -29,7 +29,7 @@ export type Domains = ReturnType<typeof createDomains>;
 type DomainsDeps = {
   db: Db;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   keys: DkimKeys;
   installation: Installation;
   references: Pick<References, "usersOf">;
@@ -44,7 +44,7 @@ type NewDomain = {
 };
 
 export function createDomains(deps: DomainsDeps) {
-  const { db, clock, cursors, keys, installation, references } = deps;
+  const { db, clock, listPage, keys, installation, references } = deps;
   // Runs twice for every mail: when it is accepted and when it leaves.
   const findVerified = db.sqlite.prepare<{ hasReturnPath: number }, [string, number]>(`
     SELECT has_return_path AS hasReturnPath FROM domains
@@ -185,27 +185,19 @@ export function createDomains(deps: DomainsDeps) {
         .orderBy(desc(domains.seq))
         .all(),
 
-    list(projectSeq: number, query: DomainQuery): Page<Domain> {
-      const scope = `${projectSeq}:domains`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(domains.projectSeq, projectSeq),
-        query.status === undefined ? undefined : eq(domains.status, query.status),
-      );
-      const rows = db
-        .select()
-        .from(domains)
-        .where(and(filter, olderThan(domains.seq, request)))
-        .orderBy(desc(domains.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total = db.select({ total: count() }).from(domains).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present,
-      });
-    },
+    list: (projectSeq: number, query: DomainQuery): Promise<Page<Domain>> =>
+      listPage(
+        { scope: `${projectSeq}:domains`, query },
+        newestRows(db, {
+          table: domains,
+          filter: and(
+            eq(domains.projectSeq, projectSeq),
+            query.status === undefined ? undefined : eq(domains.status, query.status),
+          ),
+          select: db.select().from(domains),
+        }),
+        (rows) => rows.map(present),
+      ),
   };
 }
 
@@ -224,5 +216,15 @@ function domainInUse(domain: string, uses: readonly string[]): AppError {
 function justRemoved(domain: string): AppError {
   return new AppError(409, "CONFLICT", `${domain} was removed at the same moment.`, {
     suggestion: "Send the request again.",
+  });
+}
+
+/** The error for a sender whose domain is not verified. */
+export function senderNotVerified(domain: string): AppError {
+  const message = `The sender's domain ${domain} is not a verified domain of this project.`;
+  return new AppError(403, "DOMAIN_NOT_VERIFIED", message, {
+    suggestion:
+      `Add it with: mailstead domain add ${domain} — or, if it was added already, list its ` +
+      `missing DNS records: mailstead domain verify ${domain}`,
   });
 }

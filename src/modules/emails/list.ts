@@ -7,7 +7,7 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors } from "../../http/pagination.ts";
+import { bySeq, type ListPage, seqBound } from "../../http/pagination.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler, SliceQueue } from "../../lib/slice-queue.ts";
 import { parseAddressFilter } from "../../http/address-filter.ts";
@@ -33,11 +33,11 @@ const NEWEST = Number.MAX_SAFE_INTEGER;
 
 export function createEmailList(deps: {
   db: Db;
-  cursors: Cursors;
+  listPage: ListPage;
   scheduler: FairScheduler;
   records: Pick<EmailRecords, "bySeqs">;
 }): ListEmails {
-  const { cursors, scheduler, records } = deps;
+  const { listPage, scheduler, records } = deps;
   const { sqlite } = deps.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
@@ -122,21 +122,19 @@ export function createEmailList(deps: {
     const isAll = criteria.length === 0 && source.index === "emails_page";
     return isAll
       ? findAll(projectSeq, bounds)
-      : scan({ source, criteria }, bounds, scheduler.of(projectSeq));
+      : scan({ source, criteria }, bounds, scheduler.queueOf(projectSeq));
   }
 
-  return async (projectSeq, query) => {
-    const scope = `${projectSeq}:emails`;
-    const request = cursors.read(scope, query);
-    const [before = NEWEST] = request.after ?? [];
-    const bounds = { before, limit: request.limit + 1 };
-    const { seqs, total } = await find(projectSeq, query, bounds);
-    return cursors.page(scope, request, records.bySeqs(seqs), {
-      total,
-      positionOf: bySeq,
-      present: ({ email }) => email,
-    });
-  };
+  return (projectSeq, query) =>
+    listPage(
+      { scope: `${projectSeq}:emails`, query },
+      async (request) => {
+        const bounds = { before: seqBound(request), limit: request.limit };
+        const { seqs, total } = await find(projectSeq, query, bounds);
+        return { rows: records.bySeqs(seqs), total, positionOf: bySeq };
+      },
+      (rows) => rows.map(({ email }) => email),
+    );
 }
 
 function criteriaOf(query: EmailQuery): Criterion[] {

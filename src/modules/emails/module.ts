@@ -9,7 +9,7 @@ import type { Writer } from "../../db/writer.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Bodies } from "../../http/bodies.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Signal } from "../../lib/signal.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
@@ -32,7 +32,7 @@ export function createEmailModule(deps: {
   clock: Clock;
   config: Pick<Config, "requireVerifiedDomain">;
   contacts: Contacts;
-  cursors: Cursors;
+  listPage: ListPage;
   db: Db;
   domains: Domains;
   events: EventLog;

@@ -89,7 +89,7 @@ export function emailRoutes(deps: {
               type: "string",
               contentMediaType: "message/rfc822",
               description: "A message as it would leave",
-              examples: ["Subject: Your order 1001\\r\\n\\r\\nThank you, Ada.\\r\\n"],
+              examples: ["Subject: Your order 1001\r\n\r\nThank you, Ada.\r\n"],
             }),
           ),
         }),

@@ -8,15 +8,15 @@
 
 import type { Db } from "../../db/open.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageRequest } from "../../http/pagination.ts";
+import type { ListPage, PageRequest, PageRows } from "../../http/pagination.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
 import { startSlices } from "../../lib/slices.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import { storedAddress } from "../../protocols/mime/address.ts";
 import type { Event, EventQuery } from "./model.ts";
-import type { ContactEvents, Whose } from "../../events/contact-events.ts";
+import type { ContactEvents, EventSelection } from "../../events/contact-events.ts";
 import type { StoredEvent } from "../../events/log.ts";
-import { presentEvent } from "./present.ts";
+import { presentEvent } from "./service.ts";
 
 export type EventList = (projectSeq: number, query: EventQuery) => Promise<Page<Event>>;
 
@@ -32,7 +32,7 @@ type Source = {
 type Position = readonly [createdAt: number, seq: number];
 type Period = { after: Position; before: Position };
 type Row = StoredEvent & { seq: number };
-type Found = { rows: Row[]; total: number; positionOf: (row: Row) => readonly number[] };
+type Found = PageRows<Row>;
 
 const COLUMNS = `e.seq, e.id, e.name, e.data, e.created_at AS createdAt, c.id AS contactId,
   c.email AS contactEmail, m.id AS emailId`;
@@ -50,11 +50,11 @@ const WITHIN = "(created_at, seq) > (?, ?) AND (created_at, seq) < (?, ?)";
 
 export function createEventList(deps: {
   db: Db;
-  cursors: Cursors;
+  listPage: ListPage;
   scheduler: FairScheduler;
   ofContact: ContactEvents;
 }): EventList {
-  const { cursors, scheduler, ofContact } = deps;
+  const { listPage, scheduler, ofContact } = deps;
   const { sqlite } = deps.db;
   const findContact = sqlite.prepare<{ seq: number }, [number, string]>(
     "SELECT seq FROM contacts WHERE project_seq = +? AND id = +?",
@@ -112,7 +112,7 @@ export function createEventList(deps: {
     const countRest = sqlite.query<{ total: number }, (string | number)[]>(
       `SELECT count(*) AS total ${entries}`,
     );
-    const slices = await startSlices(scheduler.of(projectSeq));
+    const slices = await startSlices(scheduler.queueOf(projectSeq));
     let total = 0;
     let { after } = period;
     for (;;) {
@@ -139,21 +139,21 @@ export function createEventList(deps: {
     const period = periodOf(query);
     const total = await totalOf(projectSeq, source, query);
     const before = earlier(positionOf(after) ?? period.before, period.before);
-    const rows = pageOf(source, { ...period, before }, limit + 1);
+    const rows = pageOf(source, { ...period, before }, limit);
     return { rows, total, positionOf: (row) => [row.createdAt, row.seq] };
   }
 
   async function readContact(
-    whose: Whose,
+    selection: EventSelection,
     query: EventQuery,
     { after, limit }: PageRequest,
   ): Promise<Found> {
     const { after: from, before: to } = periodOf(query);
     const { seqs, total, cursorAt } = await ofContact.read(
-      { ...whose, name: query.event },
+      { ...selection, name: query.event },
       {
         after,
-        limit: limit + 1,
+        limit,
         isWithin: hasPeriod(query) ? (at) => at >= from[0] && at <= to[0] : undefined,
       },
     );
@@ -166,16 +166,13 @@ export function createEventList(deps: {
       given.event === undefined ? given : { ...given, event: trimmedEventName(given.event) };
     const hasContactFilter = query.email !== undefined || query.contactId !== undefined;
     const contactSeq = hasContactFilter ? contactOf(projectSeq, query) : null;
-    const whose = hasContactFilter ? `:${contactSeq}:${query.event ?? ""}` : "";
-    const scope = `${projectSeq}:events${whose}`;
-    const request = cursors.read(scope, query);
-    const { rows, total, positionOf } =
-      contactSeq !== null
-        ? await readContact({ projectSeq, contactSeq }, query, request)
-        : hasContactFilter
-          ? NO_EVENTS
-          : await readLog(projectSeq, query, request);
-    return cursors.page(scope, request, rows, { total, positionOf, present: presentEvent });
+    const contactScope = hasContactFilter ? `:${contactSeq}:${query.event ?? ""}` : "";
+    const scope = `${projectSeq}:events${contactScope}`;
+    function read(request: PageRequest): Found | Promise<Found> {
+      if (contactSeq !== null) return readContact({ projectSeq, contactSeq }, query, request);
+      return hasContactFilter ? NO_EVENTS : readLog(projectSeq, query, request);
+    }
+    return listPage({ scope, query }, read, (rows) => rows.map(presentEvent));
   };
 }
 

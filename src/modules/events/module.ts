@@ -3,7 +3,7 @@
 import type { Db } from "../../db/open.ts";
 import type { ContactEvents } from "../../events/contact-events.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
 import { createEventList } from "./list.ts";
@@ -12,7 +12,7 @@ import { eventRoutes } from "./routes.ts";
 
 export function createEventModule(deps: {
   admission: Admission;
-  cursors: Cursors;
+  listPage: ListPage;
   db: Db;
   eventsOfContact: ContactEvents;
   scheduler: FairScheduler;

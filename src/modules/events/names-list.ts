@@ -1,19 +1,24 @@
 /** Pages of the unique event names of a project, most used first. */
 
-import { and, count, desc, eq, lt, or } from "drizzle-orm";
+import { and, desc, eq, lt, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { eventNames } from "../../db/schema/events.ts";
 import type { Page } from "../../http/envelope.ts";
-import type { Cursors, PageQuery } from "../../http/pagination.ts";
+import {
+  countRows,
+  type ListPage,
+  type PageQuery,
+  type PageRequest,
+} from "../../http/pagination.ts";
 
-export type EventNameList = (projectSeq: number, query: PageQuery) => Page<string>;
+export type EventNameList = (projectSeq: number, query: PageQuery) => Promise<Page<string>>;
 
-export function createEventNameList({ db, cursors }: { db: Db; cursors: Cursors }): EventNameList {
-  return (projectSeq, query) => {
-    const scope = `${projectSeq}:event-names`;
-    const request = cursors.read(scope, query);
-    const [uses, seq] = request.after ?? [];
-    const after =
+export function createEventNameList(deps: { db: Db; listPage: ListPage }): EventNameList {
+  const { db, listPage } = deps;
+
+  function read(projectSeq: number, { after, limit }: PageRequest) {
+    const [uses, seq] = after ?? [];
+    const isAfter =
       uses === undefined || seq === undefined
         ? undefined
         : or(lt(eventNames.count, uses), and(eq(eventNames.count, uses), lt(eventNames.seq, seq)));
@@ -21,16 +26,21 @@ export function createEventNameList({ db, cursors }: { db: Db; cursors: Cursors 
     const rows = db
       .select()
       .from(eventNames)
-      .where(and(inProject, after))
+      .where(and(inProject, isAfter))
       .orderBy(desc(eventNames.count), desc(eventNames.seq))
-      .limit(request.limit + 1)
+      .limit(limit)
       .all();
-    const total =
-      db.select({ total: count() }).from(eventNames).where(inProject).all()[0]?.total ?? 0;
-    return cursors.page(scope, request, rows, {
-      total,
-      positionOf: (row) => [row.count, row.seq],
-      present: (row) => row.name,
-    });
-  };
+    return { rows, total: countRows(db, eventNames, inProject), positionOf };
+  }
+
+  return (projectSeq, query) =>
+    listPage(
+      { scope: `${projectSeq}:event-names`, query },
+      (request) => read(projectSeq, request),
+      (rows) => rows.map(({ name }) => name),
+    );
+}
+
+function positionOf({ count, seq }: typeof eventNames.$inferSelect): readonly number[] {
+  return [count, seq];
 }

@@ -21,7 +21,7 @@ export function eventRoutes(deps: { admission: Admission; names: EventNameList; 
       response: withErrors({ 200: ListEnvelope(Event) }),
       detail: eventOperations.listEvents,
     })
-    .get("/names", ({ project, query }) => envelope(names(project.seq, query)), {
+    .get("/names", async ({ project, query }) => envelope(await names(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(ShownEventName) }),
       detail: eventOperations.listEventNames,

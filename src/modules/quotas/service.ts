@@ -5,7 +5,7 @@
  * of campaigns are not checked against the queue quota, because the size of their audience limits
  * them.
  *
- * A refusal in a request is an error with code QUOTA_EXCEEDED (`exceeded.ts`), and the operator
+ * A refusal in a request is an error with code QUOTA_EXCEEDED, and the operator
  * finds a warning in the log.
  */
 
@@ -14,7 +14,6 @@ import type { UsageCounter } from "../../db/usage-counter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import type { Log } from "../../lib/log.ts";
-import { quotaExceeded } from "./exceeded.ts";
 
 /** The limits of each project; 0 for no limit. */
 type QuotaLimits = { storedBytes: number; queuedMails: number };
@@ -177,5 +176,26 @@ function tooManyAtOnce(mails: number, limit: number): AppError {
   const message = `${mails} mails exceed the quota of ${limit} queued mails (--quota-queued-mails).`;
   return new AppError(409, "QUOTA_EXCEEDED", message, {
     suggestion: "Send to fewer recipients at once.",
+  });
+}
+
+type ExceededQuota = {
+  /** The quota as a noun with its value, such as `10 imports and bulk actions`. */
+  quota: string;
+  /** The flag of the setting, such as `--quota-jobs`. */
+  setting: string;
+  /** Time after which the request may succeed; null if waiting does not help. */
+  retryAfterSeconds: number | null;
+  /** One sentence that says what the caller can do. */
+  suggestion: string;
+};
+
+/** The error of an exceeded quota: 429 if waiting helps, otherwise 409. */
+export function quotaExceeded(exceeded: ExceededQuota): AppError {
+  const { quota, setting, retryAfterSeconds, suggestion } = exceeded;
+  const message = `The project has reached its quota of ${quota} (${setting}).`;
+  return new AppError(retryAfterSeconds === null ? 409 : 429, "QUOTA_EXCEEDED", message, {
+    suggestion,
+    ...(retryAfterSeconds !== null && { headers: { "Retry-After": String(retryAfterSeconds) } }),
   });
 }

@@ -14,12 +14,12 @@
  * 6. `cleanup.ts` deletes the remaining rows of deleted segments.
  */
 
-import { and, count, desc, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { segments } from "../../db/schema/segments.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
+import { bySeq, type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Contact } from "../contacts/model.ts";
@@ -48,13 +48,13 @@ export function createSegments(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   contacts: Contacts;
   events: EventLog;
   scheduler: FairScheduler;
   references: Pick<References, "usersOf">;
 }) {
-  const { db, writer, clock, log, cursors, contacts, events, scheduler, references } = deps;
+  const { db, writer, clock, log, listPage, contacts, events, scheduler, references } = deps;
   const audiences = createAudiences({ db, scheduler });
   const definitions = createDefinitions({ db, clock });
   const memberRows = createMemberRows({ db, clock, events });
@@ -115,39 +115,31 @@ export function createSegments(deps: {
     /** Resolves when the members of a new tracked segment are recorded. */
     whenRecorded: tracking.whenRecorded,
 
-    async list(projectSeq: number, query: PageQuery): Promise<Page<Segment>> {
-      const scope = `${projectSeq}:segments`;
-      const request = cursors.read(scope, query);
-      const live = and(eq(segments.projectSeq, projectSeq), isNull(segments.deletedAt));
-      const rows = db
-        .select()
-        .from(segments)
-        .where(and(live, olderThan(segments.seq, request)))
-        .orderBy(desc(segments.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total = db.select({ total: count() }).from(segments).where(live).all()[0]?.total ?? 0;
-      const page = cursors.page<SegmentRow, SegmentRow>(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: (row) => row,
-      });
-      const counted = await counts.countAll(page.items);
-      return { ...page, items: counted.map(([row, memberCount]) => present(row, memberCount)) };
-    },
+    list: (projectSeq: number, query: PageQuery): Promise<Page<Segment>> =>
+      listPage(
+        { scope: `${projectSeq}:segments`, query },
+        newestRows(db, {
+          table: segments,
+          filter: and(eq(segments.projectSeq, projectSeq), isNull(segments.deletedAt)),
+          select: db.select().from(segments),
+        }),
+        async (rows) => {
+          const counted = await counts.countAll(rows);
+          return counted.map(([row, memberCount]) => present(row, memberCount));
+        },
+      ),
 
-    async listContacts(projectSeq: number, id: string, query: PageQuery): Promise<Page<Contact>> {
+    listContacts(projectSeq: number, id: string, query: PageQuery): Promise<Page<Contact>> {
       const audience = definitions.segmentAudience(definitions.get(projectSeq, id));
-      const scope = `${projectSeq}:segment-contacts:${id}`;
-      const request = cursors.read(scope, query);
-      const [beforeSeq = null] = request.after ?? [];
-      const rows = await audiences.page(audience, { beforeSeq, limit: request.limit + 1 });
-      const total = await audiences.count(audience);
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: presentContact,
-      });
+      return listPage(
+        { scope: `${projectSeq}:segment-contacts:${id}`, query },
+        async (request) => {
+          const beforeSeq = request.after?.[0] ?? null;
+          const rows = await audiences.page(audience, { beforeSeq, limit: request.limit });
+          return { rows, total: await audiences.count(audience), positionOf: bySeq };
+        },
+        (rows) => rows.map(presentContact),
+      );
     },
 
     /** Recurring work: evaluates tracked segments and deletes the rows of deleted ones. */

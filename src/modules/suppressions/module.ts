@@ -3,7 +3,7 @@
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Module } from "../module.ts";
 import { createSuppressionList } from "./list.ts";
@@ -13,7 +13,7 @@ import type { Suppressions } from "./service.ts";
 export function createSuppressionModule(deps: {
   admission: Admission;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   db: Db;
   suppressions: Suppressions;
   writer: Writer;

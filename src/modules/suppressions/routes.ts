@@ -26,7 +26,7 @@ export function suppressionRoutes(deps: {
   const { admission, clock, list, suppressions, writer } = deps;
   return new Elysia({ name: "suppression-routes", prefix: "/suppressions" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await list(project.seq, query)), {
       query: SuppressionQuery,
       response: withErrors({ 200: ListEnvelope(Suppression) }),
       detail: suppressionOperations.listSuppressions,

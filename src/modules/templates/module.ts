@@ -3,9 +3,8 @@
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
 import type { Module } from "../module.ts";
-import type { Previews } from "./preview.ts";
 import { templateRoutes } from "./routes.ts";
-import type { Templates } from "./service.ts";
+import type { Previews, Templates } from "./service.ts";
 
 export function createTemplateModule(deps: {
   admission: Admission;

@@ -24,8 +24,7 @@ import { ensureChecks } from "../../http/validation.ts";
 import { Type } from "@sinclair/typebox";
 import { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
 import { templateOperations } from "./operations.ts";
-import type { Previews } from "./preview.ts";
-import { presentTemplate, type Templates } from "./service.ts";
+import { presentTemplate, type Previews, type Templates } from "./service.ts";
 
 export function templateRoutes(deps: {
   admission: Admission;
@@ -36,7 +35,7 @@ export function templateRoutes(deps: {
   const { admission, templates, preview, writer } = deps;
   return new Elysia({ name: "template-routes", prefix: "/templates" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(templates.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await templates.list(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Template) }),
       detail: templateOperations.listTemplates,

@@ -1,31 +1,53 @@
 /**
  * Templates: subject and body in Liquid, with an optional sender. A request is checked for syntax
- * errors (`model.ts`) before the template is stored; `preview.ts` renders it for one contact.
+ * errors (`model.ts`) before the template is stored. A preview renders subject and body for one
+ * contact.
  */
 
-import { and, count, desc, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { templates } from "../../db/schema/templates.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
+import type { Project } from "../../http/admission.ts";
+import { type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
+import { normalizedAddress } from "../../http/formats.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
-import { AppError, notFound } from "../../lib/errors.ts";
+import { AppError, fieldError, notFound } from "../../lib/errors.ts";
 import type { References } from "../../lib/references.ts";
 import { newId } from "../../lib/id.ts";
-import { normalizedAddress } from "../../http/formats.ts";
-import type { Template, TemplateInput, TemplatePatch } from "./model.ts";
+import { recipientLinks } from "../../render/links.ts";
+import { checkSubject } from "../../render/subject.ts";
+import type { TemplateCache } from "../../render/template/cache.ts";
+import { createRenderBudget, type RenderBudget } from "../../render/render-budget.ts";
+import {
+  renderErrorMessage,
+  syntaxErrorMessage,
+  type TemplateKind,
+  type Variables,
+} from "../../render/template/template.ts";
+import { htmlToText } from "../../render/text.ts";
+import { mergeVariables, templateVariables } from "../../render/variables.ts";
+import { parseData, resolvedData } from "../contacts/data.ts";
+import type { Contacts } from "../contacts/service.ts";
+import type { Preview, PreviewInput, Template, TemplateInput, TemplatePatch } from "./model.ts";
 
 export type TemplateRow = typeof templates.$inferSelect;
 export type Templates = ReturnType<typeof createTemplates>;
+export type Previews = ReturnType<typeof createPreviews>;
+
+/** Subject and body as Liquid templates. */
+type PreviewSource = { subject: string; body: string };
+
+const SAMPLE_EMAIL = "ada@example.com";
 
 export function createTemplates(deps: {
   db: Db;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   references: Pick<References, "usersOf">;
 }) {
-  const { db, clock, cursors, references } = deps;
+  const { db, clock, listPage, references } = deps;
   // Prepared without the query builder, because each mail from a template runs it.
   const findById = db.sqlite.prepare<TemplateRow, [number, string]>(`
     SELECT seq, id, project_seq AS projectSeq, name, description, subject, body,
@@ -77,25 +99,16 @@ export function createTemplates(deps: {
       };
     },
 
-    list(projectSeq: number, query: PageQuery): Page<Template> {
-      const scope = `${projectSeq}:templates`;
-      const request = cursors.read(scope, query);
-      const inProject = eq(templates.projectSeq, projectSeq);
-      const before = olderThan(templates.seq, request);
-      const rows = db
-        .select()
-        .from(templates)
-        .where(and(inProject, before))
-        .orderBy(desc(templates.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total =
-        db.select({ total: count() }).from(templates).where(inProject).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: presentTemplate,
-      });
+    list(projectSeq: number, query: PageQuery): Promise<Page<Template>> {
+      return listPage(
+        { scope: `${projectSeq}:templates`, query },
+        newestRows(db, {
+          table: templates,
+          filter: eq(templates.projectSeq, projectSeq),
+          select: db.select().from(templates),
+        }),
+        (rows) => rows.map(presentTemplate),
+      );
     },
   };
 }
@@ -132,5 +145,71 @@ export function presentTemplate(row: TemplateRow): Template {
     type,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+/** Renders subject and body as one recipient would see them. Stores and sends nothing. */
+export function createPreviews(deps: {
+  clock: Clock;
+  contacts: Pick<Contacts, "get">;
+  templateCache: TemplateCache;
+  /** Base of links in mails, and the key that signs them. */
+  url: string;
+  linkKey: Uint8Array;
+}) {
+  const { clock, contacts } = deps;
+
+  function renderField(
+    budget: RenderBudget,
+    source: string,
+    kind: TemplateKind,
+    variables: Variables,
+  ): string {
+    const field = kind === "text" ? "subject" : "body";
+    const compiled = deps.templateCache.compile(source, kind);
+    if (!compiled.ok) throw fieldError(field, "invalid_format", syntaxErrorMessage(compiled));
+    const result = budget.render(compiled.template, variables);
+    if (result.ok) return result.text;
+    throw fieldError(field, "invalid_value", renderErrorMessage(result.reason));
+  }
+
+  /** Renders the mail with this id for a recipient. Throws 422 if it cannot be rendered. */
+  function renderFor(
+    project: Project,
+    { subject, body }: PreviewSource,
+    recipient: { id: string; email: string; data: Variables; emailId: string },
+  ): Preview {
+    const variables = templateVariables({
+      ...recipient,
+      links: recipientLinks(deps.url, deps.linkKey, recipient.emailId),
+      projectName: project.name,
+    });
+    const budget = createRenderBudget();
+    const html = renderField(budget, body, "html", variables);
+    const text = renderField(budget, subject, "text", variables);
+    const fault = checkSubject(text);
+    if (fault !== null) throw fieldError("subject", fault.code, fault.message);
+    return { subject: text, html, text: htmlToText(html) };
+  }
+
+  return {
+    renderFor,
+
+    /**
+     * Renders for a contact, with `data` over its own data, or for a sample address without a
+     * contact.
+     */
+    preview(project: Project, source: PreviewSource, { contactId, data }: PreviewInput): Preview {
+      const contact = contactId === undefined ? null : contacts.get(project.seq, contactId);
+      return renderFor(project, source, {
+        id: contact?.id ?? "",
+        email: contact?.email ?? SAMPLE_EMAIL,
+        data: mergeVariables(
+          contact === null ? {} : parseData(contact.data),
+          resolvedData(data ?? {}),
+        ),
+        emailId: newId(clock.now()),
+      });
+    },
   };
 }

@@ -7,7 +7,7 @@ import { isStorageRefusal } from "../../db/refusal.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { describeError, type Log } from "../../lib/log.ts";
-import type { CountHit, Hit } from "./count.ts";
+import type { CountHit, Hit } from "./service.ts";
 
 export type Collector = {
   /** Queues a hit to be counted; never waits and never fails. */

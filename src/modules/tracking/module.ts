@@ -1,6 +1,6 @@
 /**
  * The module of opens and clicks. A pixel or a link of a mail is requested (routes.ts); the hit is
- * collected in memory (collector.ts) and counted in a batch (count.ts), which records the events.
+ * collected in memory (collector.ts) and counted in a batch (service.ts), which records the events.
  */
 
 import type { Clock } from "../../lib/clock.ts";

@@ -7,7 +7,7 @@
  * 1. The token is verified without the database, so links work as long as the secret is the same.
  * 2. `machines.ts` recognises requests that no person made.
  * 3. `collector.ts` queues the hit and writes the queue in batches.
- * 4. `count.ts` records the hit in the mail's row and the event log.
+ * 4. `service.ts` records the hit in the mail's row and the event log.
  */
 
 import { Type } from "@sinclair/typebox";

@@ -1,12 +1,12 @@
 /** The operations of the API on deliveries: list and retry. */
 
-import { and, count, desc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { events } from "../../db/schema/events.ts";
 import { webhookDeliveries } from "../../db/schema/webhooks.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type ListPage, newestRows } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import type { Delivery, DeliveryQuery } from "./model.ts";
@@ -18,22 +18,23 @@ export type Deliveries = ReturnType<typeof createDeliveries>;
 export function createDeliveries(deps: {
   db: Db;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   rows: DeliveryRows;
 }) {
-  const { db, clock, cursors, rows } = deps;
-  const columns = {
-    seq: webhookDeliveries.seq,
-    delivery: webhookDeliveries,
-    eventId: events.id,
-    eventName: events.name,
-  };
+  const { db, clock, listPage, rows } = deps;
+  const select = () =>
+    db
+      .select({
+        seq: webhookDeliveries.seq,
+        delivery: webhookDeliveries,
+        eventId: events.id,
+        eventName: events.name,
+      })
+      .from(webhookDeliveries)
+      .innerJoin(events, eq(events.seq, webhookDeliveries.eventSeq));
 
   function get(webhookSeq: number, id: string): Row {
-    const [row] = db
-      .select(columns)
-      .from(webhookDeliveries)
-      .innerJoin(events, eq(events.seq, webhookDeliveries.eventSeq))
+    const [row] = select()
       .where(and(eq(webhookDeliveries.id, id), eq(webhookDeliveries.webhookSeq, webhookSeq)))
       .limit(1)
       .all();
@@ -42,25 +43,19 @@ export function createDeliveries(deps: {
   }
 
   return {
-    list(webhook: WebhookRow, query: DeliveryQuery): Page<Delivery> {
-      const scope = `${webhook.seq}:webhook-deliveries`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(webhookDeliveries.webhookSeq, webhook.seq),
-        query.status === undefined ? undefined : eq(webhookDeliveries.status, query.status),
-      );
-      const found = db
-        .select(columns)
-        .from(webhookDeliveries)
-        .innerJoin(events, eq(events.seq, webhookDeliveries.eventSeq))
-        .where(and(filter, olderThan(webhookDeliveries.seq, request)))
-        .orderBy(desc(webhookDeliveries.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total =
-        db.select({ total: count() }).from(webhookDeliveries).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, found, { total, positionOf: bySeq, present });
-    },
+    list: (webhook: WebhookRow, query: DeliveryQuery): Promise<Page<Delivery>> =>
+      listPage(
+        { scope: `${webhook.seq}:webhook-deliveries`, query },
+        newestRows(db, {
+          table: webhookDeliveries,
+          filter: and(
+            eq(webhookDeliveries.webhookSeq, webhook.seq),
+            query.status === undefined ? undefined : eq(webhookDeliveries.status, query.status),
+          ),
+          select: select(),
+        }),
+        (rows) => rows.map(present),
+      ),
 
     /** Makes a delivery due at once, even if it succeeded or failed; 409 if the webhook is disabled. */
     retry(webhook: WebhookRow, id: string): Change<Delivery> {

@@ -5,11 +5,12 @@
  * project share the slots of the project, so webhooks that hang do not delay other projects.
  */
 
-import { isStorageRefusal } from "../../db/refusal.ts";
+import { STORAGE_PAUSE_MS, writeResult } from "../../db/write-result.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FairSlots } from "../../lib/fair-slots.ts";
 import { describeError, type Log } from "../../lib/log.ts";
+import { createWorker, endsWithin } from "../../lib/worker.ts";
 import type { Event } from "../events/model.ts";
 import type { Attempt, Attempted } from "./attempt.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
@@ -30,7 +31,6 @@ type WebhookQueue = {
 const INITIAL_LIMIT = 8;
 /** Largest concurrency limit of a webhook. */
 const MAX_LIMIT = 16;
-const STORAGE_PAUSE_MS = 1000;
 
 export function createWebhookDispatcher(deps: {
   rows: DeliveryRows;
@@ -46,16 +46,20 @@ export function createWebhookDispatcher(deps: {
   random: () => number;
 }) {
   const { rows, cache, findEvent, attempt, slots, webhooks } = deps;
-  const { writer, clock, log, random } = deps;
+  const { clock, log, random } = deps;
   /** Webhooks with deliveries that are due, will be due or are under way, in round-robin order. */
   const queues = new Map<number, WebhookQueue>();
   /** Concurrency limits by webhook, also of webhooks without deliveries. */
   const limits = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
   let abortController = new AbortController();
-  let isRunning = false;
-  let isPollScheduled = false;
-  let cancelTimer = () => {};
+  const worker = createWorker({
+    clock,
+    step: poll,
+    onError: (error) =>
+      log.error("webhook deliveries could not be read", { error: describeError(error) }),
+    pauseMs: STORAGE_PAUSE_MS,
+  });
 
   function wake(webhookSeqs: Iterable<number>): void {
     for (const webhookSeq of webhookSeqs) {
@@ -63,31 +67,17 @@ export function createWebhookDispatcher(deps: {
       if (queue !== undefined) queue.pollAt = 0;
       else queues.set(webhookSeq, { webhookSeq, pollAt: 0, underWay: new Set() });
     }
-    pollSoon();
+    worker.wake();
   }
 
-  /** Several calls within one iteration of the event loop lead to one poll. */
-  function pollSoon(): void {
-    if (isPollScheduled || !isRunning) return;
-    isPollScheduled = true;
-    setImmediate(() => {
-      isPollScheduled = false;
-      poll();
-    });
-  }
-
-  function poll(): void {
-    if (!isRunning) return;
-    cancelTimer();
-    try {
-      const now = clock.now();
-      // startDue moves each queue to the end of the map, so the loop runs over a copy.
-      for (const queue of Array.from(queues.values())) startDue(queue, now);
-      sleep(now);
-    } catch (error) {
-      log.error("webhook deliveries could not be read", { error: describeError(error) });
-      cancelTimer = clock.after(STORAGE_PAUSE_MS, poll);
-    }
+  /** Starts due deliveries. Returns the delay until the next one is due. */
+  function poll(): number | null {
+    const now = clock.now();
+    // startDue moves each queue to the end of the map, so the loop runs over a copy.
+    for (const queue of Array.from(queues.values())) startDue(queue, now);
+    let next = Infinity;
+    for (const { pollAt } of queues.values()) if (pollAt > now) next = Math.min(next, pollAt);
+    return next === Infinity ? null : next - now;
   }
 
   function startDue(queue: WebhookQueue, now: number): void {
@@ -112,12 +102,6 @@ export function createWebhookDispatcher(deps: {
     const due = rows.due(webhookSeq, now, limit);
     if (due.length < limit) queue.pollAt = rows.nextDueAt(webhookSeq, now) ?? Infinity;
     return due.filter(({ seq }) => !queue.underWay.has(seq)).slice(0, freeSlots);
-  }
-
-  function sleep(now: number): void {
-    let next = Infinity;
-    for (const { pollAt } of queues.values()) if (pollAt > now) next = Math.min(next, pollAt);
-    if (next < Infinity) cancelTimer = clock.after(next - now, poll);
   }
 
   function start(queue: WebhookQueue, { url, projectSeq }: CachedWebhook, delivery: Due): void {
@@ -149,7 +133,15 @@ export function createWebhookDispatcher(deps: {
     );
     if (attempted === null) return true;
     adjustLimit(webhookSeq, attempted.isDelivered);
-    return store(delivery, attempted);
+    const { isStored } = await writeResult(deps, () => store(delivery, attempted), {
+      isStopping: () => !worker.isRunning(),
+      error: (error) =>
+        log.error("the result of a webhook delivery could not be stored", {
+          delivery: id,
+          error: describeError(error),
+        }),
+    });
+    return isStored;
   }
 
   function adjustLimit(webhookSeq: number, isDelivered: boolean): void {
@@ -171,25 +163,8 @@ export function createWebhookDispatcher(deps: {
     };
   }
 
-  /** Stores the result of a try; repeats this while the storage refuses writes. */
-  async function store(delivery: Due, attempted: Attempted): Promise<boolean> {
-    for (;;) {
-      try {
-        await writer.write(() => storeInChange(delivery, attempted));
-        return true;
-      } catch (error) {
-        log.error("the result of a webhook delivery could not be stored", {
-          delivery: delivery.id,
-          error: describeError(error),
-        });
-        if (!isRunning || !isStorageRefusal(error)) return false;
-        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
-      }
-    }
-  }
-
-  /** Part of a change. */
-  function storeInChange(delivery: Due, attempted: Attempted): void {
+  /** Part of a change: stores the result of a try. */
+  function store(delivery: Due, attempted: Attempted): void {
     const { isDelivered, isGone, responseCode, responseExcerpt, error, retryAfterMs } = attempted;
     const { webhookSeq } = delivery;
     const now = clock.now();
@@ -202,30 +177,20 @@ export function createWebhookDispatcher(deps: {
     else webhooks.noteFailure(webhookSeq, isGone, now);
   }
 
-  async function nothingUnderWay(): Promise<true> {
-    await Promise.all(underWay);
-    return true;
-  }
-
   return {
     /** Polls these webhooks soon. Called when they may have due deliveries. */
     wake,
 
     start(): void {
-      isRunning = true;
       abortController = new AbortController();
+      worker.start();
       wake(rows.webhooksWithDue());
     },
 
     /** Waits up to `graceMs` for deliveries under way, then aborts them; those are still due. */
     async stop(graceMs: number): Promise<void> {
-      isRunning = false;
-      cancelTimer();
-      const { promise: graceOver, resolve } = Promise.withResolvers<boolean>();
-      const cancelGrace = clock.after(graceMs, () => resolve(false));
-      const allEnded = await Promise.race([nothingUnderWay(), graceOver]);
-      cancelGrace();
-      if (allEnded) return;
+      await worker.stop();
+      if (await endsWithin(clock, graceMs, Promise.all(underWay))) return;
       abortController.abort();
       await Promise.all(underWay);
     },

@@ -4,11 +4,11 @@
  * no webhook needs are skipped without a write; the stored position follows once a minute.
  */
 
-import { nextIteration } from "../../lib/yield.ts";
 import type { Writer } from "../../db/writer.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { describeError, type Log } from "../../lib/log.ts";
+import { createWorker } from "../../lib/worker.ts";
 import type { LoggedEvent, Reader } from "../../events/reader.ts";
 import type { CachedWebhook, WebhookCache } from "./cache.ts";
 import type { DeliveryRows } from "./rows.ts";
@@ -32,12 +32,13 @@ export function createFeed(deps: {
   const { reader, cache, rows, writer, clock, log, onRows } = deps;
   /** All events up to this `seq` are handled or skipped; at or after the stored position. */
   let position = 0;
-  let isRunning = false;
-  /** True if the log may have unread events. */
-  let isAwake = false;
-  let isPausing = false;
-  let underWay: Promise<void> | null = null;
-  let cancelPause = () => {};
+  const worker = createWorker({
+    clock,
+    step,
+    onError: (error) =>
+      log.error("events could not be read for webhooks", { error: describeError(error) }),
+    pauseMs: PAUSE_MS,
+  });
 
   function matchingWebhooks({ seq, projectSeq, name }: LoggedEvent): CachedWebhook[] {
     return cache
@@ -83,33 +84,10 @@ export function createFeed(deps: {
     }
   }
 
-  async function run(): Promise<void> {
-    isAwake = false;
-    // Several calls of wake within one iteration of the event loop lead to one read.
-    await nextIteration();
+  async function step(): Promise<"more" | null> {
     const found = skipUnwanted();
     if (found === "something") await writer.write(handleSlice);
-    if (found !== "end") isAwake = true;
-  }
-
-  function wake(): void {
-    isAwake = true;
-    if (!isRunning || isPausing) return;
-    underWay ??= run()
-      .catch(pauseAfter)
-      .finally(() => {
-        underWay = null;
-        if (isAwake) wake();
-      });
-  }
-
-  function pauseAfter(error: unknown): void {
-    log.error("events could not be read for webhooks", { error: describeError(error) });
-    isPausing = true;
-    cancelPause = clock.after(PAUSE_MS, () => {
-      isPausing = false;
-      wake();
-    });
+    return found === "end" ? null : "more";
   }
 
   async function storePosition(): Promise<void> {
@@ -120,28 +98,22 @@ export function createFeed(deps: {
   return {
     /** Part of a change that records an event. It costs almost nothing if no webhook is enabled. */
     onEvent(): void {
-      if (!cache.isEmpty()) writer.afterCommit(wake);
+      if (!cache.isEmpty()) writer.afterCommit(worker.wake);
     },
 
     /** Recurring work: stores the position after skipped events. */
     async advancePosition(): Promise<void> {
-      if (!isRunning) return;
+      if (!worker.isRunning()) return;
       if (!cache.isEmpty()) return storePosition();
       await writer.write(() => {
         if (cache.isEmpty()) reader.skip();
       });
     },
 
-    start(): void {
-      isRunning = true;
-      isPausing = false;
-      wake();
-    },
+    start: worker.start,
 
     async stop(): Promise<void> {
-      isRunning = false;
-      cancelPause();
-      await underWay;
+      await worker.stop();
       await storePosition();
     },
   };

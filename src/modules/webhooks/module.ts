@@ -16,7 +16,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import { createFairSlots } from "../../lib/fair-slots.ts";
@@ -25,7 +25,7 @@ import type { Log } from "../../lib/log.ts";
 import { createReader } from "../../events/reader.ts";
 import type { EventLog } from "../../events/log.ts";
 import type { Module } from "../module.ts";
-import { presentEvent } from "../events/present.ts";
+import { presentEvent } from "../events/service.ts";
 import { createDeliveryAttempt } from "./attempt.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createWebhookDispatcher } from "./dispatcher.ts";
@@ -50,7 +50,7 @@ export function createWebhookModule(deps: {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   events: EventLog;
   fetchGuarded: FetchGuarded;
   secret: string;
@@ -58,13 +58,13 @@ export function createWebhookModule(deps: {
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   admission: Admission;
 }): Module {
-  const { db, writer, clock, log, cursors, events, fetchGuarded, random } = deps;
+  const { db, writer, clock, log, listPage, events, fetchGuarded, random } = deps;
   const { quotaWebhookCalls: mostCallsOfProject, allowPrivateAddresses } = deps.config;
   const secrets = createSecrets(deriveKey(deps.secret, "webhook-secrets"));
   const reader = createReader({ db, name: "webhooks" });
   const cache = createWebhookCache(db);
   const rows = createDeliveryRows(db);
-  const webhooks = createWebhooks({ db, clock, cursors, events, reader, cache, secrets });
+  const webhooks = createWebhooks({ db, clock, listPage, events, reader, cache, secrets });
   const attempt = createDeliveryAttempt({ db, clock, secrets, fetchGuarded });
   const dispatcher = createWebhookDispatcher({
     rows,
@@ -84,7 +84,7 @@ export function createWebhookModule(deps: {
   const feed = createFeed({ reader, cache, rows, writer, clock, log, onRows: dispatcher.wake });
   events.onEvent(feed.onEvent);
 
-  const deliveries = createDeliveries({ db, clock, cursors, rows });
+  const deliveries = createDeliveries({ db, clock, listPage, rows });
   const sendTest = createSendTest({ attempt, clock, mostCallsOfProject });
   const { wake } = dispatcher;
   const { admission } = deps;

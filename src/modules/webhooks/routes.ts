@@ -53,7 +53,7 @@ export function webhookRoutes(deps: {
 
   return new Elysia({ name: "webhook-routes", prefix: "/webhooks" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(webhooks.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await webhooks.list(project.seq, query)), {
       query: PageQuery,
       response: withErrors({ 200: ListEnvelope(Webhook) }),
       detail: webhookOperations.listWebhooks,
@@ -132,8 +132,8 @@ export function webhookRoutes(deps: {
     )
     .get(
       "/:id/deliveries",
-      ({ project, params, query }) =>
-        envelope(deliveries.list(webhooks.get(project.seq, params.id), query)),
+      async ({ project, params, query }) =>
+        envelope(await deliveries.list(webhooks.get(project.seq, params.id), query)),
       {
         params: IdParams,
         query: DeliveryQuery,

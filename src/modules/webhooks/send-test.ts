@@ -7,7 +7,7 @@ import { type Clock, isoTime } from "../../lib/clock.ts";
 import { createFairSlots } from "../../lib/fair-slots.ts";
 import type { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
-import { quotaExceeded } from "../quotas/exceeded.ts";
+import { quotaExceeded } from "../quotas/service.ts";
 import type { Attempt } from "./attempt.ts";
 import type { TestResult } from "./model.ts";
 import type { WebhookRow } from "./service.ts";

@@ -1,12 +1,12 @@
 /** Stores webhooks: creates, changes, deletes and lists them, and records whether they work. */
 
-import { and, count, desc, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { type DISABLED_REASONS, webhooks } from "../../db/schema/webhooks.ts";
 import type { Change } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan, type PageQuery } from "../../http/pagination.ts";
+import { countRows, type ListPage, newestRows, type PageQuery } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, notFound } from "../../lib/errors.ts";
 import { trimmedEventName } from "../../lib/event-name.ts";
@@ -28,13 +28,13 @@ const MAX_WEBHOOKS_PER_PROJECT = 50;
 export function createWebhooks(deps: {
   db: Db;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   events: Pick<EventLog, "record">;
   reader: Reader;
   cache: WebhookCache;
   secrets: Secrets;
 }) {
-  const { db, clock, cursors, events, reader, cache, secrets } = deps;
+  const { db, clock, listPage, events, reader, cache, secrets } = deps;
   const inProject = (projectSeq: number) =>
     and(eq(webhooks.projectSeq, projectSeq), isNull(webhooks.deletedAt));
   const findById = db
@@ -66,8 +66,7 @@ export function createWebhooks(deps: {
   }
 
   function countOf(projectSeq: number): number {
-    const [row] = db.select({ total: count() }).from(webhooks).where(inProject(projectSeq)).all();
-    return row?.total ?? 0;
+    return countRows(db, webhooks, inProject(projectSeq));
   }
 
   function update(seq: number, set: Partial<typeof webhooks.$inferInsert>): WebhookRow {
@@ -174,22 +173,16 @@ export function createWebhooks(deps: {
       };
     },
 
-    list(projectSeq: number, query: PageQuery): Page<Webhook> {
-      const scope = `${projectSeq}:webhooks`;
-      const request = cursors.read(scope, query);
-      const rows = db
-        .select()
-        .from(webhooks)
-        .where(and(inProject(projectSeq), olderThan(webhooks.seq, request)))
-        .orderBy(desc(webhooks.seq))
-        .limit(request.limit + 1)
-        .all();
-      return cursors.page(scope, request, rows, {
-        total: countOf(projectSeq),
-        positionOf: bySeq,
-        present: presentWebhook,
-      });
-    },
+    list: (projectSeq: number, query: PageQuery): Promise<Page<Webhook>> =>
+      listPage(
+        { scope: `${projectSeq}:webhooks`, query },
+        newestRows(db, {
+          table: webhooks,
+          filter: inProject(projectSeq),
+          select: db.select().from(webhooks),
+        }),
+        (rows) => rows.map(presentWebhook),
+      ),
 
     /** Part of a change: the webhook works. */
     noteSuccess: (seq: number): void => void noteSuccess.run(seq),

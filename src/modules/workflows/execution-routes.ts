@@ -32,7 +32,8 @@ export function executionRoutes(deps: {
     .use(admission.secretKey)
     .get(
       "",
-      ({ project, params, query }) => envelope(executions.list(project.seq, params.id, query)),
+      async ({ project, params, query }) =>
+        envelope(await executions.list(project.seq, params.id, query)),
       {
         params: IdParams,
         query: ExecutionQuery,

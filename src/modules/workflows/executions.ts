@@ -1,12 +1,12 @@
 /** The operations of the API on executions: list, get, start for a contact, cancel. */
 
-import { and, asc, count, desc, eq, type SQL } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { contacts as contactRows } from "../../db/schema/contacts.ts";
 import { workflowExecutions, workflowExecutionSteps } from "../../db/schema/workflows.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type ListPage, newestRows } from "../../http/pagination.ts";
 import { type Clock, isoTime, isoTimeOrNull } from "../../lib/clock.ts";
 import { AppError, fieldError, notFound } from "../../lib/errors.ts";
 import { type JsonObject, parseData } from "../contacts/data.ts";
@@ -37,7 +37,7 @@ export function createExecutions(deps: {
   executionRows: ExecutionRows;
   clock: Clock;
   contacts: Pick<Contacts, "get">;
-  cursors: Cursors;
+  listPage: ListPage;
   getWorkflow: (projectSeq: number, id: string) => WorkflowRow;
   graphOf: (versionSeq: number) => Graph | null;
   onExecutionEnd: (execution: Pick<Execution, "workflowSeq" | "versionSeq">) => void;
@@ -46,7 +46,7 @@ export function createExecutions(deps: {
   /** Called after the commit of a new execution, which is due at once. */
   wake: () => void;
 }) {
-  const { db, executionRows, clock, cursors, getWorkflow, writer } = deps;
+  const { db, executionRows, clock, listPage, getWorkflow, writer } = deps;
   const cancelSome = db.sqlite.prepare<{ versionSeq: number }, [string, number, number, number]>(`
     UPDATE workflow_executions
     SET status = 'CANCELLED', exit_reason = ?, completed_at = ?, due_at = NULL, due_for = NULL,
@@ -55,24 +55,22 @@ export function createExecutions(deps: {
                   WHERE workflow_seq = +? AND status IN ('RUNNING', 'WAITING') LIMIT +?)
     RETURNING version_seq AS versionSeq`);
 
-  function select(where: SQL | undefined, limit: number) {
-    return db
+  const select = () =>
+    db
       .select({
         execution: workflowExecutions,
         seq: workflowExecutions.seq,
         contactId: contactRows.id,
       })
       .from(workflowExecutions)
-      .leftJoin(contactRows, eq(contactRows.seq, workflowExecutions.contactSeq))
-      .where(where)
-      .orderBy(desc(workflowExecutions.seq))
-      .limit(limit)
-      .all();
-  }
+      .leftJoin(contactRows, eq(contactRows.seq, workflowExecutions.contactSeq));
 
   function find(workflow: WorkflowRow, id: string): Found {
     const ofWorkflow = eq(workflowExecutions.workflowSeq, workflow.seq);
-    const [row] = select(and(ofWorkflow, eq(workflowExecutions.id, id)), 1);
+    const [row] = select()
+      .where(and(ofWorkflow, eq(workflowExecutions.id, id)))
+      .limit(1)
+      .all();
     if (row === undefined) throw notFound("EXECUTION");
     return row;
   }
@@ -116,24 +114,24 @@ export function createExecutions(deps: {
   }
 
   return {
-    list(projectSeq: number, workflowId: string, query: ExecutionQuery): Page<ListedExecution> {
+    list(
+      projectSeq: number,
+      workflowId: string,
+      query: ExecutionQuery,
+    ): Promise<Page<ListedExecution>> {
       const workflow = getWorkflow(projectSeq, workflowId);
-      const scope = `${projectSeq}:executions:${workflowId}`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(workflowExecutions.workflowSeq, workflow.seq),
-        query.status === undefined ? undefined : eq(workflowExecutions.status, query.status),
+      return listPage(
+        { scope: `${projectSeq}:executions:${workflowId}`, query },
+        newestRows(db, {
+          table: workflowExecutions,
+          filter: and(
+            eq(workflowExecutions.workflowSeq, workflow.seq),
+            query.status === undefined ? undefined : eq(workflowExecutions.status, query.status),
+          ),
+          select: select(),
+        }),
+        (rows) => rows.map((row) => present(workflow, row)),
       );
-      const rows = select(
-        and(filter, olderThan(workflowExecutions.seq, request)),
-        request.limit + 1,
-      );
-      const [counted] = db.select({ total: count() }).from(workflowExecutions).where(filter).all();
-      return cursors.page(scope, request, rows, {
-        total: counted?.total ?? 0,
-        positionOf: bySeq,
-        present: (row) => present(workflow, row),
-      });
     },
 
     get: (projectSeq: number, workflowId: string, id: string): ExecutionDetails =>

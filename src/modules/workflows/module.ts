@@ -6,7 +6,7 @@
  *    graph as a whole; each change of the graph is a new version (versions.ts).
  * 2. runner.ts reads the event log. For each event it advances the executions that wait for it, then
  *    starts the workflows that it triggers (triggers.ts).
- * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts, choose-branch.ts) until it
+ * 3. advance.ts runs the steps of an execution (run-step.ts, send-email.ts) until it
  *    waits or ends. engine.ts decides which step is next; execution-rows.ts stores the progress.
  * 4. runner.ts also advances executions whose delay or timeout is over.
  * 5. webhook-calls.ts leases the executions that are at a WEBHOOK step, makes their calls outside of
@@ -18,14 +18,13 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Cursors } from "../../http/pagination.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { References } from "../../lib/references.ts";
 import type { Log } from "../../lib/log.ts";
 import { createSignal, type Signal } from "../../lib/signal.ts";
 import type { TemplateCache } from "../../render/template/cache.ts";
-import type { Removal } from "../contacts/remove.ts";
 import type { Contacts } from "../contacts/service.ts";
 import type { Module } from "../module.ts";
 import type { EmailStore } from "../../outbox/enqueue.ts";
@@ -39,7 +38,6 @@ import type { Templates } from "../templates/service.ts";
 import { createExecutionRows, type Execution } from "./run/execution-rows.ts";
 import { createForgetContact } from "./run/forget-contact.ts";
 import { createWebhookCalls } from "./steps/webhook-calls.ts";
-import { createChooseBranch } from "./steps/choose-branch.ts";
 import { createAdvancer } from "./run/advance.ts";
 import { executionRoutes } from "./execution-routes.ts";
 import { createExecutions } from "./executions.ts";
@@ -65,7 +63,7 @@ type WorkflowModuleDeps = {
   writer: Writer;
   clock: Clock;
   log: Log;
-  cursors: Cursors;
+  listPage: ListPage;
   contacts: Contacts;
   events: EventLog;
   eventsOfContact: ContactEvents;
@@ -79,7 +77,7 @@ type WorkflowModuleDeps = {
   random: () => number;
   config: Pick<Config, "quotaWebhookCalls" | "allowPrivateAddresses">;
   quotas: Pick<Quotas, "refuseMail">;
-  removal: Pick<Removal, "onRemove">;
+  removal: { onRemove(handler: (contactSeq: number) => void): void };
   references: Pick<References, "register">;
   /** Writes the opens and clicks that are only in memory to the event log. */
   flushEvents: () => Promise<void>;
@@ -171,8 +169,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     projectOf,
     wake: deps.mailQueued.raise,
   });
-  const chooseBranch = createChooseBranch({ segments });
-  const runStep = createRunStep({ chooseBranch, contacts, sendEmail });
+  const runStep = createRunStep({ contacts, segments, sendEmail });
   const advancer = createAdvancer({
     db,
     executionRows,
@@ -226,7 +223,7 @@ function createExecutionRunner(deps: WorkflowModuleDeps & { workflows: Workflows
     executionRows,
     clock,
     contacts,
-    cursors: deps.cursors,
+    listPage: deps.listPage,
     getWorkflow: workflows.get,
     graphOf: workflows.graphOf,
     onExecutionEnd,

@@ -47,7 +47,7 @@ export function workflowRoutes(deps: {
   const { admission, workflows, writer } = deps;
   return new Elysia({ name: "workflow-routes", prefix: "/workflows" })
     .use(admission.secretKey)
-    .get("", ({ project, query }) => envelope(workflows.list(project.seq, query)), {
+    .get("", async ({ project, query }) => envelope(await workflows.list(project.seq, query)), {
       query: WorkflowQuery,
       response: withErrors({ 200: ListEnvelope(Workflow) }),
       detail: workflowOperations.listWorkflows,

@@ -1,12 +1,12 @@
 /** Stores workflows: creates, reads, changes, deletes and lists them. Executions are in executions.ts. */
 
-import { and, count, desc, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 import { bound } from "../../db/bound.ts";
 import type { Db } from "../../db/open.ts";
 import { workflows } from "../../db/schema/workflows.ts";
 import type { Change, Writer } from "../../db/writer.ts";
 import type { Page } from "../../http/envelope.ts";
-import { bySeq, type Cursors, olderThan } from "../../http/pagination.ts";
+import { type ListPage, newestRows } from "../../http/pagination.ts";
 import { type Clock, isoTime } from "../../lib/clock.ts";
 import { notFound, summaryOf, validationError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -52,11 +52,11 @@ export function createWorkflows(deps: {
   db: Db;
   writer: Writer;
   clock: Clock;
-  cursors: Cursors;
+  listPage: ListPage;
   segments: Pick<Segments, "ensureResolvable">;
   allowPrivateAddresses: boolean;
 }) {
-  const { db, writer, clock, cursors, segments, allowPrivateAddresses } = deps;
+  const { db, writer, clock, listPage, segments, allowPrivateAddresses } = deps;
   const versions = createVersions({ db, clock });
   const references = createGraphReferences({ db, segments, allowPrivateAddresses });
   const deletion = createDeletion({ db, writer, clock });
@@ -228,29 +228,22 @@ export function createWorkflows(deps: {
 
     stop: deletion.stop,
 
-    list(projectSeq: number, query: WorkflowQuery): Page<Workflow> {
-      const scope = `${projectSeq}:workflows`;
-      const request = cursors.read(scope, query);
-      const filter = and(
-        eq(workflows.projectSeq, projectSeq),
-        isNull(workflows.deletedAt),
-        query.enabled === undefined ? undefined : eq(workflows.isEnabled, query.enabled === "true"),
-      );
-      const rows = db
-        .select()
-        .from(workflows)
-        .where(and(filter, olderThan(workflows.seq, request)))
-        .orderBy(desc(workflows.seq))
-        .limit(request.limit + 1)
-        .all();
-      const total =
-        db.select({ total: count() }).from(workflows).where(filter).all()[0]?.total ?? 0;
-      return cursors.page(scope, request, rows, {
-        total,
-        positionOf: bySeq,
-        present: (row) => present(row, graphOf(row)),
-      });
-    },
+    list: (projectSeq: number, query: WorkflowQuery): Promise<Page<Workflow>> =>
+      listPage(
+        { scope: `${projectSeq}:workflows`, query },
+        newestRows(db, {
+          table: workflows,
+          filter: and(
+            eq(workflows.projectSeq, projectSeq),
+            isNull(workflows.deletedAt),
+            query.enabled === undefined
+              ? undefined
+              : eq(workflows.isEnabled, query.enabled === "true"),
+          ),
+          select: db.select().from(workflows),
+        }),
+        (rows) => rows.map((row) => present(row, graphOf(row))),
+      ),
   };
 }
 

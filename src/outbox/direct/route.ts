@@ -4,17 +4,11 @@
  * arguments.
  */
 
+import type { Decision } from "../outcome.ts";
 import { isIP } from "node:net";
 import type { DnsAnswer, MxRecord } from "../../protocols/dns/answer.ts";
 import { canonicalDomain, domainOf } from "../../protocols/mime/address.ts";
-import {
-  loop,
-  missingDomain,
-  nullMx,
-  unanswered,
-  unusableHosts,
-  type Obstacle,
-} from "./obstacles.ts";
+import { loop, missingDomain, nullMx, unanswered, unusableHosts } from "./obstacles.ts";
 
 type Hosts = {
   /** Names in lower case, in the order to try them. */
@@ -25,7 +19,7 @@ type Hosts = {
   isImplicit: boolean;
 };
 
-export type Route = ({ kind: "hosts" } & Hosts) | { kind: "obstacle"; obstacle: Obstacle };
+export type Route = ({ kind: "hosts" } & Hosts) | { kind: "obstacle"; obstacle: Decision };
 
 export type RouteInput = {
   domain: string;
@@ -159,6 +153,6 @@ function interleave(first: readonly string[], second: readonly string[]): string
   return pairs.flat().filter((address) => address !== undefined);
 }
 
-function obstacle(found: Obstacle): Route {
+function obstacle(found: Decision): Route {
   return { kind: "obstacle", obstacle: found };
 }

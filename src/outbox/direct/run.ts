@@ -4,21 +4,16 @@
  * offers it (docs/delivery.md#T1). All conversations are recorded.
  */
 
-import type { Busy, Outcome } from "../outcome.ts";
+import { type Busy, deferWithoutSlot, type Outcome } from "../outcome.ts";
 import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { Conversation } from "../../protocols/smtp/conversation.ts";
-import type { Pool, PoolDelivery } from "../../protocols/smtp/pool.ts";
+import type { Pool } from "../../protocols/smtp/pool.ts";
+import type { Delivery } from "../../protocols/smtp/transaction.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
 import type { HostAddresses } from "./route.ts";
 import type { SiteResult } from "./site.ts";
-import {
-  conclude,
-  interpretDelivery,
-  type Finding,
-  type Interpretation,
-  type Setback,
-} from "./verdict.ts";
+import { conclude, type HostAnswer, interpretDelivery } from "./host-answer.ts";
 
 /**
  * - opportunistic: TLS if the host offers it and it works (docs/delivery.md#T1).
@@ -60,10 +55,8 @@ export type HostDelivery = {
 type Missing = Extract<HostAddresses, { reason: string }>;
 
 export type RunResult = {
-  /** Null if no host has an address (`missing`), or all their addresses are in use (`busy`). */
+  /** Null if no host has an address (`missing`). */
   outcome: Outcome | null;
-  /** Set if nothing was tried because all addresses have too many connections. */
-  busy: Busy | null;
   missing: readonly Missing[];
   conversations: Conversation[];
   /** The result for the site; null if the attempt showed nothing about it. */
@@ -86,7 +79,7 @@ class Run {
   readonly #deps: RunDeps;
   readonly #mail: HostDelivery;
   readonly #conversations: Conversation[] = [];
-  readonly #setbacks: Setback[] = [];
+  readonly #setbacks: HostAnswer[] = [];
   readonly #missing: Missing[] = [];
   /** Addresses that could not be reached recently; they are tried after all others. */
   readonly #postponed: { host: string; address: string }[] = [];
@@ -108,19 +101,18 @@ class Run {
     for (const { host, address } of this.#postponed) {
       if (this.#isExhausted()) break;
       const answer = await this.#tryAddress(host, address);
-      if (answer?.kind === "decided") return this.#decided(answer);
+      if (answer !== null && answer.next === null) return this.#decided(answer);
     }
     return this.#undecided();
   }
 
   /** If only a later host or address succeeded, the site's limit must not grow. */
-  #decided({ decision, result }: Finding): RunResult {
+  #decided({ decision, result }: HostAnswer): RunResult {
     const conversations = this.#conversations;
     const hadSetback = this.#setbacks.some(({ contact }) => contact !== "notDialled");
     const isRerouted = hadSetback && result?.kind === "accepted";
     return {
       outcome: { ...decision, conversations },
-      busy: null,
       missing: this.#missing,
       conversations,
       siteResult: isRerouted ? { kind: "rerouted" } : result,
@@ -129,11 +121,11 @@ class Run {
 
   #undecided(): RunResult {
     const wasNothingTried = this.#setbacks.every(({ contact }) => contact === "notDialled");
-    const busy = wasNothingTried ? this.#busy : null;
-    const found = busy === null ? conclude(this.#setbacks, this.#mail.hosts) : null;
-    if (found !== null) return this.#decided(found);
-    const conversations = this.#conversations;
-    return { outcome: null, busy, missing: this.#missing, conversations, siteResult: null };
+    const common = { missing: this.#missing, conversations: this.#conversations, siteResult: null };
+    if (wasNothingTried && this.#busy !== null)
+      return { ...common, outcome: deferWithoutSlot(this.#busy) };
+    const found = conclude(this.#setbacks, this.#mail.hosts);
+    return found === null ? { ...common, outcome: null } : this.#decided(found);
   }
 
   #isExhausted(): boolean {
@@ -157,14 +149,14 @@ class Run {
         continue;
       }
       const answer = await this.#tryAddress(host, address);
-      if (answer?.kind === "decided") return this.#decided(answer);
+      if (answer !== null && answer.next === null) return this.#decided(answer);
       if (answer?.next === "host") return null;
     }
     return null;
   }
 
   /** Returns null if the address has too many connections at this moment. */
-  async #tryAddress(host: string, address: string): Promise<Interpretation | null> {
+  async #tryAddress(host: string, address: string): Promise<HostAnswer | null> {
     const busy = this.#mail.reserve(address);
     if (busy !== null) {
       this.#busy = busy;
@@ -173,7 +165,7 @@ class Run {
     const delivery = await this.#deliver(host, address);
     if (delivery.kind !== "unopened") this.#sessions++;
     const answer = interpretDelivery(host, delivery);
-    if (answer.kind === "decided") return answer;
+    if (answer.next === null) return answer;
     this.#setbacks.push(answer);
     // An address counts once, even if it was dialled again in cleartext; not at all if not dialled.
     if (answer.contact !== "notDialled") this.#dialled++;
@@ -185,7 +177,7 @@ class Run {
    * If TLS fails, tries again in cleartext on a new connection, unless TLS is required
    * (docs/delivery.md#T2).
    */
-  async #deliver(host: string, address: string): Promise<PoolDelivery["delivery"]> {
+  async #deliver(host: string, address: string): Promise<Delivery> {
     const { withoutTls } = this.#deps;
     const key = keyOf(host, address);
     if (this.#mail.requiresTls) return this.#dial(host, address, "required");
@@ -198,7 +190,7 @@ class Run {
     return this.#dial(host, address, "clear");
   }
 
-  async #dial(host: string, address: string, mode: TlsMode): Promise<PoolDelivery["delivery"]> {
+  async #dial(host: string, address: string, mode: TlsMode): Promise<Delivery> {
     const { pool, port, session, ca, sourceFor } = this.#deps;
     const { isHurried } = this.#mail;
     const destination = {
@@ -242,10 +234,7 @@ function tlsPolicy(mode: TlsMode, ca: string | undefined): TlsPolicy {
  * True if STARTTLS was refused, the handshake failed, or the connection ended right after it: in
  * TLS 1.3 the server can reject the handshake after the client has finished it.
  */
-function isTlsFailure(
-  delivery: PoolDelivery["delivery"],
-  conversation: Conversation | undefined,
-): boolean {
+function isTlsFailure(delivery: Delivery, conversation: Conversation | undefined): boolean {
   if (delivery.kind !== "unopened") return false;
   const { step, cause } = delivery.failure;
   if (step === "starttls" || step === "tls") return true;

@@ -20,7 +20,6 @@ import {
   invalidDomain,
   suspended,
   unusableHosts,
-  type Obstacle,
 } from "../direct/obstacles.ts";
 import { recipientDomain, type Route } from "../direct/route.ts";
 import {
@@ -36,7 +35,7 @@ import type { DirectSlot } from "../direct/slot.ts";
 import { createSources, hasIPv6 } from "../direct/sources.ts";
 import type { MtaSts } from "../../protocols/mta-sts/mta-sts.ts";
 import { allowsHost } from "../../protocols/mta-sts/policy.ts";
-import { type Outcome, type Transport, deferWithoutSlot } from "../outcome.ts";
+import { type Decision, type Outcome, type Transport, deferWithoutSlot } from "../outcome.ts";
 import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { StepListener } from "../../protocols/smtp/conversation.ts";
 import { Pool } from "../../protocols/smtp/pool.ts";
@@ -159,7 +158,6 @@ export function directTransport(options: DirectOptions): DirectTransport {
     if (entry.kind === "busy") return deferWithoutSlot(entry);
     if (entry.kind === "suspended") return withoutSession(suspended(domain, entry.reason));
     const result = await deliver({ dispatch, hosts, requiresTls }, slot);
-    if (result.busy !== null) return deferWithoutSlot(result.busy);
     // A session that this process closed itself says nothing about the site.
     if (result.siteResult !== null && !isClosing) slot.end(result.siteResult);
     if (result.outcome === null) return withoutAddress(domain, route, result);
@@ -217,7 +215,7 @@ function whyNotDialled(address: string): string | null {
   return isIP(address) === 6 && !hasIPv6() ? "this machine has no IPv6" : null;
 }
 
-function withoutSession(obstacle: Obstacle): Outcome {
+function withoutSession(obstacle: Decision): Outcome {
   return { ...obstacle, conversations: [] };
 }
 
@@ -235,7 +233,7 @@ function whyWithoutAddress(
   domain: string,
   route: Extract<Route, { kind: "hosts" }>,
   { missing }: RunResult,
-): Obstacle {
+): Decision {
   const failed = missing.find(({ kind }) => kind === "failed");
   if (failed !== undefined) {
     return { kind: "deferred", class: "infrastructure", reason: failed.reason };

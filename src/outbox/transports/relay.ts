@@ -16,8 +16,9 @@ import type { Dispatch } from "../../protocols/smtp/dispatch.ts";
 import type { Conversation, Step, StepListener } from "../../protocols/smtp/conversation.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
 import type { TlsPolicy } from "../../protocols/smtp/opening.ts";
-import { Pool, type Destination, type PoolDelivery } from "../../protocols/smtp/pool.ts";
-import { readReply, readUnsendable, UNKNOWN_END } from "../../protocols/smtp/reading.ts";
+import { Pool, type Destination, type HostResult } from "../../protocols/smtp/pool.ts";
+import { readReply, readUnsendable } from "../../protocols/smtp/classify-reply.ts";
+import { UNKNOWN_END } from "../../protocols/smtp/transaction.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
 import { Session, type SessionOptions } from "../../protocols/smtp/session.ts";
 import type { Timeouts } from "../../protocols/smtp/timeouts.ts";
@@ -145,7 +146,7 @@ function requireLoopback(address: string): string | null {
   return isLoopback(address) ? null : "not a loopback address: no password in cleartext";
 }
 
-function outcomeOf(relay: string, { delivery, conversations }: PoolDelivery): Outcome {
+function outcomeOf(relay: string, { delivery, conversations }: HostResult): Outcome {
   const endedBecause = (reason: string): Ended => ({ reason: `${relay} ${reason}`, conversations });
   if (delivery.kind === "accepted") {
     const ended = endedBecause(`accepted it: ${quoteReply(delivery.reply)}`);
@@ -170,7 +171,7 @@ function outcomeOf(relay: string, { delivery, conversations }: PoolDelivery): Ou
   return broken(delivery, endedBecause(`failed at ${describeFailure(delivery.failure)}`));
 }
 
-type Ended = { reason: string; conversations: Conversation[] };
+type Ended = Pick<Outcome, "reason" | "conversations">;
 
 function refused(step: Step["step"], reply: Reply, ended: Ended): Outcome {
   const reading = readReply(step, reply);

@@ -8,6 +8,8 @@
  * 4. Known texts, then "no such recipient", the other enhanced codes, and the basic code decide.
  */
 
+import type { Unsendable } from "./envelope.ts";
+import { replyText, type Reply } from "./reply.ts";
 import type { ReplyClass, SmtpStep } from "./reply-classes.ts";
 import {
   GREYLISTING,
@@ -16,7 +18,7 @@ import {
   UNKNOWN_RECIPIENT_LATE,
 } from "./reply-texts.ts";
 
-type Reply = {
+type NegativeReply = {
   step: SmtpStep;
   /** Basic reply code; every code outside 500–599 counts as temporary. */
   code: number;
@@ -25,23 +27,39 @@ type Reply = {
   text: string;
 };
 
-type Verdict = {
-  kind: "deferred" | "bounced";
-  class: ReplyClass;
-  /** Present only if the reply names a time; 1 minute to 24 hours. */
-  retryAfterMs?: number;
-};
+/** `retryAfterMs` is present only if the reply names a time; 1 minute to 24 hours. */
+type Refusal =
+  | { kind: "deferred"; class: ReplyClass; retryAfterMs?: number }
+  | { kind: "bounced"; class: ReplyClass; retryAfterMs?: never };
 
 /**
  * Classifies a negative reply. Only a permanent one can be `no_such_recipient`
  * (docs/delivery.md#R2).
  */
-export function classifyReply(reply: Reply): Verdict {
+export function classifyReply(reply: NegativeReply): Refusal {
   const parsed = parse(reply);
   if (parsed.permanent) return { kind: "bounced", class: classOf(parsed) ?? "policy" };
   const retryAfterMs = retryHint(parsed.text);
   const found = classOf(parsed) ?? "temporary";
   return { kind: "deferred", class: found, ...(retryAfterMs === null ? {} : { retryAfterMs }) };
+}
+
+/** Classifies a negative reply of a relay or an MX to a mail. */
+export function readReply(step: SmtpStep, reply: Reply): Refusal {
+  const { code, enhanced } = reply;
+  return classifyReply({ step, code, enhanced, text: replyText(reply) });
+}
+
+/**
+ * A mail that is too large or not ASCII bounces, because the server cannot accept it
+ * (docs/delivery.md#S4). An invalid address fails on this side.
+ */
+export function readUnsendable({ step, code, enhanced, message }: Unsendable): {
+  kind: "bounced" | "failed";
+  class: ReplyClass;
+} {
+  if (code === 501) return { kind: "failed", class: "content" };
+  return { kind: "bounced", class: classifyReply({ step, code, enhanced, text: message }).class };
 }
 
 type Parsed = {
@@ -55,7 +73,7 @@ type Parsed = {
   text: string;
 };
 
-function parse({ step, code, enhanced, text }: Reply): Parsed {
+function parse({ step, code, enhanced, text }: NegativeReply): Parsed {
   const [, series, subject, detail] = CODE.exec(enhanced ?? codeInText(text)) ?? [];
   return {
     step,

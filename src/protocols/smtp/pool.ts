@@ -30,8 +30,9 @@ export type PoolOptions = {
   graceMs?: number;
 };
 
-export type PoolDelivery = {
-  delivery: Delivery | { kind: "unopened"; failure: Failure };
+/** How the delivery of a mail to one host ended, and what was said. */
+export type HostResult = {
+  delivery: Delivery;
   /** Two if a stale session was replaced, none if the pool was closed first. */
   conversations: Conversation[];
 };
@@ -71,7 +72,7 @@ export class Pool {
     };
   }
 
-  async deliver(destination: Destination, dispatch: Dispatch): Promise<PoolDelivery> {
+  async deliver(destination: Destination, dispatch: Dispatch): Promise<HostResult> {
     if (this.#closing !== null) return unopened(POOL_CLOSED, []);
     const sessions = this.#sessionsOf(destination);
     const acquired = await this.#acquire(sessions);
@@ -210,7 +211,7 @@ export class Pool {
   }
 }
 
-async function deliverOver(session: Session, dispatch: Dispatch): Promise<PoolDelivery> {
+async function deliverOver(session: Session, dispatch: Dispatch): Promise<HostResult> {
   const failure = session.isOpen ? null : await session.open();
   if (failure !== null) return unopened(failure, [session.conversation]);
   const transact = () => session.send(dispatch);
@@ -223,7 +224,7 @@ async function deliverOver(session: Session, dispatch: Dispatch): Promise<PoolDe
  * True if a reused session failed at its first command. A timeout does not count, because it has
  * used up the time of a second try.
  */
-function isStale({ delivery, conversations }: PoolDelivery): boolean {
+function isStale({ delivery, conversations }: HostResult): boolean {
   if (conversations[0]?.reused !== true) return false;
   if (delivery.kind === "refused") {
     return delivery.step === "mail" && delivery.reply.code === SERVICE_CLOSING;
@@ -232,6 +233,6 @@ function isStale({ delivery, conversations }: PoolDelivery): boolean {
   return delivery.failure.step === "mail" && delivery.failure.cause.kind !== "timeout";
 }
 
-function unopened(failure: Failure, conversations: Conversation[]): PoolDelivery {
+function unopened(failure: Failure, conversations: Conversation[]): HostResult {
   return { delivery: { kind: "unopened", failure }, conversations };
 }

@@ -6,7 +6,7 @@
  * 2. `opening.ts` connects, reads the greeting, sends EHLO, encrypts and logs in (`auth.ts`).
  * 3. `envelope.ts` builds the commands of the mail, or finds that the server can never accept it.
  * 4. `transaction.ts` sends the commands and the message (`body.ts`).
- * 5. `reading.ts` and `classify-reply.ts` classify the reply that decides the outcome.
+ * 5. `classify-reply.ts` classifies the reply that decides the outcome.
  *
  * `wire.ts` is the connection, `dialogue.ts` records each command and reply (`reply.ts`) as a step,
  * and `deadline.ts` limits the time of each step.
@@ -28,8 +28,6 @@ export type SessionOptions = Route & {
   /** Called once the session is ready for mail. */
   onOpen?: (() => void) | undefined;
 };
-
-type Sent = { delivery: Delivery; conversation: Conversation };
 
 export class Session {
   readonly #options: SessionOptions;
@@ -99,7 +97,7 @@ export class Session {
   }
 
   /** Sends a mail. The first conversation includes the opening; the others are marked as reused. */
-  async send(dispatch: Dispatch): Promise<Sent> {
+  async send(dispatch: Dispatch): Promise<{ delivery: Delivery; conversation: Conversation }> {
     const dialogue = this.#dialogue;
     if (this.#messages++ > 0) {
       dialogue.conversation = { ...dialogue.conversation, reused: true, steps: [] };

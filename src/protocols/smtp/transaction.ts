@@ -21,12 +21,17 @@ type DecisiveStep = "mail" | "rcpt" | "data" | "dot";
  * - unsendable: nothing was sent, because this server can never accept this mail.
  * - broken: the session failed before the final reply. `isUnknown` is true if the final dot was
  *   sent, so the mail may have arrived (docs/delivery.md#S5); otherwise it has not.
+ * - unopened: there was no session that could take the mail.
  */
 export type Delivery =
   | { kind: "accepted"; reply: Reply }
   | { kind: "refused"; step: DecisiveStep; reply: Reply }
   | Unsendable
-  | { kind: "broken"; failure: Failure; isUnknown: boolean };
+  | { kind: "broken"; failure: Failure; isUnknown: boolean }
+  | { kind: "unopened"; failure: Failure };
+
+/** Reason if the connection broke after the final dot: the mail is not retried at once. */
+export const UNKNOWN_END = "the mail was sent, but it is unknown whether it was accepted";
 
 /** The server closes the session and answers no further command (RFC 5321 §3.8). */
 export const SERVICE_CLOSING = 421;

@@ -39,7 +39,7 @@ async function readLong(before: string, after: string) {
   const bytes = longLine(before, after, measure);
   for await (const batch of readRecords(
     { bytes, encoding: "utf-8" },
-    createFairScheduler().of(1),
+    createFairScheduler().queueOf(1),
   )) {
     items.push(...batch);
   }

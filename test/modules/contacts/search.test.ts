@@ -240,7 +240,7 @@ test("a project has at most two scans at the same time, and does not delay anoth
     started.push(owner);
     return isReleased;
   };
-  const scheduler = { of: (owner: number) => ({ nextSlice: () => nextSlice(owner) }) };
+  const scheduler = { queueOf: (owner: number) => ({ nextSlice: () => nextSlice(owner) }) };
   const searchAddresses = createAddressSearch({ db: t.db, scheduler });
   const query = { term: "ada", isSubscribed: undefined, before: undefined, limit: 10 };
   const { seq } = t.project;

@@ -103,7 +103,7 @@ test("a scan ignores contacts created meanwhile and reads changed ones as they a
 
 describe("slices of long reads", () => {
   test("are given one at a time, in the order of the requests", async () => {
-    const scheduler = createFairScheduler().of(1);
+    const scheduler = createFairScheduler().queueOf(1);
     const order: string[] = [];
     const work = async (name: string) => {
       for (let i = 0; i < 3; i++) {
@@ -116,7 +116,7 @@ describe("slices of long reads", () => {
   });
 
   test("are given in separate rounds of the event loop", async () => {
-    const scheduler = createFairScheduler().of(1);
+    const scheduler = createFairScheduler().queueOf(1);
     const rounds: number[] = [];
     let round = 0;
     let isOver = false;

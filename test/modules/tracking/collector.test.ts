@@ -3,7 +3,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { createWriter } from "../../../src/db/writer.ts";
 import { createLog, silentLog } from "../../../src/lib/log.ts";
 import { createCollector } from "../../../src/modules/tracking/collector.ts";
-import type { CountHit, Hit } from "../../../src/modules/tracking/count.ts";
+import type { CountHit, Hit } from "../../../src/modules/tracking/service.ts";
 import { manualClock } from "../../support/clock.ts";
 import { settleEventLoop } from "../../support/eventually.ts";
 

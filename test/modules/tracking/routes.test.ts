@@ -19,6 +19,7 @@ async function sendTracked(options: TestOptions = {}, agoMs = MINUTE) {
   const letter = await mailing.send();
   const { t } = mailing;
   t.clock.advance(agoMs);
+  await settleEventLoop(); // Other work that is now due must not change the database later.
   const link = letter.hrefs.find((href) => href.includes("/c/")) ?? "";
   const pixel = letter.pixel ?? "";
 

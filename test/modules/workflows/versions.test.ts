@@ -195,7 +195,7 @@ describe("DELETE /workflows/{id}", () => {
       .get();
     expect(active?.n).toBe(0);
     expect(t.countRows("workflow_executions")).toBeGreaterThan(0);
-    expect(t.app.workflows.list(1, {}).items).toEqual([]);
+    expect((await t.app.workflows.list(1, {})).items).toEqual([]);
     await t.app.workflows.removeDeleted();
     expect([t.countRows("workflow_executions"), t.countRows("workflows")]).toEqual([0, 0]);
   });

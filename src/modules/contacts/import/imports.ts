@@ -78,7 +78,7 @@ export function createImports(deps: {
   ): Promise<void> {
     const bytes = await files.read(id);
     if (bytes === null) throw new Error("a received file no longer exists");
-    const records = readRecords({ bytes, encoding }, scheduler.of(projectSeq));
+    const records = readRecords({ bytes, encoding }, scheduler.queueOf(projectSeq));
     try {
       const { header } = await splitHeader(records);
       const errors = headerErrors(header, mapping);

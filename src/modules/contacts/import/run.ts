@@ -98,7 +98,7 @@ export function createImportRunner(deps: {
   /** The number of rows after the header, with invalid ones. */
   async function countRecords(projectSeq: number, file: TextFile): Promise<number> {
     let count = 0;
-    for await (const items of readRecords(file, scheduler.of(projectSeq))) {
+    for await (const items of readRecords(file, scheduler.queueOf(projectSeq))) {
       count += items.filter((item) => item.kind !== "end").length;
     }
     return Math.max(0, count - 1);
@@ -120,7 +120,7 @@ export function createImportRunner(deps: {
       if (bytes === null) return { is: "failed", message: FILE_GONE };
       const records = readRecords(
         { bytes, encoding: input.encoding },
-        scheduler.of(job.projectSeq),
+        scheduler.queueOf(job.projectSeq),
       );
       try {
         const { header, rest } = await splitHeader(records);

@@ -9,6 +9,7 @@ import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
+import { createWorker } from "../../../lib/worker.ts";
 import type { JobKind, JobRow, Jobs } from "./jobs.ts";
 
 /** How a run of a job ended. A `stopped` job continues at the next start of the process. */
@@ -46,27 +47,29 @@ export function createJobWorker(deps: {
   log: Log;
 }): JobWorker {
   const { jobs, runners, writer, clock, log } = deps;
-  let isRunning = false;
-  /** True after the storage refused a write: no job starts until the next retry. */
-  let isPaused = false;
   /** Running jobs by `project_seq`. */
   const running = new Map<number, Promise<void>>();
-  let cancelRetry = () => {};
+  const worker = createWorker({
+    clock,
+    step: startJobs,
+    onError: (error) => log.error("jobs could not be read", { error: describeError(error) }),
+    pauseMs: STORAGE_RETRY_MS,
+  });
 
-  const isStopping = () => !isRunning;
+  const isStopping = () => !worker.isRunning();
 
-  function wake(): void {
-    if (!isRunning || isPaused) return;
+  function startJobs(): null {
     while (running.size < MAX_CONCURRENT_JOBS) {
       const job = jobs.next([...running.keys()]);
-      if (job === null) return;
+      if (job === null) break;
       const { projectSeq } = job;
       const work = startJob(job).finally(() => {
         running.delete(projectSeq);
-        wake();
+        worker.wake();
       });
       running.set(projectSeq, work);
     }
+    return null;
   }
 
   async function startJob(job: JobRow): Promise<void> {
@@ -78,17 +81,8 @@ export function createJobWorker(deps: {
         job: job.id,
         error: describeError(error),
       });
-      pause();
+      worker.pause();
     }
-  }
-
-  function pause(): void {
-    cancelRetry();
-    isPaused = true;
-    cancelRetry = clock.after(STORAGE_RETRY_MS, () => {
-      isPaused = false;
-      wake();
-    });
   }
 
   async function runJob(job: JobRow): Promise<void> {
@@ -110,15 +104,10 @@ export function createJobWorker(deps: {
   }
 
   return {
-    start() {
-      isRunning = true;
-      isPaused = false;
-      wake();
-    },
-    wake,
+    start: worker.start,
+    wake: worker.wake,
     async stop() {
-      isRunning = false;
-      cancelRetry();
+      await worker.stop();
       await Promise.all(running.values());
     },
   };

@@ -1,17 +1,14 @@
-/**
- * Reads and changes messages of inboxes. Messages are ordered by their arrival, newest first. Every
- * function that writes is part of a change; `publish` it after the commit.
- */
+/** Reads messages of inboxes, newest first. `write.ts` changes them. */
 
 import type { Db } from "../../../db/open.ts";
 import {
   MESSAGE_COLUMNS,
   type MessageRecord,
   type MessageRow,
-  type Parsed,
   type Part,
   recordOf,
 } from "./record.ts";
+import { createMessageWrites } from "./write.ts";
 
 /** Messages that are in lists: all but those that are still arriving. */
 const VISIBLE = "m.state <> 'ARRIVING'";
@@ -43,43 +40,12 @@ export function createMessageStore({ db }: { db: Db }) {
     SELECT part_id AS partId, is_inline AS isInline, filename, content_type AS contentType,
            content_id AS contentId, size, md5, sha1, sha256
     FROM inbox_parts WHERE message_seq = +? ORDER BY rowid`);
-  const setRead = sqlite.prepare<unknown, [number, number, number]>(
-    "UPDATE inbox_messages SET is_read = ? WHERE seq = +? AND is_read <> +?",
-  );
-  const setPinned = sqlite.prepare<unknown, [number, number]>(
-    "UPDATE inbox_messages SET is_pinned = ? WHERE seq = +?",
-  );
-  const setTags = sqlite.prepare<unknown, [string, number]>(
-    "UPDATE inbox_messages SET tags = ? WHERE seq = +?",
-  );
-  const setParsed = sqlite.prepare<unknown, [ParsedColumns]>(`
-    UPDATE inbox_messages
-    SET state = 'PARSED', message_id = $messageId, subject = $subject, addresses = $addresses,
-        date = $date, snippet = $snippet, attachments = $attachments, inlines = $inlines,
-        tags = $tags
-    WHERE seq = +$seq AND state = 'RECEIVED'`);
-  const setUnreadable = sqlite.prepare<unknown, [string, number]>(`
-    UPDATE inbox_messages SET state = 'UNREADABLE', parse_error = ?
-    WHERE seq = +? AND state = 'RECEIVED'`);
-  const insertText = sqlite.prepare<unknown, [number, string, Uint8Array | null]>(
-    "INSERT INTO inbox_texts (message_seq, text, rest) VALUES (?, ?, ?)",
-  );
-  const insertPart = sqlite.prepare<unknown, [Omit<Part, "isInline"> & PartRest]>(`
-    INSERT INTO inbox_parts (message_seq, part_id, is_inline, filename, content_type, content_id,
-                             size, md5, sha1, sha256)
-    VALUES ($seq, $partId, $isInline, $filename, $contentType, $contentId, $size, $md5, $sha1,
-            $sha256)`);
-  const removeTexts = sqlite.prepare<unknown, [number]>(
-    "DELETE FROM inbox_texts WHERE message_seq = +?",
-  );
-  const removeMessage = sqlite.prepare<unknown, [number]>(
-    "DELETE FROM inbox_messages WHERE seq = +?",
-  );
-
   const find = (row: MessageRow | null): MessageRecord | null =>
     row === null ? null : recordOf(row);
 
   return {
+    ...createMessageWrites(sqlite),
+
     /** A message by its position in the order of arrival; null if it was removed. */
     bySeq: (seq: number): MessageRecord | null => find(findBySeq.get(seq)),
 
@@ -107,64 +73,5 @@ export function createMessageStore({ db }: { db: Db }) {
 
     parts: (seq: number): Part[] =>
       selectParts.all(seq).map((part) => ({ ...part, isInline: part.isInline === 1 })),
-
-    /** Part of a change. Returns true if the message was not in this state before. */
-    setRead: (seq: number, isRead: boolean): boolean =>
-      setRead.run(Number(isRead), seq, Number(isRead)).changes > 0,
-
-    /** Part of a change. */
-    setPinned: (seq: number, isPinned: boolean): void => void setPinned.run(Number(isPinned), seq),
-
-    /** Part of a change. */
-    setTags: (seq: number, tags: readonly string[]): void =>
-      void setTags.run(JSON.stringify([...new Set(tags)].sort()), seq),
-
-    /** Part of a change: stores what the parser found. */
-    setParsed(seq: number, parsed: Parsed): boolean {
-      const { messageId, subject, addresses, date, snippet, parts, searchText } = parsed;
-      const inlines = parts.filter(({ isInline }) => isInline).length;
-      const { changes } = setParsed.run({
-        seq,
-        messageId,
-        subject,
-        addresses: JSON.stringify(addresses),
-        date,
-        snippet,
-        attachments: parts.length - inlines,
-        inlines,
-        tags: JSON.stringify(parsed.tags),
-      });
-      if (changes === 0) return false;
-      const rest = parsed.searchRest;
-      insertText.run(seq, searchText, rest === null ? null : Bun.zstdCompressSync(rest));
-      for (const part of parts) insertPart.run({ ...part, isInline: Number(part.isInline), seq });
-      return true;
-    },
-
-    /** Part of a change: the parser failed. The message stays, and is shown raw. */
-    setUnreadable: (seq: number, reason: string): boolean =>
-      setUnreadable.run(reason, seq).changes > 0,
-
-    /** Part of a change. */
-    remove(seq: number): void {
-      // Deleting a row by a foreign key runs no trigger, and the index of texts needs its trigger.
-      removeTexts.run(seq);
-      removeMessage.run(seq);
-    },
   };
 }
-
-type PartRest = { seq: number; isInline: number };
-
-type ParsedColumns = Pick<
-  MessageRow,
-  | "seq"
-  | "messageId"
-  | "subject"
-  | "addresses"
-  | "date"
-  | "snippet"
-  | "attachments"
-  | "inlines"
-  | "tags"
->;

@@ -64,7 +64,7 @@ export function createChangeReader(deps: {
   async function readEvents(afterSeq: number, found: ReadonlyMap<number, Changes>) {
     let position = afterSeq;
     for (let count = 0; count < MAX_CHANGES; count += STEP) {
-      await scheduler.of(NO_OWNER).nextSlice();
+      await scheduler.queueOf(NO_OWNER).nextSlice();
       const rows = eventsAfter.all(position, STEP);
       for (const { projectSeq, name, contactSeq } of rows) {
         const events = found.get(projectSeq)?.events;
@@ -83,7 +83,7 @@ export function createChangeReader(deps: {
   async function readContacts(fromMs: number, projectSeq: number, found: Changes) {
     let position = { at: fromMs, seq: 0 };
     while (found.contacts.size < MAX_CHANGES) {
-      await scheduler.of(projectSeq).nextSlice();
+      await scheduler.queueOf(projectSeq).nextSlice();
       const { at, seq } = position;
       const rows = contactsSince.all(projectSeq, at, at, seq, STEP);
       for (const row of rows) found.contacts.add(row.seq);

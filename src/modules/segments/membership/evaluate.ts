@@ -144,7 +144,7 @@ export function createEvaluator(deps: {
     async evaluateContacts(tracked: TrackedSegment, seqs: readonly number[]): Promise<boolean> {
       const audience = audienceFor(tracked);
       for (const chunk of chunksOf(seqs, CHUNK_WITH_EVENTS)) {
-        await scheduler.of(tracked.segment.projectSeq).nextSlice();
+        await scheduler.queueOf(tracked.segment.projectSeq).nextSlice();
         const { entering, leaving } = compareMembers(audience, tracked.segment.seq, chunk);
         const changed = [...entering, ...leaving];
         if (changed.length > 0 && !(await applyDifference(tracked, audience, changed)))

@@ -22,7 +22,7 @@ export function createAudiences({ db, scheduler }: { db: Db; scheduler: FairSche
   const statements = createStatementCache(db.sqlite);
   const depsOf = ({ projectSeq }: Audience) => ({
     sqlite: db.sqlite,
-    queue: scheduler.of(projectSeq),
+    queue: scheduler.queueOf(projectSeq),
   });
 
   return {

@@ -26,7 +26,7 @@ export function createCount(deps: { sqlite: Database; scheduler: FairScheduler }
 
   async function scanAll(audience: Audience): Promise<number> {
     let total = 0;
-    const queue = scheduler.of(audience.projectSeq);
+    const queue = scheduler.queueOf(audience.projectSeq);
     for await (const [found = 0] of scan({ sqlite, queue }, () => countSlices(sqlite, audience))) {
       total += found;
     }

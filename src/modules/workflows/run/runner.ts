@@ -9,11 +9,11 @@
  * an event or its timeout comes first.
  */
 
-import { nextIteration } from "../../../lib/yield.ts";
 import { isStorageRefusal } from "../../../db/refusal.ts";
 import { DUE_FOR, type DueFor } from "../../../db/schema/workflows.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
+import { createWorker } from "../../../lib/worker.ts";
 import type { DueShift } from "../../../lib/steady-clock.ts";
 import { createLogPosition, type LogPositionDeps } from "./log-position.ts";
 import { createSlice, type Slice, type SliceDeps } from "./slice.ts";
@@ -35,57 +35,42 @@ type RunnerDeps = SliceDeps &
 
 export function createWorkflowRunner(deps: RunnerDeps) {
   const { executionRows, calls, clock, log, writer } = deps;
-  const position = createLogPosition(deps, pauseAfter);
+  const position = createLogPosition(deps, (error) => {
+    reportError(error);
+    worker.pause();
+  });
   const runChange = createSlice(deps, position);
-  let isRunning = false;
-  /** True if `wake` was called since the last slice began. */
-  let isWoken = false;
-  let underWay: Promise<void> | null = null;
-  let cancelTimer = () => {};
+  const worker = createWorker({ clock, step, onError: reportError, pauseMs: PAUSE_AFTER_ERROR_MS });
   /** Number of requested writes of the process after the last slice. */
   let writesBefore = 0;
-  /** When the last run ended, by the monotonic clock. */
-  let lastRunAt = -Infinity;
+  /** When the last step ended, by the monotonic clock. */
+  let lastStepAt = -Infinity;
 
-  function wake(): void {
-    if (!isRunning) return;
-    isWoken = true;
-    underWay ??= run().finally(() => {
-      underWay = null;
-      if (isWoken) wake();
-    });
-  }
-
-  /** Runs slices until no work is left. */
-  async function run(): Promise<void> {
-    cancelTimer();
-    try {
-      // Several calls of wake within a short time lead to one run.
-      if (systemClock.elapsed() - lastRunAt < PAUSE_BETWEEN_MS) await Bun.sleep(PAUSE_BETWEEN_MS);
-      else await nextIteration();
-      while (await runSlice());
-      lastRunAt = systemClock.elapsed();
-      startTimer();
-    } catch (error) {
-      pauseAfter(error);
-    }
+  /** Runs one slice. Returns the delay until work is due if none is left. */
+  async function step(isFirst: boolean): Promise<"more" | number> {
+    // Several calls of wake within a short time lead to one run.
+    const isSoon = systemClock.elapsed() - lastStepAt < PAUSE_BETWEEN_MS;
+    if (isFirst && isSoon) await Bun.sleep(PAUSE_BETWEEN_MS);
+    const isMore = await runSlice();
+    lastStepAt = systemClock.elapsed();
+    return isMore ? "more" : sleepMs();
   }
 
   /** Returns false if no work is left. */
   async function runSlice(): Promise<boolean> {
-    if (!isRunning) return false;
-    isWoken = false;
     const found = position.skipIrrelevant();
     const now = clock.now();
-    if (found === "end" && !isAnythingDue(now)) return isWoken;
+    if (found === "end" && !isAnythingDue(now)) return false;
     if (isDue("TIME", now)) await deps.flushEvents();
     const isWriterIdle = writer.requestedWrites() === writesBefore;
     if (!isWriterIdle) await Bun.sleep(PAUSE_BETWEEN_MS);
-    const written = writer.write(() => (isRunning ? runChange(isWriterIdle) : EMPTY_SLICE));
+    const written = writer.write(() =>
+      worker.isRunning() ? runChange(isWriterIdle) : EMPTY_SLICE,
+    );
     writesBefore = writer.requestedWrites();
     const { isMore, leased } = await written;
     calls.start(leased);
-    return isMore || isWoken;
+    return isMore;
   }
 
   function isDue(kind: DueFor, now: number): boolean {
@@ -97,30 +82,25 @@ export function createWorkflowRunner(deps: RunnerDeps) {
     return DUE_FOR.some((kind) => isDue(kind, now) && (kind !== "CALL" || calls.canLease(now)));
   }
 
-  function startTimer(): void {
-    cancelTimer();
-    if (!isRunning) return;
+  function sleepMs(): number {
     const now = clock.now();
     const times = [executionRows.earliestDueAt("TIME"), executionRows.nextCallAt(now)].filter(
       (at) => at !== null,
     );
-    const delay = Math.min(...times.map((at) => at - now), LONGEST_SLEEP_MS);
-    cancelTimer = clock.after(Math.max(0, delay), wake);
+    const delayMs = Math.min(...times.map((at) => at - now), LONGEST_SLEEP_MS);
+    return Math.max(0, delayMs);
   }
 
-  function pauseAfter(error: unknown): void {
+  function reportError(error: unknown): void {
     const fields = { error: describeError(error) };
     if (isStorageRefusal(error))
       log.warn("workflows wait because the database refuses writes", fields);
     else log.error("workflows could not be advanced", fields);
-    cancelTimer();
-    isWoken = false;
-    if (isRunning) cancelTimer = clock.after(PAUSE_AFTER_ERROR_MS, wake);
   }
 
   return {
     /** Starts a run. Called when an event was recorded or an execution may be due. */
-    wake,
+    wake: worker.wake,
 
     /** Part of a change: moves due times after the clock was set. */
     shift: (shift: DueShift): void => executionRows.shift(shift, calls.executionsUnderWay()),
@@ -130,24 +110,21 @@ export function createWorkflowRunner(deps: RunnerDeps) {
       if (returned > 0)
         log.info("webhook calls that an earlier process left under way are repeated", { returned });
       position.start();
-      isRunning = true;
-      wake();
+      worker.start();
     },
 
     /** For tests: resolves when no slice and no webhook call is under way. */
     async idle(): Promise<void> {
-      for (;;) {
-        await underWay;
+      do {
+        await worker.idle();
         await calls.ended();
-        if (underWay === null && calls.underWay() === 0) return;
-      }
+      } while (worker.isBusy() || calls.underWay() > 0);
     },
 
     async stop(): Promise<void> {
-      isRunning = false;
-      cancelTimer();
+      const ended = worker.stop();
       position.cancelTimer();
-      await underWay;
+      await ended;
       await calls.stop(STOP_GRACE_MS);
       await writer.write(position.store);
     },

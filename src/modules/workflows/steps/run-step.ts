@@ -3,12 +3,15 @@
  * steps are made outside of any change (webhook-calls.ts).
  */
 
-import { AppError } from "../../../lib/errors.ts";
 import type { JsonObject } from "../../contacts/data.ts";
+import type { Filter } from "../../segments/condition/filter.ts";
+import type { Segments } from "../../segments/service.ts";
+import type { Condition } from "../../segments/condition/condition.ts";
+import { type StepFilter, parseStepCondition, evaluateContextFilters } from "./step-condition.ts";
+import type { ConditionConfig, ShortCondition, Step } from "../graph/graph.ts";
+import { AppError } from "../../../lib/errors.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
-import type { ChooseBranch } from "./choose-branch.ts";
 import type { Postponed, StepResult } from "../run/engine.ts";
-import type { Step } from "../graph/graph.ts";
 import type { createSendEmail } from "./send-email.ts";
 
 /** The execution and the contact that a step runs for. */
@@ -23,10 +26,12 @@ export type StepInput = {
 export type RunStep = (step: Step, input: StepInput) => StepResult | Postponed;
 
 export function createRunStep(deps: {
-  chooseBranch: ChooseBranch;
   contacts: Pick<Contacts, "upsert">;
+  segments: Pick<Segments, "audiences" | "audienceOfCondition">;
   sendEmail: ReturnType<typeof createSendEmail>;
 }): RunStep {
+  const chooseBranch = createChooseBranch(deps.segments);
+
   function updateContact(
     { config }: Extract<Step, { type: "UPDATE_CONTACT" }>,
     { projectSeq, contact }: StepInput,
@@ -47,7 +52,7 @@ export function createRunStep(deps: {
     { projectSeq, contact, context, now }: StepInput,
   ): StepResult {
     const subject = { projectSeq, contactSeq: contact.seq, context, now };
-    return { outcome: "COMPLETED", branch: deps.chooseBranch(config, subject) };
+    return { outcome: "COMPLETED", branch: chooseBranch(config, subject) };
   }
 
   function run(step: Step, input: StepInput): StepResult | Postponed {
@@ -79,5 +84,51 @@ export function createRunStep(deps: {
       }
       throw error;
     }
+  };
+}
+
+type Subject = {
+  projectSeq: number;
+  contactSeq: number;
+  context: JsonObject;
+  now: number;
+};
+
+type ChooseBranch = (config: ConditionConfig, subject: Subject) => string;
+
+/**
+ * Chooses the branch of a CONDITION. All filters are compiled to SQL like those of segments: filters
+ * on the contact are evaluated for this one contact, filters on the context for its JSON. Throws
+ * AppError if a filter refers to a segment that was deleted.
+ */
+function createChooseBranch(
+  segments: Pick<Segments, "audiences" | "audienceOfCondition">,
+): ChooseBranch {
+  const conditions = new WeakMap<object, Condition<StepFilter>>();
+
+  function meets(config: { condition: unknown } | ShortCondition, subject: Subject): boolean {
+    const { projectSeq, contactSeq, context, now } = subject;
+    const holds = ({ test }: Filter) =>
+      test.kind === "field" && segments.audiences.holdsForData(test, context, { projectSeq, now });
+    const remaining = evaluateContextFilters(read(config), holds);
+    if (typeof remaining === "boolean") return remaining;
+    const audience = segments.audienceOfCondition(projectSeq, remaining);
+    return segments.audiences.matching(audience, [contactSeq]).length > 0;
+  }
+
+  /** Stored graphs are immutable, so a parsed condition stays valid. */
+  function read(config: { condition: unknown } | ShortCondition): Condition<StepFilter> {
+    const known = conditions.get(config) ?? parseStepCondition(config, "config");
+    conditions.set(config, known);
+    return known;
+  }
+
+  return (config, subject) => {
+    if (!("branches" in config)) return meets(config, subject) ? "yes" : "no";
+    const { field, branches } = config;
+    const match = branches.find(({ operator, value, unit }) =>
+      meets({ field, operator, value, unit }, subject),
+    );
+    return match?.id ?? "default";
   };
 }

@@ -16,7 +16,7 @@ import type { TemplateCache } from "../../../render/template/cache.ts";
 import { mergeVariables, templateVariables } from "../../../render/variables.ts";
 import { type JsonObject, parseData } from "../../contacts/data.ts";
 import type { ContactRow, Contacts } from "../../contacts/service.ts";
-import { senderNotVerified } from "../../domains/not-verified.ts";
+import { senderNotVerified } from "../../domains/service.ts";
 import type { EmailStore } from "../../../outbox/enqueue.ts";
 import { checkSubject } from "../../../render/subject.ts";
 import type { EventLog } from "../../../events/log.ts";

@@ -6,7 +6,7 @@
  * delay other projects.
  */
 
-import { isStorageRefusal } from "../../../db/refusal.ts";
+import { writeResult } from "../../../db/write-result.ts";
 import type { Writer } from "../../../db/writer.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { createFairSlots, type FairSlots } from "../../../lib/fair-slots.ts";
@@ -43,7 +43,6 @@ const MAX_CALLS_PER_WORKFLOW = 16;
 const LEASE_MS = 60_000;
 /** Delay before the calls that a stopped process left under way are repeated. */
 const ORPHAN_DELAY_MS = 5_000;
-const STORAGE_PAUSE_MS = 1_000;
 
 export function createWebhookCalls(deps: {
   executionRows: ExecutionRows;
@@ -61,7 +60,7 @@ export function createWebhookCalls(deps: {
   /** Called when a call has ended: its execution may be due. */
   wake: () => void;
 }) {
-  const { executionRows, advancer, writer, clock, log } = deps;
+  const { executionRows, advancer, clock, log } = deps;
   const underWay = new Map<number, { workflowSeq: number; ended: Promise<void> }>();
   /** The owners of the slots are projects. */
   const slots = createFairSlots({
@@ -146,24 +145,23 @@ export function createWebhookCalls(deps: {
     token: WebhookCall["token"],
     occurrence: Occurrence,
   ): Promise<void> {
-    for (;;) {
-      try {
-        await writer.write(() => {
-          const execution = executionRows.find(seq);
-          if (execution === null || !isLeased(execution, token)) return;
-          advancer.advance(execution, { occurrence, now: clock.now(), hasTime: () => false });
-        });
-        return;
-      } catch (error) {
-        log.error("the result of a webhook call could not be stored", {
-          execution: id,
-          error: describeError(error),
-        });
-        // A retry cannot fix a defect of this program: the call is repeated when its lease ends.
-        if (abortController.signal.aborted || !isStorageRefusal(error)) return;
-        await new Promise<void>((resolve) => clock.after(STORAGE_PAUSE_MS, resolve));
-      }
-    }
+    await writeResult(
+      deps,
+      () => {
+        const execution = executionRows.find(seq);
+        if (execution === null || !isLeased(execution, token)) return;
+        advancer.advance(execution, { occurrence, now: clock.now(), hasTime: () => false });
+      },
+      {
+        isStopping: () => abortController.signal.aborted,
+        // After a defect of this program, the call is repeated when its lease ends.
+        error: (error) =>
+          log.error("the result of a webhook call could not be stored", {
+            execution: id,
+            error: describeError(error),
+          }),
+      },
+    );
   }
 
   async function ended(): Promise<void> {

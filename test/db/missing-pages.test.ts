@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Db, openDatabase } from "../../src/db/open.ts";
-import { ensureWhole } from "../../src/db/whole.ts";
+import { refuseMissingPages } from "../../src/db/missing-pages.ts";
 import { cutShort, PAGE_BYTES } from "../support/damage.ts";
 
 const folders: string[] = [];
@@ -17,7 +17,7 @@ afterEach(() => {
  * log.
  */
 function leftBehind(change: (db: Db) => void): string {
-  const folder = mkdtempSync(join(tmpdir(), "mailstead-whole-"));
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-missing-pages-"));
   folders.push(folder);
   const file = join(folder, "test.db");
   const db = openDatabase(file);
@@ -38,7 +38,7 @@ test("a database that grew in its log is complete, and the check copies nothing"
   const file = leftBehind((db) => insert(db, 100));
   const before = statSync(file).size;
   const db = openDatabase(file, { create: false });
-  ensureWhole(db);
+  refuseMissingPages(db);
   expect(statSync(file).size).toBe(before);
   expect(db.fault.current()).toBeNull();
   db.sqlite.close();
@@ -48,7 +48,7 @@ test("a database whose file was truncated is damaged, even if it grew in its log
   const file = leftBehind((db) => insert(db, 100));
   cutShort(file, 20 * PAGE_BYTES);
   const db = openDatabase(file, { create: false });
-  expect(() => ensureWhole(db)).toThrow();
+  expect(() => refuseMissingPages(db)).toThrow();
   expect(db.fault.current()).toEqual({ kind: "damaged", file, finding: "it was cut short" });
   db.sqlite.close();
 });
@@ -61,7 +61,7 @@ test("pages that the database no longer uses may be missing", () => {
   const pages = statSync(file).size / PAGE_BYTES;
   cutShort(file, (pages - 1) * PAGE_BYTES);
   const db = openDatabase(file, { create: false });
-  ensureWhole(db);
+  refuseMissingPages(db);
   expect(db.fault.current()).toBeNull();
   db.sqlite.close();
 });

@@ -5,53 +5,47 @@
  */
 
 import type { ReplyClass, SmtpStep } from "../../protocols/smtp/reply-classes.ts";
-import type { Outcome } from "../outcome.ts";
+import type { Decision } from "../outcome.ts";
 import type { Unsendable } from "../../protocols/smtp/envelope.ts";
 import { describeFailure, type Failure } from "../../protocols/smtp/failure.ts";
-import type { PoolDelivery } from "../../protocols/smtp/pool.ts";
-import { readReply, readUnsendable, UNKNOWN_END } from "../../protocols/smtp/reading.ts";
+import { readReply, readUnsendable } from "../../protocols/smtp/classify-reply.ts";
 import { quoteReply, type Reply } from "../../protocols/smtp/reply.ts";
-import { SERVICE_CLOSING } from "../../protocols/smtp/transaction.ts";
+import { type Delivery, SERVICE_CLOSING, UNKNOWN_END } from "../../protocols/smtp/transaction.ts";
 import type { SiteResult } from "./site.ts";
 
-type WithoutConversations<Kind> = Kind extends Outcome ? Omit<Kind, "conversations"> : never;
-
-/** An outcome without its conversations, which are added later. */
-type Decision = WithoutConversations<Outcome>;
-
-/** Consequences of an answer for the mail and the site; `result` is null if none for the site. */
-export type Finding = { decision: Decision; result: SiteResult | null };
-
 /**
- * One host that neither accepted the mail nor decided its outcome.
- * - notDialled: it was not dialled, or this machine has no route to it.
+ * The consequences of one host's answer for the mail and its site. `result` is null if the answer
+ * says nothing about the site.
+ *
+ * `contact` says how far the mail came:
+ * - notDialled: the host was not dialled, or this machine has no route to it.
  * - unreachable: the connection failed.
- * - answered: it was reached.
+ * - answered: the host was reached.
  */
-export type Setback = Finding & {
+export type HostAnswer = {
   host: string;
+  decision: Decision;
+  result: SiteResult | null;
   contact: "notDialled" | "unreachable" | "answered";
-  /** Whether to try the next address of the same host, or the next host. */
-  next: "address" | "host";
+  /**
+   * Whether to try the next address of the same host, or the next host; null if the decision is
+   * the outcome of the mail.
+   */
+  next: "address" | "host" | null;
 };
 
-export type Interpretation = ({ kind: "decided" } & Finding) | ({ kind: "setback" } & Setback);
-
-export function interpretDelivery(
-  host: string,
-  delivery: PoolDelivery["delivery"],
-): Interpretation {
+export function interpretDelivery(host: string, delivery: Delivery): HostAnswer {
   switch (delivery.kind) {
     case "accepted": {
       const reason = `${host} accepted it: ${quoteReply(delivery.reply)}`;
       const decision = { kind: "accepted", class: "accepted", final: true, reason } as const;
-      return { kind: "decided", decision, result: { kind: "accepted" } };
+      return decided(host, decision, { kind: "accepted" });
     }
     case "refused":
       return interpretRefusal(host, delivery.step, delivery.reply);
     case "unsendable": {
       const decision = unsendable(host, delivery);
-      return { kind: "decided", decision, result: { kind: "answered" } };
+      return decided(host, decision, { kind: "answered" });
     }
     case "broken":
       return interpretBreak(host, delivery);
@@ -60,14 +54,13 @@ export function interpretDelivery(
   }
 }
 
-function interpretRefusal(host: string, step: SmtpStep, reply: Reply): Interpretation {
+function interpretRefusal(host: string, step: SmtpStep, reply: Reply): HostAnswer {
   const decision = decide(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
   const isAboutHost = step !== "dot" && isHostProblem(step, reply, decision.class);
   if (decision.kind === "bounced" || !isAboutHost) {
-    return { kind: "decided", decision, result: siteResultOf(reply, decision) };
+    return decided(host, decision, siteResultOf(reply, decision));
   }
-  const result = { kind: "failed" } as const;
-  return { kind: "setback", host, contact: "answered", decision, result, next: "host" };
+  return { host, contact: "answered", decision, result: { kind: "failed" }, next: "host" };
 }
 
 /**
@@ -85,8 +78,8 @@ function isHostProblem(step: SmtpStep, reply: Reply, found: ReplyClass): boolean
  * A temporary reply about the rate or the reputation of this server applies to all its mail to the
  * site (docs/delivery.md#S7), but X.2.x is about a single mailbox (RFC 3463 §3.3).
  */
-function siteResultOf(reply: Reply, decision: ReplyDecision): SiteResult {
-  if (decision.kind === "bounced") return { kind: "answered" };
+function siteResultOf(reply: Reply, decision: Decision): SiteResult {
+  if (decision.kind !== "deferred") return { kind: "answered" };
   const isAboutSender = decision.class === "rate_limited" || decision.class === "reputation";
   const isAboutMailbox = reply.enhanced?.startsWith("4.2.") === true;
   return isAboutSender && !isAboutMailbox
@@ -103,29 +96,21 @@ function unsendable(host: string, found: Unsendable): Decision {
 function interpretBreak(
   host: string,
   broken: { failure: Failure; isUnknown: boolean },
-): Interpretation {
+): HostAnswer {
   const reason = `${host} failed at ${describeFailure(broken.failure)}`;
   const result = { kind: "failed" } as const;
   if (broken.isUnknown) {
-    const decision = later(`${reason}; ${UNKNOWN_END}`);
-    return { kind: "decided", decision, result };
+    return decided(host, later(`${reason}; ${UNKNOWN_END}`), result);
   }
-  return {
-    kind: "setback",
-    host,
-    contact: "answered",
-    decision: later(reason),
-    result,
-    next: "host",
-  };
+  return { host, contact: "answered", decision: later(reason), result, next: "host" };
 }
 
-function interpretOpening(host: string, { step, cause }: Failure): Interpretation {
+function interpretOpening(host: string, { step, cause }: Failure): HostAnswer {
   if (cause.kind === "reply" && cause.code >= 400 && GREETING_STEPS.has(step)) {
     return interpretGreeting(host, step, cause);
   }
   const reason = `${host} failed at ${describeFailure({ step, cause })}`;
-  const setback = { kind: "setback", host, decision: later(reason) } as const;
+  const setback = { host, decision: later(reason) };
   if (step !== "connect") {
     const next = step === "tls" || step === "starttls" ? "host" : "address";
     return { ...setback, contact: "answered", result: { kind: "failed" }, next };
@@ -144,18 +129,20 @@ function interpretOpening(host: string, { step, cause }: Failure): Interpretatio
 const GREETING_STEPS: ReadonlySet<SmtpStep> = new Set(["greeting", "ehlo", "helo"]);
 
 /** After a refusal in the greeting the next host is tried (docs/delivery.md#S3). */
-function interpretGreeting(host: string, step: SmtpStep, reply: Reply): Interpretation {
+function interpretGreeting(host: string, step: SmtpStep, reply: Reply): HostAnswer {
   const decision = decide(step, reply, `${host} refused at ${step}: ${quoteReply(reply)}`);
   const found = siteResultOf(reply, decision);
   const isHostProblem = decision.kind === "deferred" && found.kind === "answered";
   const result: SiteResult = isHostProblem ? { kind: "failed" } : found;
-  return { kind: "setback", host, contact: "answered", decision, result, next: "host" };
+  return { host, contact: "answered", decision, result, next: "host" };
 }
 
-type ReplyDecision = Extract<Decision, { kind: "deferred" | "bounced" }>;
-
-function decide(step: SmtpStep, reply: Reply, reason: string): ReplyDecision {
+function decide(step: SmtpStep, reply: Reply, reason: string) {
   return { ...readReply(step, reply), reason };
+}
+
+function decided(host: string, decision: Decision, result: SiteResult): HostAnswer {
+  return { host, contact: "answered", decision, result, next: null };
 }
 
 function later(reason: string): Decision {
@@ -169,10 +156,13 @@ const EVIDENCE = { notDialled: 0, unreachable: 1, answered: 2 } as const;
  * last host with the most evidence. The outcome is permanent only if every host refused permanently
  * (docs/delivery.md#S3): `hosts` are all hosts of the domain.
  */
-export function conclude(setbacks: readonly Setback[], hosts: readonly string[]): Finding | null {
+export function conclude(
+  setbacks: readonly HostAnswer[],
+  hosts: readonly string[],
+): HostAnswer | null {
   const [first, ...rest] = setbacks;
   if (first === undefined) return null;
-  const { decision, result } = rest.reduce(
+  const last = rest.reduce(
     (best, each) => (EVIDENCE[each.contact] >= EVIDENCE[best.contact] ? each : best),
     first,
   );
@@ -180,7 +170,8 @@ export function conclude(setbacks: readonly Setback[], hosts: readonly string[])
     setbacks.filter(({ decision }) => decision.kind === "bounced").map(({ host }) => host),
   );
   const isUnanimous = hosts.every((host) => refusing.has(host));
-  if (decision.kind !== "bounced" || isUnanimous) return { decision, result };
+  const { decision } = last;
+  if (decision.kind !== "bounced" || isUnanimous) return last;
   const reason = `${decision.reason}; not every host of the domain refused permanently`;
-  return { decision: { kind: "deferred", class: decision.class, reason }, result };
+  return { ...last, decision: { kind: "deferred", class: decision.class, reason } };
 }

@@ -18,7 +18,7 @@ const LOCK_BYTE = 0x40000000;
  * Throws StorageFaultError if the database file was truncated. The process must hold the lock of
  * the data folder. The check is fast if the file has the length of the database.
  */
-export function ensureWhole({ sqlite, fault }: Db): void {
+export function refuseMissingPages({ sqlite, fault }: Db): void {
   const file = sqlite.filename;
   const pageBytes = pragma(sqlite, "page_size");
   const inFile = Math.floor(statSync(file).size / pageBytes);
