@@ -4,7 +4,6 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
-import type { Cursors } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
@@ -23,7 +22,6 @@ export function createInboxModule(deps: {
   admission: Admission;
   config: Config;
   clock: Clock;
-  cursors: Cursors;
   db: Db;
   log: Log;
   secret: string;
