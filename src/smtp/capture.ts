@@ -8,44 +8,26 @@
  */
 
 import type { AddressInfo } from "node:net";
-import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
 import type { Envelope } from "../modules/inboxes/envelope.ts";
 import type { Certificate } from "./certificate.ts";
-import { createFraming } from "./framing.ts";
-import { traceFields } from "./trace.ts";
+import { createReceive } from "./receive.ts";
 import { type RecordLine, SmtpRefusal, SmtpServer } from "./server.ts";
+import { senderOf, userOf } from "./session.ts";
+import { createStages, type Decide, Disconnect } from "./stages.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_COMMAND_BYTES = 2_048;
 const IDLE_MS = 5 * 60_000;
-const DATA_MS = 10 * 60_000;
 const MAX_RECIPIENTS = 100;
 const MAX_SESSIONS = 500;
-
-/** The part of a message's transaction that a failure rule compares. */
-export type Stage = "connect" | "auth" | "mail" | "rcpt" | "data" | "dot";
-export type StageFacts = {
-  user: string;
-  ip: string;
-  from?: string;
-  to?: string;
-  /** The beginning of the message, at the stage `dot`. */
-  head?: Uint8Array;
-};
-/** The action of a rule; null if no rule matches. */
-export type StageAction =
-  | { kind: "reply"; code: number; text: string }
-  | { kind: "delay"; ms: number }
-  | { kind: "disconnect" };
 
 /** What the listener needs of the module of inboxes. */
 export type CaptureInbox = {
   /** The inbox for a user of AUTH; without one, for the recipients. */
   resolve(user: string, recipients: readonly string[]): Promise<number>;
-  /** The action of the first rule that matches; null if there is none, at once if there are no rules. */
-  decide(stage: Stage, facts: StageFacts): Promise<StageAction | null> | null;
+  decide: Decide;
   open(inboxSeq: number): {
     add(piece: Uint8Array): Promise<void>;
     complete(arrived: {
@@ -70,7 +52,9 @@ export function createCaptureListener(deps: {
   hostname: string;
   certificate: Certificate | null;
 }) {
-  const { inbox, clock, log } = deps;
+  const { inbox, log } = deps;
+  const at = createStages(inbox.decide, deps.clock);
+  const receive = createReceive({ ...deps, at });
   const server = new SmtpServer(
     {
       name: deps.hostname,
@@ -126,95 +110,6 @@ export function createCaptureListener(deps: {
     );
   }
 
-  /** Carries out the action of a matching rule. Rejects with the refusal that a rule demands. */
-  function at(
-    stage: Stage,
-    session: SMTPServerSession,
-    facts: Partial<StageFacts>,
-  ): Promise<void> | null {
-    const decision = inbox.decide(stage, {
-      user: userOf(session),
-      ip: session.remoteAddress,
-      ...facts,
-    });
-    return decision === null ? null : decision.then((action) => carryOut(action, session));
-  }
-
-  async function carryOut(action: StageAction | null, session: SMTPServerSession): Promise<void> {
-    if (action === null) return;
-    if (action.kind === "delay") {
-      await new Promise<void>((resolve) => void clock.after(action.ms, resolve));
-    } else if (action.kind === "reply") throw new SmtpRefusal(action.code, action.text);
-    else throw new Disconnect(session.id);
-  }
-
-  async function receive(
-    stream: SMTPServerDataStream,
-    session: SMTPServerSession,
-  ): Promise<string> {
-    const { rcptTo } = session.envelope;
-    const recipients = rcptTo.map(({ address }) => address);
-    await at("data", session, { from: senderOf(session), to: recipients.join(", ") });
-    const inboxSeq = await inbox.resolve(userOf(session), recipients);
-    const arrival = inbox.open(inboxSeq);
-    try {
-      await arrival.add(traceOf(session, recipients));
-      const { framing, head } = await readAll(stream, arrival.add);
-      if (stream.sizeExceeded) throw new SmtpRefusal(552, "5.3.4 The message is too large");
-      if (framing.hasBareCr()) throw new SmtpRefusal(550, "5.6.0 The message has a bare CR");
-      const facts = { from: senderOf(session), to: recipients.join(", "), head };
-      await at("dot", session, facts);
-      const { id } = await arrival.complete({
-        inboxSeq,
-        envelope: envelopeOf(session, framing.hasBareLf()),
-        username: userOf(session),
-        emailId: null,
-      });
-      return `2.0.0 Ok: queued as ${id}`;
-    } catch (error) {
-      await arrival
-        .discard()
-        .catch((reason: unknown) =>
-          log.warn("a partial message was not removed", { error: describeError(reason) }),
-        );
-      throw error;
-    }
-  }
-
-  function traceOf(session: SMTPServerSession, recipients: readonly string[]): Uint8Array {
-    const { hostNameAppearsAs, remoteAddress, secure, id } = session;
-    return traceFields({
-      from: senderOf(session),
-      recipients,
-      helo: typeof hostNameAppearsAs === "string" ? hostNameAppearsAs : "unknown",
-      peer: remoteAddress,
-      hasTls: secure,
-      hasUser: userOf(session) !== "",
-      hostname: deps.hostname,
-      id,
-      at: clock.now(),
-    });
-  }
-
-  async function readAll(
-    stream: SMTPServerDataStream,
-    add: (piece: Uint8Array) => Promise<void>,
-  ): Promise<{ framing: ReturnType<typeof createFraming>; head: Uint8Array }> {
-    const framing = createFraming();
-    let head: Uint8Array = new Uint8Array();
-    const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
-    try {
-      for await (const piece of stream) {
-        if (!(piece instanceof Uint8Array) || stream.sizeExceeded) continue;
-        if (head.byteLength === 0) head = piece;
-        await add(framing.add(piece));
-      }
-    } finally {
-      cancel();
-    }
-    return { framing, head };
-  }
-
   function refusalOf(error: unknown): Error {
     if (error instanceof Disconnect) {
       for (const connection of server.connections) {
@@ -249,46 +144,4 @@ export function createCaptureListener(deps: {
     /** Ends the sessions, and resolves when all are closed. */
     close: () => new Promise<void>((resolve) => void server.close(() => resolve())),
   };
-}
-
-class Disconnect extends Error {
-  readonly sessionId: string;
-
-  constructor(sessionId: string) {
-    super("The connection is closed by a rule.");
-    this.sessionId = sessionId;
-  }
-}
-
-function userOf(session: SMTPServerSession): string {
-  const user: unknown = session.user;
-  if (typeof user !== "object" || user === null || !("username" in user)) return "";
-  return typeof user.username === "string" ? user.username : "";
-}
-
-function senderOf({ envelope }: SMTPServerSession): string {
-  return envelope.mailFrom === false ? "" : envelope.mailFrom.address;
-}
-
-function envelopeOf(session: SMTPServerSession, hasBareLf: boolean): Envelope {
-  const { envelope, remoteAddress, hostNameAppearsAs, tlsOptions, id } = session;
-  return {
-    from: senderOf(session),
-    to: envelope.rcptTo.map(({ address, args }) => ({
-      address,
-      notify: textOf(args, "NOTIFY"),
-      originalRecipient: textOf(args, "ORCPT"),
-    })),
-    peer: remoteAddress,
-    helo: typeof hostNameAppearsAs === "string" ? hostNameAppearsAs : "",
-    tls: session.secure ? (textOf(tlsOptions, "version") ?? "TLS") : null,
-    sessionId: id,
-    hasBareLf,
-  };
-}
-
-function textOf(from: unknown, name: string): string | null {
-  if (typeof from !== "object" || from === null) return null;
-  const value: unknown = Reflect.get(from, name);
-  return typeof value === "string" ? value : null;
 }

@@ -1,0 +1,94 @@
+/** Receives the message of a transaction into an inbox. */
+
+import type { SMTPServerDataStream, SMTPServerSession } from "smtp-server";
+import type { Clock } from "../lib/clock.ts";
+import { describeError, type Log } from "../lib/log.ts";
+import type { CaptureInbox } from "./capture.ts";
+import { createFraming } from "./framing.ts";
+import { SmtpRefusal } from "./server.ts";
+import { envelopeOf, senderOf, userOf } from "./session.ts";
+import type { AtStage } from "./stages.ts";
+import { traceFields } from "./trace.ts";
+
+/** Longest time of DATA. */
+const DATA_MS = 10 * 60_000;
+
+export function createReceive(deps: {
+  inbox: Pick<CaptureInbox, "resolve" | "open">;
+  clock: Clock;
+  log: Log;
+  hostname: string;
+  at: AtStage;
+}) {
+  const { inbox, clock, log, at } = deps;
+
+  /** Resolves to the text of the reply. Rejects with the refusal of the message. */
+  async function receive(
+    stream: SMTPServerDataStream,
+    session: SMTPServerSession,
+  ): Promise<string> {
+    const { rcptTo } = session.envelope;
+    const recipients = rcptTo.map(({ address }) => address);
+    await at("data", session, { from: senderOf(session), to: recipients.join(", ") });
+    const inboxSeq = await inbox.resolve(userOf(session), recipients);
+    const arrival = inbox.open(inboxSeq);
+    try {
+      await arrival.add(traceOf(session, recipients));
+      const { framing, head } = await readAll(stream, arrival.add);
+      if (stream.sizeExceeded) throw new SmtpRefusal(552, "5.3.4 The message is too large");
+      if (framing.hasBareCr()) throw new SmtpRefusal(550, "5.6.0 The message has a bare CR");
+      const facts = { from: senderOf(session), to: recipients.join(", "), head };
+      await at("dot", session, facts);
+      const { id } = await arrival.complete({
+        inboxSeq,
+        envelope: envelopeOf(session, framing.hasBareLf()),
+        username: userOf(session),
+        emailId: null,
+      });
+      return `2.0.0 Ok: queued as ${id}`;
+    } catch (error) {
+      await arrival
+        .discard()
+        .catch((reason: unknown) =>
+          log.warn("a partial message was not removed", { error: describeError(reason) }),
+        );
+      throw error;
+    }
+  }
+
+  function traceOf(session: SMTPServerSession, recipients: readonly string[]): Uint8Array {
+    const { hostNameAppearsAs, remoteAddress, secure, id } = session;
+    return traceFields({
+      from: senderOf(session),
+      recipients,
+      helo: typeof hostNameAppearsAs === "string" ? hostNameAppearsAs : "unknown",
+      peer: remoteAddress,
+      hasTls: secure,
+      hasUser: userOf(session) !== "",
+      hostname: deps.hostname,
+      id,
+      at: clock.now(),
+    });
+  }
+
+  async function readAll(
+    stream: SMTPServerDataStream,
+    add: (piece: Uint8Array) => Promise<void>,
+  ): Promise<{ framing: ReturnType<typeof createFraming>; head: Uint8Array }> {
+    const framing = createFraming();
+    let head: Uint8Array = new Uint8Array();
+    const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
+    try {
+      for await (const piece of stream) {
+        if (!(piece instanceof Uint8Array) || stream.sizeExceeded) continue;
+        if (head.byteLength === 0) head = piece;
+        await add(framing.add(piece));
+      }
+    } finally {
+      cancel();
+    }
+    return { framing, head };
+  }
+
+  return receive;
+}
