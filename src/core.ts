@@ -33,6 +33,8 @@ export type AppOptions = {
   secret: string;
   clock: Clock;
   log: Log;
+  /** True in `mailstead dev`: inboxes need no key on this machine (http/local-access.ts). */
+  hasOpenInboxes?: boolean;
   /** Replacements for tests. Without them, these are created from the configuration. */
   transport?: Transport;
   dns?: Dns;
@@ -64,6 +66,7 @@ export function createCore(options: AppOptions) {
 
   return {
     config,
+    hasOpenInboxes: options.hasOpenInboxes ?? false,
     db,
     folder,
     secret,

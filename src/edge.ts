@@ -3,6 +3,7 @@
 import type { Core } from "./core.ts";
 import { createAdmission } from "./http/admission.ts";
 import { createBodies } from "./http/bodies.ts";
+import { createLocalAccess } from "./http/local-access.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { deriveKey } from "./lib/crypto.ts";
 import type { Module } from "./modules/module.ts";
@@ -10,8 +11,9 @@ import type { Services } from "./services.ts";
 
 export type HttpEdge = ReturnType<typeof createHttpEdge>;
 
-export function createHttpEdge(core: Core, { keys, quotas }: Services) {
+export function createHttpEdge(core: Core, { keys, projects, quotas }: Services) {
   const { config, clock, log, writer, loopWatch, secret, db } = core;
+  const localAccess = core.hasOpenInboxes ? createLocalAccess(config.allowedHosts) : null;
   const beginWork = (route: string) => loopWatch.begin("route", route);
   const bodies = createBodies({ clock, beginWork });
   const idempotency = createIdempotency({
@@ -23,6 +25,8 @@ export function createHttpEdge(core: Core, { keys, quotas }: Services) {
   });
   const admission = createAdmission({
     findKey: keys.findByDigest,
+    findOpenProject: (request, peer) =>
+      localAccess?.isOpen(request, peer) === true ? projects.firstAsKey() : null,
     idempotency,
     readJson: bodies.readJson,
     writer,
@@ -34,7 +38,7 @@ export function createHttpEdge(core: Core, { keys, quotas }: Services) {
     log,
     now: clock.elapsed,
   });
-  return { bodies, beginWork, idempotency, admission };
+  return { bodies, beginWork, idempotency, admission, localAccess };
 }
 
 /** The module that purges stored answers. */

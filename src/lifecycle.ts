@@ -3,7 +3,7 @@
  *
  * - `start`: the watchdog, the check of the clock, the modules in the order of their list, the timers
  *   of recurring work.
- * - `stop`: timers, HTTP, then the modules in reverse: leasing of mails, the other workers, the mails
+ * - `stop`: timers, long requests, HTTP, then the modules in reverse: leasing of mails, the other workers, the mails
  *   under way, sockets, state in memory, and last the leases that did not end.
  * - After a storage fault all modules stop at once. HTTP still answers health checks and requests
  *   that only read, until the process is stopped.
@@ -85,6 +85,7 @@ export function createAppLifecycle(
     async stop(): Promise<void> {
       stopTimers();
       loopWatch.stop();
+      for (const module of backward) module.endRequests?.();
       await server.close();
       if (halted === null) await stopModules();
       else await closeAfterFault();

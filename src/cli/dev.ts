@@ -30,10 +30,10 @@ export const dev: Command = {
     "A project and its keys are created on the first start and stored in the data folder.",
   positionals: [],
   flags: [],
-  settings: SERVER_SETTINGS,
+  settings: [...SERVER_SETTINGS, "allowedHosts"],
   run: async (input) => {
     const config = readConfig(input.settings, input.environment, { requireVerifiedDomain: false });
-    return runServer(config, async ({ app, address, folder }) => {
+    return runServer({ ...config, hasOpenInboxes: true }, async ({ app, address, folder }) => {
       const keys = await devKeys(app, join(folder, "dev-keys.json"));
       const info = { version: VERSION, data: folder, url: address, ...keys };
       console.log(input.isJson ? JSON.stringify(info) : welcome(info));

@@ -1,6 +1,7 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
 import { createApp, type App } from "../app.ts";
+import type { AppOptions } from "../core.ts";
 import { readConfig } from "../config/read.ts";
 import type { Config, SettingName } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
@@ -107,7 +108,7 @@ type Running = { app: App; address: string; folder: string };
 
 /** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
 export async function runServer(
-  given: Config,
+  given: Config & Pick<AppOptions, "hasOpenInboxes">,
   onStarted: (running: Running) => Promise<void>,
 ): Promise<number> {
   const log = createLog({ level: given.logLevel, format: given.logFormat });
@@ -127,6 +128,7 @@ export async function runServer(
     secret: folder.secret,
     clock: systemClock,
     log,
+    hasOpenInboxes: given.hasOpenInboxes ?? false,
   });
   const stopped = stopOnSignal(async () => {
     log.info("stopping");

@@ -20,6 +20,11 @@ export const boolean: Kind<boolean> = {
 export const publicUrl: Kind<string> = { parse: parsePublicUrl, placeholder: "URL" };
 export const relayUrl: Kind<Relay> = { parse: relayAddress, placeholder: "URL" };
 export const hostName: Kind<string> = { parse: parseHostName, placeholder: "NAME" };
+export const hostNames: Kind<readonly string[]> = {
+  parse: parseHostNames,
+  isList: true,
+  placeholder: "NAME,…",
+};
 export const hostAndPort: Kind<MetricsAddress> = {
   parse: parseHostAndPort,
   placeholder: "HOST:PORT",
@@ -123,6 +128,15 @@ function parseHostName(text: string): Parsed<string> {
     /^(?=.{1,253}$)[a-z0-9_]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9-]*[a-z0-9])?)*$/i.test(text)
     ? { value: text.toLowerCase() }
     : { accepted: `a host name such as mail.example.com, got "${text}"` };
+}
+
+/** Also single labels, such as the name of a service in a compose file, and addresses. */
+function parseHostNames(text: string): Parsed<readonly string[]> {
+  const names = text.split(",").map((name) => name.trim().toLowerCase());
+  const wrong = names.find((name) => !/^[a-z0-9_.:-]{1,253}$/.test(name));
+  return wrong === undefined
+    ? { value: names }
+    : { accepted: `host names without a port, separated by commas, got "${wrong}"` };
 }
 
 function parseServers(text: string): Parsed<readonly DnsServer[]> {

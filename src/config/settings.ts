@@ -53,6 +53,11 @@ const TABLE = {
     shownDefault: "none; 127.0.0.1:1025 in dev",
     help: "Catch mail that arrives over SMTP on this address, for development and tests",
   }),
+  allowedHosts: setting("allowed-host", kinds.hostNames, {
+    fallback: () => [],
+    shownDefault: "none",
+    help: "Names in the Host header by which other machines may use inboxes without a key, in dev only",
+  }),
   captureMaxMessages: setting("capture-max-messages", kinds.integer("N", 0, 100_000_000), {
     fallback: () => 500,
     help: "Messages that an inbox keeps, the newest ones; 0 for all",

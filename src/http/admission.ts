@@ -40,6 +40,9 @@ export type KnownKey = {
 /** The project and the key kind of a request that was admitted. */
 type Admitted = { project: Project; keyKind: KeyKind };
 
+/** `isOpen`: the routes of inboxes, which may need no key (local-access.ts). */
+type Access = { kinds: readonly KeyKind[]; isOpen?: true };
+
 type AdmissionOptions = {
   /** Finds a key by the SHA-256 digest of its text. */
   findKey: (digest: string) => KnownKey | null;
@@ -53,6 +56,8 @@ type AdmissionOptions = {
   publicKeyRate: number;
   /** Requests per minute, project and client address with public keys; 0 means no limit. */
   publicClientRate: number;
+  /** Finds the project of a request for inboxes that needs no key; null if it needs one. */
+  findOpenProject: (request: Request, peer: string | null) => KnownKey | null;
   /** Peers whose X-Forwarded-For names the client. */
   trustedProxies: readonly AddressRange[];
   /** Monotonic milliseconds (`Clock.elapsed`), so that a step of the wall clock blocks no key. */
@@ -79,6 +84,7 @@ type Incoming = {
   server: { requestIP(request: Request): { address: string } | null } | null;
 };
 
+const SECRET_KEYS: Access = { kinds: ["SECRET"] };
 const WINDOW_MS = 60_000;
 const MAX_FAILED_AUTH_PER_MINUTE = 20;
 const MAX_TRACKED_ADDRESSES = 10_000;
@@ -104,11 +110,11 @@ export function createAdmission(options: AdmissionOptions) {
   });
 
   /** Runs once per request, from the first hook that needs it. */
-  function admit(incoming: Incoming, kinds: readonly KeyKind[]): Admitted {
+  function admit(incoming: Incoming, access: Access): Admitted {
     const known = admitted.get(incoming.request);
     if (known !== undefined) return known;
-    const key = authenticate(incoming);
-    requirePermission(key, kinds);
+    const key = (access.isOpen && findOpen(options, incoming)) || authenticate(incoming);
+    requirePermission(key, access.kinds);
     requireOrigin(incoming, key);
     enforceRateLimit(incoming, key);
     const { project, kind } = key;
@@ -155,27 +161,25 @@ export function createAdmission(options: AdmissionOptions) {
 
   function keyPlugin(
     name: string,
-    kinds: readonly KeyKind[],
+    access: Access,
     readBody: (request: Request, origin: Origin) => Promise<unknown>,
   ) {
     return new Elysia({ name })
       .onParse({ as: "scoped" }, async (incoming) => {
-        const { project, keyKind } = admit(incoming, kinds);
+        const { project, keyKind } = admit(incoming, access);
         const { request, route } = incoming;
         const holder = { projectSeq: project.seq, isPublic: keyKind === "PUBLIC" };
         // If this returned undefined, Elysia would read the body again.
         return (await readBody(request, { method: request.method, route, holder })) ?? null;
       })
       .derive({ as: "scoped" }, (incoming) => {
-        const { project, keyKind } = admit(incoming, kinds);
-        const admission = { project, keyKind };
+        const admission = admit(incoming, access);
         return {
-          project,
-          keyKind,
+          ...admission,
           once: onceFor(incoming, { ...admission, isWithinQuota: true }),
           /** For requests that must be possible when the storage quota is used up. */
           onceWithoutQuota: onceFor(incoming, { ...admission, isWithinQuota: false }),
-          store: storeFor(project),
+          store: storeFor(admission.project),
         };
       });
   }
@@ -218,12 +222,22 @@ export function createAdmission(options: AdmissionOptions) {
     /** The project of an admitted request; null for other requests. */
     projectOf: (request: Request): Project | null => admitted.get(request)?.project ?? null,
     /** For routes that accept only secret keys: all but `/v1/track`. */
-    secretKey: keyPlugin("secret-key", ["SECRET"], options.readJson),
+    secretKey: keyPlugin("secret-key", SECRET_KEYS, options.readJson),
     /** The same, for routes that read the body themselves as it arrives. */
-    secretKeyStreaming: keyPlugin("secret-key-streaming", ["SECRET"], leaveUnread),
+    secretKeyStreaming: keyPlugin("secret-key-streaming", SECRET_KEYS, leaveUnread),
+    /** For inboxes, which need no key in `mailstead dev`. */
+    inboxKey: keyPlugin("inbox-key", { ...SECRET_KEYS, isOpen: true }, options.readJson),
     /** For `/v1/track`, which also accepts public keys. */
-    anyKey: keyPlugin("any-key", ["SECRET", "PUBLIC"], options.readJson),
+    anyKey: keyPlugin("any-key", { kinds: ["SECRET", "PUBLIC"] }, options.readJson),
   };
+}
+
+function findOpen(
+  { findOpenProject }: Pick<AdmissionOptions, "findOpenProject">,
+  { request, server }: Incoming,
+): KnownKey | null {
+  if (request.headers.has("authorization")) return null;
+  return findOpenProject(request, server?.requestIP(request)?.address ?? null);
 }
 
 async function leaveUnread(): Promise<null> {

@@ -17,6 +17,8 @@ export type Module = {
   wake?: () => void;
   /** Starts its work. The modules start in the order of the list. */
   start?: () => Promise<void>;
+  /** Ends requests that last long. Called before the server waits for the requests under way. */
+  endRequests?: () => void;
   /** Ends its work. The modules stop in the reverse order; also after a storage fault. */
   stop?: () => Promise<void>;
   /** Waits for work that `stop` let end, then closes sockets. Also called after a storage fault. */

@@ -82,7 +82,10 @@ export function createCaptureListener(deps: {
       onMailFrom: ({ address }, session, callback) =>
         reply(() => at("mail", session, { from: address }), callback),
       onRcptTo: ({ address }, session, callback) =>
-        reply(() => at("rcpt", session, { from: senderOf(session), to: address }), callback),
+        reply(
+          () => at("rcpt", session, { from: senderOf(session), recipients: [address] }),
+          callback,
+        ),
       onData: (stream, session, callback) =>
         void receive(stream, session).then(
           (text) => callback(null, text),

@@ -4,10 +4,14 @@ import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
 import { describeError, type Log } from "../lib/log.ts";
+import type { Arrival } from "../modules/inboxes/messages/intake.ts";
 import type { InboxModule } from "../modules/inboxes/module.ts";
+import type { RuleInput } from "../modules/inboxes/rules/model.ts";
+import { DEFAULT_INBOX, type InboxRow } from "../modules/inboxes/service.ts";
 import type { Module } from "../modules/module.ts";
 import { createCertificateFiles, selfSignedCertificate } from "./certificate.ts";
 import { type CaptureInbox, type CaptureListener, createCaptureListener } from "./capture.ts";
+import type { Stage, StageAction, StageFacts } from "./stages.ts";
 
 export function createCaptureModule(deps: {
   config: Config;
@@ -19,28 +23,65 @@ export function createCaptureModule(deps: {
   folder: string | null;
 }): Module & { port: () => number | null } {
   const { config, writer, log } = deps;
-  const { inboxes, intake } = deps.inboxes;
+  const { inboxes, intake, rules, sessions, parser } = deps.inboxes;
   let listener: CaptureListener | null = null;
   let port: number | null = null;
 
-  /** The inbox of the first project; the database has a project before the listener starts. */
-  async function resolve(user: string, recipients: readonly string[]): Promise<number> {
+  /** The inbox of a recipient's domain or of the user, else the default one; null if it is new. */
+  function findInbox(user: string, recipients: readonly string[]): InboxRow | null {
     const byRecipient = inboxes.findByRecipient(recipients);
-    if (byRecipient !== null) return byRecipient.seq;
+    if (byRecipient !== null) return byRecipient;
+    const projectSeq = inboxes.firstProject();
+    if (projectSeq === null) return null;
+    const named = user === "" ? null : (inboxes.findById(user) ?? inboxes.find(projectSeq, user));
+    return named ?? inboxes.find(projectSeq, DEFAULT_INBOX);
+  }
+
+  /** The default inbox is created with its first message. */
+  async function resolve(user: string, recipients: readonly string[]): Promise<number> {
+    const known = findInbox(user, recipients);
+    if (known !== null) return known.seq;
     const projectSeq = inboxes.firstProject();
     if (projectSeq === null) throw new Error("there is no project yet");
-    const named = user === "" ? null : (inboxes.findById(user) ?? inboxes.find(projectSeq, user));
-    if (named !== null) return named.seq;
-    const known = inboxes.find(projectSeq, "default");
-    return known?.seq ?? (await writer.write(() => inboxes.defaultOf(projectSeq).seq));
+    return writer.write(() => inboxes.defaultOf(projectSeq).seq);
+  }
+
+  /** The action of a failure rule; null at once if there is no rule. */
+  function decide(stage: Stage, facts: StageFacts): Promise<StageAction | null> | null {
+    if (rules.isEmpty()) return null;
+    const target = findInbox(facts.user, facts.recipients ?? []);
+    return target === null ? null : decideIn(target.seq, stage, facts);
+  }
+
+  async function decideIn(inboxSeq: number, stage: Stage, { head, ...facts }: StageFacts) {
+    const subject = async () => {
+      const [result] = await parser.index([{ raw: head?.() ?? new Uint8Array(), recipients: [] }]);
+      return result?.ok === true ? result.parsed.subject : "";
+    };
+    const action = await rules.decide(inboxSeq, stage, { ...facts, subject });
+    return action === null ? null : stageActionOf(action);
+  }
+
+  /** Notes the inbox of each message for the transcript of its session. */
+  function withSession(arrival: Arrival): ReturnType<CaptureInbox["open"]> {
+    return {
+      ...arrival,
+      async complete(arrived) {
+        const stored = await arrival.complete(arrived);
+        const { sessionId, peer } = arrived.envelope;
+        if (sessionId !== null) sessions.noteMessage(sessionId, arrived.inboxSeq, peer);
+        return stored;
+      },
+    };
   }
 
   const inbox: CaptureInbox = {
     resolve,
-    decide: () => null,
-    open: intake.open,
-    recordLine: () => undefined,
-    endSession: () => undefined,
+    decide,
+    open: (inboxSeq) => withSession(intake.open(inboxSeq)),
+    recordLine: sessions.recordLine,
+    endSession: ({ id, user, peer }) =>
+      sessions.end(id, peer, () => findInbox(user, [])?.seq ?? null),
   };
 
   const files =
@@ -81,6 +122,14 @@ export function createCaptureModule(deps: {
     },
     async stop() {
       await listener?.close();
+      await sessions.settled();
     },
   };
+}
+
+function stageActionOf({ reply, delayMs, disconnect }: RuleInput["action"]): StageAction | null {
+  if (disconnect === true) return { kind: "disconnect" };
+  if (delayMs !== undefined) return { kind: "delay", ms: delayMs };
+  if (reply === undefined) return null;
+  return { kind: "reply", code: Number(reply.slice(0, 3)), text: reply.slice(4) };
 }

@@ -12,6 +12,8 @@ import { traceFields } from "./trace.ts";
 
 /** Longest time of DATA. */
 const DATA_MS = 10 * 60_000;
+/** Bytes of a message that are kept for rules until its end. */
+const MAX_HEAD_BYTES = 64 * 1024;
 
 export function createReceive(deps: {
   inbox: Pick<CaptureInbox, "resolve" | "open">;
@@ -29,7 +31,7 @@ export function createReceive(deps: {
   ): Promise<string> {
     const { rcptTo } = session.envelope;
     const recipients = rcptTo.map(({ address }) => address);
-    await at("data", session, { from: senderOf(session), to: recipients.join(", ") });
+    await at("data", session, { from: senderOf(session), recipients });
     const inboxSeq = await inbox.resolve(userOf(session), recipients);
     const arrival = inbox.open(inboxSeq);
     try {
@@ -37,7 +39,7 @@ export function createReceive(deps: {
       const { framing, head } = await readAll(stream, arrival.add);
       if (stream.sizeExceeded) throw new SmtpRefusal(552, "5.3.4 The message is too large");
       if (framing.hasBareCr()) throw new SmtpRefusal(550, "5.6.0 The message has a bare CR");
-      const facts = { from: senderOf(session), to: recipients.join(", "), head };
+      const facts = { from: senderOf(session), recipients, head };
       await at("dot", session, facts);
       const { id } = await arrival.complete({
         inboxSeq,
@@ -74,20 +76,22 @@ export function createReceive(deps: {
   async function readAll(
     stream: SMTPServerDataStream,
     add: (piece: Uint8Array) => Promise<void>,
-  ): Promise<{ framing: ReturnType<typeof createFraming>; head: Uint8Array }> {
+  ): Promise<{ framing: ReturnType<typeof createFraming>; head: () => Uint8Array }> {
     const framing = createFraming();
-    let head: Uint8Array = new Uint8Array();
+    const pieces: Uint8Array[] = [];
+    let headBytes = 0;
     const cancel = clock.after(DATA_MS, () => stream.destroy(new Error("DATA took too long")));
     try {
       for await (const piece of stream) {
         if (!(piece instanceof Uint8Array) || stream.sizeExceeded) continue;
-        if (head.byteLength === 0) head = piece;
+        if (headBytes < MAX_HEAD_BYTES) pieces.push(piece);
+        headBytes += piece.byteLength;
         await add(framing.add(piece));
       }
     } finally {
       cancel();
     }
-    return { framing, head };
+    return { framing, head: () => Buffer.concat(pieces).subarray(0, MAX_HEAD_BYTES) };
   }
 
   return receive;

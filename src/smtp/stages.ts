@@ -12,9 +12,10 @@ export type StageFacts = {
   user: string;
   ip: string;
   from?: string;
-  to?: string;
+  /** One recipient at the stage `rcpt`, and all of them later. */
+  recipients?: readonly string[];
   /** The beginning of the message, at the stage `dot`. */
-  head?: Uint8Array;
+  head?: () => Uint8Array;
 };
 
 /** The action of a rule. */

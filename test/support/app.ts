@@ -42,6 +42,8 @@ export type TestOptions = {
   /** An existing database, as after a restart. */
   db?: Db;
   folder?: string;
+  /** Inboxes need no key, as in `mailstead dev`. */
+  hasOpenInboxes?: boolean;
   /** Name of the project; its domain is `<name>.test`. */
   project?: string;
 };
@@ -73,6 +75,7 @@ export async function testApp(options: TestOptions = {}) {
     secret: TEST_SECRET,
     clock,
     log: options.log ?? silentLog,
+    hasOpenInboxes: options.hasOpenInboxes ?? false,
     dns: options.dns ?? FAILING_DNS,
     makeDkimKeys: () => (hasDkimKeys ? dkimPairs() : Promise.resolve([])),
     ...(options.transport === undefined ? {} : { transport: options.transport }),

@@ -4,6 +4,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
@@ -13,8 +14,15 @@ import { createIndexer } from "./indexing/indexer.ts";
 import { createIntake } from "./messages/intake.ts";
 import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
+import { contentRoutes } from "./content/routes.ts";
+import { createInboxInterface } from "./interface.ts";
+import { messageRoutes } from "./messages/routes.ts";
 import { createInboxRetention } from "./retention.ts";
-import { createInboxes } from "./service.ts";
+import { inboxRoutes } from "./routes.ts";
+import { ruleRoutes } from "./rules/routes.ts";
+import { createInboxes, type InboxRow } from "./service.ts";
+import { sessionRoutes } from "./sessions/routes.ts";
+import { waitRoutes } from "./wait/routes.ts";
 
 export type InboxModule = ReturnType<typeof createInboxModule>;
 
@@ -24,6 +32,8 @@ export function createInboxModule(deps: {
   clock: Clock;
   db: Db;
   log: Log;
+  listPage: ListPage;
+  random: () => number;
   secret: string;
   writer: Writer;
 }) {
@@ -48,16 +58,30 @@ export function createInboxModule(deps: {
     },
   });
 
-  async function removeExpired(): Promise<void> {
-    for (const inbox of inboxes.expired(deps.clock.now())) {
-      await retention.empty(inbox.seq);
-      await writer.write(() => inboxes.remove(inbox.seq));
-    }
+  const own = createInboxInterface({ ...deps, inboxes, store, parser, indexer, changes });
+
+  async function remove({ seq }: InboxRow): Promise<void> {
+    await retention.empty(seq);
+    await writer.write(() => inboxes.remove(seq));
   }
+
+  async function removeExpired(): Promise<void> {
+    for (const inbox of inboxes.expired(deps.clock.now())) await remove(inbox);
+  }
+
+  const parts = { ...deps, ...own, inboxes, store, changes, remove };
 
   const module: Module = {
     name: "inboxes",
-    routes: [],
+    routes: [
+      inboxRoutes(parts),
+      messageRoutes(parts),
+      contentRoutes(parts),
+      waitRoutes(parts),
+      ruleRoutes(parts),
+      sessionRoutes(parts),
+    ],
+    endRequests: own.endRequests,
     recurring: [
       { name: "inbox retention", pattern: "*/5 * * * * *", run: retention.run },
       { name: "inbox expiry", pattern: "*/10 * * * * *", run: removeExpired },
@@ -71,5 +95,5 @@ export function createInboxModule(deps: {
       await parser.close();
     },
   };
-  return { ...module, inboxes, store, intake, indexer, parser, changes, retention };
+  return { ...module, ...own, inboxes, store, intake, indexer, parser, changes, retention };
 }

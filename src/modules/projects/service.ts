@@ -8,7 +8,7 @@ import { asc, eq, or } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { projects, projectUsage } from "../../db/schema/projects.ts";
 import type { Change } from "../../db/writer.ts";
-import type { Sender } from "../../http/admission.ts";
+import type { KnownKey, Sender } from "../../http/admission.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { AppError } from "../../lib/errors.ts";
 import { newId } from "../../lib/id.ts";
@@ -38,6 +38,16 @@ export function createProjects({ db, clock }: { db: Db; clock: Clock }) {
         .where(eq(projectUsage.projectSeq, seq))
         .all();
       return usage ?? { storedBytes: 0, queuedMails: 0 };
+    },
+
+    /** The first project, as if a secret key of it was sent; null if there is no project. */
+    firstAsKey(): KnownKey | null {
+      const row = db.select().from(projects).orderBy(asc(projects.seq)).limit(1).get();
+      if (row === undefined) return null;
+      const { seq, id, name, fromAddress, fromName, isEnabled } = row;
+      const sender = fromAddress === null ? null : { address: fromAddress, name: fromName };
+      const project = { seq, id, name, sender };
+      return { kind: "SECRET", origins: [], project, isProjectEnabled: isEnabled, isUsable: true };
     },
 
     list: (): ProjectRow[] => db.select().from(projects).orderBy(asc(projects.seq)).all(),

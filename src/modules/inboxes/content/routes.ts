@@ -1,0 +1,134 @@
+/**
+ * The contents of a message, below /inboxes/{id}/messages/{messageId}:
+ *
+ * GET …/raw             the message as it was received
+ * GET …/html            the HTML part, to be shown in a browser
+ * GET …/text
+ * GET …/headers
+ * GET …/parts/{partId}  an attachment or an inline part
+ */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../../http/admission.ts";
+import { Envelope, envelope, withErrors } from "../../../http/envelope.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { htmlToText } from "../../../render/text.ts";
+import type { MessageRecord } from "../messages/record.ts";
+import type { MessageStore } from "../messages/store.ts";
+import { HeaderList, MessageParams, PartParams } from "../model.ts";
+import type { InboxReading } from "../reading.ts";
+import { contentHeaders, htmlHeaders, partHeaders, withPartLinks } from "./display.ts";
+
+const tags = ["Inboxes"];
+/** Longest HTML from which text is made for a message without a text part. */
+const MAX_HTML_CHARACTERS = 512 * 1024;
+
+export function contentRoutes(deps: {
+  admission: Admission;
+  reading: InboxReading;
+  store: MessageStore;
+}) {
+  const { admission, reading, store } = deps;
+
+  /** The parsed message. Throws 422 if it cannot be parsed. */
+  async function detailOf(message: MessageRecord) {
+    const { parseError, ...detail } = await reading.detail(message);
+    if (parseError !== null) throw unreadable(parseError);
+    return detail;
+  }
+
+  return new Elysia({ name: "inbox-content-routes", prefix: "/inboxes/:id/messages/:messageId" })
+    .use(admission.inboxKey)
+    .get(
+      "/raw",
+      async ({ project, params }) => {
+        const { seq, id } = await reading.message(project.seq, params);
+        return new Response(Buffer.from(store.raw(seq)), {
+          headers: contentHeaders("message/rfc822", `${id}.eml`),
+        });
+      },
+      {
+        params: MessageParams,
+        response: withErrors({ 200: content("message/rfc822") }),
+        detail: { tags, summary: "The raw message as it was received" },
+      },
+    )
+    .get(
+      "/html",
+      async ({ project, params }) => {
+        const message = await reading.message(project.seq, params);
+        const { html } = await detailOf(message);
+        if (html === "") throw noHtml();
+        const base = `/inboxes/${encodeURIComponent(params.id)}/messages/${message.id}/parts/`;
+        const shown = withPartLinks(html, store.parts(message.seq), base);
+        return new Response(shown, { headers: htmlHeaders() });
+      },
+      {
+        params: MessageParams,
+        response: withErrors({ 200: content("text/html") }),
+        detail: {
+          tags,
+          summary: "The HTML part as a page without scripts",
+          description:
+            "The policy of the response forbids scripts and forms; links open new pages.",
+        },
+      },
+    )
+    .get(
+      "/text",
+      async ({ project, params }) => {
+        const message = await reading.message(project.seq, params);
+        const { text, html } = await detailOf(message);
+        const shown = text === "" ? htmlToText(html.slice(0, MAX_HTML_CHARACTERS)) : text;
+        return new Response(shown, {
+          headers: contentHeaders("text/plain; charset=utf-8", `${message.id}.txt`),
+        });
+      },
+      {
+        params: MessageParams,
+        response: withErrors({ 200: content("text/plain") }),
+        detail: { tags, summary: "The text part, or else the text of the HTML part" },
+      },
+    )
+    .get(
+      "/headers",
+      async ({ project, params }) =>
+        envelope((await detailOf(await reading.message(project.seq, params))).headers),
+      {
+        params: MessageParams,
+        response: withErrors({ 200: Envelope(HeaderList) }),
+        detail: { tags, summary: "All header lines in their order, unfolded and not decoded" },
+      },
+    )
+    .get(
+      "/parts/:partId",
+      async ({ project, params }) => {
+        const message = await reading.message(project.seq, params);
+        const known = store.parts(message.seq).find(({ partId }) => partId === params.partId);
+        const bytes = await reading.part(message, params.partId);
+        return new Response(Buffer.from(bytes), { headers: partHeaders(known) });
+      },
+      {
+        params: PartParams,
+        response: withErrors({ 200: content("application/octet-stream") }),
+        detail: { tags, summary: "The content of an attachment or inline part" },
+      },
+    );
+}
+
+function content(contentMediaType: string) {
+  return Type.Unsafe<Response>(Type.Any({ type: "string", contentMediaType }));
+}
+
+function noHtml(): AppError {
+  return new AppError(404, "PART_NOT_FOUND", "The message has no HTML part.", {
+    suggestion: "Read its text instead: …/text.",
+  });
+}
+
+function unreadable(reason: string): AppError {
+  return new AppError(409, "CONFLICT", `The message cannot be parsed: ${reason}`, {
+    suggestion: "Read the raw message instead: …/raw.",
+  });
+}

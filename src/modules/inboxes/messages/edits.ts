@@ -1,0 +1,88 @@
+/** Changes messages for requests, and publishes each change after it is on disk. */
+
+import type { Writer } from "../../../db/writer.ts";
+import type { InboxChange, InboxChanges } from "../changes.ts";
+import type { Matching } from "../matching.ts";
+import type { MessagePatch, Selection } from "../model.ts";
+import type { MessageRecord } from "./record.ts";
+import type { MessageStore } from "./store.ts";
+
+/** Messages that one transaction removes, so that incoming mail is not delayed. */
+const STEP_MESSAGES = 50;
+/** If more messages are removed, live clients are told to read the list again. */
+const MAX_PUBLISHED = 500;
+
+type Removed = Pick<MessageRecord, "seq" | "id">;
+
+export type MessageEdits = ReturnType<typeof createMessageEdits>;
+
+export function createMessageEdits(deps: {
+  store: MessageStore;
+  matching: Matching;
+  changes: InboxChanges;
+  writer: Pick<Writer, "write">;
+}) {
+  const { store, matching, changes, writer } = deps;
+
+  /** Removes the slices that `next` returns until one is empty. Resolves to the number of messages. */
+  async function removeAll(inboxSeq: number, next: () => Promise<Removed[]>): Promise<number> {
+    const removed: string[] = [];
+    for (;;) {
+      const slice = await next();
+      if (slice.length === 0) break;
+      await writer.write(() => {
+        for (const { seq } of slice) store.remove(seq);
+      });
+      removed.push(...slice.map(({ id }) => id));
+    }
+    for (const change of changesOf(inboxSeq, removed)) changes.publish(inboxSeq, change);
+    return removed.length;
+  }
+
+  function changesOf(inboxSeq: number, removed: readonly string[]): InboxChange[] {
+    if (removed.length <= MAX_PUBLISHED) return removed.map((id) => ({ type: "deleted", id }));
+    return [{ type: store.latest(inboxSeq) === null ? "cleared" : "reload" }];
+  }
+
+  /** Slices of the messages that match, from the newest one at this moment on. */
+  function slicesOf(inboxSeq: number, query: string): () => Promise<Removed[]> {
+    let before = (store.latest(inboxSeq)?.seq ?? 0) + 1;
+    return async () => {
+      const page = await matching.find(inboxSeq, query, { before, limit: STEP_MESSAGES });
+      before = page.at(-1)?.seq ?? before;
+      return page;
+    };
+  }
+
+  return {
+    /** Sets the given members. Resolves to the changed message. */
+    async patch(
+      message: MessageRecord,
+      { read, pinned, tags }: MessagePatch,
+    ): Promise<MessageRecord> {
+      const { seq, id, inboxSeq } = message;
+      await writer.write(() => {
+        if (read !== undefined) store.setRead(seq, read);
+        if (pinned !== undefined) store.setPinned(seq, pinned);
+        if (tags !== undefined) store.setTags(seq, tags);
+      });
+      const changed = store.bySeq(seq) ?? message;
+      const { isRead, isPinned } = changed;
+      changes.publish(inboxSeq, { type: "updated", id, isRead, isPinned, tags: changed.tags });
+      return changed;
+    },
+
+    async remove({ seq, id, inboxSeq }: MessageRecord): Promise<void> {
+      await writer.write(() => store.remove(seq));
+      changes.publish(inboxSeq, { type: "deleted", id });
+    },
+
+    /** Removes the selected messages that are there at this moment, also pinned ones. */
+    async removeSelected(inboxSeq: number, { ids, query, all }: Selection): Promise<number> {
+      if (query !== undefined) return removeAll(inboxSeq, slicesOf(inboxSeq, query));
+      if (all === true) return removeAll(inboxSeq, slicesOf(inboxSeq, ""));
+      const found = [...new Set(ids)].flatMap((id) => store.byId(inboxSeq, id) ?? []);
+      return removeAll(inboxSeq, () => Promise.resolve(found.splice(0, STEP_MESSAGES)));
+    },
+  };
+}

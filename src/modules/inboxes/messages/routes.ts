@@ -1,0 +1,140 @@
+/**
+ * GET    /inboxes/{id}/messages
+ * DELETE /inboxes/{id}/messages
+ * GET    /inboxes/{id}/messages/{messageId}
+ * PATCH  /inboxes/{id}/messages/{messageId}
+ * DELETE /inboxes/{id}/messages/{messageId}
+ *
+ * content-routes.ts has the routes of their contents. `latest` stands for the newest message.
+ */
+
+import { Elysia, status } from "elysia";
+import type { Admission } from "../../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../../http/body-limits.ts";
+import {
+  Envelope,
+  envelope,
+  IdParams,
+  ListEnvelope,
+  NoContent,
+  withErrors,
+} from "../../../http/envelope.ts";
+import { bySeq, type ListPage, type PageRequest, seqBound } from "../../../http/pagination.ts";
+import { ensureChecks } from "../../../http/validation.ts";
+import type { Matching } from "../matching.ts";
+import {
+  Deleted,
+  Message,
+  MessageDetail,
+  MessageParams,
+  MessagePatch,
+  MessageQuery,
+  Selection,
+} from "../model.ts";
+import { presentDetail, presentMessage } from "../present.ts";
+import type { InboxReading } from "../reading.ts";
+import type { MessageEdits } from "./edits.ts";
+import type { MessageStore } from "./store.ts";
+
+const tags = ["Inboxes"];
+
+export function messageRoutes(deps: {
+  admission: Admission;
+  listPage: ListPage;
+  edits: MessageEdits;
+  matching: Matching;
+  reading: InboxReading;
+  store: MessageStore;
+}) {
+  const { admission, listPage, edits, matching, reading, store } = deps;
+
+  return new Elysia({ name: "inbox-message-routes", prefix: "/inboxes/:id/messages" })
+    .use(admission.inboxKey)
+    .get(
+      "",
+      async ({ project, params, query }) => {
+        const { seq } = await reading.inbox(project.seq, params.id);
+        const search = query.query ?? "";
+        matching.check(search);
+        const list = { scope: `inbox ${seq} ${search}`, query };
+        const read = async (request: PageRequest) => ({
+          rows: await matching.find(seq, search, {
+            before: seqBound(request),
+            limit: request.limit,
+          }),
+          total: await matching.count(seq, search),
+          positionOf: bySeq,
+        });
+        return envelope(await listPage(list, read, (rows) => rows.map(presentMessage)));
+      },
+      {
+        params: IdParams,
+        query: MessageQuery,
+        response: withErrors({ 200: ListEnvelope(Message) }),
+        detail: {
+          tags,
+          summary: "List or search messages, newest first",
+          description:
+            "A message is listed as soon as its sender got 250. Reading changes no message.",
+        },
+      },
+    )
+    .delete(
+      "",
+      async ({ project, params, body }) => {
+        ensureChecks(Selection, body);
+        const { seq } = await reading.inbox(project.seq, params.id);
+        if (body.query !== undefined) matching.check(body.query);
+        return envelope({ deleted: await edits.removeSelected(seq, body) });
+      },
+      {
+        params: IdParams,
+        body: limited(Selection, BODY_LIMITS.settings),
+        response: withErrors({ 200: Envelope(Deleted) }),
+        detail: {
+          tags,
+          summary: "Delete messages by ids, by a query, or all",
+          description: "Exactly one of `ids`, `query` and `all` is needed, and none may be empty.",
+        },
+      },
+    )
+    .get(
+      "/:messageId",
+      async ({ project, params }) => {
+        const message = await reading.message(project.seq, params);
+        const { parseError, ...detail } = await reading.detail(message);
+        const shown = presentDetail(message, detail, store.parts(message.seq));
+        return envelope({ ...shown, parseError });
+      },
+      {
+        params: MessageParams,
+        response: withErrors({ 200: Envelope(MessageDetail) }),
+        detail: { tags, summary: "Get a message with its text, HTML, headers and parts" },
+      },
+    )
+    .patch(
+      "/:messageId",
+      async ({ project, params, body }) =>
+        envelope(
+          presentMessage(await edits.patch(await reading.message(project.seq, params), body)),
+        ),
+      {
+        params: MessageParams,
+        body: limited(MessagePatch, BODY_LIMITS.settings),
+        response: withErrors({ 200: Envelope(Message) }),
+        detail: { tags, summary: "Set read state, pin and tags of a message" },
+      },
+    )
+    .delete(
+      "/:messageId",
+      async ({ project, params }) => {
+        await edits.remove(await reading.message(project.seq, params));
+        return status(204, undefined);
+      },
+      {
+        params: MessageParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete a message" },
+      },
+    );
+}

@@ -1,0 +1,78 @@
+/**
+ * Finds inboxes and messages for requests. Reads wait until every message that was answered with
+ * 250 before is parsed, because tests read directly after they send.
+ */
+
+import type { Writer } from "../../db/writer.ts";
+import { notFound } from "../../lib/errors.ts";
+import type { Indexer } from "./indexing/indexer.ts";
+import type { MessageRecord } from "./messages/record.ts";
+import type { MessageStore } from "./messages/store.ts";
+import type { Detail } from "./parsing/parse.ts";
+import { ParserError, type Parser } from "./parsing/parser.ts";
+import { DEFAULT_INBOX, type InboxRow, type Inboxes } from "./service.ts";
+
+/** Stands for the id of the newest message. */
+const LATEST = "latest";
+
+export type InboxReading = ReturnType<typeof createInboxReading>;
+
+/** The parsed parts of a message, or the reason why the parser failed. */
+type ReadDetail = Detail & { parseError: string | null };
+
+export function createInboxReading(deps: {
+  inboxes: Inboxes;
+  store: MessageStore;
+  parser: Parser;
+  indexer: Pick<Indexer, "caughtUp">;
+  writer: Pick<Writer, "write">;
+}) {
+  const { inboxes, store, parser, indexer, writer } = deps;
+
+  /** An inbox by id or name. The default inbox is created when it is read first. Throws 404. */
+  async function inbox(projectSeq: number, idOrName: string): Promise<InboxRow> {
+    await indexer.caughtUp();
+    if (idOrName === DEFAULT_INBOX && inboxes.find(projectSeq, idOrName) === null) {
+      return writer.write(() => inboxes.defaultOf(projectSeq));
+    }
+    return inboxes.get(projectSeq, idOrName);
+  }
+
+  return {
+    inbox,
+
+    /** A message of an inbox by id; `latest` is the newest one. Throws 404. */
+    async message(
+      projectSeq: number,
+      { id, messageId }: { id: string; messageId: string },
+    ): Promise<MessageRecord> {
+      const { seq } = await inbox(projectSeq, id);
+      const found = messageId === LATEST ? store.latest(seq) : store.byId(seq, messageId);
+      if (found === null) throw notFound("MESSAGE");
+      return found;
+    },
+
+    /** The parsed message. A message that cannot be parsed has no text, HTML and headers. */
+    async detail(message: MessageRecord): Promise<ReadDetail> {
+      try {
+        const detail = await parser.detail(store.raw(message.seq));
+        return { ...detail, parseError: message.parseError };
+      } catch (error) {
+        if (!(error instanceof ParserError)) throw error;
+        return { text: "", html: "", headers: [], parseError: error.message };
+      }
+    },
+
+    /** The content of an attachment or inline part. Throws 404. */
+    async part(message: MessageRecord, partId: string): Promise<Uint8Array> {
+      const content = await parser.part(store.raw(message.seq), partId).catch(nullIfUnparsable);
+      if (content === null) throw notFound("PART");
+      return content;
+    },
+  };
+}
+
+function nullIfUnparsable(error: unknown): null {
+  if (error instanceof ParserError) return null;
+  throw error;
+}

@@ -1,0 +1,93 @@
+/**
+ * GET    /inboxes
+ * POST   /inboxes
+ * GET    /inboxes/{id}
+ * DELETE /inboxes/{id}
+ *
+ * Everywhere, {id} is the id of an inbox or its name.
+ */
+
+import { Elysia, status } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Writer } from "../../db/writer.ts";
+import type { Admission } from "../../http/admission.ts";
+import { BODY_LIMITS, limited } from "../../http/body-limits.ts";
+import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/envelope.ts";
+import type { MessageStore } from "./messages/store.ts";
+import { Inbox, InboxInput } from "./model.ts";
+import { presentInbox } from "./present.ts";
+import type { InboxReading } from "./reading.ts";
+import type { InboxRow, Inboxes } from "./service.ts";
+
+const tags = ["Inboxes"];
+
+export function inboxRoutes(deps: {
+  admission: Admission;
+  inboxes: Inboxes;
+  store: MessageStore;
+  reading: InboxReading;
+  writer: Writer;
+  /** Removes an inbox with its messages. */
+  remove: (inbox: InboxRow) => Promise<void>;
+}) {
+  const { admission, inboxes, store, reading } = deps;
+  const present = (inbox: InboxRow) =>
+    presentInbox(inbox, inboxes.passwordOf(inbox), store.counts(inbox.seq));
+
+  return new Elysia({ name: "inbox-routes", prefix: "/inboxes" })
+    .use(admission.inboxKey)
+    .get(
+      "",
+      async ({ project }) => {
+        await reading.inbox(project.seq, "default");
+        return envelope(inboxes.list(project.seq).map(present));
+      },
+      {
+        response: withErrors({ 200: Envelope(Type.Array(Inbox)) }),
+        detail: {
+          tags,
+          summary: "List inboxes",
+          description: "Every project has the inbox `default`, which catches all other mail.",
+        },
+      },
+    )
+    .post(
+      "",
+      ({ project, body, once }) =>
+        once(() => {
+          const create = inboxes.create(project.seq, body);
+          return () => ({ status: 201, body: envelope(present(create())) });
+        }),
+      {
+        body: limited(InboxInput, BODY_LIMITS.settings),
+        response: withErrors({ 201: Envelope(Inbox) }),
+        detail: {
+          tags,
+          summary: "Create an inbox, for instance one for each test",
+          description:
+            "Mail arrives in it by the SMTP user, or by a recipient with its address suffix.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      async ({ project, params }) => envelope(present(await reading.inbox(project.seq, params.id))),
+      {
+        params: IdParams,
+        response: withErrors({ 200: Envelope(Inbox) }),
+        detail: { tags, summary: "Get an inbox by its id or name" },
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ project, params }) => {
+        await deps.remove(await reading.inbox(project.seq, params.id));
+        return status(204, undefined);
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 204: NoContent }),
+        detail: { tags, summary: "Delete an inbox with all its messages, rules and sessions" },
+      },
+    );
+}

@@ -1,0 +1,51 @@
+/**
+ * GET /inboxes/{id}/sessions
+ * GET /inboxes/{id}/sessions/{sessionId}
+ */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../../http/admission.ts";
+import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
+import type { InboxReading } from "../reading.ts";
+import { SessionDetail, SessionParams, SessionQuery, SmtpSession } from "./model.ts";
+import type { Sessions } from "./service.ts";
+
+const tags = ["Inboxes"];
+const DEFAULT_LIMIT = 50;
+
+export function sessionRoutes(deps: {
+  admission: Admission;
+  reading: InboxReading;
+  sessions: Sessions;
+}) {
+  const { admission, reading, sessions } = deps;
+
+  return new Elysia({ name: "inbox-session-routes", prefix: "/inboxes/:id/sessions" })
+    .use(admission.inboxKey)
+    .get(
+      "",
+      async ({ project, params, query }) => {
+        const { seq } = await reading.inbox(project.seq, params.id);
+        return envelope(await sessions.list(seq, Number(query.limit ?? DEFAULT_LIMIT)));
+      },
+      {
+        params: IdParams,
+        query: SessionQuery,
+        response: withErrors({ 200: Envelope(Type.Array(SmtpSession)) }),
+        detail: { tags, summary: "List the SMTP sessions of an inbox, newest first" },
+      },
+    )
+    .get(
+      "/:sessionId",
+      async ({ project, params }) => {
+        const { seq } = await reading.inbox(project.seq, params.id);
+        return envelope(await sessions.get(seq, params.sessionId));
+      },
+      {
+        params: SessionParams,
+        response: withErrors({ 200: Envelope(SessionDetail) }),
+        detail: { tags, summary: "An SMTP session with its timed transcript" },
+      },
+    );
+}

@@ -1,0 +1,190 @@
+/**
+ * Transcripts of SMTP sessions.
+ *
+ * 1. The lines of a session are collected in memory with their times, up to limits.
+ * 2. A session belongs to the inbox of its last message; without one, to the inbox of its user.
+ * 3. At its end it is stored. An inbox keeps the newest sessions.
+ */
+
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/writer.ts";
+import { type Clock, isoTime, isoTimeOrNull } from "../../../lib/clock.ts";
+import { notFound } from "../../../lib/errors.ts";
+import { describeError, type Log } from "../../../lib/log.ts";
+import type { SessionDetail, SmtpSession } from "./model.ts";
+
+/** Lines of one session; later ones are only counted. */
+const MAX_LINES = 500;
+const MAX_LINE_CHARACTERS = 1_000;
+/** Sessions that an inbox keeps, and the number to which they are reduced. */
+const MAX_STORED = 250;
+const KEPT = 200;
+/** Sessions in memory; more are not recorded. */
+const MAX_ACTIVE = 1_000;
+
+const Transcript = Type.Array(
+  Type.Tuple([Type.Number(), Type.Union([Type.Literal("C"), Type.Literal("S")]), Type.String()]),
+);
+type Line = [atMs: number, direction: "C" | "S", text: string];
+
+type Active = {
+  startedAt: number;
+  startedMs: number;
+  lines: Line[];
+  omitted: number;
+  /** Null until a message arrives. */
+  inboxSeq: number | null;
+  peer: string;
+};
+
+type Row = { id: string; startedAt: number; endedAt: number; peer: string; transcript: string };
+type NewRow = Row & { inboxSeq: number };
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions(deps: { db: Db; writer: Writer; clock: Clock; log: Log }) {
+  const { writer, clock, log } = deps;
+  const { sqlite } = deps.db;
+  const columns = "id, started_at AS startedAt, ended_at AS endedAt, peer, transcript";
+  const page = sqlite.prepare<Row, [number, number]>(
+    `SELECT ${columns} FROM inbox_sessions WHERE inbox_seq = +?
+     ORDER BY started_at DESC, id DESC LIMIT +?`,
+  );
+  const byId = sqlite.prepare<Row, [number, string]>(
+    `SELECT ${columns} FROM inbox_sessions WHERE inbox_seq = +? AND id = ?`,
+  );
+  const insert = sqlite.prepare<unknown, [NewRow]>(`
+    INSERT INTO inbox_sessions (id, inbox_seq, started_at, ended_at, peer, transcript)
+    VALUES ($id, $inboxSeq, $startedAt, $endedAt, $peer, $transcript) ON CONFLICT DO NOTHING`);
+  const countOf = sqlite.prepare<{ n: number }, [number]>(
+    "SELECT count(*) AS n FROM inbox_sessions WHERE inbox_seq = +?",
+  );
+  const removeOld = sqlite.prepare<unknown, [number, number, number]>(`
+    DELETE FROM inbox_sessions WHERE inbox_seq = +?1 AND id NOT IN (
+      SELECT id FROM inbox_sessions WHERE inbox_seq = +?2
+      ORDER BY started_at DESC, id DESC LIMIT +?3)`);
+  const active = new Map<string, Active>();
+  /** Stored sessions by inbox, counted once and then kept up to date. */
+  const stored = new Map<number, number>();
+  let writing = Promise.resolve();
+
+  function store(row: NewRow): void {
+    insert.run(row);
+    const { inboxSeq } = row;
+    const known = stored.get(inboxSeq);
+    const count = known === undefined ? (countOf.get(inboxSeq)?.n ?? 0) : known + 1;
+    if (count > MAX_STORED) removeOld.run(inboxSeq, inboxSeq, KEPT);
+    stored.set(inboxSeq, count > MAX_STORED ? KEPT : count);
+  }
+
+  function activeOf(inboxSeq: number): SmtpSession[] {
+    return [...active]
+      .filter(([, session]) => session.inboxSeq === inboxSeq)
+      .map(([id, { startedAt, peer, lines }]) => ({
+        id,
+        peer,
+        startedAt: isoTime(startedAt),
+        endedAt: null,
+        lines: lines.length,
+      }))
+      .toReversed();
+  }
+
+  return {
+    recordLine(id: string, direction: "C" | "S", text: string): void {
+      const session = active.get(id) ?? begin(id);
+      if (session === null) return;
+      if (session.lines.length >= MAX_LINES) {
+        session.omitted++;
+        return;
+      }
+      const atMs = Math.round(clock.elapsed() - session.startedMs);
+      session.lines.push([atMs, direction, text.slice(0, MAX_LINE_CHARACTERS).toWellFormed()]);
+    },
+
+    /** A message of the session arrived in this inbox. */
+    noteMessage(id: string, inboxSeq: number, peer: string): void {
+      const session = active.get(id);
+      if (session !== undefined) Object.assign(session, { inboxSeq, peer });
+    },
+
+    /** Stores the session; without a message, in the inbox that `findInbox` returns. */
+    end(id: string, peer: string, findInbox: () => number | null): void {
+      const session = active.get(id);
+      active.delete(id);
+      const inboxSeq = session?.inboxSeq ?? findInbox();
+      if (session === undefined || inboxSeq === null) return;
+      const { startedAt, lines, omitted } = session;
+      if (omitted > 0) lines.push([0, "S", `(${omitted} more lines were not recorded)`]);
+      const row = { id, inboxSeq, peer, startedAt, endedAt: clock.now() };
+      const transcript = JSON.stringify(lines);
+      writing = writer
+        .write(() => store({ ...row, transcript }))
+        .catch((error: unknown) =>
+          log.warn("the transcript of a session was not stored", { error: describeError(error) }),
+        );
+    },
+
+    /** Resolves when the sessions that ended are stored. */
+    settled: (): Promise<void> => writing,
+
+    /** Sessions of the inbox, newest first. Those that have not ended come first. */
+    async list(inboxSeq: number, limit: number): Promise<SmtpSession[]> {
+      await writing;
+      const ended = page.all(inboxSeq, limit).map(presentSession);
+      return [...activeOf(inboxSeq), ...ended].slice(0, limit);
+    },
+
+    /** Throws 404. */
+    async get(inboxSeq: number, id: string): Promise<SessionDetail> {
+      await writing;
+      const row = byId.get(inboxSeq, id);
+      if (row !== null) return detailOf(presentSession(row), parseTranscript(row.transcript));
+      const current = active.get(id);
+      const summary = activeOf(inboxSeq).find((session) => session.id === id);
+      if (current === undefined || summary === undefined) throw notFound("SESSION");
+      return detailOf(summary, current.lines);
+    },
+  };
+
+  function begin(id: string): Active | null {
+    if (active.size >= MAX_ACTIVE) return null;
+    const session = {
+      startedAt: clock.now(),
+      startedMs: clock.elapsed(),
+      lines: [],
+      omitted: 0,
+      inboxSeq: null,
+      peer: "",
+    };
+    active.set(id, session);
+    return session;
+  }
+}
+
+function presentSession(row: Row): SmtpSession {
+  const { id, peer, startedAt, endedAt, transcript } = row;
+  return {
+    id,
+    peer,
+    startedAt: isoTime(startedAt),
+    endedAt: isoTimeOrNull(endedAt),
+    lines: parseTranscript(transcript).length,
+  };
+}
+
+function detailOf(session: SmtpSession, lines: readonly Line[]): SessionDetail {
+  const transcript = lines.map(([atMs, direction, text]) => ({
+    atMs,
+    from: direction === "C" ? ("client" as const) : ("server" as const),
+    text,
+  }));
+  return { ...session, transcript };
+}
+
+function parseTranscript(text: string): Line[] {
+  const value: unknown = JSON.parse(text);
+  return Value.Check(Transcript, value) ? value : [];
+}

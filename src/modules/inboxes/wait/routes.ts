@@ -1,0 +1,68 @@
+/** GET /inboxes/{id}/wait    answers when enough messages match */
+
+import { Elysia } from "elysia";
+import type { Admission } from "../../../http/admission.ts";
+import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
+import { allowIdle } from "../../../http/long-requests.ts";
+import { fieldError } from "../../../lib/errors.ts";
+import type { Matching } from "../matching.ts";
+import type { MessageStore } from "../messages/store.ts";
+import { presentMessage } from "../present.ts";
+import type { InboxReading } from "../reading.ts";
+import { MAX_WAIT_SECONDS, WaitQuery, WaitResult } from "./model.ts";
+import type { Waiters } from "./waiters.ts";
+
+/** RFC 3339 with seconds. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+export function waitRoutes(deps: {
+  admission: Admission;
+  matching: Matching;
+  reading: InboxReading;
+  store: MessageStore;
+  waiters: Waiters;
+}) {
+  const { admission, matching, reading, store, waiters } = deps;
+
+  function sinceOf(inboxSeq: number, text: string | undefined) {
+    if (text === undefined) return { afterSeq: 0, sinceMs: 0 };
+    const message = store.byId(inboxSeq, text);
+    if (message !== null) return { afterSeq: message.seq, sinceMs: 0 };
+    const sinceMs = TIME.test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(sinceMs)) return { afterSeq: 0, sinceMs };
+    const expected = "must be a time such as 2026-03-02T10:00:00Z, or the id of a message";
+    throw fieldError("since", "invalid_format", expected);
+  }
+
+  return new Elysia({ name: "inbox-wait-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
+    "/:id/wait",
+    async ({ project, params, query, request, server }) => {
+      matching.check(query.query ?? "");
+      const inbox = await reading.inbox(project.seq, params.id);
+      allowIdle({ request, server }, 2 * MAX_WAIT_SECONDS);
+      const { matched, quiet, items } = await waiters.wait(inbox, {
+        ...sinceOf(inbox.seq, query.since),
+        query: query.query ?? "",
+        count: Number(query.count ?? 1),
+        timeoutMs: Number(query.timeoutSeconds ?? 30) * 1000,
+        quietMs: query.quietMs === undefined ? null : Number(query.quietMs),
+        signal: request.signal,
+      });
+      return envelope({ matched, quiet, items: items.map(presentMessage) });
+    },
+    {
+      params: IdParams,
+      query: WaitQuery,
+      response: withErrors({ 200: Envelope(WaitResult) }),
+      detail: {
+        tags: ["Inboxes"],
+        summary: "Wait until messages match, or until none has arrived for a while",
+        description:
+          "Answers as soon as `count` messages match, and at the latest after `timeoutSeconds` " +
+          "with the messages that match then. The status is 200 in both cases. With `quietMs` it " +
+          "answers when no matching message has arrived for that time, so that a test can assert " +
+          "that no mail was sent.",
+      },
+    },
+  );
+}
