@@ -28,6 +28,7 @@ CREATE INDEX `inbox_messages_page` ON `inbox_messages` (`inbox_seq`,`seq`);--> s
 CREATE INDEX `inbox_messages_unread` ON `inbox_messages` (`inbox_seq`,`is_read`);--> statement-breakpoint
 CREATE INDEX `inbox_messages_age` ON `inbox_messages` (`received_at`);--> statement-breakpoint
 CREATE INDEX `inbox_messages_state` ON `inbox_messages` (`state`,`seq`);--> statement-breakpoint
+CREATE INDEX `inbox_messages_tags` ON `inbox_messages` (`inbox_seq`,`tags`) WHERE "inbox_messages"."tags" <> '[]';--> statement-breakpoint
 CREATE TABLE `inbox_parts` (
 	`message_seq` integer NOT NULL,
 	`part_id` text NOT NULL,
@@ -78,11 +79,20 @@ CREATE TABLE `inbox_sessions` (
 CREATE INDEX `inbox_sessions_page` ON `inbox_sessions` (`inbox_seq`,`started_at`);--> statement-breakpoint
 CREATE TABLE `inbox_texts` (
 	`message_seq` integer PRIMARY KEY NOT NULL,
+	`is_long` integer NOT NULL,
+	`sender` text NOT NULL,
+	`recipients` text NOT NULL,
+	`cc` text NOT NULL,
+	`bcc` text NOT NULL,
+	`reply_to` text NOT NULL,
+	`subject` text NOT NULL,
+	`message_id` text NOT NULL,
 	`text` text NOT NULL,
 	`rest` blob,
 	FOREIGN KEY (`message_seq`) REFERENCES `inbox_messages`(`seq`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE INDEX `inbox_texts_long` ON `inbox_texts` (`message_seq`) WHERE "inbox_texts"."is_long" = 1;--> statement-breakpoint
 CREATE TABLE `inboxes` (
 	`seq` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { blob, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { uniqueIndex } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
@@ -70,6 +71,9 @@ export const inboxMessages = sqliteTable(
     index("inbox_messages_unread").on(table.inboxSeq, table.isRead),
     index("inbox_messages_age").on(table.receivedAt),
     index("inbox_messages_state").on(table.state, table.seq),
+    index("inbox_messages_tags")
+      .on(table.inboxSeq, table.tags)
+      .where(sql`${table.tags} <> '[]'`),
   ],
 );
 
@@ -111,14 +115,32 @@ export const inboxParts = sqliteTable(
  * The searched text of a message, folded: addresses, subject, names of attachments and the first
  * 4 KiB of the text. `inbox_search` is its index of trigrams (FTS5, made by the migration).
  */
-export const inboxTexts = sqliteTable("inbox_texts", {
-  messageSeq: integer("message_seq")
-    .primaryKey()
-    .references(() => inboxMessages.seq, { onDelete: "cascade" }),
-  text: text("text").notNull(),
-  /** The folded rest of a longer text, compressed with zstd; null if there is none. */
-  rest: blob("rest", { mode: "buffer" }),
-});
+export const inboxTexts = sqliteTable(
+  "inbox_texts",
+  {
+    messageSeq: integer("message_seq")
+      .primaryKey()
+      .references(() => inboxMessages.seq, { onDelete: "cascade" }),
+    /** Whether `rest` is set; it stands before the long columns, which are slow to skip. */
+    isLong: integer("is_long", { mode: "boolean" }).notNull(),
+    /** The folded fields (`SearchFields` in modules/inboxes/search/fold.ts). */
+    sender: text("sender").notNull(),
+    recipients: text("recipients").notNull(),
+    cc: text("cc").notNull(),
+    bcc: text("bcc").notNull(),
+    replyTo: text("reply_to").notNull(),
+    subject: text("subject").notNull(),
+    messageId: text("message_id").notNull(),
+    text: text("text").notNull(),
+    /** The folded body, if it is longer than 4 KiB, compressed with zstd; null otherwise. */
+    rest: blob("rest", { mode: "buffer" }),
+  },
+  (table) => [
+    index("inbox_texts_long")
+      .on(table.messageSeq)
+      .where(sql`${table.isLong} = 1`),
+  ],
+);
 
 export const INBOX_STAGES = ["connect", "auth", "mail", "rcpt", "data", "dot"] as const;
 

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { SearchTexts } from "../search/fold.ts";
 
 const Mailbox = Type.Object({ name: Type.String(), address: Type.String() });
 export type Mailbox = Static<typeof Mailbox>;
@@ -43,9 +44,7 @@ export type Parsed = {
   /** Tags of the X-Tags header. */
   tags: string[];
   parts: Part[];
-  /** The folded text that is searched by its index, and the folded rest of a longer text. */
-  searchText: string;
-  searchRest: string | null;
+  search: SearchTexts;
 };
 
 export type MessageState = "RECEIVED" | "PARSED" | "UNREADABLE";

@@ -33,6 +33,12 @@ export function createMessageStore({ db }: { db: Db }) {
   const countAll = sqlite.prepare<Counts, [number]>(`
     SELECT count(*) AS total, coalesce(sum(is_read = 0), 0) AS unread
     FROM inbox_messages INDEXED BY inbox_messages_unread WHERE inbox_seq = +?`);
+  /** A value that changes with each write, of this connection or another one. */
+  const stateOfData = sqlite.prepare<{ state: string }, []>(
+    "SELECT total_changes() || '-' || data_version AS state FROM pragma_data_version",
+  );
+  /** Counts that are valid until the next write. */
+  let counted = { at: "", byInbox: new Map<number, Counts>() };
   const pieces = sqlite.prepare<{ bytes: Uint8Array }, [number]>(
     "SELECT bytes FROM inbox_raw WHERE message_seq = +? ORDER BY position",
   );
@@ -63,7 +69,15 @@ export function createMessageStore({ db }: { db: Db }) {
     pageAt: (inboxSeq: number, offset: number, limit: number): MessageRecord[] =>
       pageByOffset.all(inboxSeq, limit, offset).map(recordOf),
 
-    counts: (inboxSeq: number): Counts => countAll.get(inboxSeq) ?? { total: 0, unread: 0 },
+    counts(inboxSeq: number): Counts {
+      const at = stateOfData.get()?.state ?? "";
+      if (at !== counted.at) counted = { at, byInbox: new Map() };
+      const known = counted.byInbox.get(inboxSeq);
+      if (known !== undefined) return known;
+      const counts = countAll.get(inboxSeq) ?? { total: 0, unread: 0 };
+      counted.byInbox.set(inboxSeq, counts);
+      return counts;
+    },
 
     /** The raw message, as it was received. */
     raw(seq: number): Uint8Array {

@@ -2,6 +2,7 @@
 
 import type { Database } from "bun:sqlite";
 import type { MessageRow, Parsed, Part } from "./record.ts";
+import type { SearchFields } from "../search/fold.ts";
 
 export function createMessageWrites(sqlite: Database) {
   const setRead = sqlite.prepare<unknown, [number, number, number]>(
@@ -22,9 +23,11 @@ export function createMessageWrites(sqlite: Database) {
   const setUnreadable = sqlite.prepare<unknown, [string, number]>(`
     UPDATE inbox_messages SET state = 'UNREADABLE', parse_error = ?
     WHERE seq = +? AND state = 'RECEIVED'`);
-  const insertText = sqlite.prepare<unknown, [number, string, Uint8Array | null]>(
-    "INSERT INTO inbox_texts (message_seq, text, rest) VALUES (?, ?, ?)",
-  );
+  const insertTexts = sqlite.prepare<unknown, [TextColumns]>(`
+    INSERT INTO inbox_texts (message_seq, is_long, sender, recipients, cc, bcc, reply_to, subject,
+                             message_id, text, rest)
+    VALUES ($seq, $rest IS NOT NULL, $from, $to, $cc, $bcc, $replyTo, $subject, $messageId, $text,
+            $rest)`);
   const insertPart = sqlite.prepare<unknown, [Omit<Part, "isInline"> & PartRest]>(`
     INSERT INTO inbox_parts (message_seq, part_id, is_inline, filename, content_type, content_id,
                              size, md5, sha1, sha256)
@@ -51,7 +54,7 @@ export function createMessageWrites(sqlite: Database) {
 
     /** Part of a change: stores what the parser found. */
     setParsed(seq: number, parsed: Parsed): boolean {
-      const { messageId, subject, addresses, date, snippet, parts, searchText } = parsed;
+      const { messageId, subject, addresses, date, snippet, parts, search } = parsed;
       const inlines = parts.filter(({ isInline }) => isInline).length;
       const { changes } = setParsed.run({
         seq,
@@ -65,8 +68,8 @@ export function createMessageWrites(sqlite: Database) {
         tags: JSON.stringify(parsed.tags),
       });
       if (changes === 0) return false;
-      const rest = parsed.searchRest;
-      insertText.run(seq, searchText, rest === null ? null : Bun.zstdCompressSync(rest));
+      const rest = search.rest === null ? null : Bun.zstdCompressSync(search.rest);
+      insertTexts.run({ ...search.fields, seq, text: search.text, rest });
       for (const part of parts) insertPart.run({ ...part, isInline: Number(part.isInline), seq });
       return true;
     },
@@ -83,6 +86,8 @@ export function createMessageWrites(sqlite: Database) {
     },
   };
 }
+
+type TextColumns = SearchFields & { seq: number; text: string; rest: Uint8Array | null };
 
 type PartRest = { seq: number; isInline: number };
 

@@ -10,7 +10,7 @@ import {
   type Parsed,
   type Part,
 } from "../messages/record.ts";
-import { foldText } from "../search/fold.ts";
+import { searchTextsOf } from "../search/fold.ts";
 
 /** Everything that is shown of one message. */
 export type Detail = {
@@ -21,13 +21,9 @@ export type Detail = {
   headers: { name: string; value: string }[];
 };
 
-/** Characters of the searched text that are in the index; the rest is searched without it. */
-const INDEXED_CHARACTERS = 4 * 1024;
 const SNIPPET_CHARACTERS = 250;
 /** Longest HTML from which text for searches is made. */
 const MAX_HTML_CHARACTERS = 512 * 1024;
-/** Longest rest of a text that is searched. */
-const MAX_REST_CHARACTERS = 2 * 1024 * 1024;
 
 const OPTIONS = {
   skipHtmlToText: true,
@@ -46,13 +42,9 @@ export async function parseForIndex(
   const text = textOf(mail);
   const parts = mail.attachments.map(partOf).filter(isNamed);
   const subject = mail.subject ?? "";
-  const head = [
-    subject,
-    ...Object.values(addresses).flatMap((list) => list.map(mailboxText)),
-    ...parts.map(({ filename }) => filename),
-  ].join("\n");
+  const messageId = (mail.messageId ?? "").replace(/^<|>$/g, "");
   return {
-    messageId: (mail.messageId ?? "").replace(/^<|>$/g, ""),
+    messageId,
     subject,
     addresses,
     date:
@@ -62,16 +54,15 @@ export async function parseForIndex(
     snippet: snippetOf(text),
     tags: tagsOf(mail),
     parts,
-    searchText: foldText(`${head}\n${text.slice(0, INDEXED_CHARACTERS)}`),
-    searchRest:
-      text.length > INDEXED_CHARACTERS
-        ? foldText(text.slice(INDEXED_CHARACTERS - OVERLAP, MAX_REST_CHARACTERS))
-        : null,
+    search: searchTextsOf({
+      messageId,
+      subject,
+      addresses,
+      filenames: parts.map(({ filename }) => filename),
+      body: text,
+    }),
   };
 }
-
-/** Characters that both texts have, so that a term across their border is found. */
-const OVERLAP = 256;
 
 /** Parses a message for display. */
 export async function parseDetail(raw: Uint8Array): Promise<Detail> {
@@ -122,10 +113,6 @@ function mailboxesOf(field: AddressObject | AddressObject[] | undefined): Mailbo
     .flatMap(({ value }) => value)
     .flatMap((entry) => entry.group ?? [entry])
     .map(({ name, address }) => ({ name, address: address ?? "" }));
-}
-
-function mailboxText({ name, address }: Mailbox): string {
-  return name === "" ? address : `${name} <${address}>`;
 }
 
 /** The visible text: the text part, or else the text of the HTML part. */

@@ -1,5 +1,85 @@
-/** Folds texts, so that a search ignores case and the form of composed characters. */
+/**
+ * The texts of a message that searches compare. They are folded: case, the form of composed
+ * characters, line breaks and the punctuation around addresses make no difference.
+ */
+
+import type { Addresses, Mailbox } from "../messages/record.ts";
+
+/** The folded texts of one message. */
+export type SearchTexts = {
+  /** Addresses, subject, names of attachments and the beginning of the body; it has an index. */
+  text: string;
+  /** The whole body, if it is longer than its part in `text`; null otherwise. */
+  rest: string | null;
+  fields: SearchFields;
+};
+
+/**
+ * Each field apart, for terms such as `to:`. A list of mailboxes has one line for each: the name,
+ * a tab and the address. So a term never matches across two mailboxes.
+ */
+export type SearchFields = {
+  from: string;
+  to: string;
+  cc: string;
+  bcc: string;
+  replyTo: string;
+  subject: string;
+  messageId: string;
+};
+
+/** Characters of the body that are in the index; the rest is searched without it. */
+const INDEXED_CHARACTERS = 4 * 1024;
+/** Longest body that is searched. */
+const MAX_BODY_CHARACTERS = 2 * 1024 * 1024;
 
 export function foldText(text: string): string {
-  return text.normalize("NFC").toLowerCase();
+  return (
+    text
+      .toWellFormed()
+      .toLowerCase()
+      .normalize("NFC")
+      // oxlint-disable-next-line no-control-regex -- SQLite ends a text at NUL in some functions.
+      .replace(/[\s<>",;\0]+/g, " ")
+      .trim()
+  );
+}
+
+export function searchTextsOf(message: {
+  messageId: string;
+  subject: string;
+  addresses: Addresses;
+  filenames: readonly string[];
+  body: string;
+}): SearchTexts {
+  const { messageId, subject, addresses, filenames, body } = message;
+  const { from, to, cc, bcc, replyTo } = addresses;
+  const mailboxes = [...from, ...to, ...cc, ...bcc, ...replyTo];
+  const head = [subject, ...mailboxes.map(mailboxText), ...filenames].join("\n");
+  return {
+    text: foldText(`${head}\n${body.slice(0, INDEXED_CHARACTERS)}`),
+    rest: body.length > INDEXED_CHARACTERS ? foldText(body.slice(0, MAX_BODY_CHARACTERS)) : null,
+    fields: {
+      from: mailboxLines(from),
+      to: mailboxLines(to),
+      cc: mailboxLines(cc),
+      bcc: mailboxLines(bcc),
+      replyTo: mailboxLines(replyTo),
+      subject: foldText(subject),
+      messageId: foldText(messageId),
+    },
+  };
+}
+
+function mailboxText({ name, address }: Mailbox): string {
+  return name === "" ? address : `${name} <${address}>`;
+}
+
+function mailboxLines(list: readonly Mailbox[]): string {
+  return list.map(({ name, address }) => `${foldText(name)}\t${foldText(address)}\n`).join("");
+}
+
+/** The part of a field of mailboxes that contains the whole address, and only it. */
+export function exactAddress(address: string): string {
+  return `\t${foldText(address)}\n`;
 }

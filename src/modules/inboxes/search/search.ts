@@ -1,0 +1,179 @@
+/**
+ * Searches the messages of an inbox, newest first, in slices that let other work run.
+ *
+ * 1. syntax.ts parses a query, compile.ts turns it into SQL.
+ * 2. The trigram index names the messages that may match; their texts are then compared. Without a
+ *    term of three characters, all messages of the inbox are compared.
+ * 3. A body of more than 4 KiB is not in the index as a whole. Such messages are compared in a scan
+ *    of their own, one after the other.
+ *
+ * A step compares a limited number of messages, so its time is bounded.
+ */
+
+import type { SQLQueryBindings } from "bun:sqlite";
+import type { Db } from "../../../db/open.ts";
+import type { FairScheduler } from "../../../lib/slice-queue.ts";
+import { NO_OWNER } from "../../../lib/slice-queue.ts";
+import { startSlices } from "../../../lib/slices.ts";
+import { parseTags } from "../messages/record.ts";
+import { type Compiled, compileQuery, type Sql } from "./compile.ts";
+import { foldText } from "./fold.ts";
+import type { Query } from "./syntax.ts";
+
+export type Match = { seq: number; isRead: boolean };
+
+export type SearchBounds = {
+  /** Only messages that arrived before the message with this `seq`. */
+  before?: number;
+  /** Only messages that arrived after it. */
+  after?: number;
+  /** Most matches; all without it. */
+  limit?: number;
+};
+
+/** Messages of one step of a query with one term. */
+const STEP_MESSAGES = 2048;
+
+/** Columns: seq, is_read, whether the conditions hold, whether the body is longer than its part in the index. */
+type Candidate = [seq: number, isRead: number, holds: number, isLong: number];
+
+type Scan = { sql: Sql; bounds: { before: number; after: number }; step: number };
+
+export type Search = ReturnType<typeof createSearch>;
+
+export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
+  const { sqlite } = deps.db;
+  const texts = sqlite.prepare<{ text: string; rest: Uint8Array }, [number]>(
+    "SELECT text, rest FROM inbox_texts WHERE message_seq = +?",
+  );
+  const nextTags = sqlite.prepare<{ tags: string }, [number, string]>(`
+    SELECT tags FROM inbox_messages
+    WHERE inbox_seq = +? AND tags <> '[]' AND tags > ? ORDER BY tags LIMIT 1`);
+
+  /** The different lists of tags of the inbox's messages, as stored. */
+  function tagLists(inboxSeq: number): string[] {
+    const found: string[] = [];
+    // Each look-up jumps over all messages with the same list.
+    for (let last = ""; ;) {
+      const row = nextTags.get(inboxSeq, last);
+      if (row === null) return found;
+      found.push(row.tags);
+      last = row.tags;
+    }
+  }
+
+  function compile(inboxSeq: number, query: Query): Compiled {
+    return compileQuery(query, (tag) =>
+      tagLists(inboxSeq).filter((list) => parseTags(list).some((each) => foldText(each) === tag)),
+    );
+  }
+
+  /** Whether a message with a longer body matches the terms on text. */
+  function matchesWhole(seq: number, terms: Compiled["texts"]): boolean {
+    const row = texts.get(seq);
+    if (row === null) return false;
+    const rest = Bun.zstdDecompressSync(row.rest);
+    return terms.every(
+      ({ value, isNegated }) => (row.text.includes(value) || rest.includes(value)) !== isNegated,
+    );
+  }
+
+  /** Calls `add` with each candidate, newest first, until it returns false. */
+  async function run(
+    { sql, bounds, step }: Scan,
+    slices: Awaited<ReturnType<typeof startSlices>>,
+    add: (candidate: Candidate) => boolean,
+  ): Promise<void> {
+    const statement = sqlite.prepare<unknown, SQLQueryBindings[]>(sql.sql);
+    try {
+      for (let { before } = bounds; ;) {
+        const rows = statement.values(...sql.values, before, bounds.after, step);
+        for (const row of rows) {
+          const [seq = 0, isRead = 0, holds = 0, isLong = 0] = row.map(Number);
+          if (!add([seq, isRead, holds, isLong])) return;
+          if (slices.isOver()) await slices.next();
+        }
+        const last = rows.at(-1);
+        if (last === undefined || rows.length < step) return;
+        before = Number(last[0]);
+      }
+    } finally {
+      statement.finalize();
+    }
+  }
+
+  return {
+    /** All matches, newest first. */
+    async find(
+      inboxSeq: number,
+      query: Query,
+      { before = Number.MAX_SAFE_INTEGER, after = 0, limit = Infinity }: SearchBounds = {},
+    ): Promise<Match[]> {
+      if (limit <= 0) return [];
+      const slices = await startSlices(deps.scheduler.queueOf(NO_OWNER));
+      const compiled = compile(inboxSeq, query);
+      const found = new Map<number, boolean>();
+      const step = Math.max(1, Math.ceil(STEP_MESSAGES / Math.max(1, query.terms.length / 4)));
+      const { match, texts: terms } = compiled;
+      const hasNegated = terms.some((term) => term.isNegated);
+      const main = { sql: mainScan(inboxSeq, compiled), bounds: { before, after }, step };
+      await run(main, slices, ([seq, isRead, holds, isLong]) => {
+        const isCertain = isLong === 0 || (match !== null && !hasNegated);
+        if (holds === 1 && (isCertain || matchesWhole(seq, terms))) found.set(seq, isRead === 1);
+        return found.size < limit;
+      });
+      if (match !== null && terms.some((term) => !term.isNegated)) {
+        // With the limit reached, only newer messages than the last match can still be added.
+        const oldest = found.size < limit ? after : Math.max(after, Math.min(...found.keys()));
+        const bounds = { before, after: oldest };
+        await run({ sql: longScan(inboxSeq, compiled), bounds, step }, slices, (candidate) => {
+          const [seq, isRead, holds] = candidate;
+          if (holds === 0 || found.has(seq) || !matchesWhole(seq, terms)) return true;
+          found.set(seq, isRead === 1);
+          return found.size < 2 * limit;
+        });
+      }
+      const matches = [...found].map(([seq, isRead]) => ({ seq, isRead }));
+      return matches.sort((a, b) => b.seq - a.seq).slice(0, limit);
+    },
+
+    /** The stored lists of tags of an inbox, each once. */
+    tagLists,
+  };
+}
+
+/** `inboxSeq` is the first value. The condition leaves out messages that are arriving. */
+const result = (holds: string, isLong: string) =>
+  `m.seq, m.is_read, (m.inbox_seq = +? AND m.state <> 'ARRIVING' AND ${holds}), ${isLong}`;
+
+function mainScan(inboxSeq: number, { match, conditions, text, usesTexts }: Compiled): Sql {
+  if (match !== null) {
+    const sql = `
+      SELECT ${result(`${conditions.sql} AND ${text.sql}`, "t.is_long")}
+      FROM (SELECT rowid AS seq FROM inbox_search
+            WHERE inbox_search MATCH ? AND rowid < +? AND rowid > +? ORDER BY rowid DESC LIMIT +?) s
+      CROSS JOIN inbox_messages m ON m.seq = s.seq
+      CROSS JOIN inbox_texts t ON t.message_seq = s.seq ORDER BY s.seq DESC`;
+    return { sql, values: [inboxSeq, ...conditions.values, ...text.values, match] };
+  }
+  const holds = usesTexts ? `${conditions.sql} AND (t.is_long OR ${text.sql})` : conditions.sql;
+  const sql = `
+    SELECT ${result(holds, usesTexts ? "ifnull(t.is_long, 0)" : "0")}
+    FROM (SELECT seq FROM inbox_messages
+          WHERE inbox_seq = +? AND seq < +? AND seq > +? ORDER BY seq DESC LIMIT +?) s
+    CROSS JOIN inbox_messages m ON m.seq = s.seq
+    ${usesTexts ? "LEFT JOIN inbox_texts t ON t.message_seq = s.seq" : ""} ORDER BY s.seq DESC`;
+  return { sql, values: [inboxSeq, ...conditions.values, ...text.values, inboxSeq] };
+}
+
+/** The messages with a body that is longer than its part in the index. */
+function longScan(inboxSeq: number, { conditions }: Compiled): Sql {
+  const sql = `
+    SELECT ${result(conditions.sql, "1")}
+    FROM (SELECT message_seq AS seq FROM inbox_texts INDEXED BY inbox_texts_long
+          WHERE is_long = 1 AND message_seq < +? AND message_seq > +?
+          ORDER BY message_seq DESC LIMIT +?) s
+    CROSS JOIN inbox_messages m ON m.seq = s.seq
+    CROSS JOIN inbox_texts t ON t.message_seq = s.seq ORDER BY s.seq DESC`;
+  return { sql, values: [inboxSeq, ...conditions.values] };
+}
