@@ -1,17 +1,22 @@
 /**
- * The command `mailstead dev`: runs a server that captures all mail and needs no verified domain.
- * It creates a project with keys, and prints an example request.
+ * The command `mailstead dev`: runs a server that catches all mail, over SMTP and HTTP, and needs no
+ * verified domain. It creates a project with keys and an inbox, and prints how to try it.
  */
 
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { App } from "../app.ts";
+import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
+import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";
+import { addressText } from "./capture-address.ts";
+import { programName } from "./program-name.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 
 /**
@@ -22,24 +27,59 @@ type DevKeys = { secretKey: string; publicKey: string };
 
 const PROJECT_NAME = "Development";
 
+const DEV_PORT = 8025;
+const SMTP_PORT = 1025;
+/** The value of `--data` for a folder that is removed at the end. */
+const TEMPORARY = "temporary";
+
 export const dev: Command = {
   name: "dev",
-  summary: "Run for development: captures every mail, creates keys and prints them",
+  summary: "Run for development: catches every mail, over SMTP and HTTP, and prints keys",
   details:
-    "Runs the same server as serve, with --transport capture and --require-verified-domain false.\n" +
-    "A project and its keys are created on the first start and stored in the data folder.",
+    `SMTP on port ${SMTP_PORT} and HTTP on port ${DEV_PORT} of --host, the ports that frameworks use for\n` +
+    "mail catchers. The server is that of serve, with --transport capture and\n" +
+    "--require-verified-domain false. A project, its keys and the inbox are created on the first start.\n" +
+    `With --data ${TEMPORARY} everything is in a folder that is removed at the end.`,
   positionals: [],
   flags: [],
   settings: [...SERVER_SETTINGS, "allowedHosts"],
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment, { requireVerifiedDomain: false });
-    return runServer({ ...config, hasOpenInboxes: true }, async ({ app, address, folder }) => {
-      const keys = await devKeys(app, join(folder, "dev-keys.json"));
-      const info = { version: VERSION, data: folder, url: address, ...keys };
-      console.log(input.isJson ? JSON.stringify(info) : welcome(info));
+    const { environment, ignored } = withMailpitVariables(input.environment);
+    const config = devConfig(readConfig(input.settings, environment, DEV_DEFAULTS));
+    let keys: DevKeys = { secretKey: "", publicKey: "" };
+    return runServer({
+      config,
+      hasOpenInboxes: true,
+      ignoredVariables: ignored,
+      prepare: async ({ app, folder }) => {
+        keys = await devKeys(app, join(folder, "dev-keys.json"));
+      },
+      onStarted: async ({ app, address, folder }) => {
+        const smtp = addressText({ host: config.captureSmtp.host, port: app.capture.port() ?? 0 });
+        const info = { version: VERSION, data: folder, url: address, smtp, ...keys };
+        console.log(input.isJson ? JSON.stringify(info) : welcome(info));
+      },
     });
   },
 };
+
+const DEV_DEFAULTS = { requireVerifiedDomain: false, port: DEV_PORT };
+
+function devConfig(config: Config): Config & { captureSmtp: { host: string; port: number } } {
+  return {
+    ...config,
+    data: config.data === TEMPORARY ? temporaryFolder() : config.data,
+    captureSmtp: config.captureSmtp ?? { host: config.host, port: SMTP_PORT },
+  };
+}
+
+/** Creates a folder that is removed when the process exits, also when its terminal is closed. */
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "mailstead-dev-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  process.once("SIGHUP", () => process.kill(process.pid, "SIGTERM"));
+  return folder;
+}
 
 async function devKeys(app: App, file: string): Promise<DevKeys> {
   const stored = readKeys(file);
@@ -48,6 +88,7 @@ async function devKeys(app: App, file: string): Promise<DevKeys> {
   if (isValid) return stored;
   const created = await app.writer.write(() => {
     const project = app.projects.find(PROJECT_NAME) ?? app.projects.create(PROJECT_NAME)();
+    app.inboxes.inboxes.defaultOf(project.seq);
     const key = (kind: "SECRET" | "PUBLIC") =>
       app.keys.create(project.seq, { kind, name: "mailstead dev", expiresAt: null })().text;
     return { secretKey: key("SECRET"), publicKey: key("PUBLIC") };
@@ -71,8 +112,12 @@ function parseJson(text: string): unknown {
   }
 }
 
-function welcome(info: { version: string; data: string; url: string } & DevKeys): string {
+type Info = { version: string; data: string; url: string; smtp: string } & DevKeys;
+
+function welcome(info: Info): string {
   const auth = `-H 'Authorization: Bearer ${info.secretKey}'`;
+  const program = programName();
+  const to = info.smtp.endsWith(`:${SMTP_PORT}`) ? "" : ` --capture-smtp ${info.smtp}`;
   const mail = JSON.stringify({
     to: "ada@example.com",
     from: { name: "Mailstead", email: "hello@example.org" },
@@ -80,23 +125,23 @@ function welcome(info: { version: string; data: string; url: string } & DevKeys)
     body: "<h1>It works, {{ name }}!</h1>",
     data: { name: "Ada" },
   });
-  return `
-Mailstead ${info.version} captures every mail and sends none.
+  return `Mailstead ${info.version} catches every mail; nothing is sent.
 
-  API         ${info.url}
+  SMTP        ${info.smtp}  (any user and password, or none)
+  HTTP        ${info.url}
   docs        ${info.url}/docs
   data        ${info.data}
   secret key  ${info.secretKey}
   public key  ${info.publicKey}
 
-Send a mail:
+Send a mail over SMTP, and read it:
+
+  ${program} send${to}
+  curl ${info.url}/inboxes/default/messages/latest
+
+Send one over HTTP:
 
   curl ${info.url}/v1/send ${auth} -H 'Content-Type: application/json' -d '${mail}'
-
-List the captured mails, newest first, and show one whole message:
-
-  curl '${info.url}/emails?limit=5' ${auth}
-  curl ${info.url}/emails/ID/raw ${auth}
 
 Stop with Ctrl-C.
 `;

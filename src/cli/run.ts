@@ -27,6 +27,7 @@ import {
   projectList,
   projectSet,
 } from "./project.ts";
+import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
 import { serve } from "./serve.ts";
 import { version } from "./version.ts";
@@ -48,6 +49,7 @@ const COMMANDS: readonly Command[] = [
   domainVerify,
   domainRemove,
   send,
+  readyz,
   doctor,
   check,
   migrateCommand,

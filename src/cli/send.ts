@@ -1,7 +1,8 @@
 /** The command `mailstead send`: sends one mail and prints the SMTP conversation. */
 
+import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
-import type { Config } from "../config/settings.ts";
+import { type Config, SETTINGS } from "../config/settings.ts";
 import { hasInstallation } from "../db/folder.ts";
 import type { Outcome } from "../outbox/outcome.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -15,20 +16,30 @@ import { composeMessage } from "../protocols/mime/message.ts";
 import { messageIdOf } from "../protocols/mime/message-id.ts";
 import { htmlToText } from "../render/text.ts";
 import { createTransport } from "../outbox/transports/create-transport.ts";
+import { captureAddress } from "./capture-address.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
 import { conversationPrinter } from "./conversation.ts";
 import { withStore } from "./store.ts";
 
 const DEFAULT_SUBJECT = "A mail from mailstead send";
+/** The mail of `mailstead send` without addresses. */
+const SAMPLE = {
+  from: "hello@example.org",
+  to: "you@example.com",
+  body: "It works: this mail came over SMTP.\n\nYour code is 482913: https://example.org/confirm?code=482913\n",
+} as const;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 export const send: Command = {
   name: "send",
   summary: "Send one mail now, without the queue, and show the conversation with the server",
   details:
-    "The body is read from standard input. The mail goes through the configured transport, also\n" +
-    "to a suppressed address, and is signed if the domain of the sender has keys here.\n" +
-    "The exit code is 0 if the server accepted the mail.\n\n" +
+    "The mail goes to the listener of mailstead dev, unless --transport names another way: a relay,\n" +
+    "directly to the recipient's servers, or capture, which only shows the mail. It goes also to a\n" +
+    "suppressed address, and is signed if the domain of the sender has keys here. The body is read\n" +
+    "from standard input; without addresses, a sample mail is sent. The exit code is 0 if the server\n" +
+    "accepted the mail.\n\n" +
+    "  mailstead send\n" +
     "  echo Hello | mailstead send --to ada@example.net --from me@example.com --transport direct",
   positionals: [],
   flags: [
@@ -41,6 +52,7 @@ export const send: Command = {
     "data",
     "secret",
     "transport",
+    "captureSmtp",
     "relayUrl",
     "hostname",
     "dns",
@@ -49,19 +61,48 @@ export const send: Command = {
     "allowPrivateAddresses",
   ],
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment);
-    const from = addressOf(input, "from");
-    const to = addressOf(input, "to");
-    const message = compose(input, { from, to, body: await readBody() });
+    const config = readRoute(input);
+    const isSample = input.flags["from"] === undefined && input.flags["to"] === undefined;
+    const from = isSample ? SAMPLE.from : addressOf(input, "from");
+    const to = isSample ? SAMPLE.to : addressOf(input, "to");
+    const body = isSample ? await readSampleBody() : await readBody();
+    const message = compose(input, { from, to, body });
     const signer = await findSigner(input, config, domainOf(from));
     const signed =
       signer === null ? message : await signMessage(message, signer, new Date(systemClock.now()));
     if (!input.isJson) printMessage(signer, domainOf(from), signed);
     const outcome = await deliver(input, config, { from, to, message: signed });
     printOutcome(input, outcome);
+    if (outcome.kind !== "accepted" && !isWayGiven(input) && !input.isJson) {
+      console.error("mailstead dev starts the listener; --capture-smtp names another one.");
+    }
     return outcome.kind === "accepted" ? 0 : 1;
   },
 };
+
+/** Without another way, mail goes to the listener of `mailstead dev`, which is a relay here. */
+function readRoute(input: Input): Config {
+  const { environment } = withMailpitVariables(input.environment);
+  const config = readConfig(input.settings, environment);
+  if (isWayGiven(input)) return config;
+  const relayUrl = { ...captureAddress(config), tls: "none" as const };
+  return { ...config, transport: "relay", relayUrl };
+}
+
+function isWayGiven({ settings, environment }: Input): boolean {
+  return ([SETTINGS.transport, SETTINGS.relayUrl] as const).some(
+    ({ flag, env }) =>
+      settings[flag] !== undefined ||
+      (environment[env] ?? "") !== "" ||
+      (environment[`${env}_FILE`] ?? "") !== "",
+  );
+}
+
+/** The sample's own text, unless another one is piped in. */
+async function readSampleBody(): Promise<string> {
+  const body = process.stdin.isTTY ? "" : await readBody();
+  return body.trim() === "" ? SAMPLE.body : body;
+}
 
 function addressOf(input: Input, flag: "from" | "to"): string {
   const text = input.flags[flag];

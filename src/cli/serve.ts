@@ -1,7 +1,7 @@
 /** The command `mailstead serve`, and the server process that `mailstead dev` also uses. */
 
 import { createApp, type App } from "../app.ts";
-import type { AppOptions } from "../core.ts";
+import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
 import type { Config, SettingName } from "../config/settings.ts";
 import { closeDatabase } from "../db/close.ts";
@@ -75,8 +75,9 @@ export const serve: Command = {
   flags: [],
   settings: SERVER_SETTINGS,
   run: async (input) => {
-    const config = readConfig(input.settings, input.environment);
-    return runServer(config, async ({ address, folder }) => {
+    const { environment, ignored } = withMailpitVariables(input.environment);
+    const config = readConfig(input.settings, environment);
+    const onStarted = async ({ address, folder }: Running): Promise<void> => {
       const info = {
         version: VERSION,
         data: folder,
@@ -86,7 +87,10 @@ export const serve: Command = {
         unsafe: unsafeChoices(config),
       };
       console.log(input.isJson ? JSON.stringify(info) : startText(info));
-    });
+    };
+    const prepare = async (): Promise<void> => {};
+    const rest = { hasOpenInboxes: false, ignoredVariables: ignored };
+    return runServer({ config, ...rest, prepare, onStarted });
   },
 };
 
@@ -106,12 +110,24 @@ function endOnUnexpectedErrors(log: Log): void {
 
 type Running = { app: App; address: string; folder: string };
 
+type ServerOptions = {
+  config: Config;
+  /** True in `mailstead dev`: inboxes need no key on this machine. */
+  hasOpenInboxes: boolean;
+  /** Variables of Mailpit that have no setting here. */
+  ignoredVariables: readonly string[];
+  /** Runs before the server listens. */
+  prepare: (running: Pick<Running, "app" | "folder">) => Promise<void>;
+  onStarted: (running: Running) => Promise<void>;
+};
+
 /** Runs a server until SIGTERM or SIGINT. Resolves to the exit code after an orderly stop. */
-export async function runServer(
-  given: Config & Pick<AppOptions, "hasOpenInboxes">,
-  onStarted: (running: Running) => Promise<void>,
-): Promise<number> {
+export async function runServer(options: ServerOptions): Promise<number> {
+  const { config: given, hasOpenInboxes, ignoredVariables } = options;
   const log = createLog({ level: given.logLevel, format: given.logFormat });
+  if (ignoredVariables.length > 0) {
+    log.warn("these variables of Mailpit have no effect here", { variables: ignoredVariables });
+  }
   const folder = openDataFolder(given.data, given.secret);
   const unlock = await awaitDataFolder(folder.path);
   const db = openLockedDatabase(folder, log);
@@ -128,7 +144,7 @@ export async function runServer(
     secret: folder.secret,
     clock: systemClock,
     log,
-    hasOpenInboxes: given.hasOpenInboxes ?? false,
+    hasOpenInboxes,
   });
   const stopped = stopOnSignal(async () => {
     log.info("stopping");
@@ -137,6 +153,7 @@ export async function runServer(
     unlock();
     log.info("stopped");
   });
+  await options.prepare({ app, folder: folder.path });
   try {
     await app.listen();
   } catch (error) {
@@ -151,7 +168,7 @@ export async function runServer(
     await app.stop().catch(() => {});
     throw error;
   }
-  await onStarted({
+  await options.onStarted({
     app,
     address: `http://${hostInUrl(config.host)}:${config.port}`,
     folder: folder.path,

@@ -29,6 +29,7 @@ const TABLE = {
   }),
   port: setting("port", kinds.integer("PORT", 0, 65_535), {
     fallback: () => 3000,
+    shownDefault: "3000; 8025 in dev",
     help: "Port to listen on; 0 for any free port",
   }),
   /** Public base of links, without a slash at the end; null means `http://host:port`. */
@@ -50,7 +51,7 @@ const TABLE = {
   /** Address of the SMTP listener that catches mail; null if there is none. */
   captureSmtp: setting("capture-smtp", kinds.optional(kinds.hostAndPort), {
     fallback: () => null,
-    shownDefault: "none; 127.0.0.1:1025 in dev",
+    shownDefault: "none; port 1025 of --host in dev",
     help: "Catch mail that arrives over SMTP on this address, for development and tests",
   }),
   allowedHosts: setting("allowed-host", kinds.hostNames, {

@@ -1,5 +1,6 @@
 /** The SMTP listener as a module: it starts after the modules that it calls, and stops before them. */
 
+import { ConfigError } from "../config/read.ts";
 import type { Config } from "../config/settings.ts";
 import type { Writer } from "../db/writer.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -114,9 +115,13 @@ export function createCaptureModule(deps: {
       const certificate = files === null ? null : files.load();
       const { hostname } = config;
       listener = createCaptureListener({ ...deps, inbox, hostname, certificate });
-      port = await listener.listen({
-        host: config.captureSmtp.host,
-        port: config.captureSmtp.port,
+      const { host, port: wanted } = config.captureSmtp;
+      port = await listener.listen({ host, port: wanted }).catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error);
+        throw new ConfigError(
+          `cannot listen on ${host}:${wanted} (${why}); ` +
+            "choose another address with --capture-smtp HOST:PORT",
+        );
       });
       if (files === null && deps.folder !== null) offerSelfSigned(deps.folder);
     },

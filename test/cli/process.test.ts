@@ -337,7 +337,7 @@ test(
   "dev prints keys and a working example request; the next start prints the same keys",
   async () => {
     const data = join(parent, "dev");
-    const words = ["dev", "--data", data, "--port", "0"];
+    const words = ["dev", "--data", data, "--port", "0", "--capture-smtp", "127.0.0.1:0"];
     const first = await start(words, (greeting) => greeting.includes("Stop with"));
     const { url, init } = readCurl(first.greeting);
     const sent = await readResponse(await fetch(url, init));

@@ -124,15 +124,29 @@ describe("mailstead send", () => {
   });
 
   test("shows what would be sent with --transport capture", async () => {
-    const { exit, out } = await send([]);
+    const { exit, out } = await send(["--transport", "capture"]);
     expect(exit).toBe(0);
     expect(out).toContain("To: ada@example.net\r\n");
     expect(out).toEndWith("= accepted: captured\n");
   });
 
   test("removes spaces and tabs around an address", async () => {
-    const { exit, out } = await send(["--to", " Ada@Example.net\t"]);
+    const { exit, out } = await send(["--transport", "capture", "--to", " Ada@Example.net\t"]);
     expect([exit, out.includes("To: ada@example.net\r\n")]).toEqual([0, true]);
+  });
+
+  test("sends a sample to the listener that catches mail, if no address is given", async () => {
+    const before = sink.messages.length;
+    const listener = ["--capture-smtp", `127.0.0.1:${sink.port}`];
+    const { exit, out } = await run(["send", ...listener, "--data", join(folder, "data")]);
+    expect([exit, out.includes("= accepted: ")]).toEqual([0, true]);
+    expect(sink.messages[before]).toMatchObject({ to: ["you@example.com"] });
+    expect(Buffer.from(sink.messages[before]?.data ?? "").toString()).toContain("It works");
+  });
+
+  test("exits 1 and names mailstead dev if nothing catches mail", async () => {
+    const { exit, err } = await send(["--capture-smtp", "127.0.0.1:1"]);
+    expect([exit, err]).toEqual([1, expect.stringContaining("mailstead dev starts the listener")]);
   });
 
   const refused: [reply: string, script: Script, kind: string][] = [
@@ -163,7 +177,7 @@ describe("mailstead send", () => {
   });
 
   test.each([
-    [["send"], "--from is required"],
+    [["send", "--to", "ada@example.net"], "--from is required"],
     [["send", "--from", "me@example.com"], "--to is required"],
     [["send", ...ADDRESSES, "--to", "nobody"], "--to: The address has no @."],
     [["send", ...ADDRESSES, "--to", "ada@example.net\n"], "--to: The address contains a control"],

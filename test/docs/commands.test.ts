@@ -53,18 +53,24 @@ beforeAll(async () => {
     HOME: folder,
     MAILSTEAD_DATA: join(folder, "data"),
   };
-  const started = Bun.spawn([program, "dev", "--port", "0", "--json"], {
-    cwd: folder,
-    env: environment,
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const started = Bun.spawn(
+    [program, "dev", "--port", "0", "--capture-smtp", "127.0.0.1:0", "--json"],
+    {
+      cwd: folder,
+      env: environment,
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
   server = started;
   const facts = await firstLine(started.stdout);
   Object.assign(environment, {
     URL: String(valueAt(facts, "url")),
     SECRET_KEY: String(valueAt(facts, "secretKey")),
     PUBLIC_KEY: String(valueAt(facts, "publicKey")),
+    // The commands of the pages send mail to the listener of this server.
+    MAILSTEAD_CAPTURE_SMTP: String(valueAt(facts, "smtp")),
+    SMTP: String(valueAt(facts, "smtp")),
   });
   environment["TEMPLATE_ID"] = await makeTemplate();
 }, 30_000);

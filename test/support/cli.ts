@@ -17,12 +17,12 @@ export type Ran = {
 type Environment = Record<string, string>;
 
 /**
- * Returns the environment without MAILSTEAD_ settings, so that the caller's settings change
+ * Returns the environment without settings (MAILSTEAD_ and MP_), so that the caller's settings change
  * nothing. The flag ends a child process if the tests are killed.
  */
 function environmentWith(extra: Environment): Environment {
   const own = Object.entries(process.env).flatMap(([name, value]): [string, string][] =>
-    value === undefined || name.startsWith("MAILSTEAD_") || name === "NODE_ENV"
+    value === undefined || /^(MAILSTEAD|MP)_/.test(name) || name === "NODE_ENV"
       ? []
       : [[name, value]],
   );
@@ -78,9 +78,9 @@ export type Running = {
 export async function startMailstead(
   words: readonly string[],
   isReady: (greeting: string) => boolean,
-  limits: Omit<Limits, "limitMs"> = {},
+  { environment = {}, ...limits }: Omit<Limits, "limitMs"> & { environment?: Environment } = {},
 ): Promise<Running> {
-  const child = spawn(words, {}, { limitMs: 0, ...limits });
+  const child = spawn(words, environment, { limitMs: 0, ...limits });
   let log = "";
   const logged = readText(child.stderr, (text) => (log += text));
   const decoder = new TextDecoder();

@@ -1,0 +1,104 @@
+/**
+ * Environment variables of Mailpit as aliases of settings, so that a compose service can change its
+ * image and nothing else. A setting that is given by its own variable or flag wins over its alias.
+ */
+
+import { dirname, extname, join } from "node:path";
+import { ConfigError } from "./read.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables of this program with their texts; null if there is nothing to set. */
+type Translate = (value: string, name: string) => Readonly<Record<string, string>> | null;
+
+const PREFIX = "MP_";
+const DATA_FOLDER = "mailstead-data";
+
+const ALIASES: Readonly<Record<string, Translate>> = {
+  MP_UI_BIND_ADDR: (value, name) => {
+    const { host, port } = addressOf(value, name);
+    return { MAILSTEAD_HOST: host, MAILSTEAD_PORT: port };
+  },
+  MP_SMTP_BIND_ADDR: (value, name) => {
+    const { host, port } = addressOf(value, name);
+    return { MAILSTEAD_CAPTURE_SMTP: `${host.includes(":") ? `[${host}]` : host}:${port}` };
+  },
+  MP_DATABASE: (value) =>
+    /^https?:/i.test(value) ? null : { MAILSTEAD_DATA: dataFolderOf(value) },
+  MP_MAX_MESSAGES: (value, name) => ({
+    MAILSTEAD_CAPTURE_MAX_MESSAGES: requireForm(value, name, /^\d{1,9}$/, "a whole number"),
+  }),
+  MP_MAX_AGE: (value, name) => ({ MAILSTEAD_CAPTURE_MAX_DAYS: String(daysOf(value, name)) }),
+  MP_ENABLE_PROMETHEUS: (value) => (value.includes(":") ? { MAILSTEAD_METRICS: value } : null),
+  MP_QUIET: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "error" } : {}),
+  MP_VERBOSE: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "debug" } : {}),
+  MP_WEBROOT: (value) => (value === "/" ? {} : null),
+};
+
+/** Variables that ask for what this program does anyway. */
+const ALWAYS_SO: ReadonlySet<string> = new Set([
+  "MP_COMPRESSION",
+  "MP_DISABLE_AUTO_VACUUM",
+  "MP_DISABLE_VERSION_CHECK",
+  "MP_DISABLE_WAL",
+  "MP_SMTP_AUTH_ACCEPT_ANY",
+  "MP_SMTP_AUTH_ALLOW_INSECURE",
+  "MP_SMTP_DISABLE_RDNS",
+]);
+
+/**
+ * Adds the variables that Mailpit's stand for, and lists the names of those that have no setting
+ * here. Throws ConfigError for a value that Mailpit would not take either.
+ */
+export function withMailpitVariables(environment: Environment): {
+  environment: Environment;
+  ignored: string[];
+} {
+  const added: Record<string, string> = {};
+  const ignored: string[] = [];
+  for (const [name, value = ""] of Object.entries(environment)) {
+    // An empty variable counts as absent, because compose files pass unset variables as empty.
+    if (!name.startsWith(PREFIX) || value === "" || ALWAYS_SO.has(name)) continue;
+    const translated = ALIASES[name]?.(value, name) ?? null;
+    if (translated === null) ignored.push(name);
+    for (const [own, text] of Object.entries(translated ?? {})) {
+      if (!isGiven(environment, own)) added[own] = text;
+    }
+  }
+  return { environment: { ...environment, ...added }, ignored: ignored.sort() };
+}
+
+function isGiven(environment: Environment, name: string): boolean {
+  return (environment[name] ?? "") !== "" || (environment[`${name}_FILE`] ?? "") !== "";
+}
+
+/** Reads `host:port`, `[address]:port` or `:port`, which means every address of the machine. */
+function addressOf(value: string, name: string): { host: string; port: string } {
+  const at = value.lastIndexOf(":");
+  const port = value.slice(at + 1);
+  if (at === -1 || !/^\d{1,5}$/.test(port)) {
+    throw new ConfigError(`${name}: expected an address and a port such as 0.0.0.0:8025`);
+  }
+  const host = value.slice(0, at).replace(/^\[([^\]]*)\]$/, "$1");
+  return { host: host === "" ? "0.0.0.0" : host, port };
+}
+
+/** The data folder beside a database file, or in the folder that is named instead of a file. */
+function dataFolderOf(value: string): string {
+  return extname(value) === "" ? join(value, DATA_FOLDER) : join(dirname(value), DATA_FOLDER);
+}
+
+/** Reads `3d` or `36h`. Messages are kept for whole days, so hours are rounded up. */
+function daysOf(value: string, name: string): number {
+  const age = requireForm(value, name, /^\d{1,5}[dh]$/, "days or hours such as 7d or 36h");
+  const count = Number(age.slice(0, -1));
+  return age.endsWith("d") ? count : Math.ceil(count / 24);
+}
+
+function requireForm(value: string, name: string, form: RegExp, accepted: string): string {
+  if (form.test(value)) return value;
+  throw new ConfigError(`${name}: expected ${accepted}, got "${value}"`);
+}
+
+function isTrue(value: string): boolean {
+  return ["1", "true", "yes"].includes(value.toLowerCase());
+}

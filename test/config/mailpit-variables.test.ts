@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { withMailpitVariables } from "../../src/config/mailpit-variables.ts";
+import { ConfigError, readConfig } from "../../src/config/read.ts";
+
+const read = (environment: Record<string, string>) =>
+  readConfig({}, withMailpitVariables(environment).environment);
+
+describe("a variable of Mailpit sets", () => {
+  const cases: [name: string, value: string, expected: object][] = [
+    ["MP_UI_BIND_ADDR", "0.0.0.0:9025", { host: "0.0.0.0", port: 9025 }],
+    ["MP_UI_BIND_ADDR", "[::1]:80", { host: "::1", port: 80 }],
+    ["MP_UI_BIND_ADDR", ":8025", { host: "0.0.0.0", port: 8025 }],
+    ["MP_SMTP_BIND_ADDR", "[::]:2525", { captureSmtp: { host: "::", port: 2525 } }],
+    ["MP_SMTP_BIND_ADDR", ":2525", { captureSmtp: { host: "0.0.0.0", port: 2525 } }],
+    ["MP_DATABASE", "/data/mailpit.db", { data: "/data/mailstead-data" }],
+    ["MP_DATABASE", "/data", { data: "/data/mailstead-data" }],
+    ["MP_MAX_MESSAGES", "5000", { captureMaxMessages: 5000 }],
+    ["MP_MAX_MESSAGES", "0", { captureMaxMessages: 0 }],
+    ["MP_MAX_AGE", "7d", { captureMaxDays: 7 }],
+    ["MP_MAX_AGE", "36h", { captureMaxDays: 2 }],
+    ["MP_QUIET", "yes", { logLevel: "error" }],
+    ["MP_VERBOSE", "1", { logLevel: "debug" }],
+    ["MP_ENABLE_PROMETHEUS", "127.0.0.1:9090", { metrics: { host: "127.0.0.1", port: 9090 } }],
+  ];
+  test.each(cases)("%s=%s", (name, value, expected) => {
+    expect(read({ [name]: value })).toMatchObject(expected);
+    expect(withMailpitVariables({ [name]: value }).ignored).toEqual([]);
+  });
+});
+
+test("an own variable wins over its alias, also as a file", () => {
+  expect(read({ MP_MAX_MESSAGES: "5", MAILSTEAD_CAPTURE_MAX_MESSAGES: "7" })).toMatchObject({
+    captureMaxMessages: 7,
+  });
+  const { environment } = withMailpitVariables({ MP_DATABASE: "/x.db", MAILSTEAD_DATA_FILE: "/y" });
+  expect(environment["MAILSTEAD_DATA"]).toBeUndefined();
+});
+
+test("variables without a setting are listed, those that are always so are not", () => {
+  const { ignored } = withMailpitVariables({
+    MP_UI_AUTH: "a:b",
+    MP_TENANT_ID: "x",
+    MP_SMTP_AUTH_ACCEPT_ANY: "1",
+    MP_SMTP_AUTH_ALLOW_INSECURE: "true",
+    MP_DISABLE_VERSION_CHECK: "true",
+    MP_SMTP_DISABLE_RDNS: "true",
+    MP_WEBROOT: "/",
+    MP_LABEL: "",
+    PATH: "/bin",
+  });
+  expect(ignored).toEqual(["MP_TENANT_ID", "MP_UI_AUTH"]);
+});
+
+test.each([
+  ["MP_UI_BIND_ADDR", "8025"],
+  ["MP_SMTP_BIND_ADDR", "unix:/tmp/socket"],
+  ["MP_MAX_MESSAGES", "many"],
+  ["MP_MAX_AGE", "a week"],
+])("%s=%s is refused, and the message names the variable", (name, value) => {
+  const attempt = () => withMailpitVariables({ [name]: value });
+  expect(attempt).toThrow(ConfigError);
+  expect(attempt).toThrow(name);
+});
