@@ -28,6 +28,10 @@ const ALIASES: Readonly<Record<string, Translate>> = {
     MAILSTEAD_CAPTURE_MAX_MESSAGES: requireForm(value, name, /^\d{1,9}$/, "a whole number"),
   }),
   MP_MAX_AGE: (value, name) => ({ MAILSTEAD_CAPTURE_MAX_DAYS: String(daysOf(value, name)) }),
+  // A certificate that is made at the start is what this program does without a file.
+  MP_SMTP_TLS_CERT: (value) =>
+    value.startsWith("sans:") ? {} : { MAILSTEAD_SMTP_TLS_CERT: value },
+  MP_SMTP_TLS_KEY: (value) => ({ MAILSTEAD_SMTP_TLS_KEY: value }),
   MP_ENABLE_PROMETHEUS: (value) => (value.includes(":") ? { MAILSTEAD_METRICS: value } : null),
   MP_QUIET: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "error" } : {}),
   MP_VERBOSE: (value) => (isTrue(value) ? { MAILSTEAD_LOG_LEVEL: "debug" } : {}),
