@@ -154,6 +154,23 @@ export async function runServer(options: ServerOptions): Promise<number> {
     log.info("stopped");
   });
   await options.prepare({ app, folder: folder.path });
+  await startListening(app, db, config);
+  await options.onStarted({
+    app,
+    address: `http://${hostInUrl(config.host)}:${config.port}`,
+    folder: folder.path,
+  });
+  try {
+    await stopped;
+    return 0;
+  } catch (error) {
+    log.error("the stop was not orderly", { error: describeError(error) });
+    return 1;
+  }
+}
+
+/** Opens the ports and starts the modules; stops the application again if a part does not start. */
+async function startListening(app: App, db: Db, config: Config): Promise<void> {
   try {
     await app.listen();
   } catch (error) {
@@ -167,18 +184,6 @@ export async function runServer(options: ServerOptions): Promise<number> {
     // The process must end even if the application cannot stop in an orderly way.
     await app.stop().catch(() => {});
     throw error;
-  }
-  await options.onStarted({
-    app,
-    address: `http://${hostInUrl(config.host)}:${config.port}`,
-    folder: folder.path,
-  });
-  try {
-    await stopped;
-    return 0;
-  } catch (error) {
-    log.error("the stop was not orderly", { error: describeError(error) });
-    return 1;
   }
 }
 

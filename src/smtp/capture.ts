@@ -138,10 +138,14 @@ export function createCaptureListener(deps: {
       });
     },
 
-    /** Offers STARTTLS with this certificate to later sessions. */
-    useCertificate(certificate: Certificate): void {
+    /**
+     * Accepts STARTTLS with this certificate in later sessions. It is announced only if clients can
+     * trust the certificate: most of them use STARTTLS when it is announced, and then end the
+     * session because of a self-signed certificate.
+     */
+    useCertificate(certificate: Certificate, { isTrusted }: { isTrusted: boolean }): void {
       server.updateSecureContext({ ...certificate });
-      server.options.hideSTARTTLS = false;
+      server.options.hideSTARTTLS = !isTrusted;
     },
 
     /** Ends the sessions, and resolves when all are closed. */

@@ -91,11 +91,11 @@ export function createCaptureModule(deps: {
       : createCertificateFiles({ cert: config.smtpTlsCert, key: config.smtpTlsKey }, log);
 
   /** Makes the certificate beside the running listener, because that takes a moment. */
-  function offerSelfSigned(folder: string): void {
+  function acceptSelfSigned(folder: string): void {
     selfSignedCertificate(folder, config.hostname).then(
-      (certificate) => listener?.useCertificate(certificate),
+      (certificate) => listener?.useCertificate(certificate, { isTrusted: false }),
       (error: unknown) =>
-        log.warn("STARTTLS is not offered: no certificate could be made", {
+        log.warn("STARTTLS is not accepted: no certificate could be made", {
           error: describeError(error),
         }),
     );
@@ -103,7 +103,7 @@ export function createCaptureModule(deps: {
 
   async function reloadCertificate(): Promise<void> {
     const certificate = files?.reload() ?? null;
-    if (certificate !== null) listener?.useCertificate(certificate);
+    if (certificate !== null) listener?.useCertificate(certificate, { isTrusted: true });
   }
 
   return {
@@ -123,7 +123,7 @@ export function createCaptureModule(deps: {
             "choose another address with --capture-smtp HOST:PORT",
         );
       });
-      if (files === null && deps.folder !== null) offerSelfSigned(deps.folder);
+      if (files === null && deps.folder !== null) acceptSelfSigned(deps.folder);
     },
     async stop() {
       await listener?.close();
