@@ -1,4 +1,4 @@
-/** What all purges share: their type, and the stored mark up to which a purge is finished. */
+/** The type that all purges share, and the stored mark up to which a purge is finished. */
 
 import type { Database } from "bun:sqlite";
 

@@ -1,6 +1,6 @@
 /**
- * Counts what the code adds to `project_usage` itself (usage.ts). What all changes of a transaction
- * add is written with one statement per project and column at its end.
+ * Counts the bytes and mails that the code itself adds to `project_usage` (usage.ts). The sum of all
+ * changes of a transaction is written with one statement per project and column at its end.
  */
 
 import type { Db } from "./open.ts";

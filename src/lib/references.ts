@@ -6,7 +6,7 @@
 /** Returns the users in words, such as `workflow "Welcome"`. */
 type FindUsers = (projectSeq: number, key: string) => string[];
 
-/** What can be used: a template or a segment by its id, a domain by its name. */
+/** An object that other objects refer to: a template or segment by its id, a domain by its name. */
 type ReferenceKind = "template" | "segment" | "domain";
 
 export type References = ReturnType<typeof createReferences>;

@@ -1,4 +1,4 @@
-/** What happens to the mails of a contact when the contact changes its address or is removed. */
+/** Changes the mails of a contact when the contact changes its address or is removed. */
 
 import type { Db } from "../db/open.ts";
 import type { Cancellation } from "./cancel.ts";

@@ -13,7 +13,7 @@ import type { Dispatch } from "../protocols/smtp/dispatch.ts";
 import type { ReplyClass } from "../protocols/smtp/reply-classes.ts";
 
 /**
- * What was decided about a mail. `reason` is one line for people, with the reply code if there was a
+ * The decision about a mail. `reason` is one line for people, with the reply code if there was a
  * reply.
  *
  * - accepted: the next hop took responsibility (250 to the final dot). `final` is true if that hop

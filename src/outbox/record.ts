@@ -53,7 +53,7 @@ type State = {
   lastError: string | null;
 };
 
-/** What an outcome changes: the row of the mail, and the events with their data. */
+/** The changes of an outcome: the row of the mail, and the events with their data. */
 type Transition = { state: State; events: readonly EventName[]; data?: EventData };
 type EventData = { class?: string; reason: string };
 

@@ -65,12 +65,12 @@ async function readAll(
   limit: () => number,
   isWithin?: PageOptions["isWithin"],
 ): Promise<{ seqs: number[]; totals: Set<number> }> {
-  const { read: look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
+  const { read } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
   const seqs: number[] = [];
   const totals = new Set<number>();
   for (let after: PageOptions["after"] = null; ;) {
     const size = limit();
-    const found = await look(selection, { after, limit: size + 1, isWithin });
+    const found = await read(selection, { after, limit: size + 1, isWithin });
     const shown = found.seqs.slice(0, size);
     seqs.push(...shown);
     totals.add(found.total);
@@ -110,12 +110,12 @@ describe("the events of a contact", () => {
 
   test("end where older events were deleted, also between two pages", async () => {
     fill(randomFrom(9));
-    const { read: look } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
+    const { read } = createContactEvents({ db: t.db, scheduler: createFairScheduler() });
     for (const contactSeq of PEOPLE) {
-      const first = await look({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
+      const first = await read({ projectSeq: 1, contactSeq }, { after: null, limit: 50 });
       t.db.sqlite.run("DELETE FROM events WHERE seq <= ?", [1000 * contactSeq]);
       const after = first.cursorAt(first.seqs.at(-1) ?? 0);
-      const rest = await look({ projectSeq: 1, contactSeq }, { after, limit: ROWS });
+      const rest = await read({ projectSeq: 1, contactSeq }, { after, limit: ROWS });
       const seqs = [...first.seqs, ...rest.seqs];
       expect(seqs).toEqual(expected({ projectSeq: 1, contactSeq }));
     }

@@ -1,8 +1,8 @@
 /**
  * Campaigns: one mail to every contact of an audience. In order: a campaign is created as a DRAFT
  * (service.ts, columns.ts); it is sent or scheduled (lifecycle.ts, states.ts); the runner starts it
- * when it is due (runner.ts) and writes one mail per recipient (expand.ts, audience.ts), while the outbox
- * already sends the first of them; events of these mails update its statistics and may pause it
+ * when it is due (runner.ts) and writes one mail per recipient (expand.ts), while the outbox already
+ * sends the first of them; events of these mails update its statistics and may pause it
  * (event-handlers.ts, stats.ts, render-cost.ts); the runner finishes it when no mail is left.
  */
 

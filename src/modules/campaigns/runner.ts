@@ -156,7 +156,7 @@ export function createRunner(deps: {
     async ensureRecipients(campaign: CampaignRow, action: "send" | "schedule"): Promise<void> {
       lifecycle.ensure(campaign, action);
       if (await expansion.hasRecipients(campaign)) return;
-      throw new AppError(409, "INVALID_STATE", "Nobody would receive this campaign.", {
+      throw new AppError(409, "INVALID_STATE", "This campaign has no recipients.", {
         suggestion: "Check its audience: only subscribed contacts receive campaigns.",
       });
     },

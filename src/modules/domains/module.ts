@@ -39,7 +39,7 @@ export function createDomainModule(deps: {
       checks.start();
     },
 
-    /** Starts no more checks. Those under way end when the DNS client is closed. */
+    /** Starts no more checks. Checks under way end when the DNS client is closed. */
     async stop(): Promise<void> {
       checksEnded = checks.stop();
     },
