@@ -23,6 +23,8 @@ export type Command = {
   positionals: readonly { name: string; isOptional?: true; help: string }[];
   flags: readonly Flag[];
   settings: readonly SettingName[];
+  /** Set if the command reads all its words itself: they are its positionals. */
+  isRaw?: true;
   run: (input: Input) => Promise<number>;
 };
 
@@ -63,6 +65,10 @@ type ParsedArguments = {
  * accepted flags.
  */
 export function parseArguments(command: Command, words: readonly string[]): ParsedArguments {
+  if (command.isRaw === true) {
+    const flags: Record<string, string> = words[0] === "--help" ? { help: "" } : {};
+    return { positionals: [...words], flags, settings: {} };
+  }
   const known = new Map(flagsOf(command).map((flag) => [flag.name, flag]));
   const settingFlags = new Set(command.settings.map((name) => SETTINGS[name].flag));
   const parsed: ParsedArguments = { positionals: [], flags: {}, settings: {} };

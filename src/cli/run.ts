@@ -29,6 +29,7 @@ import {
 } from "./project.ts";
 import { readyz } from "./readyz.ts";
 import { send } from "./send.ts";
+import { sendmail } from "./sendmail.ts";
 import { serve } from "./serve.ts";
 import { version } from "./version.ts";
 
@@ -49,6 +50,7 @@ const COMMANDS: readonly Command[] = [
   domainVerify,
   domainRemove,
   send,
+  sendmail,
   readyz,
   doctor,
   check,
