@@ -2,13 +2,15 @@
  * Measures the program and compares the results with the project's aims. Each measurement prints a
  * baseline from the same run.
  *
- * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]`
+ * `bun scripts/bench.ts [NAME…|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]
+ * [--mailpit=PATH]`
  *
- * These measurements start with an empty project: accept, campaign, deliver, deliver-direct, pace,
+ * These measurements start with an empty project: accept, campaign, capture, deliver, deliver-direct, pace,
  * slow, start, tracking, webhooks, workflows. These need a million contacts and ten million events:
  * contacts, import, segments, track. `--seeded` copies that data from a folder that scripts/seed.ts
  * filled, instead of creating it. `--mails` sets the number of mails of deliver-direct; the default
- * of 200,000 takes several minutes. `--quick` measures with less data.
+ * of 200,000 takes several minutes. `--mailpit` names Mailpit's binary, which then takes the same
+ * load in capture. `--quick` measures with less data.
  *
  * The server (from the sources, or the executable with `--binary`), the load generator and the SMTP
  * server run in separate processes. `start` always measures the executable. The exit code is 1 if an
@@ -19,6 +21,7 @@ import { join } from "node:path";
 import { benchAccept } from "./bench/accept.ts";
 import { benchCampaign } from "./bench/campaign.ts";
 import { ROOT } from "./bench/children.ts";
+import { benchCapture } from "./bench/capture.ts";
 import { benchContacts } from "./bench/contacts.ts";
 import { benchDeliver } from "./bench/deliver.ts";
 import { benchDirect } from "./bench/direct.ts";
@@ -41,11 +44,14 @@ type Options = {
   seeded: string | null;
   /** Number of mails of deliver-direct; 0 stands for its default. */
   mails: number;
+  /** Path of Mailpit's binary; null if it is not measured. */
+  mailpit: string | null;
 };
 
 const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> = {
   accept: benchAccept,
   campaign: benchCampaign,
+  capture: benchCapture,
   contacts: benchContacts,
   deliver: benchDeliver,
   "deliver-direct": benchDirect,
@@ -60,15 +66,16 @@ const BENCHES: Readonly<Record<string, (options: Options) => Promise<boolean>>> 
   workflows: benchWorkflows,
 };
 
-const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N]`;
+const USAGE = `usage: bun scripts/bench.ts [${Object.keys(BENCHES).join("|")}|all] [--quick] [--binary[=PATH]] [--seeded=FOLDER] [--mails=N] [--mailpit=PATH]`;
 
 function readArguments(words: readonly string[]): { names: string[]; options: Options } {
-  const options: Options = { binary: null, isQuick: false, seeded: null, mails: 0 };
+  const options: Options = { binary: null, isQuick: false, seeded: null, mails: 0, mailpit: null };
   const names: string[] = [];
   for (const word of words) {
     if (word === "--quick") options.isQuick = true;
     else if (word === "--binary") options.binary = DEFAULT_BINARY;
     else if (word.startsWith("--binary=")) options.binary = word.slice("--binary=".length);
+    else if (word.startsWith("--mailpit=")) options.mailpit = word.slice("--mailpit=".length);
     else if (word.startsWith("--seeded=")) options.seeded = word.slice("--seeded=".length);
     else if (/^--mails=[1-9]\d{0,6}$/.test(word)) options.mails = Number(word.slice(8));
     else if (word === "all") names.push(...Object.keys(BENCHES));

@@ -1,32 +1,38 @@
 /**
  * Kills the server repeatedly while it accepts and sends mail, and counts the mails that arrive.
  *
- * `bun scripts/crash.ts [--transport relay|direct] [--kills 100] [--seed N] [--binary[=PATH]]`
+ * `bun scripts/crash.ts [--transport relay|direct|capture-smtp] [--kills 100] [--seed N] [--binary[=PATH]]`
  *
  * The exit code is 1 if an accepted mail was lost, or arrived twice although it was not under way at
  * a kill. Mails that were under way at a kill are retried after half a minute or more, so the script
  * still waits for them after the last kill.
+ *
+ * With `--transport capture-smtp` the server catches mail over SMTP instead: every message that was
+ * answered with 250 must be in the inbox after the last restart, once.
  */
 
 import { removeFolder, startServer, temporaryFolder } from "./bench/children.ts";
 import { runCheck } from "./bench/run-check.ts";
 import { reportAims, printValue, whole } from "./bench/report.ts";
 import { prepareStore } from "./bench/store.ts";
+import { type CaptureReport, runCaptureCrashLoop } from "./crash/capture.ts";
 import { type CrashReport, runCrashLoop } from "./crash/loop.ts";
 import { crashOptions } from "./crash/options.ts";
 
 const CONNECTIONS = 4;
+const CAPTURE_CONNECTIONS = 10;
 const DRAIN_LIMIT_MS = 10 * 60_000;
 const LIMIT_MS = 30 * 60_000;
 
 function parseTransport(text: string): "relay" | "direct" {
   if (text === "relay" || text === "direct") return text;
-  throw new Error("--transport must be relay or direct");
+  throw new Error("--transport must be relay, direct or capture-smtp");
 }
 
 async function run(): Promise<boolean> {
   const options = crashOptions("crash.ts", { transport: "relay", kills: 100, seed: 1 });
   const { kills, seed, binary } = options;
+  if (options.transport === "capture-smtp") return runCapture({ kills, seed, binary });
   const transport = parseTransport(options.transport);
   const data = temporaryFolder();
   const key = await prepareStore(data, 0, { isSigned: transport === "direct" });
@@ -47,6 +53,41 @@ async function run(): Promise<boolean> {
   });
   removeFolder(data);
   return print(report);
+}
+
+async function runCapture(options: { kills: number; seed: number; binary: string | null }) {
+  const { kills, seed, binary } = options;
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  console.log(`crash: ${kills} × kill -9, capture-smtp, seed ${seed}`);
+  const report = await runCaptureCrashLoop({
+    kills,
+    seed,
+    key,
+    connections: CAPTURE_CONNECTIONS,
+    launch: ({ port, args }) => startServer({ binary, data, port, args }),
+    onKill: (kill, accepted) => {
+      if ((kill + 1) % 10 === 0)
+        printValue(`after ${kill + 1} kills`, `${whole(accepted)} answered with 250`);
+    },
+  });
+  removeFolder(data);
+  return printCapture(report);
+}
+
+function printCapture(report: CaptureReport): boolean {
+  printValue("answered with 250", whole(report.accepted));
+  printValue("in the inbox", whole(report.listed));
+  printValue("without an answer", whole(report.unanswered));
+  const counts = { lost: report.lost, "listed twice": report.duplicates, damaged: report.damaged };
+  return reportAims(
+    Object.entries(counts).map(([name, count]) => ({
+      name,
+      isMet: count === 0,
+      measured: whole(count),
+      wanted: "0",
+    })),
+  );
 }
 
 function print(report: CrashReport): boolean {

@@ -56,6 +56,15 @@ export function freePort(): number {
   return listener.port;
 }
 
+/** Returns two different ports that are free now. */
+export function twoFreePorts(): [number, number] {
+  const first = freePort();
+  for (;;) {
+    const second = freePort();
+    if (second !== first) return [first, second];
+  }
+}
+
 /** A script of this folder that runs in its own process and prints one JSON value per line. */
 export type Helper = {
   pid: number;
@@ -162,12 +171,26 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const program =
     options.program ??
     (options.binary === null ? [process.execPath, "src/main.ts"] : [options.binary]);
-  const logFile = logFileOf(data);
+  const settings = ["--data", data, "--port", String(port), "--log-format", "json"];
+  const command = [...program, "serve", ...settings, ...args];
+  return startProgram({ command, logFile: logFileOf(data), port });
+}
+
+/** Starts a program and waits until its `/readyz` answers 200 on the port. */
+export async function startProgram(options: {
+  command: readonly string[];
+  logFile: string;
+  port: number;
+}): Promise<Server> {
+  const { command, logFile, port } = options;
   const log = openSync(logFile, "a");
-  const child = Bun.spawn(
-    [...program, "serve", "--data", data, "--port", String(port), "--log-format", "json", ...args],
-    { cwd: ROOT, env: environment, stdin: "ignore", stdout: log, stderr: log },
-  );
+  const child = Bun.spawn([...command], {
+    cwd: ROOT,
+    env: environment,
+    stdin: "ignore",
+    stdout: log,
+    stderr: log,
+  });
   closeSync(log);
   children.add(child);
   void child.exited.then(() => children.delete(child));

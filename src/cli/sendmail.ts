@@ -7,6 +7,7 @@ import { hostname, userInfo } from "node:os";
 import { createTransport } from "nodemailer";
 import { withMailpitVariables } from "../config/mailpit-variables.ts";
 import { readConfig } from "../config/read.ts";
+import { systemClock } from "../lib/clock.ts";
 import { describeError } from "../lib/log.ts";
 import { captureAddress } from "./capture-address.ts";
 import { type Command, type Input, UsageError } from "./command.ts";
@@ -60,7 +61,7 @@ async function run(input: Input): Promise<number> {
   const prepared = prepareMessage(message, {
     from,
     fullName: options.fullName,
-    date: new Date(),
+    date: new Date(systemClock.now()),
     messageId: `<${crypto.randomUUID()}@${hostname()}>`,
   });
   const found = options.readsRecipients ? prepared.recipients : [];

@@ -12,7 +12,7 @@ const RECIPIENT_FIELDS = ["to", "cc", "bcc"];
 /** A header field with its name in lower case; `text` has all its lines, with their ends. */
 type Field = { name: string; value: string; text: string };
 
-export type Prepared = {
+type Prepared = {
   raw: Buffer;
   /** Addresses of To, Cc and Bcc, without repetitions. */
   recipients: string[];

@@ -1,0 +1,87 @@
+/** The servers of the measurement `capture`: this program, and Mailpit if its binary is given. */
+
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import {
+  parse,
+  removeFolder,
+  startProgram,
+  startServer,
+  temporaryFolder,
+  twoFreePorts,
+} from "./children.ts";
+import { prepareStore } from "./store.ts";
+
+export type Target = {
+  name: string;
+  pid: number;
+  smtpPort: number;
+  /** Number of messages that a search for the subject finds. */
+  count(subject: string): Promise<number>;
+  stop(): Promise<void>;
+};
+
+const OwnList = Type.Object({ data: Type.Object({ total: Type.Integer() }) });
+const MailpitList = Type.Object({ messages_count: Type.Integer() });
+
+export async function startOwn(binary: string | null): Promise<Target> {
+  const data = temporaryFolder();
+  const key = await prepareStore(data, 0);
+  const [port, smtpPort] = twoFreePorts();
+  const args = ["--capture-smtp", `127.0.0.1:${smtpPort}`, "--capture-max-messages", "0"];
+  const server = await startServer({ binary, data, port, args: [...args, "--api-rate", "0"] });
+  const headers = { authorization: `Bearer ${key}` };
+  return {
+    name: "mailstead",
+    pid: server.pid,
+    smtpPort,
+    async count(subject) {
+      const query = encodeURIComponent(`subject:"${subject}"`);
+      const url = `http://127.0.0.1:${port}/inboxes/default/messages?limit=1&query=${query}`;
+      return parse(OwnList, await getJson(url, headers)).data.total;
+    },
+    async stop() {
+      await server.stop();
+      removeFolder(data);
+    },
+  };
+}
+
+export async function startMailpit(binary: string): Promise<Target> {
+  const data = temporaryFolder();
+  const [smtpPort, port] = twoFreePorts();
+  const program = await startProgram({
+    command: [
+      binary,
+      `--smtp=127.0.0.1:${smtpPort}`,
+      `--listen=127.0.0.1:${port}`,
+      `--database=${join(data, "mailpit.db")}`,
+      "--max=0",
+      "--smtp-disable-rdns",
+      "--disable-version-check",
+      "--quiet",
+    ],
+    logFile: join(data, "server.log"),
+    port,
+  });
+  return {
+    name: "mailpit",
+    pid: program.pid,
+    smtpPort,
+    async count(subject) {
+      const query = encodeURIComponent(`subject:"${subject}"`);
+      const url = `http://127.0.0.1:${port}/api/v1/search?limit=1&query=${query}`;
+      return parse(MailpitList, await getJson(url, {})).messages_count;
+    },
+    async stop() {
+      await program.stop();
+      removeFolder(data);
+    },
+  };
+}
+
+async function getJson(url: string, headers: Record<string, string>): Promise<unknown> {
+  const response = await fetch(url, { headers });
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+  return response.json();
+}

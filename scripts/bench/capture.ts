@@ -1,0 +1,132 @@
+/**
+ * Measures how many messages per second the listener for captured mail takes, from the first MAIL
+ * until a search finds the last message. With `--mailpit=PATH`, Mailpit takes the same load in the
+ * same run; it does not sync its messages to disk, this program does.
+ */
+
+import { Type } from "@sinclair/typebox";
+import type { MessageKind } from "./capture-messages.ts";
+import { subjectOf } from "./capture-messages.ts";
+import { startMailpit, startOwn, type Target } from "./capture-targets.ts";
+import { residentMiB, startHelper } from "./children.ts";
+import {
+  type Aim,
+  fixed,
+  ms,
+  msAim,
+  printLatencies,
+  reportAims,
+  whole,
+  printValue,
+} from "./report.ts";
+
+const CONNECTIONS = 10;
+const WARM_UP_MESSAGES = 500;
+const SAMPLE_MS = 20;
+const FOUND_LIMIT_MS = 60_000;
+/** Wanted ratio to Mailpit's rate. */
+const RATIO = 3;
+
+type Load = { name: string; kind: MessageKind; messages: number; aimPerSecond: number };
+type Measured = { rate: number; p50: number; p99: number; max: number; lagMs: number; mib: number };
+
+const Result = Type.Object({
+  startedAt: Type.Number(),
+  endedAt: Type.Number(),
+  p50: Type.Number(),
+  p99: Type.Number(),
+  max: Type.Number(),
+});
+
+function loads(isQuick: boolean): Load[] {
+  return [
+    { name: "2 kB text", kind: "text", messages: isQuick ? 3_000 : 20_000, aimPerSecond: 3_000 },
+    { name: "mix, 59 kB", kind: "mix", messages: isQuick ? 500 : 2_500, aimPerSecond: 600 },
+  ];
+}
+
+export async function benchCapture(options: {
+  binary: string | null;
+  isQuick: boolean;
+  mailpit: string | null;
+}): Promise<boolean> {
+  const { binary, isQuick, mailpit } = options;
+  console.log(`capture: messages over ${CONNECTIONS} kept-open SMTP connections`);
+  const aims: Aim[] = [];
+  for (const load of loads(isQuick)) {
+    const other = mailpit === null ? null : await measure(await startMailpit(mailpit), load);
+    const own = await measure(await startOwn(binary), load);
+    aims.push(...aimsOf(load, own, other));
+  }
+  if (mailpit === null) printValue("baseline", "none; name Mailpit's binary with --mailpit=PATH");
+  return reportAims(aims);
+}
+
+function aimsOf(load: Load, own: Measured, other: Measured | null): Aim[] {
+  const { name, kind, aimPerSecond } = load;
+  const rate = {
+    name: `${name}, rate`,
+    isMet: own.rate >= aimPerSecond,
+    measured: `${whole(own.rate)}/s`,
+    wanted: `≥ ${whole(aimPerSecond)}/s`,
+  };
+  const ratio = other === null ? 0 : own.rate / other.rate;
+  const toMailpit = {
+    name: `${name}, ratio to Mailpit`,
+    isMet: ratio >= RATIO,
+    measured: fixed(ratio, 2),
+    wanted: `≥ ${RATIO}`,
+  };
+  const memory = {
+    name: `${name}, largest memory`,
+    isMet: own.mib < 200,
+    measured: `${whole(own.mib)} MiB`,
+    wanted: "< 200 MiB",
+  };
+  return [
+    rate,
+    ...(other === null ? [] : [toMailpit]),
+    msAim(`${name}, p99 of the 250`, own.p99, 50),
+    msAim(`${name}, last message found after its 250`, own.lagMs, 1_000),
+    ...(kind === "mix" ? [memory] : []),
+  ];
+}
+
+async function measure(target: Target, load: Load): Promise<Measured> {
+  await send(target, load, { messages: WARM_UP_MESSAGES, run: "w" });
+  let mib = 0;
+  const sampling = setInterval(() => {
+    mib = Math.max(mib, residentMiB(target.pid));
+  }, SAMPLE_MS);
+  const sent = await send(target, load, { messages: load.messages, run: "m" });
+  const foundAt = await waitUntilFound(target, subjectOf(load.messages - 1, "m"));
+  clearInterval(sampling);
+  const all = await target.count("Order m");
+  await target.stop();
+  if (all !== load.messages)
+    throw new Error(`${target.name}: ${all} of ${load.messages} are found`);
+  const rate = (load.messages * 1000) / (foundAt - sent.startedAt);
+  printValue(`${load.name}, ${target.name}`, `${whole(rate)}/s, largest memory ${whole(mib)} MiB`);
+  printLatencies({ name: `${load.name}, ${target.name}, 250`, ...sent });
+  printValue(`${load.name}, ${target.name}, last one found`, `after ${ms(foundAt - sent.endedAt)}`);
+  return { ...sent, rate, lagMs: foundAt - sent.endedAt, mib };
+}
+
+function send(
+  target: Target,
+  { kind }: Load,
+  { messages, run }: { messages: number; run: string },
+) {
+  const settings = { port: target.smtpPort, connections: CONNECTIONS, messages, kind, run };
+  return startHelper("capture-load.ts", settings).next(Result);
+}
+
+/** Resolves to the time in epoch milliseconds. */
+async function waitUntilFound(target: Target, subject: string): Promise<number> {
+  const deadline = performance.now() + FOUND_LIMIT_MS;
+  while ((await target.count(subject)) === 0) {
+    if (performance.now() > deadline) throw new Error(`${target.name} does not find ${subject}`);
+    await Bun.sleep(1);
+  }
+  return performance.timeOrigin + performance.now();
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import { removeFolder, startServer, temporaryFolder } from "../../scripts/bench/children.ts";
+import { prepareStore } from "../../scripts/bench/store.ts";
+import { runCaptureCrashLoop } from "../../scripts/crash/capture.ts";
+
+const LIMIT_MS = 90_000;
+
+/** A short version of `scripts/crash.ts --transport capture-smtp`. */
+test(
+  "every captured message that was answered with 250 survives kill -9",
+  async () => {
+    const data = temporaryFolder();
+    const report = await runCaptureCrashLoop({
+      kills: 3,
+      seed: 1,
+      key: await prepareStore(data, 0),
+      connections: 10,
+      launch: ({ port, args }) => startServer({ binary: null, data, port, args }),
+    });
+    removeFolder(data);
+    expect(report).toMatchObject({ lost: 0, duplicates: 0, damaged: 0 });
+    expect(report.accepted).toBeGreaterThan(0);
+  },
+  LIMIT_MS,
+);
