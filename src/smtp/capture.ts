@@ -97,7 +97,13 @@ export function createCaptureListener(deps: {
       },
     },
     inbox.recordLine,
-    { maxClients: MAX_SESSIONS },
+    {
+      maxClients: MAX_SESSIONS,
+      beforeData(session, callback) {
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        reply(() => at("data", session, { from: senderOf(session), recipients }), callback);
+      },
+    },
   );
   server.on("error", (error: Error) => log.debug("SMTP session ended", { error: error.message }));
 

@@ -31,7 +31,6 @@ export function createReceive(deps: {
   ): Promise<string> {
     const { rcptTo } = session.envelope;
     const recipients = rcptTo.map(({ address }) => address);
-    await at("data", session, { from: senderOf(session), recipients });
     const inboxSeq = await inbox.resolve(userOf(session), recipients);
     const arrival = inbox.open(inboxSeq);
     try {

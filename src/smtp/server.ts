@@ -4,7 +4,7 @@
  * (RFC 3463), and the lines of a session can be recorded.
  */
 
-import { SMTPServer, type SMTPServerOptions } from "smtp-server";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
 import { SMTPConnection } from "smtp-server/lib/smtp-connection.js";
 
 /** "C": a line of the client, without credentials. "S": a line of the server. */
@@ -19,20 +19,35 @@ const LINE_LIMIT = 2_048;
 type Limits = {
   /** Connections at the same time; one more gets 421. */
   maxClients: number;
+  /** Called before DATA is answered with 354. An error refuses the command. */
+  beforeData: BeforeData;
 };
+
+type BeforeData = (session: SMTPServerSession, callback: (error?: Error | null) => void) => void;
 
 class Connection extends SMTPConnection {
   readonly #recordLine: RecordLine;
   readonly #isRefused: () => boolean;
+  readonly #beforeData: BeforeData;
 
   constructor(
     args: ConstructorParameters<typeof SMTPConnection>,
     recordLine: RecordLine,
-    isRefused: () => boolean,
+    hooks: { isRefused: () => boolean; beforeData: BeforeData },
   ) {
     super(...args);
     this.#recordLine = recordLine;
-    this.#isRefused = isRefused;
+    this.#isRefused = hooks.isRefused;
+    this.#beforeData = hooks.beforeData;
+  }
+
+  override handler_DATA(command: Buffer, callback: () => void): void {
+    if (this.session.envelope.rcptTo.length === 0) return super.handler_DATA(command, callback);
+    this.#beforeData(this.session, (error) => {
+      if (error === undefined || error === null) return super.handler_DATA(command, callback);
+      if (error instanceof SmtpRefusal) this.send(error.responseCode, error.message);
+      callback();
+    });
   }
 
   override init(): void {
@@ -72,7 +87,8 @@ export class SmtpServer extends SMTPServer {
   /** Replaces the package's function, which it calls for each accepted socket. */
   override connect(...[socket, options]: Parameters<SMTPServer["connect"]>): void {
     const isRefused = () => this.connections.size > this.#limits.maxClients;
-    const connection = new Connection([this, socket, options], this.#recordLine, isRefused);
+    const hooks = { isRefused, beforeData: this.#limits.beforeData };
+    const connection = new Connection([this, socket, options], this.#recordLine, hooks);
     this.connections.add(connection);
     connection.on("error", (error: unknown) => this.emit("error", error));
     connection.on("connect", (data: unknown) => this.emit("connect", data));

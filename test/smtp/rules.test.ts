@@ -67,14 +67,22 @@ describe("a rule with a reply", () => {
     client.end();
   });
 
-  test("at data and at dot refuses the message, and nothing is listed", async () => {
-    for (const stage of ["data", "dot"]) {
-      const id = await addRule({ stage, match: { to: "b@example.com" }, action: LATER });
-      const client = await t.connect();
-      expect([stage, await sendRaw(client, MESSAGE)]).toEqual([stage, "451 4.7.1 later"]);
-      client.end();
-      await t.call("DELETE", `${RULES}/${id}`);
-    }
+  test("at data refuses the command, before the message is sent", async () => {
+    await addRule({ stage: "data", match: { to: "b@example.com" }, action: LATER });
+    const client = await t.connect();
+    await client.say("MAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.com>\r\n");
+    expect(await client.reply()).toStartWith("250");
+    expect(await client.say("DATA\r\n")).toBe("451 4.7.1 later");
+    expect(await client.say("NOOP\r\n")).toStartWith("250");
+    client.end();
+    await expect(t.mail({ to: "b@example.com" })).rejects.toThrow("451 4.7.1 later");
+  });
+
+  test("at dot refuses the whole message, and nothing is listed", async () => {
+    await addRule({ stage: "dot", match: { to: "b@example.com" }, action: LATER });
+    const client = await t.connect();
+    expect(await sendRaw(client, MESSAGE)).toBe("451 4.7.1 later");
+    client.end();
     expect(await t.caught()).toEqual([]);
   });
 
@@ -230,7 +238,10 @@ describe("sessions", () => {
     await client.say("QUIT\r\n");
     await client.closed;
     let ended = await t.call("GET", path);
-    while (ended.at("data.endedAt") === null) ended = await t.call("GET", path);
+    while (ended.at("data.endedAt") === null) {
+      await settleEventLoop();
+      ended = await t.call("GET", path);
+    }
     expect(texts(ended.body)).toContain("MAIL FROM:<a@example.com>");
     expect(texts(ended.body).at(-2)).toBe("QUIT");
     expect(JSON.stringify(ended.body)).not.toContain(secret);

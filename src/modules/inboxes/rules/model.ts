@@ -9,7 +9,7 @@ import type { FieldError } from "../../../lib/errors.ts";
 export type RuleStage = (typeof INBOX_STAGES)[number];
 
 /** A reply code, an optional enhanced status code of the same class (RFC 3463 §2), and a text. */
-const REPLY = /^([45])\d\d (?:\1\.\d{1,3}\.\d{1,3} )?[\x20-\x7e]{1,400}$/;
+const REPLY = /^([45])\d\d (?:\1\.\d{1,3}\.\d{1,3} )?(?!\d\.\d)[\x20-\x7e]{1,400}$/;
 /** A delay must be shorter than the patience of SMTP clients (RFC 5321 §4.5.3.2). */
 const MAX_DELAY_MS = 120_000;
 
