@@ -32,6 +32,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   Campaigns: "One mail to an audience of contacts",
   Workflows: "Steps that an event starts for a contact",
   Webhooks: "Calls that tell other systems about events",
+  Inboxes: "Read, wait for and check mail that was caught instead of sent",
   Recipients: "Pages and links in mails, which recipients open without a key",
 };
 

@@ -3,14 +3,18 @@
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { randomBase62 } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { InboxChanges } from "./changes.ts";
 import type { Indexer } from "./indexing/indexer.ts";
+import { createLive } from "./live/stream.ts";
 import { createMatching } from "./matching.ts";
 import { createMessageEdits } from "./messages/edits.ts";
 import type { MessageStore } from "./messages/store.ts";
 import type { Parser } from "./parsing/parser.ts";
 import { createInboxReading } from "./reading.ts";
+import { createSearch } from "./search/search.ts";
 import { createRules } from "./rules/service.ts";
 import type { Inboxes } from "./service.ts";
 import { createSessions } from "./sessions/service.ts";
@@ -22,21 +26,29 @@ export function createInboxInterface(deps: {
   clock: Clock;
   log: Log;
   random: () => number;
+  scheduler: FairScheduler;
   inboxes: Inboxes;
   store: MessageStore;
   parser: Parser;
   indexer: Indexer;
   changes: InboxChanges;
 }) {
-  const matching = createMatching(deps);
+  const search = createSearch(deps);
+  const matching = createMatching({ ...deps, search });
+  const live = createLive({ ...deps, processId: randomBase62(8) });
   const waiters = createWaiters({ ...deps, matching });
   return {
+    search,
     matching,
     waiters,
     edits: createMessageEdits({ ...deps, matching }),
     reading: createInboxReading(deps),
     rules: createRules(deps),
     sessions: createSessions(deps),
-    endRequests: () => waiters.close(),
+    live,
+    endRequests() {
+      waiters.close();
+      live.close();
+    },
   };
 }

@@ -1,8 +1,10 @@
-/** Finds the messages that match a query, newest first. */
+/** Finds the messages that match a query of our own interface, newest first. */
 
 import { fieldError } from "../../lib/errors.ts";
 import type { MessageRecord } from "./messages/record.ts";
 import type { MessageStore } from "./messages/store.ts";
+import type { Search } from "./search/search.ts";
+import { parseQuery, type Query } from "./search/syntax.ts";
 
 type MatchBounds = {
   /** Only messages that arrived before the message with this `seq`. */
@@ -12,27 +14,40 @@ type MatchBounds = {
   limit: number;
 };
 
-export type Matching = {
-  /** Throws 422 that names the field `query` if it is not valid. */
-  check(query: string): void;
-  /** Matching messages, newest first. All match an empty query. */
-  find(inboxSeq: number, query: string, bounds: MatchBounds): Promise<MessageRecord[]>;
-  count(inboxSeq: number, query: string): Promise<number>;
-};
+export type Matching = ReturnType<typeof createMatching>;
 
-export function createMatching({ store }: { store: MessageStore }): Matching {
-  function check(query: string): void {
-    if (query.trim() !== "") throw fieldError("query", "invalid_value", "is not supported yet");
+export function createMatching({ store, search }: { store: MessageStore; search: Search }) {
+  /** A quoted address means the whole address. Throws 422 that names the field `query`. */
+  function parse(text: string): Query {
+    const parsed = parseQuery(text, { isExactWhenQuoted: true });
+    if (!parsed.ok) throw invalidQuery(parsed.reason);
+    // Without a term that has no value, more messages would match than are meant.
+    if (parsed.query.hasDropped) throw invalidQuery("A term has no value.");
+    return parsed.query;
   }
+
   return {
-    check,
-    async find(inboxSeq, query, { before = null, after = 0, limit }) {
-      check(query);
-      return store.page(inboxSeq, before, limit).filter(({ seq }) => seq > after);
+    check: (query: string): void => void parse(query),
+
+    /** Matching messages, newest first. All match an empty query. */
+    async find(inboxSeq: number, text: string, bounds: MatchBounds): Promise<MessageRecord[]> {
+      const query = parse(text);
+      const { before = null, after = 0, limit } = bounds;
+      if (query.terms.length === 0) {
+        return store.page(inboxSeq, before, limit).filter(({ seq }) => seq > after);
+      }
+      const matches = await search.find(inboxSeq, query, bounds);
+      return matches.flatMap(({ seq }) => store.bySeq(seq) ?? []);
     },
-    async count(inboxSeq, query) {
-      check(query);
-      return store.counts(inboxSeq).total;
+
+    async count(inboxSeq: number, text: string): Promise<number> {
+      const query = parse(text);
+      if (query.terms.length === 0) return store.counts(inboxSeq).total;
+      return (await search.find(inboxSeq, query)).length;
     },
   };
+}
+
+function invalidQuery(reason: string) {
+  return fieldError("query", "invalid_format", `is not a query: ${reason.replace(/\.$/, "")}`);
 }

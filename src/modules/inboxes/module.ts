@@ -8,6 +8,7 @@ import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
+import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
@@ -16,6 +17,7 @@ import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
 import { contentRoutes } from "./content/routes.ts";
 import { createInboxInterface } from "./interface.ts";
+import { liveRoutes } from "./live/routes.ts";
 import { messageRoutes } from "./messages/routes.ts";
 import { createInboxRetention } from "./retention.ts";
 import { inboxRoutes } from "./routes.ts";
@@ -34,6 +36,7 @@ export function createInboxModule(deps: {
   log: Log;
   listPage: ListPage;
   random: () => number;
+  scheduler: FairScheduler;
   secret: string;
   writer: Writer;
 }) {
@@ -78,6 +81,7 @@ export function createInboxModule(deps: {
       messageRoutes(parts),
       contentRoutes(parts),
       waitRoutes(parts),
+      liveRoutes(parts),
       ruleRoutes(parts),
       sessionRoutes(parts),
     ],

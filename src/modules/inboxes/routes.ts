@@ -16,10 +16,9 @@ import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../http/
 import type { MessageStore } from "./messages/store.ts";
 import { Inbox, InboxInput } from "./model.ts";
 import { presentInbox } from "./present.ts";
+import { inboxOperations } from "./operations.ts";
 import type { InboxReading } from "./reading.ts";
 import type { InboxRow, Inboxes } from "./service.ts";
-
-const tags = ["Inboxes"];
 
 export function inboxRoutes(deps: {
   admission: Admission;
@@ -44,11 +43,7 @@ export function inboxRoutes(deps: {
       },
       {
         response: withErrors({ 200: Envelope(Type.Array(Inbox)) }),
-        detail: {
-          tags,
-          summary: "List inboxes",
-          description: "Every project has the inbox `default`, which catches all other mail.",
-        },
+        detail: inboxOperations.listInboxes,
       },
     )
     .post(
@@ -61,12 +56,7 @@ export function inboxRoutes(deps: {
       {
         body: limited(InboxInput, BODY_LIMITS.settings),
         response: withErrors({ 201: Envelope(Inbox) }),
-        detail: {
-          tags,
-          summary: "Create an inbox, for instance one for each test",
-          description:
-            "Mail arrives in it by the SMTP user, or by a recipient with its address suffix.",
-        },
+        detail: inboxOperations.createInbox,
       },
     )
     .get(
@@ -75,7 +65,7 @@ export function inboxRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Inbox) }),
-        detail: { tags, summary: "Get an inbox by its id or name" },
+        detail: inboxOperations.getInbox,
       },
     )
     .delete(
@@ -87,7 +77,7 @@ export function inboxRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete an inbox with all its messages, rules and sessions" },
+        detail: inboxOperations.deleteInbox,
       },
     );
 }

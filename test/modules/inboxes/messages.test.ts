@@ -78,6 +78,45 @@ describe("the list", () => {
   });
 });
 
+describe("a search", () => {
+  const search = async (query: string) =>
+    subjects((await t.call("GET", `${MESSAGES}?query=${encodeURIComponent(query)}`)).body);
+
+  test("finds a part of a word, and with quotes the exact address", async () => {
+    await t.mail({ subject: "first", to: "a@x.example" });
+    await t.mail({ subject: "second", to: "aa@x.example", text: "Your code is 123456" });
+    expect(await search("to:a@x.example")).toEqual(["second", "first"]);
+    expect(await search('to:"a@x.example"')).toEqual(["first"]);
+    expect(await search("23456")).toEqual(["second"]);
+    expect(await search("is:unread -subject:first")).toEqual(["second"]);
+  });
+
+  test("counts the matches, and pages through them", async () => {
+    for (let i = 0; i < 5; i++) await t.mail({ subject: `even ${i % 2 === 0}` });
+    const path = `${MESSAGES}?query=true&limit=2`;
+    const first = await t.call("GET", path);
+    expect([first.at("data.total"), first.at("data.hasMore")]).toEqual([3, true]);
+    const next = await t.call("GET", `${path}&cursor=${first.text("data.nextCursor")}`);
+    expect(subjects(next.body)).toHaveLength(1);
+  });
+
+  test("with a term without a value is 422, also for DELETE and wait", async () => {
+    await t.mail();
+    const fault = invalid("query", "invalid_format");
+    expectError(await t.call("GET", `${MESSAGES}?query=to:`), fault);
+    expectError(await t.call("DELETE", MESSAGES, { query: "to:" }), fault);
+    expectError(await t.call("GET", "/inboxes/default/wait?query=to:"), fault);
+    expect((await t.call("GET", MESSAGES)).at("data.total")).toBe(1);
+  });
+
+  test("deletes what matches and nothing else", async () => {
+    for (const to of ["a@x.example", "b@x.example", "a@x.example"]) await t.mail({ to });
+    const deleted = await t.call("DELETE", MESSAGES, { query: 'to:"a@x.example"' });
+    expect(deleted.at("data.deleted")).toBe(2);
+    expect((await t.call("GET", MESSAGES)).at("data.items.0.to.0.address")).toBe("b@x.example");
+  });
+});
+
 describe("one message", () => {
   test("has text, HTML, headers and parts; latest stands for the newest", async () => {
     await t.mail({ subject: "old" });

@@ -80,6 +80,16 @@ describe("a wait", () => {
     expect(subjects((await wait(`since=${before?.id}&count=1`)).body)).toEqual(["after"]);
   });
 
+  test("with a query ignores messages that do not match", async () => {
+    const { answer } = await begin(`query=${encodeURIComponent('to:"a@x.example"')}`);
+    await t.mail({ to: "aa@x.example" });
+    await t.caught();
+    await settleEventLoop();
+    expect(waiting()).toBe(1);
+    await t.mail({ to: "a@x.example", subject: "mine" });
+    expect(subjects((await answer).body)).toEqual(["mine"]);
+  });
+
   test("ignores messages of other inboxes", async () => {
     await t.createInbox("other");
     const { answer } = await begin("timeoutSeconds=5");

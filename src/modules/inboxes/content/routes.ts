@@ -17,10 +17,10 @@ import { htmlToText } from "../../../render/text.ts";
 import type { MessageRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { HeaderList, MessageParams, PartParams } from "../model.ts";
+import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { contentHeaders, htmlHeaders, partHeaders, withPartLinks } from "./display.ts";
 
-const tags = ["Inboxes"];
 /** Longest HTML from which text is made for a message without a text part. */
 const MAX_HTML_CHARACTERS = 512 * 1024;
 
@@ -51,7 +51,7 @@ export function contentRoutes(deps: {
       {
         params: MessageParams,
         response: withErrors({ 200: content("message/rfc822") }),
-        detail: { tags, summary: "The raw message as it was received" },
+        detail: inboxOperations.getInboxMessageRaw,
       },
     )
     .get(
@@ -67,12 +67,7 @@ export function contentRoutes(deps: {
       {
         params: MessageParams,
         response: withErrors({ 200: content("text/html") }),
-        detail: {
-          tags,
-          summary: "The HTML part as a page without scripts",
-          description:
-            "The policy of the response forbids scripts and forms; links open new pages.",
-        },
+        detail: inboxOperations.getInboxMessageHtml,
       },
     )
     .get(
@@ -88,7 +83,7 @@ export function contentRoutes(deps: {
       {
         params: MessageParams,
         response: withErrors({ 200: content("text/plain") }),
-        detail: { tags, summary: "The text part, or else the text of the HTML part" },
+        detail: inboxOperations.getInboxMessageText,
       },
     )
     .get(
@@ -98,7 +93,7 @@ export function contentRoutes(deps: {
       {
         params: MessageParams,
         response: withErrors({ 200: Envelope(HeaderList) }),
-        detail: { tags, summary: "All header lines in their order, unfolded and not decoded" },
+        detail: inboxOperations.getInboxMessageHeaders,
       },
     )
     .get(
@@ -112,7 +107,7 @@ export function contentRoutes(deps: {
       {
         params: PartParams,
         response: withErrors({ 200: content("application/octet-stream") }),
-        detail: { tags, summary: "The content of an attachment or inline part" },
+        detail: inboxOperations.getInboxMessagePart,
       },
     );
 }

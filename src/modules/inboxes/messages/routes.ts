@@ -32,11 +32,10 @@ import {
   Selection,
 } from "../model.ts";
 import { presentDetail, presentMessage } from "../present.ts";
+import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import type { MessageEdits } from "./edits.ts";
 import type { MessageStore } from "./store.ts";
-
-const tags = ["Inboxes"];
 
 export function messageRoutes(deps: {
   admission: Admission;
@@ -71,12 +70,7 @@ export function messageRoutes(deps: {
         params: IdParams,
         query: MessageQuery,
         response: withErrors({ 200: ListEnvelope(Message) }),
-        detail: {
-          tags,
-          summary: "List or search messages, newest first",
-          description:
-            "A message is listed as soon as its sender got 250. Reading changes no message.",
-        },
+        detail: inboxOperations.listInboxMessages,
       },
     )
     .delete(
@@ -91,11 +85,7 @@ export function messageRoutes(deps: {
         params: IdParams,
         body: limited(Selection, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Deleted) }),
-        detail: {
-          tags,
-          summary: "Delete messages by ids, by a query, or all",
-          description: "Exactly one of `ids`, `query` and `all` is needed, and none may be empty.",
-        },
+        detail: inboxOperations.deleteInboxMessages,
       },
     )
     .get(
@@ -109,7 +99,7 @@ export function messageRoutes(deps: {
       {
         params: MessageParams,
         response: withErrors({ 200: Envelope(MessageDetail) }),
-        detail: { tags, summary: "Get a message with its text, HTML, headers and parts" },
+        detail: inboxOperations.getInboxMessage,
       },
     )
     .patch(
@@ -122,7 +112,7 @@ export function messageRoutes(deps: {
         params: MessageParams,
         body: limited(MessagePatch, BODY_LIMITS.settings),
         response: withErrors({ 200: Envelope(Message) }),
-        detail: { tags, summary: "Set read state, pin and tags of a message" },
+        detail: inboxOperations.updateInboxMessage,
       },
     )
     .delete(
@@ -134,7 +124,7 @@ export function messageRoutes(deps: {
       {
         params: MessageParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a message" },
+        detail: inboxOperations.deleteInboxMessage,
       },
     );
 }

@@ -12,11 +12,10 @@ import type { Admission } from "../../../http/admission.ts";
 import { BODY_LIMITS, limited } from "../../../http/body-limits.ts";
 import { Envelope, envelope, IdParams, NoContent, withErrors } from "../../../http/envelope.ts";
 import { ensureChecks } from "../../../http/validation.ts";
+import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { Rule, RuleInput, RuleParams } from "./model.ts";
 import type { Rules } from "./service.ts";
-
-const tags = ["Inboxes"];
 
 export function ruleRoutes(deps: {
   admission: Admission;
@@ -35,7 +34,7 @@ export function ruleRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 200: Envelope(Type.Array(Rule)) }),
-        detail: { tags, summary: "List the failure rules of an inbox, with how often each fired" },
+        detail: inboxOperations.listInboxRules,
       },
     )
     .post(
@@ -51,14 +50,7 @@ export function ruleRoutes(deps: {
         params: IdParams,
         body: limited(RuleInput, BODY_LIMITS.settings),
         response: withErrors({ 201: Envelope(Rule) }),
-        detail: {
-          tags,
-          summary: "Make SMTP fail in a defined way",
-          description:
-            "At its stage, the first rule that matches replies with an error, delays, or ends the " +
-            "connection. Rules at the stage `connect` belong to the inbox `default`, because no " +
-            "other inbox is known before AUTH or RCPT.",
-        },
+        detail: inboxOperations.createInboxRule,
       },
     )
     .delete(
@@ -71,7 +63,7 @@ export function ruleRoutes(deps: {
       {
         params: IdParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete all failure rules of an inbox" },
+        detail: inboxOperations.deleteInboxRules,
       },
     )
     .delete(
@@ -84,7 +76,7 @@ export function ruleRoutes(deps: {
       {
         params: RuleParams,
         response: withErrors({ 204: NoContent }),
-        detail: { tags, summary: "Delete a failure rule" },
+        detail: inboxOperations.deleteInboxRule,
       },
     );
 }

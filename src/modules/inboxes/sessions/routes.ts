@@ -7,11 +7,11 @@ import { Elysia } from "elysia";
 import { Type } from "@sinclair/typebox";
 import type { Admission } from "../../../http/admission.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
+import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { SessionDetail, SessionParams, SessionQuery, SmtpSession } from "./model.ts";
 import type { Sessions } from "./service.ts";
 
-const tags = ["Inboxes"];
 const DEFAULT_LIMIT = 50;
 
 export function sessionRoutes(deps: {
@@ -33,7 +33,7 @@ export function sessionRoutes(deps: {
         params: IdParams,
         query: SessionQuery,
         response: withErrors({ 200: Envelope(Type.Array(SmtpSession)) }),
-        detail: { tags, summary: "List the SMTP sessions of an inbox, newest first" },
+        detail: inboxOperations.listInboxSessions,
       },
     )
     .get(
@@ -45,7 +45,7 @@ export function sessionRoutes(deps: {
       {
         params: SessionParams,
         response: withErrors({ 200: Envelope(SessionDetail) }),
-        detail: { tags, summary: "An SMTP session with its timed transcript" },
+        detail: inboxOperations.getInboxSession,
       },
     );
 }

@@ -8,6 +8,7 @@ import { fieldError } from "../../../lib/errors.ts";
 import type { Matching } from "../matching.ts";
 import type { MessageStore } from "../messages/store.ts";
 import { presentMessage } from "../present.ts";
+import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import { MAX_WAIT_SECONDS, WaitQuery, WaitResult } from "./model.ts";
 import type { Waiters } from "./waiters.ts";
@@ -54,15 +55,7 @@ export function waitRoutes(deps: {
       params: IdParams,
       query: WaitQuery,
       response: withErrors({ 200: Envelope(WaitResult) }),
-      detail: {
-        tags: ["Inboxes"],
-        summary: "Wait until messages match, or until none has arrived for a while",
-        description:
-          "Answers as soon as `count` messages match, and at the latest after `timeoutSeconds` " +
-          "with the messages that match then. The status is 200 in both cases. With `quietMs` it " +
-          "answers when no matching message has arrived for that time, so that a test can assert " +
-          "that no mail was sent.",
-      },
+      detail: inboxOperations.waitForInboxMessages,
     },
   );
 }

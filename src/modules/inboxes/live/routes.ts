@@ -1,0 +1,42 @@
+/** GET /inboxes/{id}/events    server-sent events */
+
+import { Elysia } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../../http/admission.ts";
+import { IdParams, withErrors } from "../../../http/envelope.ts";
+import { allowIdle } from "../../../http/long-requests.ts";
+import { inboxOperations } from "../operations.ts";
+import type { InboxReading } from "../reading.ts";
+import type { Live } from "./stream.ts";
+
+const EventStream = Type.Unsafe<Response>(
+  Type.Any({
+    type: "string",
+    contentMediaType: "text/event-stream",
+    description: "Server-sent events: message, updated, deleted, cleared, reload and stats",
+    examples: ['id: 4f1c.7\nevent: deleted\ndata: {"id":"3nVqX2cYb8"}\n\n'],
+  }),
+);
+
+export function liveRoutes(deps: { admission: Admission; reading: InboxReading; live: Live }) {
+  const { admission, reading, live } = deps;
+  return new Elysia({ name: "inbox-live-routes", prefix: "/inboxes" }).use(admission.inboxKey).get(
+    "/:id/events",
+    async ({ project, params, request, server }) => {
+      const { seq } = await reading.inbox(project.seq, params.id);
+      allowIdle({ request, server }, 0);
+      return new Response(live.open(seq, request.headers.get("last-event-id")), {
+        headers: {
+          "Content-Type": "text/event-stream; charset=utf-8",
+          "Cache-Control": "no-store",
+          "X-Accel-Buffering": "no",
+        },
+      });
+    },
+    {
+      params: IdParams,
+      response: withErrors({ 200: EventStream }),
+      detail: inboxOperations.streamInboxEvents,
+    },
+  );
+}

@@ -1,0 +1,180 @@
+/** GET /inboxes/{id}/events: server-sent events. */
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { createInboxChanges } from "../../../src/modules/inboxes/changes.ts";
+import { createLive } from "../../../src/modules/inboxes/live/stream.ts";
+import { manualClock } from "../../support/clock.ts";
+import { settleEventLoop, waitUntil } from "../../support/eventually.ts";
+import { type InboxApp, inboxApp } from "../../support/inbox.ts";
+import { stringAt, valueAt } from "../../support/json.ts";
+import { openRequest } from "../../support/raw-http.ts";
+
+type Event = { id: string; name: string; data: unknown };
+
+/** Reads a stream in the background. */
+function collect(stream: ReadableStream<Uint8Array>) {
+  const state = { text: "", isOver: false, error: "" };
+  const reader = stream.getReader();
+  const decoder = new TextDecoder();
+  const read = async (): Promise<void> => {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      state.text += decoder.decode(value, { stream: true });
+    }
+  };
+  read()
+    .catch((error: unknown) => (state.error = String(error)))
+    .finally(() => (state.isOver = true));
+  const events = (): Event[] =>
+    [...state.text.matchAll(/^id: (.*)\nevent: (.*)\ndata: (.*)\n\n/gm)].map(
+      ([, id = "", name = "", data = ""]) => {
+        const value: unknown = JSON.parse(data);
+        return { id, name, data: value };
+      },
+    );
+  return { state, events, cancel: () => reader.cancel() };
+}
+
+const names = (events: readonly Event[]) => events.map(({ name }) => name);
+
+describe("over HTTP", () => {
+  let t: InboxApp;
+  beforeEach(async () => {
+    t = await inboxApp();
+  });
+  afterEach(() => t.close());
+
+  async function listen(lastEventId?: string) {
+    const headers = {
+      authorization: `Bearer ${t.secretKey}`,
+      ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+    };
+    const url = "http://localhost/inboxes/default/events";
+    const response = await t.app.handle(new Request(url, { headers }));
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    if (response.body === null) throw new Error("the response has no body");
+    return collect(response.body);
+  }
+
+  test("messages and changes arrive in their order, then the counts", async () => {
+    const client = await listen();
+    await t.mail({ subject: "one" });
+    const latest = "/inboxes/default/messages/latest";
+    await t.call("PATCH", latest, { read: true, tags: ["x"] });
+    await t.call("DELETE", latest);
+    await settleEventLoop();
+    t.clock.advance(250);
+    await settleEventLoop();
+    expect(names(client.events())).toEqual(["stats", "message", "updated", "deleted", "stats"]);
+    const [, message, updated, deleted, stats] = client.events();
+    const id = stringAt(message?.data, "id");
+    expect(valueAt(message?.data, "subject")).toBe("one");
+    expect(updated?.data).toEqual({ id, read: true, pinned: false, tags: ["x"] });
+    expect(deleted?.data).toEqual({ id });
+    expect(stats?.data).toEqual({ total: 0, unread: 0 });
+    await client.cancel();
+    expect(t.inboxes.live.size()).toBe(0);
+  });
+
+  test("a client that reconnects gets what it missed", async () => {
+    const first = await listen();
+    await t.mail({ subject: "seen" });
+    await t.caught();
+    await settleEventLoop();
+    const last = first.events().at(-1)?.id ?? "";
+    await first.cancel();
+    await t.mail({ subject: "missed" });
+    await t.caught();
+    const second = await listen(last);
+    await settleEventLoop();
+    expect(names(second.events())).toEqual(["message", "stats"]);
+    expect(valueAt(second.events()[0]?.data, "subject")).toBe("missed");
+  });
+
+  test("an id of another process, or no id of ours, leads to reload", async () => {
+    for (const id of ["AbCdEfGh.3", "x", "1", ".", ""]) {
+      const client = await listen(id);
+      await settleEventLoop();
+      expect([id, names(client.events())]).toEqual([id, ["reload", "stats"]]);
+      await client.cancel();
+    }
+  });
+
+  test("a comment comes every 15 seconds", async () => {
+    const client = await listen();
+    for (let i = 0; i < 3; i++) {
+      t.clock.advance(15_000);
+      await settleEventLoop();
+    }
+    expect(client.state.text.match(/^: /gm)).toHaveLength(4);
+  });
+
+  test("the stop of the server ends it", async () => {
+    const own = await inboxApp({ config: { port: 0 } });
+    const port = await own.app.listen();
+    const head = ["GET /inboxes/default/events HTTP/1.1", `Authorization: Bearer ${own.secretKey}`];
+    const request = openRequest({ port, head });
+    await waitUntil(() => own.inboxes.live.size() === 1);
+    await own.close();
+    await request.closed;
+  });
+
+  test("a client that disconnects is forgotten", async () => {
+    const own = await inboxApp({ config: { port: 0 } });
+    const port = await own.app.listen();
+    const head = ["GET /inboxes/default/events HTTP/1.1", `Authorization: Bearer ${own.secretKey}`];
+    const request = openRequest({ port, head });
+    await waitUntil(() => own.inboxes.live.size() === 1);
+    request.destroy();
+    await own.mail();
+    await waitUntil(() => own.inboxes.live.size() === 0);
+    await own.close();
+  });
+});
+
+describe("limits", () => {
+  function setup() {
+    const changes = createInboxChanges();
+    const store = { counts: () => ({ total: 0, unread: 0 }) };
+    const live = createLive({ changes, store, clock: manualClock(), processId: "p" });
+    return { changes, live };
+  }
+
+  test("200 clients get every event", async () => {
+    const { changes, live } = setup();
+    const clients = Array.from({ length: 200 }, () => collect(live.open(1, null)));
+    for (let i = 0; i < 50; i++) changes.publish(1, { type: "deleted", id: `m${i}` });
+    await settleEventLoop();
+    for (const client of clients) expect(client.events()).toHaveLength(51);
+  });
+
+  test("one client more than 250 is refused", () => {
+    const { live } = setup();
+    for (let i = 0; i < 250; i++) live.open(1, null);
+    expect(() => live.open(1, null)).toThrow("More than 250 clients listen.");
+  });
+
+  test("a client that does not read is disconnected, and the others are not", async () => {
+    const { changes, live } = setup();
+    const slow = live.open(1, null);
+    const fast = collect(live.open(1, null));
+    for (let i = 0; i < 30; i++) {
+      changes.publish(1, { type: "deleted", id: "x".repeat(64 * 1024) });
+      await settleEventLoop();
+    }
+    expect(live.size()).toBe(1);
+    expect(fast.events()).toHaveLength(31);
+    const broken = collect(slow);
+    await waitUntil(() => broken.state.isOver);
+    expect(broken.state.error).toContain("does not read");
+  });
+
+  test("more changes than are kept lead to reload", async () => {
+    const { changes, live } = setup();
+    for (let i = 0; i < 5_000; i++) changes.publish(1, { type: "deleted", id: "a" });
+    const client = collect(live.open(1, "p.1"));
+    await settleEventLoop();
+    expect(names(client.events())).toEqual(["reload", "stats"]);
+  });
+});
