@@ -14,13 +14,21 @@ export type Flag = {
   help: string;
 };
 
+type Positional = {
+  name: string;
+  isOptional?: true;
+  /** Set on the last one if it may be repeated. */
+  isMany?: true;
+  help: string;
+};
+
 export type Command = {
   /** The words after `mailstead`. */
   name: string;
   summary: string;
   /** Further lines for `help COMMAND`. */
   details?: string;
-  positionals: readonly { name: string; isOptional?: true; help: string }[];
+  positionals: readonly Positional[];
   flags: readonly Flag[];
   settings: readonly SettingName[];
   /** Set if the command reads all its words itself: they are its positionals. */
@@ -127,7 +135,7 @@ function checkPositionals(command: Command, given: readonly string[]): void {
     throw new UsageError(`mailstead ${command.name} needs ${missing.name}: ${missing.help}`);
   }
   const extra = given[command.positionals.length];
-  if (extra !== undefined) {
+  if (extra !== undefined && command.positionals.at(-1)?.isMany !== true) {
     const expected = command.positionals.map((positional) => positional.name).join(" ");
     throw new UsageError(
       `unexpected "${extra}"; mailstead ${command.name} accepts ${expected || "no arguments"}`,

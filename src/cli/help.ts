@@ -52,8 +52,8 @@ function flagTitle(flag: { name: string; placeholder?: string }): string {
 }
 
 function title(command: Command): string {
-  const positionals = command.positionals.map(({ name, isOptional }) =>
-    isOptional === true ? `[${name}]` : name,
+  const positionals = command.positionals.map(({ name, isOptional, isMany }) =>
+    isOptional === true ? `[${name}]` : isMany === true ? `${name}…` : name,
   );
   return [command.name, ...positionals].join(" ");
 }

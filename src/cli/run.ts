@@ -18,6 +18,7 @@ import { dev } from "./dev.ts";
 import { doctor } from "./doctor.ts";
 import { domainAdd, domainList, domainRecords, domainRemove, domainVerify } from "./domain.ts";
 import { commandHelp, overview } from "./help.ts";
+import { inboxExport, inboxImport } from "./inbox.ts";
 import { keyCreate, keyList, keyRevoke } from "./key.ts";
 import { migrateCommand } from "./migrate.ts";
 import {
@@ -51,6 +52,8 @@ const COMMANDS: readonly Command[] = [
   domainRemove,
   send,
   sendmail,
+  inboxImport,
+  inboxExport,
   readyz,
   doctor,
   check,

@@ -85,6 +85,7 @@ type Incoming = {
 };
 
 const SECRET_KEYS: Access = { kinds: ["SECRET"] };
+const INBOX_ACCESS: Access = { ...SECRET_KEYS, isOpen: true };
 const WINDOW_MS = 60_000;
 const MAX_FAILED_AUTH_PER_MINUTE = 20;
 const MAX_TRACKED_ADDRESSES = 10_000;
@@ -226,7 +227,9 @@ export function createAdmission(options: AdmissionOptions) {
     /** The same, for routes that read the body themselves as it arrives. */
     secretKeyStreaming: keyPlugin("secret-key-streaming", SECRET_KEYS, leaveUnread),
     /** For inboxes, which need no key in `mailstead dev`. */
-    inboxKey: keyPlugin("inbox-key", { ...SECRET_KEYS, isOpen: true }, options.readJson),
+    inboxKey: keyPlugin("inbox-key", INBOX_ACCESS, options.readJson),
+    /** The same, for messages, which are read as they arrive. */
+    inboxKeyStreaming: keyPlugin("inbox-key-streaming", INBOX_ACCESS, leaveUnread),
     /** For `/v1/track`, which also accepts public keys. */
     anyKey: keyPlugin("any-key", { kinds: ["SECRET", "PUBLIC"] }, options.readJson),
   };

@@ -4,6 +4,7 @@ import type { Config } from "../../config/settings.ts";
 import type { Db } from "../../db/open.ts";
 import type { Writer } from "../../db/writer.ts";
 import type { Admission } from "../../http/admission.ts";
+import type { Bodies } from "../../http/bodies.ts";
 import type { ListPage } from "../../http/pagination.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
@@ -12,6 +13,7 @@ import type { FairScheduler } from "../../lib/slice-queue.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
+import { messageImportRoutes } from "./messages/import-routes.ts";
 import { createIntake } from "./messages/intake.ts";
 import { createMessageStore } from "./messages/store.ts";
 import { createParser } from "./parsing/parser.ts";
@@ -30,6 +32,7 @@ export type InboxModule = ReturnType<typeof createInboxModule>;
 
 export function createInboxModule(deps: {
   admission: Admission;
+  bodies: Bodies;
   config: Config;
   clock: Clock;
   db: Db;
@@ -79,6 +82,7 @@ export function createInboxModule(deps: {
     routes: [
       inboxRoutes(parts),
       messageRoutes(parts),
+      messageImportRoutes({ ...parts, intake }),
       contentRoutes(parts),
       waitRoutes(parts),
       liveRoutes(parts),

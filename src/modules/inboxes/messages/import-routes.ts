@@ -1,0 +1,79 @@
+/**
+ * POST /inboxes/{id}/messages    store a message that did not arrive over SMTP
+ */
+
+import { Elysia, status } from "elysia";
+import { Type } from "@sinclair/typebox";
+import type { Admission } from "../../../http/admission.ts";
+import type { Bodies } from "../../../http/bodies.ts";
+import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
+import { AppError } from "../../../lib/errors.ts";
+import { localEnvelope } from "../envelope.ts";
+import type { InboxReading } from "../reading.ts";
+import type { Arrival, Intake } from "./intake.ts";
+
+/** The same limit as over SMTP. */
+const MAX_BYTES = 50 * 1024 * 1024;
+const Imported = Type.Object({ id: Type.String() });
+
+export function messageImportRoutes(deps: {
+  admission: Admission;
+  bodies: Bodies;
+  intake: Intake;
+  reading: InboxReading;
+}) {
+  const { admission, bodies, intake, reading } = deps;
+
+  async function receive(pieces: AsyncIterable<Uint8Array>, arrival: Arrival): Promise<void> {
+    let bytes = 0;
+    for await (const piece of pieces) {
+      bytes += piece.byteLength;
+      if (bytes > MAX_BYTES) throw tooLarge();
+      await arrival.add(piece);
+    }
+    if (bytes === 0) throw empty();
+  }
+
+  return new Elysia({ name: "inbox-import-routes", prefix: "/inboxes/:id/messages" })
+    .use(admission.inboxKeyStreaming)
+    .post(
+      "",
+      async ({ project, params, request }) => {
+        const { seq } = await reading.inbox(project.seq, params.id);
+        const arrival = intake.open(seq);
+        try {
+          const holder = { projectSeq: project.seq, isPublic: false };
+          await receive(await bodies.pieces(request, holder), arrival);
+          const { id } = await arrival.complete({
+            inboxSeq: seq,
+            envelope: localEnvelope("", []),
+            username: "",
+            emailId: null,
+          });
+          return status(201, envelope({ id }));
+        } catch (error) {
+          await arrival.discard();
+          throw error;
+        }
+      },
+      {
+        params: IdParams,
+        response: withErrors({ 201: Envelope(Imported) }),
+        detail: {
+          tags: ["Inboxes"],
+          summary: "Store a raw message (message/rfc822) of up to 50 MiB",
+          requestBody: { required: true, content: { "message/rfc822": { schema: BODY } } },
+        },
+      },
+    );
+}
+
+const BODY = { type: "string" as const, format: "binary", "x-max-body-bytes": MAX_BYTES };
+
+function tooLarge(): AppError {
+  return new AppError(413, "PAYLOAD_TOO_LARGE", "The message is larger than 50 MiB.");
+}
+
+function empty(): AppError {
+  return new AppError(422, "VALIDATION_ERROR", "The message is empty.");
+}
