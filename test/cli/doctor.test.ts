@@ -34,7 +34,7 @@ let server: TestDns;
 let dns: Dns;
 beforeEach(async () => {
   server = await startDnsServer({ records: structuredClone(ZONE) });
-  dns = createDns({ servers: [server.server], clock: systemClock, timeoutMs: 100, tries: 1 });
+  dns = createDns({ servers: [server.server], clock: systemClock, timeoutMs: 500, tries: 1 });
 });
 afterEach(async () => {
   dns.close();
@@ -367,7 +367,7 @@ describe("the DNS checks", () => {
 
   test("fail for a resolver that does not answer", async () => {
     server.failures["*"] = "timeout";
-    const found = await lines(world());
+    const found = await lines(world(), 20_000);
     expect(found[4]).toMatch(/^fail {2}DNS resolver: MX of gmail\.com/);
     expect(found[5]).toMatch(/^warn {2}hostname: .* — run this again later/);
     expect(found[6]).toMatch(/^fail {2}port 25: no mail server of .* — set --dns to a resolver/);
