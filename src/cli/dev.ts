@@ -42,7 +42,7 @@ export const dev: Command = {
     `With --data ${TEMPORARY} everything is in a folder that is removed at the end.`,
   positionals: [],
   flags: [],
-  settings: [...SERVER_SETTINGS, "allowedHosts"],
+  settings: SERVER_SETTINGS,
   run: async (input) => {
     const { environment, ignored } = withMailpitVariables(input.environment);
     const config = devConfig(readConfig(input.settings, environment, DEV_DEFAULTS));

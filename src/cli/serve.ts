@@ -34,6 +34,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "trackingUrl",
   "transport",
   "captureSmtp",
+  "allowedHosts",
   "captureMaxMessages",
   "captureMaxDays",
   "captureMaxBytes",
