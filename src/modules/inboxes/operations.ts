@@ -30,6 +30,11 @@ export const inboxOperations = describeOperations(
       summary: "List or search messages, newest first",
       description: "A message is listed as soon as its sender got 250. Reading changes no message.",
     },
+    importInboxMessage: {
+      summary: "Store a raw message of up to 50 MiB",
+      description: "For messages that do not arrive over SMTP, such as those of another inbox.",
+      links: { getInboxMessage: { messageId: "/data/id" } },
+    },
     deleteInboxMessages: {
       summary: "Delete messages by ids, by a query, or all",
       description: "Exactly one of `ids`, `query` and `all` is needed, and none may be empty.",

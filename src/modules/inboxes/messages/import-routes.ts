@@ -9,12 +9,13 @@ import type { Bodies } from "../../../http/bodies.ts";
 import { Envelope, envelope, IdParams, withErrors } from "../../../http/envelope.ts";
 import { AppError } from "../../../lib/errors.ts";
 import { localEnvelope } from "../envelope.ts";
+import { inboxOperations } from "../operations.ts";
 import type { InboxReading } from "../reading.ts";
 import type { Arrival, Intake } from "./intake.ts";
 
 /** The same limit as over SMTP. */
 const MAX_BYTES = 50 * 1024 * 1024;
-const Imported = Type.Object({ id: Type.String() });
+const Imported = Type.Object({ id: Type.String({ description: "Id of the message" }) });
 
 export function messageImportRoutes(deps: {
   admission: Admission;
@@ -60,15 +61,20 @@ export function messageImportRoutes(deps: {
         params: IdParams,
         response: withErrors({ 201: Envelope(Imported) }),
         detail: {
-          tags: ["Inboxes"],
-          summary: "Store a raw message (message/rfc822) of up to 50 MiB",
+          ...inboxOperations.importInboxMessage,
           requestBody: { required: true, content: { "message/rfc822": { schema: BODY } } },
         },
       },
     );
 }
 
-const BODY = { type: "string" as const, format: "binary", "x-max-body-bytes": MAX_BYTES };
+const BODY = {
+  type: "string" as const,
+  format: "binary",
+  description: "The message, with its header",
+  example: "From: ada@example.com\r\nSubject: Hello\r\n\r\nText\r\n",
+  "x-max-body-bytes": MAX_BYTES,
+};
 
 function tooLarge(): AppError {
   return new AppError(413, "PAYLOAD_TOO_LARGE", "The message is larger than 50 MiB.");
