@@ -15,7 +15,7 @@ import type { Writer } from "../../../db/writer.ts";
 import { describeError, type Log } from "../../../lib/log.ts";
 import type { InboxChanges } from "../changes.ts";
 import { parseEnvelope } from "../envelope.ts";
-import type { Stored } from "../messages/intake.ts";
+import type { Stored } from "../messages/arrived.ts";
 import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";

@@ -1,0 +1,140 @@
+/** The rows of messages that arrive. All functions but `rowOf` are parts of a change. */
+
+import type { Database } from "bun:sqlite";
+import { insertedSeq } from "../../../db/inserted.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { randomBase62 } from "../../../lib/crypto.ts";
+import { type Envelope, localEnvelope } from "../envelope.ts";
+import { type MessageRecord, UNPARSED } from "./record.ts";
+
+/** Length of an id: 22 characters of base 62 have 130 bits. */
+const ID_LENGTH = 22;
+
+export type Arrived = {
+  inboxSeq: number;
+  envelope: Envelope;
+  username: string;
+  /** Id of the record of a mail that was sent over HTTP; null for others. */
+  emailId: string | null;
+};
+
+/** A stored message that is not parsed yet. */
+export type Stored = {
+  seq: number;
+  id: string;
+  inboxSeq: number;
+  record: MessageRecord;
+  recipients: readonly string[];
+  /** Null if the message is too large to keep in memory. */
+  raw: Uint8Array | null;
+};
+
+type Size = { size: number; storedBytes: number };
+
+export function createArrivedRows(sqlite: Database, clock: Clock) {
+  const insert = sqlite.prepare<unknown, [MessageRow]>(`
+    INSERT INTO inbox_messages
+      (id, inbox_seq, state, received_at, size, stored_bytes, envelope, username, email_id)
+    VALUES ($id, $inboxSeq, $state, $receivedAt, $size, $storedBytes, $envelope, $username,
+            $emailId)`);
+  const finish = sqlite.prepare<unknown, [MessageRow & { seq: number }]>(`
+    UPDATE inbox_messages
+    SET id = $id, inbox_seq = $inboxSeq, state = $state, received_at = $receivedAt, size = $size,
+        stored_bytes = $storedBytes, envelope = $envelope, username = $username,
+        email_id = $emailId
+    WHERE seq = +$seq`);
+  const insertPiece = sqlite.prepare<unknown, [number, number, Uint8Array]>(
+    "INSERT INTO inbox_raw (message_seq, position, bytes) VALUES (?, ?, ?)",
+  );
+  const remove = sqlite.prepare<unknown, [number]>("DELETE FROM inbox_messages WHERE seq = ?");
+  const removeArriving = sqlite.prepare<unknown, []>(
+    "DELETE FROM inbox_messages WHERE state = 'ARRIVING'",
+  );
+
+  function rowOf(arrived: Arrived, { size, storedBytes }: Size): MessageRow {
+    return {
+      id: randomBase62(ID_LENGTH),
+      inboxSeq: arrived.inboxSeq,
+      state: "RECEIVED",
+      receivedAt: clock.now(),
+      size,
+      storedBytes,
+      envelope: JSON.stringify(arrived.envelope),
+      username: arrived.username,
+      emailId: arrived.emailId,
+    };
+  }
+
+  return {
+    /** Stores a whole message of one piece. */
+    insertWhole(arrived: Arrived, raw: Uint8Array, compressed: Uint8Array): Stored {
+      const row = rowOf(arrived, {
+        size: raw.byteLength,
+        storedBytes: compressed.byteLength,
+      });
+      const seq = insertedSeq(insert.run(row));
+      insertPiece.run(seq, 0, compressed);
+      return storedOf(arrived, { ...row, seq }, raw);
+    },
+
+    /** Inserts the row of a message whose pieces are still arriving, and returns its `seq`. */
+    insertArriving(inboxSeq: number): number {
+      const nothing = { inboxSeq, envelope: localEnvelope("", []), username: "", emailId: null };
+      const row = rowOf(nothing, { size: 0, storedBytes: 0 });
+      return insertedSeq(insert.run({ ...row, state: "ARRIVING" }));
+    },
+
+    insertPiece: (seq: number, position: number, compressed: Uint8Array): void =>
+      void insertPiece.run(seq, position, compressed),
+
+    /** Makes a message visible after all its pieces are stored. */
+    finish(seq: number, arrived: Arrived, size: Size): Stored {
+      const row = rowOf(arrived, size);
+      finish.run({ ...row, seq });
+      return storedOf(arrived, { ...row, seq }, null);
+    },
+
+    remove: (seq: number): void => void remove.run(seq),
+
+    /** Removes messages that had not arrived completely when the process ended. */
+    removeIncomplete: (): void => void removeArriving.run(),
+  };
+}
+
+function storedOf(
+  { inboxSeq, envelope }: Arrived,
+  row: MessageRow & { seq: number },
+  raw: Uint8Array | null,
+): Stored {
+  const { seq, id, receivedAt, size, username, emailId } = row;
+  return {
+    seq,
+    id,
+    inboxSeq,
+    record: {
+      ...UNPARSED,
+      seq,
+      id,
+      inboxSeq,
+      receivedAt,
+      size,
+      envelope: row.envelope,
+      username,
+      emailId,
+    },
+    recipients: envelope.to.map(({ address }) => address),
+    raw,
+  };
+}
+
+type MessageRow = {
+  id: string;
+  inboxSeq: number;
+  state: "ARRIVING" | "RECEIVED";
+  receivedAt: number;
+  size: number;
+  storedBytes: number;
+  envelope: string;
+  username: string;
+  emailId: string | null;
+};
