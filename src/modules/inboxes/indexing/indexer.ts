@@ -20,17 +20,8 @@ import { type MessageRecord, parsedRecord } from "../messages/record.ts";
 import type { MessageStore } from "../messages/store.ts";
 import type { Parser } from "../parsing/parser.ts";
 import type { IndexResult, Unparsed } from "../parsing/tasks.ts";
+import { createIndexQueue, type Entry } from "./queue.ts";
 
-const BATCH_MESSAGES = 64;
-const BATCH_BYTES = 2 * 1024 * 1024;
-/** Bytes of raw messages that are kept in memory for the parser; others are read from the database. */
-const KEPT_BYTES = 32 * 1024 * 1024;
-
-type Entry = {
-  record: MessageRecord;
-  recipients: readonly string[];
-  raw: Uint8Array | null;
-};
 type Waiting = { after: number; resolve: () => void };
 
 export type Indexer = ReturnType<typeof createIndexer>;
@@ -47,18 +38,15 @@ export function createIndexer(deps: {
   const leftOver = deps.db.sqlite.prepare<{ seq: number }, [number]>(
     "SELECT seq FROM inbox_messages WHERE state = 'RECEIVED' AND seq > +? ORDER BY seq LIMIT 1000",
   );
-  const queue: Entry[] = [];
-  let keptBytes = 0;
+  const queue = createIndexQueue(store.raw);
   let added = 0;
   let done = 0;
   let waiting: Waiting[] = [];
   let active: Promise<void> | null = null;
   let isStopped = false;
 
-  function enqueue({ record, recipients, raw }: Entry): void {
-    const isKept = raw !== null && keptBytes + raw.byteLength <= KEPT_BYTES;
-    if (isKept) keptBytes += raw.byteLength;
-    queue.push({ record, recipients, raw: isKept ? raw : null });
+  function enqueue(entry: Entry): void {
+    queue.add(entry);
     added++;
     if (active === null && !isStopped) active = work();
   }
@@ -66,8 +54,8 @@ export function createIndexer(deps: {
   async function work(): Promise<void> {
     // Messages of the same iteration of the event loop share a batch.
     await new Promise<void>((resolve) => void setImmediate(resolve));
-    while (queue.length > 0 && !isStopped) {
-      const batch = takeBatch();
+    while (!queue.isEmpty() && !isStopped) {
+      const batch = queue.takeBatch();
       await indexBatch(batch).catch((error: unknown) =>
         log.error("messages could not be indexed", { error: describeError(error) }),
       );
@@ -77,20 +65,6 @@ export function createIndexer(deps: {
       waiting = waiting.filter((each) => !isReady(each));
     }
     active = null;
-  }
-
-  function takeBatch(): Entry[] {
-    const batch: Entry[] = [];
-    let bytes = 0;
-    while (queue.length > 0 && batch.length < BATCH_MESSAGES && bytes < BATCH_BYTES) {
-      const entry = queue.shift();
-      if (entry === undefined) break;
-      if (entry.raw !== null) keptBytes -= entry.raw.byteLength;
-      const raw = entry.raw ?? store.raw(entry.record.seq);
-      bytes += raw.byteLength;
-      batch.push({ ...entry, raw });
-    }
-    return batch;
   }
 
   async function indexBatch(batch: readonly Entry[]): Promise<void> {

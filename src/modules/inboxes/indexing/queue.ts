@@ -1,0 +1,45 @@
+/** Messages that wait for the parser. Only some of them are kept in memory. */
+
+import type { MessageRecord } from "../messages/record.ts";
+
+const BATCH_MESSAGES = 64;
+const BATCH_BYTES = 2 * 1024 * 1024;
+/** Bytes of raw messages that are kept in memory for the parser; others are read from the database. */
+const KEPT_BYTES = 32 * 1024 * 1024;
+
+export type Entry = {
+  record: MessageRecord;
+  recipients: readonly string[];
+  raw: Uint8Array | null;
+};
+
+/** `readRaw` reads a stored message. */
+export function createIndexQueue(readRaw: (seq: number) => Uint8Array) {
+  const queue: Entry[] = [];
+  let keptBytes = 0;
+
+  return {
+    isEmpty: () => queue.length === 0,
+
+    add({ record, recipients, raw }: Entry): void {
+      const isKept = raw !== null && keptBytes + raw.byteLength <= KEPT_BYTES;
+      if (isKept) keptBytes += raw.byteLength;
+      queue.push({ record, recipients, raw: isKept ? raw : null });
+    },
+
+    /** Removes and returns the oldest messages, each with its bytes. */
+    takeBatch(): Entry[] {
+      const batch: Entry[] = [];
+      let bytes = 0;
+      while (queue.length > 0 && batch.length < BATCH_MESSAGES && bytes < BATCH_BYTES) {
+        const entry = queue.shift();
+        if (entry === undefined) break;
+        if (entry.raw !== null) keptBytes -= entry.raw.byteLength;
+        const raw = entry.raw ?? readRaw(entry.record.seq);
+        bytes += raw.byteLength;
+        batch.push({ ...entry, raw });
+      }
+      return batch;
+    },
+  };
+}
