@@ -63,7 +63,7 @@ export const dev: Command = {
   },
 };
 
-const DEV_DEFAULTS = { requireVerifiedDomain: false, port: DEV_PORT };
+const DEV_DEFAULTS = { mailpitApi: true, requireVerifiedDomain: false, port: DEV_PORT };
 
 function devConfig(config: Config): Config & { captureSmtp: { host: string; port: number } } {
   return {

@@ -35,6 +35,7 @@ export const SERVER_SETTINGS: readonly SettingName[] = [
   "transport",
   "captureSmtp",
   "allowedHosts",
+  "mailpitApi",
   "captureMaxMessages",
   "captureMaxDays",
   "captureMaxBytes",

@@ -59,6 +59,11 @@ const TABLE = {
     shownDefault: "none",
     help: "Names in the Host header by which other machines may use inboxes without a key, in dev only",
   }),
+  mailpitApi: setting("mailpit-api", kinds.boolean, {
+    fallback: () => false,
+    shownDefault: "false; true in dev",
+    help: "Serve Mailpit's HTTP interface for inboxes; it asks for the name and password of an inbox",
+  }),
   captureMaxMessages: setting("capture-max-messages", kinds.integer("N", 0, 100_000_000), {
     fallback: () => 500,
     help: "Messages that an inbox keeps, the newest ones; 0 for all",

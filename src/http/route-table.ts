@@ -27,8 +27,8 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   const literalRoutes = new Map<string, string[]>();
   for (const { method, path } of routes) {
     const methods = methodsOfPattern(root, path);
-    // A route that answers GET also answers HEAD (RFC 9110 §9.3.2).
-    methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method]));
+    // A route that answers GET also answers HEAD (RFC 9110 §9.3.2). A WebSocket begins with GET.
+    methods.push(...(method === "GET" ? ["GET", "HEAD"] : [method === "WS" ? "GET" : method]));
     if (!/[:*]/.test(path)) literalRoutes.set(path, methods);
   }
   return {

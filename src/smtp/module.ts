@@ -24,7 +24,7 @@ export function createCaptureModule(deps: {
   folder: string | null;
 }): Module & { port: () => number | null } {
   const { config, writer, log } = deps;
-  const { inboxes, intake, rules, sessions, parser } = deps.inboxes;
+  const { chaos, inboxes, intake, rules, sessions, parser } = deps.inboxes;
   let listener: CaptureListener | null = null;
   let port: number | null = null;
 
@@ -49,7 +49,7 @@ export function createCaptureModule(deps: {
 
   /** The action of a failure rule; null at once if there is no rule. */
   function decide(stage: Stage, facts: StageFacts): Promise<StageAction | null> | null {
-    if (rules.isEmpty()) return null;
+    if (rules.isEmpty() && chaos.isEmpty()) return null;
     const target = findInbox(facts.user, facts.recipients ?? []);
     return target === null ? null : decideIn(target.seq, stage, facts);
   }
@@ -60,7 +60,7 @@ export function createCaptureModule(deps: {
       return result?.ok === true ? result.parsed.subject : "";
     };
     const action = await rules.decide(inboxSeq, stage, { ...facts, subject });
-    return action === null ? null : stageActionOf(action);
+    return action === null ? chaos.decide(inboxSeq, stage) : stageActionOf(action);
   }
 
   /** Notes the inbox of each message for the transcript of its session. */

@@ -4,7 +4,7 @@ import { fieldError } from "../../lib/errors.ts";
 import type { MessageRecord } from "./messages/record.ts";
 import type { MessageStore } from "./messages/store.ts";
 import type { Search } from "./search/search.ts";
-import { parseQuery, type Query } from "./search/syntax.ts";
+import { parseQuery, type SearchQuery } from "./search/syntax.ts";
 
 type MatchBounds = {
   /** Only messages that arrived before the message with this `seq`. */
@@ -18,7 +18,7 @@ export type Matching = ReturnType<typeof createMatching>;
 
 export function createMatching({ store, search }: { store: MessageStore; search: Search }) {
   /** A quoted address means the whole address. Throws 422 that names the field `query`. */
-  function parse(text: string): Query {
+  function parse(text: string): SearchQuery {
     const parsed = parseQuery(text, { isExactWhenQuoted: true });
     if (!parsed.ok) throw invalidQuery(parsed.reason);
     // Without a term that has no value, more messages would match than are meant.

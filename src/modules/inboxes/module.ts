@@ -10,6 +10,8 @@ import type { Clock } from "../../lib/clock.ts";
 import { deriveKey } from "../../lib/crypto.ts";
 import type { Log } from "../../lib/log.ts";
 import type { FairScheduler } from "../../lib/slice-queue.ts";
+import type { Dns } from "../../protocols/dns/client.ts";
+import type { FetchGuarded } from "../../protocols/fetch-guarded/fetch-guarded.ts";
 import type { Module } from "../module.ts";
 import { createInboxChanges } from "./changes.ts";
 import { createIndexer } from "./indexing/indexer.ts";
@@ -21,6 +23,10 @@ import { contentRoutes } from "./content/routes.ts";
 import { createInboxInterface } from "./interface.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { messageRoutes } from "./messages/routes.ts";
+import type { LocalAccess } from "./mailpit/access.ts";
+import { createChaos } from "./mailpit/chaos.ts";
+import { createMailpitCounters } from "./mailpit/counters.ts";
+import { mailpitRoutes } from "./mailpit/module.ts";
 import { createInboxRetention } from "./retention.ts";
 import { inboxRoutes } from "./routes.ts";
 import { ruleRoutes } from "./rules/routes.ts";
@@ -36,8 +42,11 @@ export function createInboxModule(deps: {
   config: Config;
   clock: Clock;
   db: Db;
+  dns: Dns;
+  fetchGuarded: FetchGuarded;
   log: Log;
   listPage: ListPage;
+  localAccess: LocalAccess | null;
   random: () => number;
   scheduler: FairScheduler;
   secret: string;
@@ -52,7 +61,16 @@ export function createInboxModule(deps: {
   const store = createMessageStore(deps);
   const parser = createParser(deps);
   const indexer = createIndexer({ ...deps, store, parser, changes });
-  const intake = createIntake({ ...deps, onReceived: indexer.add });
+  const counters = createMailpitCounters();
+  const chaos = createChaos(deps.random);
+  const intake = createIntake({
+    ...deps,
+    onReceived(stored) {
+      const bytes = stored.raw?.byteLength ?? store.bySeq(stored.seq)?.size ?? 0;
+      counters.accepted(stored.inboxSeq, bytes);
+      indexer.add(stored);
+    },
+  });
   const retention = createInboxRetention({
     ...deps,
     store,
@@ -77,6 +95,8 @@ export function createInboxModule(deps: {
 
   const parts = { ...deps, ...own, inboxes, store, changes, remove };
 
+  const mailpit = { chaos, counters, indexer, intake, release: null };
+
   const module: Module = {
     name: "inboxes",
     routes: [
@@ -88,6 +108,7 @@ export function createInboxModule(deps: {
       liveRoutes(parts),
       ruleRoutes(parts),
       sessionRoutes(parts),
+      ...(config.mailpitApi ? [mailpitRoutes({ ...parts, ...mailpit })] : []),
     ],
     endRequests: own.endRequests,
     recurring: [
@@ -103,5 +124,5 @@ export function createInboxModule(deps: {
       await parser.close();
     },
   };
-  return { ...module, ...own, inboxes, store, intake, indexer, parser, changes, retention };
+  return { ...module, ...own, chaos, inboxes, store, intake, indexer, parser, changes, retention };
 }

@@ -3,12 +3,12 @@
  * (inbox_messages) and `t` (inbox_texts; its columns are null for a message that was not parsed).
  */
 
-import type { Filter, Query, SearchField, Term } from "./syntax.ts";
+import type { SearchFilter, SearchQuery, SearchField, Term } from "./syntax.ts";
 
-export type Binding = string | number;
+type Binding = string | number;
 export type Sql = { sql: string; values: Binding[] };
 
-export type Compiled = {
+export type CompiledSearch = {
   /** All conditions except those on text: fields, states, dates and sizes. */
   conditions: Sql;
   /** The terms on text compared with the indexed text. */
@@ -35,10 +35,13 @@ const COLUMNS: Readonly<Record<SearchField, string>> = {
 const MAX_TRIGRAMS = 48;
 
 /** `tagSets`: the stored lists of tags that contain a tag. */
-export function compileQuery(query: Query, tagSets: (tag: string) => readonly string[]): Compiled {
+export function compileQuery(
+  query: SearchQuery,
+  tagSets: (tag: string) => readonly string[],
+): CompiledSearch {
   const onText: Sql[] = [];
   const others: Sql[] = [];
-  const texts: Compiled["texts"] = [];
+  const texts: CompiledSearch["texts"] = [];
   for (const { filter, isNegated } of query.terms) {
     const condition = conditionOf(filter, tagSets);
     const sql = isNegated ? `NOT ${condition.sql}` : condition.sql;
@@ -54,7 +57,7 @@ export function compileQuery(query: Query, tagSets: (tag: string) => readonly st
   };
 }
 
-function conditionOf(filter: Filter, tagSets: (tag: string) => readonly string[]): Sql {
+function conditionOf(filter: SearchFilter, tagSets: (tag: string) => readonly string[]): Sql {
   switch (filter.kind) {
     case "text":
       return contains("t.text", filter.value);

@@ -16,13 +16,13 @@ import type { FairScheduler } from "../../../lib/slice-queue.ts";
 import { NO_OWNER } from "../../../lib/slice-queue.ts";
 import { startSlices } from "../../../lib/slices.ts";
 import { parseTags } from "../messages/record.ts";
-import { type Compiled, compileQuery, type Sql } from "./compile.ts";
+import { type CompiledSearch, compileQuery, type Sql } from "./compile.ts";
 import { foldText } from "./fold.ts";
-import type { Query } from "./syntax.ts";
+import type { SearchQuery } from "./syntax.ts";
 
 export type Match = { seq: number; isRead: boolean };
 
-export type SearchBounds = {
+type SearchBounds = {
   /** Only messages that arrived before the message with this `seq`. */
   before?: number;
   /** Only messages that arrived after it. */
@@ -50,6 +50,10 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
     SELECT tags FROM inbox_messages
     WHERE inbox_seq = +? AND tags <> '[]' AND tags > ? ORDER BY tags LIMIT 1`);
 
+  const countTags = sqlite.prepare<{ n: number }, [number, string]>(`
+    SELECT count(*) AS n FROM inbox_messages
+    WHERE inbox_seq = +? AND tags <> '[]' AND tags = ?`);
+
   /** The different lists of tags of the inbox's messages, as stored. */
   function tagLists(inboxSeq: number): string[] {
     const found: string[] = [];
@@ -62,14 +66,14 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
     }
   }
 
-  function compile(inboxSeq: number, query: Query): Compiled {
+  function compile(inboxSeq: number, query: SearchQuery): CompiledSearch {
     return compileQuery(query, (tag) =>
       tagLists(inboxSeq).filter((list) => parseTags(list).some((each) => foldText(each) === tag)),
     );
   }
 
   /** Whether a message with a longer body matches the terms on text. */
-  function matchesWhole(seq: number, terms: Compiled["texts"]): boolean {
+  function matchesWhole(seq: number, terms: CompiledSearch["texts"]): boolean {
     const row = texts.get(seq);
     if (row === null) return false;
     const rest = Bun.zstdDecompressSync(row.rest);
@@ -106,7 +110,7 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
     /** All matches, newest first. */
     async find(
       inboxSeq: number,
-      query: Query,
+      query: SearchQuery,
       { before = Number.MAX_SAFE_INTEGER, after = 0, limit = Infinity }: SearchBounds = {},
     ): Promise<Match[]> {
       if (limit <= 0) return [];
@@ -137,8 +141,15 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
       return matches.sort((a, b) => b.seq - a.seq).slice(0, limit);
     },
 
-    /** The stored lists of tags of an inbox, each once. */
-    tagLists,
+    /** The tags of an inbox in alphabetical order, each with its number of messages. */
+    tagCounts(inboxSeq: number): Map<string, number> {
+      const counts = new Map<string, number>();
+      for (const list of tagLists(inboxSeq)) {
+        const messages = countTags.get(inboxSeq, list)?.n ?? 0;
+        for (const tag of parseTags(list)) counts.set(tag, (counts.get(tag) ?? 0) + messages);
+      }
+      return new Map([...counts].sort(([a], [b]) => a.localeCompare(b, "en")));
+    },
   };
 }
 
@@ -146,7 +157,7 @@ export function createSearch(deps: { db: Db; scheduler: FairScheduler }) {
 const result = (holds: string, isLong: string) =>
   `m.seq, m.is_read, (m.inbox_seq = +? AND m.state <> 'ARRIVING' AND ${holds}), ${isLong}`;
 
-function mainScan(inboxSeq: number, { match, conditions, text, usesTexts }: Compiled): Sql {
+function mainScan(inboxSeq: number, { match, conditions, text, usesTexts }: CompiledSearch): Sql {
   if (match !== null) {
     const sql = `
       SELECT ${result(`${conditions.sql} AND ${text.sql}`, "t.is_long")}
@@ -167,7 +178,7 @@ function mainScan(inboxSeq: number, { match, conditions, text, usesTexts }: Comp
 }
 
 /** The messages with a body that is longer than its part in the index. */
-function longScan(inboxSeq: number, { conditions }: Compiled): Sql {
+function longScan(inboxSeq: number, { conditions }: CompiledSearch): Sql {
   const sql = `
     SELECT ${result(conditions.sql, "1")}
     FROM (SELECT message_seq AS seq FROM inbox_texts INDEXED BY inbox_texts_long

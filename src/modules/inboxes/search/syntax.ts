@@ -1,5 +1,5 @@
 /**
- * Reads the search syntax of Mailpit (docs/testing.md#search). A query is a list of terms, and a
+ * Reads the search syntax of Mailpit. A query is a list of terms, and a
  * message matches if it matches all of them.
  *
  * word "exact phrase"                          in any text of the message
@@ -21,7 +21,7 @@ import { exactAddress, foldText, type SearchFields } from "./fold.ts";
 
 export type SearchField = keyof SearchFields;
 
-export type Filter =
+export type SearchFilter =
   | { kind: "text"; value: string }
   /** The value occurs in one of the fields. */
   | { kind: "field"; fields: readonly SearchField[]; value: string; indexed: string }
@@ -32,11 +32,11 @@ export type Filter =
   | { kind: "larger"; bytes: number }
   | { kind: "smaller"; bytes: number };
 
-export type Term = { isNegated: boolean; filter: Filter };
+export type Term = { isNegated: boolean; filter: SearchFilter };
 
-export type Query = { terms: readonly Term[]; hasDropped: boolean };
+export type SearchQuery = { terms: readonly Term[]; hasDropped: boolean };
 
-export type ParsedQuery = { ok: true; query: Query } | { ok: false; reason: string };
+type ParsedQuery = { ok: true; query: SearchQuery } | { ok: false; reason: string };
 
 export type QueryOptions = {
   /** IANA name of the zone in which dates are read; UTC without one. */
@@ -131,7 +131,7 @@ function termOf({ text, isValueQuoted }: Token, options: QueryOptions): Term | n
 }
 
 /** Undefined if the filter has no value. */
-function filterOf(name: string, value: string, whole: string): Filter | undefined {
+function filterOf(name: string, value: string, whole: string): SearchFilter | undefined {
   const fields = FIELDS.get(name);
   const folded = foldText(value);
   if (fields !== undefined) {
@@ -147,7 +147,7 @@ function filterOf(name: string, value: string, whole: string): Filter | undefine
 }
 
 /** The filter for the whole address instead of a part of it. */
-function exactly(filter: Filter, value: string): Filter {
+function exactly(filter: SearchFilter, value: string): SearchFilter {
   if (filter.kind !== "field" || filter.fields.some((field) => !isAddressField(field))) {
     return filter;
   }

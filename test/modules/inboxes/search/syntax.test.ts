@@ -3,11 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import {
   parseQuery,
-  type Query,
+  type SearchQuery,
   type QueryOptions,
 } from "../../../../src/modules/inboxes/search/syntax.ts";
 
-function parse(text: string, options?: QueryOptions): Query {
+function parse(text: string, options?: QueryOptions): SearchQuery {
   const parsed = parseQuery(text, options);
   if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.query;

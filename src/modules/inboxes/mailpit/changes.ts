@@ -1,0 +1,151 @@
+/**
+ * PUT    /api/v1/messages      set the read state of messages
+ * DELETE /api/v1/messages      delete messages by id; all of them without ids
+ * DELETE /api/v1/search        delete the messages that match a query
+ * GET    /api/v1/tags          list the tags of all messages
+ * PUT    /api/v1/tags          set the tags of messages
+ * PUT    /api/v1/tags/{tag}    rename a tag
+ * DELETE /api/v1/tags/{tag}    remove a tag from all messages
+ */
+
+import { Type } from "@sinclair/typebox";
+import { foldText } from "../search/fold.ts";
+import type { SearchQuery } from "../search/syntax.ts";
+import { badRequest, jsonAnswer, type MailpitRefusal, okAnswer } from "./answers.ts";
+import { readLowerJson, validated } from "./body.ts";
+import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
+import type { MailpitEdits } from "./edits.ts";
+
+const Strings = Type.Union([Type.Array(Type.String()), Type.Null()]);
+const Ids = Type.Object({ ids: Type.Optional(Strings) });
+const ReadState = Type.Object({
+  ids: Type.Optional(Strings),
+  search: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  read: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+});
+const SetTags = Type.Object({ ids: Type.Optional(Strings), tags: Type.Optional(Strings) });
+const Rename = Type.Object({ name: Type.String() });
+
+const TAG = /^[\p{L}\p{N}\-_ .@=]{1,100}$/u;
+
+export function mailpitChangeRoutes(
+  messages: MailpitMessages,
+  edits: MailpitEdits,
+): MailpitRoute[] {
+  const { store } = messages;
+
+  function seqsOf(inboxSeq: number, ids: readonly string[]): number[] {
+    return [...new Set(ids)].flatMap((id) => store.byId(inboxSeq, id)?.seq ?? []);
+  }
+
+  async function allSeqs(inboxSeq: number, query: SearchQuery | null): Promise<number[]> {
+    return (await messages.matches(inboxSeq, query)).map(({ seq }) => seq);
+  }
+
+  async function setRead(context: MailpitContext): Promise<Response> {
+    const body = validated(ReadState, (await messages.jsonOf(context)) ?? {});
+    await messages.caughtUp();
+    const { seq } = context.inbox;
+    const ids = body.ids ?? [];
+    const text = body.search ?? "";
+    if (ids.length > 0 && text !== "") throw badRequest("IDs and Search exclude each other");
+    const query = messages.queryOf(context, text);
+    if (query?.hasDropped === true) throw incompleteQuery();
+    const seqs = ids.length > 0 ? seqsOf(seq, ids) : await allSeqs(seq, query);
+    await edits.setRead(seq, seqs, body.read ?? false);
+    return okAnswer();
+  }
+
+  async function remove(context: MailpitContext): Promise<Response> {
+    const ids = idsOf(context.request, await messages.bodyOf(context));
+    await messages.caughtUp();
+    const { seq } = context.inbox;
+    if (ids.length > 0) await edits.remove(seq, seqsOf(seq, ids));
+    else await edits.clear(seq, await allSeqs(seq, null));
+    return okAnswer();
+  }
+
+  async function removeFound(context: MailpitContext): Promise<Response> {
+    const query = messages.queryOf(context, context.query.get("query"));
+    if (query === null || query.terms.length === 0) throw badRequest("Error: no search query");
+    if (query.hasDropped) throw incompleteQuery();
+    await messages.caughtUp();
+    const { seq } = context.inbox;
+    await edits.remove(seq, await allSeqs(seq, query));
+    return okAnswer();
+  }
+
+  async function setTags(context: MailpitContext): Promise<Response> {
+    const body = validated(SetTags, (await messages.jsonOf(context)) ?? {});
+    const tags = checkedTags(body.tags ?? []);
+    await messages.caughtUp();
+    const { seq } = context.inbox;
+    await edits.setTags(seq, seqsOf(seq, body.ids ?? []), () => tags);
+    return okAnswer();
+  }
+
+  /** Replaces a tag by the given ones in all messages that have it. */
+  async function replaceTag(context: MailpitContext, by: readonly string[]): Promise<Response> {
+    await messages.caughtUp();
+    const { seq } = context.inbox;
+    const value = foldText(context.params["tag"] ?? "");
+    const isTag = (tag: string) => foldText(tag) === value;
+    if (!messages.tags(seq).some(isTag)) throw badRequest("tag not found");
+    const terms = [{ isNegated: false, filter: { kind: "tag" as const, value } }];
+    const seqs = await allSeqs(seq, { terms, hasDropped: false });
+    await edits.setTags(seq, seqs, (tags) => [...tags.filter((tag) => !isTag(tag)), ...by]);
+    return okAnswer();
+  }
+
+  return [
+    [
+      "GET",
+      "/api/v1/tags",
+      async ({ inbox }) => {
+        await messages.caughtUp();
+        return jsonAnswer(messages.tags(inbox.seq));
+      },
+    ],
+    ["PUT", "/api/v1/messages", setRead],
+    ["DELETE", "/api/v1/messages", remove],
+    ["DELETE", "/api/v1/search", removeFound],
+    ["PUT", "/api/v1/tags", setTags],
+    [
+      "PUT",
+      "/api/v1/tags/:tag",
+      async (context) => {
+        const { name } = validated(Rename, await messages.jsonOf(context));
+        return replaceTag(context, checkedTags([name]));
+      },
+    ],
+    ["DELETE", "/api/v1/tags/:tag", (context) => replaceTag(context, [])],
+  ];
+}
+
+/**
+ * The ids of a delete request. An empty body means all messages, as clients expect. A form is read
+ * as well, because a client for Python sends one. Any other body is refused.
+ */
+function idsOf(request: Request, body: string): readonly string[] {
+  if (body.trim() === "") return [];
+  const type = request.headers.get("content-type") ?? "";
+  if (/^application\/x-www-form-urlencoded\b/i.test(type) && !/^\s*[[{]/.test(body)) {
+    const ids = [...new URLSearchParams(body)].flatMap(([name, value]) =>
+      name.toLowerCase() === "ids" ? [value] : [],
+    );
+    if (ids.length === 0) throw badRequest("the form names no ids");
+    return ids;
+  }
+  const value = readLowerJson(body);
+  return value === null ? [] : (validated(Ids, value).ids ?? []);
+}
+
+function checkedTags(tags: readonly string[]): string[] {
+  const found = tags.map((tag) => tag.trim().replace(/\s+/g, " ")).filter((tag) => tag !== "");
+  for (const tag of found) if (!TAG.test(tag)) throw badRequest("invalid tag");
+  return [...new Set(found)];
+}
+
+function incompleteQuery(): MailpitRefusal {
+  return badRequest("Error: the search has a filter without a value, so it could match too much");
+}

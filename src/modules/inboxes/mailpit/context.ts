@@ -1,0 +1,111 @@
+/** What the handlers of Mailpit's routes share: the request with its inbox, and its messages. */
+
+import { htmlToText } from "../../../render/text.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Indexer } from "../indexing/indexer.ts";
+import type { MessageRecord } from "../messages/record.ts";
+import type { MessageStore } from "../messages/store.ts";
+import type { Detail } from "../parsing/parse.ts";
+import type { InboxReading } from "../reading.ts";
+import type { Match, Search } from "../search/search.ts";
+import { parseQuery, type SearchQuery } from "../search/syntax.ts";
+import type { InboxRow } from "../service.ts";
+import { badRequest, messageNotFound } from "./answers.ts";
+import { API_BODY_BYTES, readLowerJson, type ReadBody } from "./body.ts";
+
+export type MailpitContext = {
+  request: Request;
+  /** Parameters of the query string. */
+  query: URLSearchParams;
+  /** Decoded parameters of the path. */
+  params: Readonly<Record<string, string>>;
+  inbox: InboxRow;
+};
+
+export type MailpitHandler = (context: MailpitContext) => Promise<Response> | Response;
+export type MailpitRoute = readonly [method: string, path: string, handler: MailpitHandler];
+
+/** Longest HTML from which text is made for a message without a text part. */
+const MAX_HTML_CHARACTERS = 512 * 1024;
+const LATEST = "latest";
+
+export type MailpitMessages = ReturnType<typeof createMailpitMessages>;
+
+export function createMailpitMessages(deps: {
+  clock: Clock;
+  indexer: Pick<Indexer, "caughtUp">;
+  reading: InboxReading;
+  readBody: ReadBody;
+  search: Search;
+  store: MessageStore;
+}) {
+  const { indexer, reading, readBody, search, store } = deps;
+
+  /** The query in the parameter `name`; null if there is none. Throws 400. */
+  function queryOf({ query }: MailpitContext, text: string | null): SearchQuery | null {
+    if (text === null || text.trim() === "") return null;
+    const parsed = parseQuery(text, { timeZone: query.get("tz") ?? "" });
+    if (!parsed.ok) throw badRequest(parsed.reason);
+    return parsed.query;
+  }
+
+  return {
+    store,
+    queryOf,
+
+    find: (inboxSeq: number, query: SearchQuery, bounds?: Parameters<Search["find"]>[2]) =>
+      search.find(inboxSeq, query, bounds),
+
+    /** All messages that match; all of the inbox without a query. */
+    matches: (inboxSeq: number, query: SearchQuery | null): Promise<Match[]> =>
+      search.find(inboxSeq, query ?? { terms: [], hasDropped: false }),
+
+    /** The tags of all messages of the inbox, sorted. */
+    tags: (inboxSeq: number): string[] => [...search.tagCounts(inboxSeq).keys()],
+
+    /** The tags of the inbox with their numbers of messages. */
+    tagCounts: search.tagCounts,
+
+    /** The message that the path names; `latest` is the newest one that matches. Throws 404. */
+    async messageOf(context: MailpitContext): Promise<MessageRecord> {
+      await indexer.caughtUp();
+      const { params, inbox } = context;
+      const { id = "" } = params;
+      if (id !== LATEST) return store.byId(inbox.seq, id) ?? raise();
+      const query = queryOf(context, context.query.get("query"));
+      if (query === null) return store.latest(inbox.seq) ?? raise();
+      const [first] = await search.find(inbox.seq, query, { limit: 1 });
+      return (first === undefined ? null : store.bySeq(first.seq)) ?? raise();
+    },
+
+    /** The parsed message; a message without a text part gets the text of its HTML. */
+    async detailOf(message: MessageRecord): Promise<Detail> {
+      const { text, html, headers } = await reading.detail(message);
+      const isTextMissing = text.trim() === "" && html !== "";
+      return {
+        text: isTextMissing ? htmlToText(html.slice(0, MAX_HTML_CHARACTERS)) : text,
+        html,
+        headers,
+      };
+    },
+
+    partOf: reading.part,
+
+    /** The JSON body with keys in lower case; undefined for an empty body. */
+    async jsonOf({ request, inbox }: MailpitContext, limit = API_BODY_BYTES): Promise<unknown> {
+      const text = (await readBody(request, inbox.projectSeq, limit)).toString();
+      return text.trim() === "" ? undefined : readLowerJson(text);
+    },
+
+    /** The text of the body. */
+    async bodyOf({ request, inbox }: MailpitContext): Promise<string> {
+      return (await readBody(request, inbox.projectSeq, API_BODY_BYTES)).toString();
+    },
+
+    caughtUp: () => indexer.caughtUp(),
+  };
+}
+
+function raise(): never {
+  throw messageNotFound();
+}

@@ -1,0 +1,147 @@
+/**
+ * The routes of MailHog, for clients that were not moved to Mailpit's:
+ *
+ * GET    /api/v2/messages                 list messages
+ * GET    /api/v2/search                   list the messages that match
+ * GET    /api/v2/jim                      404: chaos is configured by Mailpit's route
+ * GET    /api/v2/outgoing-smtp            no servers
+ * GET    /api/v1/messages/{id}            one message
+ * GET    /api/v1/messages/{id}/download   the raw message
+ * DELETE /api/v1/messages/{id}            delete one message
+ */
+
+import { parseEnvelope } from "../envelope.ts";
+import type { MessageRecord } from "../messages/record.ts";
+import type { SearchQuery, SearchField } from "../search/syntax.ts";
+import { foldText } from "../search/fold.ts";
+import { badRequest, pageNotFound } from "./answers.ts";
+import type { MailpitContext, MailpitMessages, MailpitRoute } from "./context.ts";
+import type { MailpitEdits } from "./edits.ts";
+import { type MimeEntity, splitMime } from "./mime-parts.ts";
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 250;
+/** Raw bytes of the messages in one answer; it has at least one message. */
+const MAX_RAW_BYTES = 32 * 1024 * 1024;
+
+const KINDS: Readonly<Record<string, readonly SearchField[] | null>> = {
+  from: ["from"],
+  to: ["to", "cc", "bcc"],
+  containing: null,
+};
+
+export function mailhogRoutes(messages: MailpitMessages, edits: MailpitEdits): MailpitRoute[] {
+  const { store } = messages;
+
+  async function page(context: MailpitContext, query: SearchQuery | null): Promise<Response> {
+    await messages.caughtUp();
+    const { inbox } = context;
+    const start = numberOf(context, "start", 0);
+    const limit = Math.min(numberOf(context, "limit", DEFAULT_LIMIT), MAX_LIMIT);
+    const matches = query === null ? null : await messages.matches(inbox.seq, query);
+    const found =
+      matches === null
+        ? store.pageAt(inbox.seq, start, limit)
+        : matches.slice(start, start + limit).flatMap(({ seq }) => store.bySeq(seq) ?? []);
+    const items = withinBytes(found).map(itemOf);
+    const total = matches?.length ?? store.counts(inbox.seq).total;
+    return mailhogAnswer({ total, count: items.length, start, items });
+  }
+
+  function itemOf(message: MessageRecord) {
+    const raw = Buffer.from(store.raw(message.seq)).toString("utf8");
+    const { from, to, helo } = parseEnvelope(message.envelope);
+    const { headers, body, parts } = splitMime(raw);
+    const MIME = parts.length === 0 ? null : { Parts: parts.map(partOf) };
+    return {
+      ID: message.id,
+      From: pathOf(from),
+      To: to.map(({ address }) => pathOf(address)),
+      Content: { Headers: headers, Body: body, Size: message.size, MIME },
+      Created: new Date(message.receivedAt).toISOString(),
+      MIME,
+      Raw: { From: from, To: to.map(({ address }) => address), Data: raw, Helo: helo },
+    };
+  }
+
+  async function search(context: MailpitContext): Promise<Response> {
+    const kind = context.query.get("kind") ?? "";
+    const value = foldText(context.query.get("query") ?? "");
+    const fields = KINDS[kind];
+    if (fields === undefined || value === "") throw badRequest("invalid kind or query");
+    const filter =
+      fields === null
+        ? { kind: "text" as const, value }
+        : { kind: "field" as const, fields, value, indexed: value };
+    return page(context, { terms: [{ isNegated: false, filter }], hasDropped: false });
+  }
+
+  return [
+    ["GET", "/api/v2/messages", (context) => page(context, null)],
+    ["GET", "/api/v2/search", search],
+    ["GET", "/api/v2/outgoing-smtp", () => mailhogAnswer({})],
+    [
+      "GET",
+      "/api/v2/jim",
+      () => {
+        throw pageNotFound();
+      },
+    ],
+    [
+      "GET",
+      "/api/v1/messages/:id",
+      async (context) => mailhogAnswer(itemOf(await messages.messageOf(context))),
+    ],
+    [
+      "GET",
+      "/api/v1/messages/:id/download",
+      async (context) => {
+        const { seq, id } = await messages.messageOf(context);
+        const headers = {
+          "Content-Type": "message/rfc822",
+          "Content-Disposition": `attachment; filename="${id}.eml"`,
+        };
+        return new Response(Buffer.from(store.raw(seq)), { headers });
+      },
+    ],
+    [
+      "DELETE",
+      "/api/v1/messages/:id",
+      async (context) => {
+        const { seq, inboxSeq } = await messages.messageOf(context);
+        await edits.remove(inboxSeq, [seq]);
+        return new Response(null, { status: 200 });
+      },
+    ],
+  ];
+}
+
+function withinBytes(list: readonly MessageRecord[]): MessageRecord[] {
+  let bytes = 0;
+  return list.filter(({ size }, i) => {
+    bytes += size;
+    return i === 0 || bytes <= MAX_RAW_BYTES;
+  });
+}
+
+function partOf({ headers, body, parts }: MimeEntity): unknown {
+  const MIME = parts.length === 0 ? null : { Parts: parts.map(partOf) };
+  return { Headers: headers, Body: body, Size: Buffer.byteLength(body), MIME };
+}
+
+function pathOf(address: string) {
+  const at = address.lastIndexOf("@");
+  const [Mailbox, Domain] =
+    at === -1 ? [address, ""] : [address.slice(0, at), address.slice(at + 1)];
+  return { Relays: null, Mailbox, Domain, Params: "" };
+}
+
+function numberOf({ query }: MailpitContext, name: string, fallback: number): number {
+  const text = query.get(name) ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : fallback;
+}
+
+/** MailHog sends this type. */
+function mailhogAnswer(value: unknown): Response {
+  return new Response(JSON.stringify(value), { headers: { "Content-Type": "text/json" } });
+}

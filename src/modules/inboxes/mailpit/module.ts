@@ -1,0 +1,134 @@
+/**
+ * The interface of Mailpit, so that its clients work without a change. Its answers have no other
+ * members than those of Mailpit; our own interface has more (../routes.ts).
+ *
+ * 1. access.ts admits a request and chooses its inbox.
+ * 2. lists.ts, changes.ts, one-message.ts, send.ts, chaos.ts, link-check.ts, html-check.ts and
+ *    info.ts answer; shapes.ts has the forms of the answers, answers.ts those of refusals.
+ * 3. events.ts sends changes over a WebSocket.
+ * 4. mailhog.ts has the few routes of MailHog.
+ */
+
+import { type AnyElysia, Elysia } from "elysia";
+import type { Config } from "../../../config/settings.ts";
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/writer.ts";
+import type { Bodies } from "../../../http/bodies.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Dns } from "../../../protocols/dns/client.ts";
+import {
+  createFetchGuarded,
+  type FetchGuarded,
+} from "../../../protocols/fetch-guarded/fetch-guarded.ts";
+import type { InboxChanges } from "../changes.ts";
+import type { Indexer } from "../indexing/indexer.ts";
+import type { Intake } from "../messages/intake.ts";
+import type { MessageStore } from "../messages/store.ts";
+import type { InboxReading } from "../reading.ts";
+import type { Search } from "../search/search.ts";
+import type { Inboxes } from "../service.ts";
+import { createMailpitAccess, type LocalAccess } from "./access.ts";
+import { MailpitRefusal, pageNotFound, refusalAnswer } from "./answers.ts";
+import { createReadBody } from "./body.ts";
+import { type Chaos, mailpitChaosRoutes } from "./chaos.ts";
+import { createMailpitMessages, type MailpitHandler, type MailpitRoute } from "./context.ts";
+import type { MailpitCounters } from "./counters.ts";
+import { createMailpitEdits } from "./edits.ts";
+import { createMailpitEvents } from "./events.ts";
+import { mailpitChangeRoutes } from "./changes.ts";
+import { mailpitHtmlCheckRoute } from "./html-check.ts";
+import { mailpitInfoRoutes } from "./info.ts";
+import { mailpitLinkCheckRoute } from "./link-check.ts";
+import { mailpitListRoutes } from "./lists.ts";
+import { mailhogRoutes } from "./mailhog.ts";
+import { mailpitMessageRoutes, type Release } from "./one-message.ts";
+import { mailpitSendRoute } from "./send.ts";
+import { mailpitSocket } from "./socket.ts";
+
+const METHODS = ["GET", "POST", "PUT", "DELETE"] as const;
+
+export function mailpitRoutes(deps: {
+  bodies: Bodies;
+  changes: InboxChanges;
+  chaos: Chaos;
+  clock: Clock;
+  config: Config;
+  counters: MailpitCounters;
+  db: Db;
+  dns: Dns;
+  fetchGuarded: FetchGuarded;
+  inboxes: Inboxes;
+  indexer: Indexer;
+  intake: Intake;
+  localAccess: LocalAccess | null;
+  reading: InboxReading;
+  release: Release | null;
+  search: Search;
+  store: MessageStore;
+  writer: Writer;
+}): AnyElysia {
+  const { chaos, config, counters, dns, release } = deps;
+  const { allowPrivateAddresses } = config;
+  const access = createMailpitAccess(deps);
+  const messages = createMailpitMessages({ ...deps, readBody: createReadBody(deps.bodies) });
+  const edits = createMailpitEdits({ ...deps, onDeleted: counters.deleted });
+  const fetchOnce = createFetchGuarded({ dns, allowPrivateAddresses, followsRedirects: false });
+  const routes: MailpitRoute[] = [
+    ...mailpitListRoutes(messages),
+    ...mailpitChangeRoutes(messages, edits),
+    ...mailpitMessageRoutes({ messages, edits, release }),
+    mailpitSendRoute({ ...deps, hostname: config.hostname, messages }),
+    ...mailpitChaosRoutes(chaos, messages),
+    mailpitLinkCheckRoute({ ...deps, fetchOnce, messages }),
+    mailpitHtmlCheckRoute(messages),
+    ["GET", "/api/v1/message/:id/sa-check", refuseUnknown],
+    ...mailpitInfoRoutes({
+      ...deps,
+      databaseFile: deps.db.sqlite.filename,
+      isReleaseEnabled: release !== null,
+      messages,
+    }),
+    ...mailhogRoutes(messages, edits),
+    ...unknownPaths(),
+  ];
+
+  /** Answers a refusal in the form of Mailpit. */
+  function answer(handler: MailpitHandler) {
+    return async ({ request, params, server }: Incoming): Promise<Response> => {
+      try {
+        const peer = server?.requestIP(request)?.address ?? null;
+        const inbox = await access.inboxOf(request, peer);
+        const query = new URL(request.url).searchParams;
+        return await handler({ request, query, params, inbox });
+      } catch (error) {
+        if (error instanceof MailpitRefusal) return refusalAnswer(error);
+        throw error;
+      }
+    };
+  }
+
+  const app = new Elysia({ name: "mailpit-routes" });
+  const options = { parse: "none", detail: { hide: true } } as const;
+  for (const [method, path, handler] of routes) app.route(method, path, answer(handler), options);
+  for (const path of new Set(routes.map(([, each]) => each))) {
+    app.route("OPTIONS", path, () => new Response(null), options);
+  }
+  return app.use(mailpitSocket({ access, events: createMailpitEvents(deps) }));
+}
+
+type Incoming = {
+  request: Request;
+  params: Record<string, string>;
+  server: { requestIP(request: Request): { address: string } | null } | null;
+};
+
+function refuseUnknown(): never {
+  throw pageNotFound();
+}
+
+/** Other paths below those of Mailpit get its 404. */
+function unknownPaths(): MailpitRoute[] {
+  return ["/api/v1/*", "/api/v2/*", "/view/*"].flatMap((path) =>
+    METHODS.map((method): MailpitRoute => [method, path, refuseUnknown]),
+  );
+}
