@@ -15,7 +15,7 @@ import type { Config } from "../config/settings.ts";
 import { sha256 } from "../lib/crypto.ts";
 import { VERSION } from "../lib/version.ts";
 import type { Command } from "./command.ts";
-import { addressText } from "./capture-address.ts";
+import { addressText, reachable } from "./capture-address.ts";
 import { programName } from "./program-name.ts";
 import { runServer, SERVER_SETTINGS } from "./serve.ts";
 
@@ -55,8 +55,10 @@ export const dev: Command = {
         keys = await devKeys(app, join(folder, "dev-keys.json"));
       },
       onStarted: async ({ app, address, folder }) => {
-        const smtp = addressText({ host: config.captureSmtp.host, port: app.capture.port() ?? 0 });
-        const info = { version: VERSION, data: folder, url: address, smtp, ...keys };
+        const host = reachable(config.captureSmtp.host);
+        const smtp = addressText({ host, port: app.capture.port() ?? 0 });
+        const url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+        const info = { version: VERSION, data: folder, url, smtp, ...keys };
         console.log(input.isJson ? JSON.stringify(info) : welcome(info));
       },
     });

@@ -1,0 +1,25 @@
+# An image with nothing but the executable: `docker build -t mailstead .`
+# It runs `mailstead dev`; `docker run mailstead serve …` runs the server for production.
+
+FROM oven/bun:1.4.5 AS build
+WORKDIR /source
+COPY package.json bun.lock bunfig.toml ./
+RUN bun install --frozen-lockfile --ignore-scripts
+COPY . .
+# The folder of the volume belongs to the user of the image, so that a new volume does, too.
+RUN bun scripts/build.ts --outfile /image/mailstead && mkdir /image/data
+
+FROM gcr.io/distroless/base-debian12:nonroot
+COPY --from=build /image/mailstead /usr/local/bin/mailstead
+COPY --from=build --chown=65532:65532 /image/data /data
+USER 65532:65532
+WORKDIR /data
+VOLUME /data
+# Names by which the services of a compose file reach the inboxes; set it for any other name.
+ENV MAILSTEAD_HOST=0.0.0.0 \
+    MAILSTEAD_URL=http://localhost:8025 \
+    MAILSTEAD_ALLOWED_HOST=localhost,127.0.0.1,host.docker.internal,mailstead,mailpit,mailhog,mailcatcher,mailer,mail,smtp
+EXPOSE 1025 8025
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s CMD ["mailstead", "readyz"]
+ENTRYPOINT ["mailstead"]
+CMD ["dev"]
